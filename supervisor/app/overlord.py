@@ -275,13 +275,13 @@ def _loop_of(shell: Shell, leadership: Leadership, changed: Wakeups) -> tuple[Lo
 
     def one_pass(supervisor_id: str) -> Pass | None:
         try:
-            made = make_pass(supervisor_id, shell, leadership.term())
+            completed_pass = make_pass(supervisor_id, shell, leadership.term())
         except LeaseLost:
             loop.forget()
             raise
-        if made is not None and made.decided.actions:
+        if completed_pass is not None and completed_pass.decided.actions:
             changed.notify()
-        return made
+        return completed_pass
 
     loop = Loop(one_pass, shell.clock, threads=PASS_THREADS)
     watching = StateRecorder(shell.sources.store, shell.clock, leadership.term, loop)

@@ -75,12 +75,12 @@ def table_formats(warehouse: Path, metadata_url: str) -> dict[ExportFormat, Tabl
 
         return IcebergFormat(warehouse, bounded_url(metadata_url, CATALOG_WAIT))
 
-    found: dict[ExportFormat, TableFormat] = {}
+    formats: dict[ExportFormat, TableFormat] = {}
     if find_spec("pyiceberg"):
-        found[ExportFormat.ICEBERG] = _OnFirstUse(iceberg)
+        formats[ExportFormat.ICEBERG] = _OnFirstUse(iceberg)
     if find_spec("deltalake"):
-        found[ExportFormat.DELTA] = _OnFirstUse(delta)
-    return found
+        formats[ExportFormat.DELTA] = _OnFirstUse(delta)
+    return formats
 
 
 def limits_of(settings: Settings) -> Limits:

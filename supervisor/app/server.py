@@ -203,10 +203,10 @@ def _serve(
         finally:
             ended.set()
 
-    asked: list[int] = []
+    received_signals: list[int] = []
 
     def on_signal(number: int, _: FrameType | None) -> None:
-        asked.append(number)
+        received_signals.append(number)
         server.should_exit = True
         polls.close()
 
@@ -220,4 +220,4 @@ def _serve(
             server.should_exit = True
             polls.close()
     thread.join()
-    return 0 if asked else 1
+    return 0 if received_signals else 1

@@ -175,10 +175,10 @@ class Compacting:
                 tx.audit.write(
                     AuditEntry(now, author, "cancel-compaction", row.data_source, detail)
                 )
-            found = existing(tx, wanted)
+            compaction = existing(tx, wanted)
         self.changed.notify()
         self.assign()
-        return found
+        return compaction
 
     def page(
         self, data_source: str | None, limit: int, cursor: str | None = None
@@ -231,14 +231,14 @@ class Compacting:
         target = Target(rule.target_rows, rule.target_bytes, rule.files_min)
         with self.store.reading() as tx:
             recent = tx.compactions.recent(rule.data_source, LOOKED_BACK)
-            found = batches(
+            candidates = batches(
                 tx.segments.of_data_source(rule.data_source),
                 target,
                 _view_of(tx),
                 skip_latest=rule.skip_offset_from_latest,
                 left_out=failed_too_often(recent, self.clock.now()) | _busy(tx, rule.data_source),
             )
-            chosen = list(found)
+            chosen = list(candidates)
         return self._begin(rule.data_source, chosen, AUTHOR) if chosen else []
 
     def _begin(

@@ -147,9 +147,9 @@ class Swapping:
         if not self.endings.end_compaction(tx, row, TaskStatus.SUCCESS, detail, now):
             raise StateMoved(f"{row.id} has ended")
         announce(tx, row.data_source, now)
-        told = {"compaction": row.id, "files": str(len(replaced)), "rows": str(file.rows)}
+        audit_detail = {"compaction": row.id, "files": str(len(replaced)), "rows": str(file.rows)}
         worker = f"worker {row.worker_id}"
-        tx.audit.write(AuditEntry(now, worker, "compact", row.data_source, told))
+        tx.audit.write(AuditEntry(now, worker, "compact", row.data_source, audit_detail))
 
 
 @contextmanager

@@ -159,13 +159,13 @@ class Exporting:
             for file in copied
             if (size := sizes[file.path]) is None or size != held.get(file.path, size)
         ]
-        made_bytes = 0
+        copied_bytes = 0
         for number, file in enumerate(due):
-            if made_bytes >= COPIED_BYTES or context.stopping():
+            if copied_bytes >= COPIED_BYTES or context.stopping():
                 left = len(due) - number
                 raise ExportUnavailable(f"columns have grown: {left} files are to be rewritten")
             sizes[file.path] = self.copies.make(data_source, file)
-            made_bytes += file.size_bytes
+            copied_bytes += file.size_bytes
             self.failpoint("export:copied")
         again = [file for file in due if held.get(file.path, sizes[file.path]) != sizes[file.path]]
         added = (

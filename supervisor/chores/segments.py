@@ -255,12 +255,14 @@ class SegmentsUnused:
 
 
 def _unused_at(event: QueuedEvent) -> datetime | None:
-    told = event.body.get("unusedAt")
+    text = event.body.get("unusedAt")
     try:
-        found = datetime.fromisoformat(told) if isinstance(told, str) else None
+        unused_at = datetime.fromisoformat(text) if isinstance(text, str) else None
     except ValueError:
         return None
-    return found if event.kind == UNUSED and found is not None and found.tzinfo else None
+    return (
+        unused_at if event.kind == UNUSED and unused_at is not None and unused_at.tzinfo else None
+    )
 
 
 @dataclass(frozen=True)

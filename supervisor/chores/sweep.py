@@ -100,10 +100,10 @@ def _left_behind(tx: Transaction, folders: Sequence[_Folder]) -> Iterator[tuple[
     known: dict[QueueName, frozenset[str]] = {}
     dead = {row.queue for row in tx.events.dead()}
     for data_source, name in folders:
-        found = _queue_and_key(tx, data_source, rows.get(name), name)
-        if found is None or found[0] in dead:
+        queue_and_key = _queue_and_key(tx, data_source, rows.get(name), name)
+        if queue_and_key is None or queue_and_key[0] in dead:
             continue
-        queue, key = found
+        queue, key = queue_and_key
         if queue not in known:
             known[queue] = tx.events.outstanding_keys(queue)
         if key not in known[queue]:

@@ -17,12 +17,12 @@ def last_spec(tx: Transaction, supervisor_id: str) -> SupervisorSpec:
         SupervisorNotFound: there never was one.
         SpecUnreadable: this release cannot read it.
     """
-    found = tx.specs.newest(supervisor_id)
-    if found is not None and found.terminated:  # a tombstone follows a spec
-        found = tx.specs.version(supervisor_id, found.version - 1)
-    if found is None or found.spec is None:
+    spec_version = tx.specs.newest(supervisor_id)
+    if spec_version is not None and spec_version.terminated:  # a tombstone follows a spec
+        spec_version = tx.specs.version(supervisor_id, spec_version.version - 1)
+    if spec_version is None or spec_version.spec is None:
         raise SupervisorNotFound(supervisor_id)
-    return found.spec
+    return spec_version.spec
 
 
 def declared_in(
@@ -36,14 +36,14 @@ def declared_in(
     mixed = numbers_beside_texts(columns)
     if not mixed:
         return frozenset()
-    found: set[str] = set()
+    declared: set[str] = set()
     for supervisor_id in sorted(set(supervisors)):
         try:
             schema = last_spec(tx, supervisor_id).data_schema
         except (SupervisorNotFound, SpecUnreadable):  # forgotten, or written by a newer release
             continue
-        found |= {c.name for c in schema.contract_columns() if c.type in SCALARS}
-    return mixed & found
+        declared |= {c.name for c in schema.contract_columns() if c.type in SCALARS}
+    return mixed & declared
 
 
 def declared_of(tx: Transaction, segments: Sequence[Segment]) -> frozenset[str]:

@@ -100,12 +100,12 @@ def doomed(
     live: Iterable[Generation], partitions: Collection[TopicPartition]
 ) -> tuple[Generation, ...]:
     """Return, of live generations by ordinal, those that hold `partitions`, transitively."""
-    found, given_up = [], set(partitions)
+    affected, given_up = [], set(partitions)
     for generation in live:
         if not given_up.isdisjoint(generation.start):
-            found.append(generation)
+            affected.append(generation)
             given_up.update(generation.start)
-    return tuple(found)
+    return tuple(affected)
 
 
 def begin_offsets(
@@ -125,8 +125,8 @@ def begin_offsets(
         if not tx.offsets.initialise(supervisor_id, topic_id, mine):
             raise StateMoved(f"a partition of {topic} has a stored offset")
     kind = EventKind.OFFSETS_INITIALISED
-    told: dict[str, JsonValue] = {"offsets": shown_offsets(offsets), "why": cause.why}
-    tx.happenings.record(LifecycleEvent(cause.now, kind, supervisor_id, told))
+    detail: dict[str, JsonValue] = {"offsets": shown_offsets(offsets), "why": cause.why}
+    tx.happenings.record(LifecycleEvent(cause.now, kind, supervisor_id, detail))
 
 
 def move_offsets(
@@ -147,13 +147,13 @@ def move_offsets(
     """
     if rows is None:
         rows = tx.offsets.of(supervisor_id)
-    made = moves(rows, new)
+    offset_moves = moves(rows, new)
     newest = tx.generations.newest(supervisor_id)
     expected = {p: row.next_offset for p, row in rows.items() if p in new.touched}
     tx.offsets.reset(supervisor_id, new.offsets, new.topic_ids, expected)
     tx.offsets.drop(supervisor_id, new.gone)
     discard(tx, endings, supervisor_id, cause, partitions=new.touched)
-    for move in made:
+    for move in offset_moves:
         for piece in move.breaks:
             tx.offsets.declare(
                 OffsetGap(
@@ -181,6 +181,6 @@ def move_offsets(
             },
         )
     )
-    detail = {"why": cause.why, "moved": "; ".join(str(move) for move in made)}
+    detail = {"why": cause.why, "moved": "; ".join(str(move) for move in offset_moves)}
     tx.audit.write(AuditEntry(cause.now, cause.actor, cause.action, supervisor_id, detail))
-    return made
+    return offset_moves

@@ -140,5 +140,7 @@ def _announce(tx: Transaction, export: Export, now: datetime, *, fence: bool = F
 
 def since_of(events: Iterable[QueuedEvent], now: datetime) -> datetime:
     """Return when the first of these events was announced."""
-    told = (event.body.get("since") for event in events)
-    return min((datetime.fromisoformat(at) for at in told if isinstance(at, str)), default=now)
+    timestamps = (event.body.get("since") for event in events)
+    return min(
+        (datetime.fromisoformat(at) for at in timestamps if isinstance(at, str)), default=now
+    )

@@ -203,7 +203,7 @@ class Loop:
     def _run_once(self, supervisor_id: str, late_s: float) -> None:
         began = self._clock.monotonic()
         try:
-            made = self._make(supervisor_id)
+            completed_pass = self._make(supervisor_id)
         except LeaseLost:
             self._finish(supervisor_id, None, next_s=None)
         except Exception as error:  # noqa: BLE001 -- one supervisor's trouble stays its own
@@ -213,13 +213,15 @@ class Loop:
             self._pass_on(lambda: self.after_pass(supervisor_id))
         else:
             took_s = self._clock.monotonic() - began
-            actions = () if made is None else made.decided.actions
+            actions = () if completed_pass is None else completed_pass.decided.actions
             names = [type(action).__name__ for action in actions]
             taken = PassTaken(late_s, took_s, good=True, actions=names)
-            self._succeeded(supervisor_id, made)
+            self._succeeded(supervisor_id, completed_pass)
             self._pass_on(lambda: self.measured(taken))
             self._pass_on(lambda: self.after_pass(supervisor_id))
-            if made is None or (made.decided.over and made.seen.current.spec is None):
+            if completed_pass is None or (
+                completed_pass.decided.over and completed_pass.seen.current.spec is None
+            ):
                 self._pass_on(lambda: self._drop(supervisor_id))
 
     def _pass_on(self, call: Callable[[], None]) -> None:

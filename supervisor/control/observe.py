@@ -84,10 +84,10 @@ def specs_of(
     Those that this release cannot read are left out.
     """
     spec = current.spec if isinstance(current, SpecVersion) else None
-    found = {} if spec is None else {current.version: spec}
-    for version in sorted({g.spec_version for g in generations} - found.keys()):
+    specs = {} if spec is None else {current.version: spec}
+    for version in sorted({g.spec_version for g in generations} - specs.keys()):
         with suppress(SpecUnreadable):
             row = tx.specs.version(current.supervisor_id, version)
             if row is not None and row.spec is not None:
-                found[version] = row.spec
-    return found
+                specs[version] = row.spec
+    return specs

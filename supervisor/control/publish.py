@@ -112,15 +112,15 @@ class Publisher:
             before = {other.id for other in tx.generations.predecessors(generation)}
             answer = judge(PublishFacts(task, generation, winner, committed, before), request)
             self.failpoint("publish:judged")
-            asked = _PublishAttempt(task, generation, request)
-            settled = self._settled(tx, asked, answer, now)
+            publish_attempt = _PublishAttempt(task, generation, request)
+            settled = self._settled(tx, publish_attempt, answer, now)
             if not isinstance(settled, UnusableFiles):
                 self._passed("in-transaction", answer)
         if isinstance(settled, UnusableFiles):
-            self._report_unusable(asked, settled)
+            self._report_unusable(publish_attempt, settled)
             raise settled
         self._passed("committed", answer)
-        self._measure(asked, answer, now)
+        self._measure(publish_attempt, answer, now)
         self.meters.compared(generation, settled)
         if answer.outcome is not PublishOutcome.WAIT_FOR_PREDECESSOR:
             facts = {"outcome": answer.outcome.value, "check": answer.check.value}
@@ -279,9 +279,9 @@ def _commit(
 def _format_publication(
     publication: Publication, segments: Sequence[Segment], errors: Sequence[Segment]
 ) -> str:
-    told = f"{publication.rows} rows in {len(segments)} segment(s)"
+    text = f"{publication.rows} rows in {len(segments)} segment(s)"
     kept = sum(segment.file.rows for segment in errors)
-    return f"{told}, {kept} bad records quarantined" if kept else told
+    return f"{text}, {kept} bad records quarantined" if kept else text
 
 
 def _segments(
@@ -369,11 +369,13 @@ def _check_spans(file: SegmentFile, request: PublishRequest, *, rolled_up: bool)
 
 def _check_number_quarantined(request: PublishRequest, rejected: int) -> None:
     quarantined = sum(file.rows for file in request.quarantine)
-    said = None if request.rejects is None else request.rejects.quarantined
+    reported = None if request.rejects is None else request.rejects.quarantined
     if quarantined > rejected:
         raise UnusableFiles(f"{quarantined} quarantined records are more than {rejected} rejects")
-    if said is not None and said != quarantined:
-        raise UnusableFiles(f"{said} quarantined records are told, their files have {quarantined}")
+    if reported is not None and reported != quarantined:
+        raise UnusableFiles(
+            f"{reported} quarantined records are told, their files have {quarantined}"
+        )
 
 
 def _audit(tx: Transaction, task: Task, what: str, why: str, now: datetime) -> None:

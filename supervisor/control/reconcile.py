@@ -135,9 +135,9 @@ def _initialise(action: CommitInitialOffsets, seen: Observed, tx: Transaction) -
     newest = tx.specs.newest(seen.current.supervisor_id)
     if newest is None or newest.version != seen.current.version:
         raise StateMoved(f"{seen.current.supervisor_id} has another spec now, or none")
-    said = Cause("overlord", "initial-offsets", action.why, seen.now)
-    begin_offsets(tx, newest.supervisor_id, action.topic_ids, action.offsets, said)
-    _audit(tx, seen, said.action, action.topic, action.why)
+    cause = Cause("overlord", "initial-offsets", action.why, seen.now)
+    begin_offsets(tx, newest.supervisor_id, action.topic_ids, action.offsets, cause)
+    _audit(tx, seen, cause.action, action.topic, action.why)
 
 
 def _open(action: OpenGeneration, seen: Observed, tx: Transaction) -> None:
@@ -212,8 +212,8 @@ def _discard(
     first = tx.generations.get(action.generation_id)
     if first is None or not first.live:
         raise StateMoved(f"{action.generation_id} has ended")
-    said = Cause("overlord", "discard", action.why, seen.now)
-    discard(tx, endings, first.supervisor_id, said, generation_id=first.id)
+    cause = Cause("overlord", "discard", action.why, seen.now)
+    discard(tx, endings, first.supervisor_id, cause, generation_id=first.id)
 
 
 def _reset(action: ResetOffsets, seen: Observed, tx: Transaction, endings: TaskEnder) -> None:
@@ -222,8 +222,8 @@ def _reset(action: ResetOffsets, seen: Observed, tx: Transaction, endings: TaskE
     rows = tx.offsets.of(supervisor_id)
     if any(rows.get(p) != seen.committed.get(p) for p in action.new.offsets):
         raise StateMoved(f"the offsets of {supervisor_id} have moved on")
-    said = Cause("overlord", "reset-automatically", action.why, seen.now)
-    move_offsets(tx, endings, supervisor_id, action.new, said)
+    cause = Cause("overlord", "reset-automatically", action.why, seen.now)
+    move_offsets(tx, endings, supervisor_id, action.new, cause)
 
 
 def end_siblings(

@@ -46,8 +46,8 @@ def compare_siblings(
         if task.active and task.id != request.task_id
     ]
     silent = sum(report is None for report in others)
-    said = [read_by(report) for report in others if report is not None]
-    found = _record_divergences(tx, generation, read_by(request), said, now)
+    digests = [read_by(report) for report in others if report is not None]
+    found = _record_divergences(tx, generation, read_by(request), digests, now)
     return found + Counter({Comparison.UNKNOWN: silent})
 
 
@@ -79,13 +79,13 @@ def _record_divergences(
     others: Iterable[ReplicaDigest],
     now: datetime,
 ) -> Counter[Comparison]:
-    found: Counter[Comparison] = Counter()
+    comparisons: Counter[Comparison] = Counter()
     for other in others:
-        found[compare(published, other)] += 1
+        comparisons[compare(published, other)] += 1
         if (one := diverged(published, other)) is not None:
             tx.segments.add_diverged(generation.id, one)
             _record_divergence(tx, generation, published, one, now)
-    return found
+    return comparisons
 
 
 def _record_divergence(

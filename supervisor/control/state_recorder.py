@@ -41,16 +41,16 @@ class StateRecorder:
 
     def after_pass(self, supervisor_id: str) -> None:
         """Note what the last pass found; trouble is logged, and the next pass notes it."""
-        made = self.loop.last_pass(supervisor_id)
-        if made is None:
+        last_pass = self.loop.last_pass(supervisor_id)
+        if last_pass is None:
             return
-        stream = made.seen.stream
+        stream = last_pass.seen.stream
         if stream.read_at is not None:
             look = LogEnds(stream.read_at, stream.stable)
             with self._lock:
                 self._ends[supervisor_id] = with_look(self._ends.get(supervisor_id, ()), look)
         try:
-            found = state_of(made.seen, made, self.loop.failing(supervisor_id))
+            found = state_of(last_pass.seen, last_pass, self.loop.failing(supervisor_id))
             self._note(supervisor_id, found)
         except SupervisorError as error:
             log.warning("a state was not noted", supervisor=supervisor_id, error=str(error))
@@ -111,7 +111,9 @@ class StateRecorder:
         with self.store.reading() as tx:
             ids = [v.supervisor_id for v in tx.specs.all_newest() if not v.terminated]
         passes = {found: self.loop.last_pass(found) for found in ids}
-        return {found: made.seen for found, made in passes.items() if made is not None}
+        return {
+            found: last_pass.seen for found, last_pass in passes.items() if last_pass is not None
+        }
 
     def sample(self) -> None:
         """Write the lag of every supervisor; while this overlord leads.

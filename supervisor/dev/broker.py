@@ -199,8 +199,8 @@ class Broker:
         kept = self._folder / "cluster-id"
         if not kept.exists():
             # 22 characters of base64.  The first byte keeps it from looking like an option.
-            made = base64.urlsafe_b64encode(b"\x00" + uuid.uuid4().bytes[1:]).decode()[:22]
-            self._write(kept.name, made)
+            cluster_id = base64.urlsafe_b64encode(b"\x00" + uuid.uuid4().bytes[1:]).decode()[:22]
+            self._write(kept.name, cluster_id)
         return kept.read_text()
 
     def _kept_ports(self) -> tuple[int, int]:

@@ -197,7 +197,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         signal.signal(number, end)
     try:
         create_topic(options.bootstrap, options.topic, partitions=options.partitions)
-        made = produce_clicks(
+        produced = produce_clicks(
             options.bootstrap,
             options.topic,
             rate_per_s=options.rate,
@@ -207,7 +207,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KafkaException, TimeoutError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    sys.stdout.write(f"{made} records in {options.topic}\n")
+    sys.stdout.write(f"{produced} records in {options.topic}\n")
     return 0
 
 

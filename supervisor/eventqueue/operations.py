@@ -122,11 +122,11 @@ class Operations:
         with self.store.reading() as tx:
             if queue is not None:
                 _require_queue(tx, queue)
-            found = tx.events.failed(queue, limit + 1, behind)
-            if len(found) <= limit:
-                return found, None
-            last = found[limit - 1]
-            return found[:limit], write_cursor(
+            failed_events = tx.events.failed(queue, limit + 1, behind)
+            if len(failed_events) <= limit:
+                return failed_events, None
+            last = failed_events[limit - 1]
+            return failed_events[:limit], write_cursor(
                 FAILED_EVENTS, _require_queue(tx, last.queue).id, last.seq
             )
 
@@ -188,8 +188,8 @@ class Operations:
                     continue
                 replayed += 1
             done = ReplayedAll(replayed, tx.events.failed_counts().get(queue, 0))
-            told = {"replayed": str(done.replayed), "left": str(done.left)}
-            _audit(tx, now, author, "queue-replay-all", queue, detail=told)
+            detail = {"replayed": str(done.replayed), "left": str(done.left)}
+            _audit(tx, now, author, "queue-replay-all", queue, detail=detail)
         self.wake(queue)
         return done
 
@@ -205,8 +205,8 @@ class Operations:
             _require_queue(tx, queue)
             failed = _failed(tx, queue, seq)
             tx.events.drop_failed(queue, seq)
-            told = {"seq": str(seq), "key": failed.key, "reason": failed.reason}
-            _audit(tx, now, author, "queue-drop", queue, detail=told)
+            detail = {"seq": str(seq), "key": failed.key, "reason": failed.reason}
+            _audit(tx, now, author, "queue-drop", queue, detail=detail)
 
     def repair(self, queue: QueueName, author: str) -> Repaired:
         """Make a dead queue live again: sound events keep their order, attempts and due times.
@@ -226,10 +226,10 @@ class Operations:
             counted = range(row.processed_seq + 1, row.next_seq)
             there = sum(1 for event in stored if event.seq in counted)
             done = Repaired(again, len(stored) - again, len(counted) - there)
-            told = {"position": str(row.dead_seq), "why": row.dead_why, "again": str(done.again)}
-            told |= {"set_aside": str(done.set_aside), "missing": str(done.missing)}
+            detail = {"position": str(row.dead_seq), "why": row.dead_why, "again": str(done.again)}
+            detail |= {"set_aside": str(done.set_aside), "missing": str(done.missing)}
             self.repaired(tx, queue, now)
-            _audit(tx, now, author, "queue-repair", queue, detail=told)
+            _audit(tx, now, author, "queue-repair", queue, detail=detail)
         self.wake(queue)
         return done
 

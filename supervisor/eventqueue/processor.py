@@ -161,8 +161,8 @@ class EventProcessor:
                 lambda: not self._running, self.config.shutdown_timeout.total_seconds()
             )
         if first:
-            for tell in self._on_close:
-                tell()
+            for callback in self._on_close:
+                callback()
         return ended
 
     def on_close(self, notify: Callable[[], None]) -> None:

@@ -68,20 +68,20 @@ class EventQueues:
         """
         queue = QueueName(container, name)
         with self._lock:
-            found = self._open.get(queue)
-            if found is None or not found.consumes:
-                found = self._opened(queue, handler, config or QueueConfig())
-        self._dispatcher.wake(found)
-        return found
+            processor = self._open.get(queue)
+            if processor is None or not processor.consumes:
+                processor = self._opened(queue, handler, config or QueueConfig())
+        self._dispatcher.wake(processor)
+        return processor
 
     def for_durable_queue(self, container: str, name: str) -> EventProcessor:
         """Open a queue without a consumer: it has no size limit, and is never truncated."""
         queue = QueueName(container, name)
         with self._lock:
-            found = self._open.get(queue)
-            if found is None:
-                found = self._opened(queue, None, QueueConfig(mode=QueueMode.DURABLE))
-        return found
+            processor = self._open.get(queue)
+            if processor is None:
+                processor = self._opened(queue, None, QueueConfig(mode=QueueMode.DURABLE))
+        return processor
 
     def for_every_container(self, name: str, handler: Handler, config: QueueConfig) -> None:
         """Consume the queue of this name in each container that has one."""
@@ -158,8 +158,8 @@ class EventQueues:
 
     def _consumer_of(self, queue: QueueName) -> EventProcessor | None:
         with self._lock:
-            found = self._open.get(queue)
+            processor = self._open.get(queue)
             family = self._families.get(queue.name)
-            if found is None and family is not None:
-                found = self._opened(queue, family.handler, family.config)
-        return found if found is not None and found.consumes else None
+            if processor is None and family is not None:
+                processor = self._opened(queue, family.handler, family.config)
+        return processor if processor is not None and processor.consumes else None

@@ -98,23 +98,23 @@ def trouble_of(row: QueueRow, config: QueueConfig, oldest: OldestEvent | None) -
     if row.state is QueueState.DEAD:
         repair = repair_command(row.queue.container, row.queue.name)
         return f"dead at {row.dead_seq}: {row.dead_why}. After a look at it: {repair}"
-    said = []
+    problems = []
     if row.mode is QueueMode.CONSUMER and row.outstanding_bytes > config.max_outstanding_bytes:
         text = f"{row.outstanding_bytes} bytes wait, the limit is {config.max_outstanding_bytes}"
-        said.append(text if oldest is None else f"{text}; the oldest is {_named(oldest)}")
+        problems.append(text if oldest is None else f"{text}; the oldest is {_named(oldest)}")
     if row.failed_iterations:
-        said.append(
+        problems.append(
             f"its handler failed {row.failed_iterations} time(s) in a row at event "
             f"{row.processed_seq + 1}: {row.last_error}"
         )
-    return "; ".join(said)
+    return "; ".join(problems)
 
 
 def _oldest(tx: Transaction, row: QueueRow, now: datetime) -> OldestEvent | None:
-    found = tx.events.read(row.id, row.processed_seq, 1)
-    if not found:
+    events = tx.events.read(row.id, row.processed_seq, 1)
+    if not events:
         return None
-    [event] = found
+    [event] = events
     return OldestEvent(
         seq=event.seq,
         kind=_kind(event),

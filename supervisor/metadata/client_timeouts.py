@@ -114,8 +114,8 @@ def bound_waits(engine: Engine, *, statement_s: float) -> None:
     ) -> BoundedWaitConnection:
         silence.require_closed()
         before = silence.times_found
-        made = _in_a_thread(lambda: BoundedWaitConnection.connect(*cargs, **cparams))
-        connection = _unless_silent(made, lambda: silence.times_found > before)
+        future = _in_a_thread(lambda: BoundedWaitConnection.connect(*cargs, **cparams))
+        connection = _unless_silent(future, lambda: silence.times_found > before)
         connection.patience_s, connection.silence = statement_s, silence
         return connection
 
@@ -153,16 +153,16 @@ def never_pipeline(engine: Engine) -> None:
 
 def _in_a_thread(connect: Callable[[], BoundedWaitConnection]) -> "Future[BoundedWaitConnection]":
     """Connect in a thread of its own: a name server may hang, and no setting bounds that wait."""
-    made: Future[BoundedWaitConnection] = Future()
+    future: Future[BoundedWaitConnection] = Future()
 
     def run() -> None:
         try:
-            made.set_result(connect())
+            future.set_result(connect())
         except BaseException as error:  # noqa: BLE001 -- the caller gets it from the future
-            made.set_exception(error)
+            future.set_exception(error)
 
     threading.Thread(target=run, name="connect", daemon=True).start()
-    return made
+    return future
 
 
 def _unless_silent(

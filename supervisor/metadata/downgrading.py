@@ -37,10 +37,10 @@ def lost_by(to: str) -> list[str]:
     for step in known.walk_revisions():
         if step.revision == to:
             return lost
-        told = getattr(step.module, "LOST", None)
-        if told is None:
+        loss = getattr(step.module, "LOST", None)
+        if loss is None:
             break
-        lost.append(f"{step.revision}: {told}")
+        lost.append(f"{step.revision}: {loss}")
     raise DowngradeRefused(f"there is no way back from schema revision {newest()} to {to}")
 
 
@@ -63,12 +63,12 @@ def downgrade(
     lost_by(to)
     seen = _silent_lease(url, lease_ttl, pause)
     with migrating(url) as connection:
-        found = stored_revisions(connection)
-        if not found or max(found) <= to:
+        stored = stored_revisions(connection)
+        if not stored or max(stored) <= to:
             return False
-        if found != [newest()]:
+        if stored != [newest()]:
             raise DowngradeRefused(
-                f"the schema is of revision {', '.join(found)}, and this release's is {newest()}: "
+                f"the schema is of revision {', '.join(stored)}, and this release's is {newest()}: "
                 "let the release that migrated it take it back"
             )
         _depose(connection, seen)

@@ -106,18 +106,18 @@ class SqlTransaction:
         cls, connection: Connection, events: Events, happenings: LifecycleEvents
     ) -> "SqlTransaction":
         """Build every repository but the given ones on one connection."""
-        tell = happenings.record
-        ranges = SqlGenerations(connection, tell)
+        record_event = happenings.record
+        ranges = SqlGenerations(connection, record_event)
         return cls(
-            specs=SqlSpecs(connection, tell),
-            offsets=SqlOffsets(connection, tell),
+            specs=SqlSpecs(connection, record_event),
+            offsets=SqlOffsets(connection, record_event),
             generations=ranges,
-            tasks=SqlTasks(connection, tell),
+            tasks=SqlTasks(connection, record_event),
             workers=SqlWorkers(connection),
             segments=SqlSegments(connection),
             retention=SqlRetention(connection),
             exports=SqlExports(connection),
-            compactions=SqlCompactions(connection, tell),
+            compactions=SqlCompactions(connection, record_event),
             plans=SqlPlans(connection),
             audit=SqlAudit(connection),
             lease=SqlLease(connection),
@@ -265,11 +265,11 @@ class SqlStore:
                 happenings = SqlLifecycleEvents(connection, kept=self._happenings_kept)
                 yield SqlTransaction.on(connection, events, happenings)
                 added = events.flush()
-                told = happenings.flush()  # last: see `repositories/lifecycle.py`
+                lifecycle_events = happenings.flush()  # last: see `repositories/lifecycle.py`
         if added and self._heard is not None:
             self._heard(added)
-        if told:
-            self._committed(told)
+        if lifecycle_events:
+            self._committed(lifecycle_events)
 
     def _mark(self, connection: Connection) -> None:
         claim = self._acts_for.get()

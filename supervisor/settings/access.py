@@ -143,8 +143,8 @@ class AccessSettings(BaseSettings):
             raise SetupProblem(
                 "TIDEGATE_USER is set without a password", "set TIDEGATE_PASSWORD_FILE as well"
             )
-        told = f"{self.user}:{_line_of(self.password_file, 'TIDEGATE_PASSWORD_FILE')}"
-        return f"Basic {base64.b64encode(told.encode()).decode()}"
+        credentials = f"{self.user}:{_line_of(self.password_file, 'TIDEGATE_PASSWORD_FILE')}"
+        return f"Basic {base64.b64encode(credentials.encode()).decode()}"
 
     def trust(self) -> ssl.SSLContext | bool:
         """Return the value of the parameter `verify` of httpx.

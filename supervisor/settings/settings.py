@@ -388,9 +388,9 @@ def _as_problem(error: ValidationError) -> SetupProblem:
     first = error.errors(include_url=False)[0]
     name = f"{PREFIX}{str(first['loc'][0]).upper()}" if first["loc"] else "settings"
     context = first.get("ctx", {})
-    told = str(context.get("told") or first["msg"])
+    message = str(context.get("told") or first["msg"])
     if first["type"] == "extra_forbidden":
-        told = "is not a setting"
+        message = "is not a setting"
     hint = str(context.get("hint") or "see `python -m supervisor.settings`")
     shown = "" if first["type"] == "extra_forbidden" else f" ({str(first['input'])[:100]!r})"
-    return SetupProblem(f"{name}{shown}: {told}", hint)
+    return SetupProblem(f"{name}{shown}: {message}", hint)

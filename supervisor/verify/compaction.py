@@ -63,16 +63,16 @@ def read_compacted(
     `raw` files are those of the errors table, whose rows name their places in other columns.  What
     cannot be read is a finding, and its rows are then not there.
     """
-    found = Compacted({}, [], frozenset())
+    compacted = Compacted({}, [], frozenset())
     spoiled: set[str] = set()
     for each in files:
-        reading = _Reading(each, found.pieces, raw)
+        reading = _Reading(each, compacted.pieces, raw)
         reading.read(warehouse.resolve())
         if reading.findings:
             spoiled |= {owner for owner, _ in each.shares if owner is not None}
-        found.findings.extend(reading.findings)
+        compacted.findings.extend(reading.findings)
         progress(each.file.rows)
-    return Compacted(found.pieces, found.findings, frozenset(spoiled))
+    return Compacted(compacted.pieces, compacted.findings, frozenset(spoiled))
 
 
 @dataclass(frozen=True, order=True)
@@ -148,9 +148,9 @@ class _Reading:
             return set()
         numbers = set(range(len(self.compacted.shares))) - named
         shares = [self.compacted.shares[number] for number in sorted(numbers)]
-        said = sum(span.rows for _, share in shares for span in share.spans)
-        if (found := pc.sum(counts).as_py()) != said:
-            self._find(*wrong_records(self.compacted.file, found, said))
+        recorded = sum(span.rows for _, share in shares for span in share.spans)
+        if (found := pc.sum(counts).as_py()) != recorded:
+            self._find(*wrong_records(self.compacted.file, found, recorded))
         for owner, share in shares:
             self._take_word(owner, share.spans)
         return numbers
@@ -174,9 +174,9 @@ class _Reading:
         for number, (owner, share) in enumerate(self.compacted.shares):
             if number in counted:
                 continue
-            said = _recorded(share.spans)
-            for at in sorted(said.keys() | {at for of, at in held if of == number}):
-                is_there, on_record = held.get((number, at)), said.get(at)
+            recorded = _recorded(share.spans)
+            for at in sorted(recorded.keys() | {at for of, at in held if of == number}):
+                is_there, on_record = held.get((number, at)), recorded.get(at)
                 if is_there != on_record:
                     self._find_difference(owner, at, is_there, on_record)
 
@@ -203,9 +203,9 @@ class _Reading:
 
         None: the rows tell neither their offsets nor how many records they stand for.
         """
-        said = sum(span.rows for _, share in self.compacted.shares for span in share.spans)
-        if opened is not None and (found := records_in(opened)) != said:
-            self._find(*wrong_records(self.compacted.file, found, said))
+        recorded = sum(span.rows for _, share in self.compacted.shares for span in share.spans)
+        if opened is not None and (found := records_in(opened)) != recorded:
+            self._find(*wrong_records(self.compacted.file, found, recorded))
         for owner, share in self.compacted.shares:
             self._take_word(owner, share.spans if opened is not None else ())
 
@@ -268,12 +268,12 @@ def _extent(chunks: Sequence[pa.Array]) -> tuple[int, int, int]:
 
 def _recorded(spans: Sequence[OffsetSpan]) -> dict[TopicPartition, tuple[int, int, int]]:
     """Return the same of spans on record, by partition."""
-    found: dict[TopicPartition, tuple[int, int, int]] = {}
+    extents: dict[TopicPartition, tuple[int, int, int]] = {}
     for span in spans:
         at = TopicPartition(span.topic, span.partition)
-        first, last, rows = found.get(at, (span.first, span.last, 0))
-        found[at] = min(first, span.first), max(last, span.last), rows + span.rows
-    return found
+        first, last, rows = extents.get(at, (span.first, span.last, 0))
+        extents[at] = min(first, span.first), max(last, span.last), rows + span.rows
+    return extents
 
 
 def _format_extent(extent: tuple[int, int, int] | None) -> str:

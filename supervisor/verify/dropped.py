@@ -43,10 +43,10 @@ def explain(missing: Runs, untold: Runs, let_go: Sequence[LetGo]) -> Explained:
     excess = 0
     for span in _together(let_go):
         inside = missing.clip(span.first, span.end)
-        found, possible = inside.count(), untold.clip(span.first, span.end).count()
-        if found > span.rows:
+        missing_count, possible = inside.count(), untold.clip(span.first, span.end).count()
+        if missing_count > span.rows:
             lost = lost | inside
-        excess += max(0, span.rows - found - possible)
+        excess += max(0, span.rows - missing_count - possible)
     return Explained(lost, excess)
 
 

@@ -61,13 +61,13 @@ class _Reading:
             return
         try:
             with pq.ParquetFile(path) as opened:
-                found = raw_places_in(opened)
+                offsets = raw_places_in(opened)
         except (pa.ArrowException, OSError, KeyError) as error:
             self._find(FindingKind.DIGEST_MISMATCH, f"{file.path} holds no records: {error}")
             return
-        for at, chunks in found.items():
+        for at, chunks in offsets.items():
             self.chunks.setdefault(at, []).extend(chunks)
-        actual = {span_of(at, chunks) for at, chunks in found.items()}
+        actual = {span_of(at, chunks) for at, chunks in offsets.items()}
         if actual != set(file.spans):
             self._find(
                 FindingKind.ROW_COUNT,

@@ -106,19 +106,19 @@ class _Reading:
             )
 
     def _take_offsets(self, file: pq.ParquetFile, segment: SegmentFile) -> None:
-        found, lacking = offsets_in(file, self._topics)
+        offsets, lacking = offsets_in(file, self._topics)
         if lacking:
             detail = f"{segment.path} has rows without an offset"
             self._find(FindingKind.UNKNOWN_ROW, detail, records=lacking)
-        for at, chunks in found.items():
+        for at, chunks in offsets.items():
             self._chunks.setdefault(at, []).extend(chunks)
-        self._compare_spans(segment, found)
+        self._compare_spans(segment, offsets)
 
     def _take_counts(self, file: pq.ParquetFile, segment: SegmentFile) -> None:
         """Take the word of the file's spans, if its rows stand for as many records."""
-        said = sum(span.rows for span in segment.spans)
-        if (found := records_in(file)) != said:
-            self._find(*wrong_records(segment, found, said))
+        recorded = sum(span.rows for span in segment.spans)
+        if (found := records_in(file)) != recorded:
+            self._find(*wrong_records(segment, found, recorded))
         for span in segment.spans:
             at = TopicPartition(span.topic, span.partition)
             self._counted[at] += span.rows
@@ -179,14 +179,14 @@ class _Reading:
         of_files += sum(each.rows for each in publication.compacted)
         listed = 0 if rejects is None else rejects.records
         actual = sum(end - first for pairs in self._rejects.values() for first, end in pairs)
-        for what, said, found in (
+        for what, claimed, counted in (
             ("rows; its files on record", publication.rows, of_files),
             ("rejected records; its rejects file on record", publication.rejected, listed),
             ("listed rejects; the rejects file itself", listed, actual),
         ):
-            if said != found:
-                detail = f"the publication counts {said} {what} {found}"
-                self._find(FindingKind.ROW_COUNT, detail, records=abs(said - found))
+            if claimed != counted:
+                detail = f"the publication counts {claimed} {what} {counted}"
+                self._find(FindingKind.ROW_COUNT, detail, records=abs(claimed - counted))
 
     def _checked(self, file: SegmentFile | RejectsFile) -> Path | None:
         """Return where the file is, or None if it is not there; note what differs."""
@@ -226,7 +226,7 @@ def offsets_in(file: pq.ParquetFile, topics: Mapping[int, str]) -> tuple[Chunks,
     In a file without a column for it the topic is by `topics` that of the partition's number;
     where nothing tells it, it is `?`.
     """
-    found: Chunks = {}
+    chunks: Chunks = {}
     lacking = 0
     own = [TOPIC] if TOPIC in file.schema_arrow.names else []
     for batch in file.iter_batches(BATCH_ROWS, columns=[PARTITION, OFFSET, *own]):
@@ -236,8 +236,8 @@ def offsets_in(file: pq.ParquetFile, topics: Mapping[int, str]) -> tuple[Chunks,
             for number in pc.unique(partitions).drop_null().to_pylist():
                 of_it = offsets.filter(pc.equal(partitions, number)).drop_null()
                 at = TopicPartition(topic or topics.get(number, "?"), number)
-                found.setdefault(at, []).append(of_it.cast(pa.int64()))
-    return found, lacking
+                chunks.setdefault(at, []).append(of_it.cast(pa.int64()))
+    return chunks, lacking
 
 
 def raw_places_in(file: pq.ParquetFile) -> Chunks:
@@ -246,7 +246,7 @@ def raw_places_in(file: pq.ParquetFile) -> Chunks:
     Raises:
         KeyError: it is none.
     """
-    found: Chunks = {}
+    chunks: Chunks = {}
     for batch in file.iter_batches(BATCH_ROWS, columns=list(_RAW_PLACE)):
         topics, partitions, offsets = (batch.column(name) for name in _RAW_PLACE)
         for topic in pc.unique(topics).to_pylist():
@@ -254,8 +254,8 @@ def raw_places_in(file: pq.ParquetFile) -> Chunks:
             numbers, places = partitions.filter(of_topic), offsets.filter(of_topic)
             for number in pc.unique(numbers).to_pylist():
                 part = places.filter(pc.equal(numbers, number)).cast(pa.int64())
-                found.setdefault(TopicPartition(topic, number), []).append(part)
-    return found
+                chunks.setdefault(TopicPartition(topic, number), []).append(part)
+    return chunks
 
 
 def records_in(file: pq.ParquetFile) -> int | None:
@@ -270,8 +270,8 @@ def wrong_records(
     file: SegmentFile, counted: int | None, recorded: int
 ) -> tuple[FindingKind, str, int]:
     """Return a finding's kind, text and number where `found` is not what is on record."""
-    told_by_rows = "a number that not all of them tell" if counted is None else f"{counted} records"
-    detail = f"{file.path}: its rows stand for {told_by_rows}, on record are {recorded}"
+    count_text = "a number that not all of them tell" if counted is None else f"{counted} records"
+    detail = f"{file.path}: its rows stand for {count_text}, on record are {recorded}"
     return FindingKind.ROW_COUNT, detail, recorded if counted is None else abs(counted - recorded)
 
 

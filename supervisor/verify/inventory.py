@@ -144,13 +144,13 @@ class Inventory:
             ],
             "findings": [
                 {
-                    "kind": found.kind.value,
-                    "path": shown(found.path),
-                    "detail": found.detail,
-                    "sizeBytes": found.size_bytes,
-                    "taskId": found.task_id or None,
+                    "kind": finding.kind.value,
+                    "path": shown(finding.path),
+                    "detail": finding.detail,
+                    "sizeBytes": finding.size_bytes,
+                    "taskId": finding.task_id or None,
                 }
-                for found in self.findings
+                for finding in self.findings
             ],
         }
 

@@ -195,12 +195,12 @@ def _verdict(
     whole = not unproven and not published.dropped and published.held.carries_offsets
     verdict = Verdict.PROVEN if whole else Verdict.OFFSETS_ONLY
     if published.dropped:
-        told = f"{published.dropped} rows were dropped from the table on purpose"
-        why = f"{why}, {told}" if why else told
+        note = f"{published.dropped} rows were dropped from the table on purpose"
+        why = f"{why}, {note}" if why else note
     if findings:
         verdict = Verdict.VIOLATED
         why = ", ".join(sorted({found.kind.value for found in findings}))
-    said = RangeVerdict(
+    range_verdict = RangeVerdict(
         generation_id=published.generation_id,
         task_id=published.task_id,
         start=published.start,
@@ -210,7 +210,7 @@ def _verdict(
         rejected=published.held.rejects.count(),
         why=why,
     )
-    return _JudgedRange(said, findings, accounted, unproven, Runs(), 0)
+    return _JudgedRange(range_verdict, findings, accounted, unproven, Runs(), 0)
 
 
 def _tiling(facts: PartitionFacts) -> Iterator[Finding]:
@@ -314,9 +314,9 @@ def facts_by_partition(
         earlier = [gap for gap in declared if gap.new_topic]
         for number, last in enumerate(earlier):
             at = declared.index(last)
-            told, declared = declared[:at], declared[at + 1 :]
+            topic_gaps, declared = declared[:at], declared[at + 1 :]
             theirs = [each for each in mine if each.topics_before == number]
-            yield _gone(partition, last, told, theirs)
+            yield _gone(partition, last, topic_gaps, theirs)
         mine = [each for each in mine if each.topics_before == len(earlier)]
         if earlier and not mine and partition not in committed:
             continue  # it exists no more

@@ -53,11 +53,11 @@ class LedgerPublication(ledger.LedgerPublication):
 
 
 def _dropped(let_go: Sequence[LedgerLetGo]) -> dict[TopicPartition, list[LetGo]]:
-    found: dict[TopicPartition, list[LetGo]] = {}
+    dropped: dict[TopicPartition, list[LetGo]] = {}
     for span in (span for each in let_go for span in each.file.spans):
         at = TopicPartition(span.topic, span.partition)
-        found.setdefault(at, []).append(LetGo(span.first, span.last + 1, span.rows))
-    return found
+        dropped.setdefault(at, []).append(LetGo(span.first, span.last + 1, span.rows))
+    return dropped
 
 
 @dataclass(frozen=True)
@@ -70,11 +70,11 @@ class CompactedFile:
 
 
 def _by_file(shares: Sequence[tuple[LedgerCompacted, str | None]]) -> list[CompactedFile]:
-    found: dict[str, CompactedFile] = {}
+    files: dict[str, CompactedFile] = {}
     for each, owner in shares:
-        of = found.setdefault(each.file.path, CompactedFile(each.file))
+        of = files.setdefault(each.file.path, CompactedFile(each.file))
         of.shares.append((owner, each))
-    return [found[path] for path in sorted(found)]
+    return [files[path] for path in sorted(files)]
 
 
 class Ledger(ledger.Ledger):
@@ -120,22 +120,22 @@ class Ledger(ledger.Ledger):
 
     def declared(self) -> Mapping[TopicPartition, Sequence[DeclaredGap]]:
         """Return the declared gaps by partition."""
-        found: dict[TopicPartition, list[DeclaredGap]] = {}
+        declared_gaps: dict[TopicPartition, list[DeclaredGap]] = {}
         for gap in self.gaps:
             at = TopicPartition(gap.topic, gap.partition)
             repeated = gap.kind == "repeated"
-            found.setdefault(at, []).append(
+            declared_gaps.setdefault(at, []).append(
                 DeclaredGap(gap.first, gap.end, repeated=repeated, new_topic=gap.is_new_topic)
             )
-        return found
+        return declared_gaps
 
     def new_topics(self) -> dict[TopicPartition, list[LedgerGap]]:
         """Return, by partition, where its topic was made anew."""
-        found: dict[TopicPartition, list[LedgerGap]] = {}
+        new_topic_gaps: dict[TopicPartition, list[LedgerGap]] = {}
         for gap in self.gaps:
             if gap.is_new_topic:
-                found.setdefault(TopicPartition(gap.topic, gap.partition), []).append(gap)
-        return found
+                new_topic_gaps.setdefault(TopicPartition(gap.topic, gap.partition), []).append(gap)
+        return new_topic_gaps
 
     def breaks(self) -> tuple[str, ...]:
         """Say what is declared of the offsets and why, the latest first: who reads them, perhaps.
@@ -146,13 +146,13 @@ class Ledger(ledger.Ledger):
         for gap in reversed(self.gaps):
             at = gap.kind, gap.why
             sizes[at] = sizes.get(at, 0) + gap.end - gap.first
-        told = [
+        lines = [
             f"{size} offsets are declared {kind}" + (f": {why}" if why else "")
             for (kind, why), size in sizes.items()
         ]
-        left = len(told) - BREAKS_SHOWN
+        left = len(lines) - BREAKS_SHOWN
         more = [f"{left} other reasons are in the ledger"] if left > 0 else []
-        return (*told[:BREAKS_SHOWN], *more)
+        return (*lines[:BREAKS_SHOWN], *more)
 
     def topic_ids(self) -> dict[str, str]:
         """Return topic -> the id that the committed offsets belong to, where it is known."""
@@ -163,12 +163,12 @@ class Ledger(ledger.Ledger):
 
         Those of a topic that was made anew since are not there to be looked at.
         """
-        found, new_topics = self.committed_ranges(), self.new_topics()
+        extents, new_topics = self.committed_ranges(), self.new_topics()
         for publication in self.publications:
             for partition, start in publication.start.items():
                 if not all(map(publication.comes_after, new_topics.get(partition, ()))):
                     continue
                 end = publication.end[partition]
-                first, until = found.get(partition, (start, end))
-                found[partition] = min(first, start), max(until, end)
-        return found
+                first, until = extents.get(partition, (start, end))
+                extents[partition] = min(first, start), max(until, end)
+        return extents

@@ -246,11 +246,11 @@ def _changed(admin: AdminClient, topic: str, expected: str | None) -> bool:
     """Whether the topic has another id than the committed offsets; an old broker tells none."""
     if expected is None:
         return False
-    asked: Mapping[str, Future[TopicDescription]] = admin.describe_topics(
+    futures: Mapping[str, Future[TopicDescription]] = admin.describe_topics(
         TopicCollection([topic]), request_timeout=_ASK_S
     )
     try:
-        actual = str(asked[topic].result(_ASK_S).topic_id)
+        actual = str(futures[topic].result(_ASK_S).topic_id)
     except (KafkaException, TimeoutError):
         return False
     return actual != expected
@@ -259,11 +259,11 @@ def _changed(admin: AdminClient, topic: str, expected: str | None) -> bool:
 def _is_compacted(admin: AdminClient, topic: str) -> bool:
     """Whether the topic may drop any record; False as well if the broker does not tell."""
     resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
-    asked: Mapping[ConfigResource, Future[dict[str, ConfigEntry]]] = admin.describe_configs(
+    futures: Mapping[ConfigResource, Future[dict[str, ConfigEntry]]] = admin.describe_configs(
         [resource], request_timeout=_ASK_S
     )
     try:
-        policy = asked[resource].result(_ASK_S)["cleanup.policy"].value
+        policy = futures[resource].result(_ASK_S)["cleanup.policy"].value
     except (KafkaException, TimeoutError, KeyError):
         return False
     return "compact" in str(policy)

@@ -61,21 +61,21 @@ def compare(
     ranges, findings = _read_files(ledger, warehouse, compacted, rows)
     if listed is not None:
         findings += _unlisted(ledger, listed)
-    found = topic()
+    topic_read = topic()
     facts = facts_by_partition(
         ledger.committed_ranges(),
         ledger.declared(),
         ranges,
-        found.records,
-        found.unreadable,
-        compacted=found.compacted,
+        topic_read.records,
+        topic_read.unreadable,
+        compacted=topic_read.compacted,
     )
     return judge(
         ledger.supervisor_id,
         facts,
         findings,
         publications=len(ledger.publications),
-        notes=found.notes + ledger.breaks(),
+        notes=topic_read.notes + ledger.breaks(),
         quarantined=sum(publication.quarantined() for publication in ledger.publications),
         spoiled=compacted.spoiled,
     )

@@ -61,14 +61,14 @@ def inspect(root: Path, ask: Ask, steps: FilesProgress, *, digests: bool) -> Inv
     walked = walk(root)
     claim = ask()
     steps.total(total_bytes(claim.files))
-    found = contents(root, claim.files, steps.done, digests=digests) | copies(root, claim)
-    first = judge(walked, claim, found, digests=digests)
+    on_disk = contents(root, claim.files, steps.done, digests=digests) | copies(root, claim)
+    first = judge(walked, claim, on_disk, digests=digests)
     if not (suspects := first.suspects()):
         return first
     claim = only(ask(), suspects)
     walked = _again(root, suspects & (walked.sizes.keys() | walked.others.keys()))
-    found = contents(root, claim.files, lambda _: None, digests=digests) | copies(root, claim)
-    return first.settled_by(judge(walked, claim, found, digests=digests))
+    on_disk = contents(root, claim.files, lambda _: None, digests=digests) | copies(root, claim)
+    return first.settled_by(judge(walked, claim, on_disk, digests=digests))
 
 
 def walk(root: Path) -> Walked:
@@ -100,28 +100,28 @@ def contents(
     root: Path, files: Iterable[WarehouseFile], done: Callable[[int], None], *, digests: bool
 ) -> dict[str, Content]:
     """Return path -> what is there, of named files; those that are not there are left out."""
-    found: dict[str, Content] = {}
+    content_by_path: dict[str, Content] = {}
     reader = _Reader(root, done, digests)
     pool = ThreadPoolExecutor(THREADS, thread_name_prefix="digests")
     try:
         for read in pool.map(reader.read_all, _batches(files)):
-            found.update(read)
+            content_by_path.update(read)
     finally:
         reader.stopped.set()  # Ctrl-C waits for two files, not for all that are left
         pool.shutdown(cancel_futures=True)
-    return found
+    return content_by_path
 
 
 def copies(root: Path, claim: WarehouseFiles) -> dict[str, Content]:
     """Return path -> what is there, of copies that an export names, by their footers."""
     reader = _Reader(root, lambda _: None, digests=False)
-    found = {}
+    content_by_path = {}
     for copy in claim.copies:
         named = WarehouseFile(path=copy.path, size_bytes=0, sha256="", task_id="")
         if (content := reader.read(named)) is not None:
             trouble = content.trouble or _wrong_footer(root / copy.path, copy.rows)
-            found[copy.path] = replace(content, trouble=trouble)
-    return found
+            content_by_path[copy.path] = replace(content, trouble=trouble)
+    return content_by_path
 
 
 def _wrong_footer(path: Path, rows: int) -> str:
@@ -146,12 +146,12 @@ def _to_be_seen(root: Path) -> Path:
 
 def _entries(root: Path, folder: str) -> list[tuple[str, os.stat_result]] | None:
     """Return names and what they stand for; None: the folder has gone meanwhile."""
-    found = []
+    listing = []
     try:
         with os.scandir(root / folder) as entries:
             for entry in entries:
                 try:
-                    found.append((entry.name, entry.stat(follow_symlinks=False)))
+                    listing.append((entry.name, entry.stat(follow_symlinks=False)))
                 except FileNotFoundError:
                     continue
     except OSError as error:
@@ -161,7 +161,7 @@ def _entries(root: Path, folder: str) -> list[tuple[str, os.stat_result]] | None
             f"the folder {root / folder} cannot be read: {error.strerror}",
             "run this as a user who may read the whole warehouse",
         ) from error
-    return found
+    return listing
 
 
 def _again(root: Path, paths: Iterable[str]) -> Walked:
@@ -192,13 +192,13 @@ class _Reader:
 
     def read_all(self, files: Sequence[WarehouseFile]) -> dict[str, Content]:
         """Return path -> what is there; see `contents`."""
-        found = {}
+        content_by_path = {}
         for file in files:
             if self.stopped.is_set():
                 break
             if (content := self.read(file)) is not None:
-                found[file.path] = content
-        return found
+                content_by_path[file.path] = content
+        return content_by_path
 
     def read(self, file: WarehouseFile) -> Content | None:
         """Return what is at one named path; however it ends, its recorded size is done."""

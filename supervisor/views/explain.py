@@ -107,8 +107,8 @@ def _state(status: SupervisorStatus, stored: StoredState | None) -> Sentence:
 
 def _waits(now: StatusPayload) -> Iterator[Sentence]:
     if now.pending_replicas:
-        told = f"{now.pending_replicas} replicas wait for a slot"
-        text = f"{told}: {now.slots_needed} needed, {now.slots_free} free."
+        waiting = f"{now.pending_replicas} replicas wait for a slot"
+        text = f"{waiting}: {now.slots_needed} needed, {now.slots_free} free."
         yield Sentence(about=Topic.WAITS, text=text)
     for group in now.groups:
         if group.state is GenerationState.PAUSING:

@@ -117,7 +117,7 @@ def live_ranges(
 ) -> list[LiveRange]:
     """Return, per live generation, the replicas on workers that live, the furthest first."""
     alive = {w.id: w.reports for w in workers if w.liveness is Liveness.ALIVE}
-    found = []
+    ranges = []
     for generation in generations:
         known: list[tuple[TaskReport, Task]] = []
         for task in tasks:
@@ -126,8 +126,8 @@ def live_ranges(
                 known.append((report, task))
         known.sort(key=lambda pair: (-sum(pair[0].position.values()), pair[1].id))
         replicas = tuple(Replica(t, urls[t.worker_id]) for _, t in known if t.worker_id in urls)
-        found.append(LiveRange(generation, replicas))
-    return found
+        ranges.append(LiveRange(generation, replicas))
+    return ranges
 
 
 def published(segments: Sequence[Segment], warehouse: str, sets: ColumnSets) -> list[TableFile]:
@@ -167,13 +167,13 @@ def journaled(
     missing: list[str] = []
     pool = ThreadPoolExecutor(WORKERS_AT_ONCE, thread_name_prefix="journals")
     try:
-        asked = _ask(pool, ranges, journals, left_s)
+        answers = _ask(pool, ranges, journals, left_s)
         for live in ranges:
-            told = _best(live, asked, left_s)
-            if isinstance(told, str):
-                missing.append(told)
+            answer = _best(live, answers, left_s)
+            if isinstance(answer, str):
+                missing.append(answer)
             else:
-                task, view = told
+                task, view = answer
                 files += (_journaled_file(task, file, warehouse, sets) for file in view.files)
     finally:
         # Not waited for: an answer that nobody needs any more may never come.

@@ -66,16 +66,16 @@ class EventsPage(Wire):
 
 def event_view(numbered: NumberedEvent) -> EventView:
     """Return a happening as it is shown."""
-    told = numbered.happening
+    event = numbered.happening
     return EventView(
         id=numbered.number,
-        type=told.kind,
-        at=told.at,
-        supervisor_id=told.supervisor_id,
-        group=told.group,
-        generation_id=told.generation_id,
-        task_id=told.task_id,
-        detail=dict(told.detail),
+        type=event.kind,
+        at=event.at,
+        supervisor_id=event.supervisor_id,
+        group=event.group,
+        generation_id=event.generation_id,
+        task_id=event.task_id,
+        detail=dict(event.detail),
     )
 
 

@@ -29,7 +29,7 @@ def lag_history(
     supervisor_id: str, samples: Sequence[tuple[datetime, Lag]], step: timedelta | None
 ) -> LagHistory:
     """Return samples as they are shown."""
-    found = samples if step is None else stepped(samples, step)
+    selected = samples if step is None else stepped(samples, step)
     return LagHistory(
         supervisor_id=supervisor_id,
         samples=[
@@ -38,6 +38,6 @@ def lag_history(
                 records=lag.records,
                 millis=None if lag.age is None else lag.age // timedelta(milliseconds=1),
             )
-            for at, lag in found
+            for at, lag in selected
         ],
     )

@@ -155,8 +155,8 @@ def ledger_of(
         of_table = raw if is_errors_table(segment.data_source) else shares
         for share in compactions[segment.compaction_id].shares:
             of_table.setdefault(share.generation_id, []).append((segment, share))
-    told = [p for p in publications if p.forgotten_at is None]
-    ids = {p.generation_id for p in told}
+    retained = [p for p in publications if p.forgotten_at is None]
+    ids = {p.generation_id for p in retained}
     return Ledger(
         supervisor_id=spec.id,
         data_source=spec.data_source,
@@ -172,7 +172,7 @@ def ledger_of(
                 shares.get(p.generation_id, []),
                 raw.get(p.generation_id, []),
             )
-            for p in told
+            for p in retained
         ),
         forgotten=tuple(_of_others(shares, ids)),
         errors_forgotten=tuple(_of_others(raw, ids)),

@@ -64,14 +64,14 @@ class _Tolerant:
 @functools.cache
 def _model(model: type[BaseModel], whole: bool) -> type[BaseModel]:
     fields = {n: _field(field, whole=whole or n == _ID) for n, field in model.model_fields.items()}
-    made = create_model(  # type: ignore[call-overload]  # its fields are known at run time
+    tolerant = create_model(  # type: ignore[call-overload]  # its fields are known at run time
         model.__name__,
         __base__=(_Tolerant, model),
         __module__=model.__module__,
         __cls_kwargs__={"extra": "ignore"},
         **fields,
     )
-    return cast("type[BaseModel]", made)
+    return cast("type[BaseModel]", tolerant)
 
 
 def _field(field: FieldInfo, *, whole: bool) -> object:

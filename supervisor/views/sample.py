@@ -78,23 +78,23 @@ def _declared(request: SampleRequest) -> tuple[Column, ...]:
 
 
 def _row(request: SampleRequest, record: SampledRecord) -> SampleRow:
-    told: dict[str, object] = {
+    fields: dict[str, object] = {
         "topic": record.topic,
         "partition": record.partition,
         "offset": record.offset,
         "input": _shown(record.input),
     }
     if request.raw:
-        return SampleRow.model_validate(told)
+        return SampleRow.model_validate(fields)
     if record.values is not None:
         hidden = {"__time"} if request.timeless else set()
-        told["parsed"] = {k: v for k, v in record.values.items() if k not in hidden}
+        fields["parsed"] = {k: v for k, v in record.values.items() if k not in hidden}
     elif record.thrown_away:
-        told["reason"] = record.reason
+        fields["reason"] = record.reason
     else:
         error = f"{record.reason}: {record.detail}" if record.detail else record.reason
-        told |= {"unparseable": True, "error": error, "reason": record.reason}
-    return SampleRow.model_validate(told)
+        fields |= {"unparseable": True, "error": error, "reason": record.reason}
+    return SampleRow.model_validate(fields)
 
 
 def _shown(text: str | None) -> JsonValue:

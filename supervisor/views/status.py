@@ -163,8 +163,8 @@ class StatusFacts:
         self, partitions: Iterable[TopicPartition], ages: Mapping[TopicPartition, timedelta]
     ) -> dict[str, int | None]:
         """Return ages in milliseconds, with the partitions as Druid writes them."""
-        told = {p: _ms(ages.get(p)) for p in partitions}
-        return by_name(told, topics=names_topics(self.spec, told))
+        millis = {p: _ms(ages.get(p)) for p in partitions}
+        return by_name(millis, topics=names_topics(self.spec, millis))
 
     def oldest(self, partitions: Collection[TopicPartition]) -> int | None:
         """Return the highest age in milliseconds; None: one of them is not known."""
@@ -350,10 +350,10 @@ def _rejects(counters: Counters) -> int:
 
 def _recent_errors(facts: StatusFacts) -> list[RecentError]:
     """Oldest first, as Druid lists them."""
-    found: list[tuple[datetime, RecentError]] = [
+    errors: list[tuple[datetime, RecentError]] = [
         (e.at, _error(e.at, e.kind, e.message)) for e in facts.pass_errors
     ]
-    found += [
+    errors += [
         (at, _error(at, "TaskFailed", f"{t.id}: {t.reason}"))
         for t in facts.failed
         if (at := t.ended_at) is not None
@@ -362,9 +362,9 @@ def _recent_errors(facts: StatusFacts) -> list[RecentError]:
     if stream.trouble is not None and stream.trouble is not StreamTrouble.CONNECTING:
         # Now, and last: it lasts.
         at = facts.seen.now
-        found.append((at, _error(at, "StreamUnavailable", stream.detail, stream=True)))
-    found.sort(key=lambda pair: pair[0])
-    return [error for _, error in found[-ERRORS_SHOWN:]]
+        errors.append((at, _error(at, "StreamUnavailable", stream.detail, stream=True)))
+    errors.sort(key=lambda pair: pair[0])
+    return [error for _, error in errors[-ERRORS_SHOWN:]]
 
 
 def _error(at: datetime, kind: str, message: str, *, stream: bool = False) -> RecentError:

@@ -107,11 +107,11 @@ def tasks_of(
 
     Active ones are of all tables and times.
     """
-    found = [] if state is TaskFilter.COMPLETE else tx.tasks.active()
+    rows = [] if state is TaskFilter.COMPLETE else tx.tasks.active()
     ended = {None: _ALL_ENDED, TaskFilter.COMPLETE: _ALL_ENDED[:2]}.get(state, ())
     for status in ended:
-        found += tx.tasks.find(status=status, data_source=data_source, created=created, limit=limit)
-    return list({task.id: task for task in found}.values())
+        rows += tx.tasks.find(status=status, data_source=data_source, created=created, limit=limit)
+    return list({task.id: task for task in rows}.values())
 
 
 def task_row(task: Task, urls: Mapping[str, str], *, reported: bool) -> TaskRow:
@@ -261,16 +261,18 @@ def parse_errors(
     live: Iterable[tuple[int, TaskReport]], published: Sequence[Publication], limit: int
 ) -> list[ParseError]:
     """Return samples newest first, each record once; `live` has the time in millis beside."""
-    found: dict[tuple[str, int, int], ParseError] = {}
+    errors_by_record: dict[tuple[str, int, int], ParseError] = {}
     for at_millis, report in live:
         for sample in report.samples:
-            _keep(found, sample, at_millis)
+            _keep(errors_by_record, sample, at_millis)
     for publication in published:
         at_millis = int(publication.published_at.timestamp() * 1000)
         for sample in publication.samples:
-            _keep(found, sample, at_millis)
+            _keep(errors_by_record, sample, at_millis)
     newest = sorted(
-        found.values(), key=lambda e: (e.time_of_exception_millis, e.offset), reverse=True
+        errors_by_record.values(),
+        key=lambda e: (e.time_of_exception_millis, e.offset),
+        reverse=True,
     )
     return newest[:limit]
 

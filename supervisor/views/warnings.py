@@ -22,13 +22,15 @@ def warnings(
     `diverged` are lately published ranges of which a replica differed, oldest first; `bad` is how
     many records of live ranges cannot be read.
     """
-    found = [
+    messages = [
         f"worker {worker} is silent: what is told of {tasks} of the tasks is its last word"
         for worker, tasks in sorted(_silent(seen).items())
     ]
     if spec.tuning_config.bad_records is BadRecords.WARN and bad:
-        found += [f"{bad} records of the ranges that are read now cannot be read: see parseErrors"]
-    return found + _differing(diverged)
+        messages += [
+            f"{bad} records of the ranges that are read now cannot be read: see parseErrors"
+        ]
+    return messages + _differing(diverged)
 
 
 def _silent(seen: Observed) -> Counter[str]:
@@ -39,10 +41,12 @@ def _silent(seen: Observed) -> Counter[str]:
 
 def _differing(diverged: Sequence[Publication]) -> list[str]:
     """Tell of other rows alone: a compacted topic may well give replicas other records."""
-    found = [p for p in diverged if any(d.comparison is Comparison.OTHER_ROWS for d in p.diverged)]
-    if not found:
+    differing = [
+        p for p in diverged if any(d.comparison is Comparison.OTHER_ROWS for d in p.diverged)
+    ]
+    if not differing:
         return []
-    last, days = found[-1], DIVERGED_SHOWN_FOR.days
-    ranges = "1 range" if len(found) == 1 else f"{len(found)} ranges"
-    told = f"{ranges} of the last {days} days, the last one {last.generation_id}"
-    return [f"replicas made different rows of the same records in {told}: see `diverged` of it"]
+    last, days = differing[-1], DIVERGED_SHOWN_FOR.days
+    ranges = "1 range" if len(differing) == 1 else f"{len(differing)} ranges"
+    which = f"{ranges} of the last {days} days, the last one {last.generation_id}"
+    return [f"replicas made different rows of the same records in {which}: see `diverged` of it"]

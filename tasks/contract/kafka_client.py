@@ -110,50 +110,53 @@ def java_properties(client: KafkaClient, read_secret: ReadSecret) -> dict[str, s
     The JAAS line is built here from a fixed module name and quoted values.  A JAAS line of a spec
     never reaches the client, because a login module named by a user runs code (CVE-2023-25194).
     """
-    found = {
+    properties = {
         "bootstrap.servers": client.bootstrap_servers,
         "security.protocol": client.security_protocol.value,
     }
     if client.sasl_mechanism and client.sasl_username and client.sasl_password:
         plain = client.sasl_mechanism is SaslMechanism.PLAIN
         module = "plain.PlainLoginModule" if plain else "scram.ScramLoginModule"
-        found["sasl.mechanism"] = client.sasl_mechanism.value
-        found["sasl.jaas.config"] = (
+        properties["sasl.mechanism"] = client.sasl_mechanism.value
+        properties["sasl.jaas.config"] = (
             f"org.apache.kafka.common.security.{module} required "
             f"username={_jaas_quoted(client.sasl_username)} "
             f"password={_jaas_quoted(read_secret(client.sasl_password))};"
         )
     if client.ssl_ca_pem:
-        found |= {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": client.ssl_ca_pem}
+        properties |= {
+            "ssl.truststore.type": "PEM",
+            "ssl.truststore.certificates": client.ssl_ca_pem,
+        }
     if client.ssl_certificate_pem and client.ssl_key_pem:
-        found |= {
+        properties |= {
             "ssl.keystore.type": "PEM",
             "ssl.keystore.certificate.chain": client.ssl_certificate_pem,
             "ssl.keystore.key": read_secret(client.ssl_key_pem),
         }
     if client.ssl_key_password:
-        found["ssl.key.password"] = read_secret(client.ssl_key_password)
-    return found | _tuned(client, 0)
+        properties["ssl.key.password"] = read_secret(client.ssl_key_password)
+    return properties | _tuned(client, 0)
 
 
 def librdkafka_properties(client: KafkaClient, read_secret: ReadSecret) -> dict[str, str]:
     """Return the properties for librdkafka (confluent-kafka), which reads offsets."""
-    found = {
+    properties = {
         "bootstrap.servers": client.bootstrap_servers,
         "security.protocol": client.security_protocol.value,
     }
     if client.sasl_mechanism and client.sasl_username and client.sasl_password:
-        found["sasl.mechanism"] = client.sasl_mechanism.value
-        found["sasl.username"] = client.sasl_username
-        found["sasl.password"] = read_secret(client.sasl_password)
+        properties["sasl.mechanism"] = client.sasl_mechanism.value
+        properties["sasl.username"] = client.sasl_username
+        properties["sasl.password"] = read_secret(client.sasl_password)
     if client.ssl_ca_pem:
-        found["ssl.ca.pem"] = client.ssl_ca_pem
+        properties["ssl.ca.pem"] = client.ssl_ca_pem
     if client.ssl_certificate_pem and client.ssl_key_pem:
-        found["ssl.certificate.pem"] = client.ssl_certificate_pem
-        found["ssl.key.pem"] = read_secret(client.ssl_key_pem)
+        properties["ssl.certificate.pem"] = client.ssl_certificate_pem
+        properties["ssl.key.pem"] = read_secret(client.ssl_key_pem)
     if client.ssl_key_password:
-        found["ssl.key.password"] = read_secret(client.ssl_key_password)
-    return found | _tuned(client, 1)
+        properties["ssl.key.password"] = read_secret(client.ssl_key_password)
+    return properties | _tuned(client, 1)
 
 
 def _tuned(client: KafkaClient, column: int) -> dict[str, str]:

@@ -66,7 +66,7 @@ def forms_of(secret: str) -> frozenset[str]:
     parts = {secret, secret.strip()}
     if len(lines := secret.splitlines()) > 1:
         parts |= {kept for line in lines if _is_specific(kept := line.strip())}
-    found: set[str] = set()
+    forms: set[str] = set()
     for part in parts:
         if len(part) < WORD_FROM:
             continue
@@ -74,10 +74,10 @@ def forms_of(secret: str) -> frozenset[str]:
         jaas = jaas.replace("\n", "\\n").replace("\r", "\\r")
         plain = {part, jaas, part.replace("\n", "\\n").replace("\r", "\\r")}
         for form in plain:
-            found |= {form, *_in_json(form), repr(form)[1:-1]}
-        found |= {quote(part, safe=""), quote_plus(part)}
-        found.add(base64.b64encode(part.encode("utf-8", "surrogatepass")).decode())
-    return frozenset(found)
+            forms |= {form, *_in_json(form), repr(form)[1:-1]}
+        forms |= {quote(part, safe=""), quote_plus(part)}
+        forms.add(base64.b64encode(part.encode("utf-8", "surrogatepass")).decode())
+    return frozenset(forms)
 
 
 def pattern_of(forms: Iterable[str]) -> re.Pattern[str] | None:
@@ -111,7 +111,7 @@ def _in_json(text: str) -> set[str]:
 
 
 def _search_pattern(form: str) -> str:
-    found = re.escape(form)
+    escaped = re.escape(form)
     if len(form) >= ANYWHERE_FROM:
-        return found
-    return rf"(?<![A-Za-z0-9]){found}(?![A-Za-z0-9])"
+        return escaped
+    return rf"(?<![A-Za-z0-9]){escaped}(?![A-Za-z0-9])"

@@ -19,7 +19,7 @@ def parts(
     The first range has at most `rows` offsets, spread evenly over the partitions that are not
     empty.  The list is empty if all partitions are.
     """
-    found: list[tuple[Offsets, Offsets]] = []
+    ranges: list[tuple[Offsets, Offsets]] = []
     chosen = _chosen({p: latest[p] - earliest[p] for p in earliest})
     for factor in _WIDENINGS:
         shares = _shares(chosen, rows * factor)
@@ -27,10 +27,10 @@ def parts(
             break
         start = {p: latest[p] - n if newest else earliest[p] for p, n in shares.items()}
         part = start, {p: start[p] + n for p, n in shares.items()}
-        if part in found:
+        if part in ranges:
             break
-        found.append(part)
-    return found
+        ranges.append(part)
+    return ranges
 
 
 def _chosen(held: dict[TopicPartition, int]) -> dict[TopicPartition, int]:

@@ -244,32 +244,32 @@ class SparkEngine:
         shutil.rmtree(folder, ignore_errors=True)
 
     def _read(self, job: BatchJob, span: Range, run: Run, folder: Path) -> JournalEntry:
-        found = kinds_so_far(job.spec, job.columns, job.kinds)
+        kinds = kinds_so_far(job.spec, job.columns, job.kinds)
         discovers = job.spec.discovery is not Discovery.NOTHING
         if not job.columns and (discovers or job.spec.typed):
             known = self._columns.begin(job.spec)
             if not known and count(span.start, span.end) > _PEEK_ROWS:
                 known = self._peek(job, span)
-            found = grown(found, known)
+            kinds = grown(kinds, known)
         schemas = self._schemas.begin(job.spec)
         while True:
             run.check()
-            typed = typed_of(job.spec, found)
-            observed = self._write(job, span, found, folder, schemas=schemas)
+            typed = typed_of(job.spec, kinds)
+            observed = self._write(job, span, kinds, folder, schemas=schemas)
             run.check()
-            wider = grown(found, kinds_new(job.spec, observed.unknown)) if discovers else found
+            wider = grown(kinds, kinds_new(job.spec, observed.unknown)) if discovers else kinds
             wider = grown(wider, dict(zip(unsettled(typed), observed.kinds, strict=True)))
-            if not observed.missing_schemas and wider == found:
+            if not observed.missing_schemas and wider == kinds:
                 break
             # A key that was no column yet, a value that its column cannot hold, or a schema that
             # was not known: read the range again.
             remove_folder(folder)
-            found = wider
+            kinds = wider
             schemas = self._schemas.answered(schemas, job.spec, observed.missing_schemas, run.check)
-        self._columns.learn(job.spec, found)
+        self._columns.learn(job.spec, kinds)
         self._numbers.learn(job.spec, observed)
-        told = (self._warehouse, span.topic, run.step)
-        described = [describe(path, *told) for path in data_paths(folder)]
+        arguments = (self._warehouse, span.topic, run.step)
+        described = [describe(path, *arguments) for path in data_paths(folder)]
         files = tuple(file for file in described if file is not None)
         check_rows(observed, files, span.start, span.end)
         rejected = as_runs(observed.rejects)
@@ -282,7 +282,7 @@ class SparkEngine:
         run.check()
         chunks = chunks_of(self._runtime.session, job.spec.segment_granularity)
         held = fullest(files, chunks, self._warehouse)
-        entry = entry_of(job, observed, files, rejects, kinds=found, raw=raw)
+        entry = entry_of(job, observed, files, rejects, kinds=kinds, raw=raw)
         return entry.model_copy(update={"chunk_rows": held})
 
     def _quarantined(

@@ -129,24 +129,24 @@ class SparkSampler:
 
     def _part(self, order: DesiredSample, start: Offsets, end: Offsets, run: Run) -> SampleAnswer:
         spec = order.spec
-        found, schemas = kinds_so_far(spec, (), {}), self._schemas.begin(spec)
+        kinds, schemas = kinds_so_far(spec, (), {}), self._schemas.begin(spec)
         while True:
             run.check()
-            seen = self._seen(order, start, end, found, schemas=schemas)
+            seen = self._seen(order, start, end, kinds, schemas=schemas)
             run.check()
-            wider = found
+            wider = kinds
             if spec.discovery is not Discovery.NOTHING:
                 wider = grown(wider, kinds_new(spec, seen.unknown))
-            typed = unsettled(typed_of(spec, found))
+            typed = unsettled(typed_of(spec, kinds))
             wider = grown(wider, dict(zip(typed, seen.kinds, strict=True)))
-            if not seen.missing_schemas and wider == found:
+            if not seen.missing_schemas and wider == kinds:
                 break
-            found = wider
+            kinds = wider
             schemas = self._schemas.answered(schemas, spec, seen.missing_schemas, run.check)
-        columns = columns_of(spec, found)
-        told = tuple(_records(seen.rows, spec, columns, start))
+        columns = columns_of(spec, kinds)
+        records = tuple(_records(seen.rows, spec, columns, start))
         shown = (*columns, *(Column(name=m.name, type=_shown_type(m)) for m in spec.metrics))
-        return SampleAnswer(sample_id=order.sample_id, records=told, columns=shown)
+        return SampleAnswer(sample_id=order.sample_id, records=records, columns=shown)
 
     def _seen(
         self,
@@ -170,8 +170,8 @@ class SparkSampler:
         frame, columns = judged(records, spec, kinds, schemas), columns_of(spec, kinds)
         kept = _bounded(frame, order, _ahead_sql(start, end, newest=order.newest), len(columns))
         observation = Observation()
-        told = _sample_sql(extra_columns_of(frame.columns))
-        seen = kept.observe(observation, fn.expr(told))
+        sample_sql = _sample_sql(extra_columns_of(frame.columns))
+        seen = kept.observe(observation, fn.expr(sample_sql))
         seen.write.format("noop").mode("overwrite").save()
         return _read(await_metric(observation, _METRIC))
 
@@ -226,12 +226,12 @@ def _sample_sql(extra: ExtraColumns) -> str:
 
 
 def _read(metric: str) -> _Seen:
-    found = json.loads(metric)
+    observed = json.loads(metric)
     return _Seen(
-        found.get("rows", ()),
-        found.get(UNKNOWN_COLUMN, ()),
-        found.get(MISSING_SCHEMA_COLUMN, ()),
-        found.get("kinds", ()),
+        observed.get("rows", ()),
+        observed.get(UNKNOWN_COLUMN, ()),
+        observed.get(MISSING_SCHEMA_COLUMN, ()),
+        observed.get("kinds", ()),
     )
 
 
@@ -247,7 +247,7 @@ def _records(
     names = [*(c.name for c in columns), *(metric.name for metric in spec.metrics)]
     assert len(names) <= len(columns) + len(measured(spec))
     for row in sorted(rows, key=lambda row: (partitions[row["p"]], row["o"])):
-        code, told = row[REASON_COLUMN], row.get("row")
+        code, row_json = row[REASON_COLUMN], row.get("row")
         assert isinstance(code, int)
         reason = reasons[code - 1] if code else None
         partition = partitions[row["p"]]
@@ -257,7 +257,7 @@ def _records(
                 "partition": partition.partition,
                 "offset": row["o"],
                 "input": row.get("s"),
-                "values": None if told is None else _values(str(told), names),
+                "values": None if row_json is None else _values(str(row_json), names),
                 "reason": "" if reason is None else reason.value,
                 "detail": str(row.get("detail") or "") if reason else "",
                 "thrown_away": reason is not None and reason.thrown_away,

@@ -30,12 +30,14 @@ def with_open_key(properties: Mapping[str, str]) -> dict[str, str]:
     Raises:
         UnusableKey: it is none, or its password does not open it.
     """
-    found = dict(properties)
-    password = found.pop(_PASSWORD, None)
-    if _KEY in found:
-        found[_KEY] = _opened(found[_KEY].encode(), None if password is None else password.encode())
-        known_secrets().learn(found[_KEY])  # it is another text than the one that was read
-    return found
+    unlocked = dict(properties)
+    password = unlocked.pop(_PASSWORD, None)
+    if _KEY in unlocked:
+        unlocked[_KEY] = _opened(
+            unlocked[_KEY].encode(), None if password is None else password.encode()
+        )
+        known_secrets().learn(unlocked[_KEY])  # it is another text than the one that was read
+    return unlocked
 
 
 def _opened(pem: bytes, secret: bytes | None) -> str:
@@ -46,6 +48,6 @@ def _opened(pem: bytes, secret: bytes | None) -> str:
             raise UnusableKey("ssl.key.pem is locked: give ssl.key.password too") from error
         key = load_pem_private_key(pem, None)  # it is not locked
     except (ValueError, UnsupportedAlgorithm) as error:
-        told = "is no private key in PEM" if secret is None else "is not opened by its password"
-        raise UnusableKey(f"ssl.key.pem {told}") from error
+        problem = "is no private key in PEM" if secret is None else "is not opened by its password"
+        raise UnusableKey(f"ssl.key.pem {problem}") from error
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()

@@ -98,8 +98,8 @@ def _run(folder: Path, names: Sequence[str], timeout_s: float) -> FileDescriptor
     if done.returncode == 0:
         return FileDescriptorSet.FromString(out.read_bytes())
     lines = done.stderr.decode(errors="replace").splitlines()
-    told = "; ".join(line for line in lines if not _OF_A_LOG.match(line))[:_ERROR_CHARS_MAX]
+    message = "; ".join(line for line in lines if not _OF_A_LOG.match(line))[:_ERROR_CHARS_MAX]
     # What it says of a source begins with the source's name: all else is a trouble of its own.
     if any(line.startswith(f"{name}:") for line in lines for name in names):
-        raise NotCompiledError(told)
-    raise NoCompilerError(f"Protobuf's compiler ended with {done.returncode}: {told}")
+        raise NotCompiledError(message)
+    raise NoCompilerError(f"Protobuf's compiler ended with {done.returncode}: {message}")

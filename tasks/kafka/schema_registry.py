@@ -75,24 +75,24 @@ class RegistryClient:
             if (kept := self._kept.get(key)) is not None:
                 self._kept.move_to_end(key)
                 return kept
-        found = self._fetch(registry, number)
-        if found is not None:
+        schema_text = self._fetch(registry, number)
+        if schema_text is not None:
             with self._lock:
-                self._kept[key] = found
+                self._kept[key] = schema_text
                 if len(self._kept) > KEPT_MAX:
                     self._kept.popitem(last=False)
-        return found
+        return schema_text
 
     def _fetch(self, registry: Registry, number: int) -> SchemaText | None:
         answer = self._get(registry, f"/schemas/ids/{number}")
         if answer is None:
             return None
-        found: list[tuple[str, str]] = []
-        self._add_references(registry, answer, found, set())
+        references: list[tuple[str, str]] = []
+        self._add_references(registry, answer, references, set())
         kind, text = str(answer.get("schemaType", "AVRO")), _schema_of(answer)
         if kind == "PROTOBUF" and registry.binary:
-            text, found = _descriptors(text, found)
-        names, texts = tuple(name for name, _ in found), tuple(held for _, held in found)
+            text, references = _descriptors(text, references)
+        names, texts = tuple(name for name, _ in references), tuple(held for _, held in references)
         return SchemaText(kind, text, texts, names)
 
     def _add_references(
@@ -124,19 +124,23 @@ class RegistryClient:
                 "TIDEGATE_REGISTRY_ALLOW does not name it"
             )
         troubles = []
-        asked = "?format=serialized" if registry.binary else ""
+        query = "?format=serialized" if registry.binary else ""
         for url in registry.urls:
             try:
-                status, body = self._answer(f"{url}{path}{asked}", registry)
+                status, body = self._answer(f"{url}{path}{query}", registry)
             except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL) as error:
                 troubles.append(f"{url}: {str(error) or type(error).__name__}")
                 continue
-            found = _parsed(body)
-            if status == httpx.codes.OK and found is not None:
-                return found
-            if status == httpx.codes.NOT_FOUND and found and found.get("error_code") == _NO_SCHEMA:
+            answer = _parsed(body)
+            if status == httpx.codes.OK and answer is not None:
+                return answer
+            if (
+                status == httpx.codes.NOT_FOUND
+                and answer
+                and answer.get("error_code") == _NO_SCHEMA
+            ):
                 return None
-            troubles.append(f"{url}: {status} {_error_text(found)}".rstrip())
+            troubles.append(f"{url}: {status} {_error_text(answer)}".rstrip())
         raise SchemasUnavailable(
             f"the schema registry does not answer: {'; '.join(troubles)}"[:1_000]
         )
@@ -160,17 +164,17 @@ class RegistryClient:
     def _secret(self, secret: SecretRef) -> str:
         value = self._read_secret(secret).strip()
         if not value.isascii() or not value.isprintable():  # an error of the client would tell it
-            told = f"{secret.environment} holds a character that no header of HTTP may have"
-            raise TaskError(FailureCode.REFUSED, told)
+            message = f"{secret.environment} holds a character that no header of HTTP may have"
+            raise TaskError(FailureCode.REFUSED, message)
         return value
 
 
 def _parsed(body: bytes) -> dict[str, object] | None:
     try:
-        found = json.loads(body)
+        document = json.loads(body)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return document if isinstance(document, dict) else None
 
 
 def _error_text(answer: dict[str, object] | None) -> str:

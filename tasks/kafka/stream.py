@@ -88,12 +88,12 @@ class KafkaStream:
         """Read earliest and last stable offsets and topic ids.  Raises as `Stream.look`."""
         now = time.monotonic()
         until = now + self._timeout_s
-        asked = self._clients.get(client)
+        connection = self._clients.get(client)
         wanted = [TopicPartition(*p) for p in partitions]
         try:
-            return settled(lambda: _looked(asked.admin, wanted, until), now + self._patience_s)
+            return settled(lambda: _looked(connection.admin, wanted, until), now + self._patience_s)
         except StreamUnavailable as error:
-            if (why := asked.why()) is None:
+            if (why := connection.why()) is None:
                 raise
             raise StreamUnavailable(f"{error}: {why[0]}: {why[1]}") from error
 
@@ -131,16 +131,16 @@ def settled(look: Callable[[], StreamView], until: float) -> StreamView:
     Raises:
         TaskError, StreamUnavailable: the last thing found; being cut off is nothing found.
     """
-    found: TaskError | StreamUnavailable | None = None
+    failure: TaskError | StreamUnavailable | None = None
     while True:
         try:
             return look()
         except CutOff as error:
-            found = found or error
+            failure = failure or error
         except (TaskError, StreamUnavailable) as error:
-            found = error
+            failure = error
         if time.monotonic() + _AGAIN_S >= until:
-            raise found
+            raise failure
         Event().wait(_AGAIN_S)
 
 
@@ -165,20 +165,20 @@ def _looked(admin: AdminClient, wanted: Sequence[TopicPartition], until: float) 
 def _offsets(
     admin: AdminClient, partitions: Sequence[TopicPartition], spec: OffsetSpec, until: float
 ) -> dict[TopicPartition, int]:
-    asked = {KafkaPartition(*p): spec for p in partitions}
+    offset_specs = {KafkaPartition(*p): spec for p in partitions}
     futures: dict[KafkaPartition, Future[ListOffsetsResultInfo]] = admin.list_offsets(
-        asked,
+        offset_specs,
         isolation_level=IsolationLevel.READ_COMMITTED,
         request_timeout=_left(until),
     )
-    found = {
+    results = {
         TopicPartition(p.topic, p.partition): _result(future, f"{p.topic}:{p.partition}", until)
         for p, future in futures.items()
     }
-    if unanswered := [str(p) for p in partitions if found[p].offset < 0]:
+    if unanswered := [str(p) for p in partitions if results[p].offset < 0]:
         # It passes for a result, and for no error, where a leader is away.
         raise CutOff(f"{', '.join(unanswered)}: its leader does not answer")
-    return {partition: found[partition].offset for partition in partitions}
+    return {partition: results[partition].offset for partition in partitions}
 
 
 def _described(
@@ -193,12 +193,12 @@ def _described(
     futures: dict[str, Future[TopicDescription]] = admin.describe_topics(
         TopicCollection(topics), request_timeout=_left(until)
     )
-    found = {topic: _result(future, topic, until) for topic, future in futures.items()}
-    known = {TopicPartition(t, p.id) for t, topic in found.items() for p in topic.partitions}
+    descriptions = {topic: _result(future, topic, until) for topic, future in futures.items()}
+    known = {TopicPartition(t, p.id) for t, topic in descriptions.items() for p in topic.partitions}
     if missing := sorted(set(partitions) - known):
         names = ", ".join(str(partition) for partition in missing)
         raise TaskError(FailureCode.OFFSETS_UNREADABLE, f"{names} does not exist")
-    return found
+    return descriptions
 
 
 def _left(until: float) -> float:

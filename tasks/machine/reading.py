@@ -97,5 +97,5 @@ def _waits_for(state: TaskState, view: StreamView) -> str:
         for p, end in sorted((state.limit or {}).items())
         if state.position[p] <= view.stable[p] < end
     ]
-    said = "; ".join(ahead + short)
-    return f"waits for records that are not readable yet: {said}" if said else ""
+    details = "; ".join(ahead + short)
+    return f"waits for records that are not readable yet: {details}" if details else ""

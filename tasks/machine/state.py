@@ -275,30 +275,32 @@ _SUMMED = (
 
 def too_many_exceptions(state: TaskState) -> str:
     """Explain that the journaled batches have too many bad records for the spec; else empty."""
-    most, found = state.tuning.parse_exceptions_max, state.counters
-    bad = found.unparseable + found.processed_with_error
-    if state.tuning.bad_records is BadRecords.FAIL and found.unparseable:
+    most, counters = state.tuning.parse_exceptions_max, state.counters
+    bad = counters.unparseable + counters.processed_with_error
+    if state.tuning.bad_records is BadRecords.FAIL and counters.unparseable:
         rule = "badRecords is fail"
     elif most is not None and bad > most:
         rule = f"maxParseExceptions is {most}"
     else:
         return ""
-    told = f"{found.unparseable} records cannot be read, {found.processed_with_error} in part"
+    summary = (
+        f"{counters.unparseable} records cannot be read, {counters.processed_with_error} in part"
+    )
     sample = next(iter(state.samples), None)
     first = f"; one is {sample.topic}:{sample.partition} {sample.offset}" if sample else ""
     why = f" ({sample.why})" if sample else ""
-    return f"{told}, {rule}{first}{why}"
+    return f"{summary}, {rule}{first}{why}"
 
 
 def newest_samples(state: TaskState, entries: Sequence[JournalEntry]) -> tuple[RejectSample, ...]:
     """Return the last samples of `entries`, as many as the spec saves."""
     most = state.tuning.saved_parse_exceptions_max
-    found: list[RejectSample] = []
+    samples: list[RejectSample] = []
     for entry in reversed(entries):
-        if len(found) >= most:
+        if len(samples) >= most:
             break
-        found[:0] = entry.samples
-    return tuple(found[-most:]) if most else ()
+        samples[:0] = entry.samples
+    return tuple(samples[-most:]) if most else ()
 
 
 def written(offsets: Offsets) -> str:

@@ -117,15 +117,15 @@ def array_of(value: Value, kind: Kind, read: ReadText | None = None) -> str:
     Numbers are read out of texts by `read`, and infinities do not fit then; None: the value is
     known to fit, and no text is a number.
     """
-    found = [_converted(value.array, kind, read)] if value.array else []
+    alternatives = [_converted(value.array, kind, read)] if value.array else []
     alone = Value(value.long, value.double, value.string)
     if alone.texts:
         one = _element(alone, kind, read)
-        found.append(f"CASE WHEN {is_there(alone)} THEN array({one}) END")
+        alternatives.append(f"CASE WHEN {is_there(alone)} THEN array({one}) END")
     # Parquet's type says whether an element may be null: of all files the same, whatever Spark
     # finds out of one list.
-    found.append(f"CAST(NULL AS ARRAY<{SPARK_TYPES[kind]}>)")
-    return _may_hold_nulls(f"coalesce({', '.join(found)})", kind)
+    alternatives.append(f"CAST(NULL AS ARRAY<{SPARK_TYPES[kind]}>)")
+    return _may_hold_nulls(f"coalesce({', '.join(alternatives)})", kind)
 
 
 def held_in(value: Value) -> str:
@@ -182,19 +182,19 @@ def _converted(array: ArrayValue, kind: Kind, read: ReadText | None) -> str:
 
 def _element(value: Value, kind: Kind, read: ReadText | None) -> str:
     """Return the SQL of a scalar as an element; null where it is none, or does not fit."""
-    found: list[str] = []
+    alternatives: list[str] = []
     if kind is Kind.STRING:
-        found += [f"CAST({value.long} AS STRING)"] if value.long else []
-        found += [let(value.double, text_of_double)] if value.double else []
-        return first([*found, *([value.string] if value.string else [])], "STRING")
+        alternatives += [f"CAST({value.long} AS STRING)"] if value.long else []
+        alternatives += [let(value.double, text_of_double)] if value.double else []
+        return first([*alternatives, *([value.string] if value.string else [])], "STRING")
     if value.long:
-        found.append(value.long if kind is Kind.LONG else f"CAST({value.long} AS DOUBLE)")
+        alternatives.append(value.long if kind is Kind.LONG else f"CAST({value.long} AS DOUBLE)")
     if value.double:
         rule = _whole if kind is Kind.LONG else _finite if read else str
-        found.append(let(value.double, rule))
+        alternatives.append(let(value.double, rule))
     if value.string and read:
-        found.append(let(value.string, lambda text: read(text, _SCALARS[kind])))
-    return first(found, SPARK_TYPES[kind])
+        alternatives.append(let(value.string, lambda text: read(text, _SCALARS[kind])))
+    return first(alternatives, SPARK_TYPES[kind])
 
 
 def _whole(double: str) -> str:

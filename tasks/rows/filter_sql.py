@@ -240,24 +240,26 @@ def _double_sql(written: str) -> str | None:
 def _number_tests(column: str, tests: Iterable[tuple[str, Scalar | None]], fields: Fields) -> str:
     """What is no number equals none, and lies below all of them: Druid's `NUMERIC` order."""
     below = _is_no_number(fields(column))
-    made = []
+    conditions = []
     for sign, bound in tests:
         if bound is not None:
             tree = Binary(0, sign, Name(0, column), Literal(0, _number(bound)))
             test = as_truth(compile_expression(tree, fields))
             other = "true" if sign in {"<", "<="} else "false"
-            made.append(f"(CASE WHEN {below} THEN {other} ELSE {test} END)" if below else test)
-    return "(" + (" AND ".join(f"({test})" for test in made) or "true") + ")"
+            conditions.append(
+                f"(CASE WHEN {below} THEN {other} ELSE {test} END)" if below else test
+            )
+    return "(" + (" AND ".join(f"({test})" for test in conditions) or "true") + ")"
 
 
 def _is_no_number(value: Value) -> str:
     """Return the SQL of whether a value is a boolean, or a text that writes no number."""
-    found = [f"({value.truth}) IS NOT NULL"] if value.truth else []
+    conditions = [f"({value.truth}) IS NOT NULL"] if value.truth else []
     if value.string:
         word = f"lower({value.string}) IN ('true', 'false')"  # numbers to expressions alone
         unread = f"({double_of_text(value.string)}) IS NULL"
-        found.append(f"({value.string}) IS NOT NULL AND ({word} OR {unread})")
-    return " OR ".join(found)
+        conditions.append(f"({value.string}) IS NOT NULL AND ({word} OR {unread})")
+    return " OR ".join(conditions)
 
 
 def _bound(wanted: Bound, fields: Fields) -> str:
@@ -312,16 +314,16 @@ def _number(value: Scalar) -> int | float:
 
 def _as_regex(pattern: str, escape: str | None) -> str:
     r"""Write a LIKE pattern as a regular expression: Spark's LIKE always takes `\` to escape."""
-    found, escaped = [], False
+    pieces, escaped = [], False
     for sign in pattern:
         if escaped or sign not in {"%", "_", escape}:
-            found.append(f"\\x{{{ord(sign):x}}}")
+            pieces.append(f"\\x{{{ord(sign):x}}}")
             escaped = False
         elif sign == escape:
             escaped = True
         else:
-            found.append(".*" if sign == "%" else ".")
-    return rf"(?s)\A{''.join(found)}\z"
+            pieces.append(".*" if sign == "%" else ".")
+    return rf"(?s)\A{''.join(pieces)}\z"
 
 
 def _holds(x: str, query: Contains | InsensitiveContains | Fragment) -> str:
@@ -344,8 +346,8 @@ def _millis_of(interval: str) -> tuple[int, int]:
     try:
         return _moment(start), _moment(end)
     except ValueError:
-        told = f"{interval[:60]!r} is no interval"
-        raise ExpressionError(told, 0, "write 2024-01-01/2024-02-01") from None
+        message = f"{interval[:60]!r} is no interval"
+        raise ExpressionError(message, 0, "write 2024-01-01/2024-02-01") from None
 
 
 def _moment(written: str) -> int:

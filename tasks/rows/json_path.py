@@ -85,11 +85,11 @@ def several_sql(document: str, path: str) -> str:
         else:
             parts[-1] += step
     first, *middle, last = (text(f"${part}") for part in parts)
-    found = f"try_variant_get({document}, {first}, 'array<variant>')"
+    elements = f"try_variant_get({document}, {first}, 'array<variant>')"
     for part in middle:
-        lists = f"transform({found}, x -> try_variant_get(x, {part}, 'array<variant>'))"
-        found = f"flatten(filter({lists}, y -> y IS NOT NULL))"
+        lists = f"transform({elements}, x -> try_variant_get(x, {part}, 'array<variant>'))"
+        elements = f"flatten(filter({lists}, y -> y IS NOT NULL))"
     if not parts[-1]:
-        return found
-    each = f"transform({found}, x -> try_variant_get(x, {last}, 'variant'))"
+        return elements
+    each = f"transform({elements}, x -> try_variant_get(x, {last}, 'variant'))"
     return f"filter({each}, y -> y IS NOT NULL)"

@@ -67,8 +67,8 @@ class RowPlan:
     @property
     def value_names(self) -> tuple[str, ...]:
         """The fields that are asked for with their own type, sorted."""
-        made = {name for name, _ in self.transforms}
-        values = {column.name for _, column in self.values} | (set(self.observed) - made)
+        computed = {name for name, _ in self.transforms}
+        values = {column.name for _, column in self.values} | (set(self.observed) - computed)
         return tuple(sorted({*self.inputs, *values}))
 
 
@@ -82,20 +82,20 @@ def plan_rows(
         ExpressionError: an expression of the spec says nothing.
     """
     transforms = tuple((t.name, parse(t.expression)) for t in spec.transforms)
-    made = {name for name, _ in transforms}
+    computed = {name for name, _ in transforms}
     looked_at = {name for _, tree in transforms for name in names_in(tree)}
     if spec.filter is not None:
-        looked_at |= set(fields_in(spec.filter)) - made
+        looked_at |= set(fields_in(spec.filter)) - computed
     metrics = tuple((metric, _input_of(metric)) for metric in spec.metrics)
     for metric, tree in metrics:
-        looked_at |= (frozenset() if tree is None else names_in(tree)) - made
-        looked_at |= (set() if metric.filter is None else set(fields_in(metric.filter))) - made
+        looked_at |= (frozenset() if tree is None else names_in(tree)) - computed
+        looked_at |= (set() if metric.filter is None else set(fields_in(metric.filter))) - computed
     numbered = list(enumerate(columns))
-    plain = [(n, c) for n, c in numbered if c.name not in made]
+    plain = [(n, c) for n, c in numbered if c.name not in computed]
     return RowPlan(
         texts=tuple((n, c) for n, c in plain if not _has_own_type(c, kinds)),
         values=tuple((n, c) for n, c in plain if _has_own_type(c, kinds)),
-        transformed=tuple((n, c) for n, c in numbered if c.name in made),
+        transformed=tuple((n, c) for n, c in numbered if c.name in computed),
         transforms=transforms,
         metrics=metrics,
         inputs=tuple(sorted(looked_at - {TIME})),
@@ -131,17 +131,17 @@ def measured(spec: RowSpec) -> tuple[Column, ...]:
     A sketch's column keeps the value itself until the rows are merged, under names of its own: a
     text, and after the columns of all metrics the entries of a list.
     """
-    found = [
+    columns = [
         Column(name=f"{_DISTINCT}{m.name}", type="string")
         if m.is_sketch
         else Column(name=m.name, type=m.type)
         for m in spec.metrics
     ]
     lists = [m.name for m in spec.metrics if m.is_sketch]
-    found += [Column(name=f"{_ENTRIES}{of}", type="array<string>") for of in lists]
+    columns += [Column(name=f"{_ENTRIES}{of}", type="array<string>") for of in lists]
     if needs_own_time(spec):
-        found.append(Column(name=OWN_TIME, type="long"))
-    return tuple(found)
+        columns.append(Column(name=OWN_TIME, type="long"))
+    return tuple(columns)
 
 
 def counted_apart(spec: RowSpec) -> tuple[tuple[int, int], ...]:

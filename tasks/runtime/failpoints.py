@@ -90,17 +90,17 @@ def parse(text: str) -> tuple[Armed, ...]:
 
 
 def _parsed(part: str) -> Armed:
-    found = _POINT.fullmatch(part)
-    action = found["action"] if found is not None else ""
+    match = _POINT.fullmatch(part)
+    action = match["action"] if match is not None else ""
     known = {a.value: a for a in Action}
-    if found is None or action not in known:
+    if match is None or action not in known:
         form = f"name:action[:n] with one of {', '.join(known)} (kill-in and sleep with =millis)"
         raise FailpointsError(f"{VARIABLE}: {part[:200]!r} is not of the form {form}")
     timed = known[action] in _TIMED
-    if timed != (found["millis"] is not None):
+    if timed != (match["millis"] is not None):
         wanted = "needs" if timed else "takes no"
         raise FailpointsError(f"{VARIABLE}: {part[:200]!r}: {action} {wanted} =millis")
-    return Armed(found["name"], known[action], int(found["millis"] or 0), int(found["turn"] or 1))
+    return Armed(match["name"], known[action], int(match["millis"] or 0), int(match["turn"] or 1))
 
 
 class Failpoints:

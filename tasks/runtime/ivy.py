@@ -116,10 +116,10 @@ def _ivy_jar() -> Path:
     folder = pyspark_folder()
     if folder is None:
         raise JarsError("jars are fetched by the Ivy in PySpark: pip install 'tidegate[spark]'")
-    found = sorted((folder / "jars").glob("ivy-*.jar"))
-    if not found:
+    jars = sorted((folder / "jars").glob("ivy-*.jar"))
+    if not jars:
         raise JarsError(f"this PySpark ships no Ivy: there is no ivy-*.jar in {folder / 'jars'}")
-    return found[-1]
+    return jars[-1]
 
 
 def _settings(use_poms: bool) -> str:
@@ -168,8 +168,8 @@ def _run(command: list[str], folder: Path, notify: Callable[[str], None]) -> Non
             bound.cancel()
             process.kill()  # does nothing to one that has ended by itself
     if process.returncode != 0:
-        said = [line for line in lines if line.strip(" .:\t")][-_TAIL_LINES:]
+        tail = [line for line in lines if line.strip(" .:\t")][-_TAIL_LINES:]
         raise JarsError(
             "jars could not be fetched (without a network, name a folder that has them in "
-            f"TIDEGATE_JARS); Ivy ended with {process.returncode} and said:\n" + "\n".join(said)
+            f"TIDEGATE_JARS); Ivy ended with {process.returncode} and said:\n" + "\n".join(tail)
         )

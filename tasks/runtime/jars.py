@@ -182,20 +182,20 @@ def relock(work: Path, java: Java, notify: Callable[[str], None]) -> None:
     for module in _FORMATS:
         ivy.resolve("org.apache.spark", module, version, into=work / "formats", notify=notify)
     formats = [jar for jar in _resolved(work / "formats") if jar.artifact in _FORMATS]
-    found = {
+    resolved = {
         JarGroup.KAFKA: _resolved(work / "kafka"),
         JarGroup.SPARK: needed,
         JarGroup.FORMATS: formats,
     }
-    write_lock([JarSet(set_name(part), tuple(jars)) for part, jars in found.items()])
+    write_lock([JarSet(set_name(part), tuple(jars)) for part, jars in resolved.items()])
 
 
 def _resolved(folder: Path) -> list[Jar]:
-    found = []
+    jars = []
     for path in sorted(folder.glob("*/*/*/*.jar")):
         organisation, artifact, revision, _ = path.relative_to(folder).parts
-        found.append(Jar(organisation, artifact, revision, digest(path)))
-    return found
+        jars.append(Jar(organisation, artifact, revision, digest(path)))
+    return jars
 
 
 def _print(line: str) -> None:

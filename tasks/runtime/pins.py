@@ -64,16 +64,16 @@ def verified(folder: Path, pinned: JarSet) -> list[Path]:
     Raises:
         JarsError: one is absent or differs.
     """
-    found = [folder / jar.file_name for jar in pinned.jars]
-    if absent := [path.name for path in found if not path.is_file()]:
+    paths = [folder / jar.file_name for jar in pinned.jars]
+    if absent := [path.name for path in paths if not path.is_file()]:
         raise JarsError(f"{folder} lacks jars of {pinned.name}: {', '.join(absent)}")
-    for path, jar in zip(found, pinned.jars, strict=True):
+    for path, jar in zip(paths, pinned.jars, strict=True):
         if (actual := digest(path)) != jar.sha256:
             raise JarsError(
                 f"{path} is not the jar that {pinned.name} pins: its sha256 is {actual}, "
                 f"expected is {jar.sha256}; remove it, and find out who changed it"
             )
-    return found
+    return paths
 
 
 def refuse_unknown(folder: Path, pinned: JarSet) -> None:

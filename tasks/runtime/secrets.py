@@ -131,16 +131,16 @@ class Connections(Generic[_Connection]):
         """
         key = client.to_json()
         with self._lock:
-            made = self._connections.get(key)
+            cached = self._connections.get(key)
             try:
                 secrets = tuple(map(self._read_secret, client.secrets))
             except self._missing:
-                if made is None:
+                if cached is None:
                     raise
-                return made[1]
-            if made is None or made[0] != secrets:
-                if made is None and len(self._connections) >= _CONNECTIONS_MAX:
+                return cached[1]
+            if cached is None or cached[0] != secrets:
+                if cached is None and len(self._connections) >= _CONNECTIONS_MAX:
                     oldest = next(iter(self._connections))  # dicts keep their order
                     self._connections.pop(oldest)
-                made = self._connections[key] = (secrets, self._connect(client))
-            return made[1]
+                cached = self._connections[key] = (secrets, self._connect(client))
+            return cached[1]

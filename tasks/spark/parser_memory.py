@@ -63,5 +63,5 @@ class ParserMemory:
 
     def _compiled(self) -> JavaObject:
         loader = compiled(self._gateway.jvm, "tasks.spark", "ParserMemory.java").getClassLoader()
-        made: JavaObject = loader.loadClass("tidegate.ParserMemory").newInstance()
-        return made
+        instance: JavaObject = loader.loadClass("tidegate.ParserMemory").newInstance()
+        return instance

@@ -174,8 +174,8 @@ def start_spark(options: SparkOptions) -> SparkRuntime:
     work = options.work_dir.absolute()
     (work / "local").mkdir(parents=True, exist_ok=True)
     log = work / LOG_NAME
-    told = work / f"gateway-{os.getpid()}"
-    told.unlink(missing_ok=True)
+    gateway_file = work / f"gateway-{os.getpid()}"
+    gateway_file.unlink(missing_ok=True)
     (work / "pools.xml").write_text(f"<allocations>{_POOLS}</allocations>")
     properties = work / "spark.properties"
     properties.write_text(_properties_text(_conf(options, work)), encoding="utf-8")
@@ -187,12 +187,12 @@ def start_spark(options: SparkOptions) -> SparkRuntime:
             stdout=output,
             stderr=subprocess.STDOUT,
             cwd=work,
-            env=_environment(told),
+            env=_environment(gateway_file),
             start_new_session=True,  # Ctrl-C is for the worker, which then stops the JVM in order
         )
     gateway: JavaGateway | None = None
     try:
-        port, secret = _await_gateway(process, told, log)
+        port, secret = _await_gateway(process, gateway_file, log)
         with _gateway_named(port, secret):
             gateway = launch_gateway()  # type: ignore[no-untyped-call]  # PySpark leaves it untyped
         _load_natives(gateway, work / "local")
@@ -206,7 +206,7 @@ def start_spark(options: SparkOptions) -> SparkRuntime:
             raise SparkFailed(f"the application did not start: {_tail(log)}") from error
         raise
     finally:
-        told.unlink(missing_ok=True)
+        gateway_file.unlink(missing_ok=True)
 
 
 def _private(log: Path) -> BinaryIO:

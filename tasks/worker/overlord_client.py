@@ -190,8 +190,8 @@ class _Problem:
         self.is_fenced = members.get("type") == FENCED
         self.is_an_overlords = str(members.get("type")).startswith(_PROBLEMS)
         self.leader = str(members.get("leader") or "").rstrip("/")
-        said = members.get("detail") or members.get("error") or members.get("title") or ""
-        self.text = str(said)[:_TEXT_MAX]
+        detail = members.get("detail") or members.get("error") or members.get("title") or ""
+        self.text = str(detail)[:_TEXT_MAX]
 
 
 def _is_refusal(status: int, problem: _Problem) -> bool:

@@ -256,5 +256,5 @@ def _news_of(
     tasks: tuple[TaskReport, ...], compactions: tuple[CompactionReport, ...]
 ) -> tuple[object, ...]:
     """Return the parts of reports that an overlord waits for."""
-    told = ((r.task_id, r.phase, r.order_term, r.order_sequence, r.digest) for r in tasks)
-    return (*told, *((r.compaction_id, r.failure) for r in compactions))
+    task_fields = ((r.task_id, r.phase, r.order_term, r.order_sequence, r.digest) for r in tasks)
+    return (*task_fields, *((r.compaction_id, r.failure) for r in compactions))

@@ -31,8 +31,8 @@ class KafkaProbe:
             seen = connection.read(source, lambda: max(_LEAST_S, until - time.monotonic()))
         except NoTopic as error:
             field = "topic" if source.topic_pattern is None else "topicPattern"
-            told = f"{error}: create one, or correct ioConfig.{field}"
-            raise SourceUnreadable(told) from error
+            message = f"{error}: create one, or correct ioConfig.{field}"
+            raise SourceUnreadable(message) from error
         except (KafkaException, TimeoutError) as error:
             raise SourceUnreadable(connection.why(error)) from error
         return Probed(seen.earliest, seen.latest, seen.stable)

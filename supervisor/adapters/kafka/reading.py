@@ -121,17 +121,17 @@ def _described(
     """Return the descriptions of the topics that exist."""
     if not topics:
         return {}
-    asked: Mapping[str, Future[TopicDescription]] = admin.describe_topics(
+    futures: Mapping[str, Future[TopicDescription]] = admin.describe_topics(
         TopicCollection(list(topics)), request_timeout=left()
     )
-    found = {}
-    for topic, future in asked.items():
+    descriptions = {}
+    for topic, future in futures.items():
         try:
-            found[topic] = future.result(timeout=left() + _MARGIN_S)
+            descriptions[topic] = future.result(timeout=left() + _MARGIN_S)
         except KafkaException as error:
             if error.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
                 raise
-    return found
+    return descriptions
 
 
 def _offsets(
@@ -145,11 +145,11 @@ def _offsets(
     futures: Mapping[KafkaPartition, Future[ListOffsetsResultInfo]] = admin.list_offsets(
         dict.fromkeys(partitions, which), isolation_level=isolation, request_timeout=left()
     )
-    found = {
+    offsets = {
         TopicPartition(p.topic, p.partition): future.result(timeout=left() + _MARGIN_S).offset
         for p, future in futures.items()
     }
-    if unanswered := [str(p) for p, offset in found.items() if offset < 0]:
+    if unanswered := [str(p) for p, offset in offsets.items() if offset < 0]:
         # If a partition leader is away, the client returns a result and no error.
         raise TimeoutError(f"the leader of {', '.join(unanswered)} does not answer")
-    return found
+    return offsets

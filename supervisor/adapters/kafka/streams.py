@@ -108,24 +108,26 @@ class KafkaStreams:
         before = watched.state
         began = self._clock.now()  # this look may not show changes after this time
         try:
-            found = replace(self._read(source), read_at=began)
-            if gone := sorted(before.topic_ids.keys() - found.topic_ids.keys()):
-                found = _without(before, found, gone)
+            stream = replace(self._read(source), read_at=began)
+            if gone := sorted(before.topic_ids.keys() - stream.topic_ids.keys()):
+                stream = _without(before, stream, gone)
         except NoTopic as error:
             # The topic of a supervisor cannot change: another topic needs a new supervisor.
-            told = f"{error}: create one, or terminate the supervisor and give it anew with another"
-            found = _failed(before, StreamTrouble.NO_TOPIC, told)
+            message = (
+                f"{error}: create one, or terminate the supervisor and give it anew with another"
+            )
+            stream = _failed(before, StreamTrouble.NO_TOPIC, message)
         except _NoAnswer as error:
-            found = _failed(before, StreamTrouble.UNREACHABLE, str(error))
+            stream = _failed(before, StreamTrouble.UNREACHABLE, str(error))
         except Exception as error:  # noqa: BLE001 -- its supervisor shows it, the others go on
             log.warning("a look at Kafka failed", supervisor=supervisor_id, error=repr(error))
-            found = _failed(before, StreamTrouble.REFUSED, without_secrets(str(error)))
-        watched.state = found
+            stream = _failed(before, StreamTrouble.REFUSED, without_secrets(str(error)))
+        watched.state = stream
         if watched.looked is not None:
             watched.looked.set()
-        if _is_news(before, found):
+        if _is_news(before, stream):
             self._on_news(supervisor_id)
-        return found.trouble is not StreamTrouble.UNREACHABLE
+        return stream.trouble is not StreamTrouble.UNREACHABLE
 
     def _read(self, source: KafkaIoConfig) -> StreamState:
         connection = self._connections.get(source.client)

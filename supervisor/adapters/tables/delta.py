@@ -84,8 +84,8 @@ class OpenDelta:
         """
         with _errors_are_ours(self._root.name):
             known = {} if self._table is None else _types(self._table.schema())
-            found = _columns(self._root, change.add, known)
-            added = [each.field for name, each in found.items() if name not in known]
+            column_changes = _columns(self._root, change.add, known)
+            added = [each.field for name, each in column_changes.items() if name not in known]
             actions = [_add(file) for file in change.add]
             properties = self._properties(sequence)
             if self._table is None:
@@ -98,7 +98,7 @@ class OpenDelta:
                     commit_properties=properties,
                 )
                 return ExportVersion(0, self._root.name)
-            if changed := {name: each for name, each in found.items() if name in known}:
+            if changed := {name: each for name, each in column_changes.items() if name in known}:
                 self._refuse_if_any_stays(change, known, changed)
                 before = self._table.schema().fields
                 grown = [changed[f.name].field if f.name in changed else f for f in before]
@@ -173,22 +173,22 @@ def _columns(
     root: Path, files: Sequence[ExportedFile], known: Mapping[str, str]
 ) -> dict[str, _ColumnChange]:
     types: dict[str, str] = {}
-    found: dict[str, _ColumnChange] = {}
+    changes: dict[str, _ColumnChange] = {}
     for file in files:
         read = pq.read_schema(root / file.path)
         refuse_names([*known, *types], file.path, read.names)  # first: the library names no file
         schema = Schema.from_arrow(read)
         for field in schema.fields:
             name, its_type = field.name, _delta_type(field)
-            if known.get(name) != its_type and name not in found:
-                found[name] = _ColumnChange(Field(name, field.type, nullable=True), file.path)
+            if known.get(name) != its_type and name not in changes:
+                changes[name] = _ColumnChange(Field(name, field.type, nullable=True), file.path)
             if types.setdefault(name, its_type) != its_type:
-                refused = found[name]
+                refused = changes[name]
                 held = known.get(name, types[name])
                 path = refused.path if name in known else file.path
-                told = _delta_type(refused.field) if name in known else its_type
-                new_columns({name: held}, path, {name: told})
-    return found
+                new_type = _delta_type(refused.field) if name in known else its_type
+                new_columns({name: held}, path, {name: new_type})
+    return changes
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,7 @@ class _Version:
 
     def _head(self, root: Path) -> list[dict[str, object]]:
         about, millis = self.table.metadata(), _millis(self.now)
-        told = {
+        commit_info = {
             "timestamp": millis,
             "operation": "WRITE",
             "operationParameters": {"mode": "Append"},
@@ -241,7 +241,7 @@ class _Version:
             "configuration": {**about.configuration, **_INDEXED},
             "createdTime": about.created_time,
         }
-        return [{"commitInfo": told}, {"txn": transaction}, {"metaData": metadata}]
+        return [{"commitInfo": commit_info}, {"txn": transaction}, {"metaData": metadata}]
 
     def _remove_line(self, path: str, size_bytes: int) -> dict[str, object]:
         removed = {

@@ -188,13 +188,13 @@ def _below(place: _Place, path: str) -> str:
 
 def _schemas(root: Path, files: Sequence[ExportedFile]) -> list[tuple[str, pa.Schema]]:
     """Return (file, schema): one file for each different schema."""
-    found: list[tuple[str, pa.Schema]] = []
+    schemas: list[tuple[str, pa.Schema]] = []
     for file in files:
         read = pq.read_schema(root / file.path).remove_metadata()
         schema = pa.schema([field.with_nullable(True) for field in read])
-        if all(schema != other for _, other in found):
-            found.append((file.path, schema))
-    return found
+        if all(schema != other for _, other in schemas):
+            schemas.append((file.path, schema))
+    return schemas
 
 
 @dataclass(frozen=True)
@@ -213,16 +213,16 @@ def _outgrown(
     transaction: Transaction, schemas: Sequence[tuple[str, pa.Schema]]
 ) -> dict[str, _Outgrown]:
     known = set(transaction.table_metadata.schema().column_names)
-    found: dict[str, _Outgrown] = {}
+    outgrown: dict[str, _Outgrown] = {}
     for path, schema in schemas:
         for field in schema:
-            if field.name not in known or field.name in found:
+            if field.name not in known or field.name in outgrown:
                 continue
             try:
                 transaction.update_schema().union_by_name(pa.schema([field]))  # never committed
             except ValidationError as error:
-                found[field.name] = _Outgrown(field.type, path, str(error))
-    return found
+                outgrown[field.name] = _Outgrown(field.type, path, str(error))
+    return outgrown
 
 
 def _widen(

@@ -86,8 +86,8 @@ class DuckRecords:
             try:
                 return connection.execute(sql, {"files": files, **values}).fetchall()
             except duckdb.Error as error:
-                told = str(error).partition("\n")[0]
-                raise StorageUnavailable(f"errors files cannot be read: {told}") from error
+                message = str(error).partition("\n")[0]
+                raise StorageUnavailable(f"errors files cannot be read: {message}") from error
             finally:
                 timer.cancel()
 

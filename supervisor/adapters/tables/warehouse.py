@@ -60,12 +60,12 @@ class LocalWarehouse:
         top = self._at(folder)
         if self._is_behind_link(top) or not top.is_dir():
             return []
-        found = [
+        paths = [
             str(Path(place, name).relative_to(self._root))
             for place, folders, names in os.walk(top, onerror=_raise)
             for name in [*names, *(name for name in folders if Path(place, name).is_symlink())]
         ]
-        return sorted(found)
+        return sorted(paths)
 
     def delete_file(self, path: str) -> None:
         """Delete a file or a link; a missing file is success."""
@@ -105,8 +105,8 @@ def _listed(folder: Path) -> list[os.DirEntry[str]]:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)
     except OSError as error:
-        told = error.strerror or str(error)
-        raise StorageUnavailable(f"the warehouse cannot be read at {folder}: {told}") from error
+        reason = error.strerror or str(error)
+        raise StorageUnavailable(f"the warehouse cannot be read at {folder}: {reason}") from error
 
 
 def _removed(folder: Path) -> bool:

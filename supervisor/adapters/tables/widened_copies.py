@@ -110,8 +110,8 @@ def _grown(
         return {}
     own = pa.table({f"c{n}": columns[cast.name] for n, cast in enumerate(casts)})
     connection.register("own", own)
-    asked = (f"{cast_sql(f'c{n}', c.was, c.wanted)} AS c{n}" for n, c in enumerate(casts))
-    cast = connection.sql(f"SELECT {', '.join(asked)} FROM own").to_arrow_table()  # noqa: S608 -- no name of a column is in it
+    expressions = (f"{cast_sql(f'c{n}', c.was, c.wanted)} AS c{n}" for n, c in enumerate(casts))
+    cast = connection.sql(f"SELECT {', '.join(expressions)} FROM own").to_arrow_table()  # noqa: S608 -- no name of a column is in it
     connection.unregister("own")
     return {each.name: cast[f"c{n}"] for n, each in enumerate(casts)}
 

@@ -194,11 +194,13 @@ def needs_of(route: APIRoute) -> Needs:
     Raises:
         Undeclared: nothing, or twice.
     """
-    found = [each.dependency for each in route.dependencies if isinstance(each.dependency, Needs)]
-    if len(found) != 1:
-        told = "declares no permission" if not found else "declares several permissions"
-        raise Undeclared(f"{sorted(route.methods or ())} {route.path} {told}: see access.py")
-    return found[0]
+    declarations = [
+        each.dependency for each in route.dependencies if isinstance(each.dependency, Needs)
+    ]
+    if len(declarations) != 1:
+        problem = "declares no permission" if not declarations else "declares several permissions"
+        raise Undeclared(f"{sorted(route.methods or ())} {route.path} {problem}: see access.py")
+    return declarations[0]
 
 
 def api_routes(routes: Sequence[BaseRoute]) -> list[APIRoute]:

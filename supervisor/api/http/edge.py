@@ -219,13 +219,15 @@ def _size_bytes_max(request: Request) -> int:
 
 
 def _declared_length(request: Request, size_bytes_max: int) -> int:
-    told = request.headers.get("content-length", "0")
-    if not (told.isascii() and told.isdigit()):
-        raise _Refusal(BAD_LENGTH, f"Content-Length {told[:40]!a} is not a number of bytes")
+    content_length = request.headers.get("content-length", "0")
+    if not (content_length.isascii() and content_length.isdigit()):
+        raise _Refusal(
+            BAD_LENGTH, f"Content-Length {content_length[:40]!a} is not a number of bytes"
+        )
     # Digits are counted first: a number of a million digits is slow to read.
-    if len(told) > len(str(size_bytes_max)) or int(told) > size_bytes_max:
+    if len(content_length) > len(str(size_bytes_max)) or int(content_length) > size_bytes_max:
         raise _too_large(size_bytes_max)
-    return int(told)
+    return int(content_length)
 
 
 def _too_large(size_bytes_max: int) -> _Refusal:

@@ -106,13 +106,15 @@ class _Heard:
             return None
         status: int = start["status"]
         body = b"".join(m.get("body", b"") for m in self.messages)
-        told = {name.decode().lower(): value.decode("latin-1") for name, value in start["headers"]}
+        headers = {
+            name.decode().lower(): value.decode("latin-1") for name, value in start["headers"]
+        }
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in _NOT_STORED:
             return None
         if len(body) > ANSWER_BYTES_MAX:
             return None
         return StoredAnswer(
-            status, {name: told[name] for name in _STORED_HEADERS if name in told}, body
+            status, {name: headers[name] for name in _STORED_HEADERS if name in headers}, body
         )
 
 
@@ -132,9 +134,9 @@ def _counts(request: Request) -> bool:
 def _keyed_request(request: Request, body: bytes) -> KeyedRequest:
     given = request.headers.getlist(HEADER)
     if len(given) != 1 or not is_key(given[0]):
-        told = f"is not one key of 1 to {KEY_CHARACTERS_MAX} visible ASCII characters"
+        message = f"is not one key of 1 to {KEY_CHARACTERS_MAX} visible ASCII characters"
         hint = "a UUID does, drawn anew for each action"
-        raise InvalidRequest([FieldError(f"/header/{HEADER}", told, hint)])
+        raise InvalidRequest([FieldError(f"/header/{HEADER}", message, hint)])
     caller: Caller = request.state.caller
     # Who was proved, whatever it says of itself; where nobody is asked, what there is.
     claimed = (request.headers.get(name, "") for name in ("authorization", "x-druid-author"))

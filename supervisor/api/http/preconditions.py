@@ -39,10 +39,10 @@ def _expected(
 def _tags(name: str, values: Sequence[str] | None, *, weak: bool) -> frozenset[str] | None:
     if values is None:
         return None
-    found = read_tags(values, weak=weak)
-    if found is None:
+    tags = read_tags(values, weak=weak)
+    if tags is None:
         raise InvalidRequest([FieldError(f"/header/{name}", "is no list of ETags", _HINT)])
-    return found
+    return tags
 
 
 Precondition = Annotated[Expected, Depends(_expected)]

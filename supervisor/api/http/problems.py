@@ -289,11 +289,11 @@ def _plain(value: object) -> object:
 def render_invalid(request: Request, error: Exception) -> Response:
     """Answer what FastAPI found wrong with parameters or body: 400, never 422."""
     assert isinstance(error, RequestValidationError)
-    found = [
+    field_errors = [
         FieldError(_pointer(one["loc"]), str(one["msg"]), "/openapi.json says what is taken")
         for one in error.errors()
     ]
-    return render_error(request, InvalidRequest(found))
+    return render_error(request, InvalidRequest(field_errors))
 
 
 def _pointer(place: Sequence[str | int]) -> str:

@@ -56,13 +56,17 @@ def _as_sent(schema: dict[str, object]) -> dict[str, object]:
     [value] = values
     if value.get("type") == "array" and "pattern" in schema:
         value = {"type": "string"}
-    return {name: told for name, told in schema.items() if name != "anyOf"} | value
+    return {
+        name: keyword_value for name, keyword_value in schema.items() if name != "anyOf"
+    } | value
 
 
 def _without_nul(schema: dict[str, object]) -> dict[str, object]:
     """Return the schema of a text in an address, where a NUL is refused (api/http/edge.py)."""
-    told = {"pattern", "enum", "const", "format"} & schema.keys()
-    return schema if told or schema.get("type") != "string" else {**schema, "pattern": _NO_NUL}
+    constraints = {"pattern", "enum", "const", "format"} & schema.keys()
+    return (
+        schema if constraints or schema.get("type") != "string" else {**schema, "pattern": _NO_NUL}
+    )
 
 
 def _add_keys(document: dict[str, object]) -> None:

@@ -147,7 +147,7 @@ def _second(moment: datetime) -> str:
 def list_principals(output: Output = Format.TABLE) -> None:
     """List who may call; also who no longer may."""
     with _opened() as principals:
-        found = principals.all()
+        all_principals = principals.all()
     now = datetime.now(UTC)
     rows = [
         {
@@ -158,15 +158,15 @@ def list_principals(output: Output = Format.TABLE) -> None:
             "created": _second(each.created_at),
             "expires": None if each.expires_at is None else _second(each.expires_at),
         }
-        for each in found
+        for each in all_principals
     ]
     if output is Format.JSON:
         show_json(rows)
         return
     columns = ("name", "kind", "state", "grants", "created", "expires")
-    told = [row | {"grants": ", ".join(row["grants"] or ())} for row in rows]
+    table_rows = [row | {"grants": ", ".join(row["grants"] or ())} for row in rows]
     headings = [name.upper() for name in columns]
-    show_table(headings, [[row[name] for name in columns] for row in told])
+    show_table(headings, [[row[name] for name in columns] for row in table_rows])
 
 
 def _state(each: Principal, now: datetime) -> str:
@@ -216,14 +216,14 @@ def denied(
 ) -> None:
     """List calls that were refused for want of credentials or permission, newest first."""
     with _opened() as principals:
-        found = [vars(each) for each in principals.denied(limit)]
+        denials = [vars(each) for each in principals.denied(limit)]
     if output is Format.JSON:
-        show_json(found)
+        show_json(denials)
         return
     columns = ("last_at", "times", "name", "address", "what", "why")
     headings = [name.upper().replace("_", " ") for name in columns]
-    told = ({**row, "last_at": _second(row["last_at"])} for row in found)
-    show_table(headings, [[row[column] for column in columns] for row in told])
+    table_rows = ({**row, "last_at": _second(row["last_at"])} for row in denials)
+    show_table(headings, [[row[column] for column in columns] for row in table_rows])
 
 
 @commands.command()

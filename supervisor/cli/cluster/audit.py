@@ -62,8 +62,8 @@ def audit(
 
     Example: tidegate audit --supervisor clicks --action reset
     """
-    asked = {"supervisor": supervisor, "action": action, "actor": actor, "cursor": cursor}
-    params: Params = {"limit": limit} | {k: v for k, v in asked.items() if v is not None}
+    filters = {"supervisor": supervisor, "action": action, "actor": actor, "cursor": cursor}
+    params: Params = {"limit": limit} | {k: v for k, v in filters.items() if v is not None}
     with connect(server) as client:
         answer = client.get(AUDIT, params)
     if output is Format.JSON:

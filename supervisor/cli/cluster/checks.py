@@ -84,18 +84,18 @@ def check_folder(name: str, folder: Path, setting: str) -> Check:
         found = f"{nearest} cannot be written: {error.strerror}"
         fix = f"set {setting} to a folder that this user may write"
         return Check(name, Result.PROBLEM, found, fix)
-    made = "" if folder.exists() else " (made at the first start)"
-    return Check(name, Result.OK, f"{folder}{made}")
+    note = "" if folder.exists() else " (made at the first start)"
+    return Check(name, Result.OK, f"{folder}{note}")
 
 
 def check_disk(name: str, folder: Path) -> Check:
     """Check that there is room for data."""
     nearest = next(place for place in (folder, *folder.parents) if place.exists())
     free = shutil.disk_usage(nearest).free
-    found = f"{size(free)} free at {nearest}"
+    finding = f"{size(free)} free at {nearest}"
     if free < _DISK_FULL:
-        return Check(name, Result.PROBLEM, found, "make room, or move the folder")
-    return Check(name, Result.NOTE if free < _DISK_LOW else Result.OK, found)
+        return Check(name, Result.PROBLEM, finding, "make room, or move the folder")
+    return Check(name, Result.NOTE if free < _DISK_LOW else Result.OK, finding)
 
 
 def check_metadata(url: str) -> Check:
@@ -104,12 +104,14 @@ def check_metadata(url: str) -> Check:
     try:
         parsed = sa.make_url(url)
     except sa.exc.ArgumentError:
-        found = "TIDEGATE_METADATA_URL is not a URL"
-        return Check(part, Result.PROBLEM, found, "write sqlite:///file or postgresql://host/name")
+        finding = "TIDEGATE_METADATA_URL is not a URL"
+        return Check(
+            part, Result.PROBLEM, finding, "write sqlite:///file or postgresql://host/name"
+        )
     if parsed.get_backend_name() == "sqlite":
         if not Path(parsed.database or "").is_file():
-            found = f"{parsed.database} is made at the first start of an overlord"
-            return _limited(Check(part, Result.NOTE, found))
+            finding = f"{parsed.database} is made at the first start of an overlord"
+            return _limited(Check(part, Result.NOTE, finding))
         # Read only: looking must not make a lock file, or a database.
         parsed = sa.make_url(f"sqlite:///file:{parsed.database}?mode=ro&uri=true")
     else:
@@ -134,18 +136,20 @@ def _compared(part: str, url: sa.URL) -> Check:
     engine = sa.create_engine(url, poolclass=sa.NullPool, connect_args={timeout: int(_ASK_S)})
     with engine.connect() as connection:
         if not sa.inspect(connection).has_table("alembic_version"):
-            found = f"{url.get_backend_name()} answers; an overlord makes the tables at its start"
-            return Check(part, Result.NOTE, found)
+            finding = f"{url.get_backend_name()} answers; an overlord makes the tables at its start"
+            return Check(part, Result.NOTE, finding)
         rows = connection.execute(sa.text("SELECT version_num FROM alembic_version"))
         stored = rows.scalar_one_or_none()
     known = [script.revision for script in _scripts().walk_revisions()]  # newest first
     if stored == known[0]:
         return Check(part, Result.OK, f"{url.get_backend_name()} answers, schema {stored}")
     if stored in known:
-        found = f"schema {stored} is older than this version; an overlord upgrades it at its start"
-        return Check(part, Result.NOTE, found)
-    found = f"schema {stored} is of a newer Tidegate than this one"
-    return Check(part, Result.PROBLEM, found, "run the version that migrated it")
+        finding = (
+            f"schema {stored} is older than this version; an overlord upgrades it at its start"
+        )
+        return Check(part, Result.NOTE, finding)
+    finding = f"schema {stored} is of a newer Tidegate than this one"
+    return Check(part, Result.PROBLEM, finding, "run the version that migrated it")
 
 
 def _scripts() -> ScriptDirectory:
@@ -176,7 +180,7 @@ def check_broker(client: KafkaClient) -> Check:
     part = f"kafka {client.bootstrap_servers}"
     try:
         properties = librdkafka_properties(client, secret_of_environment)
-        asked = AdminClient({**properties, "log_level": 0}).list_topics(timeout=_ASK_S)
+        cluster = AdminClient({**properties, "log_level": 0}).list_topics(timeout=_ASK_S)
     except SetupProblem as error:
         return Check(part, Result.PROBLEM, str(error), error.fix)
     except KafkaException as error:
@@ -184,4 +188,4 @@ def check_broker(client: KafkaClient) -> Check:
         text = first.str() if isinstance(first, KafkaError) else str(first)
         fix = "check the address, and that the broker's advertised listeners are reachable"
         return Check(part, Result.PROBLEM, text, fix)
-    return Check(part, Result.OK, f"{len(asked.brokers)} brokers, {len(asked.topics)} topics")
+    return Check(part, Result.OK, f"{len(cluster.brokers)} brokers, {len(cluster.topics)} topics")

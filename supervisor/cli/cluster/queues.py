@@ -221,9 +221,9 @@ def drop(
     place = path_of(QUEUES, container, name, "failed", str(seq))
     with connect(server) as client:
         if not yes:
-            told = client.get(place).read(FailedView)
+            event = client.get(place).read(FailedView)
             print_notice(
-                f"event {seq} of {container}/{name}, about {told.key}, failed: {told.reason}"
+                f"event {seq} of {container}/{name}, about {event.key}, failed: {event.reason}"
             )
             print_notice("Dropped, it is gone, and what it was to do is never done.")
             confirm(f"Drop event {seq}?")
@@ -267,14 +267,14 @@ def repair(
 
 
 def _describe_repair(client: Client, container: str, name: str) -> None:
-    told = client.get(path_of(QUEUES, container, name)).read(QueueState)
+    queue = client.get(path_of(QUEUES, container, name)).read(QueueState)
     where = f"{container}/{name}"
-    if told.dead_seq is None:
-        print_notice(f"{where} is {told.state}.")
+    if queue.dead_seq is None:
+        print_notice(f"{where} is {queue.state}.")
     else:
-        print_notice(f"{where} is dead at event {told.dead_seq}: {told.dead_why}")
+        print_notice(f"{where} is dead at event {queue.dead_seq}: {queue.dead_why}")
     print_notice(
-        f"About {told.outstanding_events} events wait. The sound ones are queued again in order;"
+        f"About {queue.outstanding_events} events wait. The sound ones are queued again in order;"
     )
     print_notice("the damaged ones are set aside, and what they were to do is left to you.")
 
@@ -287,25 +287,25 @@ def _show_failed(
     if output is Format.JSON:
         show_json(answer.json())
         return
-    told, now = answer.read(FailedView), datetime.now(UTC)
+    event, now = answer.read(FailedView), datetime.now(UTC)
     if form() is Format.NAME:
         show_name(container, name, seq)
         return
     show_facts(
         (
-            ("queue", f"{told.container}/{told.name}"),
-            ("event", f"{told.seq}, about {told.key}"),
-            ("reason", told.reason),
-            ("tries", told.attempts),
-            ("added", ago(told.enqueued_at, now)),
-            ("set aside", ago(told.failed_at, now)),
-            ("size", size(told.size_bytes)),
+            ("queue", f"{event.container}/{event.name}"),
+            ("event", f"{event.seq}, about {event.key}"),
+            ("reason", event.reason),
+            ("tries", event.attempts),
+            ("added", ago(event.enqueued_at, now)),
+            ("set aside", ago(event.failed_at, now)),
+            ("size", size(event.size_bytes)),
         )
     )
-    if told.payload_base64 is not None:
-        show_text(f"payload, base64: {told.payload_base64}")
+    if event.payload_base64 is not None:
+        show_text(f"payload, base64: {event.payload_base64}")
     else:
-        show_json(told.payload)
+        show_json(event.payload)
 
 
 def _facts(queue: QueueState, now: datetime) -> tuple[tuple[str, object], ...]:

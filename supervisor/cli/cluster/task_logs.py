@@ -64,7 +64,7 @@ def _followed(client: Client, task_id: str, tail: int | None) -> Iterator[bytes]
 
     A worker that is away for a while, and a task that has not begun, are waited for.
     """
-    offset, told = -tail if tail else 0, ""
+    offset, last_error = -tail if tail else 0, ""
     while True:
         ended = _has_ended(client, task_id)  # first: its last lines come before its end
         try:
@@ -72,9 +72,9 @@ def _followed(client: Client, task_id: str, tail: int | None) -> Iterator[bytes]
         except ProblemAnswer as error:
             if ended or error.status not in {_NOT_YET, _AWAY}:
                 raise
-            if str(error) != told:
-                told = str(error)
-                print_notice(f"waiting: {told}")
+            if str(error) != last_error:
+                last_error = str(error)
+                print_notice(f"waiting: {last_error}")
             time.sleep(_LOOK_AGAIN_S)
             continue
         offset = _after(answer, offset)

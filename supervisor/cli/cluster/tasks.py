@@ -72,9 +72,9 @@ def get(task_id: TaskId, server: Server = None, output: Output = Format.TABLE) -
     with connect(server) as client:
         answer = client.get(path_of(TASK, task_id, "status"))
         reports = client.get(path_of(TASK, task_id, "reports"), also=_NO_REPORTS)
-    told = reports.json() if reports.status == HTTPStatus.OK else None
+    report = reports.json() if reports.status == HTTPStatus.OK else None
     if output is Format.JSON:
-        show_json({"status": answer.json(), "reports": told})
+        show_json({"status": answer.json(), "reports": report})
         return
     task, now = answer.read(TaskStatusView).status, datetime.now(UTC)
     _, table, status, created, took, place, _ = _row(task, now)
@@ -92,21 +92,21 @@ def get(task_id: TaskId, server: Server = None, output: Output = Format.TABLE) -
             ("worker", f"{task.worker_id} {place}".strip()),
             ("created", created),
             ("took", took),
-            *_counted(told),
+            *_counted(report),
         ]
     )
 
 
 def _counted(reports: object) -> list[tuple[str, object]]:
     """Return the counters of either shape, live or final, as names and numbers."""
-    found = reports
+    stats = reports
     for name in ("ingestionStatsAndErrors", "payload", "rowStats"):
-        found = found.get(name) if isinstance(found, dict) else None
-    if isinstance(found, dict):
-        found = found.get("totals", found)
-    if not isinstance(found, dict):
+        stats = stats.get(name) if isinstance(stats, dict) else None
+    if isinstance(stats, dict):
+        stats = stats.get("totals", stats)
+    if not isinstance(stats, dict):
         return []
-    counted, reasons = (found.get(name) or {} for name in ("buildSegments", "rejected"))
+    counted, reasons = (stats.get(name) or {} for name in ("buildSegments", "rejected"))
     return [*counted.items(), *((f"rejected: {reason}", n) for reason, n in reasons.items())]
 
 

@@ -247,8 +247,8 @@ def _passed_over(response: httpx.Response) -> bool:
     """Whether this server does not lead, or is a proxy without one: another may answer."""
     if response.status_code not in _NOT_HERE:
         return False
-    told = _document(response)
-    return told is None or str(told.get("type", "")).endswith("/not-the-leader")
+    document = _document(response)
+    return document is None or str(document.get("type", "")).endswith("/not-the-leader")
 
 
 def _leader(response: httpx.Response) -> str | None:
@@ -258,27 +258,27 @@ def _leader(response: httpx.Response) -> str | None:
 
 def _document(response: httpx.Response) -> dict[str, object] | None:
     try:
-        told: object = response.json()
+        document: object = response.json()
     except ValueError:
         return None
-    return told if isinstance(told, dict) else None
+    return document if isinstance(document, dict) else None
 
 
 def problem_of(response: httpx.Response, server: str) -> ProblemAnswer:
     """Return what a refusal says, in the words of the server."""
-    told = _document(response)
-    if told is None:
+    document = _document(response)
+    if document is None:
         text = response.text.strip()[:TEXT_MAX]
         html = "html" in response.headers.get("content-type", "") or not text
-        said = f"{server} answered {response.status_code} {response.reason_phrase}"
-        return ProblemAnswer(said if html else text, status=response.status_code)
-    title = str(told.get("title") or "")
-    detail = str(told.get("detail") or told.get("error") or title or response.reason_phrase)
-    listed = told.get("errors")
+        message = f"{server} answered {response.status_code} {response.reason_phrase}"
+        return ProblemAnswer(message if html else text, status=response.status_code)
+    title = str(document.get("title") or "")
+    detail = str(document.get("detail") or document.get("error") or title or response.reason_phrase)
+    listed = document.get("errors")
     errors = [_field_error(each) for each in listed] if isinstance(listed, list) else []
     if response.status_code == _UNKNOWN:
         detail += ". The command sends TIDEGATE_TOKEN, or what TIDEGATE_TOKEN_FILE holds"
-    kind = str(told.get("type") or "").rpartition("/")[2]
+    kind = str(document.get("type") or "").rpartition("/")[2]
     status = response.status_code
     return ProblemAnswer(detail, status=status, title=title, errors=errors, kind=kind)
 

@@ -49,19 +49,19 @@ def complete_ids(context: typer.Context, incomplete: str) -> list[str]:
     use_profile(context.find_root().params.get("profile"))
     named = context.params.get("server")
     try:
-        asked = overlords_in_force(named if isinstance(named, str) else None)[:1]
-        settings = settings_for(asked)
+        overlords = overlords_in_force(named if isinstance(named, str) else None)[:1]
+        settings = settings_for(overlords)
         who = settings.authorization()
         answer = httpx.get(
-            f"{asked[0].value.rstrip('/')}{SUPERVISORS}",
+            f"{overlords[0].value.rstrip('/')}{SUPERVISORS}",
             headers={} if who is None else {"Authorization": who},
             timeout=TIMEOUT_S,
             trust_env=False,
             verify=settings.trust(),
         )
-        found: object = answer.json()
+        document: object = answer.json()
     except (SupervisorError, httpx.HTTPError, httpx.InvalidURL, ValueError):
         return []
     chosen = set(context.params.get("supervisor_ids") or ())
-    ids = [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
+    ids = [each for each in document if isinstance(each, str)] if isinstance(document, list) else []
     return [each for each in ids if each.startswith(incomplete) and each not in chosen]

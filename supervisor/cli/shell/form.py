@@ -56,11 +56,11 @@ def keep_form(
     if not given and form is Format.TABLE and not context.resilient_parsing:
         form = Format(profile_in_force().output or form)
     if form is Format.NAME and not context.resilient_parsing:
-        found = NAMES[context.command_path.partition(" ")[2]]
-        _naming.set(found)
-        if isinstance(found, Nameless):
+        command_naming = NAMES[context.command_path.partition(" ")[2]]
+        _naming.set(command_naming)
+        if isinstance(command_naming, Nameless):
             if given:
-                raise typer.BadParameter(f"name: nothing here has an id; {found.instead}")
+                raise typer.BadParameter(f"name: nothing here has an id; {command_naming.instead}")
             form = Format.TABLE  # a profile asks for ids where there are some
     _chosen.set(form)
     return _KINDS.get(form, form)

@@ -35,8 +35,8 @@ def each(
     tried = []
     for name in names:
         try:
-            answer, told = act(name)
-            tried.append(Tried(name, answer, message=told))
+            answer, message = act(name)
+            tried.append(Tried(name, answer, message=message))
         except (ProblemAnswer, CommandFailed, DeadlinePassed) as error:
             if alone:
                 raise

@@ -67,9 +67,9 @@ def show_done(name: str, text: str) -> None:
 def show_name(*words: object) -> None:
     """Print what the answer is about, if only ids are asked for: the words that a verb takes."""
     if form() is Format.NAME:
-        told = [printable(str(word)) for word in words]
+        printable_words = [printable(str(word)) for word in words]
         # Several words are one line for a shell to read; one alone is nothing but itself.
-        line = shlex.join(told) if len(told) > 1 else told[0]
+        line = shlex.join(printable_words) if len(printable_words) > 1 else printable_words[0]
         sys.stdout.write(f"{line}\n")
 
 

@@ -20,15 +20,15 @@ def rows_up_to(
     A page may hold fewer than are asked for: the caller may not see all of it.  Parameters that
     are None are not sent.
     """
-    found: list[JsonValue] = []
+    collected: list[JsonValue] = []
     cursor: str | None = None
     while True:
-        wanted = {**params, "limit": str(limit - len(found)), "cursor": cursor}
+        wanted = {**params, "limit": str(limit - len(collected)), "cursor": cursor}
         sent = {name: value for name, value in wanted.items() if value is not None}
         answer = client.get(path, sent)
         page = answer.read(dict[str, JsonValue])
         more, following = page.get(rows), page.get("next")
-        found += more if isinstance(more, list) else []
+        collected += more if isinstance(more, list) else []
         cursor = following if isinstance(following, str) else None
-        if cursor is None or len(found) >= limit:
-            return replace(answer, body=json.dumps(page | {rows: found}).encode())
+        if cursor is None or len(collected) >= limit:
+            return replace(answer, body=json.dumps(page | {rows: collected}).encode())

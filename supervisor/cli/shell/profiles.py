@@ -155,8 +155,8 @@ def _refused(path: Path, error: ValidationError) -> CommandFailed:
     where = ".".join(str(part) for part in first["loc"])
     context = first.get("ctx", {})
     if first["type"] != "extra_forbidden":
-        told = str(context.get("told") or first["msg"])
-        return CommandFailed(f"{path}: {where}: {told}", str(context.get("hint") or ""))
+        message = str(context.get("told") or first["msg"])
+        return CommandFailed(f"{path}: {where}: {message}", str(context.get("hint") or ""))
     known = (Profile if len(first["loc"]) > 1 else Profiles).model_fields
     meant = nearest(str(first["loc"][-1]), known)
     hint = f"did you mean {meant}?" if meant else f"known are: {', '.join(known)}"

@@ -79,10 +79,10 @@ class Selection:
         if not self.filtered:
             return list(dict.fromkeys(self.ids))
         rows = client.get(SUPERVISORS, {"state": "true"}).read(list[SupervisorLine])
-        found = sorted(row.id for row in rows if self._fits(row))
-        if not found:
+        matching_ids = sorted(row.id for row in rows if self._fits(row))
+        if not matching_ids:
             print_notice("No supervisor fits.")
-        return found
+        return matching_ids
 
     def _fits(self, row: SupervisorLine) -> bool:
         if self.ids and row.id not in self.ids:

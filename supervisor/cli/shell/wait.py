@@ -106,12 +106,12 @@ def wait_until_done(client: Client, operation: str, seconds: float) -> float:
     path = path_of(OPERATIONS, operation)
 
     def look() -> str | None:
-        found = client.get(path).read(OperationView)
-        if found.state == "superseded":
+        current = client.get(path).read(OperationView)
+        if current.state == "superseded":
             raise CommandFailed(
                 f"{operation} is superseded: the spec was changed before it was done"
             )
-        return None if found.state == "done" else f"it waits for: {found.waits_for}"
+        return None if current.state == "done" else f"it waits for: {current.waits_for}"
 
     wait_for(f"waiting until {operation} is done", look, seconds)
     return max(0.0, deadline - time.monotonic())

@@ -36,8 +36,8 @@ def wanted_backfill(
     if not (to_latest or backfill or task_count is not None):
         return None
     if not (to_latest and backfill):
-        told = "--to-latest and --backfill go together: what lies before is read by another one"
-        raise typer.BadParameter(f"{told}; to skip it instead, name the offsets with --offset")
+        message = "--to-latest and --backfill go together: what lies before is read by another one"
+        raise typer.BadParameter(f"{message}; to skip it instead, name the offsets with --offset")
     if offsets:
         raise typer.BadParameter("--to-latest names the offsets already: leave --offset out")
     return {} if task_count is None else {"backfillTaskCount": str(task_count)}

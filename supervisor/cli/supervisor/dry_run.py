@@ -89,20 +89,20 @@ class _Judging:
         except InvalidSpec as error:
             raise _refused(error.errors) from error
         self._show_warnings(file, read.spec.id, read.warnings)
-        told = f"{read.spec.id} is a good spec; no server was asked"
-        return read.spec.normalised(), told
+        message = f"{read.spec.id} is a good spec; no server was asked"
+        return read.spec.normalised(), message
 
     def there(self, client: Client, file: SpecFile) -> tuple[object, str]:
-        told, verdict = _validate(client, _body(file), look=True, headers=self.headers)
+        document, verdict = _validate(client, _body(file), look=True, headers=self.headers)
         if self.output is Format.JSON:
             self.refused |= not verdict.valid
-            return told, ""
+            return document, ""
         _refuse(verdict)
         self._show_warnings(file, verdict.id or "", verdict.warnings)
         _show_changes(verdict)
         if verdict.connect is not None:
             _show_connection(verdict.connect)
-        return told, f"{verdict.id} would be taken: {verdict.restarts_what}"
+        return document, f"{verdict.id} would be taken: {verdict.restarts_what}"
 
     def _show_warnings(self, file: SpecFile, supervisor_id: str, warnings: Sequence[str]) -> None:
         self.ids[file.name] = supervisor_id
@@ -124,9 +124,9 @@ def diff(file: File, server: Server = None, output: Output = Format.TABLE) -> No
     Example: tidegate supervisor diff -f clicks.yaml
     """
     with connect(server) as client:
-        told, verdict = _validate(client, read_one(file), look=False)
+        document, verdict = _validate(client, read_one(file), look=False)
     if verdict.valid and output is Format.JSON:
-        show_json(told)
+        show_json(document)
     else:
         _refuse(verdict)
         show_name(verdict.id or "")

@@ -69,11 +69,11 @@ def handoff(
         def act(supervisor_id: str) -> tuple[object, str]:
             meant[supervisor_id] = _ask(client, supervisor_id, group)
             groups = meant[supervisor_id].groups
-            told = "have published" if wait is not None else "will publish"
+            verb = "have published" if wait is not None else "will publish"
             named = ", ".join(map(str, groups))
-            said = f"{supervisor_id}: groups {named} {told} what they have read"
+            message = f"{supervisor_id}: groups {named} {verb} what they have read"
             nothing = f"{supervisor_id} has no group that reads"
-            return {"id": supervisor_id, "taskGroupIds": groups}, said if groups else nothing
+            return {"id": supervisor_id, "taskGroupIds": groups}, message if groups else nothing
 
         def awaited(supervisor_id: str, seconds: float) -> None:
             meant[supervisor_id].wait(client, supervisor_id, seconds)

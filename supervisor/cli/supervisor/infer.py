@@ -189,12 +189,12 @@ def _notes(
     readable = sum(fields[timestamp].formats.values())
     if readable < len(records):
         yield f"{len(records) - readable} records have no readable {timestamp}: rejected as well"
-    for name, found in fields.items():
+    for name, field_summary in fields.items():
         if name == timestamp:
             continue
         if not _is_column(name, fields, timestamp):
             yield f"{name or 'a field without a name'} is left out: the name is taken"
-        elif found.type == "json":
+        elif field_summary.type == "json":
             yield f"{name} holds objects, or lists beside other values: its column is json"
-        elif found.nulls == found.records:
+        elif field_summary.nulls == field_summary.records:
             yield f"{name} is always null: taken for string"

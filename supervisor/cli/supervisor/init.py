@@ -94,8 +94,8 @@ def init(
     with spinner(f"looking at {topic}"):
         sample = sample_topic(kafka, topic, records=records, within=timedelta(seconds=within))
     try:
-        found = infer(sample.values, timestamp)
-        spec = make_spec(kafka, topic, datasource or table_name(topic), found)
+        schema = infer(sample.values, timestamp)
+        spec = make_spec(kafka, topic, datasource or table_name(topic), schema)
         read_spec(spec)
     except NothingToInfer as error:
         raise CommandFailed(f"{topic}: {error}") from error
@@ -103,9 +103,9 @@ def init(
         raise CommandFailed(f"{topic} does not make a spec: {error}") from error
     print_notice(
         f"{len(sample.values)} records of {sample.partitions} partitions; the time is "
-        f"{found.timestamp_column} ({found.timestamp_format}), with {len(found.columns)} columns"
+        f"{schema.timestamp_column} ({schema.timestamp_format}), with {len(schema.columns)} columns"
     )
-    for note in found.notes:
+    for note in schema.notes:
         print_notice(f"note: {note}")
     if file is None:
         show_json(spec)

@@ -64,17 +64,17 @@ def rollback(
     if output is Format.JSON:
         show_json(answer.json())
     else:
-        told = f"{supervisor_id} is as in version {version}, now version {applied.version}"
-        show_done(supervisor_id, told)
+        message = f"{supervisor_id} is as in version {version}, now version {applied.version}"
+        show_done(supervisor_id, message)
 
 
 def _before(client: Client, supervisor_id: str) -> int:
     answer = client.get(path_of(SUPERVISORS, supervisor_id, "history"))
     earlier = (v for v in answer.read(list[HistoryRow])[1:] if v.spec.get("type") != _ENDED)
-    found = next(earlier, None)
-    if found is None or not found.version_number:
+    previous = next(earlier, None)
+    if previous is None or not previous.version_number:
         raise CommandFailed(
             f"{supervisor_id} has no version before the newest",
             f"`tidegate supervisor history {supervisor_id}` lists them",
         )
-    return found.version_number
+    return previous.version_number

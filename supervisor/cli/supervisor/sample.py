@@ -118,8 +118,8 @@ def _cells(row: SampleRow, names: list[str], *, raw: bool) -> Sequence[object]:
     if row.parsed is not None:
         held = row.parsed
         return [_time(held.get(n)) if n == "__time" else _short(held.get(n)) for n in names] + [""]
-    told = printable(f"{row.error or row.reason}: {_short(row.input)}")
-    return ["" for _ in names] + [Text(told, style="red" if row.unparseable else "")]
+    message = printable(f"{row.error or row.reason}: {_short(row.input)}")
+    return ["" for _ in names] + [Text(message, style="red" if row.unparseable else "")]
 
 
 def _time(value: JsonValue) -> str:

@@ -96,10 +96,10 @@ def _files(name: str) -> list[str]:
     folder = Path(name)
     if name == _STDIN or not folder.is_dir():
         return [name]
-    found = sorted(p for p in folder.iterdir() if p.suffix in SUFFIXES and p.is_file())
-    if not found:
+    paths = sorted(p for p in folder.iterdir() if p.suffix in SUFFIXES and p.is_file())
+    if not paths:
         raise CommandFailed(f"{name} has no spec", f"its name must end in {', '.join(SUFFIXES)}")
-    return [str(path) for path in found]
+    return [str(path) for path in paths]
 
 
 def _specs(name: str) -> Iterator[SpecFile]:

@@ -109,8 +109,8 @@ def status(
         ids = chosen.choose(client)
         answers = [client.get(path_of(SUPERVISORS, each, "status")) for each in ids]
     if output is Format.JSON:
-        told = [answer.json() for answer in answers]
-        show_json(told[0] if chosen.alone else told)
+        statuses = [answer.json() for answer in answers]
+        show_json(statuses[0] if chosen.alone else statuses)
         return
     for number, answer in enumerate(answers):
         if number:
@@ -129,12 +129,14 @@ def health(
     with connect(server) as client:
         path = path_of(SUPERVISORS, supervisor_id, "health")
         answer = client.get(path, also=(_UNHEALTHY,))
-    told = answer.read(dict[str, object])
-    healthy = told.get("healthy") is True
-    if "healthy" not in told:  # a 503 about something else
-        raise CommandFailed(f"{answer.server}: {told.get('detail') or told.get('error') or told}")
+    document = answer.read(dict[str, object])
+    healthy = document.get("healthy") is True
+    if "healthy" not in document:  # a 503 about something else
+        raise CommandFailed(
+            f"{answer.server}: {document.get('detail') or document.get('error') or document}"
+        )
     if output is Format.JSON:
-        show_json(told)
+        show_json(document)
     else:
         show_done(supervisor_id, f"{supervisor_id} is {'healthy' if healthy else 'not healthy'}")
     if not healthy:

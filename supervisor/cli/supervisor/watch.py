@@ -147,9 +147,11 @@ def _line(event: dict[str, object]) -> str:
     group = "" if event.get("group") is None else f" group {event['group']}"
     detail = event.get("detail")
     members = detail.items() if isinstance(detail, dict) else ()
-    told = "  ".join(f"{name}={_short(value)}" for name, value in members)
+    detail_text = "  ".join(f"{name}={_short(value)}" for name, value in members)
     task = f" {event['taskId']}" if event.get("taskId") else ""
-    return f"{at}  {event.get('supervisorId')}{group}  {event['type']}{task}  {told}".rstrip()
+    return (
+        f"{at}  {event.get('supervisorId')}{group}  {event['type']}{task}  {detail_text}".rstrip()
+    )
 
 
 def _short(value: object) -> str:

@@ -29,14 +29,14 @@ def aliases_of(names: Iterable[str]) -> dict[str, str]:
     for name in dict.fromkeys(names):
         alike.setdefault(folded(name), []).append(name)
     taken = set(alike)
-    found: dict[str, str] = {}
+    aliases: dict[str, str] = {}
     for first, *others in alike.values():
         for name in others:
             numbered = (f"{name}_{number}" for number in count(1))
             alias = next(each for each in numbered if folded(each) not in taken)
             taken.add(folded(alias))
-            found |= {first: first, name: alias}
-    return found
+            aliases |= {first: first, name: alias}
+    return aliases
 
 
 def refuse_other_names(sql: str, shown: Mapping[str, str]) -> None:

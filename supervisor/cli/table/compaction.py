@@ -76,18 +76,20 @@ def run(
     )
     with connect(server) as client:
         answer = client.post(path_of(TABLES, table, "compact"), body)
-        found = answer.read(CompactionPage).compactions
-        if wait is not None and found:
-            found = _ended(client, found, wait)
+        compactions = answer.read(CompactionPage).compactions
+        if wait is not None and compactions:
+            compactions = _ended(client, compactions, wait)
     if output is Format.JSON and wait is None:
         show_json(answer.json())
     elif output is Format.JSON:
-        show_json({"compactions": [each.model_dump(mode="json", by_alias=True) for each in found]})
-    elif not found:
+        show_json(
+            {"compactions": [each.model_dump(mode="json", by_alias=True) for each in compactions]}
+        )
+    elif not compactions:
         print_notice(f"{table} has no files that would become fewer.")
     else:
-        _show(found)
-    if any(each.status == "FAILED" for each in found):
+        _show(compactions)
+    if any(each.status == "FAILED" for each in compactions):
         raise typer.Exit(FAILED)
 
 

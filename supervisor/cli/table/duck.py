@@ -170,10 +170,10 @@ def _paths(table: TableFiles, warehouse: Path | None) -> list[str]:
             f"the warehouse {root} is not to be seen from here",
             "run this where the overlord's warehouse is mounted, or name it with --warehouse",
         )
-    found = [(root / file.path).resolve() for file in table.files]
-    if strangers := [path for path in found if not path.is_relative_to(root)]:
+    paths = [(root / file.path).resolve() for file in table.files]
+    if strangers := [path for path in paths if not path.is_relative_to(root)]:
         raise CommandFailed(f"{strangers[0]} lies outside of the warehouse")
-    return [str(path) for path in found]
+    return [str(path) for path in paths]
 
 
 def _run(connection: duckdb.DuckDBPyConnection, sql: str) -> pa.RecordBatchReader | None:
@@ -199,11 +199,11 @@ def _fetch(reader: pa.RecordBatchReader | None, rows_max: int | None) -> Table:
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:
     """Number repeated names, so that none is lost in JSON."""
     seen: dict[str, int] = {}
-    found = []
+    distinct = []
     for name in names:
         seen[name] = seen.get(name, 0) + 1
-        found.append(name if seen[name] == 1 else f"{name}_{seen[name]}")
-    return tuple(found)
+        distinct.append(name if seen[name] == 1 else f"{name}_{seen[name]}")
+    return tuple(distinct)
 
 
 def _failure(error: duckdb.Error) -> CommandFailed:
@@ -216,5 +216,5 @@ def _failure(error: duckdb.Error) -> CommandFailed:
 
 def _one_line(text: str) -> str:
     """Return DuckDB's message without the drawing of the place below it."""
-    said = text.partition("\n\nLINE")[0]
-    return " ".join(said.split())
+    message = text.partition("\n\nLINE")[0]
+    return " ".join(message.split())

@@ -42,15 +42,15 @@ def list_all(
         show_json(answer.json())
         return
     now = datetime.now(UTC)
-    found = answer.read(ExportList).exports
+    exports = answer.read(ExportList).exports
     show_table(
         ("TABLE", "FORMAT", "STATE", "LAG", "VERSION", "EXPORTED", "LOCATION"),
-        (_row(each, now) for each in found),
+        (_row(each, now) for each in exports),
     )
-    for each in found:
+    for each in exports:
         if each.problem:
             print_notice(f"{each.data_source} as {each.format}: {each.problem}")
-    if not found:
+    if not exports:
         print_notice('No table is exported: "exports" in a spec\'s dataSchema asks for it.')
 
 

@@ -48,7 +48,7 @@ def _without_rows(client: Client, name: str, *, fresh: bool) -> CommandFailed:
 def _rejected(client: Client, name: str) -> int:
     """Return how many records of a table are published as bad ones."""
     try:
-        found = files_of(client, errors_table(name), fresh=False)
+        table = files_of(client, errors_table(name), fresh=False)
     except ProblemAnswer:
         return 0
-    return sum(file.rows for file in found.files)
+    return sum(file.rows for file in table.files)

@@ -92,18 +92,18 @@ def list_all(
     narrowed = {"topic": topic, "partition": partition, "reason": reason}
     params: dict[str, str | int | bool] = {k: v for k, v in narrowed.items() if v is not None}
     with connect(server) as client:
-        found, reasons, more = _pages(client, supervisor_id, params, limit)
+        records, reasons, more = _pages(client, supervisor_id, params, limit)
     if output is Format.JSON:
-        show_json({"reasons": reasons, "records": [r.model_dump(mode="json") for r in found]})
+        show_json({"reasons": reasons, "records": [r.model_dump(mode="json") for r in records]})
         return
     show_table(
         ("RECORD", "OFFSET", "TIME", "REASON", "KEY", "SIZE", "VALUE"),
-        (_row(record) for record in found),
+        (_row(record) for record in records),
     )
-    told = ", ".join(f"{number} {reason}" for reason, number in sorted(reasons.items()))
-    print_notice(f"{sum(reasons.values())} records: {told}" if reasons else "no records")
+    breakdown = ", ".join(f"{number} {reason}" for reason, number in sorted(reasons.items()))
+    print_notice(f"{sum(reasons.values())} records: {breakdown}" if reasons else "no records")
     if more:
-        print_notice(f"The first {len(found)}; --limit shows more.")
+        print_notice(f"The first {len(records)}; --limit shows more.")
 
 
 @commands.command()
@@ -139,24 +139,24 @@ def show(
     if output is Format.JSON:
         show_json(answer.json())
         return
-    found = answer.read(QuarantinedRecord)
-    show_name(f"{found.topic}:{found.partition}", found.offset)
+    quarantined = answer.read(QuarantinedRecord)
+    show_name(f"{quarantined.topic}:{quarantined.partition}", quarantined.offset)
     show_facts(
         (
-            ("record", f"{found.topic}:{found.partition} {found.offset}"),
-            ("time", found.time.isoformat(sep=" ", timespec="milliseconds")),
-            ("reason", found.reason),
-            ("key", _text_or_base64(found.key, found.key_base64)),
+            ("record", f"{quarantined.topic}:{quarantined.partition} {quarantined.offset}"),
+            ("time", quarantined.time.isoformat(sep=" ", timespec="milliseconds")),
+            ("reason", quarantined.reason),
+            ("key", _text_or_base64(quarantined.key, quarantined.key_base64)),
             *(
                 ("header", f"{h.key}: {_text_or_base64(h.value, h.value_base64)}")
-                for h in found.headers
+                for h in quarantined.headers
             ),
-            ("size", size(found.value_bytes)),
+            ("size", size(quarantined.value_bytes)),
         )
     )
     show_text("")
-    show_text(_text_or_base64(found.value, found.value_base64))
-    if found.cut:
+    show_text(_text_or_base64(quarantined.value, quarantined.value_base64))
+    if quarantined.cut:
         print_notice("It is longer than what is shown.")
 
 
@@ -209,8 +209,8 @@ def replay_all(
     sent = replay(Replay(files, topic, properties, reason, most, keep_time))
     if output is Format.JSON:
         ends = {str(partition): end for partition, end in sorted(sent.ends.items())}
-        told = {"sent": sent.sent, "there": sent.there, "more": sent.more}
-        show_json(told | {"endSequenceNumbers": ends})
+        summary = {"sent": sent.sent, "there": sent.there, "more": sent.more}
+        show_json(summary | {"endSequenceNumbers": ends})
         return
     show_name(supervisor_id)
     show_text(f"{sent.sent} records sent to {topic}, {sent.there} were there before")
@@ -223,18 +223,18 @@ def _pages(
 ) -> tuple[list[QuarantinedRecord], dict[str, int], bool]:
     """Return records, the numbers of all by reason, and whether there are more."""
     path = path_of("/api/v1/supervisors", supervisor_id, "quarantine")
-    found: list[QuarantinedRecord] = []
+    records: list[QuarantinedRecord] = []
     reasons: dict[str, int] = {}
     after: str | None = None
     while True:
-        asked = params | {"limit": min(PAGE, limit - len(found))}
-        page = client.get(path, asked if after is None else asked | {"after": after})
-        told = page.read(Quarantined)
-        found += told.records
-        reasons = reasons if told.reasons is None else told.reasons
-        after = told.next
-        if after is None or len(found) >= limit:
-            return found, reasons, after is not None
+        query = params | {"limit": min(PAGE, limit - len(records))}
+        page = client.get(path, query if after is None else query | {"after": after})
+        quarantined = page.read(Quarantined)
+        records += quarantined.records
+        reasons = reasons if quarantined.reasons is None else quarantined.reasons
+        after = quarantined.next
+        if after is None or len(records) >= limit:
+            return records, reasons, after is not None
 
 
 def _row(record: QuarantinedRecord) -> tuple[object, ...]:

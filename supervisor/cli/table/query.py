@@ -48,15 +48,15 @@ def query(
             for missing in table.missing:
                 print_notice(f"warning: not all of {table.data_source} could be had: {missing}")
         try:
-            found = run_query(sql, tables, warehouse, None if as_json else ROWS_MAX)
+            result_set = run_query(sql, tables, warehouse, None if as_json else ROWS_MAX)
         except NoSuchTable as error:
             raise why_missing(client, error, tables, fresh=fresh) from None
     if as_json:
-        rows = (map(_plain, row) for row in found.rows)
-        show_json([dict(zip(found.columns, row, strict=True)) for row in rows])
+        rows = (map(_plain, row) for row in result_set.rows)
+        show_json([dict(zip(result_set.columns, row, strict=True)) for row in rows])
         return
-    show_table(found.columns, (tuple(map(_cell, row)) for row in found.rows))
-    if found.more:
+    show_table(result_set.columns, (tuple(map(_cell, row)) for row in result_set.rows))
+    if result_set.more:
         print_notice(f"The first {ROWS_MAX} rows; -o json prints all, or add a LIMIT.")
 
 

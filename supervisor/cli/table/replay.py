@@ -150,7 +150,7 @@ def _origins(job: Replay) -> frozenset[str]:
             f"records were deleted from {job.topic}: what was sent cannot be known",
             "make a new topic that keeps its records (retention.ms -1), and send to that",
         )
-    found: set[str] = set()
+    origins: set[str] = set()
     with _consumer(job, "read_committed") as consumer:
         unread = {partition for partition, (_, high) in marks.items() if high}
         consumer.assign([Place(job.topic, partition, 0) for partition in unread])
@@ -159,12 +159,12 @@ def _origins(job: Replay) -> frozenset[str]:
             for message in consumer.consume(_BATCH_ROWS, 0.5):
                 deadline = time.monotonic() + SILENCE_S
                 if message.error() is None:
-                    found.update(_origin_of(message))
+                    origins.update(_origin_of(message))
                 else:
                     unread.discard(_ended(message, job, marks))
             if time.monotonic() > deadline:
                 raise _silent()
-    return frozenset(found)
+    return frozenset(origins)
 
 
 def _ended(message: Message, job: Replay, marks: Mapping[int, tuple[int, int]]) -> int:

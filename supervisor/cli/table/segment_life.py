@@ -176,12 +176,12 @@ def retention(
 def segments_of(client: Client, table: str, *, used: bool | None) -> tuple[SegmentView, ...]:
     """Return segments of a table: those in use, those taken out, or (None) all."""
     params = {"limit": str(PAGE)} | ({} if used is None else {"used": str(used).lower()})
-    found: list[SegmentView] = []
+    segments: list[SegmentView] = []
     while True:
         page = client.get(path_of(TABLES, table, "segments"), params).read(TableSegments)
-        found += page.segments
+        segments += page.segments
         if page.next is None:
-            return tuple(found)
+            return tuple(segments)
         params["cursor"] = page.next
 
 

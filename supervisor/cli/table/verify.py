@@ -63,11 +63,11 @@ def verify(
     good = True
     with connect(server) as client:
         if files:  # first: it needs no Kafka
-            found = take_stock(client, warehouse, digests=not no_digest)
-            good = is_sound(found, strict=strict)
-            answers["files"] = found.to_dict()
+            inventory = take_stock(client, warehouse, digests=not no_digest)
+            good = is_sound(inventory, strict=strict)
+            answers["files"] = inventory.to_dict()
             if output is Format.TABLE:
-                show_inventory(found, strict=strict)
+                show_inventory(inventory, strict=strict)
         if supervisor_id is not None:
             verdict = _prove(client, supervisor_id, warehouse)
             good = _is_proven(verdict, strict=strict) and good
@@ -114,13 +114,13 @@ def _claim(client: Client, supervisor_id: str, looks: int) -> tuple[Ledger, froz
 def _listed(client: Client, ledger: Ledger) -> frozenset[str]:
     """Return what readers of both tables are given, as far as the ledger can know of it."""
     known = {publication.generation_id for publication in ledger.publications}
-    told = ledger.paths()
+    ledger_paths = ledger.paths()
     return frozenset(
         file.path
         for table in ledger.tables()
         for file in files_of(client, table, fresh=False).files
         if file.supervisor_id == ledger.supervisor_id
-        and (file.generation_id in known or file.path in told)
+        and (file.generation_id in known or file.path in ledger_paths)
     )
 
 

@@ -87,11 +87,11 @@ def lag_ages(
 
     Where `lag` is 0 it is zero: records beyond the end of a fixed range are nobody's to read.
     """
-    found = {
+    ages = {
         p: timedelta(0) if lag.get(p) == 0 else age_at(history, p, at, now)
         for p, at in sorted(positions.items())
     }
-    return {p: age for p, age in found.items() if age is not None}
+    return {p: age for p, age in ages.items() if age is not None}
 
 
 def stepped(samples: Sequence[tuple[datetime, Lag]], step: timedelta) -> list[tuple[datetime, Lag]]:

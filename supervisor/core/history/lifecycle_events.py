@@ -236,5 +236,5 @@ def _of_compaction(
         "dataSource": compaction.data_source,
         "files": len(compaction.inputs),
     }
-    told, table = detail | dict(more), compaction.data_source
-    return LifecycleEvent(at, kind, compaction.supervisor_id, told, data_source=table)
+    full_detail, table = detail | dict(more), compaction.data_source
+    return LifecycleEvent(at, kind, compaction.supervisor_id, full_detail, data_source=table)

@@ -194,8 +194,8 @@ def _read_nothing(generation: Generation, operation: Operation) -> bool:
 
 
 def _waiting(ranges: Sequence[Generation]) -> Progress:
-    told = ", ".join(f"group {g.group} {_VERBS.get(g.state, 'ends')} ({g.id})" for g in ranges)
-    return Progress(OperationState.RUNNING, told)
+    waits_for = ", ".join(f"group {g.group} {_VERBS.get(g.state, 'ends')} ({g.id})" for g in ranges)
+    return Progress(OperationState.RUNNING, waits_for)
 
 
 _VERBS = {

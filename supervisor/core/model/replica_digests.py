@@ -79,10 +79,10 @@ def compare(published: ReplicaDigest, other: ReplicaDigest) -> Comparison:
 
 def diverged(published: ReplicaDigest, other: ReplicaDigest) -> Divergence | None:
     """Return how a replica differs from what was published; None: it does not, or cannot tell."""
-    found = compare(published, other)
-    if not found.differs or other.digest is None:
+    comparison = compare(published, other)
+    if not comparison.differs or other.digest is None:
         return None
-    return Divergence(other.task_id, other.digest, other.records, found)
+    return Divergence(other.task_id, other.digest, other.records, comparison)
 
 
 def why_of(published: ReplicaDigest, other: Divergence) -> str:

@@ -43,17 +43,17 @@ def check_backfill(spec: SupervisorSpec) -> None:
     """
     source = spec.io_config
     if source.bounded_stream_config is not None:
-        told = "reads fixed ranges already: raise their end, or post another bounded supervisor"
+        reason = "reads fixed ranges already: raise their end, or post another bounded supervisor"
     elif spec.suspended:
-        told = "is suspended, and a backfill would read on in its place: resume it first"
+        reason = "is suspended, and a backfill would read on in its place: resume it first"
     elif source.topic is None:
-        told = (
+        reason = (
             "reads topicPattern, and fixed ranges are of one topic: move its offsets with "
             "resetOffsets, and post a supervisor with boundedStreamConfig for each topic"
         )
     else:
         return
-    raise NoBackfill(spec.id, told)
+    raise NoBackfill(spec.id, reason)
 
 
 def at_latest(
@@ -69,11 +69,11 @@ def at_latest(
     """
     for partition, row in sorted(rows.items()):
         if row.topic_id != seen.topic_ids.get(partition.topic, row.topic_id):
-            told = (
+            reason = (
                 f"topic {partition.topic} was deleted and created again: `reset` takes the new "
                 "one up, and there is nothing left of the old one to be read"
             )
-            raise NoBackfill(supervisor_id, told)
+            raise NoBackfill(supervisor_id, reason)
     behind = {
         p: seen.stable[p] for p, row in rows.items() if seen.stable.get(p, 0) > row.next_offset
     }
@@ -88,19 +88,19 @@ def skipped_ranges(
     Raises:
         NoBackfill: that is nothing.
     """
-    found = {
+    ranges = {
         move.partition: OffsetRange(piece.first, piece.end)
         for move in moved
         for piece in move.breaks
         if piece.kind is GapKind.SKIPPED
     }
-    if not found:
-        told = "there is nothing to backfill: no partition is behind the end of its topic"
-        raise NoBackfill(supervisor_id, told)
-    if len(found) > PARTITIONS_MAX:
-        told = f"{len(found)} partitions are behind; fixed ranges name {PARTITIONS_MAX} at most"
-        raise NoBackfill(supervisor_id, told)
-    return found
+    if not ranges:
+        reason = "there is nothing to backfill: no partition is behind the end of its topic"
+        raise NoBackfill(supervisor_id, reason)
+    if len(ranges) > PARTITIONS_MAX:
+        reason = f"{len(ranges)} partitions are behind; fixed ranges name {PARTITIONS_MAX} at most"
+        raise NoBackfill(supervisor_id, reason)
+    return ranges
 
 
 def backfill_id(supervisor_id: str, letters: str) -> str:

@@ -58,10 +58,12 @@ class OffsetMove:
 
     def __str__(self) -> str:
         """Say it for people: the partition, both offsets, and the numbers."""
-        told = [f"{n} {kind}" for kind in GapKind if (n := self.count(kind))]
+        counts = [f"{n} {kind}" for kind in GapKind if (n := self.count(kind))]
         went = "nowhere" if self.to is None else str(self.to)
         came = "nowhere" if self.start is None else str(self.start)
-        return f"{self.partition} from {came} to {went}" + (f" ({', '.join(told)})" if told else "")
+        return f"{self.partition} from {came} to {went}" + (
+            f" ({', '.join(counts)})" if counts else ""
+        )
 
 
 def moves(

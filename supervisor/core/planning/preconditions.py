@@ -44,11 +44,11 @@ class Expected:
         if self.match is not None and not _names(self.match, present):
             raise _failed(supervisor_id, present, _unmatched(present))
         if self.none_match is not None and present is not None and _names(self.none_match, present):
-            told = (
+            reason = (
                 f"has a spec already, version {present.version}, and If-None-Match asks that it "
                 "has not: to change it, send its ETag as If-Match, or neither"
             )
-            raise _failed(supervisor_id, present, told)
+            raise _failed(supervisor_id, present, reason)
 
     def knows(self, newest: SpecVersion) -> bool:
         """Return whether the client has this version already, so that the answer is 304."""

@@ -15,14 +15,14 @@ def report_of(seen: Observed, task: Task) -> TaskReport | None:
 
 def best_position(seen: Observed) -> dict[TopicPartition, int]:
     """Return partition -> the position of its best reader."""
-    found = {p: row.next_offset for p, row in seen.committed.items()}
+    positions = {p: row.next_offset for p, row in seen.committed.items()}
     for generation in seen.generations:  # by ordinal: a successor's start is its predecessor's end
-        found |= generation.start if generation.end is None else generation.end
+        positions |= generation.start if generation.end is None else generation.end
         for task in seen.tasks:
             report = report_of(seen, task)
             if task.generation_id == generation.id and generation.open and report is not None:
-                found |= {p: max(at, found.get(p, at)) for p, at in report.position.items()}
-    return found
+                positions |= {p: max(at, positions.get(p, at)) for p, at in report.position.items()}
+    return positions
 
 
 def lag_by_partition(seen: Observed) -> dict[TopicPartition, int]:

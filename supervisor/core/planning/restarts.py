@@ -55,6 +55,6 @@ def _ends(ranges: Foreseen) -> str:
     if not ranges.ending:
         return ""
     one = len(ranges.ending) == 1
-    told = "1 task group hands" if one else f"{len(ranges.ending)} task groups hand"
-    told += f" off and {'publishes' if one else 'publish'} what was read"
-    return told + (f", {len(ranges.staying)} read on as they do" if ranges.staying else "")
+    summary = "1 task group hands" if one else f"{len(ranges.ending)} task groups hand"
+    summary += f" off and {'publishes' if one else 'publish'} what was read"
+    return summary + (f", {len(ranges.staying)} read on as they do" if ranges.staying else "")

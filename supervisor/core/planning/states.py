@@ -97,8 +97,8 @@ def unread_state(error: SpecUnreadable | UnknownWord) -> SupervisorState:
 
 def _still_publishing(seen: Observed, slots: SlotNeed | None) -> str:
     count = len(seen.generations)
-    told = f"{count} range{'s' if count > 1 else ''} of it hand{'' if count > 1 else 's'} off"
-    return told if slots is None else f"{told}; {_capacity(seen, slots)}"
+    summary = f"{count} range{'s' if count > 1 else ''} of it hand{'' if count > 1 else 's'} off"
+    return summary if slots is None else f"{summary}; {_capacity(seen, slots)}"
 
 
 def _out_of_bounds(seen: Observed, spec: SupervisorSpec) -> SupervisorState | None:
@@ -165,10 +165,10 @@ def _capacity(seen: Observed, slots: SlotNeed) -> str:
 
 def _out_of_use(seen: Observed) -> str:
     """Name the workers that run, and were disabled by people; empty if there is none."""
-    found = [w.id for w in seen.workers if w.disabled and w.liveness is not Liveness.LOST]
-    if not found:
+    worker_ids = [w.id for w in seen.workers if w.disabled and w.liveness is not Liveness.LOST]
+    if not worker_ids:
         return ""
-    return f"enable a worker that is disabled ({', '.join(found)}), or start another one"
+    return f"enable a worker that is disabled ({', '.join(worker_ids)}), or start another one"
 
 
 def _dead_queue(seen: Observed) -> SupervisorState | None:
@@ -202,13 +202,15 @@ def _stream_trouble(seen: Observed) -> SupervisorState | None:
 
 def _broken_stream(seen: Observed) -> SupervisorState | None:
     """Kafka does not hold what is to be read next: say the numbers, and what to do (E3-E5)."""
-    found = unreadable(seen)
-    if not found or seen.current.spec is None:
+    unreadable_partitions = unreadable(seen)
+    if not unreadable_partitions or seen.current.spec is None:
         return None
-    lost = [each for each in found if each.lost]
+    lost = [each for each in unreadable_partitions if each.lost]
     word = "OFFSETS_UNREADABLE" if lost else "LOST_CONTINUITY"
     # What is lost is told first: nothing brings it back.
-    numbers = "; ".join(str(each) for each in sorted(found, key=lambda each: not each.lost))
+    numbers = "; ".join(
+        str(each) for each in sorted(unreadable_partitions, key=lambda each: not each.lost)
+    )
     if seen.current.spec.tuning_config.reset_offset_automatically:
         todo = "resetOffsetAutomatically goes on at the nearest offset once no task reads there"
     else:

@@ -209,13 +209,15 @@ def decode(payload: bytes) -> QueuedEvent:
         UndecodableEvent: it is something else, or of a newer version.
     """
     try:
-        told = json.loads(payload)
-        if told["v"] != _VERSION:
-            raise UndecodableEvent(f"events of version {told['v']!r} are not known here")
-        body = told["body"]
+        envelope = json.loads(payload)
+        if envelope["v"] != _VERSION:
+            raise UndecodableEvent(f"events of version {envelope['v']!r} are not known here")
+        body = envelope["body"]
         if not isinstance(body, dict):
             raise UndecodableEvent("the body is no object")
-        return QueuedEvent(str(told["kind"]), str(told["key"]), body, int(told["attempts"]))
+        return QueuedEvent(
+            str(envelope["kind"]), str(envelope["key"]), body, int(envelope["attempts"])
+        )
     except (ValueError, KeyError, TypeError) as error:
         raise UndecodableEvent(f"not an event: {error!r}") from error
 

@@ -79,12 +79,12 @@ class Changes:
 
         taskCount is left to the comparison of layouts: more groups than partitions change nothing.
         """
-        found = (
+        field_names = (
             c.field
             for c in self.fields
             if c.effect is Effect.RESTART_TASKS and c.field != TASK_COUNT
         )
-        return next(found, None)
+        return next(field_names, None)
 
 
 NO_CHANGES = Changes()
@@ -98,15 +98,15 @@ def compare(old: SupervisorSpec, new: SupervisorSpec) -> Changes:
     same_client = client_of(old.io_config.consumer_properties) == client_of(
         new.io_config.consumer_properties
     )
-    found = []
+    changes = []
     for field, before, after in _differing(_document(old), _document(new), ""):
         effect = _effect(field)
         if same_client and field.startswith(CONSUMER):
             effect = Effect.HOT
         if field == TASK_DURATION and new.io_config.early_message_rejection_period is not None:
             effect = Effect.RESTART_TASKS
-        found.append(Change(field, before, after, effect))
-    return Changes(tuple(found))
+        changes.append(Change(field, before, after, effect))
+    return Changes(tuple(changes))
 
 
 def replaces(old: SpecUnreadable) -> Changes:
@@ -156,7 +156,7 @@ def forbidden(old: SupervisorSpec, new: SupervisorSpec) -> list[FieldError]:
         pairs.append((f"/spec/ioConfig/{field}", f"{kind} {was.stream!r}", "topics"))
     if old.data_source != new.data_source:
         pairs.append(("/spec/dataSchema/dataSource", repr(old.data_source), "tables"))
-    found = [
+    errors = [
         FieldError(
             pointer,
             f"cannot change from {value} while offsets are stored",
@@ -164,7 +164,7 @@ def forbidden(old: SupervisorSpec, new: SupervisorSpec) -> list[FieldError]:
         )
         for pointer, value, what in pairs
     ]
-    return found or _forbidden_bounds(was, will)
+    return errors or _forbidden_bounds(was, will)
 
 
 def _forbidden_bounds(was: KafkaIoConfig, will: KafkaIoConfig) -> list[FieldError]:
@@ -175,23 +175,23 @@ def _forbidden_bounds(was: KafkaIoConfig, will: KafkaIoConfig) -> list[FieldErro
     if old is None or new is None:
         if old is new:
             return []
-        told = "an unbounded supervisor cannot become bounded"
+        message = "an unbounded supervisor cannot become bounded"
         if old is not None:
-            told = "a bounded supervisor cannot become unbounded"
-        return [FieldError(place, f"{told} while offsets are stored", other)]
-    found = []
+            message = "a bounded supervisor cannot become unbounded"
+        return [FieldError(place, f"{message} while offsets are stored", other)]
+    errors = []
     for partition, end in sorted(old.end_sequence_numbers.items()):
         start = old.start_sequence_numbers[partition]
         if new.start_sequence_numbers.get(partition) != start:
             at = f"{place}/startSequenceNumbers/{partition}"
-            found.append(
+            errors.append(
                 FieldError(at, f"cannot change from {start} while offsets are stored", other)
             )
         elif new.end_sequence_numbers[partition] < end:
             at = f"{place}/endSequenceNumbers/{partition}"
-            told = f"cannot be lower than {end}, which may have been read"
-            found.append(FieldError(at, told, "raise it or leave it; or " + other))
-    return found
+            message = f"cannot be lower than {end}, which may have been read"
+            errors.append(FieldError(at, message, "raise it or leave it; or " + other))
+    return errors
 
 
 def _document(spec: SupervisorSpec) -> dict[str, JsonValue]:

@@ -177,22 +177,22 @@ def _or_null(schema: Schema) -> Schema:
 
 def _typed(field: FieldInfo) -> Schema:
     """Return what JSON writes for a field; {}: more than its annotation says."""
-    found = _types(field.annotation)
-    if found is None:
+    kinds = _types(field.annotation)
+    if kinds is None:
         return {}
     if (pattern := _in_quotes(field.annotation, field.metadata)) is not None:
-        return {"type": [*(kind for kind in found if kind != "null"), "string"], "pattern": pattern}
-    several = any(isinstance(told, BeforeValidator) for told in field.metadata)
+        return {"type": [*(kind for kind in kinds if kind != "null"), "string"], "pattern": pattern}
+    several = any(isinstance(entry, BeforeValidator) for entry in field.metadata)
     if several and not {timedelta, datetime} & {field.annotation, *get_args(field.annotation)}:
         return {}  # it is read from more than one type
-    return {"type": [kind for kind in found if kind != "null"]}
+    return {"type": [kind for kind in kinds if kind != "null"]}
 
 
 def _in_quotes(annotation: object, metadata: Sequence[object] = ()) -> str | None:
     """Return the pattern of the texts that a flag or a number may be; None: it may be none."""
-    for told in metadata:
-        if isinstance(told, BeforeValidator) and told in _IN_QUOTES:
-            return _IN_QUOTES[told]
+    for entry in metadata:
+        if isinstance(entry, BeforeValidator) and entry in _IN_QUOTES:
+            return _IN_QUOTES[entry]
     inner = get_args(annotation)
     if get_origin(annotation) is Annotated:
         return _in_quotes(inner[0], inner[1:])

@@ -53,8 +53,8 @@ def without_parser(
         ("inputFormat", io, io_at),
     ):
         if section.pop(name, None) is not None:
-            told = f"{name} is given, and a parser as well"
-            notes.refuse(f"{pointer}/{name}", told, f"keep {name}: parser is Druid's older form")
+            message = f"{name} is given, and a parser as well"
+            notes.refuse(f"{pointer}/{name}", message, f"keep {name}: parser is Druid's older form")
     parse = parser.get("parseSpec") if isinstance(parser, Mapping) else None
     if not isinstance(parser, Mapping) or not isinstance(parse, Mapping):
         wrong = f"{within}/parseSpec" if isinstance(parser, Mapping) else within
@@ -85,7 +85,7 @@ def _input_format(
     if kind is None:
         return _STAND_INS["inputFormat"], {}
     rest = {name: v for name, v in parse.items() if name not in {"format", *_OF_SCHEMA}}
-    found: dict[str, object] = {"type": kind} | rest
+    input_format: dict[str, object] = {"type": kind} | rest
     places = {"": f"{within}/parseSpec", "/type": f"{within}/parseSpec/format"}
     for name, value in parser.items():
         place = f"{within}/{pointer_part(name)}"
@@ -98,9 +98,9 @@ def _input_format(
             notes.refuse(place, NO_FILES, f"use protoBytesDecoder; {FILE_IN_SPEC}")
             return _STAND_INS["inputFormat"], {}
         else:
-            found[name] = value
+            input_format[name] = value
             places[f"/{pointer_part(name)}"] = place
-    return found, places
+    return input_format, places
 
 
 def _kind(
@@ -118,6 +118,6 @@ def _kind(
     place = f"{within}/parseSpec/format"
     close = nearest(form, known) if isinstance(form, str) else None
     hint = f"did you mean {close}?" if close else f"use one of {', '.join(known)}"
-    told = "format is required" if form is None else f"{shown(form)} is not built for {kind}"
-    notes.refuse(place, told, hint)
+    message = "format is required" if form is None else f"{shown(form)} is not built for {kind}"
+    notes.refuse(place, message, hint)
     return None

@@ -100,9 +100,9 @@ class SpecProblems:
         try:
             return model.model_validate(payload)
         except ValidationError as error:
-            found = error.errors(include_input=False, include_url=False)
-            for wrong in found:
-                if wrong["type"] == "too_short" and any(_is_within(o, wrong) for o in found):
+            details = error.errors(include_input=False, include_url=False)
+            for wrong in details:
+                if wrong["type"] == "too_short" and any(_is_within(o, wrong) for o in details):
                     continue  # pydantic counts only the entries that are right
                 # The id falls back on a dataSource that is itself wrong: it is noted there.
                 if wrong["type"] != "default_factory_not_called":
@@ -113,14 +113,14 @@ class SpecProblems:
             return None
 
     def _note(self, wrong: ErrorDetails, pointer: str, way: tuple[int | str, ...]) -> None:
-        place, found = pointer, _resolved(self._document, pointer)
+        place, node = pointer, _resolved(self._document, pointer)
         for part in way:
-            if isinstance(found, Mapping) and part not in found and part == found.get("type"):
+            if isinstance(node, Mapping) and part not in node and part == node.get("type"):
                 continue  # pydantic names the kind of a filter or format on the way to it
-            if not isinstance(found, Mapping | list):
+            if not isinstance(node, Mapping | list):
                 break  # what stands there is a bare value: it has no parts to point at
             place += f"/{pointer_part(str(part))}"
-            found = _part(found, str(part))
+            node = _part(node, str(part))
         context = wrong.get("ctx", {})
         if wrong["type"] == "spec":
             place += str(context.get("within", ""))
@@ -150,10 +150,10 @@ def _meant(context: Mapping[str, object]) -> str:
 
 def _resolved(document: object, pointer: str) -> object:
     """Return what stands at `pointer`, whose parts hold no escapes; None if nothing does."""
-    found = document
+    node = document
     for part in pointer.split("/")[1:]:
-        found = _part(found, part)
-    return found
+        node = _part(node, part)
+    return node
 
 
 def _part(parent: object, name: str) -> object:

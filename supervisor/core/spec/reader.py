@@ -125,7 +125,7 @@ def _sections(notes: SpecProblems, envelope: Mapping[str, object]) -> _Sections:
     else:
         notes.refuse("/spec", "must be an object", 'give {"dataSchema": ..., "ioConfig": ...}')
         return {name: (None, f"/spec/{name}") for name in SECTIONS}
-    found: _Sections = {}
+    sections: _Sections = {}
     flat = nested is None and any(name in envelope for name in SECTIONS)
     base = "" if flat else "/spec"
     for name in SECTIONS:
@@ -136,8 +136,8 @@ def _sections(notes: SpecProblems, envelope: Mapping[str, object]) -> _Sections:
                 f"differs from /spec/{name}",
                 f"change it in /spec/{name} and leave /{name} out",
             )
-        found[name] = _section(notes, section, f"{base}/{name}")
-    return found
+        sections[name] = _section(notes, section, f"{base}/{name}")
+    return sections
 
 
 def _without_parser(

@@ -55,8 +55,8 @@ class SamplerConfig(Section):
     @property
     def size_bytes(self) -> int:
         """The bytes of records and rows, as text, that are asked for."""
-        asked = (self.max_bytes_in_memory, self.max_client_response_bytes)
-        return min([BYTES_MAX, *(number for number in asked if number > 0)])
+        limits = (self.max_bytes_in_memory, self.max_client_response_bytes)
+        return min([BYTES_MAX, *(number for number in limits if number > 0)])
 
 
 class _Body(Section):
@@ -93,13 +93,13 @@ def read_sample(document: Mapping[str, object]) -> SampleRequest:
     notes = SpecProblems(document)
     kept = sift_names(notes, _Body, document, "")
     if kept.get("type") != "kafka":
-        told = "type is required" if "type" not in kept else f"no sampler {shown(kept['type'])}"
-        notes.refuse("/type", told, 'give "type": "kafka"')
+        message = "type is required" if "type" not in kept else f"no sampler {shown(kept['type'])}"
+        notes.refuse("/type", message, 'give "type": "kafka"')
     config = _read_config(notes, kept.get("samplerConfig", {}))
     inner = kept.get("spec")
     if not isinstance(inner, Mapping):
-        told = "spec must be an object" if "spec" in kept else "spec is required"
-        notes.refuse("/spec", told, 'give {"type": "kafka", "ioConfig": ...}')
+        message = "spec must be an object" if "spec" in kept else "spec is required"
+        notes.refuse("/spec", message, 'give {"type": "kafka", "ioConfig": ...}')
         raise InvalidSpec(notes.errors)
     schema, source = _section(inner, "dataSchema"), _section(inner, "ioConfig")
     try:
@@ -145,12 +145,12 @@ def _completed(document: Mapping[str, object]) -> dict[str, object]:
 
 
 def _filled(holder: Mapping[str, object]) -> dict[str, object]:
-    found = dict(holder)
+    filled = dict(holder)
     for name, needed in _NEEDED.items():
-        section = found.get(name)
-        if name == "dataSchema" and name in found and section is None:
+        section = filled.get(name)
+        if name == "dataSchema" and name in filled and section is None:
             section = {}
         if isinstance(section, Mapping):
             missing = {key: value for key, value in needed.items() if section.get(key) is None}
-            found[name] = {**section, **missing}
-    return found
+            filled[name] = {**section, **missing}
+    return filled

@@ -179,13 +179,13 @@ Declaration = type[Section]
 
 def answers_of(model: type[Section], whole: Mapping[str, object]) -> dict[str, object]:
     """Return what GET writes of the names that no field reads; `whole` are the fields."""
-    found: dict[str, object] = {}
+    answers: dict[str, object] = {}
     for name, other in model.others.items():
         if isinstance(other, Alias):
-            found[name] = whole[other.of]
+            answers[name] = whole[other.of]
         elif not isinstance(other, Older | Holder) and other.answers:
-            [found[name]] = other.answers
-    return found
+            [answers[name]] = other.answers
+    return answers
 
 
 @cache
@@ -274,12 +274,12 @@ def all_parts(model: Declaration) -> dict[str, Declaration]:
 
     What one field holds comes before what is chosen by its type.
     """
-    found: dict[str, Declaration] = {model.part: model}
+    parts: dict[str, Declaration] = {model.part: model}
     within = [other.of for other in model.others.values() if isinstance(other, Holder)]
     held = [inner for field in read_fields(model).values() if (inner := inner_of(field))]
     for inner in sorted(held, key=lambda inner: inner.kinds is not None):
         within += inner.by_type.values() or inner.models
     for each in within:
         for part, section in all_parts(each).items():
-            found.setdefault(part, section)
-    return found
+            parts.setdefault(part, section)
+    return parts

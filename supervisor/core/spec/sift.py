@@ -121,7 +121,7 @@ def _judge(notes: SpecProblems, other: Other, value: object, place: str) -> None
                 notes.warn(f"{place} has no effect here: {other.instead}")
         case Unsupported():
             if not _is_one_of(value, other.silent):
-                notes.refuse(place, f"{name} {_asked(value)}is not built yet", other.instead)
+                notes.refuse(place, f"{name} {_quoted_word(value)}is not built yet", other.instead)
         case Switched():
             if isinstance(value, Mapping) and unquoted(value.get(other.flag)) in (None, False):
                 notes.warn(f"{place} is switched off, so it has no effect: it is ignored")
@@ -158,7 +158,7 @@ def _merge(
             )
 
 
-def _asked(value: object) -> str:
+def _quoted_word(value: object) -> str:
     """Show a short value, so that `rollup true` reads as it was meant."""
     if isinstance(value, bool):
         return f"{value} ".lower()

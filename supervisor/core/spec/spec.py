@@ -127,11 +127,11 @@ def schema_digest(spec: SupervisorSpec) -> str:
 
     Fields at their default are left out, so a release that adds one changes no digest.
     """
-    made_of = {
+    sections = {
         "dataSchema": spec.data_schema.model_dump(
             mode="json", exclude_defaults=True, exclude={"exports"}
         ),
         "tuningConfig": spec.tuning_config.model_dump(mode="json", exclude_defaults=True),
     }
-    text = json.dumps(made_of, sort_keys=True, separators=(",", ":"))
+    text = json.dumps(sections, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()

@@ -61,7 +61,7 @@ def bounded_supervisor(
     schema, io = _object(sections, "dataSchema", at), _object(sections, "ioConfig", at)
     task_id = _id_of(document, schema, suffix)
     context = document.get("context")
-    found: dict[str, object] = {
+    supervisor_spec: dict[str, object] = {
         "type": "kafka",
         "id": task_id,
         "spec": {
@@ -71,7 +71,7 @@ def bounded_supervisor(
         },
         **({"context": context} if context else {}),
     }
-    return task_id, found
+    return task_id, supervisor_spec
 
 
 def _unknown(name: str) -> FieldError:
@@ -90,30 +90,30 @@ def _object(document: Mapping[str, object], name: str, at: str) -> dict[str, obj
 def _id_of(document: Mapping[str, object], schema: Mapping[str, object], suffix: str) -> str:
     given = document.get("id")
     if given is None:
-        made = f"{TYPE}_{schema.get('dataSource')}"[: ID_CHARACTERS_MAX - len(suffix) - 1]
-        return f"{made}_{suffix}"
+        prefix = f"{TYPE}_{schema.get('dataSource')}"[: ID_CHARACTERS_MAX - len(suffix) - 1]
+        return f"{prefix}_{suffix}"
     if not isinstance(given, str) or (problem := name_problem(given)):
-        told = "must be a text" if not isinstance(given, str) else problem or ""
-        raise InvalidSpec([FieldError("/id", told, "or leave it out: one is made")])
+        message = "must be a text" if not isinstance(given, str) else problem or ""
+        raise InvalidSpec([FieldError("/id", message, "or leave it out: one is made")])
     return given
 
 
 def _io_config(io: Mapping[str, object], at: str) -> dict[str, object]:
     start, end = _sequence(io, _START, at), _sequence(io, _END, at)
     if start.stream != end.stream:
-        told = f"begins in {shown(start.stream)} and ends in {shown(end.stream)}"
-        raise InvalidSpec([FieldError(f"{at}/{_END}", told, "name one topic in both")])
+        message = f"begins in {shown(start.stream)} and ends in {shown(end.stream)}"
+        raise InvalidSpec([FieldError(f"{at}/{_END}", message, "name one topic in both")])
     if io.get("maximumMessageTime") is not None:
-        told = "has no counterpart in a supervisor"
+        message = "has no counterpart in a supervisor"
         hint = "filter by __time in the transformSpec"
-        raise InvalidSpec([FieldError(f"{at}/maximumMessageTime", told, hint)])
+        raise InvalidSpec([FieldError(f"{at}/maximumMessageTime", message, hint)])
     left_out = _IO_OF_TASKS | {_START, _END, _EARLIEST, "maximumMessageTime"}
-    found = {name: value for name, value in io.items() if name not in left_out}
-    found["topic"] = start.stream
-    found["boundedStreamConfig"] = {_START: start.offsets, _END: end.offsets}
+    io_config = {name: value for name, value in io.items() if name not in left_out}
+    io_config["topic"] = start.stream
+    io_config["boundedStreamConfig"] = {_START: start.offsets, _END: end.offsets}
     if io.get(_EARLIEST) is not None:
-        found["lateMessageRejectionStartDateTime"] = io[_EARLIEST]
-    return found
+        io_config["lateMessageRejectionStartDateTime"] = io[_EARLIEST]
+    return io_config
 
 
 def _sequence(io: Mapping[str, object], name: str, at: str) -> _Sequence:
@@ -125,9 +125,9 @@ def _sequence(io: Mapping[str, object], name: str, at: str) -> _Sequence:
     if unknown := sorted(value.keys() - _SEQUENCE):
         raise InvalidSpec([FieldError(f"{where}/{unknown[0]}", "is not known", f"give {form}")])
     if value.get("exclusivePartitions"):
-        told = "offsets are inclusive where a range begins"
+        message = "offsets are inclusive where a range begins"
         hint = "name the first offset to read, without exclusivePartitions"
-        raise InvalidSpec([FieldError(f"{where}/exclusivePartitions", told, hint)])
+        raise InvalidSpec([FieldError(f"{where}/exclusivePartitions", message, hint)])
     stream = value.get("stream") or value.get("topic")
     offsets = value.get("partitionSequenceNumberMap") or value.get("partitionOffsetMap")
     if not isinstance(stream, str) or not isinstance(offsets, dict):

@@ -26,7 +26,7 @@ def mixed_types(columns: Sequence[Column], published: Iterable[Sequence[Column]]
         held.setdefault(column.name, set()).add(column.type)
     declared = {column.name for column in columns}
     whole = {column.name: column.type for column in common([*sets, columns], declared)}
-    found = [
+    warnings = [
         f"column {shown(column.name)} is declared {column.type}, and ranges of the table hold it "
         f"as {' and '.join(sorted(held[column.name]))}: the table's type of it is "
         f"{whole[column.name]} as long as it has files of both; to avoid that, give the column "
@@ -34,4 +34,4 @@ def mixed_types(columns: Sequence[Column], published: Iterable[Sequence[Column]]
         for column in columns
         if column.name in held and whole[column.name] in {"json", "string"} - {column.type}
     ]
-    return found[:_SHOWN_MAX]
+    return warnings[:_SHOWN_MAX]

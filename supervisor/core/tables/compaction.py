@@ -198,18 +198,18 @@ def joined(shares: Iterable[Share]) -> tuple[Share, ...]:
 
 def merged(spans: Iterable[OffsetSpan]) -> tuple[OffsetSpan, ...]:
     """Return one span per partition, sorted."""
-    found: dict[tuple[str, int], OffsetSpan] = {}
+    by_partition: dict[tuple[str, int], OffsetSpan] = {}
     for span in spans:
         at = (span.topic, span.partition)
-        was = found.get(at, span)
-        found[at] = OffsetSpan(
+        was = by_partition.get(at, span)
+        by_partition[at] = OffsetSpan(
             topic=span.topic,
             partition=span.partition,
             first=min(was.first, span.first),
             last=max(was.last, span.last),
-            rows=span.rows if at not in found else was.rows + span.rows,
+            rows=span.rows if at not in by_partition else was.rows + span.rows,
         )
-    return tuple(found[at] for at in sorted(found))
+    return tuple(by_partition[at] for at in sorted(by_partition))
 
 
 def columns_of(inputs: Sequence[Segment], declared: Collection[str] = ()) -> tuple[Column, ...]:
@@ -248,11 +248,11 @@ def batches(
         if may and _is_small(segment, target):
             key = (file.interval_start, file.interval_end, segment.supervisor_id)
             chunks.setdefault(key, []).append(segment)
-    for found in chunks.values():
-        if len(found) < files_min:
+    for chunk_segments in chunks.values():
+        if len(chunk_segments) < files_min:
             continue
         kinds: dict[Hashable, list[Candidate]] = {}
-        for candidate in map(view, found):
+        for candidate in map(view, chunk_segments):
             kinds.setdefault(candidate.kind, []).append(candidate)
         for alike in kinds.values():
             yield from (tuple(b) for b in _packed(alike, target) if len(b) >= files_min)

@@ -233,7 +233,7 @@ def files_of(
     """
     held = list(segments)
     types = {column.name: column.type for column in common((s.columns for s in held), declared)}
-    found = []
+    files = []
     for segment in held:
         file = segment.file
         if not file.path.startswith(f"{data_source}/"):
@@ -248,8 +248,8 @@ def files_of(
         )
         grown = ((c, types[c.name]) for c in segment.columns)
         casts = tuple(Cast(c.name, c.type, wanted) for c, wanted in grown if c.type != wanted)
-        found.append(_copy(own, file.path, casts) if casts else own)
-    return found
+        files.append(_copy(own, file.path, casts) if casts else own)
+    return files
 
 
 def _copy(own: ExportedFile, path: str, casts: tuple[Cast, ...]) -> ExportedFile:

@@ -139,8 +139,8 @@ class StaleCommit(Refused):
 
     def __init__(self, supervisor_id: str, partition: str, expected: int | None) -> None:
         """`expected` is the expected offset; None: no row was expected."""
-        told = "there is one" if expected is None else f"it is not {expected}"
-        super().__init__(f"{supervisor_id} {partition}: committed offset: {told}")
+        mismatch = "there is one" if expected is None else f"it is not {expected}"
+        super().__init__(f"{supervisor_id} {partition}: committed offset: {mismatch}")
         self.supervisor_id = supervisor_id
         self.partition = partition
         self.expected = expected
@@ -256,7 +256,7 @@ class InvalidRequest(Refused):
 
 
 class BadCursor(Refused):
-    """A cursor that no answer of this list gave."""
+    """A cursor that is not from an answer of this list."""
 
     def __init__(self, list_name: str) -> None:
         super().__init__(
@@ -380,7 +380,7 @@ class OperationNotFound(Refused):
 
 
 class SourceUnreadable(Refused):
-    """The topics of a spec cannot be read: no answer, no such topic, or not allowed there."""
+    """The topics of a spec cannot be read: no answer, no such topic, or access denied."""
 
 
 class TooManyLooks(Unavailable):
@@ -547,7 +547,7 @@ class TooManyOutstandingBytes(Unavailable):
 
 
 class QueueNotFound(Refused):
-    """Nothing was ever added to such a queue."""
+    """No event was ever added to this queue."""
 
     def __init__(self, container: str, name: str) -> None:
         super().__init__(
@@ -558,7 +558,7 @@ class QueueNotFound(Refused):
 
 
 class QueueNotDead(Refused):
-    """Only a dead queue is repaired: a live one would lose its place for nothing."""
+    """Only a dead queue can be repaired: a live queue would lose its position for no gain."""
 
     def __init__(self, container: str, name: str) -> None:
         super().__init__(f"event queue {container}/{name} is not dead: there is nothing to repair")
@@ -567,7 +567,7 @@ class QueueNotDead(Refused):
 
 
 class FailedEventNotFound(Refused):
-    """No such event is set aside: it never was, or it was replayed or dropped."""
+    """The event is not set aside: it never was, or it was replayed or dropped."""
 
     def __init__(self, container: str, name: str, seq: int) -> None:
         super().__init__(f"event {seq} is not among the failed events of {container}/{name}")
@@ -591,4 +591,4 @@ class NotReplayable(Refused):
 
 
 class ProcessorClosed(SupervisorError):
-    """The consumer of a queue was closed: it takes nothing and handles nothing any more."""
+    """The processor was closed: it accepts and handles no more events."""

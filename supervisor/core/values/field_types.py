@@ -35,8 +35,8 @@ def wrong(message: str, hint: str = "", within: str = "") -> PydanticCustomError
 
     `within` is a pointer from the field to the part of it that is wrong.
     """
-    told = {"told": message, "hint": hint, "within": within}
-    return PydanticCustomError("spec", "{told}", told)
+    context = {"told": message, "hint": hint, "within": within}
+    return PydanticCustomError("spec", "{told}", context)
 
 
 def shown(value: object) -> str:

@@ -94,7 +94,7 @@ def is_key(text: str) -> bool:
 
 def digest_of(*parts: bytes) -> str:
     """Return a digest of parts, in which the boundaries of the parts count."""
-    found = hashlib.sha256()
+    hasher = hashlib.sha256()
     for part in parts:
-        found.update(len(part).to_bytes(8) + part)
-    return found.hexdigest()
+        hasher.update(len(part).to_bytes(8) + part)
+    return hasher.hexdigest()

@@ -71,15 +71,15 @@ def _depth(text: str) -> int:
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found: dict[str, object] = {}
+    members: dict[str, object] = {}
     for key, value in pairs:
         if not key:
             raise _refused("body has an empty key", "remove it")
-        if key in found:
-            told = ascii(key[:_KEY_SHOWN_MAX])
-            raise _refused(f"body has the key {told} twice in one object", "give it once")
-        found[key] = value
-    return found
+        if key in members:
+            shown_key = ascii(key[:_KEY_SHOWN_MAX])
+            raise _refused(f"body has the key {shown_key} twice in one object", "give it once")
+        members[key] = value
+    return members
 
 
 def _constant(name: str) -> float:

@@ -26,8 +26,8 @@ Row = TypeVar("Row")
 def write_cursor(list_name: str, *place: int) -> str:
     """Return the cursor of a place in a list; a place is one number or more, from 0."""
     assert min(place) >= 0, "positions count from 0"
-    said = f"{_VERSION}.{list_name}.{_BETWEEN.join(str(number) for number in place)}"
-    whole = f"{said}.{zlib.crc32(said.encode()):08x}"
+    payload = f"{_VERSION}.{list_name}.{_BETWEEN.join(str(number) for number in place)}"
+    whole = f"{payload}.{zlib.crc32(payload.encode()):08x}"
     return base64.urlsafe_b64encode(whole.encode()).decode().rstrip("=")
 
 
@@ -59,10 +59,10 @@ def read_place(list_name: str, text: str | None, numbers: int) -> tuple[int, ...
     place = parts[2].split(_BETWEEN) if len(parts) == _PARTS else []
     if len(place) != numbers or not all(map(_is_number, place)):
         raise BadCursor(list_name)
-    found = tuple(int(digits) for digits in place)
-    if write_cursor(list_name, *found) != text:
+    positions = tuple(int(digits) for digits in place)
+    if write_cursor(list_name, *positions) != text:
         raise BadCursor(list_name)
-    return found
+    return positions
 
 
 def _is_number(digits: str) -> bool:
@@ -77,10 +77,10 @@ def place_of(list_name: str, text: str | None, ids: Sequence[str]) -> int:
     """
     if text is None:
         return 0
-    found = next((n for n, each in enumerate(ids, 1) if _named(list_name, each) == text), None)
-    if found is None:
+    index = next((n for n, each in enumerate(ids, 1) if _named(list_name, each) == text), None)
+    if index is None:
         raise BadCursor(list_name)
-    return found
+    return index
 
 
 def page_behind(

@@ -193,10 +193,10 @@ def matches(pattern: str, name: str) -> bool:
         return False
     at, end = len(first), len(name) - len(last)
     for piece in middle:
-        found = name.find(piece, at, end)
-        if found < 0:
+        index = name.find(piece, at, end)
+        if index < 0:
             return False
-        at = found + len(piece)
+        at = index + len(piece)
     return True
 
 
@@ -223,10 +223,10 @@ class Actor(str):
     @classmethod
     def of(cls, caller: Caller, comment: str) -> "Actor":
         """Return the actor that a caller is."""
-        made = cls(caller.name)
-        told = {"comment": comment, "address": caller.address}
-        made.beside = {key: value for key, value in told.items() if value}
-        return made
+        actor = cls(caller.name)
+        fields = {"comment": comment, "address": caller.address}
+        actor.beside = {key: value for key, value in fields.items() if value}
+        return actor
 
 
 @dataclass(frozen=True)

@@ -60,9 +60,9 @@ class SqlCompactions:
         self, limit: int, *, before: int | None = None, data_source: str | None = None
     ) -> list[tuple[int, Compaction]]:
         """Return (number, compaction), newest first; with `before` only lower numbers."""
-        asked = [] if data_source is None else [_AT.data_source == data_source]
-        asked += [] if before is None else [_AT.number < before]
-        query = _ALL.where(*asked).order_by(_AT.number.desc()).limit(limit)
+        conditions = [] if data_source is None else [_AT.data_source == data_source]
+        conditions += [] if before is None else [_AT.number < before]
+        query = _ALL.where(*conditions).order_by(_AT.number.desc()).limit(limit)
         rows = self._db.execute(query).mappings()
         return [(row["number"], _compaction(row)) for row in rows]
 

@@ -348,7 +348,7 @@ class SqlGenerations:
         """Record the lifecycle event of a change; return whether a row changed."""
         if row is None:
             return False
-        told = LifecycleEvent(
+        event = LifecycleEvent(
             now,
             kind,
             row.supervisor_id,
@@ -357,7 +357,7 @@ class SqlGenerations:
             generation_id=row.id,
             data_source=row.data_source,
         )
-        self._record(told)
+        self._record(event)
         return True
 
     def _set_ends(self, action: FixEnd) -> Offsets:

@@ -47,10 +47,10 @@ class SqlOffsets:
 
     def of(self, supervisor_id: str) -> dict[TopicPartition, CommittedOffset]:
         """Return the committed offsets of every partition."""
-        found = {}
+        committed = {}
         for row in self._db.execute(_OF_SUPERVISOR, {"of_supervisor": supervisor_id}):
             partition = TopicPartition(row.topic, row.partition)
-            found[partition] = CommittedOffset(
+            committed[partition] = CommittedOffset(
                 supervisor_id,
                 partition,
                 next_offset=row.next_offset,
@@ -58,7 +58,7 @@ class SqlOffsets:
                 topic_id=row.topic_id,
                 reset_epoch=row.reset_epoch,
             )
-        return found
+        return committed
 
     def initialise(self, supervisor_id: str, topic_id: str, offsets: Offsets) -> bool:
         """Insert rows for partitions that have no row yet, all or none; see the port."""
@@ -143,10 +143,10 @@ class SqlOffsets:
 
     def _lock(self, supervisor_id: str, partition: TopicPartition, expected: int) -> None:
         """Lock a row until the transaction ends, if it has the expected offset."""
-        found = self._db.execute(
+        stored_offset = self._db.execute(
             select(_AT.next_offset).where(*_row_of(supervisor_id, partition)).with_for_update()
         ).scalar_one_or_none()
-        if found != expected:
+        if stored_offset != expected:
             raise StaleCommit(supervisor_id, str(partition), expected)
 
     def drop(self, supervisor_id: str, partitions: Collection[TopicPartition]) -> None:

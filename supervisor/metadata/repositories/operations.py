@@ -71,10 +71,10 @@ class SqlOperations:
     def facts(self, operation: Operation) -> OperationFacts:
         """Return the facts that decide the state of an operation."""
         named = [self._ranges.get(generation_id) for generation_id in operation.ranges]
-        found = tuple(generation for generation in named if generation is not None)
+        named_ranges = tuple(generation for generation in named if generation is not None)
         version, mine = operation.spec_version, _GEN.supervisor_id == operation.supervisor_id
         if version is None:
-            return OperationFacts(named=found)
+            return OperationFacts(named=named_ranges)
         ended = select(func.max(_GEN.ended_at)).where(
             mine, _GEN.spec_version < version, _GEN.ended_at >= operation.at
         )
@@ -90,9 +90,9 @@ class SqlOperations:
             older=tuple(each for each in live if each.spec_version < version),
             older_ended_at=self._db.execute(ended).scalar_one(),
             opened_at=self._db.execute(opened).scalar_one(),
-            named=found,
+            named=named_ranges,
             next_version_at=self._db.execute(following).scalar_one(),
-            discarded=discarded_by(operation, found),
+            discarded=discarded_by(operation, named_ranges),
         )
 
     def forget(self, supervisor_id: str) -> None:

@@ -134,10 +134,10 @@ class SqlEvents:
     def _ids_of(self, drafts: Mapping[QueueName, Drafts]) -> dict[QueueName, int]:
         ids = {}
         for queue, added in sorted(drafts.items(), key=itemgetter(0)):
-            found = self._id_of(queue) if added.row is None else added.row.id
-            found = found or self._create(queue, added.config.mode)
-            assert found is not None, f"{queue} is neither there nor can it be created"
-            ids[queue] = found
+            queue_id = self._id_of(queue) if added.row is None else added.row.id
+            queue_id = queue_id or self._create(queue, added.config.mode)
+            assert queue_id is not None, f"{queue} is neither there nor can it be created"
+            ids[queue] = queue_id
         return ids
 
     def _create(self, queue: QueueName, mode: QueueMode) -> int | None:
@@ -155,14 +155,14 @@ class SqlEvents:
 
     def _insert(self, queue_id: int, added: Drafts) -> None:
         count = len(added.drafts)
-        told = {
+        parameters = {
             "queue_id": queue_id,
             "rollover": added.config.segment_rollover_bytes,
             "new_mode": added.config.mode,
             "count": count,
             "size": added.size_bytes,
         }
-        row = self._db.execute(_NUMBER, told).one()
+        row = self._db.execute(_NUMBER, parameters).one()
         rows = numbered(added.drafts, row.next_seq - count, row.segment_no)
         self._db.execute(_INSERT, [{"queue_id": queue_id, **vars(one)} for one in rows])
 

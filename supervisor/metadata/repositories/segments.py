@@ -197,10 +197,10 @@ class SqlSegments:
 
     def paths_of(self, segment_ids: Collection[str]) -> list[str]:
         """Return the sorted paths of the given segments that exist, deleted ones too."""
-        found: list[str] = []
+        paths: list[str] = []
         for ids in chunks(sorted(segment_ids)):
-            found += self._db.execute(select(_AT.path).where(_AT.id.in_(ids))).scalars()
-        return sorted(found)
+            paths += self._db.execute(select(_AT.path).where(_AT.id.in_(ids))).scalars()
+        return sorted(paths)
 
     def named_files(self) -> list[NamedFile]:
         """Return every file that the database names, by path: undeleted segments, rejects files."""
@@ -212,13 +212,13 @@ class SqlSegments:
                 func.coalesce(_AT.compaction_id, _AT.task_id),
             ).where(_KEPT)
         )
-        found = [NamedFile(*row) for row in files]
+        named = [NamedFile(*row) for row in files]
         for row in self._db.execute(
             select(_PUB.rejects, _PUB.task_id).where(_PUB.rejects.is_not(None))
         ):
             file = RejectsFile.model_validate(row.rejects)
-            found.append(NamedFile(file.path, file.size_bytes, file.sha256, row.task_id))
-        return sorted(found, key=lambda file: file.path)
+            named.append(NamedFile(file.path, file.size_bytes, file.sha256, row.task_id))
+        return sorted(named, key=lambda file: file.path)
 
     def _mark(
         self, segment_ids: Sequence[str], expected: ColumnElement[bool], at: datetime | None
@@ -230,13 +230,13 @@ class SqlSegments:
         return self._by_id(marked)
 
     def _by_id(self, ids: Sequence[str], *conditions: ColumnElement[bool]) -> list[Segment]:
-        found = [
+        matches = [
             segment
             for some in chunks(ids)
             for segment in self._where(_AT.id.in_(some), *conditions)
         ]
         return sorted(
-            found, key=lambda s: (s.file.interval_start, s.file.interval_end, s.file.path)
+            matches, key=lambda s: (s.file.interval_start, s.file.interval_end, s.file.path)
         )
 
     def _where(self, *conditions: ColumnElement[bool]) -> list[Segment]:

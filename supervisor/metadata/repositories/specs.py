@@ -78,12 +78,12 @@ class SqlSpecs:
             if insert_unless_taken(self._db, (supervisor_specs, [row])):
                 stored = SpecVersion(supervisor_id, version, now, spec, author, RELEASE)
                 was = None if before is None else before.spec
-                told = spec_event(
+                event = spec_event(
                     stored,
                     before=was is not None,
                     was_suspended=was is not None and bool(was.get("suspended")),
                 )
-                self._record(told)
+                self._record(event)
                 return stored
         raise MetadataBusy(f"others keep storing versions of {supervisor_id}")
 

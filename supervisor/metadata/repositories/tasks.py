@@ -133,9 +133,9 @@ class SqlTasks:
 
     def active(self, supervisor_id: str | None = None, worker_id: str | None = None) -> list[Task]:
         """Return active tasks, of one supervisor or worker or of all, by id."""
-        asked = {"of_supervisor": supervisor_id, "of_worker": worker_id}
+        parameters = {"of_supervisor": supervisor_id, "of_worker": worker_id}
         query = _ACTIVE_OF[supervisor_id is not None, worker_id is not None]
-        return self._select(query, **{k: v for k, v in asked.items() if v is not None})
+        return self._select(query, **{k: v for k, v in parameters.items() if v is not None})
 
     def last_attempts(self, generation_ids: Sequence[str]) -> dict[tuple[str, int], Task]:
         """Return (generation, replica) -> the ended task with the highest attempt."""
@@ -156,13 +156,13 @@ class SqlTasks:
         limit: int = 100,
     ) -> list[Task]:
         """Return tasks, newest first; `created` bounds the times when they were created."""
-        asked = {_AT.data_source: data_source, _AT.supervisor_id: supervisor_id}
+        filters = {_AT.data_source: data_source, _AT.supervisor_id: supervisor_id}
         unknown_ones = status is TaskStatus.UNKNOWN
         of_status = [_UNKNOWN] if unknown_ones else [_AT.status == status] if status else []
         return self._select(
             select(tasks)
             .where(*of_status)
-            .where(*(column == value for column, value in asked.items() if value is not None))
+            .where(*(column == value for column, value in filters.items() if value is not None))
             .where(*_created_within(created))
             .order_by(_AT.created_at.desc(), _AT.id.desc())
             .limit(limit)
@@ -222,13 +222,13 @@ class SqlTasks:
 
     def last_ended(self, supervisor_id: str, limit: int) -> list[Task]:
         """Return the last tasks that ended by themselves, not lost, newest first."""
-        found = [
+        ended = [
             task
             for query in _LAST_ENDED
             for task in self._select(query, of_supervisor=supervisor_id, most=limit)
         ]
-        found.sort(key=lambda task: (task.ended_at or task.created_at, task.id), reverse=True)
-        return found[:limit]
+        ended.sort(key=lambda task: (task.ended_at or task.created_at, task.id), reverse=True)
+        return ended[:limit]
 
     def failed_attempts(self, generation_ids: Sequence[str]) -> dict[str, int]:
         """Return generation -> its number of failed tasks, not lost ones; zero is left out."""
@@ -264,8 +264,8 @@ def _created_within(interval: Interval | None) -> tuple[ColumnElement[bool], ...
 
 
 def _row(task: Task) -> dict[str, object]:
-    told = _totals(task.totals)
-    return {c.name: getattr(task, c.name) for c in tasks.c if c.name not in told} | told
+    totals = _totals(task.totals)
+    return {c.name: getattr(task, c.name) for c in tasks.c if c.name not in totals} | totals
 
 
 def _totals(totals: TaskTotals | None) -> dict[str, object]:
@@ -287,8 +287,8 @@ def _judged(row: RowMapping) -> dict[str, object]:
 
 
 def _read(row: RowMapping) -> Task:
-    found = {**row, "lost": bool(row["lost"])} | _judged(row)
-    counters, position = found.pop("counters"), found.pop("position")
+    fields = {**row, "lost": bool(row["lost"])} | _judged(row)
+    counters, position = fields.pop("counters"), fields.pop("position")
     if counters is None:
-        return Task(**found)
-    return Task(**found, totals=TaskTotals(Counters.model_validate(counters), position))
+        return Task(**fields)
+    return Task(**fields, totals=TaskTotals(Counters.model_validate(counters), position))

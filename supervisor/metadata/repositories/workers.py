@@ -44,10 +44,10 @@ class SqlWorkers:
 
     def set_disabled(self, worker_id: str, *, disabled: bool) -> bool:
         """Disable or enable a worker; False: nothing changed, or there is no such worker."""
-        stands = _AT.disabled.is_not(True) if disabled else _AT.disabled.is_(True)
+        state_differs = _AT.disabled.is_not(True) if disabled else _AT.disabled.is_(True)
         changed = self._db.execute(
             update(workers)
-            .where(_AT.id == worker_id, stands)
+            .where(_AT.id == worker_id, state_differs)
             .values(disabled=disabled)
             .returning(_AT.id)
         ).one_or_none()

@@ -151,8 +151,8 @@ class Authentication:
 
     def _proof(self, row: Principal, credentials: Credentials) -> tuple[str, ...]:
         """Return a key that tells nothing of the password, and goes with the stored secret."""
-        told = f"{row.name}\0{row.secret}\0{credentials.secret}".encode()
-        return (hmac.new(self._key, told, hashlib.sha256).hexdigest(),)
+        message = f"{row.name}\0{row.secret}\0{credentials.secret}".encode()
+        return (hmac.new(self._key, message, hashlib.sha256).hexdigest(),)
 
     def _live(self, row: Principal) -> bool:
         return row.live(self._clock.now())
@@ -194,8 +194,8 @@ class Authentication:
                 locked_s(self._failures.get((address,)), self._of_address, now_s),
             )
         if wait_s:
-            told = "too many wrong passwords or tokens from here: wait, then try again"
-            raise TooManyRequests(told, retry_after(wait_s))
+            message = "too many wrong passwords or tokens from here: wait, then try again"
+            raise TooManyRequests(message, retry_after(wait_s))
 
     def _fail(self, name: str, address: str) -> None:
         now_s = self._clock.monotonic()

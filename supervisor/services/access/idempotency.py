@@ -55,15 +55,15 @@ class Idempotency:
         )
         with self.store.leading(term) as tx:
             tx.keys.trim(now - KEPT)
-            found = tx.keys.find(request.caller, request.key)
-            verdict = judge(found, claim)
+            row = tx.keys.find(request.caller, request.key)
+            verdict = judge(row, claim)
             match verdict:
                 case KeyVerdict.FREE:
-                    over = None if found is None else found.claim.id
+                    over = None if row is None else row.claim.id
                     return claim if tx.keys.take(claim, over) else None
                 case KeyVerdict.REPLAY:
-                    assert found is not None
-                    return found.answer
+                    assert row is not None
+                    return row.answer
                 case KeyVerdict.REUSED:
                     raise KeyReused(request.key)
                 case KeyVerdict.IN_USE:

@@ -94,11 +94,13 @@ def allowed_before(tx: Transaction, supervisor_id: str, allowed: Allowed) -> Non
 def newest_table(tx: Transaction, supervisor_id: str) -> str | None:
     """Return the table of the newest version that is a spec."""
     try:
-        found = tx.specs.newest(supervisor_id)
-        while found is not None and found.spec is None and found.version > 1:
-            found = tx.specs.version(supervisor_id, found.version - 1)
+        spec_version = tx.specs.newest(supervisor_id)
+        while spec_version is not None and spec_version.spec is None and spec_version.version > 1:
+            spec_version = tx.specs.version(supervisor_id, spec_version.version - 1)
     except SpecUnreadable as error:
         if error.data_source is None:
             raise
         return error.data_source
-    return None if found is None or found.spec is None else found.spec.data_source
+    return (
+        None if spec_version is None or spec_version.spec is None else spec_version.spec.data_source
+    )

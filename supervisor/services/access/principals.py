@@ -103,8 +103,8 @@ class Principals:
                 raise PrincipalRefused(f"{name} is a worker's token: it takes no grants")
             after = replace(before, grants=tuple(grants), version=before.version + 1)
             _put(tx, after)
-            told = {"grants": _format_grants(grants), "before": _format_grants(before.grants)}
-            self._audit(tx, actor, "access grant", name, told)
+            detail = {"grants": _format_grants(grants), "before": _format_grants(before.grants)}
+            self._audit(tx, actor, "access grant", name, detail)
         return after
 
     def revoke(self, name: str, actor: str) -> None:
@@ -143,12 +143,12 @@ class Principals:
         return any(each.administers(now) for each in self.all())
 
     def _live(self, tx: Transaction, name: str) -> Principal:
-        found = tx.access.get(name)
-        if found is None:
+        principal = tx.access.get(name)
+        if principal is None:
             raise PrincipalRefused(f"there is no {name}: `tidegate access list` shows who there is")
-        if not found.live(self.clock.now()):
+        if not principal.live(self.clock.now()):
             raise PrincipalRefused(f"{name} was revoked, or has expired: add another")
-        return found
+        return principal
 
     def _audit(
         self, tx: Transaction, actor: str, action: str, name: str, detail: dict[str, str]

@@ -87,14 +87,14 @@ class EventStream:
         """Look for what is new until nobody listens; trouble is waited out."""
         while not ended.is_set():
             try:
-                found = self._look(ended)
+                any_new = self._look(ended)
             except Exception as error:  # a look that fails is made again
                 expected = isinstance(error, Unavailable)
                 log.warning(
                     "events are not read", error=str(error), exc_info=None if expected else error
                 )
-                found = False
-            if not found:
+                any_new = False
+            if not any_new:
                 ended.wait(self._poll_s)
 
     def _look(self, ended: threading.Event) -> bool:

@@ -129,10 +129,10 @@ class History:
         """
         number = number_of(operation_id)
         with self.store.reading() as tx:
-            found = tx.operations.get(number)
-            if found is None:
+            row = tx.operations.get(number)
+            if row is None:
                 raise OperationNotFound(operation_id)
-            return _judged(tx, found)
+            return _judged(tx, row)
 
     def operations(
         self, limit: int, cursor: str | None = None, *, supervisor_id: str | None = None

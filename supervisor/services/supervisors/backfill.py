@@ -97,11 +97,11 @@ class Backfills:
             MetadataBusy: publishes kept moving the offsets; nothing is done.
             LeaseLost: this overlord does not lead.
         """
-        asked = _BackfillRequest(supervisor_id, author, task_count, expected)
+        request = _BackfillRequest(supervisor_id, author, task_count, expected)
         for _ in range(TRIES):
-            newest, seen = self._look(asked)
+            newest, seen = self._look(request)
             try:
-                return self._foresee(asked, seen) if dry_run else self._act(asked, newest, seen)
+                return self._foresee(request, seen) if dry_run else self._act(request, newest, seen)
             except (StaleCommit, StateMoved):
                 continue
         raise MetadataBusy(f"the offsets of {supervisor_id} moved {TRIES} times meanwhile")
@@ -120,9 +120,9 @@ class Backfills:
             rows = tx.offsets.of(request.supervisor_id)
             new = at_latest(request.supervisor_id, rows, seen)
             given_up = doomed(tx.generations.live(request.supervisor_id), new.touched)
-        made = moves(rows, new)
-        ranges = skipped_ranges(request.supervisor_id, made)
-        moved = ResetDone(request.supervisor_id, True, made, given_up)
+        offset_moves = moves(rows, new)
+        ranges = skipped_ranges(request.supervisor_id, offset_moves)
+        moved = ResetDone(request.supervisor_id, True, offset_moves, given_up)
         return BackfillDone(moved, None, ranges, task_count_of(spec, ranges, request.task_count))
 
     def _act(
@@ -131,7 +131,7 @@ class Backfills:
         own_id = backfill_id(request.supervisor_id, self.letters())
         resets, supervisor_id = self.resets, request.supervisor_id
         why = f"reset to latest by {request.author}: {own_id} reads what is skipped"
-        said = Cause(request.author, VERB, why, resets.clock.now())
+        cause = Cause(request.author, VERB, why, resets.clock.now())
         with resets.store.leading(resets.leadership.term()) as tx:
             newest, spec = _judged(tx, request)
             if newest.version != looked_at.version:
@@ -139,21 +139,21 @@ class Backfills:
             rows = tx.offsets.of(supervisor_id)
             new = at_latest(supervisor_id, rows, seen)
             given_up = doomed(tx.generations.live(supervisor_id), new.touched)
-            made = move_offsets(tx, resets.endings, supervisor_id, new, said, rows=rows)
-            operation = tx.operations.add(Operation(supervisor_id, VERB, request.author, said.now))
+            offset_moves = move_offsets(tx, resets.endings, supervisor_id, new, cause, rows=rows)
+            operation = tx.operations.add(Operation(supervisor_id, VERB, request.author, cause.now))
             self.failpoint("backfill:in-transaction")
-            ranges = skipped_ranges(supervisor_id, made)
+            ranges = skipped_ranges(supervisor_id, offset_moves)
             count = task_count_of(spec, ranges, request.task_count)
-            _store(tx, backfill_spec(spec, own_id, ranges, count), request, said)
+            _store(tx, backfill_spec(spec, own_id, ranges, count), request, cause)
             # Now, for the ranges are those of the topic as it is: not of one that is made anew.
             starts = {partition: each.first for partition, each in ranges.items()}
             ids = {p.topic: seen.topic_ids[p.topic] for p in starts}
-            begin_offsets(tx, own_id, ids, starts, said)
+            begin_offsets(tx, own_id, ids, starts, cause)
         self.failpoint("backfill:committed")
         resets.changed.notify()
         for each in (supervisor_id, own_id):
             resets.loop.wake(each)
-        moved = ResetDone(supervisor_id, False, made, given_up, operation.id)
+        moved = ResetDone(supervisor_id, False, offset_moves, given_up, operation.id)
         return BackfillDone(moved, own_id, ranges, count)
 
 

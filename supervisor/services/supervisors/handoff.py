@@ -48,16 +48,21 @@ class HandoffRequests:
             if wanted - known:
                 raise UnknownGroups(supervisor_id, wanted - known, known)
             why = f"its handoff was asked for by {author}"
-            asked = tuple(
+            generation_ids = tuple(
                 generation.id
                 for generation in live
                 if generation.group in wanted and generation.state is GenerationState.READING
                 if tx.generations.ask_handoff(generation.id, why)
             )
-            detail = {"groups": ", ".join(map(str, sorted(wanted))), "asked": ", ".join(asked)}
+            detail = {
+                "groups": ", ".join(map(str, sorted(wanted))),
+                "asked": ", ".join(generation_ids),
+            }
             tx.audit.write(AuditEntry(now, author, "ask-handoff", supervisor_id, detail))
-            _record_requests(tx, [g for g in live if g.id in asked], now, author)
-            wish = Operation(supervisor_id, OperationKind.HANDOFF, author, now, ranges=asked)
+            _record_requests(tx, [g for g in live if g.id in generation_ids], now, author)
+            wish = Operation(
+                supervisor_id, OperationKind.HANDOFF, author, now, ranges=generation_ids
+            )
             operation = tx.operations.add(wish)
         self.loop.wake(supervisor_id)
         return operation
@@ -67,5 +72,5 @@ def _record_requests(
     tx: Transaction, generations: Sequence[Generation], now: datetime, author: str
 ) -> None:
     for generation in generations:
-        told = generation_event(generation, EventKind.HANDOFF_REQUESTED, now, author=author)
-        tx.happenings.record(told)
+        event = generation_event(generation, EventKind.HANDOFF_REQUESTED, now, author=author)
+        tx.happenings.record(event)

@@ -58,20 +58,20 @@ class SupervisorQueries:
         self.leadership.term()
         with self.sources.store.reading() as tx:
             newest = tx.specs.newest_or_unreadable()
-        found = []
+        rows = []
         for row in newest:
             try:
                 seen = observe(row.supervisor_id, self.sources, self.clock.now())
             except SpecUnreadable as error:
-                found.append(SupervisorRow(error.supervisor_id, error, unread_state(error)))
+                rows.append(SupervisorRow(error.supervisor_id, error, unread_state(error)))
                 continue
             except UnknownWord as error:
                 if isinstance(row, SpecVersion) and row.spec is not None:
-                    found.append(SupervisorRow(row.supervisor_id, row.spec, unread_state(error)))
+                    rows.append(SupervisorRow(row.supervisor_id, row.spec, unread_state(error)))
                 continue
             if seen is not None and seen.current.spec is not None:
-                found.append(SupervisorRow(row.supervisor_id, seen.current.spec, self._state(seen)))
-        return found
+                rows.append(SupervisorRow(row.supervisor_id, seen.current.spec, self._state(seen)))
+        return rows
 
     def state(self, supervisor_id: str) -> SupervisorState:
         """Return the state of one supervisor; STOPPING while a terminated one still works.
@@ -92,7 +92,7 @@ class SupervisorQueries:
         with self.sources.store.reading() as tx:
             newest = tx.specs.newest_or_unreadable()
         ids = [v.supervisor_id for v in newest if isinstance(v, SpecVersion) and not v.terminated]
-        states = {k: self._state(made.seen) for k in ids if (made := self.loop.last_pass(k))}
+        states = {k: self._state(last.seen) for k in ids if (last := self.loop.last_pass(k))}
         return states | unreadable_states(newest)
 
     def lags(self) -> dict[str, Lag]:
@@ -138,13 +138,13 @@ class SupervisorQueries:
         """Return group -> task -> counters; tasks that have not reported are left out."""
         seen = self._seen(supervisor_id)
         groups = {g.id: str(g.group) for g in seen.generations}
-        found: dict[str, dict[str, StatsLeaf]] = {}
+        stats: dict[str, dict[str, StatsLeaf]] = {}
         for task in seen.tasks:
             report = report_of(seen, task)
             if report is not None and task.generation_id in groups:
                 leaf = stats_leaf(report.counters, self.registry.rates(task.id))
-                found.setdefault(groups[task.generation_id], {})[task.id] = leaf
-        return found
+                stats.setdefault(groups[task.generation_id], {})[task.id] = leaf
+        return stats
 
     def parse_errors(self, supervisor_id: str) -> list[ParseError]:
         """Return samples of records that became no row, newest first, each once."""

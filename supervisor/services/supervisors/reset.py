@@ -107,8 +107,8 @@ class Resets:
             where = "first" if spec.io_config.starts is not None else where
             return f"reset by {author}: it begins again at the {where} offsets"
 
-        asked = _ResetRequest(OperationKind.RESET, author, why, target)
-        return self._move(supervisor_id, asked, dry_run=dry_run)
+        request = _ResetRequest(OperationKind.RESET, author, why, target)
+        return self._move(supervisor_id, request, dry_run=dry_run)
 
     def reset_offsets(
         self, supervisor_id: str, offsets: Offsets, author: str, *, dry_run: bool = False
@@ -132,8 +132,8 @@ class Resets:
             return NewOffsets(to, seen.topic_ids, seen.earliest)
 
         why = f"offsets set by {author}"
-        asked = _ResetRequest(OperationKind.RESET_OFFSETS, author, lambda _: why, target)
-        return self._move(supervisor_id, asked, dry_run=dry_run)
+        request = _ResetRequest(OperationKind.RESET_OFFSETS, author, lambda _: why, target)
+        return self._move(supervisor_id, request, dry_run=dry_run)
 
     def look(self, supervisor_id: str, spec: SupervisorSpec) -> StreamState:
         """Return a fresh look at Kafka; it is waited for, but not long.
@@ -142,10 +142,10 @@ class Resets:
             StreamUnavailable: Kafka's offsets are not known.
             TopicMissing: Kafka has no such topic.
         """
-        asked, until = self.clock.now(), self.clock.monotonic() + PATIENCE_S
+        started_at, until = self.clock.now(), self.clock.monotonic() + PATIENCE_S
         while True:
             seen = self.streams.state(supervisor_id, spec)
-            if seen.known and seen.read_at is not None and seen.read_at >= asked - FRESH:
+            if seen.known and seen.read_at is not None and seen.read_at >= started_at - FRESH:
                 return seen
             if seen.trouble is StreamTrouble.NO_TOPIC:
                 stream = spec.io_config.stream
@@ -156,9 +156,9 @@ class Resets:
                 )
             failed = seen.trouble not in {None, StreamTrouble.CONNECTING}
             if failed or self.clock.monotonic() >= until:
-                told = seen.detail or "it has not answered yet"
+                reason = seen.detail or "it has not answered yet"
                 raise StreamUnavailable(
-                    f"the offsets of {spec.io_config.stream} in Kafka are not known ({told}), so "
+                    f"the offsets of {spec.io_config.stream} in Kafka are not known ({reason}), so "
                     "nothing was reset: try again once Kafka answers"
                 )
             threading.Event().wait(_LOOK_AGAIN_S)
@@ -193,16 +193,16 @@ class Resets:
             newest, spec = existing(tx, supervisor_id)  # it may be terminated, or forgotten
             if newest.version != looked_at.version:
                 raise StateMoved(f"{supervisor_id} has another spec than when Kafka was looked at")
-            said = Cause(request.author, request.kind, request.why(spec), self.clock.now())
+            cause = Cause(request.author, request.kind, request.why(spec), self.clock.now())
             rows = tx.offsets.of(supervisor_id)
             new = request.target(spec, seen, rows)
             given_up = doomed(tx.generations.live(supervisor_id), new.touched)
-            made = move_offsets(tx, self.endings, supervisor_id, new, said, rows=rows)
-            wish = Operation(supervisor_id, request.kind, request.author, said.now)
+            offset_moves = move_offsets(tx, self.endings, supervisor_id, new, cause, rows=rows)
+            wish = Operation(supervisor_id, request.kind, request.author, cause.now)
             operation = tx.operations.add(wish)
         self.changed.notify()
         self.loop.wake(supervisor_id)
-        return ResetDone(supervisor_id, False, made, given_up, operation.id)
+        return ResetDone(supervisor_id, False, offset_moves, given_up, operation.id)
 
 
 def _initial(spec: SupervisorSpec, seen: StreamState) -> dict[TopicPartition, int]:
@@ -253,12 +253,12 @@ def _check(to: Offsets, rows: Mapping[TopicPartition, CommittedOffset], seen: St
             wrong.append(FieldError("", f"{partition} is no partition of it", f"it has {known}"))
             continue
         if rows and rows[partition].topic_id != seen.topic_ids[partition.topic]:
-            told = f"topic {partition.topic} was deleted and created again"
-            wrong.append(FieldError("", told, "a whole reset takes the new topic up"))
+            message = f"topic {partition.topic} was deleted and created again"
+            wrong.append(FieldError("", message, "a whole reset takes the new topic up"))
             continue
         first, last = seen.earliest[partition], seen.latest[partition]
         if not first <= offset <= last:
-            told = f"{partition}: {offset} is not an offset to go on at"
-            wrong.append(FieldError("", told, f"Kafka holds {first} to {last}"))
+            message = f"{partition}: {offset} is not an offset to go on at"
+            wrong.append(FieldError("", message, f"Kafka holds {first} to {last}"))
     if wrong:
         raise InvalidOffsets(wrong)

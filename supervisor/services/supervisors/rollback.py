@@ -44,12 +44,14 @@ def roll_back(
     """
     # A version never changes, so that it need not be read in the transaction that writes.
     history = service.history_stored(supervisor_id)
-    found = next((v for v in history if v.version == to), None)
-    if isinstance(found, SpecUnreadable):
-        raise found
-    spec = None if found is None else found.spec
+    stored_version = next((v for v in history if v.version == to), None)
+    if isinstance(stored_version, SpecUnreadable):
+        raise stored_version
+    spec = None if stored_version is None else stored_version.spec
     if spec is None:
-        raise VersionNotFound(supervisor_id, to, _known(history), is_tombstone=found is not None)
+        raise VersionNotFound(
+            supervisor_id, to, _known(history), is_tombstone=stored_version is not None
+        )
     document = spec.normalised()
     if dry_run:
         return RolledBack(service.preview(document, expected, allowed), to)

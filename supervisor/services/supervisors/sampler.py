@@ -117,9 +117,9 @@ class SampleRequests:
         seen = self.look(request.spec) if seen is None else seen
         earliest, latest = _range(request.spec, seen)
         if not parts(earliest, latest, request.rows, newest=_newest(request.spec)):
-            asked = PendingSample(request, until)
-            asked.answer.set_result(SampleAnswer(sample_id=""))
-            return asked
+            pending = PendingSample(request, until)
+            pending.answer.set_result(SampleAnswer(sample_id=""))
+            return pending
         self._enter()
         try:
             return self._list(request, seen, until)
@@ -160,11 +160,11 @@ class SampleRequests:
             known = self._listed.get(sample_id)
         if known is None:
             raise SampleNotFound(sample_id)
-        _, sample, asked = known
+        _, sample, pending = known
         if not hmac.compare_digest(sample.token.encode(), token.encode()):
             raise NotAllowed(f"the token is not that of sample {sample_id}")
         with suppress(InvalidStateError):  # nobody waits any more, or it is a repeat
-            asked.answer.set_result(answer)
+            pending.answer.set_result(answer)
 
     # -- inside --------------------------------------------------------------------------------
 
@@ -173,11 +173,11 @@ class SampleRequests:
             busy = Counter(owner for owner, _, _ in self._listed.values())
             worker_id = self._choose(busy)
             sample_id = f"sample-{self._new_token()[:20]}"
-            asked = PendingSample(request, until, sample_id, worker_id)
-            told = _desired(request, seen, asked, self._new_token(), self._clock.now())
-            self._listed[sample_id] = (worker_id, told, asked)
+            pending = PendingSample(request, until, sample_id, worker_id)
+            sample = _desired(request, seen, pending, self._new_token(), self._clock.now())
+            self._listed[sample_id] = (worker_id, sample, pending)
         self._changed.notify()
-        return asked
+        return pending
 
     def _choose(self, busy: Counter[str]) -> str:
         """Return the connected worker with the fewest samples, then the fewest tasks."""

@@ -281,27 +281,27 @@ class Service:
             NoHistory: the id was never used.
         """
         with self._store.reading() as tx:
-            found = tx.specs.history(supervisor_id, limit)
-        if not found:
+            versions = tx.specs.history(supervisor_id, limit)
+        if not versions:
             raise NoHistory(supervisor_id)
-        return found
+        return versions
 
     def history_stored(self, supervisor_id: str) -> list[AnyVersion]:
         """Return as `history`; in the place of what cannot be read here, the reason."""
         with self._store.reading() as tx:
-            found = tx.specs.history_stored(supervisor_id)
-        if not found:
+            versions = tx.specs.history_stored(supervisor_id)
+        if not versions:
             raise NoHistory(supervisor_id)
-        return found
+        return versions
 
     def histories(self) -> dict[str, list[SpecVersion]]:
         """Return the versions of every id all of whose versions can be read here."""
         with self._store.reading() as tx:
-            found = {}
+            versions_by_id = {}
             for version in tx.specs.all_newest():
                 with suppress(SpecUnreadable):  # asked for by its id, it says what is wrong
-                    found[version.supervisor_id] = tx.specs.history(version.supervisor_id)
-        return found
+                    versions_by_id[version.supervisor_id] = tx.specs.history(version.supervisor_id)
+        return versions_by_id
 
     # -- workers -------------------------------------------------------------------------------
 
@@ -374,8 +374,8 @@ def _places_of(answer: SyncResponse) -> list[str]:
     """Name what the answer to a sync tells a worker, before the answer leaves."""
     paused = any(task.order.state is RunState.PAUSE for task in answer.tasks)
     ends = any(task.order.end is not None for task in answer.tasks)
-    told = {"sync:told-pause": paused, "sync:told-end": ends, "sync:answered": True}
-    return [place for place, holds in told.items() if holds]
+    failpoints = {"sync:told-pause": paused, "sync:told-end": ends, "sync:answered": True}
+    return [place for place, holds in failpoints.items() if holds]
 
 
 def new_token() -> str:

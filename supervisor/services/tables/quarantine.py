@@ -42,14 +42,14 @@ class Quarantine:
         if wanted.after is None:
             reasons = dict(self.raw.reasons(whole, wanted))
         paths = _paths(segments, wanted)
-        found = self.raw.page(paths, wanted, limit + 1, bytes_max=LISTED_BYTES)
-        more = len(found) > limit
+        records = self.raw.page(paths, wanted, limit + 1, bytes_max=LISTED_BYTES)
+        more = len(records) > limit
         return Quarantined(
             supervisor_id=supervisor_id,
             data_source=errors_table(data_source),
             reasons=reasons,
-            records=[_shown(record, LISTED_BYTES) for record in found[:limit]],
-            next=written(found[limit - 1].place) if more else None,
+            records=[_shown(record, LISTED_BYTES) for record in records[:limit]],
+            next=written(records[limit - 1].place) if more else None,
         )
 
     def record(self, supervisor_id: str, place: RecordPlace) -> QuarantinedRecord:
@@ -61,10 +61,10 @@ class Quarantine:
         """
         _, segments = self._segments(supervisor_id)
         wanted = WantedRecords(place.topic, place.partition, place.offset)
-        found = self.raw.page(_paths(segments, wanted), wanted, 1, bytes_max=SHOWN_BYTES)
-        if not found:
+        records = self.raw.page(_paths(segments, wanted), wanted, 1, bytes_max=SHOWN_BYTES)
+        if not records:
             raise RecordNotFound(supervisor_id, *place)
-        return _shown(found[0], SHOWN_BYTES)
+        return _shown(records[0], SHOWN_BYTES)
 
     def _segments(self, supervisor_id: str) -> tuple[str, list[Segment]]:
         with self.store.reading() as tx:

@@ -64,10 +64,10 @@ class TableQueries:
         missing: list[str] = []
         if with_journaled:
             ranges = live_ranges(live, active, self.registry.views(), urls)
-            told, missing = journaled(
+            unpublished, missing = journaled(
                 ranges, self.journals, self.warehouse, sets, lambda: until - self.clock.monotonic()
             )
-            files += told
+            files += unpublished
             missing += unread
         with self.store.reading() as tx:
             declared = declared_in(tx, sets.all(), {file.supervisor_id for file in files})

@@ -73,13 +73,13 @@ class SubmittedTasks:
         """Return id -> row of those that are submitted tasks; other ids are left out."""
         with self.store.reading() as tx:
             known = {version.supervisor_id for version in tx.specs.all_newest()}
-        found = {}
+        statuses = {}
         for task_id in sorted(known.intersection(task_ids)):
             try:
-                found[task_id] = self.status(task_id)
+                statuses[task_id] = self.status(task_id)
             except TaskNotFound:
                 continue  # a supervisor that goes on
-        return found
+        return statuses
 
     def payload(self, task_id: str) -> dict[str, object]:
         """Return `{task, payload}`: the spec that it became; raises as `status`."""

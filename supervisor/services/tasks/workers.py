@@ -66,10 +66,10 @@ def named(rows: Sequence[WorkerRow], name: str) -> WorkerRow:
     """
     by_id = [row for row in rows if row.id == name]
     at_place = [row for row in rows if address_of(row) == name]
-    found = by_id or sorted(at_place, key=lambda row: row.registered_at)
-    if not found:
+    matches = by_id or sorted(at_place, key=lambda row: row.registered_at)
+    if not matches:
         raise WorkerNotFound(name, [row.id for row in rows])
-    return found[-1]
+    return matches[-1]
 
 
 def address_of(row: WorkerRow) -> str:

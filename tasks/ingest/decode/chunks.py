@@ -58,11 +58,11 @@ class Chunks:
         if place and moment < self._known[place - 1][1]:
             return self._known[place - 1]
         start, end = self._tiling.around(micros(moment))
-        found = _moment(max(start, FIRST)), _moment(min(end, LAST))
-        if found not in self._known[place - 1 : place]:  # the last microsecond ends its own
-            self._starts.insert(place, found[0])
-            self._known.insert(place, found)
-        return found
+        chunk = _moment(max(start, FIRST)), _moment(min(end, LAST))
+        if chunk not in self._known[place - 1 : place]:  # the last microsecond ends its own
+            self._starts.insert(place, chunk[0])
+            self._known.insert(place, chunk)
+        return chunk
 
     def sql(self, column: str) -> str:
         """Return the SQL of the start of a time's chunk, in microseconds since the epoch."""

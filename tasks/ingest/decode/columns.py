@@ -130,8 +130,8 @@ def hidden_keys(spec: IngestSpec, names: Iterable[str]) -> frozenset[str]:
     A row has them if its record has such a field: whether a batch knows the column from other
     records must not decide.  Fields that a format names are in every record.
     """
-    made = {transform.name for transform in spec.transforms}
-    return frozenset((made & set(names)) - _never(spec) - set(spec.typed) - _named_fields(spec))
+    computed = {transform.name for transform in spec.transforms}
+    return frozenset((computed & set(names)) - _never(spec) - set(spec.typed) - _named_fields(spec))
 
 
 def flat_keys(spec: IngestSpec, names: Iterable[str]) -> frozenset[str] | None:
@@ -191,14 +191,14 @@ def peeked(records: DataFrame, spec: IngestSpec) -> ColumnKinds:
     frame = decode(records, spec, (), known=known, flat=flat_keys(spec, ()))
     names = f"to_json({distinct_sql(UNKNOWN_COLUMN)})"
     fresh: list[str] = json.loads(_observed(frame, names, keys)) if known else []
-    found = grown(kinds_new(spec, spec.typed), kinds_new(spec, fresh))
-    typed = typed_of(spec, found)
+    kinds = grown(kinds_new(spec, spec.typed), kinds_new(spec, fresh))
+    typed = typed_of(spec, kinds)
     if not typed:
-        return found
-    hidden = hidden_keys(spec, found)
-    frame = decode(records, spec, (), known=known_keys(spec, found), kinds=typed, hidden=hidden)
-    told = _observed(frame, f"to_json({kinds_sql(len(typed))})", keys)
-    return found | dict(zip(typed, json.loads(told), strict=True))
+        return kinds
+    hidden = hidden_keys(spec, kinds)
+    frame = decode(records, spec, (), known=known_keys(spec, kinds), kinds=typed, hidden=hidden)
+    metric = _observed(frame, f"to_json({kinds_sql(len(typed))})", keys)
+    return kinds | dict(zip(typed, json.loads(metric), strict=True))
 
 
 def _observed(frame: DataFrame, values: str, metric: str) -> str:

@@ -156,11 +156,11 @@ def _judged(
         looked_at.append(f"{parsed.missing_schemas} AS {MISSING_SCHEMA_COLUMN}")
     if parsed.again != NEVER:
         looked_at.append(f"{parsed.again} AS {AGAIN_COLUMN}")
-    made = {name for name, _ in plan.transforms}
+    computed = {name for name, _ in plan.transforms}
     looked_at += [
         f"{kinds_sql(parsed.value(name))} AS {KIND_COLUMN}{n}"
         for n, name in enumerate(plan.observed)
-        if name not in made
+        if name not in computed
     ]
     frame = parsed.frame.selectExpr(
         *("p", "o", "s"),
@@ -212,26 +212,26 @@ def _transformed(
 ) -> tuple[DataFrame, dict[str, Value], list[Lost]]:
     """Work out the transforms; they see the record's fields and time, and not each other."""
     before = inputs | {TIME: Value(long="unix_millis(t)")}
-    made: dict[str, Value] = {}
+    computed: dict[str, Value] = {}
     selected: list[str] = []
     for number, (name, tree) in enumerate(plan.transforms):
         worked_out = compile_expression(tree, lambda field: before.get(field, Value()))
-        texts, made[name] = staged(worked_out, f"m{number}")
+        texts, computed[name] = staged(worked_out, f"m{number}")
         selected += texts
     frame = frame.selectExpr("*", *selected)
-    held = made | {name: _where_met(name, made[name]) for name in hidden}
+    held = computed | {name: _where_met(name, computed[name]) for name in hidden}
     columns = [f"{_stored_sql(plan, c, held[c.name])} AS c{n}" for n, c in plan.transformed]
     columns += [
         f"{kinds_sql(held[name])} AS {KIND_COLUMN}{n}"
         for n, name in enumerate(plan.observed)
-        if name in made
+        if name in computed
     ]
-    if TIME in made:
+    if TIME in computed:
         # A time that was moved nowhere is a bad one, also where the record had none.
         moved = "CASE WHEN t IS NULL THEN x ELSE 'moved' END AS x"
         kept = ["p", "o", "s", "size", moved, "r", "misfit", "unknown", *carried]
         kept += [text.rpartition(" AS ")[2] for text in selected]
-        time = from_millis(as_long(made[TIME]))
+        time = from_millis(as_long(computed[TIME]))
         frame = frame.selectExpr(*kept, f"CASE WHEN t IS NOT NULL THEN {time} END AS t", *columns)
     else:
         frame = frame.selectExpr("*", *columns)
@@ -239,7 +239,7 @@ def _transformed(
         Lost(_is_lost(held[c.name], c, f"c{n}"), c, declared=c.name not in plan.discovered)
         for n, c in plan.transformed
     ]
-    return frame, inputs | made | {TIME: Value(long="unix_millis(t)")}, lost
+    return frame, inputs | computed | {TIME: Value(long="unix_millis(t)")}, lost
 
 
 def _where_met(name: str, value: Value) -> Value:
@@ -272,18 +272,18 @@ def _measured(
     selected: list[str] = []
     entries: list[str] = []
     for number, (metric, tree) in enumerate(plan.metrics, columns):
-        counted, made = _counted(metric, fields), "1L"
+        counted, measure = _counted(metric, fields), "1L"
         if tree is not None:
             texts, value = staged(_measured_value(metric, tree, fields), f"k{number}")
             staging += texts
             if metric.is_sketch:
                 entries.append(f"CASE WHEN {counted} THEN {_entries(value)} END")
                 value = without_array(value)
-            made = as_column(value, metric.type)
+            measure = as_column(value, metric.type)
             missing = f"({counted} AND {there(value)} AND c{number} IS NULL)"
             lost.append(Lost(missing, Column(name=metric.name, type=metric.type), declared))
         otherwise = "0L" if metric.of == "count" else "NULL"
-        selected.append(f"CASE WHEN {counted} THEN {made} ELSE {otherwise} END AS c{number}")
+        selected.append(f"CASE WHEN {counted} THEN {measure} ELSE {otherwise} END AS c{number}")
     after = columns + len(plan.metrics)
     selected += [f"{each} AS c{number}" for number, each in enumerate(entries, after)]
     frame = frame.selectExpr("*", *staging).selectExpr("*", *selected)

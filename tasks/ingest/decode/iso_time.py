@@ -47,10 +47,10 @@ def has_year(raw: str) -> str:
 
 
 def _rewritten(raw: str) -> str:
-    found = f"upper({raw})"
+    normalized = f"upper({raw})"
     for regex, replacement in _REWRITES:
-        found = f"regexp_replace({found}, {text(regex)}, {text(replacement)})"
-    moved = f"timestampadd(DAY, {_days_on(raw)}, CAST({found} AS TIMESTAMP))"
+        normalized = f"regexp_replace({normalized}, {text(regex)}, {text(replacement)})"
+    moved = f"timestampadd(DAY, {_days_on(raw)}, CAST({normalized} AS TIMESTAMP))"
     return f"CASE WHEN rlike({raw}, {text(_WHOLE)}) THEN {moved} END"
 
 

@@ -144,12 +144,12 @@ def extra_sql(extra: ExtraColumns) -> str:
 
 def _sample(reason: RejectReason, unfit: bool) -> str:
     """Return the SQL of what is told of one record; of the same type for each reason."""
-    found = "p, o, s"
+    fields = "p, o, s"
     if not unfit:
-        return f"struct({found})"
-    told = reason is RejectReason.UNFIT_VALUE
-    detail = f"left({UNFIT_COLUMN}, {SAMPLE_CHARS})" if told else "CAST(NULL AS STRING)"
-    return f"struct({found}, {detail} AS d)"
+        return f"struct({fields})"
+    has_detail = reason is RejectReason.UNFIT_VALUE
+    detail = f"left({UNFIT_COLUMN}, {SAMPLE_CHARS})" if has_detail else "CAST(NULL AS STRING)"
+    return f"struct({fields}, {detail} AS d)"
 
 
 def kinds_sql(columns: int) -> str:
@@ -160,25 +160,25 @@ def kinds_sql(columns: int) -> str:
 
 def read_metric(metric: str, start: Offsets, reasons: Sequence[RejectReason]) -> Observed:
     """Read what `metric_sql` gave for the same partitions and reasons."""
-    found = json.loads(metric)
+    observed = json.loads(metric)
     partitions = sorted(start)
     kept = {
         partition: Kept(bounds["n"], bounds["lo"], bounds["hi"])
-        for partition, bounds in zip(partitions, found["kept"], strict=True)
+        for partition, bounds in zip(partitions, observed["kept"], strict=True)
         if bounds["n"]
     }
     return Observed(
-        records=found["n"],
-        size_bytes=found["size"],
-        rows_with_error=found["bad"],
+        records=observed["n"],
+        size_bytes=observed["size"],
+        rows_with_error=observed["bad"],
         kept=kept,
-        rejects=tuple(_rejects(found.get("rejects", []), partitions, start)),
-        samples=tuple(_samples(found.get("samples", []), start, reasons)),
-        unknown=tuple(found.get(UNKNOWN_COLUMN, [])),
-        missing_schemas=tuple(found.get(MISSING_SCHEMA_COLUMN, [])),
-        kinds=tuple(found.get("kinds", [])),
-        again=found.get(AGAIN_COLUMN, 0),
-        digest=found.get("digest", 0),
+        rejects=tuple(_rejects(observed.get("rejects", []), partitions, start)),
+        samples=tuple(_samples(observed.get("samples", []), start, reasons)),
+        unknown=tuple(observed.get(UNKNOWN_COLUMN, [])),
+        missing_schemas=tuple(observed.get(MISSING_SCHEMA_COLUMN, [])),
+        kinds=tuple(observed.get("kinds", [])),
+        again=observed.get(AGAIN_COLUMN, 0),
+        digest=observed.get("digest", 0),
     )
 
 
@@ -186,13 +186,13 @@ def _rejects(
     numbers: Sequence[int], partitions: Sequence[TopicPartition], start: Offsets
 ) -> list[Reject]:
     reasons = list(RejectReason)
-    found = []
+    rejects = []
     for number in numbers:
         rest, code = divmod(number, _REASONS)
         ahead, index = divmod(rest, len(partitions))
         partition = partitions[index]
-        found.append(Reject(partition, start[partition] + ahead, reasons[code - 1]))
-    return sorted(found, key=lambda reject: (reject.partition, reject.offset))
+        rejects.append(Reject(partition, start[partition] + ahead, reasons[code - 1]))
+    return sorted(rejects, key=lambda reject: (reject.partition, reject.offset))
 
 
 def _samples(

@@ -26,8 +26,10 @@ def unfit_sql(lost: Iterable[Lost], *beside: str) -> str:
 
     `beside` are columns with the same of others.
     """
-    told = [f"CASE WHEN {one.sql} THEN {text(_expected(one))} END" for one in lost if one.declared]
-    return f"nullif(concat_ws('; ', {', '.join([*beside, *told])}), '')" if told else _none(beside)
+    cases = [f"CASE WHEN {one.sql} THEN {text(_expected(one))} END" for one in lost if one.declared]
+    return (
+        f"nullif(concat_ws('; ', {', '.join([*beside, *cases])}), '')" if cases else _none(beside)
+    )
 
 
 def _none(beside: tuple[str, ...]) -> str:

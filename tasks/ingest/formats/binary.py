@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 
 from tasks.contract.ingest_spec import BinaryFormat, RegistrySchemas
 from tasks.ingest.formats.json import first_of_object, parse_json
-from tasks.ingest.formats.parsed import ASKED, NO_NUMBERS, Parsed, WantedFields
+from tasks.ingest.formats.parsed import MISSING, NO_NUMBERS, Parsed, WantedFields
 from tasks.ingest.formats.reject_reasons import RejectReason
 from tasks.ingest.formats.schemas import OF_KEYS, KnownSchemas, framed, known_schemas
 from tasks.rows.sql.text import text
@@ -59,17 +59,17 @@ class BinaryReader:
         known = known_schemas(self.spec, answers)
         frame = self._as_json(records, known)
         parsed = parse_json(frame, self.spec.fields, wanted, lists=self.lists)
-        asked = self._asked_sql(known)
-        return replace(parsed, reason=self._judge(known), raw="v", missing_schemas=asked)
+        missing = self._missing_schemas_sql(known)
+        return replace(parsed, reason=self._judge(known), raw="v", missing_schemas=missing)
 
     def with_key_name(self, records: DataFrame, answers: KnownSchemas) -> DataFrame:
-        """Add the text of the first field of a key, and `ASKED`."""
+        """Add the text of the first field of a key, and `MISSING`."""
         kept = [column for column in records.columns if column != "v"]
         known = known_schemas(self.spec, answers)
         decoded = self._as_json(records.selectExpr(*kept, "v AS _v", "_key AS v"), known)
         return decoded.selectExpr(
             *(*kept, "_v AS v", f"{first_of_object('_j')} AS _name"),
-            f"transform({self._asked_sql(known)}, x -> x + {OF_KEYS}) AS {ASKED}",
+            f"transform({self._missing_schemas_sql(known)}, x -> x + {OF_KEYS}) AS {MISSING}",
         )
 
     def _as_json(self, records: DataFrame, known: KnownSchemas) -> DataFrame:
@@ -87,7 +87,7 @@ class BinaryReader:
         shown = f"concat('base64:', translate({in_lines}, {text(_LINE_ENDS)}, ''))"
         return decoded.selectExpr("*", f"coalesce(_j, {shown}) AS s")
 
-    def _asked_sql(self, known: KnownSchemas) -> str:
+    def _missing_schemas_sql(self, known: KnownSchemas) -> str:
         """Return the SQL of the number that is not known, as a list of one; null if it is known."""
         if not isinstance(self.spec.schemas, RegistrySchemas):
             return NO_NUMBERS

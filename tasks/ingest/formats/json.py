@@ -220,8 +220,10 @@ def _broken(struct: str, corrupt: str) -> str:
 
 
 def _struct(fields: Mapping[str, DataType], corrupt: str | None = None) -> Column:
-    told = {} if corrupt is None else {corrupt: StringType()}
-    schema = StructType([StructField(key, kind) for key, kind in {**fields, **told}.items()])
+    extra_fields = {} if corrupt is None else {corrupt: StringType()}
+    schema = StructType(
+        [StructField(key, kind) for key, kind in {**fields, **extra_fields}.items()]
+    )
     options = {} if corrupt is None else {"columnNameOfCorruptRecord": corrupt}
     return fn.from_json("s", schema, _STRICT | options)
 

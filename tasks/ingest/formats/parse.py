@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame
 
 from tasks.contract.ingest_spec import HeaderEncoding, KafkaColumns, RowSpec, UnfitValues
-from tasks.ingest.formats.parsed import ASKED, NONE_OF_NAMES, Parsed, WantedFields
+from tasks.ingest.formats.parsed import MISSING, NONE_OF_NAMES, Parsed, WantedFields
 from tasks.ingest.formats.reject_reasons import RejectReason
 from tasks.ingest.formats.schemas import NO_SCHEMAS, KnownSchemas, Schemas
 from tasks.ingest.formats.table import reader_of
@@ -26,12 +26,12 @@ def parse(
 
 def reasons_of(spec: RowSpec) -> tuple[RejectReason, ...]:
     """Return why a record with which something is wrong may become no row, in a fixed order."""
-    found = {RejectReason.NO_TIMESTAMP, RejectReason.BAD_TIMESTAMP}
+    reasons = {RejectReason.NO_TIMESTAMP, RejectReason.BAD_TIMESTAMP}
     if spec.value_format is not None:
-        found |= reader_of(spec.value_format).reasons
+        reasons |= reader_of(spec.value_format).reasons
     if spec.unfit_values is UnfitValues.QUARANTINE:
-        found.add(RejectReason.UNFIT_VALUE)
-    return tuple(reason for reason in RejectReason if reason in found)
+        reasons.add(RejectReason.UNFIT_VALUE)
+    return tuple(reason for reason in RejectReason if reason in reasons)
 
 
 def _parse_kafka(
@@ -60,15 +60,15 @@ def _parse_kafka(
         named = f"transform(_headers, x -> concat({text(spec.header_prefix)}, x.key))"
         fresh = f"filter({named}, x -> x NOT IN ({texts(wanted.known)}))"
         unknown = _together(unknown, fresh, NONE_OF_NAMES)
-    asked = parsed.missing_schemas
-    if ASKED in records.columns:
-        asked = _together(asked, ASKED, "CAST(array() AS ARRAY<BIGINT>)")
+    missing_schemas = parsed.missing_schemas
+    if MISSING in records.columns:
+        missing_schemas = _together(missing_schemas, MISSING, "CAST(array() AS ARRAY<BIGINT>)")
     return replace(
         parsed,
         texts={name: _either_text(parsed, beside, name) for name in wanted.texts},
         values={name: _either(parsed.value(name), beside.get(name)) for name in wanted.values},
         unknown=unknown,
-        missing_schemas=asked,
+        missing_schemas=missing_schemas,
     )
 
 
@@ -89,15 +89,15 @@ def _beside(spec: KafkaColumns, names: tuple[str, ...]) -> dict[str, _Beside]:
 
     Source: Druid's `KafkaInputReader.extractHeaderAndKeys`.
     """
-    found: dict[str, _Beside] = {}
+    fields: dict[str, _Beside] = {}
     for name in names:
         header, own = _header(spec, name), _own(spec, name)
         if header is not None and own is not None:
             sql = f"coalesce({header.text}, {own.text})"
-            found[name] = _Beside(sql, _either(header.value, own))
+            fields[name] = _Beside(sql, _either(header.value, own))
         elif beside := header or own:
-            found[name] = beside
-    return found
+            fields[name] = beside
+    return fields
 
 
 def _own(spec: KafkaColumns, name: str) -> _Beside | None:
@@ -125,7 +125,7 @@ def _header_text(value: str, encoding: HeaderEncoding) -> str:
 
 
 def _with_key(records: DataFrame, spec: KafkaColumns, answers: KnownSchemas) -> DataFrame:
-    """Add `_name`, the text of the first field of a key; with a schema `ASKED`, too: `Parsed`."""
+    """Add `_name`, the text of the first field of a key; with a schema `MISSING`, too: `Parsed`."""
     add_text_functions(records.sparkSession)
     if spec.key_format is None:
         return records.selectExpr("*", "CAST(_key AS STRING) AS _name")

@@ -17,7 +17,7 @@ NO_TEXT = "CAST(NULL AS STRING)"
 NO_NAMES = "CAST(NULL AS ARRAY<STRING>)"
 NONE_OF_NAMES = "CAST(array() AS ARRAY<STRING>)"
 NO_NUMBERS = "CAST(NULL AS ARRAY<BIGINT>)"
-ASKED = "_asked"
+MISSING = "_missing"
 """Column of a frame: `Parsed.asked` of keys."""
 
 

@@ -65,8 +65,8 @@ def _register(session: SparkSession, name: str, key: str, messages: Messages) ->
     try:
         function = jvm.tidegate.ProtobufJson(key, messages.files, messages.message)
     except Py4JJavaError as error:
-        told = str(error.java_exception.getMessage())[:_TEXT_MAX]
-        raise ProtobufSchemaError(f"Spark's library does not take it: {told}") from error
+        reason = str(error.java_exception.getMessage())[:_TEXT_MAX]
+        raise ProtobufSchemaError(f"Spark's library does not take it: {reason}") from error
     session._jsparkSession.udf().register(name, function, text)  # noqa: SLF001 -- as above
 
 

@@ -31,6 +31,6 @@ class FormatReader(Protocol):
     def with_key_name(self, records: DataFrame, answers: KnownSchemas) -> DataFrame:
         """Add `_name`, the text of the first field of the key in `_key`; null where it has none.
 
-        A format with schemas adds `ASKED`, too: the numbers of those that are not known.
+        A format with schemas adds `MISSING`, too: the numbers of those that are not known.
         """
         ...

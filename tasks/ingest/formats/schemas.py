@@ -137,7 +137,11 @@ class SchemaBook:
     ) -> KnownSchemas:
         if registry is None or not numbers:
             return known
-        found, missing, unreadable = dict(known.schemas), set(known.missing), set(known.unreadable)
+        schemas, missing, unreadable = (
+            dict(known.schemas),
+            set(known.missing),
+            set(known.unreadable),
+        )
         for number in numbers:
             check()
             held = self._source.schema(registry, number)
@@ -145,15 +149,15 @@ class SchemaBook:
                 missing.add(number)
                 continue
             try:
-                found[number] = _read(held, registry)
+                schemas[number] = _read(held, registry)
             except (AvroSchemaError, ProtobufSchemaError):
                 unreadable.add(number)
         with self._lock:
-            last = list(found.items())[-_LAST_MAX:]
+            last = list(schemas.items())[-_LAST_MAX:]
             self._last[registry.to_json()] = dict(last)
             for old in list(self._last)[:-_REGISTRIES_MAX]:
                 del self._last[old]
-        return KnownSchemas(found, frozenset(missing), frozenset(unreadable))
+        return KnownSchemas(schemas, frozenset(missing), frozenset(unreadable))
 
 
 def _read(held: SchemaText, registry: Registry) -> Schema:

@@ -106,14 +106,14 @@ def parse_regex(records: DataFrame, spec: RegexFormat, wanted: WantedFields) -> 
     groups = range(1, len(spec.columns) + 1)
     marked = text("".join(f"{_MARK}${n}" for n in groups))
     one_by_one = ", ".join(f"regexp_extract({_LINE}, {pattern}, {n})" for n in groups)
-    found = (
+    captures = (
         f"CASE WHEN NOT contains(s, {text(_MARK)}) "
         f"THEN split(regexp_replace({_LINE}, {pattern}, {marked}), {text(_MARK)}, -1) "
         f"WHEN rlike({_LINE}, {pattern}) THEN array('', {one_by_one}) END"
     )
     no_match = RejectReason.NO_MATCH.code
     reason = f"CASE WHEN r0 <> 0 THEN r0 WHEN coalesce(size(a), 0) < 2 THEN {no_match} ELSE 0 END"
-    frame = records.selectExpr("*", f"{_judge()} AS r0").selectExpr("*", f"{found} AS a")
+    frame = records.selectExpr("*", f"{_judge()} AS r0").selectExpr("*", f"{captures} AS a")
     places = {column: f"nullif(get(a, {n}), '')" for n, column in enumerate(spec.columns, 1)}
     return _parsed(frame, reason, places, spec.list_delimiter, wanted)
 

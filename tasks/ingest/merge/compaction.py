@@ -222,17 +222,17 @@ def _check_order(order: DesiredCompaction) -> None:
 
 def _check_whole(file: SegmentFile, warehouse: Path, step: Step) -> None:
     try:
-        found = digest_of(warehouse / file.path, step)
+        actual = digest_of(warehouse / file.path, step)
     except FileNotFoundError:
         raise TaskError(FailureCode.READ_FAILED, f"{file.path} is not there") from None
     except OSError as error:
         raise TaskError(FailureCode.READ_FAILED, f"{file.path}: {error.strerror}") from error
-    told = Digest(file.size_bytes, file.sha256)
-    if found != told:
+    expected = Digest(file.size_bytes, file.sha256)
+    if actual != expected:
         raise TaskError(
             FailureCode.READ_FAILED,
-            f"{file.path} is not what was published: it has {found.size_bytes} bytes with SHA-256 "
-            f"{found.sha256}, published were {told.size_bytes} with {told.sha256}",
+            f"{file.path} is not what was published: it has {actual.size_bytes} bytes with SHA-256 "
+            f"{actual.sha256}, published were {expected.size_bytes} with {expected.sha256}",
         )
 
 
@@ -246,16 +246,16 @@ def _footer(some: CompactionInput, order: DesiredCompaction, warehouse: Path) ->
             f"{path} tells neither offsets nor counts: no file of this kind is compacted"
         )
     own = _ROLLED_UP if rolled_up else OWN_COLUMNS
-    told = {column.name: column for column in some.columns}
+    declared = {column.name: column for column in some.columns}
     here = {field.name: field.type for field in schema if field.name not in own}
-    sketches = [n for n, kind in here.items() if n not in told and kind == pa.binary()]
-    unknown = [n for n in here if n not in told and n not in sketches]
+    sketches = [n for n, kind in here.items() if n not in declared and kind == pa.binary()]
+    unknown = [n for n in here if n not in declared and n not in sketches]
     if unknown:
         raise _refused(f"{path} has columns that nobody told of: {_named(unknown)}")
-    other = [n for n, kind in here.items() if n in told and kind != ARROW[told[n].type]]
+    other = [n for n, kind in here.items() if n in declared and kind != ARROW[declared[n].type]]
     if other:
         raise _refused(f"{path} has columns of other types than was told: {_named(other)}")
-    had = {n: told[n] for n in here if n in told}
+    had = {n: declared[n] for n in here if n in declared}
     whole = {column.name: column for column in order.columns}
     narrower = [n for n, c in had.items() if n not in whole or not _holds(whole[n], c)]
     narrower += [n for n in sketches if n in whole]

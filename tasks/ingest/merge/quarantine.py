@@ -150,10 +150,10 @@ def check_raw(files: Sequence[DataFile], bad: Sequence[Reject]) -> None:
         held = wanted.get(reject.partition, Kept(0, reject.offset, reject.offset))
         first, last = min(held.first, reject.offset), max(held.last, reject.offset)
         wanted[reject.partition] = Kept(held.rows + 1, first, last)
-    if (found := merge_spans(files)) != wanted:
+    if (actual := merge_spans(files)) != wanted:
         raise TaskError(
             FailureCode.WRITE_FAILED,
-            f"bad records are {wanted}, read again they are {found}",
+            f"bad records are {wanted}, read again they are {actual}",
         )
 
 

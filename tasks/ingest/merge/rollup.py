@@ -119,7 +119,7 @@ def _spans(
     counted = keyed.groupBy(*by).agg(
         fn.expr("count(1) AS n"), fn.expr("min(__offset) AS lo"), fn.expr("max(__offset) AS hi")
     )
-    found: dict[str, list[OffsetSpan]] = {}
+    spans_by_key: dict[str, list[OffsetSpan]] = {}
     for row in _small(counted, folder):
         span = OffsetSpan(
             topic=row["__topic"] if topic is None else topic,
@@ -128,8 +128,10 @@ def _spans(
             last=row["hi"],
             rows=row["n"],
         )
-        found.setdefault(row[key], []).append(span)
-    return {k: sorted(spans, key=lambda s: (s.topic, s.partition)) for k, spans in found.items()}
+        spans_by_key.setdefault(row[key], []).append(span)
+    return {
+        k: sorted(spans, key=lambda s: (s.topic, s.partition)) for k, spans in spans_by_key.items()
+    }
 
 
 def _small(frame: DataFrame, folder: Path) -> list[dict[str, Any]]:
@@ -169,7 +171,7 @@ def _with_entries(rows: DataFrame, spec: RowSpec) -> DataFrame:
 
 def _aggregates(session: SparkSession, spec: RowSpec, *, topics: bool) -> list[ColumnExpression]:
     place = f"{'__topic, ' if topics else ''}__partition, __offset"
-    found = []
+    aggregates = []
     for metric, stored in zip(spec.metrics, measured(spec), strict=False):
         held, wanted = name(stored.name), name(metric.name)
         known = f"FILTER (WHERE {held} IS NOT NULL)"
@@ -185,8 +187,8 @@ def _aggregates(session: SparkSession, spec: RowSpec, *, topics: bool) -> list[C
             "distinct": f"hll_sketch_agg({held}, {metric.precision})",
             "theta": f"{theta}({held})",
         }[metric.of]
-        found.append(fn.expr(f"{rule} AS {wanted}"))
-    return [*found, fn.expr(f"count(__offset) AS {RECORDS}")]
+        aggregates.append(fn.expr(f"{rule} AS {wanted}"))
+    return [*aggregates, fn.expr(f"count(__offset) AS {RECORDS}")]
 
 
 def _collected(

@@ -209,13 +209,13 @@ def _runs(
 
 def _summed(held: Iterable[FileChunks]) -> dict[datetime, tuple[int, float]]:
     """Return chunk -> rows and bytes, of each file as much as its share of the rows."""
-    found: dict[datetime, tuple[int, float]] = {}
+    totals: dict[datetime, tuple[int, float]] = {}
     for each in held:
         row_bytes = each.file.size_bytes / each.file.rows
         for chunk, number in each.rows.items():
-            rows, size = found.get(chunk, (0, 0.0))
-            found[chunk] = (rows + number, size + number * row_bytes)
-    return found
+            rows, size = totals.get(chunk, (0, 0.0))
+            totals[chunk] = (rows + number, size + number * row_bytes)
+    return totals
 
 
 def _groups(held: Sequence[FileChunks], number: int) -> list[list[FileChunks]]:

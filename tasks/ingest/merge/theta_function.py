@@ -35,5 +35,5 @@ def _register(session: SparkSession, name: str, precision: int) -> None:
     jvm = session.sparkContext._jvm  # noqa: SLF001 -- there is no public way to Java's classes
     assert jvm is not None
     sql = jvm.org.apache.spark.sql
-    made = sql.functions.udaf(jvm.tidegate.ThetaSketch(precision), sql.Encoders.STRING())
-    session._jsparkSession.udf().register(name, made)  # noqa: SLF001 -- as above
+    function = sql.functions.udaf(jvm.tidegate.ThetaSketch(precision), sql.Encoders.STRING())
+    session._jsparkSession.udf().register(name, function)  # noqa: SLF001 -- as above

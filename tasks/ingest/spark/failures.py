@@ -71,35 +71,35 @@ def judge(error: Exception, doing: str, folder: Path) -> Exception:
         return TaskError(FailureCode.WRITE_FAILED, text)
     if isinstance(error, UnusableKey):
         return TaskError(FailureCode.REFUSED, f"{doing}: {error}")
-    said = f"{error}\n{_java_causes(error)}"
+    full_text = f"{error}\n{_java_causes(error)}"
     # Before it is cut: of half a secret nothing would be recognized.
-    message = f"{doing}: {_first_lines(without_secrets(said))}"[:_TEXT_MAX]
-    if _NO_AVRO in said:
+    message = f"{doing}: {_first_lines(without_secrets(full_text))}"[:_TEXT_MAX]
+    if _NO_AVRO in full_text:
         return TaskError(FailureCode.REFUSED, f"{doing}: this worker has no jar that reads Avro")
-    if all(mark in said for mark in _OVERFLOWED):
+    if all(mark in full_text for mark in _OVERFLOWED):
         return TaskError(FailureCode.REFUSED, f"{doing}: {_NO_STACK}")
-    if any(mark in said for mark in _UNREADABLE):
+    if any(mark in full_text for mark in _UNREADABLE):
         return TaskError(FailureCode.OFFSETS_UNREADABLE, message)
-    if any(mark in said for mark in _FULL):
+    if any(mark in full_text for mark in _FULL):
         return no_space(message, folder)
-    if any(mark in said for mark in _SILENT):
+    if any(mark in full_text for mark in _SILENT):
         return StreamUnavailable(message)
-    if any(mark in said for mark in _DISK[:3]):
+    if any(mark in full_text for mark in _DISK[:3]):
         return TaskError(FailureCode.WRITE_FAILED, message)
-    if any(mark in said for mark in _READING):
+    if any(mark in full_text for mark in _READING):
         return TaskError(FailureCode.READ_FAILED, message)
-    if any(mark in said for mark in _DISK):
+    if any(mark in full_text for mark in _DISK):
         return TaskError(FailureCode.WRITE_FAILED, message)
     return TaskError(FailureCode.INTERNAL, message)
 
 
 def _java_causes(error: Exception) -> str:
-    said: list[str] = []
+    causes: list[str] = []
     cause = getattr(error, "java_exception", None)
-    while cause is not None and len(said) < _CAUSES_MAX:
-        said.append(str(cause.toString()))
+    while cause is not None and len(causes) < _CAUSES_MAX:
+        causes.append(str(cause.toString()))
         cause = cause.getCause()
-    return "\n".join(said)
+    return "\n".join(causes)
 
 
 def _first_lines(text: str) -> str:

@@ -167,7 +167,7 @@ def await_metric(observation: Observation, metric: str) -> str:
     if they dropped it; `getOrEmpty` waits a tenth of a second.
     """
     deadline = time.monotonic() + _METRIC_TIMEOUT_S
-    while (found := observation._jo.getOrEmpty()).isEmpty():  # type: ignore[union-attr]  # noqa: SLF001 -- set by observe()
+    while (metrics := observation._jo.getOrEmpty()).isEmpty():  # type: ignore[union-attr]  # noqa: SLF001 -- set by observe()
         if time.monotonic() > deadline:
             raise TaskError(FailureCode.INTERNAL, "Spark did not tell what the batch observed")
-    return str(found.apply(metric))
+    return str(metrics.apply(metric))

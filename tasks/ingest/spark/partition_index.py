@@ -19,22 +19,22 @@ def numbers_of(partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int
 
 def number_sql(partitions: Iterable[TopicPartition]) -> str:
     """Return the SQL of `p` over Kafka's `topic` and `partition`."""
-    found = numbers_of(partitions)
-    if _topics(found) == 1:
+    numbers = numbers_of(partitions)
+    if _topics(numbers) == 1:
         return "partition"
     cases = " ".join(
         f"WHEN topic = {text(p.topic)} AND partition = {p.partition} THEN {number}"
-        for p, number in found.items()
+        for p, number in numbers.items()
     )
     return f"CASE {cases} END"
 
 
 def partition_sql(partitions: Iterable[TopicPartition]) -> str:
     """Return the SQL of a partition's number in its topic over `p`."""
-    found = numbers_of(partitions)
-    if _topics(found) == 1:
+    numbers = numbers_of(partitions)
+    if _topics(numbers) == 1:
         return "p"
-    return f"CASE p {' '.join(f'WHEN {n} THEN {p.partition}' for p, n in found.items())} END"
+    return f"CASE p {' '.join(f'WHEN {n} THEN {p.partition}' for p, n in numbers.items())} END"
 
 
 def topic_sql(partitions: Iterable[TopicPartition]) -> str:

@@ -160,16 +160,16 @@ def sync_folders(folder: Path, warehouse: Path) -> None:
 
 def parquet_options(wanted: FileFormat) -> dict[str, str]:
     """Return what Spark's writer has to be told; nothing of what is so in any case."""
-    told: dict[str, str] = {}
+    options: dict[str, str] = {}
     if not wanted.compressed:
-        told["compression"] = "uncompressed"
+        options["compression"] = "uncompressed"
     elif wanted.zstd_level != DEFAULT_FORMAT.zstd_level:
-        told["parquet.compression.codec.zstd.level"] = str(wanted.zstd_level)
+        options["parquet.compression.codec.zstd.level"] = str(wanted.zstd_level)
     if not wanted.dictionary:
-        told["parquet.enable.dictionary"] = "false"
+        options["parquet.enable.dictionary"] = "false"
     # Parquet asks by a leaf's path: of a list that is its elements'.
     leaves = (leaf for column in wanted.plain for leaf in (column, f"{column}.list.element"))
-    return told | {f"parquet.enable.dictionary#{leaf}": "false" for leaf in leaves}
+    return options | {f"parquet.enable.dictionary#{leaf}": "false" for leaf in leaves}
 
 
 def data_paths(folder: Path) -> list[Path]:
@@ -209,7 +209,7 @@ def _spans(path: Path, footer: pq.FileMetaData, topic: str) -> tuple[OffsetSpan,
         whole = {"partition": low, "first": first, "last": last, "rows": footer.num_rows}
         return (OffsetSpan.model_validate({"topic": topic, **whole}),)
     table = pq.read_table(path, columns=["__partition", "__offset"], partitioning=None)
-    found = table.group_by("__partition").aggregate(
+    grouped = table.group_by("__partition").aggregate(
         [("__offset", "min"), ("__offset", "max"), ("__offset", "count")]
     )
     return tuple(
@@ -220,7 +220,7 @@ def _spans(path: Path, footer: pq.FileMetaData, topic: str) -> tuple[OffsetSpan,
             last=row["__offset_max"],
             rows=row["__offset_count"],
         )
-        for row in sorted(found.to_pylist(), key=lambda row: row["__partition"])
+        for row in sorted(grouped.to_pylist(), key=lambda row: row["__partition"])
     )
 
 
@@ -228,7 +228,7 @@ def spans_of_topics(path: Path, prefix: str = "__") -> tuple[OffsetSpan, ...]:
     """Return which offsets the rows name; `prefix` begins the names of the columns with them."""
     topic, partition, offset = (f"{prefix}{name}" for name in ("topic", "partition", "offset"))
     table = pq.read_table(path, columns=[topic, partition, offset], partitioning=None)
-    found = table.group_by([topic, partition]).aggregate(
+    grouped = table.group_by([topic, partition]).aggregate(
         [(offset, "min"), (offset, "max"), (offset, "count")]
     )
     return tuple(
@@ -239,5 +239,5 @@ def spans_of_topics(path: Path, prefix: str = "__") -> tuple[OffsetSpan, ...]:
             last=row[f"{offset}_max"],
             rows=row[f"{offset}_count"],
         )
-        for row in sorted(found.to_pylist(), key=lambda row: (row[topic], row[partition]))
+        for row in sorted(grouped.to_pylist(), key=lambda row: (row[topic], row[partition]))
     )

@@ -41,16 +41,16 @@ def as_runs(rejects: Iterable[Reject]) -> list[Run]:
 
 def joined(runs: Iterable[Run]) -> list[Run]:
     """Sort runs and join those that continue each other."""
-    found: list[Run] = []
+    merged: list[Run] = []
     for run in sorted(runs):
         topic, partition, first, last, reason = run
-        if found:
-            *where, begun, ended, why = found[-1]
+        if merged:
+            *where, begun, ended, why = merged[-1]
             if (*where, ended + 1, why) == (topic, partition, first, reason):
-                found[-1] = (topic, partition, begun, last, reason)
+                merged[-1] = (topic, partition, begun, last, reason)
                 continue
-        found.append(run)
-    return found
+        merged.append(run)
+    return merged
 
 
 def write_rejects(

@@ -107,12 +107,12 @@ def check_rows(observed: Observed, files: Sequence[DataFile], start: Offsets, en
 
 def merge_spans(files: Sequence[DataFile | SegmentFile]) -> dict[TopicPartition, Kept]:
     """Return, per partition, rows and offset bounds over all files."""
-    found: dict[TopicPartition, Kept] = {}
+    kept: dict[TopicPartition, Kept] = {}
     for span in (span for file in files for span in file.spans):
         partition = TopicPartition(span.topic, span.partition)
         here = Kept(span.rows, span.first, span.last)
-        if (before := found.get(partition)) is not None:
+        if (before := kept.get(partition)) is not None:
             first, last = min(before.first, here.first), max(before.last, here.last)
             here = Kept(before.rows + here.rows, first, last)
-        found[partition] = here
-    return found
+        kept[partition] = here
+    return kept

@@ -52,16 +52,16 @@ def compile_expression(tree: Node, fields: Callable[[str], Value]) -> Value:
 
 def names_in(tree: Node) -> frozenset[str]:
     """Return the names that stand for fields; a lambda's own are left out."""
-    found: set[str] = set()
+    names: set[str] = set()
     todo: list[tuple[Node, frozenset[str]]] = [(tree, frozenset())]
     while todo:
         part, bound = todo.pop()
         if isinstance(part, Name) and part.name not in bound:
-            found.add(part.name)
+            names.add(part.name)
         if isinstance(part, Lambda):
             bound |= set(part.names)
         todo += [(inner, bound) for inner in _inside(part)]
-    return frozenset(found)
+    return frozenset(names)
 
 
 def _inside(part: Node) -> tuple[Node, ...]:
@@ -101,21 +101,21 @@ class _Compiler:
                 return of_array(kind, f"CAST(array({items}) AS ARRAY<{SPARK_TYPES[kind]}>)")
             case Name(name=name):
                 # True is 1 to an expression, and false 0, whatever they are to a filter.
-                found = scope[name] if name in scope else replace(self._fields(name), truth=None)
+                computed = scope[name] if name in scope else replace(self._fields(name), truth=None)
             case Unary(operator=operator, operand=operand):
                 inner = self.value(operand, scope, depth)
-                found = negate(inner, part.at) if operator == "-" else deny(inner)
+                computed = negate(inner, part.at) if operator == "-" else deny(inner)
             case Binary(operator=operator, left=left, right=right):
                 both = self.value(left, scope, depth), self.value(right, scope, depth)
                 _check_size(both, part.at)
-                found = binary(operator, *both, part.at)
+                computed = binary(operator, *both, part.at)
             case Call():
-                found = self._call(part, scope, depth)
+                computed = self._call(part, scope, depth)
             case _:
                 fix = "give it to map, filter or their like"
                 raise ExpressionError("a lambda stands alone", part.at, fix)
-        _check_size((found,), part.at)
-        return found
+        _check_size((computed,), part.at)
+        return computed
 
     def _call(self, call: Call, scope: _Scope, depth: int) -> Value:
         function = _known(call)

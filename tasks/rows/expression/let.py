@@ -69,10 +69,10 @@ def nested(sql: str) -> int:
 def conditions(sql: str) -> int:
     """Return how many CASEs stand inside each other."""
     most, depth = 0, 0
-    for found in _CASES.finditer(sql):
-        if found.group() == "CASE":
+    for match in _CASES.finditer(sql):
+        if match.group() == "CASE":
             depth += 1
             most = max(most, depth)
-        elif found.group() == "END":
+        elif match.group() == "END":
             depth -= 1
     return most

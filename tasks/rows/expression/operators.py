@@ -99,16 +99,16 @@ def compare(sign: str, left: Value, right: Value, at: int) -> str:
     if not (left.texts and right.texts):
         return "CAST(NULL AS BOOLEAN)"
     plain, real = _COMPARISONS[sign]
-    found = []
+    comparisons = []
     if left.long and right.long:
-        found.append(plain(left.long, right.long))
+        comparisons.append(plain(left.long, right.long))
     if left.string and right.string:
-        found.append(plain(left.string, right.string))
+        comparisons.append(plain(left.string, right.string))
     if left.array and right.array:
-        found.append(_compare_arrays(plain, left.array, right.array, at))
+        comparisons.append(_compare_arrays(plain, left.array, right.array, at))
     if not _always_alike(left, right):
-        found.append(_if_unlike(left, right, real))
-    return first(found, "BOOLEAN")
+        comparisons.append(_if_unlike(left, right, real))
+    return first(comparisons, "BOOLEAN")
 
 
 def _always_alike(left: Value, right: Value) -> bool:

@@ -163,14 +163,14 @@ class _Parser:
     def _array(self, of: Token | None) -> ArrayLiteral:
         at = self._word.at if of is None else of.at
         self._expect("[")
-        found: list[tuple[int, Scalar]] = []
+        elements: list[tuple[int, Scalar]] = []
         while not self._is("]"):
-            if found:
+            if elements:
                 self._expect(",")
-            found.append(self._element())
+            elements.append(self._element())
         self._expect("]")
-        kind = _kind_of([value for _, value in found]) if of is None else _kind_named(of)
-        return ArrayLiteral(at, kind, tuple(_as_kind(value, kind, at) for at, value in found))
+        kind = _kind_of([value for _, value in elements]) if of is None else _kind_named(of)
+        return ArrayLiteral(at, kind, tuple(_as_kind(value, kind, at) for at, value in elements))
 
     def _element(self) -> tuple[int, Scalar]:
         word = self._take()

@@ -65,12 +65,12 @@ def tokens(text: str) -> Iterator[Token]:
     """
     at = 0
     while at < len(text):
-        found = _WORDS.match(text, at)
-        if found is None:
+        match = _WORDS.match(text, at)
+        if match is None:
             raise ExpressionError(
                 f"{text[at]!r} is not expected", at, _FIXES.get(text[at], "leave it out")
             )
-        sort, word = found.lastgroup, found.group()
+        sort, word = match.lastgroup, match.group()
         assert sort is not None
         if sort == "QUOTED":
             yield Token(Sort.NAME, _unquoted(word, at), at)
@@ -78,7 +78,7 @@ def tokens(text: str) -> Iterator[Token]:
             yield Token(Sort.STRING, _unquoted(word, at), at)
         elif sort != "SPACE":
             yield Token(Sort[sort], word, at)
-        at = found.end()
+        at = match.end()
     yield Token(Sort.END, "", at)
 
 

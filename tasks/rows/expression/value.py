@@ -126,49 +126,49 @@ def as_kind(value: Value, kind: Kind) -> str:
 
 def as_string(value: Value) -> str:
     """Return STRING: numbers as Java writes them, an array of one as its element."""
-    found = [sql for sql in (value.truth, value.digits) if sql]
-    found += [f"CAST({sql} AS STRING)" for sql in (value.long, value.double) if sql]
-    found += [sql for sql in (value.string, value.json) if sql]
+    alternatives = [sql for sql in (value.truth, value.digits) if sql]
+    alternatives += [f"CAST({sql} AS STRING)" for sql in (value.long, value.double) if sql]
+    alternatives += [sql for sql in (value.string, value.json) if sql]
     if value.array:
-        found.append(_text_of_array(value.array))
-    return first(found, "STRING")
+        alternatives.append(_text_of_array(value.array))
+    return first(alternatives, "STRING")
 
 
 def as_long(value: Value) -> str:
     """Return BIGINT: doubles cut; what no long is, and texts that are no number, null."""
-    found = [value.long] if value.long else []
+    alternatives = [value.long] if value.long else []
     if value.digits:
-        found.append(_cut(value.digits))
+        alternatives.append(_cut(value.digits))
     if value.double:
-        found.append(whole_of_double(value.double))
+        alternatives.append(whole_of_double(value.double))
     if value.string:
-        found.append(long_of_text(value.string))
+        alternatives.append(long_of_text(value.string))
     if value.array:
-        found.append(as_long(_only(value.array)))
-    return first(found, "BIGINT")
+        alternatives.append(as_long(_only(value.array)))
+    return first(alternatives, "BIGINT")
 
 
 def as_double(value: Value) -> str:
     """Return DOUBLE: texts that are no number null."""
     if value.number:
         return value.number
-    found = [f"CAST({value.long} AS DOUBLE)"] if value.long else []
+    alternatives = [f"CAST({value.long} AS DOUBLE)"] if value.long else []
     if value.double:
-        found.append(value.double)
+        alternatives.append(value.double)
     if value.string:
-        found.append(double_of_text(value.string))
+        alternatives.append(double_of_text(value.string))
     if value.array:
-        found.append(as_double(_only(value.array)))
-    return first(found, "DOUBLE")
+        alternatives.append(as_double(_only(value.array)))
+    return first(alternatives, "DOUBLE")
 
 
 def as_truth(value: Value) -> str:
     """Return BOOLEAN: a number over 0, or the text `true`; null is null, other things false."""
-    found = [f"`>`({value.long}, 0L)"] if value.long else []
+    alternatives = [f"`>`({value.long}, 0L)"] if value.long else []
     if value.double:  # to Spark NaN is more than any number
-        found.append(let(value.double, lambda x: f"coalesce({x} > 0D AND NOT isnan({x}))"))
+        alternatives.append(let(value.double, lambda x: f"coalesce({x} > 0D AND NOT isnan({x}))"))
     if value.string:
-        found.append(f"`=`(lower({value.string}), 'true')")
+        alternatives.append(f"`=`(lower({value.string}), 'true')")
     if value.array:
         known = let(
             value.array.sql,
@@ -179,20 +179,20 @@ def as_truth(value: Value) -> str:
                 else ""
             ),
         )
-        found.append(known)
+        alternatives.append(known)
     if value.json:
-        found.append(f"CASE WHEN {value.json} IS NOT NULL THEN false END")
-    return first(found, "BOOLEAN")
+        alternatives.append(f"CASE WHEN {value.json} IS NOT NULL THEN false END")
+    return first(alternatives, "BOOLEAN")
 
 
 def as_json(value: Value) -> str:
     """Return STRING: the value as JSON text; null is null."""
-    found = [f"CAST({value.long} AS STRING)"] if value.long else []
+    alternatives = [f"CAST({value.long} AS STRING)"] if value.long else []
     if value.digits:
-        found.append(value.digits)
+        alternatives.append(value.digits)
     if value.double:
         # JSON has no NaN and no infinities; Jackson writes them as texts.
-        found.append(
+        alternatives.append(
             let(
                 value.double,
                 lambda x: (
@@ -202,12 +202,12 @@ def as_json(value: Value) -> str:
             )
         )
     if value.string:
-        found.append(quoted(value.string))
+        alternatives.append(quoted(value.string))
     if value.array:
-        found.append(f"to_json({value.array.variant or value.array.sql})")
+        alternatives.append(f"to_json({value.array.variant or value.array.sql})")
     if value.json:
-        found.append(value.json)
-    return first(found, "STRING")
+        alternatives.append(value.json)
+    return first(alternatives, "STRING")
 
 
 def quoted(sql: str) -> str:
@@ -224,16 +224,16 @@ def as_array(value: Value, kind: Kind | None = None) -> ArrayValue:
     `kind`: what its elements become; None: what they are, texts if that differs by row.
     """
     wanted = kind or element_kind(value)
-    found = [cast_array(value.array, wanted).sql] if value.array else []
+    alternatives = [cast_array(value.array, wanted).sql] if value.array else []
     alone = Value(value.long, value.double, value.string, digits=value.digits)
     if alone.texts:
-        found.append(
+        alternatives.append(
             let(
                 as_kind(alone, wanted),
                 lambda one: f"CASE WHEN {is_there(alone)} THEN array({one}) END",
             )
         )
-    return ArrayValue(wanted, first(found, f"ARRAY<{SPARK_TYPES[wanted]}>"))
+    return ArrayValue(wanted, first(alternatives, f"ARRAY<{SPARK_TYPES[wanted]}>"))
 
 
 def element_kind(value: Value) -> Kind:
@@ -313,13 +313,13 @@ def common_kind(kinds: Sequence[Kind], at: int) -> Kind | None:
     Raises:
         ExpressionError: texts here and numbers there.
     """
-    found = set(kinds)
-    if Kind.STRING in found and len(found) > 1:
+    distinct = set(kinds)
+    if Kind.STRING in distinct and len(distinct) > 1:
         fix = "cast one of them: cast(x, 'ARRAY<STRING>')"
         raise ExpressionError("arrays of texts and of numbers do not mix", at, fix)
-    if len(found) > 1:
+    if len(distinct) > 1:
         return Kind.DOUBLE
-    return found.pop() if found else None
+    return distinct.pop() if distinct else None
 
 
 def whole_of_double(sql: str) -> str:

@@ -102,10 +102,10 @@ def read_schema(text: str, references: Sequence[str] = ()) -> Record:
     reader = _Reader({})
     for reference in references:
         reader.read(_parsed(reference), "", ("a reference",))
-    found = reader.read(_parsed(text), "", ())
-    if not isinstance(found, Record):
+    schema = reader.read(_parsed(text), "", ())
+    if not isinstance(schema, Record):
         raise AvroSchemaError("the schema must be one of a record, which has fields")
-    return found
+    return schema
 
 
 def name_of(kind: AvroType) -> str:

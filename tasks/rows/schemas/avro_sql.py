@@ -117,18 +117,18 @@ def _to_json(kind: AvroType, names: Iterator[int]) -> object:
             return {"type": "enum", "name": f"n{next(names)}", "symbols": symbols}
         case Array(items=Scalar(kind="double")):
             one = [{"name": "d", "type": "double"}]
-            items_told = {"type": "record", "name": f"n{next(names)}", "fields": one}
-            return {"type": "array", "items": items_told}
+            items_schema = {"type": "record", "name": f"n{next(names)}", "fields": one}
+            return {"type": "array", "items": items_schema}
         case Array(items=items):
             return {"type": "array", "items": _to_json(items, names)}
         case Map(values=values):
             return {"type": "map", "values": _to_json(values, names)}
         case Union(branches=branches):
-            told = [_to_json(branch, names) for branch in branches]
+            branch_schemas = [_to_json(branch, names) for branch in branches]
             if {name_of(branch) for branch in kind.valued} in _MERGED:
                 # One more branch, which no value can have, keeps the two apart.
-                told.append({"type": "enum", "name": f"n{next(names)}", "symbols": []})
-            return told
+                branch_schemas.append({"type": "enum", "name": f"n{next(names)}", "symbols": []})
+            return branch_schemas
         case Record(fields=fields):
             inner = [
                 {"name": f"f{n}", "type": _to_json(t, names)} for n, (_, t) in enumerate(fields)
@@ -250,8 +250,8 @@ class _Writer:
                 return place
 
     def _struct(self, fields: Sequence[tuple[str, AvroType, str]]) -> str:
-        told = (f"{text(name)}, {self._value(kind, place)}" for name, kind, place in fields)
-        return f"named_struct({', '.join(told)})"
+        pairs = (f"{text(name)}, {self._value(kind, place)}" for name, kind, place in fields)
+        return f"named_struct({', '.join(pairs)})"
 
     def _entries(self, place: str) -> str:
         one, other = self._variable(), self._variable()

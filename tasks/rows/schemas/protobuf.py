@@ -139,8 +139,8 @@ def _chosen(files: Mapping[str, FileDescriptorProto], wanted: str | None) -> tup
         if len(first) == 1:
             return next(iter(first.items()))
         if first:
-            told = _listed(sorted(first))
-            raise ProtobufSchemaError(f"protoMessageType must name one of its messages: {told}")
+            listing = _listed(sorted(first))
+            raise ProtobufSchemaError(f"protoMessageType must name one of its messages: {listing}")
     declared = {
         name: file.name
         for file in own
@@ -157,11 +157,11 @@ def _chosen(files: Mapping[str, FileDescriptorProto], wanted: str | None) -> tup
     if len(ends) == 1:
         return ends[0], declared[ends[0]]
     if ends:
-        told = _listed(sorted(ends))
-        raise ProtobufSchemaError(f"{_shown(wanted)} is the name of several messages: {told}")
+        listing = _listed(sorted(ends))
+        raise ProtobufSchemaError(f"{_shown(wanted)} is the name of several messages: {listing}")
     near = get_close_matches(wanted[:NAME_MAX], declared, n=_NAMES_SHOWN, cutoff=0.3)
-    told = _listed(near or sorted(declared))
-    raise ProtobufSchemaError(f"it has no message {_shown(wanted)}; it has {told}")
+    listing = _listed(near or sorted(declared))
+    raise ProtobufSchemaError(f"it has no message {_shown(wanted)}; it has {listing}")
 
 
 def _names(message: descriptor_pb2.DescriptorProto, space: str, depth: int) -> Iterable[str]:
@@ -183,11 +183,11 @@ def _checked(home: str, files: Mapping[str, FileDescriptorProto]) -> bytes:
         raw = _raw(name, files)
         try:
             pool.AddSerializedFile(raw)
-            found = pool.FindFileByName(name)
+            descriptor = pool.FindFileByName(name)
         except (TypeError, KeyError) as error:
             raise ProtobufSchemaError(f"{_shown(name)} cannot be read: {_short(error)}") from None
-        _check_symbols(found.enum_types_by_name.values(), _shown(name))
-        for message in found.message_types_by_name.values():
+        _check_symbols(descriptor.enum_types_by_name.values(), _shown(name))
+        for message in descriptor.message_types_by_name.values():
             messages += _check(message, name, 0)
         if messages > MESSAGES_MAX:
             raise ProtobufSchemaError(f"it has more than {MESSAGES_MAX} messages")
@@ -243,8 +243,8 @@ def _ordered(home: str, files: Mapping[str, FileDescriptorProto]) -> list[str]:
             waiting.pop()
             continue
         if name not in files and name not in _WELL_KNOWN:
-            told = f"{_shown(name)}, which {_shown(by)} imports, is missing"
-            raise ProtobufSchemaError(f"{told}: {SET_HINT} puts it in")
+            problem = f"{_shown(name)}, which {_shown(by)} imports, is missing"
+            raise ProtobufSchemaError(f"{problem}: {SET_HINT} puts it in")
         if len(done) >= FILES_MAX:
             raise ProtobufSchemaError(f"it has more than {FILES_MAX} files")
         done[name] = False
@@ -265,16 +265,16 @@ def _imports(name: str, files: Mapping[str, FileDescriptorProto]) -> Sequence[st
 
 def _check(message: Descriptor, file: str, depth: int) -> int:
     """Return how many messages one is, those within it counted, if its names can be used."""
-    told = f"{_shown(message.full_name)} of {_shown(file)}"
+    label = f"{_shown(message.full_name)} of {_shown(file)}"
     if depth > _DEPTH_MAX:
         raise ProtobufSchemaError(f"its messages are declared more than {_DEPTH_MAX} deep")
     if message.full_name.startswith(_OWN_SPACE) and file not in _WELL_KNOWN:
-        raise ProtobufSchemaError(f"{told} is declared among what belongs to Protobuf itself")
+        raise ProtobufSchemaError(f"{label} is declared among what belongs to Protobuf itself")
     names = Counter(field.json_name for field in message.fields)
     if twice := [name for name, times in names.items() if times > 1]:
-        raise ProtobufSchemaError(f"{told} has two fields that JSON calls {_shown(twice[0])}")
-    _check_lengths(names, told)
-    _check_symbols(message.enum_types, told)
+        raise ProtobufSchemaError(f"{label} has two fields that JSON calls {_shown(twice[0])}")
+    _check_lengths(names, label)
+    _check_symbols(message.enum_types, label)
     return 1 + sum(_check(inner, file, depth + 1) for inner in message.nested_types)
 
 

@@ -61,21 +61,21 @@ def groups_of(pattern: str) -> Groups:
 
 def _as_python(pattern: str) -> str:
     """Say it in Python's words; what it matches may be another text, its groups are the same."""
-    made: list[str] = []
+    pieces: list[str] = []
     begun: int | None = None  # where a class of characters begins
-    for found in _WORDS.finditer(pattern):
-        word = found.group()
-        if found["odd"]:
+    for match in _WORDS.finditer(pattern):
+        word = match.group()
+        if match["odd"]:
             if begun is None:
-                begun = len(made) if word == "[" else None
-            elif word == "]" and "".join(made[begun:]) not in {"[", "[^"}:
+                begun = len(pieces) if word == "[" else None
+            elif word == "]" and "".join(pieces[begun:]) not in {"[", "[^"}:
                 begun = None
             elif word != "]":  # classes in classes, joined or cut: Java's alone
                 word = "\\" + word[0]
-            made.append(word)
+            pieces.append(word)
         else:
-            made.append(_word(found))
-    return "".join(made)
+            pieces.append(_word(match))
+    return "".join(pieces)
 
 
 def _word(match: re.Match[str]) -> str:

@@ -299,22 +299,22 @@ def _escaped(match: re.Match[str]) -> str:
 
 def _value(piece: Piece, group: int, *, pivoted: bool) -> str:
     """Return the SQL of a field's number; null beyond its range.  `f` are the groups' texts."""
-    letter, found = piece.letter, f"f[{group}]"
+    letter, group_text = piece.letter, f"f[{group}]"
     if letter in "yYx":
         if piece.count != _TWO:
             return _int(group, 1, 9999)
-        year = f"CAST({found} AS INT) + CASE WHEN {found} < '50' THEN 2000 ELSE 1900 END"
+        year = f"CAST({group_text} AS INT) + CASE WHEN {group_text} < '50' THEN 2000 ELSE 1900 END"
         return f"coalesce({year}, {_int(group + 1, 1, 9999)})" if pivoted else f"({year})"
     if letter == "E" or (letter == "M" and piece.count >= _NAMED):
         short = (name[:3].lower() for name in (WEEKDAYS if letter == "E" else MONTHS))
         names = ", ".join(f"'{name}'" for name in short)
-        return f"nullif(array_position(array({names}), lower(substr({found}, 1, 3))), 0)"
+        return f"nullif(array_position(array({names}), lower(substr({group_text}, 1, 3))), 0)"
     if letter == "S":
         return _fraction(group)
     if letter in _RANGES:
         number = _int(group, *_RANGES[letter])
         return f"({number} % {_RANGES[letter][1]})" if letter in "hk" else number
-    return found
+    return group_text
 
 
 def _int(group: int, low: int, high: int) -> str:

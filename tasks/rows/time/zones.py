@@ -114,10 +114,10 @@ def instant_in_named(local: str, zone: str) -> str:
     """As `Zone.instant_shown`, for the SQL text `zone`; null if there is no zone of that name."""
     # Functions that take a zone fail the job if there is none of the name; a cast gives null.
     clock = "date_format(timestamp_micros(lz), 'yyyy-MM-dd HH:mm:ss.SSSSSS')"
-    found = f"unix_micros(CAST(concat({clock}, ' ', {zone}) AS TIMESTAMP))"
+    instant = f"unix_micros(CAST(concat({clock}, ' ', {zone}) AS TIMESTAMP))"
     back = f"unix_micros(from_utc_timestamp(timestamp_micros(u), {zone}))"
     shown = f"CASE WHEN u IS NOT NULL THEN CASE WHEN {back} = lz THEN u END END"
-    return let("lz", local, let("u", found, shown))
+    return let("lz", local, let("u", instant, shown))
 
 
 def offset_micros(offset: str) -> str:

@@ -205,19 +205,19 @@ def _parsed(runner: TaskRunner, body: bytes) -> dict[TopicPartition, int]:
     prefix = f"{next(iter(topics))}:" if len(topics) == 1 else ""
     try:
         named = {k if ":" in k else f"{prefix}{k}": offset for k, offset in given.items()}
-        found = {TopicPartition.parse(name): offset for name, offset in named.items()}
+        offsets = {TopicPartition.parse(name): offset for name, offset in named.items()}
     except OffsetsError as error:
         raise HttpRefusal(400, str(error)) from error
     start = runner.state.start
-    if found.keys() != start.keys():
+    if offsets.keys() != start.keys():
         wanted = ", ".join(str(TopicPartition(*p)) for p in sorted(start))
         raise HttpRefusal(400, f"the task reads the partitions {wanted}, and each needs an end")
-    for partition, offset in found.items():
+    for partition, offset in offsets.items():
         if offset < start[partition]:
             raise HttpRefusal(
                 400, f"{partition}: {offset} lies before the start {start[partition]}"
             )
-    return found
+    return offsets
 
 
 def _deliver_order(runner: TaskRunner, order: Order) -> None:

@@ -61,12 +61,12 @@ class WorkerCollector(Collector):
         yield _gauge("slots", "Tasks that may read at once.", self._slots)
         yield _gauge("slots_used", "Tasks that hold a slot: their end is not fixed.", used)
         yield _gauge("disabled", "1: it is given no new tasks.", self._roster.disabled)
-        found = Counter(state.phase for state in states)
+        counts = Counter(state.phase for state in states)
         tasks = GaugeMetricFamily(
             "tidegate_worker_tasks", "Tasks that are reported.", labels=("state",)
         )
         for phase in TaskPhase:
-            tasks.add_metric((phase.value.lower(),), found[phase])
+            tasks.add_metric((phase.value.lower(),), counts[phase])
         yield tasks
         silent = GaugeMetricFamily(
             "tidegate_worker_sync_age_seconds", "Since an overlord answered last."
@@ -97,10 +97,12 @@ class WorkerCollector(Collector):
 
 def _reason(life: Incarnation | None) -> str | None:
     """Return one of `ENDS`; None: there was no life before, or it told something else."""
-    told = "" if life is None else life.previous_end
-    if told == WITHOUT_A_WORD:
+    previous_end = "" if life is None else life.previous_end
+    if previous_end == WITHOUT_A_WORD:
         return ENDS[-1]
-    return next((end for end in ENDS if told == end or told.startswith(f"{end}:")), None)
+    return next(
+        (end for end in ENDS if previous_end == end or previous_end.startswith(f"{end}:")), None
+    )
 
 
 def _add_memory(family: GaugeMetricFamily, name: str, pid: int | None) -> None:

@@ -86,9 +86,9 @@ async def stream_events(
     if begin > newest:
         hint = "begin at an id that the list tells, or leave it out"
         raise InvalidRequest([FieldError("/query/after", f"the newest event is {newest}", hint)])
-    told = _server_sent_events(parts, asking, begin, trimmed, supervisor)
+    stream = _server_sent_events(parts, asking, begin, trimmed, supervisor)
     headers = {"X-Accel-Buffering": "no"}  # a proxy that collects would hold events back
-    return StreamingResponse(told, media_type="text/event-stream", headers=headers)
+    return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
 
 
 def _id_of(text: str) -> int:

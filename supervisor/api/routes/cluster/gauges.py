@@ -157,9 +157,9 @@ class TaskCollector(Collector):
 
 def _states(active: list[tuple[str, str]], views: tuple[WorkerView, ...]) -> Counter[str]:
     """Return state -> active tasks, which are (worker, task)."""
-    told = {
+    phases = {
         (view.id, task_id): report.phase.value.lower()
         for view in views
         for task_id, report in view.reports.items()
     }
-    return Counter(told.get(task, UNREPORTED) for task in active)
+    return Counter(phases.get(task, UNREPORTED) for task in active)

@@ -270,11 +270,11 @@ class CompactionCollector(Collector):
             "Compactions of a table that wait for a worker, or run.",
             labels=("table", "state"),
         )
-        found = Counter(
+        counts = Counter(
             (row.data_source, "running" if row.worker_id else "waiting")
             for row in self._compacting.live()
         )
-        for labels, number in sorted(found.items()):
+        for labels, number in sorted(counts.items()):
             family.add_metric(labels, number)
         yield family
 
@@ -306,8 +306,8 @@ def _gauge(
 ) -> Metric:
     family = GaugeMetricFamily(PREFIX + name, text, labels=_LABELS)
     for view in views:
-        if (told := value(view)) is not None:
-            family.add_metric(_labels(view.row.queue), told)
+        if (sample := value(view)) is not None:
+            family.add_metric(_labels(view.row.queue), sample)
     return family
 
 

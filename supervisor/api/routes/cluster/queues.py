@@ -90,8 +90,8 @@ def list_failed_events(
 def get_failed_event(container: str, name: str, seq: Seq, parts: Parts) -> FailedView:
     """Return one event that was set aside, with its payload."""
     failed = parts.queues.failed_event(QueueName(container, name), seq)
-    told, text = _payload(failed.payload)
-    return FailedView(**dict(_row(failed)), payload=told, payload_base64=text)
+    document, text = _payload(failed.payload)
+    return FailedView(**dict(_row(failed)), payload=document, payload_base64=text)
 
 
 @router.post("/{container}/{name}/failed/replay", dependencies=[needs(Permission.REPLAY, QUEUE)])
@@ -183,10 +183,10 @@ def _row(failed: FailedEvent) -> FailedRow:
 def _payload(payload: bytes) -> tuple[JsonValue, str | None]:
     """Return it as JSON, or as base64 text if it is none."""
     try:
-        told: JsonValue = json.loads(payload, parse_constant=_no_constant)
+        document: JsonValue = json.loads(payload, parse_constant=_no_constant)
     except (ValueError, RecursionError):
         return None, base64.b64encode(payload).decode()
-    return told, None
+    return document, None
 
 
 def _no_constant(name: str) -> JsonValue:

@@ -129,13 +129,13 @@ def _offsets(document: Mapping[str, object], spec: SupervisorSpec) -> dict[Topic
         )
     stream = spec.io_config.stream
     if partitions.get("stream") != stream:
-        told = f"{shown(partitions.get('stream'))} is not what {spec.id} reads"
-        raise _refused("/partitions/stream", told, f'"{stream}"')
+        message = f"{shown(partitions.get('stream'))} is not what {spec.id} reads"
+        raise _refused("/partitions/stream", message, f'"{stream}"')
     given = [name for name in _MAPS if name in partitions] or [_MAPS[0]]
     first, *others = [_map(f"/partitions/{name}", partitions.get(name), spec) for name in given]
     if any(other != first for other in others):
-        told = f"says other offsets than {given[0]}"
-        raise _refused(f"/partitions/{given[-1]}", told, "one of both, or the same in both")
+        message = f"says other offsets than {given[0]}"
+        raise _refused(f"/partitions/{given[-1]}", message, "one of both, or the same in both")
     return first
 
 
@@ -163,8 +163,8 @@ def _no_partition(at: str, key: str, form: str) -> InvalidRequest:
 
 def _value(at: str, key: str, value: object) -> int:
     if type(value) is not int or not 0 <= value <= _OFFSET_MAX:
-        told = f"{shown(value)} is not an offset"
-        raise _refused(f"{at}/{pointer_part(key)}", told, "a whole number, 0 or more")
+        message = f"{shown(value)} is not an offset"
+        raise _refused(f"{at}/{pointer_part(key)}", message, "a whole number, 0 or more")
     return value
 
 

@@ -60,5 +60,5 @@ def rollback(
         allowed=applying(asking),
         dry_run=dry_run,
     )
-    told = posted(done.applied, response) | {"to": done.to, "dry_run": dry_run}
-    return RolledBack.model_validate(told)
+    members = posted(done.applied, response) | {"to": done.to, "dry_run": dry_run}
+    return RolledBack.model_validate(members)

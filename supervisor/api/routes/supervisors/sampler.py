@@ -74,14 +74,14 @@ async def sampled(
         SampleFailed: the worker could not read the records.
         And what `Sampling.begin` raises.
     """
-    asked = await run_in_threadpool(parts.sampling.begin, request, seen)
+    pending = await run_in_threadpool(parts.sampling.begin, request, seen)
     try:
-        waited = asyncio.wrap_future(asked.answer)
-        found = await asyncio.wait_for(waited, asked.left_s() + GRACE_S)
+        waited = asyncio.wrap_future(pending.answer)
+        answer = await asyncio.wait_for(waited, pending.left_s() + GRACE_S)
     except TimeoutError:
-        raise SampleUnanswered(asked.worker_id, request.within) from None
+        raise SampleUnanswered(pending.worker_id, request.within) from None
     finally:
-        parts.sampling.end(asked)
-    if found.failure:
-        raise SampleFailed(without_secrets(found.failure))
-    return sample_view(request, found)
+        parts.sampling.end(pending)
+    if answer.failure:
+        raise SampleFailed(without_secrets(answer.failure))
+    return sample_view(request, answer)

@@ -92,21 +92,21 @@ def posted(done: Applied, response: Response) -> dict[str, object]:
         response.headers["ETag"] = done.etag
     named(response, done.operation)
     changes = done.impact.changes.fields
-    told: dict[str, object] = {
+    members: dict[str, object] = {
         "id": done.supervisor_id,
         "modified": done.modified,
         "restarted": done.impact.restarts is not Restarts.NONE,
         "version": done.version,
     }
     if changes:
-        told["changes"] = [
+        members["changes"] = [
             PostedChange(field=c.field, old=c.old, new=c.new, effect=c.effect) for c in changes
         ]
     if done.warnings:
-        told["warnings"] = done.warnings
+        members["warnings"] = done.warnings
     if done.operation is not None:
-        told["operation_id"] = done.operation
-    return told
+        members["operation_id"] = done.operation
+    return members
 
 
 @router.get("", dependencies=[needs(Permission.READ, LISTED)])
@@ -140,15 +140,15 @@ def _row(row: SupervisorRow, *, full: bool, system: bool) -> dict[str, object]:
         healthy=row.state.healthy,
         suspended=not isinstance(row.spec, SpecUnreadable) and row.spec.suspended,
     )
-    found: dict[str, object] = line.model_dump()
+    members: dict[str, object] = line.model_dump()
     if isinstance(row.spec, SpecUnreadable):
-        return found | {"why": row.state.why}
+        return members | {"why": row.state.why}
     if full:
-        found["spec"] = row.spec.normalised()
+        members["spec"] = row.spec.normalised()
     elif system:
         text = json.dumps(row.spec.normalised(), separators=(",", ":"))
-        found |= {"type": row.spec.type, "source": row.spec.io_config.stream, "specString": text}
-    return found
+        members |= {"type": row.spec.type, "source": row.spec.io_config.stream, "specString": text}
+    return members
 
 
 @router.get("/history", dependencies=[needs(Permission.READ, LISTED)])

@@ -51,5 +51,5 @@ def list_snippets(
     overlord = str(request.base_url).rstrip("/")
     known = not asking.is_anyone
     write = partial(snippet, with_token=known, warehouse=parts.tables.warehouse)
-    made = [Snippet(reader=each, code=write(each, data_source, overlord)) for each in usable]
-    return Snippets(data_source=data_source, snippets=made)
+    snippets = [Snippet(reader=each, code=write(each, data_source, overlord)) for each in usable]
+    return Snippets(data_source=data_source, snippets=snippets)

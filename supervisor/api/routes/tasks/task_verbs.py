@@ -102,7 +102,7 @@ def get_task_statuses(
     """Return id -> short status; ids that no task has are left out."""
     if not task_ids:
         raise InvalidRequest([FieldError("", "no task is named", "send a list of ids")])
-    found = parts.tasks.short_statuses(task_ids)
+    statuses = parts.tasks.short_statuses(task_ids)
     submitted = {
         task: TaskShort(
             id=task,
@@ -111,13 +111,13 @@ def get_task_statuses(
             error_msg=row.status.error_msg,
             location=row.status.location,
         )
-        for task, row in submitted_of(parts).short_statuses(set(task_ids) - found.keys()).items()
+        for task, row in submitted_of(parts).short_statuses(set(task_ids) - statuses.keys()).items()
         if asking.may_read(row.status.data_source)
     }
     if asking.reads_all:
-        return found | submitted
-    tables = Ownership(parts.store).of_tasks(found)
-    shown = {task: row for task, row in found.items() if asking.may_read(tables[task])}
+        return statuses | submitted
+    tables = Ownership(parts.store).of_tasks(statuses)
+    shown = {task: row for task, row in statuses.items() if asking.may_read(tables[task])}
     return shown | submitted
 
 

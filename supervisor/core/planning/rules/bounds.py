@@ -35,16 +35,16 @@ def mismatched(spec: SupervisorSpec, rows: Mapping[TopicPartition, CommittedOffs
     starts, ends = spec.io_config.starts, spec.io_config.ends
     if starts is None or ends is None:
         return None
-    told = [
+    mismatches = [
         f"{p} stands at {rows[p].next_offset}, its range is {starts[p]} to {end}"
         for p, end in sorted(ends.items())
         if p in rows and not starts[p] <= rows[p].next_offset <= end
     ]
-    if not told:
+    if not mismatches:
         return None
     return (
-        f"{'; '.join(told)}: another range was read under this id before; `reset` begins again at "
-        "the start, another id reads it beside"
+        f"{'; '.join(mismatches)}: another range was read under this id before; `reset` begins "
+        "again at the start, another id reads it beside"
     )
 
 

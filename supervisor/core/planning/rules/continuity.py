@@ -58,11 +58,11 @@ def unreadable(seen: Observed) -> tuple[Unreadable, ...]:
     if spec is None:
         return ()
     tended = {task.generation_id for task in seen.tasks}
-    found: dict[TopicPartition, Unreadable] = {}
+    by_partition: dict[TopicPartition, Unreadable] = {}
     for generation in seen.generations:
         tended_to = generation.id in tended
         for each in (_waits_above if tended_to else _of_range)(seen, generation):
-            found.setdefault(each.partition, each)
+            by_partition.setdefault(each.partition, each)
     if not spec.suspended:
         held = {p for g in seen.generations for p in g.start}
         ends = spec.io_config.ends
@@ -72,8 +72,8 @@ def unreadable(seen: Observed) -> tuple[Unreadable, ...]:
                 continue  # nothing more is asked for there
             earliest, latest = _log(seen, partition)
             if at < earliest:
-                found[partition] = Unreadable(partition, at, earliest, latest)
-    return tuple(found[p] for p in sorted(found))
+                by_partition[partition] = Unreadable(partition, at, earliest, latest)
+    return tuple(by_partition[p] for p in sorted(by_partition))
 
 
 def _of_range(seen: Observed, generation: Generation) -> Iterator[Unreadable]:

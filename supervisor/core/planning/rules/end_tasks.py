@@ -59,8 +59,8 @@ def _stalled(view: PassView, generation: Generation, replica: ReplicaView) -> st
     stalled = replica.report.stalled_for
     if stalled <= limit:
         return None
-    told = f" ({replica.report.detail})" if replica.report.detail else ""
+    detail_text = f" ({replica.report.detail})" if replica.report.detail else ""
     return (
-        f"no progress for {stalled.total_seconds():.0f} s{told}, the {rule} is "
+        f"no progress for {stalled.total_seconds():.0f} s{detail_text}, the {rule} is "
         f"{limit.total_seconds():g} s: it is replaced"
     )

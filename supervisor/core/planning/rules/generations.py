@@ -154,10 +154,10 @@ class GenerationSteps:
                 )
 
     def _starts_later(self, spec: SupervisorSpec) -> bool:
-        asked_at, delay = self._seen.current.created_at, spec.io_config.start_delay
-        if self._seen.newest is not None or is_over(asked_at, delay, self._seen.now):
+        submitted_at, delay = self._seen.current.created_at, spec.io_config.start_delay
+        if self._seen.newest is not None or is_over(submitted_at, delay, self._seen.now):
             return False
-        self.wakes.append(asked_at + delay)
+        self.wakes.append(submitted_at + delay)
         return True
 
     def _open(self, group: int, start: dict[TopicPartition, int], why: str) -> OpenGeneration:

@@ -90,9 +90,9 @@ def why_read_out(replicas: Sequence[ReplicaView], spec: SupervisorSpec) -> str |
     ends = spec.io_config.ends
     if ends is None:
         return None
-    told = "all of its part of boundedStreamConfig is read"
+    reason = "all of its part of boundedStreamConfig is read"
     done = (all(at >= ends.get(p, at) for p, at in r.position.items()) for r in _reading(replicas))
-    return told if any(done) else None
+    return reason if any(done) else None
 
 
 def milestone(generation: Generation, spec: SupervisorSpec) -> WakeCondition:

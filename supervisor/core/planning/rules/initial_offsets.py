@@ -28,16 +28,16 @@ def commit_initial_offsets(view: PassView) -> Iterator[CommitInitialOffsets]:
     if spec.io_config.starts is not None:
         yield from _bounded_offsets(view, spec)
         return
-    found = {p for p in seen.stream.earliest if spec.io_config.reads(p.topic)}
+    partitions = {p for p in seen.stream.earliest if spec.io_config.reads(p.topic)}
     stored = {p for p in seen.committed if spec.io_config.reads(p.topic)}
     if stored:
-        new = sorted(p for p in found - stored if _joins(view, p, stored))
+        new = sorted(p for p in partitions - stored if _joins(view, p, stored))
         offsets = {p: seen.stream.earliest[p] for p in new}
         why = f"{len(new)} new partition(s): a partition that joins later starts at its earliest"
     else:
         earliest = spec.io_config.use_earliest_offset
         source = seen.stream.earliest if earliest else seen.stream.stable
-        offsets = {p: source[p] for p in sorted(found)}
+        offsets = {p: source[p] for p in sorted(partitions)}
         why = f"no stored offsets: reading begins at the {'earliest' if earliest else 'latest'}"
     if offsets:
         ids = {p.topic: seen.stream.topic_ids[p.topic] for p in offsets}
@@ -85,8 +85,8 @@ def reset_automatically(view: PassView) -> Iterator[ResetOffsets]:
             topic_ids={topic: seen.stream.topic_ids[topic]},
             earliest={u.partition: u.earliest for u in mine},
         )
-        told = "; ".join(str(u) for u in mine)
-        yield ResetOffsets(topic, new, f"resetOffsetAutomatically: {told}")
+        reasons = "; ".join(str(u) for u in mine)
+        yield ResetOffsets(topic, new, f"resetOffsetAutomatically: {reasons}")
 
 
 def _nearest(view: PassView, partition: TopicPartition) -> int:

@@ -197,7 +197,7 @@ class DataSchema(Section):
     def normalised(self) -> dict[str, object]:
         """Return it as GET writes it: all exclusions, and exports only where there are some."""
         columns = self.dimensions_spec.normalised() | {"dimensionExclusions": list(self.excluded)}
-        found = super().normalised() | {"dimensionsSpec": columns}
+        schema = super().normalised() | {"dimensionsSpec": columns}
         if not self.exports:  # what is not asked for reads as Druid writes it
-            del found["exports"]
-        return found
+            del schema["exports"]
+        return schema

@@ -63,9 +63,9 @@ def _checked_url(url: str) -> str:
     try:
         address_of(url[: _URL_MAX + 1])
     except ValueError as error:  # also an unfinished bracket, or a port that is no number
-        told = str(error) if error.args and " " in str(error) else "is no URL"
+        problem = str(error) if error.args and " " in str(error) else "is no URL"
         raise wrong(
-            f"the URL {told}", "give http(s)://host:port; credentials by config or headers"
+            f"the URL {problem}", "give http(s)://host:port; credentials by config or headers"
         ) from None
     if len(url) > _URL_MAX:
         raise wrong("the URL is too long", f"at most {_URL_MAX} characters")
@@ -150,7 +150,7 @@ def _text(schema: JsonValue) -> str:
 
 
 def _user_info(config: Mapping[str, JsonValue]) -> SecretRef | None:
-    found = _references(config, "config")
+    references = _references(config, "config")
     for name, value in config.items():
         if name == _USER_INFO:
             hint = _REFERENCE % (PROVIDER, _USER_INFO)
@@ -160,11 +160,11 @@ def _user_info(config: Mapping[str, JsonValue]) -> SecretRef | None:
         if name not in {_SOURCE, PROVIDER}:
             hint = "only basic authentication is; a private CA belongs into the worker's store"
             raise wrong(f"config {shown(name)} is not built", hint)
-    for name in found.keys() - {_USER_INFO}:
+    for name in references.keys() - {_USER_INFO}:
         raise wrong(f"{shown(name)} cannot be taken from the environment", f"only {_USER_INFO} can")
-    if (_SOURCE in config) != (_USER_INFO in found):
+    if (_SOURCE in config) != (_USER_INFO in references):
         raise wrong(f"{_SOURCE} and {_USER_INFO} go together", _REFERENCE % (PROVIDER, _USER_INFO))
-    return found.get(_USER_INFO)
+    return references.get(_USER_INFO)
 
 
 def _headers(
@@ -201,14 +201,14 @@ def _references(written: Mapping[str, JsonValue], where: str) -> dict[str, Secre
     variables = provider["variables"]
     if not isinstance(variables, dict):
         raise wrong(f"variables of {where} must be an object", form)
-    found: dict[str, SecretRef] = {}
+    references: dict[str, SecretRef] = {}
     for name, variable in variables.items():
         try:
-            found[name] = SecretRef.model_validate({"environment": variable})
+            references[name] = SecretRef.model_validate({"environment": variable})
         except ValidationError:
             raise wrong(
                 f"the variable for {shown(name)} must be called TIDEGATE_SECRET_ and then "
                 "letters, digits or _",
                 "rename it on the server: a spec cannot read other variables",
             ) from None
-    return found
+    return references

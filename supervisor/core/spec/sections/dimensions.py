@@ -60,8 +60,8 @@ def refuse_repeated(names: Sequence[str]) -> None:
             )
     repeated = [name for name in seen.values() if list(names).count(name) > 1]
     if repeated:
-        told = ", ".join(shown(name) for name in repeated)
-        raise wrong(f"Cannot specify a column more than once: [{told}]", "name it once")
+        names_shown = ", ".join(shown(name) for name in repeated)
+        raise wrong(f"Cannot specify a column more than once: [{names_shown}]", "name it once")
 
 
 class Dimension(Section):

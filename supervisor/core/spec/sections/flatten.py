@@ -55,15 +55,15 @@ def _without_jq(notes: SpecProblems, written: object, pointer: str) -> object:
     """Refuse fields of type jq; others stand in for them, so that the rest is looked at."""
     if not isinstance(written, list):
         return written
-    found: list[object] = []
+    fields: list[object] = []
     for number, field in enumerate(written):
         if isinstance(field, Mapping) and field.get("type") == "jq":
             hint = "use type path: $.user.id, or $.items[*].id for all of a list"
             notes.refuse(f"{pointer}/{number}/type", "jq is not built", hint)
-            found.append({"type": "root", **{k: v for k, v in field.items() if k == "name"}})
+            fields.append({"type": "root", **{k: v for k, v in field.items() if k == "name"}})
         else:
-            found.append(field)
-    return found
+            fields.append(field)
+    return fields
 
 
 class FlattenField(Section):

@@ -66,8 +66,8 @@ def read_segment_granularity(value: object) -> Granularity | PeriodGranularity:
     if isinstance(name, str) and name.upper() in Granularity.__members__:
         return Granularity[name.upper()]
     if isinstance(name, str) and name.upper() == "NONE":
-        told = "NONE has no time chunks: no segment could be allocated for any row"
-        raise wrong(told, f"use one of {_NAMES}, ALL, or a period")
+        message = "NONE has no time chunks: no segment could be allocated for any row"
+        raise wrong(message, f"use one of {_NAMES}, ALL, or a period")
     raise _unknown(name, (*PERIODS, Granularity.ALL), "a segment granularity")
 
 
@@ -98,10 +98,10 @@ def _has_members(value: Mapping[object, object]) -> bool:
 
 
 def _of_object(value: Mapping[object, object]) -> PeriodGranularity:
-    said = {name: member for name, member in value.items() if member is not None}
-    if said.get("type") != "duration":
-        return PeriodGranularity.model_validate(said)
-    read = DurationGranularity.model_validate(said)
+    members = {name: member for name, member in value.items() if member is not None}
+    if members.get("type") != "duration":
+        return PeriodGranularity.model_validate(members)
+    read = DurationGranularity.model_validate(members)
     seconds, millis = divmod(read.duration, 1000)
     written = f"PT{seconds}.{millis:03d}S" if millis else f"PT{seconds}S"
     return PeriodGranularity(period=written, origin=read.origin or _EPOCH)
@@ -110,8 +110,8 @@ def _of_object(value: Mapping[object, object]) -> PeriodGranularity:
 def _of_whole_seconds(read: PeriodGranularity) -> PeriodGranularity:
     origin = read.origin
     if read_period(read.period).exact_micros % SECOND or (origin and origin.microsecond):
-        told = "a time chunk has whole seconds, and begins with one"
-        raise wrong(told, "use a longer period, and an origin without a fraction of a second")
+        message = "a time chunk has whole seconds, and begins with one"
+        raise wrong(message, "use a longer period, and an origin without a fraction of a second")
     return read
 
 
@@ -166,10 +166,12 @@ class GranularitySpec(Section):
     @property
     def chunks(self) -> Granularity | PeriodChunks:
         """The time chunks, as tasks are told them."""
-        asked = self.segment_granularity
-        if isinstance(asked, Granularity):
-            return asked
-        return PeriodChunks(period=asked.period, time_zone=asked.time_zone, origin=asked.origin)
+        configured = self.segment_granularity
+        if isinstance(configured, Granularity):
+            return configured
+        return PeriodChunks(
+            period=configured.period, time_zone=configured.time_zone, origin=configured.origin
+        )
 
     @property
     def truncation(self) -> Truncation | None:
@@ -182,9 +184,9 @@ class GranularitySpec(Section):
     def normalised(self) -> dict[str, object]:
         """Return it as GET writes it: ALL and NONE are objects."""
         chunks, cut = self.segment_granularity, self.query_granularity
-        found = super().normalised()
+        section = super().normalised()
         if chunks is Granularity.ALL:
-            found["segmentGranularity"] = {"type": "all"}
+            section["segmentGranularity"] = {"type": "all"}
         if cut is None or cut == EVERYTHING:
-            found["queryGranularity"] = {"type": "none" if cut is None else "all"}
-        return found
+            section["queryGranularity"] = {"type": "none" if cut is None else "all"}
+        return section

@@ -29,8 +29,8 @@ def _read_dictionaries(value: object) -> object:
     if isinstance(value, bool):
         return value
     if not isinstance(value, list | tuple):
-        told = "true, false, or the list of columns without a dictionary"
-        raise wrong("must be true, false or a list of columns", told)
+        explanation = "true, false, or the list of columns without a dictionary"
+        raise wrong("must be true, false or a list of columns", explanation)
     if len(value) > COLUMNS_MAX:
         raise wrong(f"names {len(value)} columns", f"at most {COLUMNS_MAX}, or false for all")
     lowered: dict[str, str] = {}
@@ -39,11 +39,11 @@ def _read_dictionaries(value: object) -> object:
             raise wrong("must be true, false or a list of columns", "each a text")
         _NAME.validate_python(name)
         if "." in name:
-            told = f"{shown(name)}: Parquet takes a dot for the way into a nested column"
-            raise wrong(told, "leave it out, or say false for all columns")
+            explanation = f"{shown(name)}: Parquet takes a dot for the way into a nested column"
+            raise wrong(explanation, "leave it out, or say false for all columns")
         if (other := lowered.setdefault(name.lower(), name)) != name:
-            told = f"{shown(other)} and {shown(name)} differ in case only"
-            raise wrong(told, "keep one of them, or say false for all columns")
+            explanation = f"{shown(other)} and {shown(name)} differ in case only"
+            raise wrong(explanation, "keep one of them, or say false for all columns")
     return tuple(dict.fromkeys(value)) or True
 
 

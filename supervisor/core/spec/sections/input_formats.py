@@ -308,12 +308,12 @@ class KafkaInputFormat(_Format):
 
     def normalised(self) -> dict[str, object]:
         """Return it as GET writes it: the formats within it, too."""
-        found = super().normalised()
+        section = super().normalised()
         inner = {"valueFormat": self.value_format, "keyFormat": self.key_format}
-        found |= {name: one.normalised() for name, one in inner.items() if one is not None}
+        section |= {name: one.normalised() for name, one in inner.items() if one is not None}
         if self.header_format is not None:
-            found["headerFormat"] = self.header_format.model_dump(mode="json")
-        return found
+            section["headerFormat"] = self.header_format.model_dump(mode="json")
+        return section
 
 
 InputFormat = Annotated[

@@ -277,7 +277,7 @@ class KafkaIoConfig(Section):
 
     def normalised(self) -> dict[str, object]:
         """Return it as GET writes it; `stream` is the topic or the pattern."""
-        found = super().normalised() | {"stream": self.stream}
+        section = super().normalised() | {"stream": self.stream}
         if (moment := self.late_message_rejection_start_date_time) is not None:
-            found["lateMessageRejectionStartDateTime"] = moment.isoformat()
-        return found
+            section["lateMessageRejectionStartDateTime"] = moment.isoformat()
+        return section

@@ -93,12 +93,12 @@ def read_properties(document: object, pointer: str = POINTER) -> ReadProperties:
     `sasl.jaas.config` is read in one closed form and rebuilt, never passed on (CVE-2023-25194).
     """
     if not isinstance(document, Mapping):
-        told = "must be an object" if document is not None else "is required"
+        message = "must be an object" if document is not None else "is required"
         hint = 'give {"bootstrap.servers": "host:port"}'
-        raise InvalidSpec([FieldError(pointer, told, hint)])
+        raise InvalidSpec([FieldError(pointer, message, hint)])
     if len(document) > _PROPERTIES_MAX:
-        told = f"has {len(document)} properties, at most {_PROPERTIES_MAX} are allowed"
-        raise InvalidSpec([FieldError(pointer, told)])
+        message = f"has {len(document)} properties, at most {_PROPERTIES_MAX} are allowed"
+        raise InvalidSpec([FieldError(pointer, message)])
     reading = _Reading(pointer)
     for given, value in document.items():
         reading.take(str(given), value)
@@ -271,11 +271,11 @@ class _Reading:
                 known = str(wrong["loc"][0]) if wrong["loc"] else "security_protocol"
                 # A field's alias is its name in camelCase; ours are told apart without case.
                 flat = known.replace("_", "").lower()
-                told = (n for f, n in self.names.items() if f.replace("_", "") == flat)
-                name = next(told, "security.protocol")
-                said = wrong["msg"].removeprefix("Value error, ")
+                matches = (n for f, n in self.names.items() if f.replace("_", "") == flat)
+                name = next(matches, "security.protocol")
+                message = wrong["msg"].removeprefix("Value error, ")
                 hint = _MECHANISM_HINT if FIELDS.get(name) == "sasl_mechanism" else ""
-                self.refuse(name, said.replace("Input should be", f"{name} must be"), hint)
+                self.refuse(name, message.replace("Input should be", f"{name} must be"), hint)
             return None
 
     def _check_together(self) -> None:

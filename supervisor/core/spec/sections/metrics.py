@@ -211,8 +211,8 @@ class FilteredAggregator(Section):
 
     def contract(self) -> Metric:
         """Return it as tasks are told it."""
-        told = {"name": self.name, "filter": self.filter}
-        return self.aggregator.contract().model_copy(update=told)
+        overrides = {"name": self.name, "filter": self.filter}
+        return self.aggregator.contract().model_copy(update=overrides)
 
 
 Aggregator = Annotated[_Plain | FilteredAggregator, Field(discriminator="type"), _KINDS]
@@ -220,13 +220,13 @@ Aggregator = Annotated[_Plain | FilteredAggregator, Field(discriminator="type"),
 
 def fields_of(metrics: Sequence[Aggregator]) -> frozenset[str]:
     """Return the fields that metrics are made of; those of filters are not counted."""
-    found: set[str] = set()
+    fields: set[str] = set()
     for metric in (one.contract() for one in metrics):
         if metric.field is not None:
-            found.add(metric.field)
+            fields.add(metric.field)
         elif metric.expression is not None:
-            found |= names_in(parse(metric.expression))
-    return frozenset(found)
+            fields |= names_in(parse(metric.expression))
+    return frozenset(fields)
 
 
 def check_metrics(metrics: Sequence[Aggregator], *, rollup: bool) -> None:

@@ -39,9 +39,11 @@ class InlineDescriptorDecoder(Section):
         try:
             read_descriptors(self.descriptor_string, self.proto_message_type)
         except ProtobufSchemaError as error:
-            told = str(error)
-            hint = f"give what base64 -w0 FILE prints after {SET_HINT}" if "base64" in told else ""
-            raise wrong(f"the descriptor: {told}", hint) from None
+            problem = str(error)
+            hint = (
+                f"give what base64 -w0 FILE prints after {SET_HINT}" if "base64" in problem else ""
+            )
+            raise wrong(f"the descriptor: {problem}", hint) from None
         return self
 
     def contract(self) -> OneMessage:

@@ -96,19 +96,19 @@ class TopicPattern:
         return wrong(f"topicPattern {shown(self._text)}, at {self._at}: {problem}", _HINT)
 
     def _read_or(self) -> _Part:
-        found = self._read_chain()
+        part = self._read_chain()
         while self._skip("|"):
             other = self._read_chain()
-            found = _Part(
-                found.empty or other.empty, found.first | other.first, found.last | other.last
+            part = _Part(
+                part.empty or other.empty, part.first | other.first, part.last | other.last
             )
-        return found
+        return part
 
     def _read_chain(self) -> _Part:
-        found = _NOTHING
+        chain = _NOTHING
         while self._next not in {"", "|", ")"}:
-            found = self._chained(found, self._read_repeated())
-        return found
+            chain = self._chained(chain, self._read_repeated())
+        return chain
 
     def _chained(self, one: _Part, two: _Part) -> _Part:
         for state in one.last:
@@ -141,7 +141,7 @@ class TopicPattern:
         self, atom: _Part, again: Callable[[], _Part], least: int, most: int | None
     ) -> _Part:
         """Write `atom{least,most}` out, with a copy of the atom for each time."""
-        found, copies = _NOTHING, max(least, most or 0, 1)
+        chain, copies = _NOTHING, max(least, most or 0, 1)
         for number in range(copies):
             each = atom if number == 0 else again()
             if most is None and number == copies - 1:
@@ -149,8 +149,8 @@ class TopicPattern:
                     self._follow[state] |= each.first
             if number >= least:
                 each = _Part(empty=True, first=each.first, last=each.last)
-            found = self._chained(found, each)
-        return found if most != 0 else _NOTHING
+            chain = self._chained(chain, each)
+        return chain if most != 0 else _NOTHING
 
     def _read_times(self) -> tuple[int, int | None]:
         match self._take():
@@ -212,7 +212,7 @@ class TopicPattern:
 
     def _read_class(self) -> frozenset[str]:
         negated = self._skip("^")
-        found: frozenset[str] = frozenset()
+        characters: frozenset[str] = frozenset()
         while not self._skip("]"):
             low = self._read_of_class()
             if self._next == "-" and self._text[self._at + 1 : self._at + 2] not in {"]", ""}:
@@ -221,10 +221,10 @@ class TopicPattern:
                 if len(low) != 1 or len(high) != 1 or max(low) > max(high):
                     raise self._refused("this is no range")
                 low = frozenset(s for s in _ALPHABET if max(low) <= s <= max(high))
-            found |= low
-        if not found:
+            characters |= low
+        if not characters:
             raise self._refused("a class is empty")
-        return _ALPHABET - found if negated else found
+        return _ALPHABET - characters if negated else characters
 
     def _read_of_class(self) -> frozenset[str]:
         sign = self._take()

@@ -44,14 +44,14 @@ def _parse(given: Given) -> Value:
 
 def _number(value: Value) -> str:
     """Return BIGINT: an address as a long; null if it is none."""
-    found = []
+    alternatives = []
     if value.long:
-        found.append(
+        alternatives.append(
             let(value.long, lambda n: f"CASE WHEN {n} BETWEEN 0L AND {_LIMIT - 1}L THEN {n} END")
         )
     if value.string:
-        found.append(let(value.string, _number_of_text))
-    return first(found, "BIGINT")
+        alternatives.append(let(value.string, _number_of_text))
+    return first(alternatives, "BIGINT")
 
 
 def _number_of_text(raw: str) -> str:
@@ -64,12 +64,12 @@ def _number_of_text(raw: str) -> str:
 
 def _stringify(given: Given) -> Value:
     value = given.values[0]
-    found = []
+    alternatives = []
     if value.long:
         parts = ", ".join(
             f"CAST((shiftright(%s, {shift}) & 255L) AS STRING)" for shift in (24, 16, 8, 0)
         )
-        found.append(
+        alternatives.append(
             let(
                 value.long,
                 lambda n: (
@@ -79,16 +79,18 @@ def _stringify(given: Given) -> Value:
             )
         )
     if value.string:
-        found.append(let(value.string, lambda s: f"CASE WHEN {s} RLIKE {_ADDRESS} THEN {s} END"))
-    return of_text(first(found, "STRING"))
+        alternatives.append(
+            let(value.string, lambda s: f"CASE WHEN {s} RLIKE {_ADDRESS} THEN {s} END")
+        )
+    return of_text(first(alternatives, "STRING"))
 
 
 def _match(given: Given) -> Value:
     written = given.literal_text(1, "the subnet")
-    found = _SUBNET.fullmatch(written)
-    if not found:
+    match = _SUBNET.fullmatch(written)
+    if not match:
         raise given.wrong(1, f"'{written}' is no subnet", "write one like 192.168.0.0/16")
-    *parts, size = found.groups()
+    *parts, size = match.groups()
     bits = 32 if size is None else int(size)
     mask = _LIMIT - 2 ** (32 - bits)
     network = int.from_bytes(int(part) for part in parts) & mask

@@ -103,14 +103,14 @@ def _cartesian_fold(given: Given) -> Value:
     Without any it is what it begins with, as it is for `fold`; Druid says an empty array.
     """
     arrays = [given.array(place) for place in range(1, len(given.values) - 1)]
-    found = _folded(given, arrays, given.values[-1])
+    folded = _folded(given, arrays, given.values[-1])
     few = _few(arrays)
 
     def bounded(sql: str | None) -> str | None:
         return sql and f"CASE WHEN {few} THEN {sql} END"
 
-    array = found.array and ArrayValue(found.array.kind, bounded(found.array.sql) or "")
-    return Value(bounded(found.long), bounded(found.double), bounded(found.string), array)
+    array = folded.array and ArrayValue(folded.array.kind, bounded(folded.array.sql) or "")
+    return Value(bounded(folded.long), bounded(folded.double), bounded(folded.string), array)
 
 
 def _few(arrays: Sequence[ArrayValue]) -> str:

@@ -55,10 +55,10 @@ def _offset(first: int) -> Callable[[Given], Value]:
 def _offset_of(first: int) -> Callable[[Given], Value]:
     def make(given: Given) -> Value:
         def place(array: str, wanted: str) -> str:
-            found = f"CASE WHEN {wanted} IS NULL AND {is_null(given.values[1])} THEN "
-            found += f"array_position(transform({array}, tg_f -> tg_f IS NULL), true) "
-            found += f"ELSE array_position({array}, {wanted}) END"
-            return f"(nullif({found}, 0L) - {1 - first}L)"
+            position = f"CASE WHEN {wanted} IS NULL AND {is_null(given.values[1])} THEN "
+            position += f"array_position(transform({array}, tg_f -> tg_f IS NULL), true) "
+            position += f"ELSE array_position({array}, {wanted}) END"
+            return f"(nullif({position}, 0L) - {1 - first}L)"
 
         array, wanted = _comparable(given, 0, 1)
         return of_long(let_both(array, wanted, place))

@@ -160,9 +160,9 @@ def _to_bits(given: Given) -> Value:
 def _from_bits(given: Given) -> Value:
     """A double is cut; one beyond the longs is null, where Druid fails the row."""
     value = given.values[0]
-    found = [value.long] if value.long else []
+    alternatives = [value.long] if value.long else []
     if value.double:
-        found.append(whole_of_double(value.double))
+        alternatives.append(whole_of_double(value.double))
 
     def number(bits: str) -> str:
         size = let(
@@ -178,7 +178,7 @@ def _from_bits(given: Given) -> Value:
             f"CASE WHEN {bits} < 0L THEN negative({size}) WHEN {bits} IS NOT NULL THEN {size} END"
         )
 
-    return of_double(let(first(found, "BIGINT"), number))
+    return of_double(let(first(alternatives, "BIGINT"), number))
 
 
 def _scalb(given: Given) -> Value:
@@ -186,14 +186,14 @@ def _scalb(given: Given) -> Value:
     left, right = given.values
     if not (left.texts and right.texts):
         return Value()
-    found = [f"CAST({sql} AS INT)" for sql in (right.long, right.double) if sql]
+    exponents = [f"CAST({sql} AS INT)" for sql in (right.long, right.double) if sql]
     if right.string or right.array:
         rest = Value(string=right.string, array=right.array)
-        found.append(f"CAST({as_long(rest)} AS INT)")
-    made = let_both(as_double(left), first(found, "INT"), _times_power)
+        exponents.append(f"CAST({as_long(rest)} AS INT)")
+    scaled = let_both(as_double(left), first(exponents, "INT"), _times_power)
     if left.string and right.string:
-        made = f"CASE WHEN {left.string} IS NULL OR {right.string} IS NULL THEN {made} END"
-    return of_double(made)
+        scaled = f"CASE WHEN {left.string} IS NULL OR {right.string} IS NULL THEN {scaled} END"
+    return of_double(scaled)
 
 
 def _times_power(number: str, power: str) -> str:

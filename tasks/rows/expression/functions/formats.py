@@ -72,18 +72,18 @@ def _format(given: Given) -> Value:
     if not given.values[0].texts:
         return Value()
     pattern = given.literal_text(0, "the pattern")
-    made, tests, length = [], [], 0
+    pieces, tests, length = [], [], 0
     for part in _parts(given, pattern):
         if isinstance(part, str):
-            made.append(text(part))
+            pieces.append(text(part))
             continue
         length += int(part.width or 0) + int(part.precision[1:] or 0)
         if length > _LENGTH_MAX:
             fix = f"let widths and precisions be {_LENGTH_MAX} in all"
             raise given.wrong(0, f"'{part.written}' makes the text too long", fix)
-        made.append(_part_sql(given, part))
+        pieces.append(_part_sql(given, part))
         tests += _unfit(given, part)
-    whole = f"concat({', '.join(made)})" if made else "''"
+    whole = f"concat({', '.join(pieces)})" if pieces else "''"
     if tests:
         held = "".join(
             f", '; ', coalesce({as_string(value)}, 'null')" for value in given.values[1:]
@@ -108,26 +108,26 @@ def _parts(given: Given, pattern: str) -> Iterator[str | _Part]:
             yield pattern[at:begin]
             at = begin
             continue
-        found = _PART.match(pattern, at)
-        if found is None:
+        match = _PART.match(pattern, at)
+        if match is None:
             raise given.wrong(0, f"'{pattern[at:]}' is no part of a pattern", "write %% for %")
-        index, flags, width, precision, conversion = found.groups(default="")
-        at = found.end()
-        if conversion in {"%", "n"} and found.group() == f"%{conversion}":
+        index, flags, width, precision, conversion = match.groups(default="")
+        at = match.end()
+        if conversion in {"%", "n"} and match.group() == f"%{conversion}":
             yield "%" if conversion == "%" else "\n"
             continue
         if conversion not in _FLAGS or ("<" in flags and index):
             fix = _OTHER.get(conversion, "write %% for %")
-            raise given.wrong(0, f"'{found.group()}' is not known", fix)
+            raise given.wrong(0, f"'{match.group()}' is not known", fix)
         if index:
             last = int(index) - 1
         elif "<" not in flags:
             last, ordinary = ordinary, ordinary + 1
         part = _Part(last, flags.replace("<", ""), width, precision, conversion)
         if not 0 <= last < len(given.values) - 1:
-            raise given.wrong(0, f"'{found.group()}' has no value", "give one more to format")
+            raise given.wrong(0, f"'{match.group()}' has no value", "give one more to format")
         if part.fault:
-            raise given.wrong(0, f"'{found.group()}': {part.fault}", "write it as Java does")
+            raise given.wrong(0, f"'{match.group()}': {part.fault}", "write it as Java does")
         yield part
 
 

@@ -33,21 +33,21 @@ def _path(given: Given, place: int) -> str:
         ExpressionError: it is no literal, or none of Druid's.
     """
     written = given.literal_text(place, "the path")
-    at, made = 1, ""
+    at, path = 1, ""
     while written.startswith("$") and at < len(written):
-        found = _STEP.match(written, at)
-        if found is None:
+        match = _STEP.match(written, at)
+        if match is None:
             break
-        dotted, number, single, double = found.groups()
+        dotted, number, single, double = match.groups()
         key = dotted or single or double
         if key == "*":
             break
-        made += f"[{int(number)}]" if number else f"['{key}']"
-        at = found.end()
+        path += f"[{int(number)}]" if number else f"['{key}']"
+        at = match.end()
     if not written.startswith("$") or at < len(written):
         fix = "write $, .name, ['name'] and [0] only"
         raise given.wrong(place, f"the path '{written}' cannot be read", fix)
-    return made
+    return path
 
 
 def _raw(document: str, path: str) -> str:

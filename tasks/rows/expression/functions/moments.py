@@ -86,14 +86,14 @@ def _zone(given: Given, place: int) -> str:
 def _origin(given: Given) -> datetime | None:
     if not _is_given(given, 2):
         return None
-    found = given.literal(2)
+    literal = given.literal(2)
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
     try:
-        if isinstance(found, str):
-            moment = datetime.fromisoformat(found)
+        if isinstance(literal, str):
+            moment = datetime.fromisoformat(literal)
             return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        if isinstance(found, int):
-            return epoch + timedelta(milliseconds=found)
+        if isinstance(literal, int):
+            return epoch + timedelta(milliseconds=literal)
     except (ValueError, OverflowError):
         pass
     raise given.wrong(2, f"the origin of {given.name} is no time", "write '2024-01-01T00:00:00Z'")

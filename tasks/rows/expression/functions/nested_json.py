@@ -69,12 +69,12 @@ def _document(given: Given, place: int) -> str:
         ExpressionError: it is neither.
     """
     value = given.values[place]
-    found = [value.json] if value.json else []
-    found += [parsed(value.string)] if value.string else []
-    if value.texts and not found:
+    alternatives = [value.json] if value.json else []
+    alternatives += [parsed(value.string)] if value.string else []
+    if value.texts and not alternatives:
         fix = "make nested data of it: json_object('name', x)"
         raise given.wrong(place, f"{given.name} takes nested data, and texts of JSON", fix)
-    return first(found, "STRING")
+    return first(alternatives, "STRING")
 
 
 def _merged(left: str, right: str) -> str:

@@ -62,12 +62,12 @@ def of_reals(form: Form) -> Callable[[Given], Value]:
     """Make a function from two doubles to a double."""
 
     def make(given: Given) -> Value:
-        found = numeric(given.values[0], given.values[1], lambda a, b: f"({a} + {b})", form)
-        if not found.long:
-            return found
+        computed = numeric(given.values[0], given.values[1], lambda a, b: f"({a} + {b})", form)
+        if not computed.long:
+            return computed
         left, right = given.values
         whole = form(f"CAST({left.long} AS DOUBLE)", f"CAST({right.long} AS DOUBLE)")
-        return of_double(first([whole, *([found.double] if found.double else [])], "DOUBLE"))
+        return of_double(first([whole, *([computed.double] if computed.double else [])], "DOUBLE"))
 
     return make
 
@@ -163,10 +163,10 @@ def _shift(name: str) -> Form:
 def _complement(given: Given) -> Value:
     """Of a double beyond the longs Druid fails the row, here it is null."""
     value = given.values[0]
-    found = [f"(~ {value.long})"] if value.long else []
+    alternatives = [f"(~ {value.long})"] if value.long else []
     if value.double:
-        found.append(f"(~ {whole_of_double(value.double)})")
-    return of_long(first(found, "BIGINT"))
+        alternatives.append(f"(~ {whole_of_double(value.double)})")
+    return of_long(first(alternatives, "BIGINT"))
 
 
 def _cot(x: str) -> str:

@@ -37,14 +37,14 @@ def _like(given: Given) -> Value:
 
 def _like_pattern(written: str, escape: str | None) -> str:
     """Write a pattern with Spark's escape, a backslash; Druid has none unless it is given."""
-    made, plain = "", False
+    like_pattern, plain = "", False
     for letter in written:
         if letter == escape and not plain:
             plain = True
             continue
-        made += "\\" + letter if letter == "\\" or (plain and letter in "%_") else letter
+        like_pattern += "\\" + letter if letter == "\\" or (plain and letter in "%_") else letter
         plain = False
-    return made
+    return like_pattern
 
 
 def _regexp_like(given: Given) -> Value:
