@@ -40,7 +40,7 @@ from supervisor.services.tasks.stop_task import TaskStops
 from supervisor.services.tasks.task_logs import TaskLogViews
 from supervisor.services.tasks.task_reports import TaskReportViews
 from supervisor.services.tasks.workers import WorkerAdmin
-from supervisor.views.files import Journals
+from supervisor.views.tables.files import Journals
 
 
 @dataclass(frozen=True)

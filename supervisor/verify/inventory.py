@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 
-from supervisor.views.warehouse import WarehouseCopy, WarehouseFile, WarehouseFiles
+from supervisor.views.tables.warehouse import WarehouseCopy, WarehouseFile, WarehouseFiles
 
 README = "README.txt"
 """Lies in the folder of each table; a crash may leave `.README.txt.<task>` beside it."""

@@ -8,8 +8,8 @@ from supervisor.core.values.ids import ordinal_of
 from supervisor.core.values.table_names import errors_table
 from supervisor.verify.dropped import LetGo
 from supervisor.verify.facts import DeclaredGap
-from supervisor.views import ledger
-from supervisor.views.ledger import LedgerCompacted, LedgerLetGo
+from supervisor.views.tables import ledger
+from supervisor.views.tables.ledger import LedgerCompacted, LedgerLetGo
 from tasks.contract.messages import SegmentFile
 from tasks.contract.offsets import TopicPartition
 

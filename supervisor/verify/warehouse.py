@@ -28,7 +28,7 @@ from supervisor.verify.inventory import (
     only,
     total_bytes,
 )
-from supervisor.views.warehouse import WarehouseFile, WarehouseFiles
+from supervisor.views.tables.warehouse import WarehouseFile, WarehouseFiles
 
 THREADS = 2
 """One waits for the disk while the other computes."""

@@ -9,8 +9,8 @@ from enum import StrEnum
 
 from supervisor.core.model.rows import GenerationState
 from supervisor.ports.state_history import StoredState
-from supervisor.views.ledger import PlanView
 from supervisor.views.status import StatusPayload, SupervisorStatus
+from supervisor.views.tables.ledger import PlanView
 from tasks.contract.wire import Instant, Wire
 
 FAILURES_SHOWN = 3

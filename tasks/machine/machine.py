@@ -8,10 +8,9 @@
                        PAUSED ───────────────────┘                        └───────────────┘
     any ──a fact forbids to go on──► FAILED          any ──StopRequested──► stopped, journal kept
 
-The task's thread does one thing at a time (`TaskState.busy`).  When the thread is idle, `_decide`
-looks at the whole state and picks the next work.  So no event is needed twice, and a late event
-does no harm.  A batch takes these steps: it is read, the topic ids are compared by a look at Kafka
-(P11), it is journaled.  It counts from then on.
+The task's thread does one thing at a time (`TaskState.busy`).  When it is idle, `_decide` looks at
+the whole state and picks the next work.  So no event is needed twice, and a late event does no
+harm.  A batch is read, a look at Kafka compares the topic ids (P11), and it counts once journaled.
 """
 
 from dataclasses import replace

@@ -15,7 +15,7 @@ from supervisor.cli.shell.pages import rows_up_to
 from supervisor.cli.shell.problems import FAILED
 from supervisor.cli.shell.wait import wait_for
 from supervisor.cli.table.segment_life import TABLES, Table, a_period, within
-from supervisor.views.compaction import CompactionPage, CompactionRuleView, CompactionView
+from supervisor.views.tables.compaction import CompactionPage, CompactionRuleView, CompactionView
 
 commands = typer.Typer(
     no_args_is_help=True, cls=Sections, help="Rewrite small files of a table as larger ones."

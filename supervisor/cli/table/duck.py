@@ -23,7 +23,7 @@ from supervisor.cli.table.segments import data_sources, files_of
 from supervisor.cli.table.table_sql import named, quoted, view_of
 from supervisor.core.tables.path_patterns import pattern_of
 from supervisor.core.values.table_names import name_problem, rows_table
-from supervisor.views.files import TableFiles
+from supervisor.views.tables.files import TableFiles
 
 _BATCH_ROWS = 1_000
 _NOT_FOUND = 404

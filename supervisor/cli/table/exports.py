@@ -11,7 +11,7 @@ from supervisor.cli.shell.groups import Sections
 from supervisor.cli.shell.options import Output, Server, connect
 from supervisor.cli.shell.output import ago, print_notice, show_json, show_table, show_text
 from supervisor.core.tables.snippets import Reader
-from supervisor.views.exports import ExportList, ExportView, Snippets
+from supervisor.views.tables.exports import ExportList, ExportView, Snippets
 
 commands = typer.Typer(
     no_args_is_help=True, cls=Sections, help="Tables in other formats, over the same files."

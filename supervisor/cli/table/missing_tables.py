@@ -9,7 +9,7 @@ from supervisor.cli.table.case_names import folded
 from supervisor.cli.table.duck import NoSuchTable
 from supervisor.cli.table.segments import data_sources, files_of
 from supervisor.core.values.table_names import errors_table, is_errors_table, rows_table
-from supervisor.views.files import TableFiles
+from supervisor.views.tables.files import TableFiles
 
 
 def why_missing(

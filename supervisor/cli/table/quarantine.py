@@ -21,7 +21,7 @@ from supervisor.cli.shell.output import (
 )
 from supervisor.cli.shell.problems import CommandFailed
 from supervisor.verify.ledger import Ledger
-from supervisor.views.quarantine import Quarantined, QuarantinedRecord
+from supervisor.views.tables.quarantine import Quarantined, QuarantinedRecord
 from tasks.contract.kafka_client import librdkafka_properties
 
 commands = typer.Typer(

@@ -13,7 +13,7 @@ from supervisor.cli.shell.options import Output, Server, Yes, connect
 from supervisor.cli.shell.output import ago, show_done, show_json, show_table, size
 from supervisor.core.values.field_types import parse_duration
 from supervisor.core.values.intervals import Interval, parse_interval
-from supervisor.views.segments import Marked, RetentionView, SegmentView, TableSegments
+from supervisor.views.tables.segments import Marked, RetentionView, SegmentView, TableSegments
 
 TABLES = "/api/v1/datasources"
 PAGE = 5_000

@@ -16,8 +16,8 @@ from supervisor.cli.table.segment_life import (
     segments_of,
     show_segments,
 )
-from supervisor.views.files import DataSources, TableFile, TableFiles
-from supervisor.views.segments import SegmentView
+from supervisor.views.tables.files import DataSources, TableFile, TableFiles
+from supervisor.views.tables.segments import SegmentView
 
 commands = typer.Typer(
     no_args_is_help=True, cls=Sections, help="Published files: together they are the table."

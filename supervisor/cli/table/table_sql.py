@@ -12,7 +12,7 @@ import pyarrow as pa
 from supervisor.cli.table.case_names import aliases_of
 from supervisor.core.tables.path_patterns import pattern_of
 from supervisor.core.tables.widening import DUCK, cast_sql
-from supervisor.views.files import TableFile, TableFiles
+from supervisor.views.tables.files import TableFile, TableFiles
 from tasks.contract.ingest_spec import Column
 from tasks.rows.row_plan import OWN_COLUMNS, RECORDS, is_own_of_rollup
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from supervisor.cli.shell.client import Client
 from supervisor.cli.shell.output import print_notice, progress_bar, show_table, show_text, size
 from supervisor.verify.inventory import FileFindingKind, Inventory, Place, shown
-from supervisor.views.warehouse import WarehouseFiles
+from supervisor.views.tables.warehouse import WarehouseFiles
 
 FILES = "/api/v1/files"
 _WAITING = {

@@ -24,9 +24,9 @@ from supervisor.core.values.errors import (
     UnknownWord,
 )
 from supervisor.ports.store import Clock
-from supervisor.views.ledger import Ledger, PlansView, compactions_of, ledger_of, plans_of
 from supervisor.views.rows import SupervisorRow, unreadable_states
 from supervisor.views.status import StatusFacts, SupervisorStatus, status_of
+from supervisor.views.tables.ledger import Ledger, PlansView, compactions_of, ledger_of, plans_of
 from supervisor.views.tasks import (
     ParseError,
     StatsLeaf,

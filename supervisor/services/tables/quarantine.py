@@ -13,7 +13,7 @@ from supervisor.core.values.errors import RecordNotFound, SupervisorNotFound
 from supervisor.core.values.table_names import errors_table, is_errors_table
 from supervisor.ports.quarantine import RawRecord, RawRecords, RecordPlace, WantedRecords
 from supervisor.ports.store import Store
-from supervisor.views.quarantine import Quarantined, QuarantinedRecord
+from supervisor.views.tables.quarantine import Quarantined, QuarantinedRecord
 from tasks.contract.messages import OffsetSpan
 
 LISTED_BYTES = 4_096

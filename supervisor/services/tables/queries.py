@@ -9,8 +9,9 @@ from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.ports.store import Clock, Store
 from supervisor.services.tables.warehouse import warehouse_files
 from supervisor.services.tasks.workers import worker_urls
-from supervisor.views.exports import ExportView, export_views
-from supervisor.views.files import (
+from supervisor.views.rows import live_in
+from supervisor.views.tables.exports import ExportView, export_views
+from supervisor.views.tables.files import (
     WITHIN_S,
     ColumnSets,
     DataSources,
@@ -20,8 +21,7 @@ from supervisor.views.files import (
     live_ranges,
     published,
 )
-from supervisor.views.rows import live_in
-from supervisor.views.warehouse import WarehouseFiles
+from supervisor.views.tables.warehouse import WarehouseFiles
 from tasks.rows.discovery import common
 
 

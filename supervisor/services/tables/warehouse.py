@@ -12,7 +12,7 @@ from supervisor.core.tables.compaction import Compaction
 from supervisor.core.tables.exports import Export, copies_of, files_of, log_of
 from supervisor.core.values.errors import NotExportable
 from supervisor.ports.store import Transaction
-from supervisor.views.warehouse import WarehouseCopy, WarehouseFile, WarehouseFiles
+from supervisor.views.tables.warehouse import WarehouseCopy, WarehouseFile, WarehouseFiles
 from tasks.contract.messages import PublishOutcome
 
 

@@ -24,7 +24,7 @@ from supervisor.verify.runs import Runs
 from supervisor.verify.topic import TopicRead
 from supervisor.verify.verdict import Verification
 from supervisor.verify.verifier import compare
-from supervisor.views.ledger import compactions_of, ledger_of
+from supervisor.views.tables.ledger import compactions_of, ledger_of
 from tasks.contract.messages import OffsetSpan, SegmentFile
 from tasks.contract.offsets import TopicPartition
 from tests.conformance.stories import CLICKS, HOUR, NOON, attempt, opening, take_lease

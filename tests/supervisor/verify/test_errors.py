@@ -10,8 +10,8 @@ from supervisor.verify.errors import read_errors
 from supervisor.verify.files import THROWN_AWAY, read_publication
 from supervisor.verify.ledger import Ledger
 from supervisor.verify.verdict import Finding, FindingKind
-from supervisor.views.ledger import LedgerLetGo
 from supervisor.views.lenient import lenient
+from supervisor.views.tables.ledger import LedgerLetGo
 from tasks.ingest.formats.reject_reasons import RejectReason
 from tests.supervisor.cli.table.tables import MIDNIGHT, Publisher, rows_of
 

@@ -17,7 +17,7 @@ from supervisor.verify.inventory import (
     total_bytes,
 )
 from supervisor.views.lenient import lenient
-from supervisor.views.warehouse import WarehouseCopy, WarehouseFile, WarehouseFiles
+from supervisor.views.tables.warehouse import WarehouseCopy, WarehouseFile, WarehouseFiles
 
 A, B = "a" * 64, "b" * 64
 FILE = "clicks/data/t1/b0-1/part-0.parquet"

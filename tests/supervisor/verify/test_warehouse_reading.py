@@ -10,7 +10,7 @@ from supervisor.settings.problems import SetupProblem
 from supervisor.verify.inventory import Content, total_bytes
 from supervisor.verify.warehouse import FilesProgress, contents, inspect, walk
 from supervisor.views.lenient import lenient
-from supervisor.views.warehouse import WarehouseFile, WarehouseFiles
+from supervisor.views.tables.warehouse import WarehouseFile, WarehouseFiles
 
 
 def named(path: str, content: bytes = b"0123456789") -> WarehouseFile:

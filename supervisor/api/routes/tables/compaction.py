@@ -10,7 +10,7 @@ from supervisor.api.http.deps import Asking, Author, Parts
 from supervisor.api.routes.cluster.audit import Cursor, Limit
 from supervisor.core.values.intervals import FORM, PATTERN, parse_interval
 from supervisor.core.values.permissions import Permission
-from supervisor.views.compaction import (
+from supervisor.views.tables.compaction import (
     CompactionPage,
     CompactionRuleView,
     CompactionsPage,

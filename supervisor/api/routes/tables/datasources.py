@@ -7,9 +7,9 @@ from fastapi import APIRouter, Query
 from supervisor.api.http.access import DATA_SOURCE, LISTED, SUPERVISOR_EVER, needs
 from supervisor.api.http.deps import Asking, Parts
 from supervisor.core.values.permissions import Permission
-from supervisor.views.files import DataSources, TableFiles
-from supervisor.views.ledger import Ledger, PlansView
-from supervisor.views.warehouse import WarehouseFiles
+from supervisor.views.tables.files import DataSources, TableFiles
+from supervisor.views.tables.ledger import Ledger, PlansView
+from supervisor.views.tables.warehouse import WarehouseFiles
 
 router = APIRouter(prefix="/api/v1", tags=["tables"])
 

@@ -10,7 +10,7 @@ from supervisor.api.http.deps import Asking, Parts
 from supervisor.core.tables.snippets import FORMAT_OF, Reader, snippet
 from supervisor.core.values.errors import NotExported
 from supervisor.core.values.permissions import Permission
-from supervisor.views.exports import ExportList, Snippet, Snippets
+from supervisor.views.tables.exports import ExportList, Snippet, Snippets
 
 router = APIRouter(prefix="/api/v1", tags=["tables"])
 

@@ -8,7 +8,7 @@ from supervisor.api.http.access import SUPERVISOR_EVER, needs
 from supervisor.api.http.deps import Parts
 from supervisor.core.values.permissions import Permission
 from supervisor.ports.quarantine import RecordPlace, WantedRecords
-from supervisor.views.quarantine import Quarantined, QuarantinedRecord
+from supervisor.views.tables.quarantine import Quarantined, QuarantinedRecord
 
 router = APIRouter(prefix="/api/v1/supervisors/{supervisor_id}/quarantine", tags=["supervisors"])
 

@@ -15,7 +15,7 @@ from supervisor.chores.segments import Selection
 from supervisor.core.values.field_types import wrong
 from supervisor.core.values.intervals import FORM, PATTERN, parse_interval
 from supervisor.core.values.permissions import Permission
-from supervisor.views.segments import (
+from supervisor.views.tables.segments import (
     Keeping,
     Marked,
     RetentionView,

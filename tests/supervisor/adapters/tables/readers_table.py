@@ -22,7 +22,7 @@ from supervisor.core.tables.exports import Change, ExportedFile
 from supervisor.core.tables.snippets import Reader, snippet
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.ports.exports import TableFormat
-from supervisor.views.files import TableFiles
+from supervisor.views.tables.files import TableFiles
 from tasks.contract.ingest_spec import Column
 from tests.supervisor.cli.overlord import Overlord, Reply, overlord
 from tests.supervisor.cli.table.tables import table_files

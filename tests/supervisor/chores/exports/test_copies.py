@@ -20,7 +20,7 @@ from supervisor.ports.store import Store
 from supervisor.services.tables.warehouse import warehouse_files
 from supervisor.verify.inventory import FileFindingKind
 from supervisor.verify.warehouse import FilesProgress, inspect
-from supervisor.views.warehouse import WarehouseFiles
+from supervisor.views.tables.warehouse import WarehouseFiles
 from tests.sqlite_memory import empty_file
 from tests.supervisor.chores.exports.exports import DELTA, ICEBERG, Harbour
 from tests.supervisor.chores.exports.exports_lives import life_of

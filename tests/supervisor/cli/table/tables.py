@@ -10,8 +10,8 @@ from typing import cast
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from supervisor.views.files import TableFiles
 from supervisor.views.lenient import lenient
+from supervisor.views.tables.files import TableFiles
 from tasks.contract.ingest_spec import Column
 
 MIDNIGHT = datetime(2026, 11, 21, tzinfo=UTC)

@@ -10,7 +10,7 @@ import pytest
 from supervisor.core.tables.exports import Export
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.views.lenient import lenient
-from supervisor.views.warehouse import WarehouseFiles
+from supervisor.views.tables.warehouse import WarehouseFiles
 from tasks.contract.messages import PublishOutcome
 from tests.conformance.stories import MINUTE, NOON, take_lease
 from tests.sqlite_memory import empty_file
