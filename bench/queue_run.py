@@ -16,7 +16,7 @@ from supervisor.adapters.clock import SystemClock
 from supervisor.control.end_task import TaskEnder
 from supervisor.core.model.rows import Task, TaskStatus, TaskTotals
 from supervisor.core.queue.events import QueueConfig, QueuedEvent
-from supervisor.eventqueue.handling import Context, Done, Handled
+from supervisor.eventqueue.handling import Context, EventDone, Handled
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.queues import EventQueues
 from supervisor.metadata.store import SqlStore
@@ -101,7 +101,7 @@ def measure_crowd(folder: Path, queues: int, watch_s: float) -> Crowd:
 
 
 def _done(events: Sequence[QueuedEvent], _: Context) -> Handled:
-    return Handled([Done()] * len(events))
+    return Handled([EventDone()] * len(events))
 
 
 def _waits(store: SqlStore) -> bool:

@@ -57,7 +57,7 @@ class BatchCancelled(Exception):
     """The running job was cancelled; nothing of it counts and its files were dropped."""
 
 
-class StreamUnavailable(Exception):
+class StreamTimeout(Exception):
     """Kafka did not answer within its deadline; the loop tries again, the position stays."""
 
     def __init__(self, message: str = "") -> None:
@@ -65,7 +65,7 @@ class StreamUnavailable(Exception):
         super().__init__(without_secrets(message))
 
 
-class SchemasUnavailable(StreamUnavailable):
+class SchemasUnavailable(StreamTimeout):
     """A schema registry did not answer, or not as one; the loop does as if Kafka had not."""
 
 
@@ -229,7 +229,7 @@ class Stream(Protocol):
         ...
 
 
-class Overlord(Protocol):
+class OverlordClient(Protocol):
     """The control plane, as a worker reaches it; tries each address of `TIDEGATE_OVERLORDS`."""
 
     def sync(self, request: SyncRequest) -> SyncResponse:

@@ -18,7 +18,7 @@ from starlette.middleware import Middleware
 
 from supervisor.api.http.access import open_paths, secured
 from supervisor.api.http.authenticate import Authenticate
-from supervisor.api.http.edge import Bodies, Names, SecurityHeaders
+from supervisor.api.http.edge import Bodies, HostNames, SecurityHeaders
 from supervisor.api.http.idempotency import OncePerKey
 from supervisor.api.http.leader import to_the_leader
 from supervisor.api.http.methods import methods_of
@@ -108,7 +108,7 @@ def build_routes(hosts: Sequence[str] = ()) -> FastAPI:
         middleware=[
             Middleware(Requests),
             Middleware(SecurityHeaders),
-            Middleware(Names, hosts=tuple(hosts)),
+            Middleware(HostNames, hosts=tuple(hosts)),
             Middleware(Authenticate),
             Middleware(Bodies),
             Middleware(OncePerKey),

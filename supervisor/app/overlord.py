@@ -31,7 +31,7 @@ from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
 from supervisor.control.metrics import OverlordMeters
 from supervisor.control.observe import Sources
-from supervisor.control.reconcile import Shell, make_pass
+from supervisor.control.reconcile import ActionContext, make_pass
 from supervisor.control.state_recorder import StateRecorder
 from supervisor.control.wakeups import Wakeups
 from supervisor.control.worker_registry import WorkerRegistry
@@ -44,7 +44,7 @@ from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.operations import Operations
 from supervisor.eventqueue.queues import EventQueues
 from supervisor.metadata.store import SqlStore
-from supervisor.services.services import Outside, Services, services_of
+from supervisor.services.services import ServicePorts, Services, services_of
 from supervisor.services.supervisors.admission import OperatorPolicy
 from supervisor.services.supervisors.specs import new_token
 from supervisor.settings.settings import Settings
@@ -193,7 +193,7 @@ def _wiring_of(
     sources = Sources(store, streams, registry, limits_of(settings))
     endings = TaskEnder(QueueConfig(delay=settings.gc_delay), registry.report)
     loop, watching = _loop_of(
-        Shell(sources, clock, new_token, endings, failpoint), leadership, changed
+        ActionContext(sources, clock, new_token, endings, failpoint), leadership, changed
     )
     return Wiring(
         store=store,
@@ -217,9 +217,9 @@ def _wiring_of(
     )
 
 
-def _outside_of(settings: Settings, wiring: Wiring) -> Outside:
+def _outside_of(settings: Settings, wiring: Wiring) -> ServicePorts:
     warehouse = settings.warehouse.absolute()
-    return Outside(
+    return ServicePorts(
         journals=HttpJournals(),
         task_logs=HttpTaskLogs(),
         raw_records=DuckRecords(warehouse),
@@ -270,7 +270,9 @@ def _rules_of(settings: Settings, formats: Collection[ExportFormat]) -> Operator
     )
 
 
-def _loop_of(shell: Shell, leadership: Leadership, changed: Wakeups) -> tuple[Loop, StateRecorder]:
+def _loop_of(
+    shell: ActionContext, leadership: Leadership, changed: Wakeups
+) -> tuple[Loop, StateRecorder]:
     """Return what makes the passes, behind what notes what they find."""
 
     def one_pass(supervisor_id: str) -> Pass | None:

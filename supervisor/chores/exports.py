@@ -27,8 +27,8 @@ from supervisor.core.model.rows import Segment
 from supervisor.core.queue.events import QueuedEvent
 from supervisor.core.tables.exports import (
     KIND,
-    Change,
     Export,
+    ExportChange,
     ExportedFile,
     ExportVersion,
     change_of,
@@ -37,7 +37,7 @@ from supervisor.core.tables.exports import (
 )
 from supervisor.core.values.errors import ExportUnavailable, NotExportable
 from supervisor.core.values.export_formats import ExportFormat
-from supervisor.eventqueue.handling import Context, Done, Fail, Handled, Handling
+from supervisor.eventqueue.handling import Context, EventDone, Fail, Handled, Handling
 from supervisor.ports.exports import Copies, TableFormat
 from supervisor.ports.store import Clock, Store, Transaction
 from supervisor.ports.warehouse import Warehouse
@@ -114,7 +114,7 @@ class Exporting:
     def _follow(self, data_source: str, events: Sequence[QueuedEvent], context: Context) -> Handled:
         opened = self.tables.open(data_source)  # before the list is read: see above
         seen = self._look(data_source, context)
-        done: list[Handling] = [Done()] * len(events)
+        done: list[Handling] = [EventDone()] * len(events)
         if seen.export is None or not seen.export.enabled:
             return Handled(done)
         wanted = files_of(data_source, seen.segments, seen.declared)
@@ -142,7 +142,7 @@ class Exporting:
         wanted: Sequence[ExportedFile],
         held: Mapping[str, int],
         context: Context,
-    ) -> Change:
+    ) -> ExportChange:
         """Return what differs, after making the copies that are not there, some at a time.
 
         One that the exported table names is made again where it is gone, or has another size than
@@ -172,7 +172,7 @@ class Exporting:
             replace(file, size_bytes=sizes.get(file.path) or file.size_bytes)
             for file in (*change.add, *again)
         )
-        return Change(tuple(added), (*change.remove, *(file.path for file in again)))
+        return ExportChange(tuple(added), (*change.remove, *(file.path for file in again)))
 
     def _look(self, data_source: str, context: Context) -> _Published:
         with context.store.leading(context.term) as tx:
@@ -188,7 +188,7 @@ class Exporting:
         with context.store.reading() as tx:
             before = tx.exports.get(data_source, self.format)
         is_known = before is not None and before.problem == problem
-        answers: list[Handling] = [Done()] * len(events)
+        answers: list[Handling] = [EventDone()] * len(events)
         if not is_known:
             answers[0] = Fail(problem)
             log.error(

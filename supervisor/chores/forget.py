@@ -18,7 +18,7 @@ from supervisor.chores.duty import QueueHandler, Wiring
 from supervisor.core.model.rows import AuditEntry, SpecVersion
 from supervisor.core.queue.events import CLUSTER, QueueConfig, QueuedEvent, QueueName
 from supervisor.core.values.errors import NotForgettable, StateMoved, SupervisorNotFound
-from supervisor.eventqueue.handling import Context, Done, Fail, Handled, Handling, Later
+from supervisor.eventqueue.handling import Context, EventDone, Fail, Handled, Handling, Later
 from supervisor.ports.store import Clock, Store, Transaction
 
 log = structlog.get_logger()
@@ -123,7 +123,7 @@ class SupervisorGone:
             waits = deleted > 0 or tx.generations.unsettled(event.key, up_to)
         if waits:
             return Later(event.body, "folders of its tasks were not yet found empty for good")
-        return Done()
+        return EventDone()
 
 
 def forgetting_of(wiring: Wiring) -> Forgetting:

@@ -14,7 +14,7 @@ from functools import partial
 import structlog
 
 from supervisor.chores.duty import Duty, Wiring
-from supervisor.chores.segments import SegmentLife, Selection, segments_of
+from supervisor.chores.segments import SegmentLife, SegmentSelection, segments_of
 from supervisor.control.tables import require_table
 from supervisor.core.model.rows import AuditEntry, RetentionRule
 from supervisor.core.values.errors import QueueDead, SupervisorError, TooManyOutstandingBytes
@@ -29,7 +29,7 @@ AUTHOR = "retention"
 
 
 @dataclass(frozen=True)
-class Retention:
+class RetentionKeeper:
     """Keeps the rules and applies them; one instance per process."""
 
     store: Store
@@ -108,7 +108,7 @@ class Retention:
         return sum(
             self.life.mark_unused(
                 table,
-                Selection(ended_by=now - rule.keep_for),
+                SegmentSelection(ended_by=now - rule.keep_for),
                 AUTHOR,
                 still=partial(_goes_by, table, rule),
             )
@@ -127,9 +127,9 @@ def _goes_by(data_source: str, rule: RetentionRule, tx: Transaction) -> bool:
     return _held_by(tx, data_source) == rule
 
 
-def retention_of(wiring: Wiring) -> Retention:
+def retention_of(wiring: Wiring) -> RetentionKeeper:
     """Return the verbs of one overlord."""
-    return Retention(wiring.store, wiring.clock, wiring.term, segments_of(wiring))
+    return RetentionKeeper(wiring.store, wiring.clock, wiring.term, segments_of(wiring))
 
 
 DUTY = Duty("retention", retention_of, lambda settings: settings.retention_period)

@@ -28,7 +28,7 @@ from supervisor.core.values.errors import QueueDead, TooManyOutstandingBytes
 from supervisor.core.values.intervals import Interval
 from supervisor.core.values.page_cursors import page_behind, place_of
 from supervisor.core.values.table_names import rows_table
-from supervisor.eventqueue.handling import Context, Done, Fail, Handled, Handling, Later, Retry
+from supervisor.eventqueue.handling import Context, EventDone, Fail, Handled, Handling, Later, Retry
 from supervisor.ports.store import Clock, Store, Transaction
 from supervisor.ports.warehouse import Warehouse
 
@@ -44,7 +44,7 @@ PER_TRANSACTION = 1_000
 
 
 @dataclass(frozen=True)
-class Selection:
+class SegmentSelection:
     """Which segments of a table; what is not given does not narrow it."""
 
     ids: Sequence[str] | None = None
@@ -117,7 +117,7 @@ class SegmentLife:
     def mark_unused(
         self,
         data_source: str,
-        selection: Selection,
+        selection: SegmentSelection,
         author: str,
         *,
         still: Callable[[Transaction], bool] = _always,
@@ -169,7 +169,7 @@ class SegmentLife:
             queue = QueueName(container_of(segment.supervisor_id), SEGMENTS)
             tx.events.add(queue, QueuedEvent(UNUSED, segment.id, body), self.config, now)
 
-    def mark_used(self, data_source: str, selection: Selection, author: str) -> int:
+    def mark_used(self, data_source: str, selection: SegmentSelection, author: str) -> int:
         """Put segments back whose files are not condemned; return how many were out.
 
         Raises:
@@ -187,7 +187,7 @@ class SegmentLife:
         return changed
 
     def _ids(
-        self, data_source: str, selection: Selection, *, used: bool
+        self, data_source: str, selection: SegmentSelection, *, used: bool
     ) -> Iterator[tuple[str, ...]]:
         """Yield what is to be looked at in one transaction each."""
         self.term()
@@ -234,7 +234,7 @@ class SegmentsUnused:
             if unused_at is None:
                 answers.append(Fail("its body does not tell when the segment was marked unused"))
             else:
-                answers.append(Done())
+                answers.append(EventDone())
                 due.append((event, unused_at))
 
         def condemn(tx: Transaction) -> None:
@@ -304,7 +304,7 @@ class SegmentFiles:
             require_mounted(self.warehouse, context.store)  # gone as a whole: the batch waits
             return Retry(f"{segment.file.path} cannot be deleted: {error.strerror or error}")
         log.info("deleted the file of an unused segment", path=segment.file.path)
-        return Done()
+        return EventDone()
 
 
 def segments_of(wiring: Wiring) -> SegmentLife:

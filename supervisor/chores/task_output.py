@@ -28,7 +28,7 @@ from supervisor.core.queue.events import QueuedEvent
 from supervisor.core.tables.compaction import Compaction
 from supervisor.core.values.ids import could_be_writer
 from supervisor.core.values.table_names import name_problem
-from supervisor.eventqueue.handling import Context, Done, Fail, Handled, Handling, Later, Retry
+from supervisor.eventqueue.handling import Context, EventDone, Fail, Handled, Handling, Later, Retry
 from supervisor.ports.store import Transaction, Workers
 from supervisor.ports.warehouse import Warehouse
 from tasks.contract.messages import PublishOutcome
@@ -66,7 +66,7 @@ def writers(tx: Transaction, ids: Sequence[str]) -> dict[str, Writer]:
     return {**tx.tasks.rows_of(ids), **tx.compactions.rows_of(ids)}
 
 
-class _Seen(Enum):
+class _FolderLook(Enum):
     """What one look at a folder came to."""
 
     EMPTY = auto()
@@ -100,7 +100,7 @@ class TaskOutput:
         settled = [
             event.key
             for event, answer in zip(events, answers, strict=True)
-            if isinstance(answer, Done)
+            if isinstance(answer, EventDone)
         ]
         return Handled(answers, lambda tx: _settle(tx, settled, context))
 
@@ -116,14 +116,14 @@ class TaskOutput:
         if row is None:
             return self._of_nobody(event, context)
         if is_live(row) or keeps_files(row):
-            return Done()  # its ending queues it again; or it is for people
+            return EventDone()  # its ending queues it again; or it is for people
         if not has_stopped(row, views.get(row.worker_id)):
             return Later(event.body, f"{row.worker_id} has not confirmed that it runs no more")
         return self._look(event, folder_of(row.data_source, row.id), context)
 
     def _of_nobody(self, event: QueuedEvent, context: Context) -> Handling:
         if "/" not in event.key:
-            return Done()  # the row is gone, and with it where to look: the sweep will tell
+            return EventDone()  # the row is gone, and with it where to look: the sweep will tell
         parts = event.key.split("/")
         if len(parts) != _FOLDER_DEPTH or parts[1] != _DATA or not _are_names(parts):
             return Fail(f"{event.key} is not the folder of a task or a compaction")
@@ -136,37 +136,37 @@ class TaskOutput:
             self.warehouse.available()
             return Retry(f"{folder}: {error.strerror or error}")
         match seen:
-            case _Seen.NOT_OURS:
-                return Done()
-            case _Seen.CUT_SHORT:
+            case _FolderLook.NOT_OURS:
+                return EventDone()
+            case _FolderLook.CUT_SHORT:
                 return Later(event.body, "the overlord stops")
-            case _Seen.DELETED:
+            case _FolderLook.DELETED:
                 return Later({_LOOK: "again"}, "something was there, and more may come")
-            case _Seen.EMPTY if event.body.get(_LOOK) == _SECOND:
+            case _FolderLook.EMPTY if event.body.get(_LOOK) == _SECOND:
                 require_mounted(self.warehouse, context.store)  # it may have gone while we looked
-                return Done()
-            case _Seen.EMPTY:
+                return EventDone()
+            case _FolderLook.EMPTY:
                 return Later({_LOOK: _SECOND}, "found empty for the first time")
 
-    def _delete_unnamed(self, key: str, folder: str, context: Context) -> _Seen:
+    def _delete_unnamed(self, key: str, folder: str, context: Context) -> _FolderLook:
         deleted = 0
         for path in self.warehouse.files_under(folder):
             if context.stopping():
-                return _Seen.CUT_SHORT
+                return _FolderLook.CUT_SHORT
             with context.store.reading() as tx:  # again for each: what is named now, stays
                 named = _named(tx, key, folder)
             if named is None:
-                return _Seen.NOT_OURS
+                return _FolderLook.NOT_OURS
             if path not in named:
                 self.warehouse.delete_file(path)
                 deleted += 1
         with context.store.reading() as tx:
             if _named(tx, key, folder) is None:
-                return _Seen.NOT_OURS
+                return _FolderLook.NOT_OURS
         pruned = self.warehouse.prune(folder)
         if deleted or pruned:
             log.info("deleted what was left behind", folder=folder, files=deleted)
-        return _Seen.DELETED if deleted or pruned else _Seen.EMPTY
+        return _FolderLook.DELETED if deleted or pruned else _FolderLook.EMPTY
 
 
 def _named(tx: Transaction, key: str, folder: str) -> frozenset[str] | None:

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from supervisor.core.queue.events import QueueConfig, QueuedEvent, QueueName, QueueRow, QueueState
+from supervisor.core.queue.events import QueueConfig, QueuedEvent, QueueHealth, QueueName, QueueRow
 from supervisor.core.tables.exports import KIND, Export, queue_of
 from supervisor.core.values.errors import QueueDead, SpecUnreadable
 from supervisor.core.values.export_formats import ExportFormat
@@ -97,7 +97,7 @@ def awaited(tx: Transaction, data_source: str) -> dict[str, int]:
 def _safe_from(tx: Transaction, data_source: str, table_format: ExportFormat) -> int:
     row = tx.events.find(queue_of(data_source, table_format))
     # A dead queue has refused what told of the change, so only its repair's event is late enough.
-    refuses = row is not None and row.state is QueueState.DEAD
+    refuses = row is not None and row.state is QueueHealth.DEAD
     return _newest(row) + (1 if refuses else 0)
 
 

@@ -36,7 +36,7 @@ REST_S = 300.0
 
 
 @dataclass
-class _Entry:
+class _LoopEntry:
     running: bool = False
     again: bool = False
     busy: int = 0
@@ -63,7 +63,7 @@ class Loop:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="pass")
         self._changed = threading.Condition()
         self._due: list[tuple[float, str]] = []
-        self._entries: dict[str, _Entry] = {}
+        self._entries: dict[str, _LoopEntry] = {}
         self._at_work = 0
         """Passes in a thread right now; others that are running wait for one."""
         self._stopping = False
@@ -92,7 +92,7 @@ class Loop:
         with self._changed:
             if self._stopping:
                 return
-            entry = self._entries.setdefault(supervisor_id, _Entry())
+            entry = self._entries.setdefault(supervisor_id, _LoopEntry())
             if entry.running and in_s <= 0:
                 entry.again = True
             else:
@@ -162,7 +162,7 @@ class Loop:
             if self._stopping:
                 return
             due, supervisor_id = heapq.heappop(self._due)
-            entry = self._entries.setdefault(supervisor_id, _Entry())
+            entry = self._entries.setdefault(supervisor_id, _LoopEntry())
             if entry.running:
                 entry.again = True
                 return
@@ -236,7 +236,7 @@ class Loop:
             self._finish(supervisor_id, None, next_s=None)
             return
         with self._changed:
-            entry = self._entries.setdefault(supervisor_id, _Entry())
+            entry = self._entries.setdefault(supervisor_id, _LoopEntry())
             entry.streak = entry.streak.then(THRESHOLD, good=True)
             entry.busy = entry.busy + 1 if last_pass.decided.actions else 0
             breath = BREATH_S if entry.busy >= BUSY_PASSES else 0.0
@@ -264,7 +264,7 @@ class Loop:
         expected = isinstance(error, SupervisorError)
         text = str(error) if expected else f"internal error: {error!r}"
         with self._changed:
-            entry = self._entries.setdefault(supervisor_id, _Entry())
+            entry = self._entries.setdefault(supervisor_id, _LoopEntry())
             entry.streak = entry.streak.then(THRESHOLD, good=False)
             entry.errors.append(PassError(self._clock.now(), type(error).__name__, text))
             wait = min(30.0, 0.5 * 2 ** min(entry.streak.bad, 10))
@@ -278,7 +278,7 @@ class Loop:
 
     def _finish(self, supervisor_id: str, last_pass: Pass | None, *, next_s: float | None) -> None:
         with self._changed:
-            entry = self._entries.setdefault(supervisor_id, _Entry())
+            entry = self._entries.setdefault(supervisor_id, _LoopEntry())
             entry.running = False
             entry.last = last_pass or entry.last
             again, entry.again = entry.again, False

@@ -17,7 +17,7 @@ from supervisor.core.model.replica_digests import Comparison
 from supervisor.core.model.rows import Generation, TaskStatus
 from supervisor.core.planning.publish import Check
 from tasks.contract.messages import PublishOutcome, SegmentFile
-from tasks.runtime.label_names import OTHERS, Names
+from tasks.runtime.label_names import OTHERS, LabelNames
 
 UNKNOWN_ROUTE = "(none)"
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -52,7 +52,7 @@ class OverlordMeters(Collector):
     def __init__(self) -> None:
         """Begin at zero."""
         own = self._own = CollectorRegistry()
-        self._names = Names()
+        self._names = LabelNames()
         self._passes = _times(own, "pass", "How long a pass took.", _SHORT_S, "outcome")
         self._late = _times(own, "pass_late", "How late a pass began.", _SHORT_S)
         self._actions = _counter(own, "pass_actions", "What passes decided to do.", "action")

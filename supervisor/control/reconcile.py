@@ -45,7 +45,7 @@ _ABOUT = ("task_id", "generation_id", "topic")
 
 
 @dataclass(frozen=True)
-class Shell:
+class ActionContext:
     """What carrying out needs beside the snapshot's sources."""
 
     sources: Sources
@@ -56,7 +56,7 @@ class Shell:
     """Told of each place passed; a test may end the process there (failpoints)."""
 
 
-def make_pass(supervisor_id: str, shell: Shell, term: int) -> Pass | None:
+def make_pass(supervisor_id: str, shell: ActionContext, term: int) -> Pass | None:
     """Make one pass over one supervisor; None if its id was never used.
 
     Safe to crash at any line.
@@ -79,7 +79,7 @@ def make_pass(supervisor_id: str, shell: Shell, term: int) -> Pass | None:
     return Pass(seen, decided)
 
 
-def _apply_once(action: Action, seen: Observed, shell: Shell, term: int) -> None:
+def _apply_once(action: Action, seen: Observed, shell: ActionContext, term: int) -> None:
     name = type(action).__name__
     shell.failpoint(f"before:{name}")
     try:
@@ -92,7 +92,7 @@ def _apply_once(action: Action, seen: Observed, shell: Shell, term: int) -> None
     shell.failpoint(f"after:{name}")
 
 
-def apply(action: Action, seen: Observed, tx: Transaction, shell: Shell) -> None:
+def apply(action: Action, seen: Observed, tx: Transaction, shell: ActionContext) -> None:
     """Carry out one action in the caller's transaction.
 
     Raises:

@@ -32,7 +32,7 @@ _LOG_BYTES_MAX = 16 * 1024 * 1024
 _TAIL_BYTES = 4096
 
 
-class State(StrEnum):
+class ChildState(StrEnum):
     """Where a child is; see the diagram above."""
 
     STARTING = "starting"
@@ -172,7 +172,7 @@ class _Kept:
     """A child and what the group remembers of it."""
 
     child: Child
-    state: State
+    state: ChildState
     started_s: float
     failures: int = 0
     due_s: float = 0.0
@@ -209,10 +209,10 @@ class ProcessGroup:
         assert spec.name not in self._kept, f"there is a child {spec.name} already"
         child = Child(spec)
         child.start()
-        self._kept[spec.name] = _Kept(child, State.STARTING, self._now_s())
+        self._kept[spec.name] = _Kept(child, ChildState.STARTING, self._now_s())
         return child
 
-    def states(self) -> dict[str, State]:
+    def states(self) -> dict[str, ChildState]:
         """Return the state of each child, as of the last look, in the order of their start."""
         return {name: kept.state for name, kept in self._kept.items()}
 
@@ -229,7 +229,7 @@ class ProcessGroup:
             ChildFailed: it ended, or the time is over.
         """
         kept, deadline_s = self._kept[name], self._now_s() + within.total_seconds()
-        while kept.state is not State.READY:
+        while kept.state is not ChildState.READY:
             self.look()
             if kept.failures:
                 raise ChildFailed(name, f"ended with {kept.child.exit_code()}", kept.child.log)
@@ -245,29 +245,29 @@ class ProcessGroup:
     def stop(self) -> None:
         """Stop all children, the last first.  None is left, and none is started again."""
         for name, kept in reversed(self._kept.items()):
-            if kept.state is not State.STOPPED:
+            if kept.state is not ChildState.STOPPED:
                 self._say(f"stopping {name}")
                 kept.child.stop()
-                kept.state = State.STOPPED
+                kept.state = ChildState.STOPPED
 
     def _look_at(self, kept: _Kept, now_s: float) -> None:
         name = kept.child.spec.name
         match kept.state:
-            case State.STARTING | State.READY if not kept.child.alive():
+            case ChildState.STARTING | ChildState.READY if not kept.child.alive():
                 if now_s - kept.started_s > self._backoff.healthy_after.total_seconds():
                     kept.failures = 0
                 kept.failures += 1
                 delay_s = self._backoff.delay_s(kept.failures)
-                kept.state, kept.due_s = State.WAITING, now_s + delay_s
+                kept.state, kept.due_s = ChildState.WAITING, now_s + delay_s
                 code = kept.child.exit_code()
                 self._say(f"{name} ended with {code}; it starts again in {delay_s:g} s")
-            case State.STARTING if kept.child.spec.ready():
-                kept.state = State.READY
+            case ChildState.STARTING if kept.child.spec.ready():
+                kept.state = ChildState.READY
                 self._say(f"{name} is ready (pid {kept.child.pid})")
-            case State.WAITING if now_s >= kept.due_s:
+            case ChildState.WAITING if now_s >= kept.due_s:
                 kept.child.forget()
                 kept.child.start()
-                kept.state, kept.started_s = State.STARTING, now_s
+                kept.state, kept.started_s = ChildState.STARTING, now_s
             case _:
                 pass  # nothing is due
 

@@ -135,7 +135,7 @@ def produce_clicks(
         }
     )
     outcome, chance, sent = _Outcome(), random.Random(), 0  # noqa: S311 -- not a secret
-    pace = Pace(rate_per_s)
+    pace = SteadyRate(rate_per_s)
     while not until.is_set() and not outcome.errors and (count is None or sent < count):
         due = pace.due(time.monotonic())
         for _ in range(due if count is None else min(due, count - sent)):
@@ -157,7 +157,7 @@ def produce_clicks(
     return outcome.acknowledged
 
 
-class Pace:
+class SteadyRate:
     """The number of records that are due at an instant, for a steady rate."""
 
     _BURST = 1_000

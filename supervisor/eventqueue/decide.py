@@ -24,7 +24,7 @@ from supervisor.core.queue.events import (
 )
 from supervisor.core.values.clock_skew import is_ahead
 from supervisor.core.values.errors import UndecodableEvent
-from supervisor.eventqueue.handling import Done, Fail, Handling, Later, Retry
+from supervisor.eventqueue.handling import EventDone, Fail, Handling, Later, Retry
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def settle(
     given_up: list[SetAside] = []
     for stored, event, answer in zip(batch.stored, batch.events, answers, strict=True):
         match answer:
-            case Done():
+            case EventDone():
                 pass
             case Later(body):
                 again.append(replace(event, body=body))

@@ -15,7 +15,7 @@ from supervisor.ports.store import Store, Transaction
 
 
 @dataclass(frozen=True)
-class Done:
+class EventDone:
     """The event is handled; this answer is also right if its subject no longer exists."""
 
 
@@ -44,7 +44,7 @@ class Fail:
     reason: str
 
 
-Handling = Done | Retry | Later | Fail
+Handling = EventDone | Retry | Later | Fail
 
 
 def nothing(_: Transaction) -> None:

@@ -16,9 +16,9 @@ from supervisor.core.queue.events import (
     FailedEvent,
     QueueConfig,
     QueuedEvent,
+    QueueHealth,
     QueueName,
     QueueRow,
-    QueueState,
     StoredEvent,
     decode,
     unsound,
@@ -219,7 +219,7 @@ class Operations:
         now = self.clock.now()
         with self.store.leading(self.term()) as tx:
             row = _require_queue(tx, queue)
-            if row.state is not QueueState.DEAD:
+            if row.state is not QueueHealth.DEAD:
                 raise QueueNotDead(queue.container, queue.name)
             stored = tx.events.rebuild(queue)
             again = sum(self._add_or_set_aside(tx, row, event, now) for event in stored)

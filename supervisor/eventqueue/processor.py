@@ -23,10 +23,10 @@ from supervisor.core.queue.events import (
     FailedEvent,
     QueueConfig,
     QueuedEvent,
+    QueueHealth,
     QueueMode,
     QueueName,
     QueueRow,
-    QueueState,
     StoredEvent,
 )
 from supervisor.core.values.errors import LeaseLost, ProcessorClosed, StateMoved, SupervisorError
@@ -175,7 +175,7 @@ class EventProcessor:
         term, now = self._kit.term(), self._kit.clock.now()
         with self._kit.store.reading() as tx:
             row = tx.events.find(self.queue)
-            if row is None or row.state is QueueState.DEAD:
+            if row is None or row.state is QueueHealth.DEAD:
                 return None
             read = tx.events.read(row.id, row.processed_seq, self.config.max_items_at_once)
         match next_batch(row, read, self.config, now):

@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 
 from supervisor.core.queue.events import (
     QueueConfig,
+    QueueHealth,
     QueueMode,
     QueueName,
     QueueRow,
-    QueueState,
     StoredEvent,
     decode,
 )
@@ -95,7 +95,7 @@ def trouble_of(row: QueueRow, config: QueueConfig, oldest: OldestEvent | None) -
 
     Source: protocol rule P24: above the byte limit a queue is unhealthy and shows its oldest event.
     """
-    if row.state is QueueState.DEAD:
+    if row.state is QueueHealth.DEAD:
         repair = repair_command(row.queue.container, row.queue.name)
         return f"dead at {row.dead_seq}: {row.dead_why}. After a look at it: {repair}"
     problems = []

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Protocol
 
-from supervisor.core.tables.exports import Change, Export, ExportedFile, ExportVersion
+from supervisor.core.tables.exports import Export, ExportChange, ExportedFile, ExportVersion
 from supervisor.core.values.export_formats import ExportFormat
 
 
@@ -47,7 +47,7 @@ class OpenTable(Protocol):
         """Location and version of the exported table."""
         ...
 
-    def commit(self, change: Change, sequence: int, now: datetime) -> ExportVersion:
+    def commit(self, change: ExportChange, sequence: int, now: datetime) -> ExportVersion:
         """Add and remove files in one commit; return location and version of the table after it.
 
         New columns are added, and rows of older files have null there.  For Delta, new columns are

@@ -8,7 +8,7 @@ from supervisor.chores.compaction import Compacting, compacting_of
 from supervisor.chores.compaction_commit import Swapping
 from supervisor.chores.duty import Wiring
 from supervisor.chores.forget import Forgetting, forgetting_of
-from supervisor.chores.retention import Retention, retention_of
+from supervisor.chores.retention import RetentionKeeper, retention_of
 from supervisor.chores.segments import SegmentLife, segments_of
 from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
@@ -44,7 +44,7 @@ from supervisor.views.tables.files import Journals
 
 
 @dataclass(frozen=True)
-class Outside:
+class ServicePorts:
     """The ports that only services use, and what the operator allows."""
 
     journals: Journals
@@ -91,7 +91,7 @@ class Services:
 
     # -- tables ------------------------------------------------------------------------------------
     segments: SegmentLife
-    retention: Retention
+    retention: RetentionKeeper
     compacting: Compacting
     quarantine: Quarantine
 
@@ -123,7 +123,7 @@ class Services:
             tx.lease.read()
 
 
-def services_of(wiring: Wiring, outside: Outside, queues: Operations) -> Services:
+def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Services:
     """Make every service; nothing connects yet."""
     w, o = wiring, outside
     segments, compacting = segments_of(w), compacting_of(w)
@@ -164,7 +164,7 @@ def services_of(wiring: Wiring, outside: Outside, queues: Operations) -> Service
     )
 
 
-def _specs(w: Wiring, o: Outside) -> Service:
+def _specs(w: Wiring, o: ServicePorts) -> Service:
     return Service(
         store=w.store,
         clock=w.clock,
@@ -177,7 +177,7 @@ def _specs(w: Wiring, o: Outside) -> Service:
     )
 
 
-def _sampling(w: Wiring, o: Outside, service: Service) -> SampleRequests:
+def _sampling(w: Wiring, o: ServicePorts, service: Service) -> SampleRequests:
     return SampleRequests(
         clock=w.clock,
         term=w.term,
@@ -199,7 +199,7 @@ def _swapping(w: Wiring, segments: SegmentLife, assign: Callable[[], None]) -> S
     return Swapping(w.store, w.clock, w.term, w.endings, segments, w.changed, assign, w.reach)
 
 
-def _supervisors(w: Wiring, o: Outside) -> SupervisorQueries:
+def _supervisors(w: Wiring, o: ServicePorts) -> SupervisorQueries:
     return SupervisorQueries(
         w.sources, w.registry, w.loop, w.leadership, w.clock, o.warehouse, w.watching
     )

@@ -30,7 +30,7 @@ from supervisor.verify.files import (
     records_in,
     wrong_records,
 )
-from supervisor.verify.ledger import CompactedFile
+from supervisor.verify.ledger import LedgerCompactedFile
 from supervisor.verify.pieces import PartitionRows, Pieces
 from supervisor.verify.verdict import Finding, FindingKind
 from tasks.contract.messages import OffsetSpan
@@ -53,7 +53,7 @@ class Compacted:
 
 def read_compacted(
     warehouse: Path,
-    files: Iterable[CompactedFile],
+    files: Iterable[LedgerCompactedFile],
     progress: Callable[[int], None] = lambda _: None,
     *,
     raw: bool = False,
@@ -66,7 +66,7 @@ def read_compacted(
     compacted = Compacted({}, [], frozenset())
     spoiled: set[str] = set()
     for each in files:
-        reading = _Reading(each, compacted.pieces, raw)
+        reading = _CompactedReading(each, compacted.pieces, raw)
         reading.read(warehouse.resolve())
         if reading.findings:
             spoiled |= {owner for owner, _ in each.shares if owner is not None}
@@ -86,8 +86,8 @@ class _Span:
 
 
 @dataclass
-class _Reading:
-    compacted: CompactedFile
+class _CompactedReading:
+    compacted: LedgerCompactedFile
     pieces: dict[str, Pieces]
     raw: bool
     findings: list[Finding] = field(default_factory=list)

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from supervisor.verify.dropped import LetGo, explain
 from supervisor.verify.files import Chunks, as_runs, checked, format_spans, raw_places_in, span_of
-from supervisor.verify.ledger import LedgerPublication
+from supervisor.verify.ledger import CheckedPublication
 from supervisor.verify.pieces import PartitionRows, Pieces
 from supervisor.verify.runs import NOTHING, Runs
 from supervisor.verify.verdict import Finding, FindingKind
@@ -25,7 +25,7 @@ from tasks.contract.offsets import TopicPartition
 
 def read_errors(
     warehouse: Path,
-    publication: LedgerPublication,
+    publication: CheckedPublication,
     bad: Mapping[TopicPartition, Runs],
     pieces: Pieces | None = None,
 ) -> list[Finding]:
@@ -34,7 +34,7 @@ def read_errors(
     `pieces` are what compacted files were found to have of it.  A range that does not say that it
     keeps all of them may lack some, and has no others.
     """
-    reading = _Reading(warehouse.resolve(), publication, pieces or Pieces())
+    reading = _ErrorsReading(warehouse.resolve(), publication, pieces or Pieces())
     for file in publication.errors:
         reading.take(file)
     reading.compare_number()
@@ -43,8 +43,8 @@ def read_errors(
     return reading.findings
 
 
-class _Reading:
-    def __init__(self, warehouse: Path, publication: LedgerPublication, pieces: Pieces) -> None:
+class _ErrorsReading:
+    def __init__(self, warehouse: Path, publication: CheckedPublication, pieces: Pieces) -> None:
         self._warehouse = warehouse
         self.pieces = pieces
         self._publication = publication

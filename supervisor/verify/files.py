@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from supervisor.verify.facts import PartitionContents
-from supervisor.verify.ledger import LedgerPublication
+from supervisor.verify.ledger import CheckedPublication
 from supervisor.verify.pieces import PartitionRows, Pieces
 from supervisor.verify.runs import Runs
 from supervisor.verify.verdict import Finding, FindingKind
@@ -38,7 +38,7 @@ Chunks = dict[TopicPartition, list[pa.Array]]
 
 
 @dataclass
-class Content:
+class PublicationContent:
     """What the files of one publication were found to hold."""
 
     held: dict[TopicPartition, PartitionContents] = field(default_factory=dict)
@@ -49,16 +49,16 @@ class Content:
 
 def read_publication(
     warehouse: Path,
-    publication: LedgerPublication,
+    publication: CheckedPublication,
     progress: Callable[[int], None],
     pieces: Pieces | None = None,
-) -> Content:
+) -> PublicationContent:
     """Read the files of one publication that are in use; `progress` is told each number of rows.
 
     `pieces` are what compacted files were found to have of it.  What cannot be read is a finding,
     and its rows are then not there.
     """
-    reading = _Reading(warehouse, publication, pieces or Pieces())
+    reading = _FilesReading(warehouse, publication, pieces or Pieces())
     for segment in publication.segments:
         reading.take(segment)
         progress(segment.rows)
@@ -67,8 +67,8 @@ def read_publication(
     return reading.content()
 
 
-class _Reading:
-    def __init__(self, warehouse: Path, publication: LedgerPublication, pieces: Pieces) -> None:
+class _FilesReading:
+    def __init__(self, warehouse: Path, publication: CheckedPublication, pieces: Pieces) -> None:
         self._warehouse = warehouse.resolve()
         self._publication = publication
         self._pieces = pieces
@@ -151,7 +151,7 @@ class _Reading:
         except (pa.ArrowException, OSError, KeyError, TypeError) as error:
             self._find(FindingKind.DIGEST_MISMATCH, f"{rejects.path} lists no rejects: {error}")
 
-    def content(self) -> Content:
+    def content(self) -> PublicationContent:
         """Put everything together, per partition."""
         held: dict[TopicPartition, PartitionContents] = {}
         of_files = self._chunks.keys() | self._counted.keys() | self._rejects.keys()
@@ -170,7 +170,7 @@ class _Reading:
             )
         self._compare_counts()
         bad = {at: Runs.unsorted(pairs) for at, pairs in self._bad.items()}
-        return Content(held, self._findings, bad)
+        return PublicationContent(held, self._findings, bad)
 
     def _compare_counts(self) -> None:
         publication, rejects = self._publication, self._publication.rejects

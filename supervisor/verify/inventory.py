@@ -40,7 +40,7 @@ class Walked:
 
 
 @dataclass(frozen=True)
-class Content:
+class PathContent:
     """What is at a named path."""
 
     size_bytes: int
@@ -156,7 +156,7 @@ class Inventory:
 
 
 def judge(
-    walked: Walked, claim: WarehouseFiles, contents: Mapping[str, Content], *, digests: bool
+    walked: Walked, claim: WarehouseFiles, contents: Mapping[str, PathContent], *, digests: bool
 ) -> Inventory:
     """Compare; `found` is what is at the named paths, those of missing files left out."""
     piles: Counter[tuple[Place, str]] = Counter()
@@ -220,7 +220,7 @@ def _put(piles: Counter[tuple[Place, str]], place: Place, size: int) -> None:
     piles[place, "bytes"] += size
 
 
-def _compared(file: WarehouseFile, content: Content | None) -> FileFinding | None:
+def _compared(file: WarehouseFile, content: PathContent | None) -> FileFinding | None:
     if content is None:
         why = "published, and not there"
         return FileFinding(
@@ -239,7 +239,7 @@ def _compared(file: WarehouseFile, content: Content | None) -> FileFinding | Non
     )
 
 
-def _wrong_copy(copy: WarehouseCopy, content: Content | None) -> FileFinding | None:
+def _wrong_copy(copy: WarehouseCopy, content: PathContent | None) -> FileFinding | None:
     if content is None:
         why = "an export names it, and it is not there"
         return FileFinding(FileFindingKind.MISSING, copy.path, why, 0)

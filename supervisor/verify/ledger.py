@@ -17,7 +17,7 @@ BREAKS_SHOWN = 10
 """Reasons of declared breaks that a verification tells."""
 
 
-class LedgerGap(ledger.LedgerGap):
+class CheckedGap(ledger.LedgerGap):
     """One declared break, `[first, end)`."""
 
     kind: Literal["skipped", "lost", "repeated", "recreated"]
@@ -28,10 +28,10 @@ class LedgerGap(ledger.LedgerGap):
         return self.kind == "recreated"
 
 
-class LedgerPublication(ledger.LedgerPublication):
+class CheckedPublication(ledger.LedgerPublication):
     """One publication: its range, its counts, its files."""
 
-    def comes_after(self, gap: LedgerGap) -> bool:
+    def comes_after(self, gap: CheckedGap) -> bool:
         """Tell whether it was published after a gap was declared."""
         if gap.last_ordinal is not None:
             return ordinal_of(self.generation_id) > gap.last_ordinal
@@ -61,7 +61,7 @@ def _dropped(let_go: Sequence[LedgerLetGo]) -> dict[TopicPartition, list[LetGo]]
 
 
 @dataclass(frozen=True)
-class CompactedFile:
+class LedgerCompactedFile:
     """One compacted file, and what it has of each publication."""
 
     file: SegmentFile
@@ -69,27 +69,27 @@ class CompactedFile:
     """With the generation that it is of; None: of a forgotten one, which is not told."""
 
 
-def _by_file(shares: Sequence[tuple[LedgerCompacted, str | None]]) -> list[CompactedFile]:
-    files: dict[str, CompactedFile] = {}
+def _by_file(shares: Sequence[tuple[LedgerCompacted, str | None]]) -> list[LedgerCompactedFile]:
+    files: dict[str, LedgerCompactedFile] = {}
     for each, owner in shares:
-        of = files.setdefault(each.file.path, CompactedFile(each.file))
+        of = files.setdefault(each.file.path, LedgerCompactedFile(each.file))
         of.shares.append((owner, each))
     return [files[path] for path in sorted(files)]
 
 
-class Ledger(ledger.Ledger):
+class CheckedLedger(ledger.Ledger):
     """Everything that one supervisor has committed and published."""
 
-    gaps: tuple[LedgerGap, ...]
-    publications: tuple[LedgerPublication, ...]
+    gaps: tuple[CheckedGap, ...]
+    publications: tuple[CheckedPublication, ...]
     """In the order of their publication."""
 
-    def compacted(self) -> list[CompactedFile]:
+    def compacted(self) -> list[LedgerCompactedFile]:
         """Return every compacted file of rows once, by path, with what it has of whom."""
         owned = [(each, p.generation_id) for p in self.publications for each in p.compacted]
         return _by_file([*owned, *((each, None) for each in self.forgotten)])
 
-    def errors_compacted(self) -> list[CompactedFile]:
+    def errors_compacted(self) -> list[LedgerCompactedFile]:
         """Return the same of the errors table."""
         owned = [(each, p.generation_id) for p in self.publications for each in p.errors_compacted]
         return _by_file([*owned, *((each, None) for each in self.errors_forgotten)])
@@ -129,9 +129,9 @@ class Ledger(ledger.Ledger):
             )
         return declared_gaps
 
-    def new_topics(self) -> dict[TopicPartition, list[LedgerGap]]:
+    def new_topics(self) -> dict[TopicPartition, list[CheckedGap]]:
         """Return, by partition, where its topic was made anew."""
-        new_topic_gaps: dict[TopicPartition, list[LedgerGap]] = {}
+        new_topic_gaps: dict[TopicPartition, list[CheckedGap]] = {}
         for gap in self.gaps:
             if gap.is_new_topic:
                 new_topic_gaps.setdefault(TopicPartition(gap.topic, gap.partition), []).append(gap)

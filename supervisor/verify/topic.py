@@ -68,7 +68,7 @@ def read_topic(
         StreamUnavailable: Kafka cannot be reached, or fell silent.
     """
     properties = librdkafka_properties(client, read_secret)
-    reading = _Reading(properties, wanted, progress, silence)
+    reading = _TopicReading(properties, wanted, progress, silence)
     try:
         reading.prepare(topic_ids)
         reading.run()
@@ -79,7 +79,7 @@ def read_topic(
         reading.close()
 
 
-class _Reading:
+class _TopicReading:
     def __init__(
         self,
         properties: Mapping[str, str],

@@ -10,7 +10,7 @@ from supervisor.verify.errors import read_errors
 from supervisor.verify.facts import PublishedRange
 from supervisor.verify.files import read_publication
 from supervisor.verify.judge import facts_by_partition, judge
-from supervisor.verify.ledger import Ledger
+from supervisor.verify.ledger import CheckedLedger
 from supervisor.verify.topic import TopicRead, read_topic
 from supervisor.verify.verdict import Finding, FindingKind, Verification
 from tasks.contract.kafka_client import SecretRef
@@ -29,7 +29,7 @@ class VerifyProgress:
 
 
 def verify(
-    ledger: Ledger, warehouse: Path, listed: frozenset[str] | None, steps: VerifyProgress
+    ledger: CheckedLedger, warehouse: Path, listed: frozenset[str] | None, steps: VerifyProgress
 ) -> Verification:
     """Put a ledger to the proof; `listed` are the files that readers of the table are given.
 
@@ -48,7 +48,7 @@ def verify(
 
 
 def compare(
-    ledger: Ledger,
+    ledger: CheckedLedger,
     warehouse: Path,
     listed: frozenset[str] | None,
     topic: Callable[[], TopicRead],
@@ -97,7 +97,7 @@ def secret_of_environment(reference: SecretRef) -> str:
 
 
 def _read_files(
-    ledger: Ledger, warehouse: Path, compacted: Compacted, progress: Progress
+    ledger: CheckedLedger, warehouse: Path, compacted: Compacted, progress: Progress
 ) -> tuple[dict[TopicPartition, list[PublishedRange]], list[Finding]]:
     ranges: dict[TopicPartition, list[PublishedRange]] = {}
     new_topics = ledger.new_topics()
@@ -125,7 +125,7 @@ def _read_files(
     return ranges, findings
 
 
-def _read_topic(ledger: Ledger, progress: Progress) -> TopicRead:
+def _read_topic(ledger: CheckedLedger, progress: Progress) -> TopicRead:
     wanted = {at: span for at, span in ledger.extent().items() if span[0] < span[1]}
     if not wanted:
         return TopicRead()
@@ -138,7 +138,7 @@ def _read_topic(ledger: Ledger, progress: Progress) -> TopicRead:
     )
 
 
-def _unlisted(ledger: Ledger, listed: frozenset[str]) -> list[Finding]:
+def _unlisted(ledger: CheckedLedger, listed: frozenset[str]) -> list[Finding]:
     """Compare with the list that readers of the table use: both must name the same files.
 
     Files of publications that are newer than the ledger are not in `listed`.

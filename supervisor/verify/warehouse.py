@@ -21,8 +21,8 @@ import pyarrow.parquet as pq
 
 from supervisor.settings.problems import SetupProblem
 from supervisor.verify.inventory import (
-    Content,
     Inventory,
+    PathContent,
     Walked,
     judge,
     only,
@@ -98,10 +98,10 @@ def walk(root: Path) -> Walked:
 
 def contents(
     root: Path, files: Iterable[WarehouseFile], done: Callable[[int], None], *, digests: bool
-) -> dict[str, Content]:
+) -> dict[str, PathContent]:
     """Return path -> what is there, of named files; those that are not there are left out."""
-    content_by_path: dict[str, Content] = {}
-    reader = _Reader(root, done, digests)
+    content_by_path: dict[str, PathContent] = {}
+    reader = _FileReader(root, done, digests)
     pool = ThreadPoolExecutor(THREADS, thread_name_prefix="digests")
     try:
         for read in pool.map(reader.read_all, _batches(files)):
@@ -112,9 +112,9 @@ def contents(
     return content_by_path
 
 
-def copies(root: Path, claim: WarehouseFiles) -> dict[str, Content]:
+def copies(root: Path, claim: WarehouseFiles) -> dict[str, PathContent]:
     """Return path -> what is there, of copies that an export names, by their footers."""
-    reader = _Reader(root, lambda _: None, digests=False)
+    reader = _FileReader(root, lambda _: None, digests=False)
     content_by_path = {}
     for copy in claim.copies:
         named = WarehouseFile(path=copy.path, size_bytes=0, sha256="", task_id="")
@@ -181,7 +181,7 @@ def _again(root: Path, paths: Iterable[str]) -> Walked:
 
 
 @dataclass
-class _Reader:
+class _FileReader:
     root: Path
     done: Callable[[int], None]
     digests: bool
@@ -190,7 +190,7 @@ class _Reader:
     stopped: Event = field(default_factory=Event)
     """Nobody waits for the rest."""
 
-    def read_all(self, files: Sequence[WarehouseFile]) -> dict[str, Content]:
+    def read_all(self, files: Sequence[WarehouseFile]) -> dict[str, PathContent]:
         """Return path -> what is there; see `contents`."""
         content_by_path = {}
         for file in files:
@@ -200,31 +200,31 @@ class _Reader:
                 content_by_path[file.path] = content
         return content_by_path
 
-    def read(self, file: WarehouseFile) -> Content | None:
+    def read(self, file: WarehouseFile) -> PathContent | None:
         """Return what is at one named path; however it ends, its recorded size is done."""
         path = os.path.join(self.root, file.path)  # noqa: PTH118 -- pathlib takes longer than stat
         left = file.size_bytes
         try:
             status = os.lstat(path)
             if not stat.S_ISREG(status.st_mode):
-                return Content(0, trouble=f"it is {_kind(status)} and no file")
+                return PathContent(0, trouble=f"it is {_kind(status)} and no file")
             size = status.st_size
             if not self._leads_directly_to(file.path):
                 why = "its path leads through a link, or out of the warehouse"
-                return Content(size, trouble=why)
+                return PathContent(size, trouble=why)
             if not self.digests or size != file.size_bytes:
-                return Content(size)
+                return PathContent(size)
             digest = hashlib.sha256()
             with open(path, "rb", buffering=0) as opened:  # noqa: PTH123 -- as above
                 while chunk := opened.read(_CHUNK_BYTES):
                     digest.update(chunk)
                     self.done(len(chunk))
                     left -= len(chunk)
-            return Content(size, digest.hexdigest())
+            return PathContent(size, digest.hexdigest())
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
-            return Content(0, trouble=f"it cannot be read: {error.strerror}")
+            return PathContent(0, trouble=f"it cannot be read: {error.strerror}")
         finally:
             self.done(left)
 

@@ -40,7 +40,7 @@ from tasks.ingest.decode.columns import (
 )
 from tasks.ingest.decode.java_clock import chunks_of
 from tasks.ingest.decode.numbers import NumberBook
-from tasks.ingest.decode.observed import Observed
+from tasks.ingest.decode.observed import ObservedRecords
 from tasks.ingest.formats.parse import reasons_of
 from tasks.ingest.formats.schemas import SchemaBook, Schemas
 from tasks.ingest.merge.append import put_together
@@ -51,7 +51,7 @@ from tasks.ingest.merge.rollup import Rollup, roll_up
 from tasks.ingest.merge.sizes import PART_ROWS_MIN, fullest, may_stay, target_of
 from tasks.ingest.spark.failures import judge
 from tasks.ingest.spark.jobs import Jobs, Run
-from tasks.ingest.spark.source import Range, read_range
+from tasks.ingest.spark.source import BatchRange, read_range
 from tasks.ingest.warm import warm_up
 from tasks.ingest.write.entries import entry_of
 from tasks.ingest.write.files import (
@@ -125,7 +125,7 @@ class SparkEngine:
                 repeat may succeed.
             TaskError: the range cannot be read, or its rows not be written.
         """
-        span = Range.of(job)
+        span = BatchRange.of(job)
         if not span.start:
             found = kinds_so_far(job.spec, job.columns, job.kinds)
             return entry_of(job, None, (), None, kinds=found)
@@ -243,7 +243,7 @@ class SparkEngine:
                 self._jobs.settle(run)
         shutil.rmtree(folder, ignore_errors=True)
 
-    def _read(self, job: BatchJob, span: Range, run: Run, folder: Path) -> JournalEntry:
+    def _read(self, job: BatchJob, span: BatchRange, run: Run, folder: Path) -> JournalEntry:
         kinds = kinds_so_far(job.spec, job.columns, job.kinds)
         discovers = job.spec.discovery is not Discovery.NOTHING
         if not job.columns and (discovers or job.spec.typed):
@@ -286,7 +286,7 @@ class SparkEngine:
         return entry.model_copy(update={"chunk_rows": held})
 
     def _quarantined(
-        self, job: BatchJob, observed: Observed, run: Run, folder: Path
+        self, job: BatchJob, observed: ObservedRecords, run: Run, folder: Path
     ) -> tuple[DataFile, ...]:
         bad = bad_ones(observed.rejects)
         if not bad or job.spec.tuning.bad_records is not BadRecords.QUARANTINE:
@@ -297,8 +297,8 @@ class SparkEngine:
         return keep_raw(records, bad, folder / "rejects.parquet", self._warehouse, run.step)
 
     def _write(
-        self, job: BatchJob, span: Range, kinds: ColumnKinds, folder: Path, *, schemas: Schemas
-    ) -> Observed:
+        self, job: BatchJob, span: BatchRange, kinds: ColumnKinds, folder: Path, *, schemas: Schemas
+    ) -> ObservedRecords:
         spec = job.spec
         straight = self._numbers.straight(spec)
         read = self._records(job, span.start, span.end)
@@ -321,7 +321,7 @@ class SparkEngine:
             order=order_of(columns) if in_order else (),
         )
 
-    def _peek(self, job: BatchJob, span: Range) -> ColumnKinds:
+    def _peek(self, job: BatchJob, span: BatchRange) -> ColumnKinds:
         """Return what a range's first records hold: most often that is all there is."""
         near = {p: min(span.end[p], span.start[p] + _PEEK_ROWS) for p in span.start}
         return peeked(self._records(job, span.start, near), job.spec)

@@ -14,7 +14,7 @@ from tasks.ingest.decode.chunks import Chunks
 from tasks.ingest.decode.decode import decode
 from tasks.ingest.formats.parse import reasons_of
 from tasks.ingest.merge.merge import Rewrite, rewrite
-from tasks.ingest.merge.sizes import Target
+from tasks.ingest.merge.sizes import FileTarget
 from tasks.ingest.write.files import data_paths, describe
 from tasks.ingest.write.write import write_rows
 
@@ -51,7 +51,7 @@ def warm_up(session: SparkSession, folder: Path) -> None:
             )
             described = [describe(path, folder, partition.topic) for path in data_paths(into)]
             files += [file for file in described if file is not None]
-        work = Rewrite(tuple(files), columns, Chunks(Granularity.HOUR), Target(_ROWS, _BYTES))
+        work = Rewrite(tuple(files), columns, Chunks(Granularity.HOUR), FileTarget(_ROWS, _BYTES))
         rewrite(session, work, warehouse=folder, folder=folder / "merged")
     finally:
         shutil.rmtree(folder, ignore_errors=True)

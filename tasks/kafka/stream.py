@@ -31,7 +31,7 @@ from tasks.contract.kafka_client import (
 )
 from tasks.contract.messages import FailureCode
 from tasks.contract.offsets import TopicPartition
-from tasks.ports import StreamUnavailable, StreamView, TaskError
+from tasks.ports import StreamTimeout, StreamView, TaskError
 from tasks.runtime.secrets import Connections, NoSecret, secret_text
 
 _MARGIN_S = 0.5
@@ -62,7 +62,7 @@ def environment_secret(secret: SecretRef) -> str:
         raise TaskError(FailureCode.REFUSED, f"this worker lacks a secret: {error}") from error
 
 
-class CutOff(StreamUnavailable):
+class CutOff(StreamTimeout):
     """The deadline of a look came before its answer, which says nothing of the topic."""
 
 
@@ -92,10 +92,10 @@ class KafkaStream:
         wanted = [TopicPartition(*p) for p in partitions]
         try:
             return settled(lambda: _looked(connection.admin, wanted, until), now + self._patience_s)
-        except StreamUnavailable as error:
+        except StreamTimeout as error:
             if (why := connection.why()) is None:
                 raise
-            raise StreamUnavailable(f"{error}: {why[0]}: {why[1]}") from error
+            raise StreamTimeout(f"{error}: {why[0]}: {why[1]}") from error
 
     def _connected(self, client: KafkaClient) -> "_AdminConnection":
         properties = librdkafka_properties(client, self._read_secret)
@@ -131,13 +131,13 @@ def settled(look: Callable[[], StreamView], until: float) -> StreamView:
     Raises:
         TaskError, StreamUnavailable: the last thing found; being cut off is nothing found.
     """
-    failure: TaskError | StreamUnavailable | None = None
+    failure: TaskError | StreamTimeout | None = None
     while True:
         try:
             return look()
         except CutOff as error:
             failure = failure or error
-        except (TaskError, StreamUnavailable) as error:
+        except (TaskError, StreamTimeout) as error:
             failure = error
         if time.monotonic() + _AGAIN_S >= until:
             raise failure
@@ -154,7 +154,7 @@ def _looked(admin: AdminClient, wanted: Sequence[TopicPartition], until: float) 
     try:
         earliest = _offsets(admin, wanted, OffsetSpec.earliest(), until)  # type: ignore[no-untyped-call]
         stable = _offsets(admin, wanted, OffsetSpec.latest(), until)  # type: ignore[no-untyped-call]
-    except StreamUnavailable:
+    except StreamTimeout:
         # A topic that is gone and a leader that is away look the same to it: "no leaders found".
         _described(admin, wanted, until)
         raise
@@ -220,4 +220,4 @@ def _result(future: "Future[_Value]", what: str, until: float) -> _Value:
                 FailureCode.OFFSETS_UNREADABLE, f"{what} does not exist: {known.str()}"
             ) from error
         cut_off = known.code() == KafkaError._TIMED_OUT  # noqa: SLF001 -- librdkafka's own deadline
-        raise (CutOff if cut_off else StreamUnavailable)(f"{what}: {known.str()}") from error
+        raise (CutOff if cut_off else StreamTimeout)(f"{what}: {known.str()}") from error

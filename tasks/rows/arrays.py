@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from tasks.contract.ingest_spec import ColumnType
 from tasks.rows.expression.let import let
-from tasks.rows.expression.tree import Kind
+from tasks.rows.expression.tree import ElementType
 from tasks.rows.expression.value import (
     SPARK_TYPES,
     ArrayValue,
@@ -36,20 +36,24 @@ NESTED = 8
 EXACT_MAX = 2**53
 """Beyond it a double stands for several whole numbers."""
 
-ELEMENTS: Mapping[ColumnType, Kind] = MappingProxyType(
-    {"array<long>": Kind.LONG, "array<double>": Kind.DOUBLE, "array<string>": Kind.STRING}
+ELEMENTS: Mapping[ColumnType, ElementType] = MappingProxyType(
+    {
+        "array<long>": ElementType.LONG,
+        "array<double>": ElementType.DOUBLE,
+        "array<string>": ElementType.STRING,
+    }
 )
 """Types of columns that hold arrays -> what their elements are."""
 
 ReadText = Callable[[str, ColumnType], str]
 """Makes the SQL of a scalar column type of the SQL of a text; null where it does not fit."""
 
-_SCALARS: Mapping[Kind, ColumnType] = MappingProxyType(
-    {Kind.LONG: "long", Kind.DOUBLE: "double", Kind.STRING: "string"}
+_SCALARS: Mapping[ElementType, ColumnType] = MappingProxyType(
+    {ElementType.LONG: "long", ElementType.DOUBLE: "double", ElementType.STRING: "string"}
 )
 _WHOLE = ("BIGINT", "BOOLEAN", "VOID")
-_AS_THEY_ARE: Mapping[Kind, tuple[str, ...]] = MappingProxyType(
-    {Kind.LONG: _WHOLE, Kind.DOUBLE: _WHOLE, Kind.STRING: ("STRING", "VOID")}
+_AS_THEY_ARE: Mapping[ElementType, tuple[str, ...]] = MappingProxyType(
+    {ElementType.LONG: _WHOLE, ElementType.DOUBLE: _WHOLE, ElementType.STRING: ("STRING", "VOID")}
 )
 """Elements that Spark's own cast turns into those of a kind, all at once."""
 
@@ -91,9 +95,12 @@ def text_of_double(sql: str) -> str:
 def kinds_of_list(array: ArrayValue) -> str:
     """Return the SQL of the kinds of a list, which is not null: an INT, their sum."""
     if array.variant is None:
-        if array.kind is Kind.LONG:
+        if array.kind is ElementType.LONG:
             return str(LONGS)
-        some, kind = f"{count_of(array.sql)} > 0", DOUBLES if array.kind is Kind.DOUBLE else TEXTS
+        some, kind = (
+            f"{count_of(array.sql)} > 0",
+            DOUBLES if array.kind is ElementType.DOUBLE else TEXTS,
+        )
         return f"CASE WHEN {some} THEN {kind} ELSE {LONGS} END"
     each = (
         f"CASE WHEN {_KIND} IN ('BIGINT', 'BOOLEAN', 'VOID') THEN {LONGS} "
@@ -111,7 +118,7 @@ def kinds_of_list(array: ArrayValue) -> str:
     )
 
 
-def array_of(value: Value, kind: Kind, read: ReadText | None = None) -> str:
+def array_of(value: Value, kind: ElementType, read: ReadText | None = None) -> str:
     """Return the SQL of a value as an array; a scalar is a list of one, an object is null.
 
     Numbers are read out of texts by `read`, and infinities do not fit then; None: the value is
@@ -150,7 +157,7 @@ def json_of_list(array: ArrayValue) -> str:
 
     Scalars are texts in it: as an array of texts it would not have known what they were before.
     """
-    texts = f"to_json({array_of(Value(array=array), Kind.STRING)})"
+    texts = f"to_json({array_of(Value(array=array), ElementType.STRING)})"
     if array.variant is None:
         return texts
     nested = f"({kinds_of_list(array)}) & {NESTED} <> 0"
@@ -161,7 +168,7 @@ def _variants(variant: str) -> str:
     return f"try_variant_get({variant}, '$', 'array<variant>')"
 
 
-def _converted(array: ArrayValue, kind: Kind, read: ReadText | None) -> str:
+def _converted(array: ArrayValue, kind: ElementType, read: ReadText | None) -> str:
     if array.variant is None:
         if array.kind is kind:
             return array.sql
@@ -174,23 +181,25 @@ def _converted(array: ArrayValue, kind: Kind, read: ReadText | None) -> str:
     each = f"transform(transform({named}, {_X} -> {typed}), {_X} -> {_element(short, kind, read)})"
     plain = ", ".join(f"'ARRAY<{name}>'" for name in _AS_THEY_ARE[kind])
     test = f"{array.shape} IN ({plain})"
-    if kind is Kind.DOUBLE:
+    if kind is ElementType.DOUBLE:
         test = f"{test} OR startswith({array.shape}, 'ARRAY<DECIMAL')"
     at_once = f"try_variant_get({array.variant}, '$', 'array<{SPARK_TYPES[kind].lower()}>')"
     return f"CASE WHEN {test} THEN {at_once} WHEN {array.variant} IS NOT NULL THEN {each} END"
 
 
-def _element(value: Value, kind: Kind, read: ReadText | None) -> str:
+def _element(value: Value, kind: ElementType, read: ReadText | None) -> str:
     """Return the SQL of a scalar as an element; null where it is none, or does not fit."""
     alternatives: list[str] = []
-    if kind is Kind.STRING:
+    if kind is ElementType.STRING:
         alternatives += [f"CAST({value.long} AS STRING)"] if value.long else []
         alternatives += [let(value.double, text_of_double)] if value.double else []
         return first([*alternatives, *([value.string] if value.string else [])], "STRING")
     if value.long:
-        alternatives.append(value.long if kind is Kind.LONG else f"CAST({value.long} AS DOUBLE)")
+        alternatives.append(
+            value.long if kind is ElementType.LONG else f"CAST({value.long} AS DOUBLE)"
+        )
     if value.double:
-        rule = _whole if kind is Kind.LONG else _finite if read else str
+        rule = _whole if kind is ElementType.LONG else _finite if read else str
         alternatives.append(let(value.double, rule))
     if value.string and read:
         alternatives.append(let(value.string, lambda text: read(text, _SCALARS[kind])))
@@ -206,5 +215,5 @@ def _finite(double: str) -> str:
     return f"CASE WHEN abs({double}) < CAST('Infinity' AS DOUBLE) THEN {double} END"
 
 
-def _may_hold_nulls(sql: str, kind: Kind) -> str:
+def _may_hold_nulls(sql: str, kind: ElementType) -> str:
     return f"concat({sql}, CAST(array() AS ARRAY<{SPARK_TYPES[kind]}>))"

@@ -10,7 +10,7 @@ from tasks.rows.arrays import ELEMENTS
 from tasks.rows.discovery import unsettled
 from tasks.rows.expression.compile import compile_expression, names_in
 from tasks.rows.expression.parse import parse
-from tasks.rows.expression.tree import Kind, Name, Node
+from tasks.rows.expression.tree import ElementType, Name, Node
 from tasks.rows.expression.value import ArrayValue, Value, as_double
 from tasks.rows.filter_sql import fields_in, filter_sql
 
@@ -18,7 +18,7 @@ NumberType = Literal["long", "double"]
 """Columns of numbers that a format may read as such."""
 
 _ANYTHING = Value(
-    *("i0l", "i0d", "i0s", ArrayValue(Kind.STRING, "i0a"), "i0j"),
+    *("i0l", "i0d", "i0s", ArrayValue(ElementType.STRING, "i0a"), "i0j"),
     number="i0n",
     truth="i0t",
     digits="i0g",

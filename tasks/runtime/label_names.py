@@ -8,7 +8,7 @@ NAMES_MAX: Final = 1_000
 OTHERS: Final = "(others)"
 
 
-class Names:
+class LabelNames:
     """Lets so many names be labels; safe for threads."""
 
     def __init__(self, most: int = NAMES_MAX) -> None:

@@ -42,7 +42,7 @@ class Header(Wire):
     """The one that made the file."""
 
 
-class _Batch(Wire):
+class _BatchLine(Wire):
     kind: Literal["batch"] = "batch"
     entry: JournalEntry
 
@@ -53,7 +53,7 @@ class _End(Wire):
 
 
 class _Line(Wire):
-    record: Header | _Batch | _End
+    record: Header | _BatchLine | _End
 
 
 class Journal:
@@ -83,7 +83,7 @@ class Journal:
         """
         if self._end_due is not None:
             self.record_end(self._end_due)
-        self._write(_Batch(entry=entry))
+        self._write(_BatchLine(entry=entry))
         self._entries.append(entry)
 
     def record_end(self, end: Offsets) -> None:
@@ -105,7 +105,7 @@ class Journal:
         self._entries, self._size = kept, len(content)
         self._end, self._end_due = end, None
 
-    def _write(self, record: _Batch | _End) -> None:
+    def _write(self, record: _BatchLine | _End) -> None:
         line = _line(record)
         with naming_file(self._path), self._path.open("r+b", buffering=0) as file:
             file.truncate(self._size)  # a try before may have left half of a line
@@ -174,10 +174,10 @@ def _content(header: Header, held: JournalContents) -> bytes:
     lines = [_line(header)]
     if held.end is not None:
         lines.append(_line(_End(end=dict(held.end))))
-    return b"".join(lines + [_line(_Batch(entry=entry)) for entry in held.entries])
+    return b"".join(lines + [_line(_BatchLine(entry=entry)) for entry in held.entries])
 
 
-def _line(record: Header | _Batch | _End) -> bytes:
+def _line(record: Header | _BatchLine | _End) -> bytes:
     text = _Line(record=record).to_json().encode()
     return _digest(text) + b" " + text + b"\n"
 
@@ -198,7 +198,7 @@ def _read(path: Path) -> tuple[Header, JournalContents]:
         raise JournalDamaged(f"{path.name} is damaged before its last line")
     if not records or not isinstance(header := records[0], Header):
         raise JournalDamaged(f"{path.name} has no header")
-    entries = tuple(record.entry for record in records if isinstance(record, _Batch))
+    entries = tuple(record.entry for record in records if isinstance(record, _BatchLine))
     ends = [record.end for record in records if isinstance(record, _End)]
     _check_tiled(path.name, header.start, entries)
     if rest:
@@ -206,7 +206,7 @@ def _read(path: Path) -> tuple[Header, JournalContents]:
     return header, JournalContents(entries, ends[-1] if ends else None)
 
 
-def _parsed(line: bytes) -> Header | _Batch | _End | None:
+def _parsed(line: bytes) -> Header | _BatchLine | _End | None:
     digest, _, text = line.partition(b" ")
     if digest != _digest(text):
         return None

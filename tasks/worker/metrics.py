@@ -36,7 +36,7 @@ from tasks.machine.events import (
 )
 from tasks.machine.state import TaskState
 from tasks.ports import JournalEntry
-from tasks.runtime.label_names import OTHERS, Names
+from tasks.runtime.label_names import OTHERS, LabelNames
 
 STEPS: dict[type, str] = {
     Look: "look",
@@ -62,7 +62,7 @@ class WorkerMeters(Collector):
     def __init__(self) -> None:
         """Begin at zero."""
         own = self._own = CollectorRegistry()
-        self._names = Names()
+        self._names = LabelNames()
         of = ("supervisor", "table")
         self.records = _counter(own, "records", "Records of journaled batches.", *of, "outcome")
         self.rejected = _counter(own, "rejected", "Records that became no row.", *of, "reason")

@@ -22,7 +22,7 @@ from tasks.spark.session import SparkOptions, start_spark
 from tasks.worker.options import WorkerOptions
 from tasks.worker.overlord_client import HttpOverlord
 from tasks.worker.task_logs import TaskLogs
-from tasks.worker.worker import DataFolderBusy, Outside, run_worker
+from tasks.worker.worker import DataFolderBusy, WorkerPorts, run_worker
 
 log = structlog.get_logger()
 
@@ -88,7 +88,7 @@ def _serve(setup: WorkerSetup, read_secret: ReadSecret) -> int:
         engine.warm()
         log.info("spark is warm", worker=options.worker_id, java=java.version, jvm=runtime.pid)
         with HttpOverlord(options.overlords, token=options.token, tls=options.tls) as overlord:
-            outside = Outside(
+            outside = WorkerPorts(
                 engine=engine,
                 stream=KafkaStream(read_secret),
                 overlord=overlord,

@@ -62,7 +62,7 @@ from tasks.ports import (
     MergeJob,
     OverlordUnavailable,
     SchemasUnavailable,
-    StreamUnavailable,
+    StreamTimeout,
     TaskError,
 )
 from tasks.runtime.secrets import without_secrets
@@ -326,7 +326,7 @@ class TaskRunner:
         spec, start = self._desired.spec, self._state.start
         try:
             view = self._world.stream.look(spec.kafka, sorted(start))
-        except StreamUnavailable as error:
+        except StreamTimeout as error:
             return LookFailed(self._world.monotonic(), str(error))
         return Looked(self._world.monotonic(), view)
 
@@ -357,7 +357,7 @@ class TaskRunner:
         except SchemasUnavailable as error:
             dropped = self._dropped(str(error))
             return replace(dropped, lacks=Lack.SCHEMA_REGISTRY)
-        except StreamUnavailable as error:
+        except StreamTimeout as error:
             return self._dropped(str(error) or "Kafka did not answer while a batch was read")
         finally:
             self._in_engine = False

@@ -23,7 +23,7 @@ from tasks.ports import (
     OverlordRefused,
     OverlordUnavailable,
     Sampler,
-    StreamUnavailable,
+    StreamTimeout,
     TaskError,
 )
 from tasks.worker.options import WorkerOptions
@@ -154,7 +154,7 @@ class WorkerSamples:
             answer = self._sampler.sample(order)
         except BatchCancelled:
             return None
-        except (TaskError, StreamUnavailable) as error:
+        except (TaskError, StreamTimeout) as error:
             return _failed(order, str(error))
         except Exception as error:  # noqa: BLE001 -- whatever it is, it fails this one alone
             structlog.get_logger().error("sample failed", sample=order.sample_id, exc_info=error)

@@ -16,7 +16,7 @@ from threading import Condition, Thread
 import structlog
 
 from tasks.contract.messages import CompactionReport, SyncRequest, SyncResponse, TaskReport
-from tasks.ports import Fenced, Overlord, OverlordUnavailable
+from tasks.ports import Fenced, OverlordClient, OverlordUnavailable
 from tasks.worker.compaction import Compactor
 from tasks.worker.incarnations import Incarnation
 from tasks.worker.metrics import DONE, FAILED, UNANSWERED, WorkerMeters
@@ -38,7 +38,7 @@ class Sync:
     def __init__(
         self,
         options: WorkerOptions,
-        overlord: Overlord,
+        overlord: OverlordClient,
         roster: Roster,
         *,
         compactor: Compactor,

@@ -49,7 +49,7 @@ class LogBounds:
 
 
 @dataclass(frozen=True)
-class LogPart:
+class LogChunk:
     """A piece of a task's log."""
 
     content: bytes
@@ -115,7 +115,7 @@ class TaskLogs:
                 known = self._key(task_id).read_text()
         return known is not None and hmac.compare_digest(known.encode(), _digest(token).encode())
 
-    def read(self, task_id: str, offset: int) -> LogPart | None:
+    def read(self, task_id: str, offset: int) -> LogChunk | None:
         """Return a task's log from `offset` on, a negative one counted from its end.
 
         At most `answer_bytes_max` of it; None: there is no such log.
@@ -127,7 +127,7 @@ class TaskLogs:
                 size = file.seek(0, os.SEEK_END)
                 start = max(0, size + offset) if offset < 0 else min(offset, size)
                 file.seek(start)
-                return LogPart(file.read(self._bounds.answer_bytes_max), start, size)
+                return LogChunk(file.read(self._bounds.answer_bytes_max), start, size)
         except OSError:
             return None
 

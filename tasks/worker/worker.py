@@ -22,7 +22,7 @@ from types import FrameType
 import structlog
 
 from tasks.durable_files import make_folder
-from tasks.ports import Engine, Overlord, Sampler, Stream
+from tasks.ports import Engine, OverlordClient, Sampler, Stream
 from tasks.worker.alarm import Alarm
 from tasks.worker.compaction import Compactor
 from tasks.worker.engine_watch import Watch
@@ -58,12 +58,12 @@ class Reason(StrEnum):
 
 
 @dataclass(frozen=True)
-class Outside:
+class WorkerPorts:
     """What a worker is given to work with."""
 
     engine: Engine
     stream: Stream
-    overlord: Overlord
+    overlord: OverlordClient
     sampler: Sampler | None = None
     """None: this worker takes no samples."""
     engine_alive: Callable[[], bool] = lambda: True
@@ -115,7 +115,7 @@ _END_MESSAGES = {
 class Worker:
     """One incarnation, from registration to its end; `run` is called once."""
 
-    def __init__(self, options: WorkerOptions, outside: Outside, life: Incarnation) -> None:
+    def __init__(self, options: WorkerOptions, outside: WorkerPorts, life: Incarnation) -> None:
         self._options = options
         self._life = life
         self._outside = outside
@@ -254,7 +254,7 @@ class Worker:
         return [join(max(0.0, until - time.monotonic())) for join in joins].count(False)
 
 
-def run_worker(options: WorkerOptions, outside: Outside) -> int:
+def run_worker(options: WorkerOptions, outside: WorkerPorts) -> int:
     """Run one worker until SIGTERM or SIGINT, or until it must end; return its exit code.
 
     0: stopped as asked.  1: fenced, the engine died or stuck, or a thread of the worker ended;

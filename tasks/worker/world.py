@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from threading import Thread
 
-from tasks.ports import Engine, Overlord, Stream
+from tasks.ports import Engine, OverlordClient, Stream
 from tasks.worker.finishing_slots import FinishingSlots
 from tasks.worker.metrics import WorkerMeters
 
@@ -29,7 +29,7 @@ class World:
 
     engine: Engine
     stream: Stream
-    overlord: Overlord
+    overlord: OverlordClient
     gate: FinishingSlots
     changed: Callable[[], None]
     """Called after every step of any task; must return at once."""

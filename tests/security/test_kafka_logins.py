@@ -24,7 +24,7 @@ from tasks.contract.offsets import TopicPartition
 from tasks.ingest.spark.source import read_range
 from tasks.kafka.private_key import UnusableKey, with_open_key
 from tasks.kafka.stream import KafkaStream
-from tasks.ports import StreamUnavailable, TaskError
+from tasks.ports import StreamTimeout, TaskError
 from tasks.spark.session import SparkRuntime
 from tests.environment.brokers import create_topic, produce
 from tests.security.brokers import PASSWORD, USER, SecuredBroker, key_of
@@ -281,7 +281,7 @@ def test_a_worker_that_does_not_get_in_says_why_too(way: object, guarded: Secure
     login: Login = way(guarded)
     stream = KafkaStream(login.read_secret, patience_s=0)
 
-    with pytest.raises(StreamUnavailable) as told:
+    with pytest.raises(StreamTimeout) as told:
         stream.look(client_of(login.properties), [(TOPIC, 0)])
 
     assert SHUT_OUT[way] in str(told.value)

@@ -13,7 +13,7 @@ from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
 from supervisor.control.observe import Sources
 from supervisor.control.publish import Publisher
-from supervisor.control.reconcile import Shell, make_pass
+from supervisor.control.reconcile import ActionContext, make_pass
 from supervisor.control.wakeups import Wakeups
 from supervisor.core.model.rows import WorkerRow
 from supervisor.core.planning.observed import Limits, Liveness, WorkerView
@@ -220,11 +220,11 @@ class World:
         self.leadership = self._elected()
 
     @property
-    def shell(self) -> Shell:
+    def shell(self) -> ActionContext:
         """What a pass is made with."""
         sources = Sources(self.store, self.streams, self.hands, Limits())
         tokens = (f"token-{number}" for number in range(self.store.calls, 1_000_000))
-        return Shell(sources, self.clock, lambda: next(tokens), ENDINGS)
+        return ActionContext(sources, self.clock, lambda: next(tokens), ENDINGS)
 
     @property
     def publishing(self) -> Publisher:

@@ -38,7 +38,7 @@ from tasks.ports import (
     MergeJob,
     MergeResult,
     OverlordUnavailable,
-    StreamUnavailable,
+    StreamTimeout,
     StreamView,
 )
 from tests.tasks.bits import places
@@ -160,7 +160,7 @@ class MemoryLog:
     def look(self, client: KafkaClient, partitions: Sequence[tuple[str, int]]) -> StreamView:
         del client, partitions
         if self.down:
-            raise StreamUnavailable(self.down)
+            raise StreamTimeout(self.down)
         return StreamView(dict(self.earliest), dict(self.stable), dict(self.topic_ids))
 
 

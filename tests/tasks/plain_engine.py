@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.contract.offsets import TopicPartition, count
-from tasks.ingest.decode.observed import Kept, Observed, Reject
+from tasks.ingest.decode.observed import Kept, ObservedRecords, Reject
 from tasks.ingest.engine import SparkEngine
 from tasks.ingest.formats.reject_reasons import RejectReason
 from tasks.ingest.formats.schemas import Schemas
@@ -81,7 +81,7 @@ class PlainEngine(SparkEngine):
         folder: Path,
         *,
         schemas: Schemas,  # noqa: ARG002 -- this engine reads JSON alone
-    ) -> Observed:
+    ) -> ObservedRecords:
         folder.mkdir()
         kept, rejects = {}, []
         for partition in sorted(job.start):
@@ -97,7 +97,7 @@ class PlainEngine(SparkEngine):
                 kept[partition] = Kept(len(rows), rows[0], rows[-1])
         records = count(job.start, job.end)
         bits = places(job.start, job.end)
-        return Observed(records, records * 10, 0, kept, tuple(rejects), (), (), digest=bits)
+        return ObservedRecords(records, records * 10, 0, kept, tuple(rejects), (), (), digest=bits)
 
     def _combined(self, work: CompactionJob, folder: Path) -> Path:
         tables = [

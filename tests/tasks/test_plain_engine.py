@@ -9,7 +9,7 @@ import pytest
 from tasks.contract.messages import FailureCode
 from tasks.contract.offsets import TopicPartition
 from tasks.durable_files import NoSpace
-from tasks.ingest.decode.observed import Observed
+from tasks.ingest.decode.observed import ObservedRecords
 from tasks.ingest.formats.schemas import Schemas
 from tasks.ingest.merge.compaction import CompactionJob
 from tasks.ports import BatchCancelled, BatchJob, TaskError
@@ -92,7 +92,7 @@ def test_a_batch_that_is_cancelled_leaves_nothing(tmp_path: Path) -> None:
     class Slow(PlainEngine):
         def _write(
             self, job: BatchJob, span: object, found: ColumnKinds, folder: Path, *, schemas: Schemas
-        ) -> Observed:
+        ) -> ObservedRecords:
             observed = super()._write(job, span, found, folder, schemas=schemas)
             self.cancel(job.task_id)
             return observed

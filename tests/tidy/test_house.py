@@ -20,6 +20,8 @@ BANNED = frozenset({"told", "tell", "said", "stands", "asked", "made"})
 """Words that say nothing in a name: the noun that they hide is the better name."""
 KEPT = frozenset({("connection_made", "asyncio.Protocol"), ("asked", "JSON"), ("asked_by", "JSON")})
 """Names that others gave, or that are members of answers; and whose they are."""
+FOUND_LINES_MAX = 3
+"""So many lines a variable may be called `found`."""
 FIVE_FILES_LINES_MAX = 600
 CODE_MAP = ROOT / "docs/explanation/code-map.md"
 
@@ -42,28 +44,21 @@ def families(names: set[str]) -> list[str]:
 
 
 def banned_names(text: str) -> Iterator[str]:
-    """Yield names of functions, classes, parameters, fields and attributes that say nothing."""
+    """Yield names of functions, classes, parameters, fields and variables that say nothing."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
         match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 names = [node.name]
-            case ast.ClassDef(name=name, body=body):
-                names = [name, *_fields(body)]
             case ast.arg():
                 names = [node.arg]
             case ast.Attribute(ctx=ast.Store()):
                 names = [node.attr]
+            case ast.Name(ctx=ast.Store()):
+                names = [node.id]
             case _:
                 names = []
         yield from (name for name in names if _words(name) & BANNED)
-
-
-def _fields(body: list[ast.stmt]) -> Iterator[str]:
-    for node in body:
-        match node:
-            case ast.AnnAssign(target=ast.Name(id=name)):
-                yield name
 
 
 def _words(name: str) -> set[str]:
@@ -112,11 +107,41 @@ def test_names_say_what_they_name() -> None:
         "def f(asked): ...",
         "class Made: ...",
         "self._said = 1",
+        "told = 1",
         "class A:\n    made: int",
     ],
 )
 def test_a_name_that_says_nothing_is_seen(text: str) -> None:
     assert len(list(banned_names(text))) == 1
+
+
+def long_found(text: str) -> Iterator[str]:
+    """Yield the functions in which a variable `found` lives for more than three lines."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            names = (each for each in ast.walk(node) if isinstance(each, ast.Name))
+            lines = [each.lineno for each in names if each.id == "found"]
+            if lines and max(lines) - min(lines) >= FOUND_LINES_MAX:
+                yield node.name
+
+
+def test_a_finding_that_lives_long_has_a_name() -> None:
+    functions = {file: list(long_found(text_of(file) or "")) for file in PRODUCT}
+
+    assert {file: names for file, names in functions.items() if names} == {}
+    assert list(long_found("def f():\n    found = 1\n\n\n    return found")) == ["f"]
+
+
+def test_no_class_name_is_defined_twice() -> None:
+    """Goal: a name in a traceback, a search or a sentence means one class."""
+    places: dict[str, list[str]] = defaultdict(list)
+    for file in PRODUCT:
+        for node in ast.parse(text_of(file) or "").body:
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(file)
+
+    assert len(places) > 500
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}
 
 
 def test_the_first_five_files_of_a_newcomer_are_five_and_short() -> None:

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from confluent_kafka import KafkaException
 
-from supervisor.adapters.kafka.reading import BadProperties, Connection, NoTopic
+from supervisor.adapters.kafka.reading import BadProperties, NoTopic, ReportingAdminClient
 from supervisor.core.planning.dry_run import Probed
 from supervisor.core.spec.sections.io_config import KafkaIoConfig
 from supervisor.core.values.errors import SecretMissing, SourceUnreadable
@@ -24,7 +24,7 @@ class KafkaProbe:
         """Return the partitions' offsets.  Raises as `Probe.look`."""
         until = time.monotonic() + within.total_seconds()
         try:
-            connection = Connection(source.client, self._read_secret)
+            connection = ReportingAdminClient(source.client, self._read_secret)
         except (SecretMissing, BadProperties) as error:
             raise SourceUnreadable(str(error)) from error
         try:

@@ -44,7 +44,7 @@ class BadProperties(Exception):
     """The client refuses the connection properties of a spec, for example an invalid key."""
 
 
-class Connection:
+class ReportingAdminClient:
     """An AdminClient, with the messages that it reports beside its answers."""
 
     def __init__(self, client: KafkaClient, read_secret: ReadSecret) -> None:

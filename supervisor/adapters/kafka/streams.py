@@ -15,7 +15,7 @@ import structlog
 from confluent_kafka import KafkaException
 
 from supervisor.adapters.bulkheads import BulkheadPool
-from supervisor.adapters.kafka.reading import Connection, NoTopic
+from supervisor.adapters.kafka.reading import NoTopic, ReportingAdminClient
 from supervisor.core.planning.observed import StreamState, StreamTrouble
 from supervisor.core.spec.sections.io_config import KafkaIoConfig
 from supervisor.core.spec.spec import SupervisorSpec
@@ -69,7 +69,9 @@ class KafkaStreams:
         self._lock = threading.Lock()
         self._watched: dict[str, _Watched] = {}
         self._connections = Connections(
-            read_secret, lambda client: Connection(client, read_secret), missing=SecretMissing
+            read_secret,
+            lambda client: ReportingAdminClient(client, read_secret),
+            missing=SecretMissing,
         )
         self._lanes = BulkheadPool(THREADS, PER_CLIENT, "kafka-look")
 

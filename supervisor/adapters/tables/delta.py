@@ -22,7 +22,7 @@ from deltalake.exceptions import DeltaError
 from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
 
 from supervisor.core.tables.exports import (
-    Change,
+    ExportChange,
     ExportedFile,
     ExportVersion,
     new_columns,
@@ -75,7 +75,7 @@ class OpenDelta:
             return ExportVersion()
         return ExportVersion(self._table.version(), self._root.name)
 
-    def commit(self, change: Change, sequence: int, now: datetime) -> ExportVersion:
+    def commit(self, change: ExportChange, sequence: int, now: datetime) -> ExportVersion:
         """Add and take out files in one version; new columns are a version of their own before.
 
         So is the property that a table from an early version lacks.  In between readers see the
@@ -118,7 +118,7 @@ class OpenDelta:
             return ExportVersion(self._table.version() + 1, self._root.name)
 
     def _refuse_if_any_stays(
-        self, change: Change, known: Mapping[str, str], changed: Mapping[str, "_ColumnChange"]
+        self, change: ExportChange, known: Mapping[str, str], changed: Mapping[str, "_ColumnChange"]
     ) -> None:
         """Raise NotExportable if a remaining file has another type than its column would get."""
         for path in sorted(self._sizes.keys() - set(change.remove)):
@@ -204,7 +204,7 @@ class _Version:
     sequence: int
     now: datetime
 
-    def write(self, root: Path, change: Change, sizes: Mapping[str, int]) -> None:
+    def write(self, root: Path, change: ExportChange, sizes: Mapping[str, int]) -> None:
         """Write the log file of the next version atomically, unless the file exists."""
         actions = [*self._head(root), *map(_add_line, change.add)]
         actions += [self._remove_line(path, sizes[path]) for path in _gone(change)]
@@ -269,7 +269,7 @@ def _add_line(file: ExportedFile) -> dict[str, object]:
     }
 
 
-def _gone(change: Change) -> list[str]:
+def _gone(change: ExportChange) -> list[str]:
     """Return removed paths that are not added again: for a path in both, the later line counts."""
     again = {file.path for file in change.add}
     return [path for path in change.remove if path not in again]

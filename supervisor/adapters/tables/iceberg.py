@@ -29,7 +29,7 @@ from pyiceberg.table import Table, TableProperties, Transaction
 from pyiceberg.table.update.snapshot import ExpireSnapshots
 from sqlalchemy.exc import SQLAlchemyError
 
-from supervisor.core.tables.exports import Change, ExportedFile, ExportVersion, refuse_names
+from supervisor.core.tables.exports import ExportChange, ExportedFile, ExportVersion, refuse_names
 from supervisor.core.values.errors import ExportUnavailable, NotExportable
 
 _NAMESPACE = "tidegate"
@@ -119,7 +119,7 @@ class OpenIceberg:
         """Location and version of the exported table."""
         return ExportVersion() if self._table is None else self._place.standing(self._table)
 
-    def commit(self, change: Change, sequence: int, now: datetime) -> ExportVersion:
+    def commit(self, change: ExportChange, sequence: int, now: datetime) -> ExportVersion:
         """Add and take out files and widen the schema, in one snapshot."""
         del now  # pyiceberg reads the clock itself
         with _errors_are_ours(self._place.data_source), closing(self._catalog):
@@ -146,7 +146,7 @@ class OpenIceberg:
 
     def _refuse_others(
         self,
-        change: Change,
+        change: ExportChange,
         outgrown: Mapping[str, "_Outgrown"],
         schemas: Sequence[tuple[str, pa.Schema]],
     ) -> None:
@@ -161,7 +161,7 @@ class OpenIceberg:
                     raise grown.refusal()
 
     def _replace(
-        self, transaction: Transaction, change: Change, properties: dict[str, str]
+        self, transaction: Transaction, change: ExportChange, properties: dict[str, str]
     ) -> None:
         paths = [f"{self._place.uri}/{file.path}" for file in change.add]
         update = transaction.update_snapshot(snapshot_properties=properties)

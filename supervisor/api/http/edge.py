@@ -90,7 +90,7 @@ class SecurityHeaders:
         await self._app(scope, receive, send_with_headers)
 
 
-class Names:
+class HostNames:
     """Lets requests through that name us, and come from our own pages or none."""
 
     def __init__(self, app: ASGIApp, hosts: Sequence[str] = ()) -> None:

@@ -78,7 +78,7 @@ class OncePerKey:
     async def _act(
         self, keys: Idempotency, claim: KeyClaim, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        heard = _Heard()
+        heard = _HeldAnswer()
         try:
             with keys.acting_for(claim):
                 await self._app(scope, receive, heard)
@@ -90,7 +90,7 @@ class OncePerKey:
             await send(message)
 
 
-class _Heard:
+class _HeldAnswer:
     """Holds an answer back."""
 
     def __init__(self) -> None:

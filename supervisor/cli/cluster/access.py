@@ -17,7 +17,7 @@ import typer
 
 from supervisor.cli.shell.confirm import confirm
 from supervisor.cli.shell.form import Format
-from supervisor.cli.shell.groups import Sections
+from supervisor.cli.shell.groups import HelpSections
 from supervisor.cli.shell.options import Output, Yes
 from supervisor.cli.shell.output import print_notice, show_done, show_json, show_table
 from supervisor.cli.shell.problems import CommandFailed
@@ -28,13 +28,13 @@ from supervisor.settings.settings import load_settings
 
 commands = typer.Typer(
     no_args_is_help=True,
-    cls=Sections,
+    cls=HelpSections,
     help="Who may call: users, tokens, roles.\n\nThese commands ask no overlord: they work on the "
     "metadata database (TIDEGATE_METADATA_URL).",
 )
-users = typer.Typer(no_args_is_help=True, cls=Sections, help="Users, who have passwords.")
-tokens = typer.Typer(no_args_is_help=True, cls=Sections, help="Tokens of programs.")
-worker_tokens = typer.Typer(no_args_is_help=True, cls=Sections, help="Tokens of workers.")
+users = typer.Typer(no_args_is_help=True, cls=HelpSections, help="Users, who have passwords.")
+tokens = typer.Typer(no_args_is_help=True, cls=HelpSections, help="Tokens of programs.")
+worker_tokens = typer.Typer(no_args_is_help=True, cls=HelpSections, help="Tokens of workers.")
 commands.add_typer(users, name="user")
 commands.add_typer(tokens, name="token")
 commands.add_typer(worker_tokens, name="worker-token")
@@ -269,7 +269,7 @@ def _copy_token(earlier: Path, file: Path) -> None:
         write(earlier.read_text(encoding="ascii").strip())
 
 
-class _Writer:
+class _TokenWriter:
     """Writes a token to where it was asked for."""
 
     def __init__(self, file: Path | None) -> None:
@@ -284,17 +284,17 @@ class _Writer:
 
 
 @contextmanager
-def _written(file: Path | None) -> Iterator[_Writer]:
+def _written(file: Path | None) -> Iterator[_TokenWriter]:
     """Make the file before the token, and drop it if there is none: a token is told only once."""
     if file is None:
-        yield _Writer(None)
+        yield _TokenWriter(None)
         return
     try:
         os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except OSError as error:
         raise CommandFailed(f"{file} cannot be made: {error.strerror}") from error
     try:
-        yield _Writer(file)
+        yield _TokenWriter(file)
     except BaseException:
         file.unlink(missing_ok=True)
         raise

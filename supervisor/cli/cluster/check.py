@@ -13,7 +13,7 @@ class Result(StrEnum):
 
 
 @dataclass(frozen=True)
-class Check:
+class InstallationCheck:
     """One line of `doctor`."""
 
     part: str

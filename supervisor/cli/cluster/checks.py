@@ -16,7 +16,7 @@ from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 
 import supervisor
-from supervisor.cli.cluster.check import Check, Result
+from supervisor.cli.cluster.check import InstallationCheck, Result
 from supervisor.cli.shell.output import size
 from supervisor.dev.ports import LOOPBACK, is_free
 from supervisor.settings.problems import SetupProblem
@@ -35,20 +35,20 @@ _FROZEN = (
 _FIX_METADATA = "check TIDEGATE_METADATA_URL, and that the database is up and lets us in"
 
 
-def check_java(choice: str, data_dir: Path) -> tuple[Check, Java | None]:
+def check_java(choice: str, data_dir: Path) -> tuple[InstallationCheck, Java | None]:
     """Find the Java that a worker would take."""
     try:
         java = find_java(choice, data_dir / "truststore")
     except (RuntimePartError, OSError) as error:
         fix = "install a JDK 17 or 21, or name one with TIDEGATE_JAVA"
-        return Check("java", Result.PROBLEM, str(error), fix), None
+        return InstallationCheck("java", Result.PROBLEM, str(error), fix), None
     kind = "bundled Java" if java.bundled else "Java"
-    return Check("java", Result.OK, f"{kind} {java.version} at {java.executable}"), java
+    return InstallationCheck("java", Result.OK, f"{kind} {java.version} at {java.executable}"), java
 
 
 def check_jars(
     part: JarGroup, data_dir: Path, own: Path | None, java: Java | None, *, fetch: bool
-) -> Check:
+) -> InstallationCheck:
     """Check a set of jars against its pins; `fetch` gets it if it is not here."""
     name = f"jars: {part.value}"
     try:
@@ -57,23 +57,27 @@ def check_jars(
         if not here and not fetch:
             first = "the broker of `tidegate dev`" if part is JarGroup.KAFKA else "the first worker"
             found = f"{pinned.name} is not here yet; {first} fetches it, or `doctor --fetch`"
-            return Check(name, Result.NOTE, found)
+            return InstallationCheck(name, Result.NOTE, found)
         if java is None:
-            return Check(name, Result.PROBLEM, "fetching needs a Java", "see java above")
+            return InstallationCheck(
+                name, Result.PROBLEM, "fetching needs a Java", "see java above"
+            )
         jars = ensure_jars(data_dir / "jars", java, part, jars_folder=own)
     except (RuntimePartError, OSError) as error:
         if part is JarGroup.FORMATS:  # a folder from before there were formats does for all else
-            return Check(name, Result.NOTE, f"Avro records cannot be read: {error}")
+            return InstallationCheck(name, Result.NOTE, f"Avro records cannot be read: {error}")
         fix = f"remove the folder to fetch it anew: {data_dir / 'jars'}"
         own_fix = "correct the folder that TIDEGATE_JARS names"
-        return Check(name, Result.PROBLEM, str(error), fix if own is None else own_fix)
-    return Check(name, Result.OK, f"{len(jars)} jars of {pinned.name}, each as pinned")
+        return InstallationCheck(name, Result.PROBLEM, str(error), fix if own is None else own_fix)
+    return InstallationCheck(name, Result.OK, f"{len(jars)} jars of {pinned.name}, each as pinned")
 
 
-def check_folder(name: str, folder: Path, setting: str) -> Check:
+def check_folder(name: str, folder: Path, setting: str) -> InstallationCheck:
     """Check that files can be written there; a folder that is yet to be made is fine."""
     if folder.exists() and not folder.is_dir():
-        return Check(name, Result.PROBLEM, f"{folder} is no folder", f"correct {setting}")
+        return InstallationCheck(
+            name, Result.PROBLEM, f"{folder} is no folder", f"correct {setting}"
+        )
     nearest = next(place for place in (folder, *folder.parents) if place.exists())
     try:
         with tempfile.NamedTemporaryFile(dir=nearest, prefix=".tidegate-doctor-") as probe:
@@ -83,35 +87,35 @@ def check_folder(name: str, folder: Path, setting: str) -> Check:
     except OSError as error:
         found = f"{nearest} cannot be written: {error.strerror}"
         fix = f"set {setting} to a folder that this user may write"
-        return Check(name, Result.PROBLEM, found, fix)
+        return InstallationCheck(name, Result.PROBLEM, found, fix)
     note = "" if folder.exists() else " (made at the first start)"
-    return Check(name, Result.OK, f"{folder}{note}")
+    return InstallationCheck(name, Result.OK, f"{folder}{note}")
 
 
-def check_disk(name: str, folder: Path) -> Check:
+def check_disk(name: str, folder: Path) -> InstallationCheck:
     """Check that there is room for data."""
     nearest = next(place for place in (folder, *folder.parents) if place.exists())
     free = shutil.disk_usage(nearest).free
     finding = f"{size(free)} free at {nearest}"
     if free < _DISK_FULL:
-        return Check(name, Result.PROBLEM, finding, "make room, or move the folder")
-    return Check(name, Result.NOTE if free < _DISK_LOW else Result.OK, finding)
+        return InstallationCheck(name, Result.PROBLEM, finding, "make room, or move the folder")
+    return InstallationCheck(name, Result.NOTE if free < _DISK_LOW else Result.OK, finding)
 
 
-def check_metadata(url: str) -> Check:
+def check_metadata(url: str) -> InstallationCheck:
     """Connect to the metadata database and compare its schema with this version's."""
     part = "metadata database"
     try:
         parsed = sa.make_url(url)
     except sa.exc.ArgumentError:
         finding = "TIDEGATE_METADATA_URL is not a URL"
-        return Check(
+        return InstallationCheck(
             part, Result.PROBLEM, finding, "write sqlite:///file or postgresql://host/name"
         )
     if parsed.get_backend_name() == "sqlite":
         if not Path(parsed.database or "").is_file():
             finding = f"{parsed.database} is made at the first start of an overlord"
-            return _limited(Check(part, Result.NOTE, finding))
+            return _limited(InstallationCheck(part, Result.NOTE, finding))
         # Read only: looking must not make a lock file, or a database.
         parsed = sa.make_url(f"sqlite:///file:{parsed.database}?mode=ro&uri=true")
     else:
@@ -120,36 +124,40 @@ def check_metadata(url: str) -> Check:
         checked = _compared(part, parsed)
     except (sa.exc.SQLAlchemyError, ImportError) as error:
         cause = getattr(error, "orig", None) or error
-        return Check(part, Result.PROBLEM, str(cause).strip().partition("\n")[0], _FIX_METADATA)
+        return InstallationCheck(
+            part, Result.PROBLEM, str(cause).strip().partition("\n")[0], _FIX_METADATA
+        )
     return _limited(checked) if parsed.get_backend_name() == "sqlite" else checked
 
 
-def _limited(check: Check) -> Check:
+def _limited(check: InstallationCheck) -> InstallationCheck:
     """Say of a SQLite database that is well what it cannot do."""
     if check.result is Result.PROBLEM:
         return check
     return replace(check, result=Result.NOTE, finding=f"{check.finding}; {_FROZEN}")
 
 
-def _compared(part: str, url: sa.URL) -> Check:
+def _compared(part: str, url: sa.URL) -> InstallationCheck:
     timeout = "timeout" if url.get_backend_name() == "sqlite" else "connect_timeout"
     engine = sa.create_engine(url, poolclass=sa.NullPool, connect_args={timeout: int(_ASK_S)})
     with engine.connect() as connection:
         if not sa.inspect(connection).has_table("alembic_version"):
             finding = f"{url.get_backend_name()} answers; an overlord makes the tables at its start"
-            return Check(part, Result.NOTE, finding)
+            return InstallationCheck(part, Result.NOTE, finding)
         rows = connection.execute(sa.text("SELECT version_num FROM alembic_version"))
         stored = rows.scalar_one_or_none()
     known = [script.revision for script in _scripts().walk_revisions()]  # newest first
     if stored == known[0]:
-        return Check(part, Result.OK, f"{url.get_backend_name()} answers, schema {stored}")
+        return InstallationCheck(
+            part, Result.OK, f"{url.get_backend_name()} answers, schema {stored}"
+        )
     if stored in known:
         finding = (
             f"schema {stored} is older than this version; an overlord upgrades it at its start"
         )
-        return Check(part, Result.NOTE, finding)
+        return InstallationCheck(part, Result.NOTE, finding)
     finding = f"schema {stored} is of a newer Tidegate than this one"
-    return Check(part, Result.PROBLEM, finding, "run the version that migrated it")
+    return InstallationCheck(part, Result.PROBLEM, finding, "run the version that migrated it")
 
 
 def _scripts() -> ScriptDirectory:
@@ -158,10 +166,10 @@ def _scripts() -> ScriptDirectory:
     return ScriptDirectory(str(installed if installed.is_dir() else package.parent / "alembic"))
 
 
-def check_port(name: str, port: int, path: str) -> Check:
+def check_port(name: str, port: int, path: str) -> InstallationCheck:
     """Check that a port is free, or that what listens there is ours: it answers at `path`."""
     if is_free(port):
-        return Check(name, Result.OK, f"port {port} is free")
+        return InstallationCheck(name, Result.OK, f"port {port} is free")
     try:
         answer = httpx.get(f"http://{LOOPBACK}:{port}{path}", timeout=_ASK_S, trust_env=False)
         asks = 'realm="tidegate"' in answer.headers.get("www-authenticate", "")
@@ -170,22 +178,26 @@ def check_port(name: str, port: int, path: str) -> Check:
     except (httpx.HTTPError, KeyError):
         ours = False
     if ours:
-        return Check(name, Result.OK, f"port {port} has one of ours")
+        return InstallationCheck(name, Result.OK, f"port {port} has one of ours")
     found = f"port {port} is taken by something else"
-    return Check(name, Result.PROBLEM, found, "stop it, or set TIDEGATE_PORT to another port")
+    return InstallationCheck(
+        name, Result.PROBLEM, found, "stop it, or set TIDEGATE_PORT to another port"
+    )
 
 
-def check_broker(client: KafkaClient) -> Check:
+def check_broker(client: KafkaClient) -> InstallationCheck:
     """Ask a broker for its topics."""
     part = f"kafka {client.bootstrap_servers}"
     try:
         properties = librdkafka_properties(client, secret_of_environment)
         cluster = AdminClient({**properties, "log_level": 0}).list_topics(timeout=_ASK_S)
     except SetupProblem as error:
-        return Check(part, Result.PROBLEM, str(error), error.fix)
+        return InstallationCheck(part, Result.PROBLEM, str(error), error.fix)
     except KafkaException as error:
         first = error.args[0] if error.args else error
         text = first.str() if isinstance(first, KafkaError) else str(first)
         fix = "check the address, and that the broker's advertised listeners are reachable"
-        return Check(part, Result.PROBLEM, text, fix)
-    return Check(part, Result.OK, f"{len(cluster.brokers)} brokers, {len(cluster.topics)} topics")
+        return InstallationCheck(part, Result.PROBLEM, text, fix)
+    return InstallationCheck(
+        part, Result.OK, f"{len(cluster.brokers)} brokers, {len(cluster.topics)} topics"
+    )

@@ -5,7 +5,7 @@ import os
 import typer
 
 from supervisor.cli.shell.form import Format
-from supervisor.cli.shell.groups import Sections
+from supervisor.cli.shell.groups import HelpSections
 from supervisor.cli.shell.options import Output, Server
 from supervisor.cli.shell.output import print_notice, show_json, show_table
 from supervisor.cli.shell.profiles import (
@@ -17,7 +17,9 @@ from supervisor.cli.shell.profiles import (
     profile_name,
 )
 
-commands = typer.Typer(no_args_is_help=True, cls=Sections, help="Profiles of this command line.")
+commands = typer.Typer(
+    no_args_is_help=True, cls=HelpSections, help="Profiles of this command line."
+)
 
 
 @commands.command("list")

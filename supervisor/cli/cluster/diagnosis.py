@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 
-from supervisor.cli.cluster.check import Check, Result
+from supervisor.cli.cluster.check import InstallationCheck, Result
 from supervisor.cli.cluster.checks import (
     check_broker,
     check_disk,
@@ -24,27 +24,29 @@ from tasks.runtime.jars import JarGroup
 
 def diagnose(
     settings: Settings, client: Client, kafka: str | None, *, named: bool, fetch: bool
-) -> Iterator[Check]:
+) -> Iterator[InstallationCheck]:
     """Yield every check; `named`: the user named the overlord, so it should be there."""
     yield from _settings(settings)
     yield from _parts(settings, fetch=fetch)
     yield from _connections(client, kafka, named=named)
 
 
-def _settings(settings: Settings) -> Iterator[Check]:
+def _settings(settings: Settings) -> Iterator[InstallationCheck]:
     for name, meant in misspelt(os.environ).items():
-        yield Check("settings", Result.PROBLEM, f"{name} is not a setting", f"write {meant}")
+        yield InstallationCheck(
+            "settings", Result.PROBLEM, f"{name} is not a setting", f"write {meant}"
+        )
     try:
         settings.allowed_brokers()
     except SetupProblem as error:
-        yield Check("settings", Result.PROBLEM, str(error), error.fix)
+        yield InstallationCheck("settings", Result.PROBLEM, str(error), error.fix)
 
 
 WORKER_HEALTH = "/status/health"
 """A route of every worker, open to all."""
 
 
-def _parts(settings: Settings, *, fetch: bool) -> Iterator[Check]:
+def _parts(settings: Settings, *, fetch: bool) -> Iterator[InstallationCheck]:
     """Check what lies on this machine."""
     checked, java = check_java(settings.java, settings.data_dir)
     yield checked
@@ -60,7 +62,7 @@ def _parts(settings: Settings, *, fetch: bool) -> Iterator[Check]:
         yield check_port("worker's port", WORKER_PORT, WORKER_HEALTH)
 
 
-def _connections(client: Client, kafka: str | None, *, named: bool) -> Iterator[Check]:
+def _connections(client: Client, kafka: str | None, *, named: bool) -> Iterator[InstallationCheck]:
     """Check what is asked over the network; an overlord that nobody named may yet be down."""
     brokers: list[KafkaClient] = []
     try:
@@ -68,17 +70,21 @@ def _connections(client: Client, kafka: str | None, *, named: bool) -> Iterator[
     except SupervisorError as error:
         by_name = named or "TIDEGATE_OVERLORDS" in os.environ
         result = Result.PROBLEM if by_name else Result.NOTE
-        yield Check("overlord", result, str(error), "start it: tidegate dev, or tidegate overlord")
+        yield InstallationCheck(
+            "overlord", result, str(error), "start it: tidegate dev, or tidegate overlord"
+        )
     else:
         found = f"{', '.join(client.servers)} answers, {len(rows)} supervisors"
-        yield Check("overlord", Result.OK, found)
+        yield InstallationCheck("overlord", Result.OK, found)
         brokers = list(_brokers(rows))
     if kafka is not None:
         brokers = [KafkaClient(bootstrap_servers=kafka)]
     for broker in brokers:
         yield check_broker(broker)
     if not brokers:
-        yield Check("kafka", Result.NOTE, "no broker is known yet: name one with --kafka")
+        yield InstallationCheck(
+            "kafka", Result.NOTE, "no broker is known yet: name one with --kafka"
+        )
 
 
 def _brokers(rows: Sequence[dict[str, object]]) -> Iterator[KafkaClient]:

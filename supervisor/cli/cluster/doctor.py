@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from supervisor.cli.cluster.check import Check, Result
+from supervisor.cli.cluster.check import InstallationCheck, Result
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.options import Output, Server, connect
 from supervisor.cli.shell.output import show_json, show_table, show_text
@@ -42,7 +42,7 @@ def doctor(
     try:
         settings = load_settings()
     except SetupProblem as error:
-        checks = [Check("settings", Result.PROBLEM, str(error), error.fix)]
+        checks = [InstallationCheck("settings", Result.PROBLEM, str(error), error.fix)]
     else:
         with connect(server) as client:
             found = diagnose(settings, client, kafka, named=server is not None, fetch=fetch)
@@ -52,7 +52,7 @@ def doctor(
         raise typer.Exit(FAILED)
 
 
-def _show(checks: Sequence[Check], output: Format) -> None:
+def _show(checks: Sequence[InstallationCheck], output: Format) -> None:
     if output is Format.JSON:
         show_json(
             [{"part": c.part, "result": c.result, "found": c.finding, "fix": c.fix} for c in checks]

@@ -5,14 +5,14 @@ from typing import Annotated
 import typer
 
 from supervisor.cli.shell.confirm import confirm
-from supervisor.cli.shell.groups import Sections
+from supervisor.cli.shell.groups import HelpSections
 from supervisor.cli.shell.options import Yes
 from supervisor.cli.shell.output import print_notice, show_done
 from supervisor.settings.settings import load_settings
 
 commands = typer.Typer(
     no_args_is_help=True,
-    cls=Sections,
+    cls=HelpSections,
     help="The metadata database: its schema.\n\nThese commands ask no overlord: they work on the "
     "metadata database (TIDEGATE_METADATA_URL).",
 )

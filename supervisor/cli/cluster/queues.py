@@ -8,7 +8,7 @@ import typer
 from supervisor.cli.shell.client import Client, path_of
 from supervisor.cli.shell.confirm import confirm
 from supervisor.cli.shell.form import Format, form
-from supervisor.cli.shell.groups import Sections
+from supervisor.cli.shell.groups import HelpSections
 from supervisor.cli.shell.options import Limit, Output, Server, Yes, connect
 from supervisor.cli.shell.output import (
     ago,
@@ -34,7 +34,7 @@ from supervisor.views.queues import (
 )
 
 commands = typer.Typer(
-    no_args_is_help=True, cls=Sections, help="Deferred work: event queues, failed events."
+    no_args_is_help=True, cls=HelpSections, help="Deferred work: event queues, failed events."
 )
 QUEUES = "/api/v1/queues"
 REASON_SHOWN = 100

@@ -9,19 +9,19 @@ import typer
 
 from supervisor.cli.shell.client import TASK, TASKS, path_of
 from supervisor.cli.shell.form import Format
-from supervisor.cli.shell.groups import Sections
+from supervisor.cli.shell.groups import HelpSections
 from supervisor.cli.shell.options import Output, Server, TaskId, connect
 from supervisor.cli.shell.output import ago, show_facts, show_json, show_name
 from supervisor.cli.shell.resource import Resource, Verb, add_verb
 from supervisor.views.tasks import TaskRow, TaskStatusView
 
 commands = typer.Typer(
-    no_args_is_help=True, cls=Sections, help="Attempts that read a range and publish it."
+    no_args_is_help=True, cls=HelpSections, help="Attempts that read a range and publish it."
 )
 _NO_REPORTS = (HTTPStatus.NOT_FOUND, HTTPStatus.SERVICE_UNAVAILABLE)
 
 
-class TaskFilter(StrEnum):
+class ShownTasks(StrEnum):
     """What `--state` takes; the words are Druid's."""
 
     RUNNING = "running"
@@ -36,7 +36,7 @@ def _group() -> None:
 @commands.command("list")
 def list_all(
     state: Annotated[
-        TaskFilter | None,
+        ShownTasks | None,
         typer.Option("--state", help="Only those that run, or have ended.", show_default="both"),
     ] = None,
     data_source: Annotated[

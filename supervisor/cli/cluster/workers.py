@@ -6,11 +6,11 @@ import typer
 
 from supervisor.cli.cluster.serve import DataDir, Host, Slots, WorkerPort, worker
 from supervisor.cli.shell.client import WORKER, WORKERS
-from supervisor.cli.shell.groups import Sections
+from supervisor.cli.shell.groups import HelpSections
 from supervisor.cli.shell.resource import Resource, Verb, add_list, add_verb
 from supervisor.views.workers import WorkerLine
 
-commands = typer.Typer(invoke_without_command=True, cls=Sections)
+commands = typer.Typer(invoke_without_command=True, cls=HelpSections)
 WorkerId = Annotated[
     str,
     typer.Argument(metavar="ID", help="Id of the worker, or its host:port.", show_default=False),

@@ -11,7 +11,7 @@ _SENTENCE_MAX = 400
 """Longer than any first sentence: what does not fit into a line goes on in the next."""
 
 
-class Sections(TyperGroup):
+class HelpSections(TyperGroup):
     """A group whose help has headings, and whole sentences; what none names is `More`."""
 
     sections: ClassVar[Mapping[str, Sequence[str]]] = {}
@@ -34,7 +34,7 @@ class Sections(TyperGroup):
                     formatter.write_dl(rows)  # type: ignore[attr-defined]  # same
 
 
-class TopLevel(Sections):
+class TopLevel(HelpSections):
     """`tidegate`."""
 
     sections: ClassVar[Mapping[str, Sequence[str]]] = {
@@ -46,7 +46,7 @@ class TopLevel(Sections):
     }
 
 
-class OfSupervisors(Sections):
+class OfSupervisors(HelpSections):
     """`tidegate supervisor`."""
 
     sections: ClassVar[Mapping[str, Sequence[str]]] = {

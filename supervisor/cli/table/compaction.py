@@ -8,7 +8,7 @@ import typer
 
 from supervisor.cli.shell.client import Client, path_of
 from supervisor.cli.shell.form import Format
-from supervisor.cli.shell.groups import Sections
+from supervisor.cli.shell.groups import HelpSections
 from supervisor.cli.shell.options import Limit, Output, Server, Wait, connect
 from supervisor.cli.shell.output import print_notice, show_done, show_json, show_table
 from supervisor.cli.shell.pages import rows_up_to
@@ -18,7 +18,7 @@ from supervisor.cli.table.segment_life import TABLES, Table, a_period, within
 from supervisor.views.tables.compaction import CompactionPage, CompactionRuleView, CompactionView
 
 commands = typer.Typer(
-    no_args_is_help=True, cls=Sections, help="Rewrite small files of a table as larger ones."
+    no_args_is_help=True, cls=HelpSections, help="Rewrite small files of a table as larger ones."
 )
 COMPACTIONS = "/api/v1/compactions"
 

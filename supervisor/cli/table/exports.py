@@ -7,14 +7,14 @@ import typer
 
 from supervisor.cli.shell.client import path_of
 from supervisor.cli.shell.form import Format
-from supervisor.cli.shell.groups import Sections
+from supervisor.cli.shell.groups import HelpSections
 from supervisor.cli.shell.options import Output, Server, connect
 from supervisor.cli.shell.output import ago, print_notice, show_json, show_table, show_text
 from supervisor.core.tables.snippets import Reader
 from supervisor.views.tables.exports import ExportList, ExportView, Snippets
 
 commands = typer.Typer(
-    no_args_is_help=True, cls=Sections, help="Tables in other formats, over the same files."
+    no_args_is_help=True, cls=HelpSections, help="Tables in other formats, over the same files."
 )
 TABLES = "/api/v1/datasources"
 

@@ -8,7 +8,7 @@ import typer
 from supervisor.cli.shell.client import Client, path_of
 from supervisor.cli.shell.confirm import confirm
 from supervisor.cli.shell.form import Format
-from supervisor.cli.shell.groups import Sections
+from supervisor.cli.shell.groups import HelpSections
 from supervisor.cli.shell.options import Output, Server, SupervisorId, WarehouseHere, Yes, connect
 from supervisor.cli.shell.output import (
     print_notice,
@@ -20,12 +20,12 @@ from supervisor.cli.shell.output import (
     size,
 )
 from supervisor.cli.shell.problems import CommandFailed
-from supervisor.verify.ledger import Ledger
+from supervisor.verify.ledger import CheckedLedger
 from supervisor.views.tables.quarantine import Quarantined, QuarantinedRecord
 from tasks.contract.kafka_client import librdkafka_properties
 
 commands = typer.Typer(
-    no_args_is_help=True, cls=Sections, help="Records that could not be read, as they were."
+    no_args_is_help=True, cls=HelpSections, help="Records that could not be read, as they were."
 )
 PAGE = 500
 VALUE_SHOWN = 80
@@ -196,7 +196,7 @@ def replay_all(
 
     with connect(server) as client:
         path = path_of("/api/v1/supervisors", supervisor_id, "ledger")
-        ledger = client.get(path).read(Ledger, whole=True)
+        ledger = client.get(path).read(CheckedLedger, whole=True)
     root = (warehouse or Path(ledger.warehouse)).resolve()
     if topic in {row.topic for row in ledger.committed}:
         raise CommandFailed(

@@ -6,7 +6,7 @@ import typer
 
 from supervisor.cli.shell.client import Client, path_of
 from supervisor.cli.shell.form import Format, form
-from supervisor.cli.shell.groups import Sections
+from supervisor.cli.shell.groups import HelpSections
 from supervisor.cli.shell.options import Output, Server, connect
 from supervisor.cli.shell.output import print_notice, show_json, show_table, size
 from supervisor.cli.table.segment_life import (
@@ -20,7 +20,7 @@ from supervisor.views.tables.files import DataSources, TableFile, TableFiles
 from supervisor.views.tables.segments import SegmentView
 
 commands = typer.Typer(
-    no_args_is_help=True, cls=Sections, help="Published files: together they are the table."
+    no_args_is_help=True, cls=HelpSections, help="Published files: together they are the table."
 )
 DATA_SOURCES = "/api/v1/datasources"
 for _command in (mark_unused, mark_used, retention):

@@ -12,7 +12,7 @@ from supervisor.cli.shell.output import print_notice, progress_bar, show_json, s
 from supervisor.cli.shell.problems import FAILED
 from supervisor.cli.table.segments import files_of
 from supervisor.cli.table.verify_files import is_sound, show_inventory, take_stock
-from supervisor.verify.ledger import Ledger
+from supervisor.verify.ledger import CheckedLedger
 from supervisor.verify.verdict import Finding, Verdict, Verification
 
 LOOKS = 3
@@ -102,16 +102,16 @@ def _prove(client: Client, supervisor_id: str, warehouse: Path | None) -> Verifi
     return _put_to_the_proof(ledger, warehouse or Path(ledger.warehouse), listed)
 
 
-def _claim(client: Client, supervisor_id: str, looks: int) -> tuple[Ledger, frozenset[str]]:
+def _claim(client: Client, supervisor_id: str, looks: int) -> tuple[CheckedLedger, frozenset[str]]:
     """Return ledger and list; asked again if a segment left, or came back, between the two."""
     path = path_of("/api/v1/supervisors", supervisor_id, "ledger")
-    ledger = client.get(path).read(Ledger, whole=True)
+    ledger = client.get(path).read(CheckedLedger, whole=True)
     listed = _listed(client, ledger)
     agree = listed == ledger.paths().keys() or looks <= 1
     return (ledger, listed) if agree else _claim(client, supervisor_id, looks - 1)
 
 
-def _listed(client: Client, ledger: Ledger) -> frozenset[str]:
+def _listed(client: Client, ledger: CheckedLedger) -> frozenset[str]:
     """Return what readers of both tables are given, as far as the ledger can know of it."""
     known = {publication.generation_id for publication in ledger.publications}
     ledger_paths = ledger.paths()
@@ -124,7 +124,9 @@ def _listed(client: Client, ledger: Ledger) -> frozenset[str]:
     )
 
 
-def _put_to_the_proof(ledger: Ledger, warehouse: Path, listed: frozenset[str]) -> Verification:
+def _put_to_the_proof(
+    ledger: CheckedLedger, warehouse: Path, listed: frozenset[str]
+) -> Verification:
     from supervisor.verify.verifier import (
         VerifyProgress,  # Kafka and Arrow are loaded only when asked
     )

@@ -60,7 +60,7 @@ class QueueMode(StrEnum):
     DURABLE = "DURABLE"
 
 
-class QueueState(StrEnum):
+class QueueHealth(StrEnum):
     """DEAD: its rows are damaged; nothing behind the damage is handled, and nothing is added."""
 
     LIVE = "LIVE"
@@ -153,7 +153,7 @@ class QueueRow:
     failed_iterations: int = 0
     """In a row, at the present position."""
     last_error: str = ""
-    state: QueueState = QueueState.LIVE
+    state: QueueHealth = QueueHealth.LIVE
     dead_seq: int | None = None
     """The first damaged event."""
     dead_why: str = ""

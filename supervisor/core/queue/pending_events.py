@@ -12,10 +12,10 @@ from datetime import datetime
 from supervisor.core.queue.events import (
     QueueConfig,
     QueuedEvent,
+    QueueHealth,
     QueueMode,
     QueueName,
     QueueRow,
-    QueueState,
     StoredEvent,
     checksum,
     encode,
@@ -91,7 +91,7 @@ def admit(
     if draft.size_bytes >= config.max_event_bytes:
         raise EventTooLarge(queue.container, queue.name, draft.size_bytes, config.max_event_bytes)
     row = before.row
-    if row is not None and row.state is QueueState.DEAD:
+    if row is not None and row.state is QueueHealth.DEAD:
         raise QueueDead(queue.container, queue.name, row.dead_seq, row.dead_why)
     waiting = before.size_bytes + (0 if row is None else row.outstanding_bytes)
     bounded = config.mode is QueueMode.CONSUMER and not exempt
@@ -144,7 +144,7 @@ def rebuilt(
         truncated_bytes=total - stored_bytes,
         failed_iterations=0,
         last_error="",
-        state=QueueState.LIVE,
+        state=QueueHealth.LIVE,
         dead_seq=None,
         dead_why="",
     )

@@ -201,7 +201,7 @@ class ExportedFile:
 
 
 @dataclass(frozen=True)
-class Change:
+class ExportChange:
     """What makes an exported table equal to the published list, in one commit."""
 
     add: tuple[ExportedFile, ...] = ()
@@ -213,11 +213,13 @@ class Change:
         return not self.add and not self.remove
 
 
-def change_of(held: Collection[str], wanted: Sequence[ExportedFile]) -> Change:
+def change_of(held: Collection[str], wanted: Sequence[ExportedFile]) -> ExportChange:
     """Return what to add to files that are `held`, and what to take out; both by path."""
     names = {file.path for file in wanted}
     add = (file for file in wanted if file.path not in held)
-    return Change(tuple(sorted(add, key=lambda file: file.path)), tuple(sorted(set(held) - names)))
+    return ExportChange(
+        tuple(sorted(add, key=lambda file: file.path)), tuple(sorted(set(held) - names))
+    )
 
 
 def files_of(

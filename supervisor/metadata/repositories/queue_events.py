@@ -31,10 +31,10 @@ from supervisor.core.queue.events import (
     FailedPlace,
     QueueConfig,
     QueuedEvent,
+    QueueHealth,
     QueueMode,
     QueueName,
     QueueRow,
-    QueueState,
     StoredEvent,
     WaitingQueue,
 )
@@ -82,7 +82,7 @@ _NUMBER = (
     .returning(_QUEUE.next_seq, _QUEUE.segment_no)
 )
 _INSERT = insert(events)
-_DEAD = _QUEUES.where(_AT.state == QueueState.DEAD)  # asked for in each pass
+_DEAD = _QUEUES.where(_AT.state == QueueHealth.DEAD)  # asked for in each pass
 
 
 class SqlEvents:
@@ -191,7 +191,7 @@ class SqlEvents:
         rows = self._db.execute(
             select(*_COLUMNS, _EVENT.due_at, _EVENT.enqueued_at)
             .select_from(_BOTH.outerjoin(events, first))
-            .where(_AT.state == QueueState.LIVE, _QUEUE.next_seq != _AT.processed_seq + 1)
+            .where(_AT.state == QueueHealth.LIVE, _QUEUE.next_seq != _AT.processed_seq + 1)
             .order_by(_QUEUE.container, _QUEUE.name)
         ).mappings()
         return [WaitingQueue(_read_queue(row), row["due_at"], row["enqueued_at"]) for row in rows]
@@ -281,8 +281,8 @@ class SqlEvents:
         """Mark a queue DEAD, which stops it; a queue that is DEAD keeps its first reason."""
         self._db.execute(
             update(event_positions)
-            .where(_AT.queue_id == row.id, _AT.state == QueueState.LIVE)
-            .values(state=QueueState.DEAD, dead_seq=seq, dead_why=why)
+            .where(_AT.queue_id == row.id, _AT.state == QueueHealth.LIVE)
+            .values(state=QueueHealth.DEAD, dead_seq=seq, dead_why=why)
         )
 
     def rebuild(self, queue: QueueName) -> list[StoredEvent]:
@@ -291,7 +291,7 @@ class SqlEvents:
         Raises:
             StateMoved: the queue is not DEAD.
         """
-        locked = _QUEUES.where(*is_queue(queue), _AT.state == QueueState.DEAD).with_for_update()
+        locked = _QUEUES.where(*is_queue(queue), _AT.state == QueueHealth.DEAD).with_for_update()
         row = next(iter(self._queues(locked)), None)
         if row is None:
             raise StateMoved(f"event queue {queue} is not dead")
@@ -319,7 +319,7 @@ class SqlEvents:
         changed = self._db.execute(
             update(event_positions)
             .where(_AT.queue_id == row.id, _AT.processed_seq == row.processed_seq)
-            .where(_AT.state == QueueState.LIVE)
+            .where(_AT.state == QueueHealth.LIVE)
             .values(**values)
             .returning(_AT.queue_id)
         ).one_or_none()

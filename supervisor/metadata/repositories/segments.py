@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, RowMapping, func, select, unio
 from supervisor.core.model.replica_digests import Divergence, read_stored, stored
 from supervisor.core.model.rows import NamedFile, Publication, Segment
 from supervisor.core.values.errors import StateMoved
-from supervisor.metadata.schema.column_sets import ColumnSets, set_id
+from supervisor.metadata.schema.column_sets import StoredColumnSets, set_id
 from supervisor.metadata.schema.rows import chunks, insert_unless_taken
 from supervisor.metadata.schema.tables import publications, segment_spans, segments
 from tasks.contract.ingest_spec import Column
@@ -26,7 +26,7 @@ class SqlSegments:
 
     def __init__(self, connection: Connection) -> None:
         self._db = connection
-        self._sets = ColumnSets(connection)
+        self._sets = StoredColumnSets(connection)
 
     def add(self, publication: Publication, segments: Sequence[Segment]) -> None:
         """Insert a publication with its segments.

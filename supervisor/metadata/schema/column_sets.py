@@ -19,7 +19,7 @@ Columns = tuple[Column, ...]
 _ID_LENGTH = 32
 
 
-class ColumnSets:
+class StoredColumnSets:
     """The stored lists, which never change."""
 
     def __init__(self, connection: Connection) -> None:

@@ -13,7 +13,7 @@ from sqlalchemy import (
     Table,
 )
 
-from supervisor.core.queue.events import QueueMode, QueueState
+from supervisor.core.queue.events import QueueHealth, QueueMode
 from supervisor.metadata.schema.column_types import (
     BIG_ID,
     METADATA,
@@ -55,7 +55,7 @@ event_positions = Table(
     Column("truncated_bytes", BigInteger, nullable=False),
     Column("failed_iterations", BigInteger, nullable=False),
     Column("last_error", MaskedText, nullable=False),
-    Column("state", OneOf(QueueState), nullable=False),
+    Column("state", OneOf(QueueHealth), nullable=False),
     Column("dead_seq", BigInteger),
     Column("dead_why", MaskedText, nullable=False),
 )

@@ -13,7 +13,7 @@ from supervisor.services.supervisors.specs import Service
 
 
 @dataclass(frozen=True)
-class RolledBack:
+class Rollback:
     """What a rollback did, or would do."""
 
     applied: Applied
@@ -30,7 +30,7 @@ def roll_back(
     expected: Expected = WHATEVER,
     allowed: Allowed = everything,
     dry_run: bool = False,
-) -> RolledBack:
+) -> Rollback:
     """Store the spec of version `to` once more, judged like any spec that is posted.
 
     Raises:
@@ -54,11 +54,11 @@ def roll_back(
         )
     document = spec.normalised()
     if dry_run:
-        return RolledBack(service.preview(document, expected, allowed), to)
+        return Rollback(service.preview(document, expected, allowed), to)
     done = service.apply_spec(
         document, author, expected, what=OperationKind.ROLLBACK, allowed=allowed
     )
-    return RolledBack(done, to)
+    return Rollback(done, to)
 
 
 def _known(history: Sequence[AnyVersion]) -> list[int]:

@@ -3,7 +3,7 @@
 from datetime import datetime
 from pathlib import PurePosixPath
 
-from supervisor.core.queue.events import QueueState
+from supervisor.core.queue.events import QueueHealth
 from supervisor.core.tables.exports import (
     Export,
     ExportState,
@@ -86,7 +86,7 @@ def _waiting(tx: Transaction, export: Export) -> Waiting:
     row = tx.events.find(queue_of(export.data_source, export.format))
     if row is None:
         return Waiting()
-    if row.state is QueueState.DEAD:
+    if row.state is QueueHealth.DEAD:
         return Waiting(error=f"its event queue is dead: {row.dead_why}")
     first = tx.events.read(row.id, row.processed_seq, 1)
     since = first[0].enqueued_at if first else None

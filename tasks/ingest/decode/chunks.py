@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from tasks.contract.ingest_spec import PERIODS, Granularity, PeriodChunks
 from tasks.ingest.decode.transform import micros
 from tasks.rows.time.period import read_period, tile_sql
-from tasks.rows.time.tiling import Clock, FixedClock, Tiling
+from tasks.rows.time.tiling import FixedClock, Tiling, WallClock
 from tasks.rows.time.zones import FIRST, LAST
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -34,7 +34,9 @@ class Chunks:
     eternity is longer than our dates.)  Weeks begin on Monday.
     """
 
-    def __init__(self, granularity: Granularity | PeriodChunks, clock: Clock | None = None) -> None:
+    def __init__(
+        self, granularity: Granularity | PeriodChunks, clock: WallClock | None = None
+    ) -> None:
         """`clock`: of the granularity's zone, as Spark has it; UTC's by default."""
         self._granularity = granularity
         self._tiling = None if granularity is Granularity.ALL else _tiling(granularity, clock)
@@ -80,7 +82,7 @@ class Chunks:
         return f"unix_micros(date_trunc('{granularity.value}', {column}))"
 
 
-def _tiling(granularity: Granularity | PeriodChunks, clock: Clock | None) -> Tiling:
+def _tiling(granularity: Granularity | PeriodChunks, clock: WallClock | None) -> Tiling:
     clock = FixedClock() if clock is None else clock
     if isinstance(granularity, Granularity):
         return Tiling(read_period(PERIODS[granularity]), clock)

@@ -8,7 +8,7 @@ from threading import Lock
 
 from tasks.contract.ingest_spec import IngestSpec
 from tasks.ingest.decode.columns import spec_key
-from tasks.ingest.decode.observed import Observed
+from tasks.ingest.decode.observed import ObservedRecords
 
 _SPECS_MAX = 100
 _PAYS_UP_TO = 0.2
@@ -28,7 +28,7 @@ class NumberBook:
         with self._lock:
             return spec_key(spec) not in self._otherwise
 
-    def learn(self, spec: IngestSpec, observed: Observed) -> None:
+    def learn(self, spec: IngestSpec, observed: ObservedRecords) -> None:
         """Remember a spec of which a batch had to read much twice."""
         if observed.again > _PAYS_UP_TO * observed.records:
             with self._lock:

@@ -55,7 +55,7 @@ class Reject:
 
 
 @dataclass(frozen=True)
-class Observed:
+class ObservedRecords:
     """What one pass saw; `kept` has only partitions with rows."""
 
     records: int
@@ -158,7 +158,7 @@ def kinds_sql(columns: int) -> str:
     return f"array({', '.join(f'coalesce(bit_or({kind}), 0)' for kind in each)})"
 
 
-def read_metric(metric: str, start: Offsets, reasons: Sequence[RejectReason]) -> Observed:
+def read_metric(metric: str, start: Offsets, reasons: Sequence[RejectReason]) -> ObservedRecords:
     """Read what `metric_sql` gave for the same partitions and reasons."""
     observed = json.loads(metric)
     partitions = sorted(start)
@@ -167,7 +167,7 @@ def read_metric(metric: str, start: Offsets, reasons: Sequence[RejectReason]) ->
         for partition, bounds in zip(partitions, observed["kept"], strict=True)
         if bounds["n"]
     }
-    return Observed(
+    return ObservedRecords(
         records=observed["n"],
         size_bytes=observed["size"],
         rows_with_error=observed["bad"],

@@ -30,7 +30,7 @@ from tasks.ingest.formats.reject_reasons import RejectReason
 from tasks.ingest.formats.schemas import KnownSchemas
 from tasks.ingest.spark.text_functions import ENDS_FLAT, IS_JSON_TEXT, add_text_functions
 from tasks.rows.arrays import of_variant
-from tasks.rows.expression.tree import Kind
+from tasks.rows.expression.tree import ElementType
 from tasks.rows.expression.value import ArrayValue, Value
 from tasks.rows.json_path import finds_several, several_sql
 from tasks.rows.row_plan import NumberType
@@ -258,7 +258,7 @@ def _value(place: str, kind: str) -> Value:
     return replace(
         of_variant(place, kind),
         array=ArrayValue(
-            Kind.STRING,
+            ElementType.STRING,
             f"CASE WHEN startswith({kind}, 'ARRAY') "
             f"THEN try_variant_get({place}, '$', 'array<string>') END",
             variant=f"CASE WHEN startswith({kind}, 'ARRAY') THEN {place} END",

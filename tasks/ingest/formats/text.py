@@ -11,7 +11,7 @@ from tasks.ingest.formats.parsed import Parsed, WantedFields
 from tasks.ingest.formats.reject_reasons import RejectReason
 from tasks.ingest.formats.schemas import KnownSchemas
 from tasks.ingest.spark.text_functions import IS_PLAIN_LINE, IS_UTF8, add_text_functions
-from tasks.rows.expression.tree import Kind
+from tasks.rows.expression.tree import ElementType
 from tasks.rows.expression.value import ArrayValue, Value
 from tasks.rows.sql.text import text
 
@@ -148,7 +148,7 @@ def _as_value(place: str, divided_by: str) -> Value:
     return Value(
         string=f"CASE WHEN NOT {several} THEN {place} END",
         array=ArrayValue(
-            Kind.STRING, f"CASE WHEN {several} THEN {_divided(place, divided_by)} END"
+            ElementType.STRING, f"CASE WHEN {several} THEN {_divided(place, divided_by)} END"
         ),
     )
 

@@ -32,7 +32,7 @@ from tasks.contract.ingest_spec import DEFAULT_FORMAT, Column, FileFormat
 from tasks.contract.messages import FailureCode, SegmentFile
 from tasks.ingest.decode.chunks import Chunks, Interval
 from tasks.ingest.decode.transform import micros
-from tasks.ingest.merge.sizes import FileShare, Target, lay_out
+from tasks.ingest.merge.sizes import FileShare, FileTarget, lay_out
 from tasks.ingest.write.files import data_paths, parquet_options
 from tasks.ingest.write.write import merge_spans
 from tasks.ports import DataFile, TaskError
@@ -73,7 +73,7 @@ class Rewrite:
     files: tuple[DataFile, ...]
     columns: tuple[Column, ...]
     chunks: Chunks
-    target: Target
+    target: FileTarget
     topics: bool = False
     """The files have a column `__topic`."""
     written: Mapping[str, Sequence[Column]] = field(default_factory=dict)

@@ -32,7 +32,7 @@ from tasks.ingest.decode.observed import Kept, Reject
 from tasks.ingest.decode.transform import from_millis
 from tasks.ingest.formats.reject_reasons import RejectReason
 from tasks.ingest.merge.merge import Rewrite, check_rewritten, rewrite_with
-from tasks.ingest.merge.sizes import Target, may_stay
+from tasks.ingest.merge.sizes import FileTarget, may_stay
 from tasks.ingest.spark.partition_index import partition_sql
 from tasks.ingest.write.files import (
     Step,
@@ -161,7 +161,7 @@ def merge_raw(
     session: SparkSession,
     files: tuple[DataFile, ...],
     chunks: Chunks,
-    target: Target,
+    target: FileTarget,
     *,
     warehouse: Path,
     folder: Path,

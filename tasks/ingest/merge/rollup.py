@@ -26,7 +26,7 @@ from tasks.contract.ingest_spec import DEFAULT_FORMAT, Column, FileFormat, RowSp
 from tasks.contract.messages import FailureCode, OffsetSpan
 from tasks.ingest.decode.chunks import Chunks
 from tasks.ingest.merge.merge import SORTED_BY, Rewrite, read_files, unused
-from tasks.ingest.merge.sizes import Target
+from tasks.ingest.merge.sizes import FileTarget
 from tasks.ingest.merge.theta_function import theta_function
 from tasks.ingest.write.files import Step, describe_with, no_step, parquet_options, total_rows
 from tasks.ports import DataFile, TaskError
@@ -46,7 +46,7 @@ class Rollup:
     """Those that rows must have alike to become one."""
     rows: RowSpec
     chunks: Chunks
-    target: Target
+    target: FileTarget
     """Its rows are the records that a file stands for."""
     topic: str | None
     """That of all rows; None: each names its own."""

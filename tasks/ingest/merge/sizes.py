@@ -34,7 +34,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
-class Target:
+class FileTarget:
     """How large a published file is at most: strictly in rows, and in bytes about."""
 
     rows: int
@@ -82,12 +82,12 @@ class Layout:
     """What a part has of one chunk is written into files of at most so many rows."""
 
 
-def target_of(tuning: Tuning) -> Target:
+def target_of(tuning: Tuning) -> FileTarget:
     """Return how large a spec wants its files."""
-    return Target(tuning.segment_rows_max, tuning.segment_bytes)
+    return FileTarget(tuning.segment_rows_max, tuning.segment_bytes)
 
 
-def may_stay(files: Sequence[DataFile], chunks: Chunks, target: Target) -> bool:
+def may_stay(files: Sequence[DataFile], chunks: Chunks, target: FileTarget) -> bool:
     """Tell whether files are good segments as they are.
 
     Each lies in one time chunk and is not too large, and no chunk has more than twice the files
@@ -106,13 +106,15 @@ def may_stay(files: Sequence[DataFile], chunks: Chunks, target: Target) -> bool:
     return all(n <= 2 * target.files_for(rows[c], size[c]) for c, n in number.items())
 
 
-def is_part(file: DataFile, chunks: Chunks, target: Target) -> bool:
+def is_part(file: DataFile, chunks: Chunks, target: FileTarget) -> bool:
     """Tell whether a file may be part of a segment as it is: large, and in one time chunk."""
     alone = chunks.of(file.time_min) == chunks.of(file.time_max)
     return alone and file.rows >= PART_ROWS_MIN and _pieces(file, target) == 1
 
 
-def packed(files: Sequence[DataFile], chunks: Chunks, target: Target) -> list[tuple[DataFile, ...]]:
+def packed(
+    files: Sequence[DataFile], chunks: Chunks, target: FileTarget
+) -> list[tuple[DataFile, ...]]:
     """Divide files of one chunk each, by time, into groups that are to become one file each.
 
     A group has no more rows than the target, and about as many bytes at most.
@@ -127,7 +129,9 @@ def packed(files: Sequence[DataFile], chunks: Chunks, target: Target) -> list[tu
     return groups
 
 
-def _packs(files: Sequence[DataFile], share: float, target: Target) -> list[tuple[DataFile, ...]]:
+def _packs(
+    files: Sequence[DataFile], share: float, target: FileTarget
+) -> list[tuple[DataFile, ...]]:
     packs: list[list[DataFile]] = [[]]
     before = 0
     for file in files:
@@ -153,7 +157,7 @@ def fullest(files: Sequence[DataFile], chunks: Chunks, warehouse: Path) -> dict[
 def lay_out(
     files: Sequence[DataFile],
     chunks: Chunks,
-    target: Target,
+    target: FileTarget,
     *,
     cores: int,
     warehouse: Path,
@@ -168,7 +172,7 @@ def lay_out(
     return divided([_held(file, chunks, warehouse) for file in files], target, cores)
 
 
-def divided(held: Sequence[FileChunks], target: Target, cores: int) -> Layout:
+def divided(held: Sequence[FileChunks], target: FileTarget, cores: int) -> Layout:
     """Do the same with what is known of the files.  Pure."""
     amounts = _summed(held)
     tasks = {
@@ -236,11 +240,11 @@ def _at_once(rows: int, cores: int) -> int:
     return max(1, min(cores, rows // _PARALLEL_ROWS))
 
 
-def _pieces(file: DataFile, target: Target) -> int:
+def _pieces(file: DataFile, target: FileTarget) -> int:
     return _files_of(file.rows, file.size_bytes, target)
 
 
-def _files_of(rows: int, size_bytes: float, target: Target) -> int:
+def _files_of(rows: int, size_bytes: float, target: FileTarget) -> int:
     """Return how many files a task makes of what it has of a chunk.
 
     Groups of files are a little more or less than the target: a rest is no file of its own.

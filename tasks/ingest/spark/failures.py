@@ -9,7 +9,7 @@ from pathlib import Path
 from tasks.contract.messages import FailureCode
 from tasks.durable_files import is_full, no_space
 from tasks.kafka.private_key import UnusableKey
-from tasks.ports import StreamUnavailable, TaskError
+from tasks.ports import StreamTimeout, TaskError
 from tasks.runtime.secrets import without_secrets
 
 _TEXT_MAX = 3_000
@@ -61,7 +61,7 @@ _DISK = (
 def judge(error: Exception, doing: str, folder: Path) -> Exception:
     """Return what to raise for `error`; `doing` says at what, with partitions and numbers.
 
-    A `TaskError`; `StreamUnavailable` where the brokers did not answer, or `NoSpace` where
+    A `TaskError`; `StreamTimeout` where the brokers did not answer, or `NoSpace` where
     `folder` had no space: then a repeat may do.
     """
     if isinstance(error, OSError):
@@ -83,7 +83,7 @@ def judge(error: Exception, doing: str, folder: Path) -> Exception:
     if any(mark in full_text for mark in _FULL):
         return no_space(message, folder)
     if any(mark in full_text for mark in _SILENT):
-        return StreamUnavailable(message)
+        return StreamTimeout(message)
     if any(mark in full_text for mark in _DISK[:3]):
         return TaskError(FailureCode.WRITE_FAILED, message)
     if any(mark in full_text for mark in _READING):

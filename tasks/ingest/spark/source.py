@@ -53,7 +53,7 @@ _SPLIT_ROWS = 100_000
 
 
 @dataclass(frozen=True)
-class Range:
+class BatchRange:
     """The part of a batch that has something to read, `[start, end)` of each partition."""
 
     start: Offsets

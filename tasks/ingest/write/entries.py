@@ -4,14 +4,14 @@ from collections import Counter
 
 from tasks.contract.digests import NO_RECORDS, digest_of
 from tasks.contract.messages import Counters, RejectSample, RejectsFile
-from tasks.ingest.decode.observed import Observed
+from tasks.ingest.decode.observed import ObservedRecords
 from tasks.ports import BatchJob, DataFile, JournalEntry
 from tasks.rows.discovery import ColumnKinds, typed_of
 
 
 def entry_of(
     job: BatchJob,
-    observed: Observed | None,
+    observed: ObservedRecords | None,
     files: tuple[DataFile, ...],
     rejects: RejectsFile | None,
     *,

@@ -13,7 +13,14 @@ from pyspark.sql import functions as fn
 from tasks.contract.ingest_spec import DEFAULT_FORMAT, Column, FileFormat
 from tasks.contract.messages import FailureCode, SegmentFile
 from tasks.contract.offsets import Offsets, TopicPartition
-from tasks.ingest.decode.observed import METRIC, Kept, Observed, metric_sql, read_metric, seen_sql
+from tasks.ingest.decode.observed import (
+    METRIC,
+    Kept,
+    ObservedRecords,
+    metric_sql,
+    read_metric,
+    seen_sql,
+)
 from tasks.ingest.formats.reject_reasons import RejectReason
 from tasks.ingest.spark.jobs import await_metric
 from tasks.ingest.spark.partition_index import partition_sql, topic_sql
@@ -39,7 +46,7 @@ def write_rows(
     form: FileFormat = DEFAULT_FORMAT,
     digested: Sequence[int] = (),
     order: Sequence[str] = (),
-) -> Observed:
+) -> ObservedRecords:
     """Write the rows of `decode`'s frame into a new `folder` and return what the pass saw.
 
     Files have `__time`, the columns in order, `__partition`, `__offset`, and with `topics`
@@ -80,7 +87,9 @@ def _optional(sql: str, column: str) -> str:
     return f"CASE WHEN {IS_ROW} THEN {sql} END AS {name(column)}"
 
 
-def check_rows(observed: Observed, files: Sequence[DataFile], start: Offsets, end: Offsets) -> None:
+def check_rows(
+    observed: ObservedRecords, files: Sequence[DataFile], start: Offsets, end: Offsets
+) -> None:
     """Make sure that files and observation tell the same, and only of offsets in `[start, end)`.
 
     Raises:

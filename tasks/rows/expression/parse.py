@@ -13,7 +13,7 @@ from tasks.rows.expression.tree import (
     ArrayLiteral,
     Binary,
     Call,
-    Kind,
+    ElementType,
     Lambda,
     Literal,
     Name,
@@ -220,21 +220,23 @@ def _value(word: Token) -> Scalar:
             return None
 
 
-def _kind_named(word: Token) -> Kind:
-    return Kind(word.text.removeprefix("ARRAY").strip("<>"))
+def _kind_named(word: Token) -> ElementType:
+    return ElementType(word.text.removeprefix("ARRAY").strip("<>"))
 
 
-def _kind_of(values: list[Scalar]) -> Kind:
+def _kind_of(values: list[Scalar]) -> ElementType:
     """Of an array without a type: Druid's grammar takes an empty one for strings."""
     held = [value for value in values if value is not None]
     if not held or any(isinstance(value, str) for value in held):
-        return Kind.STRING
-    return Kind.DOUBLE if any(isinstance(value, float) for value in held) else Kind.LONG
+        return ElementType.STRING
+    return (
+        ElementType.DOUBLE if any(isinstance(value, float) for value in held) else ElementType.LONG
+    )
 
 
-def _as_kind(value: Scalar, kind: Kind, at: int) -> Scalar:
-    if value is None or (kind is Kind.STRING and isinstance(value, str)):
+def _as_kind(value: Scalar, kind: ElementType, at: int) -> Scalar:
+    if value is None or (kind is ElementType.STRING and isinstance(value, str)):
         return value
-    if isinstance(value, str) or kind is Kind.STRING:
+    if isinstance(value, str) or kind is ElementType.STRING:
         raise ExpressionError("an array holds values of one type", at, "make them alike")
-    return int(value) if kind is Kind.LONG else float(value)
+    return int(value) if kind is ElementType.LONG else float(value)

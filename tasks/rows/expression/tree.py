@@ -7,7 +7,7 @@ from typing import TypeAlias
 Scalar: TypeAlias = int | float | str | None
 
 
-class Kind(StrEnum):
+class ElementType(StrEnum):
     """Type of a literal array's elements."""
 
     LONG = "LONG"
@@ -34,7 +34,7 @@ class Literal(Node):
 class ArrayLiteral(Node):
     """A constant array."""
 
-    kind: Kind
+    kind: ElementType
     values: tuple[Scalar, ...]
 
 

@@ -12,10 +12,14 @@ from dataclasses import dataclass, field, replace
 
 from tasks.rows.expression.errors import ExpressionError
 from tasks.rows.expression.let import let
-from tasks.rows.expression.tree import Kind
+from tasks.rows.expression.tree import ElementType
 from tasks.rows.sql.text import text
 
-SPARK_TYPES = {Kind.LONG: "BIGINT", Kind.DOUBLE: "DOUBLE", Kind.STRING: "STRING"}
+SPARK_TYPES = {
+    ElementType.LONG: "BIGINT",
+    ElementType.DOUBLE: "DOUBLE",
+    ElementType.STRING: "STRING",
+}
 """Spark's type of an element."""
 
 _WHOLE = text(r"\A[+-]?[0-9]+\z")
@@ -27,7 +31,7 @@ _NUMBER = text(r"\A[+-]?(NaN|Infinity|([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9
 class ArrayValue:
     """An array; `sql` is an ARRAY of BIGINT, DOUBLE or STRING."""
 
-    kind: Kind
+    kind: ElementType
     sql: str
     variant: str | None = field(default=None, compare=False)
     """VARIANT: the list of JSON that it was, which says more than `sql` does; None: it was none."""
@@ -92,7 +96,7 @@ def of_text(sql: str) -> Value:
     return Value(string=sql)
 
 
-def of_array(kind: Kind, sql: str) -> Value:
+def of_array(kind: ElementType, sql: str) -> Value:
     """Make a value of an array."""
     return Value(array=ArrayValue(kind, sql))
 
@@ -102,25 +106,25 @@ def of_truth(sql: str) -> Value:
     return Value(long=f"CAST({sql} AS BIGINT)")
 
 
-def of_kind(kind: Kind, sql: str) -> Value:
+def of_kind(kind: ElementType, sql: str) -> Value:
     """Make a value of an element of an array."""
     match kind:
-        case Kind.LONG:
+        case ElementType.LONG:
             return of_long(sql)
-        case Kind.DOUBLE:
+        case ElementType.DOUBLE:
             return of_double(sql)
-        case Kind.STRING:
+        case ElementType.STRING:
             return of_text(sql)
 
 
-def as_kind(value: Value, kind: Kind) -> str:
+def as_kind(value: Value, kind: ElementType) -> str:
     """Return the SQL of a value as an element of an array."""
     match kind:
-        case Kind.LONG:
+        case ElementType.LONG:
             return as_long(value)
-        case Kind.DOUBLE:
+        case ElementType.DOUBLE:
             return as_double(value)
-        case Kind.STRING:
+        case ElementType.STRING:
             return as_string(value)
 
 
@@ -218,7 +222,7 @@ def quoted(sql: str) -> str:
     )
 
 
-def as_array(value: Value, kind: Kind | None = None) -> ArrayValue:
+def as_array(value: Value, kind: ElementType | None = None) -> ArrayValue:
     """Return a value as an array; one of another type is the only element.
 
     `kind`: what its elements become; None: what they are, texts if that differs by row.
@@ -236,23 +240,23 @@ def as_array(value: Value, kind: Kind | None = None) -> ArrayValue:
     return ArrayValue(wanted, first(alternatives, f"ARRAY<{SPARK_TYPES[wanted]}>"))
 
 
-def element_kind(value: Value) -> Kind:
+def element_kind(value: Value) -> ElementType:
     """Return the type of an array that is made of a value."""
     if value.array:
         return value.array.kind
     if value.string or value.json or not value.texts:
-        return Kind.STRING
-    return Kind.DOUBLE if value.double else Kind.LONG
+        return ElementType.STRING
+    return ElementType.DOUBLE if value.double else ElementType.LONG
 
 
-def cast_array(array: ArrayValue, kind: Kind) -> ArrayValue:
+def cast_array(array: ArrayValue, kind: ElementType) -> ArrayValue:
     """Return an array with each element of another type; what cannot be is null."""
     if array.kind is kind:
         return array
-    if array.kind is Kind.STRING:
-        reader = long_of_text if kind is Kind.LONG else double_of_text
+    if array.kind is ElementType.STRING:
+        reader = long_of_text if kind is ElementType.LONG else double_of_text
         return ArrayValue(kind, f"transform({array.sql}, tg_c -> {reader('tg_c')})")
-    if kind is Kind.LONG:
+    if kind is ElementType.LONG:
         return ArrayValue(kind, f"transform({array.sql}, tg_c -> {whole_of_double('tg_c')})")
     return ArrayValue(kind, f"CAST({array.sql} AS ARRAY<{SPARK_TYPES[kind]}>)")
 
@@ -307,18 +311,18 @@ def without_array(value: Value) -> Value:
     return replace(value, array=None, number=None)
 
 
-def common_kind(kinds: Sequence[Kind], at: int) -> Kind | None:
+def common_kind(kinds: Sequence[ElementType], at: int) -> ElementType | None:
     """Return a type for elements of several arrays; None if there are no arrays.
 
     Raises:
         ExpressionError: texts here and numbers there.
     """
     distinct = set(kinds)
-    if Kind.STRING in distinct and len(distinct) > 1:
+    if ElementType.STRING in distinct and len(distinct) > 1:
         fix = "cast one of them: cast(x, 'ARRAY<STRING>')"
         raise ExpressionError("arrays of texts and of numbers do not mix", at, fix)
     if len(distinct) > 1:
-        return Kind.DOUBLE
+        return ElementType.DOUBLE
     return distinct.pop() if distinct else None
 
 
@@ -372,7 +376,7 @@ def _only(array: ArrayValue) -> Value:
 
 
 def _text_of_array(array: ArrayValue) -> str:
-    texts = cast_array(array, Kind.STRING).sql
+    texts = cast_array(array, ElementType.STRING).sql
     return let(
         texts,
         lambda a: (

@@ -41,7 +41,7 @@ class Scalar:
 
 
 @dataclass(frozen=True)
-class Binary:
+class BinaryType:
     """Bytes: so many of them (a fixed, which has a name), or any number."""
 
     name: str = "bytes"
@@ -90,7 +90,7 @@ class Record:
     fields: tuple[tuple[str, "AvroType"], ...]
 
 
-AvroType = Scalar | Binary | Enumeration | Array | Map | Union | Record
+AvroType = Scalar | BinaryType | Enumeration | Array | Map | Union | Record
 
 
 def read_schema(text: str, references: Sequence[str] = ()) -> Record:
@@ -111,7 +111,7 @@ def read_schema(text: str, references: Sequence[str] = ()) -> Record:
 def name_of(kind: AvroType) -> str:
     """Return what a branch of a union is called."""
     match kind:
-        case Scalar(kind=name) | Binary(name=name) | Enumeration(name=name) | Record(name=name):
+        case Scalar(kind=name) | BinaryType(name=name) | Enumeration(name=name) | Record(name=name):
             return name
         case Array():
             return "array"
@@ -173,7 +173,7 @@ class _Reader:
         if name in SCALARS:
             return self._counted(Scalar(name), place)
         if name == "bytes":
-            return self._counted(Binary(), place)
+            return self._counted(BinaryType(), place)
         full = name if "." in name or not space else f"{space}.{name}"
         if full not in self.named:
             full = name  # a name of no namespace is seen from within one, as Java's reader has it
@@ -249,12 +249,12 @@ class _Reader:
         self.named[full] = found
         return found
 
-    def _fixed(self, schema: dict[str, object], space: str, place: tuple[str, ...]) -> Binary:
+    def _fixed(self, schema: dict[str, object], space: str, place: tuple[str, ...]) -> BinaryType:
         name, full, _ = self._declare(schema, space, place)
         size = schema.get("size")
         if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= FIXED_MAX:
             raise _at(place, f"is the fixed {_shown(name)}: its size must be 1 to {FIXED_MAX}")
-        found = Binary(name, size)
+        found = BinaryType(name, size)
         self.named[full] = found
         return found
 
@@ -277,7 +277,7 @@ class _Reader:
 
 
 def _is_named(kind: AvroType) -> bool:
-    fixed = isinstance(kind, Binary) and kind.size is not None
+    fixed = isinstance(kind, BinaryType) and kind.size is not None
     return fixed or isinstance(kind, Record | Enumeration)
 
 

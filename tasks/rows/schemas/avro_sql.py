@@ -22,7 +22,7 @@ from itertools import count
 from tasks.rows.schemas.avro import (
     Array,
     AvroType,
-    Binary,
+    BinaryType,
     Enumeration,
     Map,
     Record,
@@ -109,9 +109,9 @@ def _to_json(kind: AvroType, names: Iterator[int]) -> object:
     match kind:
         case Scalar(kind=name):
             return name
-        case Binary(size=None):
+        case BinaryType(size=None):
             return "bytes"
-        case Binary(size=size):
+        case BinaryType(size=size):
             return {"type": "fixed", "name": f"n{next(names)}", "size": size}
         case Enumeration(symbols=symbols):
             return {"type": "enum", "name": f"n{next(names)}", "symbols": symbols}
@@ -224,7 +224,7 @@ class _Writer:
         match kind:
             case Scalar(kind="null"):
                 return "CAST(NULL AS STRING)"
-            case Binary() if self.written.binary_as_string:
+            case BinaryType() if self.written.binary_as_string:
                 return f"CAST({place} AS STRING)"
             case Array(items=Scalar(kind="double")):
                 return f"{place}.d"

@@ -25,7 +25,7 @@ Tile = tuple[int, int]
 """[start, end)."""
 
 
-class Clock(Protocol):
+class WallClock(Protocol):
     """What the clocks of a time zone show, in microseconds east of UTC."""
 
     def offset(self, instant: int) -> int:
@@ -57,7 +57,7 @@ class Tiling:
     """A period from an origin, in the zone of a clock; one that `tile_sql` takes."""
 
     period: Period
-    clock: Clock
+    clock: WallClock
     origin: int | None = None
 
     @property

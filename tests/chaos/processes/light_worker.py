@@ -22,14 +22,14 @@ from supervisor.app.worker import worker_options
 from supervisor.settings.settings import load_settings
 from tasks.contract.kafka_client import librdkafka_properties
 from tasks.contract.offsets import TopicPartition, count
-from tasks.ingest.decode.observed import Kept, Observed
+from tasks.ingest.decode.observed import Kept, ObservedRecords
 from tasks.ingest.formats.schemas import Schemas
 from tasks.kafka.stream import KafkaStream, environment_secret
-from tasks.ports import BatchJob, StreamUnavailable
+from tasks.ports import BatchJob, StreamTimeout
 from tasks.rows.discovery import ColumnKinds
 from tasks.worker.overlord_client import HttpOverlord
 from tasks.worker.task_logs import TaskLogs
-from tasks.worker.worker import Outside, run_worker
+from tasks.worker.worker import WorkerPorts, run_worker
 from tests.tasks.bits import bits_of
 from tests.tasks.memory import NOON
 from tests.tasks.plain_engine import PlainEngine
@@ -56,7 +56,7 @@ class LightEngine(PlainEngine):
         folder: Path,
         *,
         schemas: Schemas,  # noqa: ARG002 -- this engine reads JSON alone
-    ) -> Observed:
+    ) -> ObservedRecords:
         folder.mkdir()
         kept, bits = {}, 0
         for partition, records in _read(job).items():
@@ -67,7 +67,7 @@ class LightEngine(PlainEngine):
                 kept[partition] = Kept(len(found), found[0][0], found[-1][0])
         number = sum(k.rows for k in kept.values())
         assert number == count(job.start, job.end), "this topic has no holes"
-        return Observed(number, number * 200, 0, kept, (), (), (), digest=bits)
+        return ObservedRecords(number, number * 200, 0, kept, (), (), (), digest=bits)
 
 
 def _read(job: BatchJob) -> Records:
@@ -88,7 +88,7 @@ def _read(job: BatchJob) -> Records:
         consumer.assign([KafkaPartition(p.topic, p.partition, job.start[p]) for p in unread])
         while unread:
             if time.monotonic() > until:
-                raise StreamUnavailable(f"no record for {_READ_WITHIN_S} s")
+                raise StreamTimeout(f"no record for {_READ_WITHIN_S} s")
             for message in consumer.consume(1_000, timeout=0.5):
                 if (error := message.error()) is not None:
                     _raise(error)
@@ -139,7 +139,7 @@ def main() -> int:
     reach = failpoints()
     settings.warehouse.mkdir(parents=True, exist_ok=True)
     with HttpOverlord(options.overlords, token=options.token) as overlord:
-        outside = Outside(
+        outside = WorkerPorts(
             engine=LightEngine(settings.warehouse.absolute()),
             stream=KafkaStream(environment_secret),
             overlord=overlord,

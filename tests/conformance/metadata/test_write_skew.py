@@ -15,8 +15,8 @@ import pytest
 from supervisor.adapters.tables.memory_warehouse import MemoryWarehouse
 from supervisor.chores.exports import CompareAll, Exporting
 from supervisor.chores.forget import Forgetting, SupervisorGone
-from supervisor.chores.retention import Retention
-from supervisor.chores.segments import SegmentLife, Selection
+from supervisor.chores.retention import RetentionKeeper
+from supervisor.chores.segments import SegmentLife, SegmentSelection
 from supervisor.chores.sweep import Sweep
 from supervisor.chores.task_output import TaskOutput
 from supervisor.control.loop import Loop
@@ -275,8 +275,8 @@ def _actions(story: Story) -> None:
 def _segments(story: Story) -> None:
     store, clock = story.store, story.world.clock
     life = SegmentLife(store, clock, story.term, grace=HOUR)
-    retention = Retention(store, clock, story.term, life)
-    every = Selection()
+    retention = RetentionKeeper(store, clock, story.term, life)
+    every = SegmentSelection()
     story.does("mark unused", lambda: life.mark_unused(TOPIC, every, "ann"))
     story.does("mark used", lambda: life.mark_used(TOPIC, every, "ann"))
     story.does("put a rule", lambda: retention.set(TOPIC, timedelta(days=9_000), "ann"))
@@ -387,7 +387,9 @@ def test_a_store_that_does_not_lock_the_term_is_found_out(postgresql_url: str) -
     store = Overtaken(careless, postgresql_url)
     world = World(store, spec())
     term = world.leadership.term
-    rules = Retention(store, world.clock, term, SegmentLife(store, world.clock, term, grace=HOUR))
+    rules = RetentionKeeper(
+        store, world.clock, term, SegmentLife(store, world.clock, term, grace=HOUR)
+    )
     with pytest.raises(AssertionError, match="no share lock"):
         rules.set(TOPIC, HOUR, "ann")
     store.close()

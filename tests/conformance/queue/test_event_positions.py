@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from supervisor.core.queue.events import QueueName, QueueRow, QueueState, damage_of
+from supervisor.core.queue.events import QueueHealth, QueueName, QueueRow, damage_of
 from supervisor.core.values.errors import StateMoved
 from tests.conformance.queue.queue_stories import (
     CONFIG,
@@ -132,7 +132,7 @@ def test_a_dead_queue_stays_where_it_died_with_the_first_reason(leader: Leader) 
     at = add(leader, "a", "b")
     _kill(leader, 2, "first")
     dead = _kill(leader, 1, "second")
-    assert (dead.state, dead.dead_seq, dead.dead_why) == (QueueState.DEAD, 2, "first")
+    assert (dead.state, dead.dead_seq, dead.dead_why) == (QueueHealth.DEAD, 2, "first")
     with leader.writes() as tx:
         with pytest.raises(StateMoved):
             tx.events.advance(at, 1, SIZE)
@@ -209,7 +209,7 @@ def test_a_rebuilt_queue_is_live_and_empty_and_hands_over_what_waited(leader: Le
             tx.events.add(QUEUE, event(each.key), CONFIG, NOON, exempt=True)
 
     after = row(leader)
-    assert (after.state, after.dead_seq, after.dead_why) == (QueueState.LIVE, None, "")
+    assert (after.state, after.dead_seq, after.dead_why) == (QueueHealth.LIVE, None, "")
     assert (after.processed_seq, after.outstanding_events) == (4, 2)
     assert (numbers(stored(leader)), keys(stored(leader)[-2:])) == ([2, 3, 4, 5, 6], ["c", "d"])
     assert damage_of(after, stored(leader)[3:]) is None

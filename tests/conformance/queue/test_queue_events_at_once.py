@@ -7,7 +7,7 @@ from threading import Barrier
 
 import pytest
 
-from supervisor.core.queue.events import QueueName, QueueState, damage_of, unsound
+from supervisor.core.queue.events import QueueHealth, QueueName, damage_of, unsound
 from supervisor.metadata.store import SqlStore
 from tests.conformance.metadata.databases import execute
 from tests.conformance.queue.queue_stories import (
@@ -143,7 +143,7 @@ def assert_runs_on(leader: Leader, waits: list[str]) -> None:
     """Check that exactly `waits` are handled, then new ones, and that all can be deleted."""
     add(leader, "new")
     at = row(leader)
-    assert at.state is QueueState.LIVE
+    assert at.state is QueueHealth.LIVE
     with leader.reads() as tx:
         read = tx.events.read(at.id, at.processed_seq, 10)
     assert damage_of(at, read) is None

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from supervisor.chores.compaction import Compacting
 from supervisor.chores.compaction_commit import Swapping
-from supervisor.chores.segments import SegmentLife, Selection
+from supervisor.chores.segments import SegmentLife, SegmentSelection
 from supervisor.chores.task_output import folder_of
 from supervisor.control.wakeups import Wakeups
 from supervisor.core.model.rows import Segment
@@ -129,7 +129,7 @@ class Compactions:
 
     def _take_out(self) -> None:
         life = self.swapping.life
-        life.mark_unused(TOPIC, Selection(ids=self._newest().inputs), _ME)
+        life.mark_unused(TOPIC, SegmentSelection(ids=self._newest().inputs), _ME)
 
     def _put_back(self) -> None:
-        self.swapping.life.mark_used(TOPIC, Selection(), _ME)
+        self.swapping.life.mark_used(TOPIC, SegmentSelection(), _ME)

@@ -15,7 +15,7 @@ from pyiceberg.table import StaticTable
 from supervisor.adapters.tables import delta
 from supervisor.adapters.tables.delta import DeltaFormat
 from supervisor.adapters.tables.iceberg import SNAPSHOTS_KEPT, IcebergFormat
-from supervisor.core.tables.exports import Change, ExportedFile, misread_in
+from supervisor.core.tables.exports import ExportChange, ExportedFile, misread_in
 from supervisor.core.values.errors import ExportUnavailable, NotExportable
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.metadata.engine import bounded_url
@@ -64,8 +64,8 @@ def test_what_was_committed_is_held_and_the_version_grows_by_one(
     tables: TableFormat, folder: Path
 ) -> None:
     one, two = (write(folder, f"data/task-{n}/b-1/part.parquet") for n in (1, 2))
-    first = tables.open(TABLE).commit(Change((one,)), 1, NOON)
-    second = tables.open(TABLE).commit(Change((two,), (one.path,)), 2, NOON)
+    first = tables.open(TABLE).commit(ExportChange((one,)), 1, NOON)
+    second = tables.open(TABLE).commit(ExportChange((two,), (one.path,)), 2, NOON)
 
     opened = tables.open(TABLE)
     assert set(opened.held) == {two.path}
@@ -92,7 +92,7 @@ def test_what_a_format_misreads_in_a_path_is_known(
     }
     tables = formats[table_format]
     try:
-        tables.open(TABLE).commit(Change((file,)), 1, NOON)
+        tables.open(TABLE).commit(ExportChange((file,)), 1, NOON)
         works = set(tables.open(TABLE).held) == {file.path}
     except ExportUnavailable:
         works = False
@@ -103,26 +103,30 @@ def test_what_a_format_misreads_in_a_path_is_known(
 def test_a_commit_of_nothing_is_a_version_too(tables: TableFormat, folder: Path) -> None:
     """Goal: it shuts out whoever has opened the version before."""
     one, two = (write(folder, f"data/task-{n}/b-1/part.parquet") for n in (1, 2))
-    first = tables.open(TABLE).commit(Change((one,)), 1, NOON)
+    first = tables.open(TABLE).commit(ExportChange((one,)), 1, NOON)
     late = tables.open(TABLE)
 
-    second = tables.open(TABLE).commit(Change(), 2, NOON)
+    second = tables.open(TABLE).commit(ExportChange(), 2, NOON)
 
     assert first.version is not None
     assert second.version == first.version + 1
     assert set(tables.open(TABLE).held) == {one.path}
     with pytest.raises(ExportUnavailable):
-        late.commit(Change((two,)), 1, NOON)
+        late.commit(ExportChange((two,)), 1, NOON)
     assert tables.open(TABLE).standing == second
 
 
 def test_what_was_opened_before_a_commit_commits_no_more(tables: TableFormat, folder: Path) -> None:
     """Goal: no retry of a library makes an old list the newest."""
     one, two, three = (write(folder, f"data/t/{n}.parquet") for n in range(3))
-    tables.open(TABLE).commit(Change((one,)), 1, NOON)
-    changes = (Change((three,)), Change(remove=(one.path,)), Change((three,), (one.path,)))
+    tables.open(TABLE).commit(ExportChange((one,)), 1, NOON)
+    changes = (
+        ExportChange((three,)),
+        ExportChange(remove=(one.path,)),
+        ExportChange((three,), (one.path,)),
+    )
     stale = [tables.open(TABLE) for _ in changes]
-    tables.open(TABLE).commit(Change((two,)), 2, NOON)
+    tables.open(TABLE).commit(ExportChange((two,)), 2, NOON)
 
     for opened, change in zip(stale, changes, strict=True):
         with pytest.raises(ExportUnavailable):
@@ -136,20 +140,20 @@ def test_a_file_that_is_taken_out_and_added_stays_with_its_new_size(
 ) -> None:
     """Goal: a copy that was lost may come out with other bytes; of readers some go by the size."""
     one, two = (write(folder, f"data/t/{n}.parquet", a=pa.array([n, n])) for n in range(2))
-    tables.open(TABLE).commit(Change((one, two)), 1, NOON)
+    tables.open(TABLE).commit(ExportChange((one, two)), 1, NOON)
     held = tables.open(TABLE).held
     assert held == {file.path: file.size_bytes for file in (one, two)}
     (folder / one.path).unlink()
     again = write(folder, one.path, a=pa.array([7, 8]), b=pa.array(["x" * 1_000, None]))
 
-    tables.open(TABLE).commit(Change((again,), (one.path,)), 2, NOON)
+    tables.open(TABLE).commit(ExportChange((again,), (one.path,)), 2, NOON)
 
     assert again.size_bytes != one.size_bytes
     assert tables.open(TABLE).held == {file.path: file.size_bytes for file in (again, two)}
     assert rows_of(tables, folder, "a") == {"a": [1, 1, 7, 8]}
     text = write(folder, one.path, a=pa.array(["7", "8"]))
     other = write(folder, two.path, a=pa.array(["1", "1"]))
-    tables.open(TABLE).commit(Change((text, other), (one.path, two.path)), 3, NOON)
+    tables.open(TABLE).commit(ExportChange((text, other), (one.path, two.path)), 3, NOON)
     assert tables.open(TABLE).held == {file.path: file.size_bytes for file in (text, other)}
     assert rows_of(tables, folder, "a") == {"a": ["1", "1", "7", "8"]}
 
@@ -157,10 +161,10 @@ def test_a_file_that_is_taken_out_and_added_stays_with_its_new_size(
 def test_of_two_that_make_the_table_one_is_refused(tables: TableFormat, folder: Path) -> None:
     one, two = (write(folder, f"data/t/{n}.parquet") for n in range(2))
     first, second = tables.open(TABLE), tables.open(TABLE)
-    first.commit(Change((one,)), 1, NOON)
+    first.commit(ExportChange((one,)), 1, NOON)
 
     with pytest.raises(ExportUnavailable):
-        second.commit(Change((two,)), 1, NOON)
+        second.commit(ExportChange((two,)), 1, NOON)
 
     assert set(tables.open(TABLE).held) == {one.path}
 
@@ -171,13 +175,13 @@ def test_a_stale_commit_that_brings_a_column_is_refused_too(
     """Goal: Delta's version of its own for columns is fenced like any other."""
     one, two = (write(folder, f"data/t/{n}.parquet") for n in range(2))
     wide = write(folder, "data/t/wide.parquet", extra=pa.array(["a", "b"]))
-    tables.open(TABLE).commit(Change((one,)), 1, NOON)
+    tables.open(TABLE).commit(ExportChange((one,)), 1, NOON)
     stale = tables.open(TABLE)
-    tables.open(TABLE).commit(Change((two,)), 2, NOON)
+    tables.open(TABLE).commit(ExportChange((two,)), 2, NOON)
 
     with pytest.raises(ExportUnavailable):
-        stale.commit(Change((wide,)), 3, NOON)
-    tables.open(TABLE).commit(Change((wide,), (one.path,)), 4, NOON)
+        stale.commit(ExportChange((wide,)), 3, NOON)
+    tables.open(TABLE).commit(ExportChange((wide,), (one.path,)), 4, NOON)
 
     assert set(tables.open(TABLE).held) == {two.path, wide.path}
 
@@ -187,7 +191,7 @@ def test_a_file_that_is_not_there_is_told_as_something_to_try_again(
 ) -> None:
     there = write(folder, "data/t/0.parquet")
     with pytest.raises(ExportUnavailable):
-        tables.open(TABLE).commit(Change((replace(there, path="data/t/1.parquet"),)), 1, NOON)
+        tables.open(TABLE).commit(ExportChange((replace(there, path="data/t/1.parquet"),)), 1, NOON)
 
     assert tables.open(TABLE).standing.version is None
 
@@ -196,15 +200,15 @@ def test_what_does_not_fit_commits_nothing(tables: TableFormat, folder: Path) ->
     text = write(folder, "data/t/0.parquet", a=pa.array(["1", "2"]))
     number = write(folder, "data/t/1.parquet", a=pa.array([1, 2]))
     fine = write(folder, "data/t/2.parquet", b=pa.array([1, 2]))
-    for change in (Change((text, number)), Change((fine, text, number))):
+    for change in (ExportChange((text, number)), ExportChange((fine, text, number))):
         with pytest.raises(NotExportable, match=r"\ba\b"):
             tables.open(TABLE).commit(change, 1, NOON)
         assert tables.open(TABLE).standing.version is None
 
-    tables.open(TABLE).commit(Change((text,)), 1, NOON)
+    tables.open(TABLE).commit(ExportChange((text,)), 1, NOON)
     before = tables.open(TABLE).standing
     with pytest.raises(NotExportable):
-        tables.open(TABLE).commit(Change((fine, number)), 2, NOON)
+        tables.open(TABLE).commit(ExportChange((fine, number)), 2, NOON)
     assert tables.open(TABLE).standing == before
 
 
@@ -219,19 +223,19 @@ def test_names_that_no_table_may_have_are_named_and_commit_nothing(
     ours = write(folder, "data/t/3.parquet", __TIME=ones)
     cut = write(folder, "data/t/4.parquet", **{"a\0b": ones})
     for change, named in (
-        (Change((both,)), "userId.*USERID|USERID.*userId"),
-        (Change((one, other)), "userid.*userId"),
-        (Change((ours,)), "__TIME.*__time"),
-        (Change((cut,)), r"'a\\x00b'"),
+        (ExportChange((both,)), "userId.*USERID|USERID.*userId"),
+        (ExportChange((one, other)), "userid.*userId"),
+        (ExportChange((ours,)), "__TIME.*__time"),
+        (ExportChange((cut,)), r"'a\\x00b'"),
     ):
         with pytest.raises(NotExportable, match=named):
             tables.open(TABLE).commit(change, 1, NOON)
         assert tables.open(TABLE).standing.version is None
 
-    tables.open(TABLE).commit(Change((one,)), 1, NOON)
+    tables.open(TABLE).commit(ExportChange((one,)), 1, NOON)
     for file in (both, other, cut):
         with pytest.raises(NotExportable):
-            tables.open(TABLE).commit(Change((file,)), 2, NOON)
+            tables.open(TABLE).commit(ExportChange((file,)), 2, NOON)
 
 
 def test_a_column_gets_another_type_with_the_files_that_have_it(
@@ -242,9 +246,9 @@ def test_a_column_gets_another_type_with_the_files_that_have_it(
     none = write(folder, "data/t/1.parquet", b=pa.array(["x", "y"]))
     text = write(folder, "data/t/2.parquet", a=pa.array(["1", "2"]))
     wide = write(folder, "data/t/3.parquet", a=pa.array(["z", None]), c=pa.array([0.5, None]))
-    first = tables.open(TABLE).commit(Change((number, none)), 1, NOON)
+    first = tables.open(TABLE).commit(ExportChange((number, none)), 1, NOON)
 
-    second = tables.open(TABLE).commit(Change((text, wide), (number.path,)), 2, NOON)
+    second = tables.open(TABLE).commit(ExportChange((text, wide), (number.path,)), 2, NOON)
 
     assert first.version is not None
     assert second.version == first.version + 1
@@ -254,7 +258,7 @@ def test_a_column_gets_another_type_with_the_files_that_have_it(
         "b": [None, None, None, None, "x", "y"],
         "c": [0.5, None, None, None, None, None],
     }
-    third = tables.open(TABLE).commit(Change((number,), (text.path, wide.path)), 3, NOON)
+    third = tables.open(TABLE).commit(ExportChange((number,), (text.path, wide.path)), 3, NOON)
     assert third.version == second.version + 1
     assert rows_of(tables, folder, "a") == {"a": [1, 2, None, None]}
 
@@ -263,17 +267,17 @@ def test_a_stale_commit_that_changes_a_type_is_refused(tables: TableFormat, fold
     """Goal: the version that no library writes is fenced like any other, both ways."""
     number, more = (write(folder, f"data/t/{n}.parquet", a=pa.array([1, 2])) for n in range(2))
     text = write(folder, "data/t/text.parquet", a=pa.array(["1", "2"]))
-    tables.open(TABLE).commit(Change((number,)), 1, NOON)
+    tables.open(TABLE).commit(ExportChange((number,)), 1, NOON)
     stale = tables.open(TABLE)
-    tables.open(TABLE).commit(Change((more,)), 2, NOON)
+    tables.open(TABLE).commit(ExportChange((more,)), 2, NOON)
     with pytest.raises(ExportUnavailable):
-        stale.commit(Change((text,), (number.path,)), 3, NOON)
+        stale.commit(ExportChange((text,), (number.path,)), 3, NOON)
     assert set(tables.open(TABLE).held) == {number.path, more.path}
 
     late = tables.open(TABLE)
-    tables.open(TABLE).commit(Change((text,), (number.path, more.path)), 4, NOON)
+    tables.open(TABLE).commit(ExportChange((text,), (number.path, more.path)), 4, NOON)
     with pytest.raises(ExportUnavailable):
-        late.commit(Change(remove=(number.path,)), 3, NOON)
+        late.commit(ExportChange(remove=(number.path,)), 3, NOON)
 
     assert rows_of(tables, folder, "a") == {"a": ["1", "2"]}
 
@@ -298,8 +302,8 @@ def test_arrays_are_lists_of_the_format(tables: TableFormat, folder: Path) -> No
     second = write(folder, "data/t/1.parquet", s=texts, n=pa.array([None, [2]], LONGS))
     third = write(folder, "data/t/2.parquet", d=pa.array([[0.5], [None]], DOUBLES))
 
-    tables.open(TABLE).commit(Change((first,)), 1, NOON)
-    tables.open(TABLE).commit(Change((second, third)), 2, NOON)
+    tables.open(TABLE).commit(ExportChange((first,)), 1, NOON)
+    tables.open(TABLE).commit(ExportChange((second, third)), 2, NOON)
 
     assert rows_of(tables, folder, "n", "s", "d") == {
         "n": [None, None, None, [1, None], [2], []],
@@ -316,13 +320,13 @@ def test_arrays_of_two_types_do_not_fit_into_one_table(
     first = write(folder, "data/t/0.parquet", n=pa.array([[1], []], LONGS))
     second = write(folder, "data/t/1.parquet", n=pa.array([None, None], other))
     with pytest.raises(NotExportable, match=r"\bn\b|list<long>"):
-        tables.open(TABLE).commit(Change((first, second)), 1, NOON)
+        tables.open(TABLE).commit(ExportChange((first, second)), 1, NOON)
     assert tables.open(TABLE).standing.version is None
 
-    tables.open(TABLE).commit(Change((first,)), 1, NOON)
+    tables.open(TABLE).commit(ExportChange((first,)), 1, NOON)
     before = tables.open(TABLE).standing
     with pytest.raises(NotExportable):
-        tables.open(TABLE).commit(Change((second,)), 2, NOON)
+        tables.open(TABLE).commit(ExportChange((second,)), 2, NOON)
 
     assert tables.open(TABLE).standing == before
     assert rows_of(tables, folder, "n") == {"n": [[1], []]}
@@ -335,7 +339,7 @@ def test_iceberg_forgets_old_versions_and_keeps_its_manifests_few(
     tables = IcebergFormat(folder.parent, sqlite_url)
     files = [write(folder, f"data/t/{n}.parquet") for n in range(SNAPSHOTS_KEPT + 25)]
     for number, file in enumerate(files):
-        tables.open(TABLE).commit(Change((file,)), number, NOON)
+        tables.open(TABLE).commit(ExportChange((file,)), number, NOON)
 
     opened = tables.open(TABLE)
     assert set(opened.held) == {file.path for file in files}
@@ -357,14 +361,14 @@ def test_a_delta_table_from_before_its_statistics_were_named_gets_that_with_its_
     one, two, three = (write(folder, f"data/t/{n}.parquet", a=pa.array([n, 7])) for n in range(3))
     with monkeypatch.context() as early:
         early.setattr(delta, "_CONFIGURATION", {"delta.appendOnly": "false"})
-        first = tables.open(TABLE).commit(Change((one,)), 1, NOON)
+        first = tables.open(TABLE).commit(ExportChange((one,)), 1, NOON)
     assert rows_where(folder, "a", 0) == 0, "the fault of the early version"
     stale = tables.open(TABLE)
 
-    second = tables.open(TABLE).commit(Change(), 2, NOON)
+    second = tables.open(TABLE).commit(ExportChange(), 2, NOON)
     with pytest.raises(ExportUnavailable):
-        stale.commit(Change((two,)), 1, NOON)
-    third = tables.open(TABLE).commit(Change((three,)), 3, NOON)
+        stale.commit(ExportChange((two,)), 1, NOON)
+    third = tables.open(TABLE).commit(ExportChange((three,)), 3, NOON)
 
     assert (first.version, second.version, third.version) == (0, 2, 3)
     assert (rows_where(folder, "a", 0), rows_where(folder, "a", 7)) == (1, 2)
@@ -378,9 +382,9 @@ def test_a_delta_table_from_before_whose_column_gets_another_type_is_filtered_ri
     text = write(folder, "data/t/1.parquet", a=pa.array(["1", "2"]))
     with monkeypatch.context() as early:
         early.setattr(delta, "_CONFIGURATION", {"delta.appendOnly": "false"})
-        tables.open(TABLE).commit(Change((number,)), 1, NOON)
+        tables.open(TABLE).commit(ExportChange((number,)), 1, NOON)
 
-    tables.open(TABLE).commit(Change((text,), (number.path,)), 2, NOON)
+    tables.open(TABLE).commit(ExportChange((text,), (number.path,)), 2, NOON)
 
     assert rows_where(folder, "a", "1") == 1
 

@@ -11,12 +11,12 @@ import pytest
 from confluent_kafka import KafkaException
 from pydantic import JsonValue
 
-from supervisor.adapters.kafka.reading import Connection
+from supervisor.adapters.kafka.reading import ReportingAdminClient
 from supervisor.adapters.secrets import read_secret
 from tasks.contract.kafka_client import KafkaClient
 from tasks.contract.offsets import Offsets
 from tasks.kafka.stream import KafkaStream
-from tasks.ports import StreamUnavailable
+from tasks.ports import StreamTimeout
 from tests.environment.brokers import create_topic
 from tests.environment.three_brokers import three_brokers
 from tests.integration.cluster import Cluster, running
@@ -36,7 +36,7 @@ class _Looks:
     def __init__(self, bootstrap: str) -> None:
         self._stream = KafkaStream(timeout_s=_LOOK.total_seconds(), patience_s=0.0)
         self._client = KafkaClient(bootstrap_servers=bootstrap)
-        self._reading = Connection(self._client, read_secret)
+        self._reading = ReportingAdminClient(self._client, read_secret)
         properties: dict[str, JsonValue] = {"bootstrap.servers": bootstrap}
         update = {"topic": TOPIC, "consumer_properties": properties}
         self._source = spec_of_clicks().io_config.model_copy(update=update)
@@ -50,7 +50,7 @@ class _Looks:
     def _answers(self, look: Callable[[], Iterable[Offsets]]) -> bool:
         try:
             self.seen += [offset for offsets in look() for offset in offsets.values()]
-        except (StreamUnavailable, KafkaException, TimeoutError):
+        except (StreamTimeout, KafkaException, TimeoutError):
             return False
         return True
 

@@ -2,7 +2,7 @@
 
 from supervisor.chores import task_output
 from supervisor.chores.task_output import TaskOutput
-from supervisor.eventqueue.handling import Done
+from supervisor.eventqueue.handling import EventDone
 from tests.simulation.planted.patches import Mutant, Patches
 
 
@@ -11,7 +11,7 @@ def named_files_are_deleted(patches: Patches) -> None:
 
 
 def settled_unseen(patches: Patches) -> None:
-    patches.method(TaskOutput, "_look", lambda _: lambda *_: Done())
+    patches.method(TaskOutput, "_look", lambda _: lambda *_: EventDone())
 
 
 MUTANTS = (

@@ -8,10 +8,10 @@ from typing import TypeAlias
 
 from supervisor.control.end_task import TaskEnder
 from supervisor.control.leadership import Leadership
-from supervisor.control.loop import Loop, _Entry, wake_all
+from supervisor.control.loop import Loop, _LoopEntry, wake_all
 from supervisor.control.observe import Sources
 from supervisor.control.publish import Publisher
-from supervisor.control.reconcile import Shell, make_pass
+from supervisor.control.reconcile import ActionContext, make_pass
 from supervisor.control.wakeups import Wakeups
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.planning.observed import Limits, Liveness, WorkerView
@@ -102,7 +102,7 @@ class _Loop(Loop):
 
     def begin(self, supervisor_id: str) -> None:
         """Mark a pass as under way."""
-        self._entries.setdefault(supervisor_id, _Entry()).running = True
+        self._entries.setdefault(supervisor_id, _LoopEntry()).running = True
 
     def _failed(self, supervisor_id: str, error: Exception) -> None:
         if not isinstance(error, SupervisorError):
@@ -243,7 +243,7 @@ class OverlordProcess(Process):
         self.sources = sources = Sources(self.store, streams, self.registry, around.times.limits)
         endings = TaskEnder(DELAY, self.registry.report)
         self.changed = changed = _Broadcast(self._notify)
-        shell = Shell(sources, self.clock, self._new_token, endings, self._reach)
+        shell = ActionContext(sources, self.clock, self._new_token, endings, self._reach)
         self.loop = _Loop(lambda name: self._pass(name, shell, changed), self)
         self.service = Service(
             store=self.store,
@@ -282,7 +282,7 @@ class OverlordProcess(Process):
         """Pass a place the product names: the process may end there."""
         self.around.reached(self, point)
 
-    def _pass(self, supervisor_id: str, shell: Shell, changed: Wakeups) -> Pass | None:
+    def _pass(self, supervisor_id: str, shell: ActionContext, changed: Wakeups) -> Pass | None:
         try:
             with self.store.at("plan"):
                 made = make_pass(supervisor_id, shell, self.leadership.term())

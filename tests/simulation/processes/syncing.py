@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, cast
 
 from tasks.contract.messages import SyncRequest, SyncResponse
-from tasks.ports import Fenced, Overlord
+from tasks.ports import Fenced, OverlordClient
 from tasks.worker.compaction import Compactor
 from tasks.worker.incarnations import Incarnation
 from tasks.worker.options import WorkerOptions
@@ -32,7 +32,7 @@ class SimSync(Sync):
         compactor = Compactor(worker.world, options.limits, worker.incarnation)
         super().__init__(
             options,
-            cast("Overlord", None),
+            cast("OverlordClient", None),
             roster,
             compactor=compactor,
             sampling=WorkerSamples(worker.world, None, options),

@@ -12,8 +12,8 @@ from tasks.contract.messages import DesiredTask, SyncRequest, TaskPhase
 from tasks.contract.offsets import Offsets
 from tasks.machine.events import Append, Effect, Look, Merge, Publish, ReadBatch
 from tasks.machine.orders import Step
-from tasks.machine.pacing import Limits
-from tasks.ports import Fenced, Overlord
+from tasks.machine.pacing import LoopLimits
+from tasks.ports import Fenced, OverlordClient
 from tasks.worker.journal import Journal, JournalFolder
 from tasks.worker.options import WorkerOptions
 from tasks.worker.roster import Roster
@@ -44,7 +44,7 @@ class Pace:
     long_poll_s: float = 10.0
     report_s: float = 4.5
     slots: int = 4
-    limits: Limits = field(default_factory=Limits)
+    limits: LoopLimits = field(default_factory=LoopLimits)
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ class WorkerProcess(Process):
         return RunnerWorld(
             engine=self.engine,
             stream=self.around.kafka,
-            overlord=cast("Overlord", None),
+            overlord=cast("OverlordClient", None),
             gate=self._gate,
             changed=self._changed,
             fenced=self.fenced,

@@ -13,7 +13,7 @@ from tasks.contract.kafka_client import KafkaClient, librdkafka_properties
 from tasks.contract.messages import FailureCode
 from tasks.contract.offsets import Offsets, TopicPartition
 from tasks.kafka.stream import environment_secret
-from tasks.ports import BatchJob, StreamUnavailable, StreamView, TaskError
+from tasks.ports import BatchJob, StreamTimeout, StreamView, TaskError
 
 DATA, ABORTED, CONTROL, HOLE = "data", "aborted", "control", "hole"
 BROKEN = "broken"
@@ -237,11 +237,11 @@ class Kafka:
             StreamUnavailable: they do not.
         """
         if self.password not in properties:
-            raise StreamUnavailable("SASL authentication failed: invalid credentials")
+            raise StreamTimeout("SASL authentication failed: invalid credentials")
 
     def _answer(self) -> None:
         if self.down:
-            raise StreamUnavailable("the brokers are down")
+            raise StreamTimeout("the brokers are down")
 
     def topic_view(self, name: str) -> tuple[str, Mapping[TopicPartition, Log]] | None:
         """Return a topic as an overlord sees it; None if there is none."""

@@ -14,7 +14,7 @@ from supervisor.core.values.errors import SourceUnreadable
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.operations import Operations
 from supervisor.ports.topic_probe import Probe
-from supervisor.services.services import Outside, Services, services_of
+from supervisor.services.services import ServicePorts, Services, services_of
 from supervisor.services.supervisors.admission import OperatorPolicy
 from tests.supervisor.api.agents import AgentJournals
 
@@ -40,7 +40,7 @@ def services_over(
     wiring: Wiring, rules: OperatorPolicy, journals: AgentJournals, probe: Probe, folder: Path
 ) -> Services:
     """Return every service that a test may call."""
-    outside = Outside(
+    outside = ServicePorts(
         journals=journals,
         task_logs=journals,
         raw_records=DuckRecords(folder),

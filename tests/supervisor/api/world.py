@@ -22,7 +22,7 @@ from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
 from supervisor.control.metrics import OverlordMeters
 from supervisor.control.observe import Sources
-from supervisor.control.reconcile import Shell, make_pass
+from supervisor.control.reconcile import ActionContext, make_pass
 from supervisor.control.state_recorder import StateRecorder
 from supervisor.control.wakeups import Wakeups
 from supervisor.control.worker_registry import WorkerRegistry
@@ -216,7 +216,9 @@ def a_world(
     sources = Sources(store, streams, registry, Limits())
     endings = TaskEnder(QueueConfig(), registry.report)
     loop = Loop(
-        _passes(Shell(sources, clock, new_token, endings), leadership, changed), clock, threads=2
+        _passes(ActionContext(sources, clock, new_token, endings), leadership, changed),
+        clock,
+        threads=2,
     )
     journals = AgentJournals()
     watching = StateRecorder(store, clock, leadership.term, loop)
@@ -282,7 +284,9 @@ def _authentication(
     return Authentication(store, clock, passwords, rules)
 
 
-def _passes(shell: Shell, leadership: Leadership, changed: Wakeups) -> Callable[[str], Pass | None]:
+def _passes(
+    shell: ActionContext, leadership: Leadership, changed: Wakeups
+) -> Callable[[str], Pass | None]:
     def one(supervisor_id: str) -> Pass | None:
         made = make_pass(supervisor_id, shell, leadership.term())
         if made is not None and made.decided.actions:

@@ -10,7 +10,7 @@ import pytest
 from supervisor.adapters.tables.warehouse import LocalWarehouse
 from supervisor.app.overlord import Overlord, wire_overlord
 from supervisor.app.server import open_store
-from supervisor.chores.segments import Selection
+from supervisor.chores.segments import SegmentSelection
 from supervisor.control.warehouse_owner import take_possession
 from supervisor.metadata.store import SqlStore
 from supervisor.settings.settings import Settings
@@ -113,7 +113,7 @@ def test_an_unused_segment_goes_after_its_grace_time_and_the_others_stay(
 
     with running(settings, database) as overlord:
         life = overlord.services.segments
-        assert life.mark_unused(TABLE, Selection(ids=[gone.id]), "somebody") == 1
+        assert life.mark_unused(TABLE, SegmentSelection(ids=[gone.id]), "somebody") == 1
         wait_until(lambda: not files[0].exists())
         rows = {view.row.queue.name: view for view in overlord.services.queues.rows()}
 

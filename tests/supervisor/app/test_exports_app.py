@@ -6,7 +6,7 @@ from pathlib import Path
 from pyiceberg.table import StaticTable
 
 from supervisor.app.overlord import Overlord
-from supervisor.chores.segments import Selection
+from supervisor.chores.segments import SegmentSelection
 from supervisor.core.tables.exports import ExportState
 from supervisor.metadata.store import SqlStore
 from supervisor.settings.settings import Settings
@@ -47,6 +47,6 @@ def test_a_new_leader_exports_what_is_behind_and_follows_what_happens_then(
         wait_until(lambda: {e.state for e in views.exports(TOPIC)} == {ExportState.EQUAL})
         assert rows_in(overlord) == [files[first] + files[second]] * 2
 
-        overlord.services.segments.mark_unused(TOPIC, Selection(ids=[gone]), "somebody")
+        overlord.services.segments.mark_unused(TOPIC, SegmentSelection(ids=[gone]), "somebody")
         wait_until(lambda: not (settings.warehouse / first).exists())
         assert rows_in(overlord) == [files[second]] * 2

@@ -6,7 +6,7 @@ from datetime import timedelta
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.adapters.tables.memory_warehouse import MemoryWarehouse
 from supervisor.chores.forget import FORGOTTEN, Forgetting, SupervisorGone
-from supervisor.chores.retention import Retention
+from supervisor.chores.retention import RetentionKeeper
 from supervisor.chores.segments import (
     SEGMENT_FILES,
     SEGMENTS,
@@ -56,7 +56,7 @@ class Tables:
         self.term = take_lease(self.store)
         common = (self.store, self.clock, lambda: self.term)
         self.segments = SegmentLife(*common, GRACE)
-        self.retention = Retention(*common, self.segments)
+        self.retention = RetentionKeeper(*common, self.segments)
         self.forgetting = Forgetting(*common, DELAY)
         self.files = QueueConfig(delay=DELAY)
 

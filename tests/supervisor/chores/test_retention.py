@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from supervisor.chores.segments import SEGMENTS, Selection
+from supervisor.chores.segments import SEGMENTS, SegmentSelection
 from supervisor.core.queue.events import QueueName, container_of
 from supervisor.core.values.errors import DataSourceNotFound, LeaseLost
 from supervisor.ports.store import Store
@@ -100,7 +100,7 @@ def test_a_later_rule_replaces_the_one_before(tables: Tables) -> None:
 def test_what_was_put_back_and_is_too_old_goes_again(tables: Tables) -> None:
     tables.publish(ago=3 * DAY)
     keep(tables, 2 * DAY)
-    tables.segments.mark_used(TABLE, Selection(), "me")
+    tables.segments.mark_used(TABLE, SegmentSelection(), "me")
 
     assert tables.retention.run_once() == 1
 
@@ -136,8 +136,8 @@ def test_a_dead_queue_holds_up_its_own_supervisor_alone(tables: Tables) -> None:
 def die(tables: Tables) -> None:
     """Let the queue of unused segments of CLICKS be damaged."""
     queue = QueueName(container_of(CLICKS), SEGMENTS)
-    tables.segments.mark_unused(TABLE, Selection(ids=["task-clicks-1/0"]), "me")
-    tables.segments.mark_used(TABLE, Selection(), "me")
+    tables.segments.mark_unused(TABLE, SegmentSelection(ids=["task-clicks-1/0"]), "me")
+    tables.segments.mark_used(TABLE, SegmentSelection(), "me")
     with tables.store.leading(tables.term) as tx:
         row = tx.events.find(queue)
         assert row is not None

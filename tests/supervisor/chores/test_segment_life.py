@@ -12,8 +12,8 @@ from supervisor.chores.segments import (
     SEGMENTS,
     UNUSED,
     SegmentFiles,
+    SegmentSelection,
     SegmentsUnused,
-    Selection,
 )
 from supervisor.core.queue.events import QueuedEvent, QueueName, container_of
 from supervisor.core.values.errors import (
@@ -23,14 +23,14 @@ from supervisor.core.values.errors import (
     TooManyOutstandingBytes,
 )
 from supervisor.core.values.intervals import Interval
-from supervisor.eventqueue.handling import Context, Done, Fail
+from supervisor.eventqueue.handling import Context, EventDone, Fail
 from supervisor.ports.store import Store
 from tests.conformance.stories import CLICKS, HOUR
 from tests.supervisor.chores.tables import DAY, DELAY, GRACE, TABLE, Tables
 from tests.supervisor.core.snapshots import NOON
 from tests.supervisor.yard import owned
 
-ALL = Selection()
+ALL = SegmentSelection()
 
 
 @pytest.fixture
@@ -38,11 +38,11 @@ def tables(store: Store) -> Tables:
     return Tables(store)
 
 
-def mark_unused(tables: Tables, selection: Selection = ALL) -> int:
+def mark_unused(tables: Tables, selection: SegmentSelection = ALL) -> int:
     return tables.segments.mark_unused(TABLE, selection, "me")
 
 
-def mark_used(tables: Tables, selection: Selection = ALL) -> int:
+def mark_used(tables: Tables, selection: SegmentSelection = ALL) -> int:
     return tables.segments.mark_used(TABLE, selection, "me")
 
 
@@ -56,7 +56,7 @@ def context(tables: Tables) -> Context:
 def test_an_unused_segment_leaves_its_table_at_once_and_its_file_stays(tables: Tables) -> None:
     files = tables.publish(3)
 
-    assert mark_unused(tables, Selection(ids=[files[0].id, files[2].id, "unknown"])) == 2
+    assert mark_unused(tables, SegmentSelection(ids=[files[0].id, files[2].id, "unknown"])) == 2
 
     assert tables.of_table() == [files[1].id]
     assert tables.holds(*files) == [True, True, True]
@@ -67,7 +67,7 @@ def test_an_interval_takes_the_segments_wholly_inside(tables: Tables) -> None:
     files = tables.publish(4)
     inside = Interval(NOON - 3 * HOUR, NOON - HOUR)
 
-    assert mark_unused(tables, Selection(interval=inside)) == 2
+    assert mark_unused(tables, SegmentSelection(interval=inside)) == 2
 
     assert tables.of_table() == [files[0].id, files[3].id]
 
@@ -155,7 +155,7 @@ def test_a_mark_stops_once_it_is_not_wanted_any_more(tables: Tables) -> None:
 
 def test_the_file_goes_when_the_grace_time_is_over_and_not_before(tables: Tables) -> None:
     gone, stays = tables.publish(2)
-    mark_unused(tables, Selection(ids=[gone.id]))
+    mark_unused(tables, SegmentSelection(ids=[gone.id]))
 
     tables.pass_time(GRACE - HOUR)
     tables.pass_time(DELAY)
@@ -219,7 +219,7 @@ def test_a_crash_before_the_position_moved_condemns_nothing_twice(tables: Tables
     unused = SegmentsUnused(tables.files)
     handled = unused([QueuedEvent(UNUSED, file.id, body)], context(tables))
 
-    assert handled.answers == [Done()]
+    assert handled.answers == [EventDone()]
     with tables.store.reading() as tx:
         found = tx.segments.get(file.id)
         assert found is not None
@@ -258,7 +258,7 @@ def test_a_deletion_that_is_repeated_succeeds(tables: Tables) -> None:
     handler, event = SegmentFiles(tables.warehouse), QueuedEvent(CONDEMNED, file.id)
 
     for _ in range(2):
-        assert handler([event], context(tables)).answers == [Done()]
+        assert handler([event], context(tables)).answers == [EventDone()]
 
     assert tables.holds(file) == [False]
 
@@ -315,7 +315,7 @@ def test_a_deleted_files_empty_folder_goes_with_it_and_nothing_else_does(
     tables: Tables, tmp_path: Path
 ) -> None:
     gone, stays = tables.publish(2)
-    mark_unused(tables, Selection(ids=[gone.id]))
+    mark_unused(tables, SegmentSelection(ids=[gone.id]))
     tables.pass_time(GRACE)
     for each in (gone, stays):
         place = tmp_path / each.file.path
@@ -323,12 +323,12 @@ def test_a_deleted_files_empty_folder_goes_with_it_and_nothing_else_does(
         place.write_bytes(b"rows")
     handler = SegmentFiles(owned(LocalWarehouse(tmp_path), tables.store))
 
-    assert handler([QueuedEvent(CONDEMNED, gone.id)], context(tables)).answers == [Done()]
+    assert handler([QueuedEvent(CONDEMNED, gone.id)], context(tables)).answers == [EventDone()]
     assert [p.name for p in (tmp_path / stays.file.path).parent.iterdir()] == ["1.parquet"]
 
     mark_unused(tables)
     tables.pass_time(GRACE)
-    assert handler([QueuedEvent(CONDEMNED, stays.id)], context(tables)).answers == [Done()]
+    assert handler([QueuedEvent(CONDEMNED, stays.id)], context(tables)).answers == [EventDone()]
     assert list((tmp_path / TABLE / "data").iterdir()) == []
 
 
@@ -381,7 +381,7 @@ def test_an_errors_file_lies_in_the_folder_of_its_task_and_is_deleted_there(
     """Goal: marked by its own table, deleted from the folder of the table it stands beside."""
     rows, errors = tables.publish(), tables.publish(errors=True)
 
-    marked = tables.segments.mark_unused(f"{TABLE}__errors", Selection(), "me")
+    marked = tables.segments.mark_unused(f"{TABLE}__errors", SegmentSelection(), "me")
     tables.pass_time(GRACE)
     tables.pass_time(DELAY)
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from supervisor.chores.segments import SEGMENTS, UNUSED, Selection
+from supervisor.chores.segments import SEGMENTS, UNUSED, SegmentSelection
 from supervisor.core.model.rows import Segment
 from supervisor.core.queue.events import QueuedEvent, QueueName, container_of
 from supervisor.core.tables.compaction import Compaction, Share
@@ -15,7 +15,7 @@ from tests.conformance.stories import CLICKS, HOUR
 from tests.supervisor.chores.tables import DAY, DELAY, GRACE, TABLE, Tables
 from tests.supervisor.core.snapshots import NOON
 
-ALL = Selection()
+ALL = SegmentSelection()
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_nobody_puts_a_replaced_file_back(tables: Tables) -> None:
     made = compact(tables, first, second)
     life = tables.segments
 
-    assert life.mark_used(TABLE, Selection(ids=[first.id]), "me") == 0
+    assert life.mark_used(TABLE, SegmentSelection(ids=[first.id]), "me") == 0
     assert life.mark_unused(TABLE, ALL, "me") == 1
     assert tables.of_table() == []
     assert life.mark_used(TABLE, ALL, "me") == 1

@@ -11,7 +11,7 @@ from supervisor.adapters.tables.memory_warehouse import MemoryWarehouse
 from supervisor.chores.task_output import TaskOutput
 from supervisor.control.end_task import KIND
 from supervisor.core.queue.events import QueuedEvent, decode
-from supervisor.eventqueue.handling import Context, Done, Later
+from supervisor.eventqueue.handling import Context, EventDone, Later
 from tasks.contract.messages import PublishOutcome
 from tests.supervisor.core.snapshots import TOPIC
 from tests.supervisor.publishers import first
@@ -308,4 +308,4 @@ def test_a_batch_is_answered_in_its_order(yard: MemoryYard, dead: Dead, world: W
         events, Context(world.store, world.leadership.term(), world.clock.now(), lambda: False)
     )
 
-    assert [type(answer) for answer in handled.answers] == [Done, Later, Later]
+    assert [type(answer) for answer in handled.answers] == [EventDone, Later, Later]

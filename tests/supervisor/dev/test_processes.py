@@ -14,7 +14,14 @@ import psutil
 import pytest
 
 from supervisor.dev.ports import LOOPBACK, accepts, free_port, is_free, keep
-from supervisor.dev.processes import Backoff, Child, ChildFailed, ChildSpec, ProcessGroup, State
+from supervisor.dev.processes import (
+    Backoff,
+    Child,
+    ChildFailed,
+    ChildSpec,
+    ChildState,
+    ProcessGroup,
+)
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.process
@@ -41,7 +48,7 @@ def gone(pid: int) -> bool:
         return True
 
 
-def looked(group: ProcessGroup) -> dict[str, State]:
+def looked(group: ProcessGroup) -> dict[str, ChildState]:
     group.look()
     return group.states()
 
@@ -60,8 +67,8 @@ def test_a_child_that_was_killed_is_started_again(tmp_path: Path) -> None:
         assert first is not None
 
         os.kill(first, signal.SIGKILL)
-        wait_until(lambda: looked(group)["child"] is State.WAITING)
-        wait_until(lambda: looked(group)["child"] is State.READY)
+        wait_until(lambda: looked(group)["child"] is ChildState.WAITING)
+        wait_until(lambda: looked(group)["child"] is ChildState.READY)
 
         assert child.pid not in {None, first}
         assert number_in(tmp_path / "child.pid") == child.pid
@@ -90,7 +97,7 @@ def test_a_child_that_fails_again_waits_longer_until_it_was_healthy(tmp_path: Pa
             wait_until(lambda: not child.alive())
             now[0] += life_s
             group.look()  # sees the end
-            assert group.states()["child"] is State.WAITING
+            assert group.states()["child"] is ChildState.WAITING
             now[0] += 10
             group.look()  # starts it again
 
@@ -110,7 +117,7 @@ def test_a_child_is_not_started_again_before_its_delay_is_over(tmp_path: Path) -
         now[0] += 0.4
         group.look()
 
-        assert group.states() == {"child": State.WAITING}
+        assert group.states() == {"child": ChildState.WAITING}
         assert child.pid is None
 
 
@@ -161,7 +168,7 @@ def test_stop_ends_the_last_first_and_lets_each_finish(tmp_path: Path) -> None:
     group.stop()
 
     assert ends.read_text().split() == ["worker", "overlord", "broker"]
-    assert set(group.states().values()) == {State.STOPPED}
+    assert set(group.states().values()) == {ChildState.STOPPED}
     assert not list(tmp_path.glob("*.pid"))
 
 
@@ -210,7 +217,7 @@ def test_watch_returns_when_it_is_told_to(tmp_path: Path) -> None:
         group.watch(until)
         timer.join()
 
-        assert group.states() == {"child": State.READY}
+        assert group.states() == {"child": ChildState.READY}
         assert child.alive()
 
 

@@ -12,7 +12,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from supervisor.dev.broker import Broker
-from supervisor.dev.sample import Pace, sample_record, sample_spec
+from supervisor.dev.sample import SteadyRate, sample_record, sample_spec
 from tests.environment.brokers import read_all
 from tests.waiting import wait_until
 
@@ -60,7 +60,7 @@ def test_the_spec_names_each_field_of_a_record_but_its_time() -> None:
 
 
 def test_the_pace_is_steady_and_makes_up_for_one_second_at_most() -> None:
-    pace = Pace(rate_per_s=200)
+    pace = SteadyRate(rate_per_s=200)
     steps = [pace.due(1000 + n * 0.05) for n in range(101)]
 
     assert steps[0] == 0

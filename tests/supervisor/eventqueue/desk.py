@@ -8,7 +8,7 @@ from datetime import timedelta
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.core.queue.events import QueueConfig, QueuedEvent, QueueName, QueueRow
 from supervisor.core.values.errors import MetadataUnavailable
-from supervisor.eventqueue.handling import Context, Done, Handled, Handler, Handling
+from supervisor.eventqueue.handling import Context, EventDone, Handled, Handler, Handling
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.processor import EventProcessor, ProcessorParts
 from supervisor.ports.queue_events import Heard
@@ -30,7 +30,7 @@ class Noting:
     """A handler that notes what it was given, and answers as it is told."""
 
     batches: list[list[str]] = field(default_factory=list)
-    answer: Callable[[QueuedEvent], Handling] = lambda _: Done()
+    answer: Callable[[QueuedEvent], Handling] = lambda _: EventDone()
     fails: Callable[[Sequence[QueuedEvent]], str | None] = lambda _: None
     """Why it raises, None: it does not."""
 

@@ -17,7 +17,7 @@ from threading import Event as Signal
 
 from supervisor.adapters.clock import SystemClock
 from supervisor.core.queue.events import QueueConfig, QueuedEvent
-from supervisor.eventqueue.handling import Context, Done, Handled
+from supervisor.eventqueue.handling import Context, EventDone, Handled
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.queues import EventQueues
 from supervisor.metadata.store import SqlStore
@@ -80,7 +80,7 @@ def adds_and_consumes(url: str, ledger: Path, total: int, leads: Connection) -> 
 
     def handler(events: Sequence[QueuedEvent], _: Context) -> Handled:
         noted.note(life, *(each.key for each in events))
-        return Handled([Done()] * len(events))
+        return Handled([EventDone()] * len(events))
 
     with _leads(url) as (store, term):
         leads.send("leads")

@@ -8,8 +8,8 @@ from supervisor.core.queue.events import (
     FailedEvent,
     QueueConfig,
     QueuedEvent,
+    QueueHealth,
     QueueName,
-    QueueState,
     StoredEvent,
     encode,
 )
@@ -63,7 +63,7 @@ class Office:
         if lost is not None:
             harm(self.desk.store, QUEUE, lost, lambda _: None)
         self.desk.runs(self.processor)
-        assert self.desk.row().state is QueueState.DEAD
+        assert self.desk.row().state is QueueHealth.DEAD
 
     def set_aside(self, *failed: tuple[int, bytes], reason: str = "it cannot work") -> None:
         with self.desk.writes() as tx:

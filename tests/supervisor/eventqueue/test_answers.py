@@ -8,7 +8,7 @@ import pytest
 from supervisor.core.model.rows import AuditEntry
 from supervisor.core.queue.events import QueueConfig, QueuedEvent
 from supervisor.core.values.errors import LeaseLost, ProcessorClosed
-from supervisor.eventqueue.handling import Context, Done, Fail, Handled, Later, Retry
+from supervisor.eventqueue.handling import Context, EventDone, Fail, Handled, Later, Retry
 from supervisor.eventqueue.processor import EventProcessor
 from supervisor.ports.store import Transaction
 from tests.conformance.stories import NOON, take_lease
@@ -31,7 +31,7 @@ from tests.supervisor.eventqueue.desk import (
 
 def test_what_is_tried_too_often_is_set_aside_and_holds_nobody_up(desk: Desk) -> None:
     """Source: Q15."""
-    handler = Noting(answer=lambda each: Retry("disk full") if each.key == "1" else Done())
+    handler = Noting(answer=lambda each: Retry("disk full") if each.key == "1" else EventDone())
     queue = desk.opens(handler, QueueConfig(max_attempts=3))
     fill_at_once(desk, queue, 3)
 
@@ -49,7 +49,7 @@ def test_what_waits_for_something_is_asked_again_and_never_given_up(desk: Desk) 
     def handler(events: Sequence[QueuedEvent], _: Context) -> Handled:
         asked.extend(each.body.get("look", 1) for each in events)
         look = len(asked)
-        return Handled([Done() if look == 30 else Later({"look": look + 1}, "not yet")])
+        return Handled([EventDone() if look == 30 else Later({"look": look + 1}, "not yet")])
 
     queue = desk.opens(handler, QueueConfig(max_attempts=3, delay=60 * SECOND))
     queue.add(event(0))
@@ -79,7 +79,7 @@ def test_what_a_handler_writes_with_the_position_happens_once(desk: Desk) -> Non
             for each in events:
                 tx.audit.write(AuditEntry(NOON, "handler", "handled", each.key))
 
-        return Handled([Done()] * len(events), write)
+        return Handled([EventDone()] * len(events), write)
 
     queue = EventProcessor(QUEUE, QueueConfig(max_items_at_once=2), handler, kit)
     fill_at_once(desk, queue, 6)
@@ -92,7 +92,7 @@ def test_a_write_that_fails_moves_nothing(desk: Desk) -> None:
     def broken(_: Transaction) -> None:
         raise KeyError("a bug")
 
-    queue = desk.opens(lambda events, _: Handled([Done()] * len(events), broken))
+    queue = desk.opens(lambda events, _: Handled([EventDone()] * len(events), broken))
     queue.add(event(0))
     desk.runs(queue, looks=3)
     assert (desk.row().processed_seq, desk.row().failed_iterations) == (0, 3)

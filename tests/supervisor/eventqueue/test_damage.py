@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import Connection, text
 
 from supervisor.adapters.clock import SystemClock
-from supervisor.core.queue.events import QueueConfig, QueueName, QueueState
+from supervisor.core.queue.events import QueueConfig, QueueHealth, QueueName
 from supervisor.core.values.errors import QueueDead
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.processor import EventProcessor, ProcessorParts
@@ -91,7 +91,7 @@ def test_damage_kills_the_queue_and_nothing_behind_it_is_handled(sick: Sick, nam
 
     with sick.store.reading() as tx:
         [dead] = tx.events.dead()
-    assert (dead.queue, dead.state, dead.dead_seq) == (DAMAGED, QueueState.DEAD, seq)
+    assert (dead.queue, dead.state, dead.dead_seq) == (DAMAGED, QueueHealth.DEAD, seq)
     assert dead.dead_why
     assert sick.handlers[DAMAGED].keys == numbers(1, 5)  # from before the harm
 

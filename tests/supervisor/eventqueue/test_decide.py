@@ -28,7 +28,7 @@ from supervisor.eventqueue.decide import (
     next_batch,
     settle,
 )
-from supervisor.eventqueue.handling import Done, Fail, Later, Retry
+from supervisor.eventqueue.handling import EventDone, Fail, Later, Retry
 from tests.supervisor.core.snapshots import NOON
 
 SECOND = timedelta(seconds=1)
@@ -191,7 +191,7 @@ def batch(*attempts: int) -> Batch:
 
 def test_done_moves_the_position_behind_the_batch() -> None:
     handled = batch(0, 0)
-    settled = settle(row(9), handled, [Done(), Done()], CONFIG)
+    settled = settle(row(9), handled, [EventDone(), EventDone()], CONFIG)
     assert settled.processed_seq == 2
     assert settled.processed_bytes == 10_000 + sum(s.size_bytes for s in handled.stored)
     assert not settled.again
@@ -219,7 +219,7 @@ def test_fail_is_set_aside_at_once() -> None:
 @pytest.mark.parametrize("answers", [0, 1, 3])
 def test_answers_of_another_number_settle_nothing(answers: int) -> None:
     with pytest.raises(WrongAnswers):
-        settle(row(9), batch(0, 0), [Done()] * answers, CONFIG)
+        settle(row(9), batch(0, 0), [EventDone()] * answers, CONFIG)
 
 
 def test_the_wait_doubles_up_to_its_cap() -> None:

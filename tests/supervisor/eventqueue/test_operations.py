@@ -9,9 +9,9 @@ from supervisor.adapters.manual_clock import ManualClock
 from supervisor.core.queue.events import (
     CLUSTER,
     QueueConfig,
+    QueueHealth,
     QueueMode,
     QueueName,
-    QueueState,
     decode,
     encode,
 )
@@ -259,7 +259,7 @@ def test_a_repair_sets_the_damaged_aside_and_keeps_the_order_of_the_rest(office:
     done = office.queues.repair(QUEUE, "ann")
 
     assert done == Repaired(again=6, set_aside=2, missing=0)
-    assert office.desk.row().state is QueueState.LIVE
+    assert office.desk.row().state is QueueHealth.LIVE
     waiting = office.waiting()
     assert [decode(row.payload).key for row in waiting] == ["2", "3", "5", "6", "8", "9"]
     assert {decode(row.payload).attempts for row in waiting} == {2}
@@ -353,5 +353,5 @@ def test_only_the_leader_changes_anything(office: Office) -> None:
         with pytest.raises(LeaseLost):
             verb()
 
-    assert office.desk.row().state is QueueState.DEAD
+    assert office.desk.row().state is QueueHealth.DEAD
     assert [failed.seq for failed in office.queues.failed(QUEUE, 10)[0]] == [1]

@@ -12,7 +12,7 @@ from supervisor.adapters.clock import SystemClock
 from supervisor.core.queue.events import QueueConfig, QueuedEvent, QueueMode, QueueName
 from supervisor.core.values.errors import LeaseLost
 from supervisor.eventqueue import dispatcher
-from supervisor.eventqueue.handling import Context, Done, Handled
+from supervisor.eventqueue.handling import Context, EventDone, Handled
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.queues import EventQueues
 from supervisor.ports.store import Store
@@ -81,7 +81,7 @@ class Held:
         finally:
             with self._lock:
                 self.at_once -= 1
-        return Handled([Done()] * len(events))
+        return Handled([EventDone()] * len(events))
 
 
 def test_a_name_gives_the_same_queue_also_when_opened_at_once(house: House) -> None:

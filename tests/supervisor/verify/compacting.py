@@ -19,7 +19,7 @@ from supervisor.core.model.rows import (
 from supervisor.core.tables.compaction import Compaction, Share
 from supervisor.core.values.ids import compaction_id
 from supervisor.core.values.intervals import Interval
-from supervisor.verify.ledger import Ledger
+from supervisor.verify.ledger import CheckedLedger
 from supervisor.verify.runs import Runs
 from supervisor.verify.topic import TopicRead
 from supervisor.verify.verdict import Verification
@@ -168,7 +168,7 @@ class Table:
         with self.store.reading() as tx:
             return [self._shown(each) for each in tx.segments.choose(CLICKS)]
 
-    def ledger(self) -> Ledger:
+    def ledger(self) -> CheckedLedger:
         """What the product's API tells."""
         with self.store.reading() as tx:
             segments = [self._shown(each) for each in tx.segments.of_supervisor(CLICKS)]
@@ -189,7 +189,7 @@ class Table:
             segments=segments,
             compactions=compactions,
         )
-        return Ledger.model_validate_json(told.model_dump_json())
+        return CheckedLedger.model_validate_json(told.model_dump_json())
 
     def verify(self, *listed_too: str) -> Verification:
         """The verdict; `listed_too` are files that readers are given besides."""

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from supervisor.verify.compaction import Compacted, read_compacted
-from supervisor.verify.ledger import Ledger
+from supervisor.verify.ledger import CheckedLedger
 from supervisor.verify.runs import Runs
 from supervisor.verify.verdict import FindingKind
 from supervisor.views.lenient import lenient
@@ -68,7 +68,7 @@ def read(
         "committed": [],
         "publications": publications,
     }
-    return read_compacted(folder, lenient(Ledger).model_validate(ledger).compacted())
+    return read_compacted(folder, lenient(CheckedLedger).model_validate(ledger).compacted())
 
 
 def rows(

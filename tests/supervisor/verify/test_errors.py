@@ -8,7 +8,7 @@ from supervisor.core.values.table_names import errors_table
 from supervisor.verify.compaction import read_compacted
 from supervisor.verify.errors import read_errors
 from supervisor.verify.files import THROWN_AWAY, read_publication
-from supervisor.verify.ledger import Ledger
+from supervisor.verify.ledger import CheckedLedger
 from supervisor.verify.verdict import Finding, FindingKind
 from supervisor.views.lenient import lenient
 from supervisor.views.tables.ledger import LedgerLetGo
@@ -28,7 +28,7 @@ def publisher(tmp_path: Path) -> Publisher:
 
 
 def found(publisher: Publisher, *, let_go: bool = False) -> list[Finding]:
-    [publication] = lenient(Ledger).model_validate(publisher.ledger()).publications
+    [publication] = lenient(CheckedLedger).model_validate(publisher.ledger()).publications
     if let_go:
         gone = tuple(
             LedgerLetGo(file=f, unused_at=MIDNIGHT, deleted_at=None) for f in publication.errors[:1]
@@ -111,7 +111,7 @@ FIRST, SECOND = rows_of(0, 0, 3), rows_of(0, 9, 12)
 
 
 def found_together(publisher: Publisher) -> list[Finding]:
-    ledger = lenient(Ledger).model_validate(publisher.ledger())
+    ledger = lenient(CheckedLedger).model_validate(publisher.ledger())
     shared = read_compacted(publisher.warehouse, ledger.errors_compacted(), raw=True)
     findings = shared.findings
     for publication in ledger.publications:
@@ -124,7 +124,7 @@ def found_together(publisher: Publisher) -> list[Finding]:
 def test_bad_records_of_two_ranges_in_one_file_are_no_finding(two: Publisher) -> None:
     two.quarantine_together({0: FIRST, 1: SECOND})
 
-    ledger = lenient(Ledger).model_validate(two.ledger())
+    ledger = lenient(CheckedLedger).model_validate(two.ledger())
     assert found_together(two) == []
     assert ledger.tables() == [ledger.data_source, errors_table(ledger.data_source)]
     assert set(ledger.paths()) == {

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from supervisor.verify.files import Content, read_publication
-from supervisor.verify.ledger import Ledger
+from supervisor.verify.files import PublicationContent, read_publication
+from supervisor.verify.ledger import CheckedLedger
 from supervisor.verify.runs import Runs
 from supervisor.verify.verdict import FindingKind
 from supervisor.views.lenient import lenient
@@ -23,8 +23,8 @@ def publisher(tmp_path: Path) -> Publisher:
     return Publisher(tmp_path)
 
 
-def read(publisher: Publisher) -> Content:
-    [publication] = lenient(Ledger).model_validate(publisher.ledger()).publications
+def read(publisher: Publisher) -> PublicationContent:
+    [publication] = lenient(CheckedLedger).model_validate(publisher.ledger()).publications
     return read_publication(publisher.warehouse, publication, lambda _: None)
 
 
@@ -153,7 +153,7 @@ def test_a_path_out_of_the_warehouse_is_not_followed(publisher: Publisher, tmp_p
     publisher.publications[0]["segments"][0]["path"] = "clicks/../../outside.parquet"  # type: ignore[index]  # JSON
     (tmp_path / "outside.parquet").write_bytes(b"secret")
 
-    [publication] = lenient(Ledger).model_validate(ledger).publications
+    [publication] = lenient(CheckedLedger).model_validate(ledger).publications
     content = read_publication(publisher.warehouse, publication, lambda _: None)
 
     assert [(f.kind, f.detail) for f in content.findings] == [

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from supervisor.verify.facts import DeclaredGap, PartitionContents, PartitionFacts, PublishedRange
 from supervisor.verify.judge import facts_by_partition, judge, judge_partition
-from supervisor.verify.ledger import Ledger
+from supervisor.verify.ledger import CheckedLedger
 from supervisor.verify.runs import Runs
 from supervisor.verify.verdict import FindingKind, PartitionVerdict, Verdict, Verification
 from supervisor.views.lenient import lenient
@@ -157,9 +157,9 @@ NEW_TOPIC: dict[str, JsonValue] = {
 }
 
 
-def ledger(gap: dict[str, JsonValue], *publications: dict[str, JsonValue]) -> Ledger:
+def ledger(gap: dict[str, JsonValue], *publications: dict[str, JsonValue]) -> CheckedLedger:
     """[3, 7) of the present topic is committed."""
-    return lenient(Ledger).model_validate(
+    return lenient(CheckedLedger).model_validate(
         {
             "supervisorId": "clicks",
             "dataSource": "clicks",
@@ -186,7 +186,7 @@ def publication(ordinal: int, start: int, end: int, at: int) -> dict[str, JsonVa
     }
 
 
-def came_after(told: Ledger) -> list[bool]:
+def came_after(told: CheckedLedger) -> list[bool]:
     """Tell of each publication whether it is of the new topic."""
     [gap] = told.new_topics()[P0]
     return [each.comes_after(gap) for each in told.publications]

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import pytest
 
 from supervisor.verify.inventory import (
-    Content,
     FileFindingKind,
     Inventory,
+    PathContent,
     Pile,
     Place,
     Walked,
@@ -44,7 +44,7 @@ def named(path: str = FILE, size: int = 10, sha256: str = A) -> WarehouseFile:
 
 
 def judged(
-    sizes: Mapping[str, int], told: WarehouseFiles, found: Mapping[str, Content] | None = None
+    sizes: Mapping[str, int], told: WarehouseFiles, found: Mapping[str, PathContent] | None = None
 ) -> Inventory:
     return judge(Walked(sizes), told, found or {}, digests=True)
 
@@ -56,14 +56,16 @@ def findings(inventory: Inventory) -> list[tuple[FileFindingKind, str]]:
 def test_a_named_file_with_its_size_and_digest_is_recorded() -> None:
     told = claim(named(), named(REJECTS, 5, B))
 
-    inventory = judged({FILE: 10, REJECTS: 5}, told, {FILE: Content(10, A), REJECTS: Content(5, B)})
+    inventory = judged(
+        {FILE: 10, REJECTS: 5}, told, {FILE: PathContent(10, A), REJECTS: PathContent(5, B)}
+    )
 
     assert findings(inventory) == []
     assert inventory.piles == dict.fromkeys(Place, NOTHING) | {Place.RECORDED: Pile(2, 15)}
 
 
 def test_a_file_that_was_published_after_the_walk_is_recorded_all_the_same() -> None:
-    inventory = judged({}, claim(named()), {FILE: Content(10, A)})
+    inventory = judged({}, claim(named()), {FILE: PathContent(10, A)})
 
     assert (findings(inventory), inventory.piles[Place.RECORDED]) == ([], Pile(1, 10))
 
@@ -79,13 +81,16 @@ def test_a_named_file_that_is_not_there_is_missing() -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (Content(9, None), "9 bytes, published were 10"),
-        (Content(11, A), "11 bytes, published were 10"),
-        (Content(10, B), f"sha256 {B}, published was {A}"),
-        (Content(10, A, trouble="it cannot be read: Input/output error"), "it cannot be read: "),
+        (PathContent(9, None), "9 bytes, published were 10"),
+        (PathContent(11, A), "11 bytes, published were 10"),
+        (PathContent(10, B), f"sha256 {B}, published was {A}"),
+        (
+            PathContent(10, A, trouble="it cannot be read: Input/output error"),
+            "it cannot be read: ",
+        ),
     ],
 )
-def test_a_named_file_with_another_content_is_damaged(content: Content, told: str) -> None:
+def test_a_named_file_with_another_content_is_damaged(content: PathContent, told: str) -> None:
     inventory = judged({FILE: content.size_bytes}, claim(named()), {FILE: content})
 
     [found] = inventory.findings
@@ -95,7 +100,7 @@ def test_a_named_file_with_another_content_is_damaged(content: Content, told: st
 
 
 def test_without_a_digest_the_size_alone_is_compared() -> None:
-    found = {FILE: Content(10)}
+    found = {FILE: PathContent(10)}
 
     inventory = judge(Walked({FILE: 10}), claim(named(sha256=B)), found, digests=False)
 
@@ -109,7 +114,7 @@ def test_a_file_in_the_folder_of_a_task_that_is_not_settled_is_counted(place: Pl
     told = claim(named(), **{place.value: folder})
     unnamed = {f"{folder}/part-0.parquet": 3, f"{folder}/b1/_temporary/0/x": 4}
 
-    inventory = judged({FILE: 10} | unnamed, told, {FILE: Content(10, A)})
+    inventory = judged({FILE: 10} | unnamed, told, {FILE: PathContent(10, A)})
 
     assert findings(inventory) == []
     assert inventory.piles[place] == Pile(2, 7)
@@ -121,8 +126,8 @@ def test_a_named_file_in_a_folder_that_is_pending_is_recorded_and_does_not_wait(
     """Goal: what a published task's merge has rewritten waits, what it published does not."""
     told = claim(named(), pending="clicks/data/t1")
 
-    alone = judged({FILE: 10}, told, {FILE: Content(10, A)})
-    rewritten = judged({FILE: 10, "clicks/data/t1/b0-1/x": 1}, told, {FILE: Content(10, A)})
+    alone = judged({FILE: 10}, told, {FILE: PathContent(10, A)})
+    rewritten = judged({FILE: 10, "clicks/data/t1/b0-1/x": 1}, told, {FILE: PathContent(10, A)})
 
     assert (alone.piles[Place.PENDING], alone.waiting) == (NOTHING, {})
     assert rewritten.piles[Place.PENDING] == Pile(1, 1)
@@ -179,9 +184,9 @@ COPY = f"clicks/widened/{'a' * 32}/{'b' * 32}.parquet"
 def test_a_copy_that_an_export_names_has_to_be_there_as_it_should() -> None:
     told = claim().model_copy(update={"copies": (WarehouseCopy(path=COPY, rows=7),)})
 
-    good = judged({COPY: 12}, told, {COPY: Content(12)})
+    good = judged({COPY: 12}, told, {COPY: PathContent(12)})
     gone = judged({}, told)
-    bad = judged({COPY: 12}, told, {COPY: Content(12, trouble="6 rows")})
+    bad = judged({COPY: 12}, told, {COPY: PathContent(12, trouble="6 rows")})
 
     assert (findings(good), good.piles[Place.EXPORTS]) == ([], Pile(1, 12))
     assert findings(gone) == [(FileFindingKind.MISSING, COPY)]
@@ -212,7 +217,7 @@ def test_other_copies_may_lie_beside_those_of_a_file_that_is_there(path: str, is
 
 def test_a_link_at_a_named_path_is_one_finding_not_two() -> None:
     walked = Walked({}, {FILE: "a link"})
-    found = {FILE: Content(0, trouble="it is a link and no file")}
+    found = {FILE: PathContent(0, trouble="it is a link and no file")}
 
     inventory = judge(walked, claim(named()), found, digests=True)
 
@@ -222,7 +227,7 @@ def test_a_link_at_a_named_path_is_one_finding_not_two() -> None:
 def test_findings_come_by_path_and_are_counted_by_kind() -> None:
     told = claim(named("b", 1), named("c", 1))
 
-    inventory = judged({"a": 1, "c": 2, "d": 1}, told, {"c": Content(2)})
+    inventory = judged({"a": 1, "c": 2, "d": 1}, told, {"c": PathContent(2)})
 
     assert [path for _, path in findings(inventory)] == ["a", "b", "c", "d"]
     assert [inventory.count(kind) for kind in FileFindingKind] == [1, 1, 2]
@@ -232,11 +237,11 @@ def test_a_second_look_replaces_the_findings_and_adds_what_it_could_place() -> N
     """Goal: what came, or went, while we looked is told as it is, once, and nothing twice."""
     folder = "clicks/data/t2"
     told = claim(named(), named(REJECTS, 5))
-    first = judged({FILE: 10, f"{folder}/x": 2, "y": 1, "z": 1}, told, {FILE: Content(10, A)})
+    first = judged({FILE: 10, f"{folder}/x": 2, "y": 1, "z": 1}, told, {FILE: PathContent(10, A)})
     assert first.suspects() == {REJECTS, f"{folder}/x", "y", "z"}
 
     later = only(claim(named(), named(REJECTS, 5), pending=folder), first.suspects())
-    second = judged({f"{folder}/x": 2, "z": 1}, later, {REJECTS: Content(5, A)})
+    second = judged({f"{folder}/x": 2, "z": 1}, later, {REJECTS: PathContent(5, A)})
     inventory = first.settled_by(second)
 
     assert findings(inventory) == [(FileFindingKind.ORPHAN, "z")]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from supervisor.settings.problems import SetupProblem
-from supervisor.verify.inventory import Content, total_bytes
+from supervisor.verify.inventory import PathContent, total_bytes
 from supervisor.verify.warehouse import FilesProgress, contents, inspect, walk
 from supervisor.views.lenient import lenient
 from supervisor.views.tables.warehouse import WarehouseFile, WarehouseFiles
@@ -67,8 +67,8 @@ def test_each_named_file_is_told_as_it_is(tmp_path: Path) -> None:
 
     found = contents(root, files, read.append, digests=True)
 
-    assert found["good"] == Content(10, good.sha256)
-    assert found["short"] == Content(9)
+    assert found["good"] == PathContent(10, good.sha256)
+    assert found["short"] == PathContent(9)
     assert found["changed"].sha256 not in {None, changed.sha256}
     assert "out of the warehouse" in found["../above"].trouble
     assert "cannot be read" in found["x" * 300].trouble

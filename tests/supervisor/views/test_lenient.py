@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from supervisor.core.model.rows import TaskStatus
-from supervisor.verify.ledger import Ledger
+from supervisor.verify.ledger import CheckedLedger
 from supervisor.views.lenient import lenient
 from supervisor.views.status import SupervisorStatus
 from supervisor.views.tasks import TaskRow
@@ -62,7 +62,7 @@ def test_what_is_read_equals_what_the_model_reads() -> None:
 
 @pytest.mark.parametrize("member", LEDGER)
 def test_of_a_whole_answer_no_member_may_be_missing(member: str) -> None:
-    whole = lenient(Ledger, whole=True)
+    whole = lenient(CheckedLedger, whole=True)
     whole.model_validate(LEDGER | {"shelf": 7})
 
     with pytest.raises(ValidationError):
@@ -74,4 +74,4 @@ def test_of_a_whole_answer_every_word_is_known() -> None:
     gap |= {"why": "", "at": "2026-01-05T12:00:00Z", "lastOrdinal": None}
 
     with pytest.raises(ValidationError, match="vanished"):
-        lenient(Ledger, whole=True).model_validate(LEDGER | {"gaps": [gap]})
+        lenient(CheckedLedger, whole=True).model_validate(LEDGER | {"gaps": [gap]})

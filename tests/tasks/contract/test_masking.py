@@ -16,7 +16,7 @@ from tasks.contract.messages import (
     TaskReport,
 )
 from tasks.contract.sample import SampleAnswer
-from tasks.ports import SchemasUnavailable, StreamUnavailable, TaskError
+from tasks.ports import SchemasUnavailable, StreamTimeout, TaskError
 from tasks.runtime.secrets import KnownSecrets, secret_text
 from tests.leaks import BY_NAME, BY_VALUE, CANARY, REFERENCE, SECRET, VARIABLE
 
@@ -129,7 +129,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_error_of_a_task_shows_a_secret(text: str) -> None:
     errors = (
         TaskError(FailureCode.READ_FAILED, text),
-        StreamUnavailable(text),
+        StreamTimeout(text),
         SchemasUnavailable(text),
     )
 

@@ -13,7 +13,7 @@ from supervisor.dev.broker import Broker
 from tasks.contract.kafka_client import SaslMechanism, SecretRef
 from tasks.contract.messages import FailureCode
 from tasks.ingest.engine import SparkEngine
-from tasks.ports import BatchCancelled, StreamUnavailable, TaskError
+from tasks.ports import BatchCancelled, StreamTimeout, TaskError
 from tasks.spark.session import SparkRuntime
 from tests.environment.brokers import produce
 from tests.tasks.ingest.batches import (
@@ -165,7 +165,7 @@ def test_offsets_that_do_not_exist_yet_cannot_be_read(
     produce(broker.bootstrap, topic, [record(n) for n in range(10)])
     engine = quick(spark, tmp_path)
 
-    with pytest.raises((TaskError, StreamUnavailable)):
+    with pytest.raises((TaskError, StreamTimeout)):
         engine.read_batch(batch(spec_for(broker.bootstrap), topic, {0: (0, 20)}))
 
     assert paths_below(tmp_path) == {"clicks/README.txt"}
@@ -176,7 +176,7 @@ def test_a_topic_that_does_not_exist_cannot_be_read(
 ) -> None:
     job = batch(spec_for(broker.bootstrap), "no-such-topic", {0: (0, 20)})
 
-    with pytest.raises((TaskError, StreamUnavailable)):
+    with pytest.raises((TaskError, StreamTimeout)):
         quick(spark, tmp_path).read_batch(job)
 
 
@@ -185,7 +185,7 @@ def test_brokers_that_do_not_answer_are_no_failure_of_the_task(
 ) -> None:
     job = batch(spec_for("127.0.0.1:9"), "clicks", {0: (0, 20)})
 
-    with pytest.raises(StreamUnavailable, match=r"clicks:0 \[0, 20\)"):
+    with pytest.raises(StreamTimeout, match=r"clicks:0 \[0, 20\)"):
         quick(spark, tmp_path).read_batch(job)
 
 

@@ -29,7 +29,7 @@ from tasks.contract.sample import BYTES_MAX, DesiredSample, SampleAnswer
 from tasks.ingest.engine import SparkEngine
 from tasks.ingest.sample import SparkSampler
 from tasks.kafka.schema_registry import RegistryClient
-from tasks.ports import BatchCancelled, StreamUnavailable
+from tasks.ports import BatchCancelled, StreamTimeout
 from tasks.spark.session import SparkRuntime
 from tasks.worker.process import start_spark_thread
 from tests.environment.brokers import create_topic, produce
@@ -289,7 +289,7 @@ def test_a_topic_of_aborted_records_is_an_empty_sample_within_its_time(
 def test_brokers_that_are_gone_are_no_bug(sampler: SparkSampler) -> None:
     wanted = order(spec_for("127.0.0.1:9"), "clicks", {0: 20})
 
-    with pytest.raises(StreamUnavailable):
+    with pytest.raises(StreamTimeout):
         sampler.sample(wanted.model_copy(update={"within": timedelta(seconds=2)}))
 
 
@@ -303,7 +303,7 @@ def test_a_sample_can_be_cancelled(records_topic: str, spark: SparkRuntime, tmp_
     def run() -> None:
         try:
             sampler.sample(wanted)
-        except (BatchCancelled, StreamUnavailable) as error:
+        except (BatchCancelled, StreamTimeout) as error:
             failed.append(error)
 
     thread = start_spark_thread("sampler of a test", run)

@@ -11,7 +11,7 @@ from tasks.contract.kafka_client import KafkaClient, SaslMechanism, SecretRef, S
 from tasks.contract.messages import FailureCode
 from tasks.contract.offsets import TopicPartition
 from tasks.kafka.stream import CutOff, KafkaStream, environment_secret, settled
-from tasks.ports import StreamUnavailable, StreamView, TaskError
+from tasks.ports import StreamTimeout, StreamView, TaskError
 from tests.environment.brokers import create_topic, produce
 from tests.waiting import wait_until
 
@@ -112,7 +112,7 @@ def test_no_broker_is_an_answer_within_the_deadline() -> None:
     client = KafkaClient(bootstrap_servers="127.0.0.1:1")
     began = time.monotonic()
 
-    with pytest.raises(StreamUnavailable):
+    with pytest.raises(StreamTimeout):
         KafkaStream(timeout_s=0.5).look(client, partitions("any", 1))
 
     assert time.monotonic() - began < 5

@@ -27,9 +27,9 @@ from tasks.machine.events import (
     Ticked,
 )
 from tasks.machine.machine import begin, step
-from tasks.machine.pacing import Limits
+from tasks.machine.pacing import LoopLimits
 from tasks.machine.state import JournalContents, TaskState
-from tasks.ports import BatchJob, JournalEntry, MergeResult, StreamUnavailable
+from tasks.ports import BatchJob, JournalEntry, MergeResult, StreamTimeout
 from tests.tasks.memory import MemoryLog, entry_of
 
 BATCH_S = 1.0
@@ -41,7 +41,7 @@ class Bench:
 
     task: DesiredTask
     log: MemoryLog
-    limits: Limits = field(default_factory=Limits)
+    limits: LoopLimits = field(default_factory=LoopLimits)
     now: float = 100.0
     incarnation: int = 7
     journal: list[JournalEntry] = field(default_factory=list)
@@ -134,7 +134,7 @@ class Bench:
     def _look(self) -> Event:
         try:
             view = self.log.look(self.task.spec.kafka, sorted(self.task.start))
-        except StreamUnavailable as error:
+        except StreamTimeout as error:
             return LookFailed(self.now, str(error))
         return Looked(self.now, view)
 

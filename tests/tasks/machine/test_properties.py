@@ -20,11 +20,11 @@ from tasks.machine.events import (
     Ticked,
     Unanswered,
 )
-from tasks.machine.pacing import Limits
+from tasks.machine.pacing import LoopLimits
 from tests.tasks.machine.bench import Bench
 from tests.tasks.memory import MemoryLog, at, desired, pause
 
-_LIMITS = Limits(rows_first=5, catch_up_batches=2)
+_LIMITS = LoopLimits(rows_first=5, catch_up_batches=2)
 
 
 class Promises(RuleBasedStateMachine):

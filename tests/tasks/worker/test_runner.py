@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tasks.contract.messages import FailureCode, Lack, PublishOutcome, TaskPhase, TaskReport
-from tasks.machine.pacing import Limits
+from tasks.machine.pacing import LoopLimits
 from tasks.machine.state import TaskState
 from tasks.ports import (
     Fenced,
@@ -18,7 +18,7 @@ from tasks.ports import (
     OverlordRefused,
     OverlordUnavailable,
     SchemasUnavailable,
-    StreamUnavailable,
+    StreamTimeout,
     TaskError,
 )
 from tasks.worker.alarm import Alarm
@@ -39,7 +39,9 @@ from tests.tasks.memory import (
 )
 from tests.waiting import wait_until
 
-QUICK = Limits(poll_s=0.01, retry_first_s=0.01, retry_max_s=0.05, turn_s=0.05, cancel_again_s=0.05)
+QUICK = LoopLimits(
+    poll_s=0.01, retry_first_s=0.01, retry_max_s=0.05, turn_s=0.05, cancel_again_s=0.05
+)
 
 
 @dataclass
@@ -50,7 +52,7 @@ class Site:
     engine: MemoryEngine = field(default_factory=MemoryEngine)
     log: MemoryLog = field(default_factory=lambda: MemoryLog(at(0), at(5)))
     overlord: MemoryOverlord = field(default_factory=MemoryOverlord)
-    limits: Limits = QUICK
+    limits: LoopLimits = QUICK
     finishing: int = 4
     fenced: threading.Event = field(default_factory=threading.Event)
     alive: bool = True
@@ -324,7 +326,7 @@ def test_a_job_that_fails_because_the_engine_died_does_not_fail_its_task(site: S
 
 
 def test_kafka_lost_in_the_middle_of_a_batch_is_tried_again(site: Site) -> None:
-    site.engine.failure = StreamUnavailable("no broker")
+    site.engine.failure = StreamTimeout("no broker")
     [runner] = site.run("task-1")
     assert runner.wait_until(lambda s: s.tries > 2, DEADLINE_S)
     assert "no broker" in runner.report().detail

@@ -12,7 +12,7 @@ import pytest
 from tasks.contract.messages import TaskPhase
 from tasks.ports import MergeJob
 from tasks.worker.options import WorkerOptions, limits_within
-from tasks.worker.worker import Outside
+from tasks.worker.worker import WorkerPorts
 from tests.tasks.memory import DEADLINE_S, MemoryEngine, at, desired, order, pause
 from tests.tasks.worker.test_runner import QUICK
 from tests.tasks.worker.worker_site import Site
@@ -56,7 +56,7 @@ class HangingSite(Site):
     def __post_init__(self) -> None:
         self.engine = self.hanging
 
-    def outside(self) -> Outside:
+    def outside(self) -> WorkerPorts:
         return replace(
             super().outside(), kill_engine=self.hanging.kill, progress=lambda _: self._progress()
         )

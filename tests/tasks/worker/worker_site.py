@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
-from tasks.machine.pacing import Limits
+from tasks.machine.pacing import LoopLimits
 from tasks.ports import Sampler
 from tasks.worker.incarnations import begin_life
 from tasks.worker.options import WorkerOptions
-from tasks.worker.worker import Outside, Worker
+from tasks.worker.worker import Worker, WorkerPorts
 from tests.tasks.memory import DEADLINE_S, MemoryEngine, MemoryLog, MemoryOverlord, at
 from tests.tasks.worker.test_runner import QUICK
 
@@ -27,7 +27,7 @@ class Site:
     kafka_allow: tuple[str, ...] | None = None
     registry_allow: tuple[str, ...] | None = None
     code: int | None = None
-    limits: Limits = QUICK
+    limits: LoopLimits = QUICK
     slots: int = 4
 
     def start(self) -> Worker:
@@ -54,8 +54,8 @@ class Site:
         self.thread.start()
         return self.worker
 
-    def outside(self) -> Outside:
-        return Outside(
+    def outside(self) -> WorkerPorts:
+        return WorkerPorts(
             self.engine,
             self.log,
             self.overlord,

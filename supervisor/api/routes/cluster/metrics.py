@@ -31,7 +31,7 @@ from supervisor.api.routes.cluster.gauges import (
 )
 from supervisor.chores.compaction import Compacting
 from supervisor.control.leadership import Leadership
-from supervisor.core.queue.events import QueueName, QueueState
+from supervisor.core.queue.events import QueueHealth, QueueName
 from supervisor.core.tables.exports import ExportState
 from supervisor.core.values.permissions import Permission
 from supervisor.eventqueue.meters import BATCH_BOUNDS_S, BatchTimes
@@ -66,7 +66,7 @@ _GAUGES: Mapping[str, tuple[str, Callable[[QueueView], float | None]]] = Mapping
         "segments": ("Segments that stored rows are spread over.", lambda view: view.segments),
         "dead": (
             "1: the queue is damaged and waits for its repair.",
-            lambda view: view.row.state is QueueState.DEAD,
+            lambda view: view.row.state is QueueHealth.DEAD,
         ),
         "latency_seconds_average": (
             "From add to done, of the newest handled events (at most 1000).",

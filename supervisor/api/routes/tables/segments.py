@@ -11,7 +11,7 @@ from pydantic import AfterValidator, ConfigDict, Field, JsonValue, model_validat
 from supervisor.api.http.access import DATA_SOURCE, SUPERVISOR_EVER, needs
 from supervisor.api.http.deps import Author, Parts
 from supervisor.api.routes.cluster.audit import Cursor
-from supervisor.chores.segments import Selection
+from supervisor.chores.segments import SegmentSelection
 from supervisor.core.values.field_types import wrong
 from supervisor.core.values.intervals import FORM, PATTERN, parse_interval
 from supervisor.core.values.permissions import Permission
@@ -61,10 +61,10 @@ class Which(Wire):
             raise wrong(f"give either interval ({FORM}) or segmentIds")
         return self
 
-    def selection(self) -> Selection:
+    def selection(self) -> SegmentSelection:
         """Return what is asked for."""
         interval = None if self.interval is None else parse_interval(self.interval)
-        return Selection(ids=self.segment_ids, interval=interval)
+        return SegmentSelection(ids=self.segment_ids, interval=interval)
 
 
 @router.post(f"{DRUID}/markUnused", dependencies=[needs(Permission.DELETE, DATA_SOURCE)])
@@ -82,13 +82,13 @@ def mark_used(data_source: str, which: Which, author: Author, parts: Parts) -> M
 @router.delete(DRUID, dependencies=[needs(Permission.DELETE, DATA_SOURCE)])
 def mark_all_unused(data_source: str, author: Author, parts: Parts) -> Marked:
     """Take every segment out of a table; what is published later is not touched."""
-    return _marked(parts.segments.mark_unused(data_source, Selection(), author))
+    return _marked(parts.segments.mark_unused(data_source, SegmentSelection(), author))
 
 
 @router.post(DRUID, dependencies=[needs(Permission.DELETE, DATA_SOURCE)])
 def mark_all_used(data_source: str, author: Author, parts: Parts) -> Marked:
     """Put back every segment of a table whose grace time is not over."""
-    return _marked(parts.segments.mark_used(data_source, Selection(), author))
+    return _marked(parts.segments.mark_used(data_source, SegmentSelection(), author))
 
 
 def _marked(changed: int) -> Marked:

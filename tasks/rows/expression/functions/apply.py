@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tasks.rows.expression.errors import ExpressionError
 from tasks.rows.expression.functions.given import Function, Given, table
 from tasks.rows.expression.let import element, let
-from tasks.rows.expression.tree import Kind, Lambda
+from tasks.rows.expression.tree import ElementType, Lambda
 from tasks.rows.expression.value import (
     ArrayValue,
     Value,
@@ -49,7 +49,7 @@ def _cartesian_map(given: Given) -> Value:
     return of_array(kind, f"CASE WHEN {_few(arrays)} THEN {sql} END")
 
 
-def _element_sql(given: Given, lambda_: Lambda, scope: dict[str, Value]) -> tuple[Kind, str]:
+def _element_sql(given: Given, lambda_: Lambda, scope: dict[str, Value]) -> tuple[ElementType, str]:
     """Return type and SQL of what a lambda makes of an element.
 
     Raises:

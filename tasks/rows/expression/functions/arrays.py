@@ -6,7 +6,7 @@ from tasks.rows.expression.errors import ExpressionError
 from tasks.rows.expression.functions.given import Function, Given, table
 from tasks.rows.expression.functions.patterns import checked_separator
 from tasks.rows.expression.let import let, let_both
-from tasks.rows.expression.tree import ArrayLiteral, Kind, Name
+from tasks.rows.expression.tree import ArrayLiteral, ElementType, Name
 from tasks.rows.expression.value import (
     SPARK_TYPES,
     ArrayValue,
@@ -73,11 +73,11 @@ def _comparable(given: Given, array: int, scalar: int) -> tuple[str, str]:
         raise given.wrong(
             scalar, f"{given.name} looks for one value, no array", "use array_contains"
         )
-    if held.kind is Kind.STRING:
+    if held.kind is ElementType.STRING:
         return held.sql, as_string(value)
-    if held.kind is Kind.LONG and value.long and len(value.texts) == 1:
+    if held.kind is ElementType.LONG and value.long and len(value.texts) == 1:
         return held.sql, value.long
-    return cast_array(held, Kind.DOUBLE).sql, as_double(value)  # 1.5 is not the long 1
+    return cast_array(held, ElementType.DOUBLE).sql, as_double(value)  # 1.5 is not the long 1
 
 
 def _scalar_in(given: Given) -> Value:
@@ -149,16 +149,16 @@ def _both(given: Given) -> tuple[str, str]:
     part = given.part(1)
     if isinstance(part, ArrayLiteral) and all(item is None for item in part.values):
         right = cast_array(right, left.kind)  # nulls are of any type
-    if left.kind is Kind.STRING:
-        return left.sql, cast_array(right, Kind.STRING).sql
-    if right.kind is Kind.STRING:
+    if left.kind is ElementType.STRING:
+        return left.sql, cast_array(right, ElementType.STRING).sql
+    if right.kind is ElementType.STRING:
         fix = "cast one of them: cast(x, 'ARRAY<STRING>')"
         raise given.wrong(1, f"{given.name} cannot look for texts among numbers", fix)
-    kind = left.kind if left.kind is right.kind else Kind.DOUBLE
+    kind = left.kind if left.kind is right.kind else ElementType.DOUBLE
     return cast_array(left, kind).sql, cast_array(right, kind).sql
 
 
-def _nothing(kind: Kind) -> str:
+def _nothing(kind: ElementType) -> str:
     return f"CAST(NULL AS ARRAY<{SPARK_TYPES[kind]}>)"
 
 
@@ -226,7 +226,7 @@ def _slice(given: Given) -> Value:
 
 def _to_string(given: Given) -> Value:
     separator = f"coalesce({given.text(1)}, '')"
-    texts = cast_array(given.array(0), Kind.STRING).sql
+    texts = cast_array(given.array(0), ElementType.STRING).sql
     return of_text(
         let(
             texts,
@@ -252,11 +252,11 @@ def _from_string(given: Given) -> Value:
             ),
         )
 
-    return of_array(Kind.STRING, let(given.text(0), split))
+    return of_array(ElementType.STRING, let(given.text(0), split))
 
 
 def _to_mv(given: Given) -> Value:
-    return of_array(Kind.STRING, as_array(given.values[0], Kind.STRING).sql)
+    return of_array(ElementType.STRING, as_array(given.values[0], ElementType.STRING).sql)
 
 
 def _mv_to_array(given: Given) -> Value:

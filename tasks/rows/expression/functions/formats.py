@@ -34,7 +34,7 @@ _OTHER = {
 
 
 @dataclass(frozen=True)
-class _Part:
+class _Directive:
     """One `%…` of a pattern."""
 
     place: int
@@ -93,7 +93,7 @@ def _format(given: Given) -> Value:
     return of_text(whole)
 
 
-def _parts(given: Given, pattern: str) -> Iterator[str | _Part]:
+def _parts(given: Given, pattern: str) -> Iterator[str | _Directive]:
     """Divide a pattern.
 
     Raises:
@@ -123,7 +123,7 @@ def _parts(given: Given, pattern: str) -> Iterator[str | _Part]:
             last = int(index) - 1
         elif "<" not in flags:
             last, ordinary = ordinary, ordinary + 1
-        part = _Part(last, flags.replace("<", ""), width, precision, conversion)
+        part = _Directive(last, flags.replace("<", ""), width, precision, conversion)
         if not 0 <= last < len(given.values) - 1:
             raise given.wrong(0, f"'{match.group()}' has no value", "give one more to format")
         if part.fault:
@@ -131,7 +131,7 @@ def _parts(given: Given, pattern: str) -> Iterator[str | _Part]:
         yield part
 
 
-def _part_sql(given: Given, part: _Part) -> str:
+def _part_sql(given: Given, part: _Directive) -> str:
     """Return STRING: what a part becomes; null is the word.
 
     Raises:
@@ -154,7 +154,7 @@ def _part_sql(given: Given, part: _Part) -> str:
     return f"format_string({form}, {held or null})"
 
 
-def _unfit(given: Given, part: _Part) -> list[str]:
+def _unfit(given: Given, part: _Directive) -> list[str]:
     """Return what must be null for a value to be of the type that a part takes."""
     if part.conversion in _ANY:
         return []

@@ -5,7 +5,7 @@ from dataclasses import replace
 from tasks.rows.expression.functions.given import Function, Given, table
 from tasks.rows.expression.let import let
 from tasks.rows.expression.operators import compare
-from tasks.rows.expression.tree import Kind
+from tasks.rows.expression.tree import ElementType
 from tasks.rows.expression.value import (
     Value,
     as_array,
@@ -85,7 +85,9 @@ def cast(given: Given, value: Value, name: str, place: int) -> Value:
     raise given.wrong(place, f"there is no type '{name}'", f"use {names}")
 
 
-_ARRAYS = {f"ARRAY<{kind}>": kind for kind in Kind} | {f"{kind}_ARRAY": kind for kind in Kind}
+_ARRAYS = {f"ARRAY<{kind}>": kind for kind in ElementType} | {
+    f"{kind}_ARRAY": kind for kind in ElementType
+}
 
 
 def _only_of_many(value: Value) -> Value:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from tasks.rows.expression.functions.general import cast
 from tasks.rows.expression.functions.given import Function, Given, table
 from tasks.rows.expression.let import let
-from tasks.rows.expression.tree import Kind
+from tasks.rows.expression.tree import ElementType
 from tasks.rows.expression.value import (
     ArrayValue,
     Value,
@@ -73,7 +73,7 @@ def _json_value(given: Given) -> Value:
     name = given.literal_text(2, "the type")
     value = _scalar(raw, plain)
     if name.upper().startswith("ARRAY<"):
-        value = replace(value, array=ArrayValue(Kind.STRING, _elements(raw)), number=None)
+        value = replace(value, array=ArrayValue(ElementType.STRING, _elements(raw)), number=None)
     return cast(given, value, name, 2)
 
 
@@ -111,7 +111,7 @@ def _json_query(given: Given) -> Value:
 def _json_keys(given: Given) -> Value:
     """Keys of an object; null for anything else."""
     found = _raw(_document(given), _path(given, 1))
-    return of_array(Kind.STRING, f"json_object_keys({found})")
+    return of_array(ElementType.STRING, f"json_object_keys({found})")
 
 
 def _json_object(given: Given) -> Value:

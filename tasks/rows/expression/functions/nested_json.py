@@ -7,7 +7,7 @@ Source: Druid's `NestedDataExpressions`; for `json_merge` Jackson's `readerForUp
 from tasks.rows.expression.functions.given import Function, Given, table
 from tasks.rows.expression.functions.json import parsed
 from tasks.rows.expression.let import let, let_both
-from tasks.rows.expression.tree import Kind
+from tasks.rows.expression.tree import ElementType
 from tasks.rows.expression.value import Value, as_json, first, of_array, quoted
 
 _LEVELS_MAX = 32
@@ -48,7 +48,7 @@ def _paths(given: Given) -> Value:
             f"OR array_size({pieces}) = 0 THEN transform({pieces}, tg_p -> tg_p.p) END"
         )
 
-    return of_array(Kind.STRING, let(_levels(begin, step), joined))
+    return of_array(ElementType.STRING, let(_levels(begin, step), joined))
 
 
 def _merge(given: Given) -> Value:

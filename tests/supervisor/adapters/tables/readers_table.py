@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from supervisor.adapters.tables.delta import DeltaFormat
 from supervisor.adapters.tables.iceberg import IcebergFormat
-from supervisor.core.tables.exports import Change, ExportedFile
+from supervisor.core.tables.exports import ExportChange, ExportedFile
 from supervisor.core.tables.snippets import Reader, snippet
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.ports.exports import TableFormat
@@ -161,7 +161,7 @@ class Shelf:
         assert isinstance(high, datetime)
         file = ExportedFile(name, place.stat().st_size, len(rows), low, high, NOON)
         for each in ExportFormat:
-            self.format(each).open(TABLE).commit(Change((file,), tuple(remove)), 1, NOON)
+            self.format(each).open(TABLE).commit(ExportChange((file,), tuple(remove)), 1, NOON)
         self.listed[:] = [(n, held) for n, held in self.listed if n not in remove]
         self.listed.append((name, names))
         self._answer()

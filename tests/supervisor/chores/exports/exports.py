@@ -19,13 +19,19 @@ from supervisor.chores.segments import (
     SEGMENTS,
     SegmentFiles,
     SegmentLife,
+    SegmentSelection,
     SegmentsUnused,
-    Selection,
 )
 from supervisor.control.export_outbox import EXPORTS, announce_repaired, follow
 from supervisor.control.leadership import Leadership
 from supervisor.core.queue.events import FailedEvent, QueueConfig, QueueName, QueueRow, container_of
-from supervisor.core.tables.exports import Change, Export, ExportedFile, ExportVersion, queue_of
+from supervisor.core.tables.exports import (
+    Export,
+    ExportChange,
+    ExportedFile,
+    ExportVersion,
+    queue_of,
+)
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.operations import Operations
@@ -121,7 +127,7 @@ class Harbour(World):
             found = tx.segments.choose(TOPIC)
         ids = [segment.id for segment in found if segment.file.path in paths]
         life = self.segments
-        (life.mark_used if used else life.mark_unused)(TOPIC, Selection(ids=ids), "me")
+        (life.mark_used if used else life.mark_unused)(TOPIC, SegmentSelection(ids=ids), "me")
 
     def export(self, table_format: ExportFormat = DELTA) -> timedelta | None:
         """Handle what waits in the queue of one export, as a process that remembers nothing."""
@@ -216,7 +222,7 @@ class Shelf:
     def open(self, _: str) -> "Shelf":
         return self
 
-    def commit(self, change: Change, sequence: int, now: datetime) -> ExportVersion:
+    def commit(self, change: ExportChange, sequence: int, now: datetime) -> ExportVersion:
         assert (change.empty, now.tzinfo is None) == (False, False)
         return ExportVersion(sequence, TOPIC)
 

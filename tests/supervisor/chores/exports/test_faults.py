@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.core.tables.exports import Change, ExportVersion
+from supervisor.core.tables.exports import ExportChange, ExportVersion
 from supervisor.core.values.errors import ExportUnavailable, LeaseLost
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.metadata.store import SqlStore
@@ -112,7 +112,7 @@ class _Held:
     def standing(self) -> ExportVersion:
         return self.opened.standing
 
-    def commit(self, change: Change, sequence: int, now: datetime) -> ExportVersion:
+    def commit(self, change: ExportChange, sequence: int, now: datetime) -> ExportVersion:
         self.meanwhile()
         return self.opened.commit(change, sequence, now)
 
@@ -227,7 +227,7 @@ def test_of_two_commits_against_one_version_one_fails_and_comes_again(
     harbour.export(table_format)
 
     with pytest.raises(ExportUnavailable):
-        stale.commit(Change(remove=tuple(stale.held)), 99, harbour.clock.now())
+        stale.commit(ExportChange(remove=tuple(stale.held)), 99, harbour.clock.now())
 
     assert_equal(harbour, table_format)
     assert second in names_in(harbour, table_format)

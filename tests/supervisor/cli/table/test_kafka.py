@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient
 
 from supervisor.dev.broker import Broker
 from supervisor.verify.runs import Runs
-from supervisor.verify.topic import TopicRead, _Reading, read_topic
+from supervisor.verify.topic import TopicRead, _TopicReading, read_topic
 from tasks.contract.kafka_client import KafkaClient, SecretRef
 from tasks.contract.offsets import TopicPartition as Partition
 from tests.environment.brokers import create_topic, produce
@@ -266,7 +266,7 @@ def test_offsets_past_the_topics_end_hold_no_records(broker: Broker, publisher: 
 def test_what_is_deleted_while_we_read_is_unreadable(broker: Broker, publisher: Publisher) -> None:
     """Goal: retention runs between the look at the low watermark and the first fetch."""
 
-    class LooksTooEarly(_Reading):
+    class LooksTooEarly(_TopicReading):
         looks = 0
 
         def _skip_expired(self, at: Partition) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.verify.ledger import Ledger, LedgerGap
+from supervisor.verify.ledger import CheckedGap, CheckedLedger
 from tests.conformance.stories import CLICKS, NOON
 from tests.supervisor.cli.conftest import Ended, Tidegate
 from tests.supervisor.cli.overlord import Asked, Overlord, Reply
@@ -24,8 +24,8 @@ def table(tmp_path: Path) -> Table:
     return made
 
 
-def ledger(table: Table) -> Ledger:
-    gap = LedgerGap.model_validate(
+def ledger(table: Table) -> CheckedLedger:
+    gap = CheckedGap.model_validate(
         {
             "topic": CLICKS,
             "partition": 0,

@@ -16,7 +16,7 @@ from supervisor.core.planning.offset_moves import moves
 from supervisor.core.spec.reader import read_spec
 from supervisor.core.values.errors import NoBackfill
 from supervisor.core.values.table_names import name_problem
-from supervisor.verify.ledger import BREAKS_SHOWN, Ledger
+from supervisor.verify.ledger import BREAKS_SHOWN, CheckedLedger
 from supervisor.views.lenient import lenient
 from tests.supervisor.core.snapshots import NOON, TOPIC, part, spec
 
@@ -82,8 +82,8 @@ def test_its_id_is_one_however_long_the_first_is(supervisor_id: str) -> None:
     assert name_problem(made) is None
 
 
-def _ledger(gaps: list[tuple[int, int, str]]) -> Ledger:
-    return lenient(Ledger).model_validate(
+def _ledger(gaps: list[tuple[int, int, str]]) -> CheckedLedger:
+    return lenient(CheckedLedger).model_validate(
         {
             "supervisorId": TOPIC,
             "dataSource": TOPIC,

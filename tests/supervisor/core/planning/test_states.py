@@ -9,7 +9,7 @@ from supervisor.core.planning.actions import SlotNeed
 from supervisor.core.planning.observed import Limits, Observed, StreamState, StreamTrouble
 from supervisor.core.planning.plan import plan
 from supervisor.core.planning.states import State, roll_up
-from supervisor.core.queue.events import QueueMode, QueueName, QueueRow, QueueState, container_of
+from supervisor.core.queue.events import QueueHealth, QueueMode, QueueName, QueueRow, container_of
 from tasks.contract.messages import Lack, TaskPhase
 from tests.supervisor.core.snapshots import (
     FOLLOWS,
@@ -57,7 +57,7 @@ def troubled(trouble: StreamTrouble, failures: int, *, ever: bool = True) -> Str
 def dead_queue(name: str = "task-output") -> QueueRow:
     queue = QueueName(container_of(TOPIC), name)
     row = QueueRow(1, queue, QueueMode.CONSUMER, next_seq=9, processed_seq=3)
-    return replace(row, state=QueueState.DEAD, dead_seq=4, dead_why="event 4 is missing")
+    return replace(row, state=QueueHealth.DEAD, dead_seq=4, dead_why="event 4 is missing")
 
 
 def test_a_terminated_one_is_not_over_while_a_queue_of_it_stands_still() -> None:

@@ -12,8 +12,8 @@ from supervisor.core.spec.reader import read_spec
 from supervisor.core.spec.spec import schema_digest
 from supervisor.core.tables.exports import (
     Cast,
-    Change,
     Export,
+    ExportChange,
     ExportedFile,
     ExportState,
     ExportVersion,
@@ -51,7 +51,7 @@ def test_a_change_makes_one_list_the_other(held: set[str], wanted: set[str]) -> 
     assert (held | added) - set(change.remove) == wanted
     assert not added & held
     assert change.empty is (held == wanted)
-    assert change.empty is (change == Change())
+    assert change.empty is (change == ExportChange())
 
 
 def test_an_older_list_does_not_replace_a_newer_one() -> None:

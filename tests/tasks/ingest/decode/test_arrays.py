@@ -21,7 +21,7 @@ from tasks.contract.ingest_spec import (
 from tasks.ingest.formats.json import parse_json
 from tasks.ingest.formats.parsed import WantedFields
 from tasks.rows.discovery import kinds_of, kinds_sql, stored, type_of, wider
-from tasks.rows.expression.tree import Kind
+from tasks.rows.expression.tree import ElementType
 from tasks.rows.expression.value import Value, of_array
 from tasks.rows.sql.text import name
 from tasks.spark.session import SparkRuntime
@@ -216,9 +216,9 @@ def _stored(spark: SparkRuntime, sql: Mapping[str, Callable[[Value], str]]) -> l
 def test_elements_may_be_null_in_every_file(spark: SparkRuntime) -> None:
     """Goal: formats tell lists with and without nulls apart; a column's are of one sort."""
     values = {
-        "split": of_array(Kind.STRING, "split(s, ',')"),
-        "longs": of_array(Kind.LONG, "array(1L, 2L)"),
-        "doubles": of_array(Kind.DOUBLE, "array(1D)"),
+        "split": of_array(ElementType.STRING, "split(s, ',')"),
+        "longs": of_array(ElementType.LONG, "array(1L, 2L)"),
+        "doubles": of_array(ElementType.DOUBLE, "array(1D)"),
         "text": Value(string="'x'"),
         "long": Value(long="o"),
         "none": Value(),

@@ -21,7 +21,7 @@ from tasks.contract.ingest_spec import (
 from tasks.contract.offsets import TopicPartition
 from tasks.ingest.decode.decode import decode
 from tasks.ingest.decode.numbers import NumberBook
-from tasks.ingest.decode.observed import Observed
+from tasks.ingest.decode.observed import ObservedRecords
 from tasks.ingest.formats.parse import reasons_of
 from tasks.ingest.write.write import write_rows
 from tasks.spark.session import SparkRuntime
@@ -198,5 +198,5 @@ def any_spec(topic: str) -> IngestSpec:
     return ingest_spec(read_spec(sample_spec("localhost:1", topic)).spec)
 
 
-def seen(*, records: int, again: int) -> Observed:
-    return Observed(records, 0, 0, {}, (), (), (), again=again)
+def seen(*, records: int, again: int) -> ObservedRecords:
+    return ObservedRecords(records, 0, 0, {}, (), (), (), again=again)

@@ -13,7 +13,7 @@ from tasks.rows.expression.compile import compile_expression, names_in
 from tasks.rows.expression.errors import ExpressionError
 from tasks.rows.expression.functions.known import FUNCTIONS
 from tasks.rows.expression.parse import parse
-from tasks.rows.expression.tree import Kind
+from tasks.rows.expression.tree import ElementType
 from tasks.rows.expression.value import ArrayValue, Value
 from tasks.spark.session import SparkRuntime
 from tests.tasks.ingest.decoding import decoded
@@ -36,7 +36,7 @@ ODD: list[str] = [
 ]
 """JSON of a value that somebody may send."""
 
-ANYTHING = Value("l", "d", "s", ArrayValue(Kind.STRING, "a"), "j", number="n")
+ANYTHING = Value("l", "d", "s", ArrayValue(ElementType.STRING, "a"), "j", number="n")
 
 
 def of_each_function() -> list[str]:

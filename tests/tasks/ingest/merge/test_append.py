@@ -16,7 +16,7 @@ from tasks.contract.messages import FailureCode, SegmentFile
 from tasks.ingest.decode.chunks import Chunks
 from tasks.ingest.engine import SparkEngine
 from tasks.ingest.merge.append import append
-from tasks.ingest.merge.sizes import PART_ROWS_MIN, Target, is_part, packed
+from tasks.ingest.merge.sizes import PART_ROWS_MIN, FileTarget, is_part, packed
 from tasks.ingest.write import write
 from tasks.ports import DataFile, MergeJob, MergeResult, TaskError
 from tasks.rows.sql.text import name
@@ -282,7 +282,7 @@ def test_a_file_that_finds_no_other_stays_where_it_is(story: Story) -> None:
 
 
 def test_a_part_is_large_and_in_one_chunk_and_no_larger_than_a_file_may_be() -> None:
-    chunks, target = Chunks(Granularity.DAY), Target(10 * PART_ROWS_MIN, 2**40)
+    chunks, target = Chunks(Granularity.DAY), FileTarget(10 * PART_ROWS_MIN, 2**40)
     assert is_part(a_file(PART_ROWS_MIN), chunks, target)
     assert not is_part(a_file(PART_ROWS_MIN - 1), chunks, target)
     assert not is_part(a_file(PART_ROWS_MIN, lasting=timedelta(days=1)), chunks, target)
@@ -304,13 +304,13 @@ def test_groups_are_alike_and_never_have_too_many_rows(
     rows: list[int], groups: list[list[int]]
 ) -> None:
     files = [a_file(n, at=DAY + timedelta(minutes=turn)) for turn, n in enumerate(rows)]
-    found = packed(files, Chunks(Granularity.DAY), Target(100, 2**40))
+    found = packed(files, Chunks(Granularity.DAY), FileTarget(100, 2**40))
     assert [[file.rows for file in group] for group in found] == groups
 
 
 def test_files_of_two_chunks_are_never_packed_together() -> None:
     files = [a_file(10, at=DAY + timedelta(days=n % 2, minutes=n)) for n in range(4)]
-    found = packed(files, Chunks(Granularity.DAY), Target(100, 2**40))
+    found = packed(files, Chunks(Granularity.DAY), FileTarget(100, 2**40))
     assert [[file.time_min.day for file in group] for group in found] == [
         [DAY.day, DAY.day],
         [DAY.day + 1, DAY.day + 1],

@@ -13,7 +13,7 @@ from supervisor.dev.broker import Broker
 from tasks.contract.ingest_spec import Granularity, IngestSpec
 from tasks.contract.messages import OffsetSpan
 from tasks.contract.offsets import TopicPartition
-from tasks.ingest.decode.observed import Kept, Observed
+from tasks.ingest.decode.observed import Kept, ObservedRecords
 from tasks.ingest.engine import SparkEngine
 from tasks.ingest.merge.merge import check_rewritten
 from tasks.ingest.write.write import check_rows
@@ -202,10 +202,10 @@ def test_a_merge_that_lost_or_doubled_a_row_is_refused() -> None:
 def test_a_batch_whose_files_differ_from_what_was_observed_is_refused() -> None:
     """Goal: also the silent empty answer of an observation after a cancelled job (rule P21)."""
     at = TopicPartition("clicks", 0)
-    seen = Observed(10, 0, 0, {at: Kept(10, 0, 9)}, (), (), ())
+    seen = ObservedRecords(10, 0, 0, {at: Kept(10, 0, 9)}, (), (), ())
     check_rows(seen, [a_file(10)], {at: 0}, {at: 10})
 
-    wrong: list[tuple[list[DataFile], Observed, int]] = [
+    wrong: list[tuple[list[DataFile], ObservedRecords, int]] = [
         ([a_file(9)], seen, 10),
         ([], seen, 10),
         ([a_file(10)], replace(seen, kept={}, records=0), 10),

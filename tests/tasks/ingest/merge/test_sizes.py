@@ -17,7 +17,7 @@ from tasks.contract.ingest_spec import Granularity, Metric, Truncation
 from tasks.contract.messages import OffsetSpan, SegmentFile
 from tasks.ingest.decode.chunks import TIME_MAX, TIME_MIN, Chunks
 from tasks.ingest.engine import SparkEngine
-from tasks.ingest.merge.sizes import FileChunks, Layout, Target, divided, fullest, may_stay
+from tasks.ingest.merge.sizes import FileChunks, FileTarget, Layout, divided, fullest, may_stay
 from tasks.machine.state import rows_by_chunk
 from tasks.ports import DataFile, MergeJob
 from tests.environment.brokers import produce
@@ -66,7 +66,7 @@ def a_file(
 def test_files_stay_if_each_is_in_one_chunk_and_neither_too_large_nor_one_of_too_many(
     files: list[DataFile], stay: bool
 ) -> None:
-    assert may_stay(files, Chunks(Granularity.DAY), Target(100, 1_000)) is stay
+    assert may_stay(files, Chunks(Granularity.DAY), FileTarget(100, 1_000)) is stay
 
 
 def rows_of(segments: Sequence[SegmentFile]) -> Counter[str]:
@@ -149,7 +149,7 @@ def test_a_small_chunk_is_written_by_one_task_however_many_a_large_one_needs() -
     large = hours[150]
     held = held_of([{**dict.fromkeys(hours, 2), large: 5_000} for _ in range(12)])
 
-    found = divided(held, Target(10**9, 1_000_000), cores=4)
+    found = divided(held, FileTarget(10**9, 1_000_000), cores=4)
 
     tasks = Counter(hour for rows in written_by(found, held) for hour in rows)
     assert tasks == {**dict.fromkeys(hours, 1), large: 6}  # it has 5.9 MB
@@ -161,7 +161,7 @@ def test_equal_chunks_are_shared_out_between_the_cores() -> None:
     """Goal: each task reads what lies near, and none waits for the others."""
     held = held_of([{DAY + n * HOUR: 400_000} for n in range(24)], size=10)
 
-    found = divided(held, Target(10**9, 10**9), cores=3)
+    found = divided(held, FileTarget(10**9, 10**9), cores=3)
 
     assert [len(part.files) for part in found.parts] == [8, 8, 8]
     assert {part.since for part in found.parts} == {None}  # whole files: nothing is left out
@@ -172,7 +172,7 @@ def test_a_chunk_with_wider_rows_gets_more_files() -> None:
     narrow = held_of([{DAY: 1_000}] * 4, size=100_000)
     wide = held_of([{DAY + HOUR: 1_000}] * 4, size=900_000)
 
-    found = divided([*narrow, *wide], Target(10**9, 1_000_000), cores=1)
+    found = divided([*narrow, *wide], FileTarget(10**9, 1_000_000), cores=1)
 
     assert [len(part.files) for part in found.parts] == [4, 1, 1, 1, 1]
 
@@ -180,7 +180,7 @@ def test_a_chunk_with_wider_rows_gets_more_files() -> None:
 def test_idle_cores_are_used_while_each_has_a_million_rows() -> None:
     held = held_of([{DAY: 500_000}] * 7, size=10)
 
-    found = divided(held, Target(5_000_000, 10**9), cores=8)
+    found = divided(held, FileTarget(5_000_000, 10**9), cores=8)
 
     assert [len(part.files) for part in found.parts] == [3, 2, 2]
 
@@ -200,7 +200,7 @@ def test_each_row_is_written_by_one_task(
 ) -> None:
     held = held_of([{DAY + n * HOUR: rows for n, rows in some.items()} for some in files])
 
-    found = divided(held, Target(rows_max, size), cores)
+    found = divided(held, FileTarget(rows_max, size), cores)
 
     written: Counter[datetime] = Counter()
     for rows in written_by(found, held):

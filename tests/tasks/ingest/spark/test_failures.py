@@ -8,7 +8,7 @@ import pytest
 from tasks.contract.messages import FailureCode
 from tasks.durable_files import NoSpace
 from tasks.ingest.spark.failures import judge
-from tasks.ports import StreamUnavailable, TaskError
+from tasks.ports import StreamTimeout, TaskError
 from tasks.runtime.secrets import secret_text
 from tests.leaks import BY_NAME, BY_VALUE, CANARY, REFERENCE, SECRET, VARIABLE
 
@@ -38,7 +38,7 @@ def test_a_failure_has_a_code_for_programs_and_says_at_what(said: str, code: Fai
 def test_a_broker_that_does_not_answer_is_no_failure_of_the_task() -> None:
     said = "org.apache.kafka.common.errors.TimeoutException: Timed out waiting for a node"
 
-    assert isinstance(judge(RuntimeError(said), "batch b7-1", FOLDER), StreamUnavailable)
+    assert isinstance(judge(RuntimeError(said), "batch b7-1", FOLDER), StreamTimeout)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from tasks.rows.expression.compile import compile_expression
 from tasks.rows.expression.parse import parse
-from tasks.rows.expression.tree import Kind
+from tasks.rows.expression.tree import ElementType
 from tasks.rows.expression.value import ArrayValue, Value, as_double, as_long, as_string, as_truth
 from tasks.spark.session import SparkRuntime
 
@@ -40,10 +40,10 @@ def fields(name: str) -> Value:
         "ln": Value(long="nullif(x, 3)"),
         "dn": Value(double="nullif(y, 2.5D)"),
         "sn": Value(string="nullif(s, 'foo')"),
-        "arr": Value(array=ArrayValue(Kind.STRING, "arr")),
-        "nums": Value(array=ArrayValue(Kind.LONG, "nums")),
-        "reals": Value(array=ArrayValue(Kind.DOUBLE, "reals")),
-        "an": Value(array=ArrayValue(Kind.LONG, "nullif(nums, nums)")),
+        "arr": Value(array=ArrayValue(ElementType.STRING, "arr")),
+        "nums": Value(array=ArrayValue(ElementType.LONG, "nums")),
+        "reals": Value(array=ArrayValue(ElementType.DOUBLE, "reals")),
+        "an": Value(array=ArrayValue(ElementType.LONG, "nullif(nums, nums)")),
         "js": Value(json="js"),
         "ip": Value(string="ip"),
         "nan": Value(double="nan"),
@@ -70,7 +70,7 @@ def _any(held: str) -> Value:
         long=view("l"),
         double=view("d"),
         string=view("s" if held == "s" else "t"),
-        array=ArrayValue(Kind.STRING, view("a")),
+        array=ArrayValue(ElementType.STRING, view("a")),
     )
 
 

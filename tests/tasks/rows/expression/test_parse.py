@@ -13,7 +13,7 @@ from tasks.rows.expression.tree import (
     ArrayLiteral,
     Binary,
     Call,
-    Kind,
+    ElementType,
     Lambda,
     Literal,
     Name,
@@ -81,17 +81,17 @@ def test_names(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "kind", "values"),
     [
-        ("[1, 2, null]", Kind.LONG, (1, 2, None)),
-        ("[1, 2.5]", Kind.DOUBLE, (1.0, 2.5)),
-        ("[-1]", Kind.LONG, (-1,)),
-        ("['a', null]", Kind.STRING, ("a", None)),
-        ("[]", Kind.STRING, ()),
-        ("<LONG>[]", Kind.LONG, ()),
-        ("<DOUBLE>[1, null]", Kind.DOUBLE, (1.0, None)),
-        ("ARRAY<STRING>['a']", Kind.STRING, ("a",)),
+        ("[1, 2, null]", ElementType.LONG, (1, 2, None)),
+        ("[1, 2.5]", ElementType.DOUBLE, (1.0, 2.5)),
+        ("[-1]", ElementType.LONG, (-1,)),
+        ("['a', null]", ElementType.STRING, ("a", None)),
+        ("[]", ElementType.STRING, ()),
+        ("<LONG>[]", ElementType.LONG, ()),
+        ("<DOUBLE>[1, null]", ElementType.DOUBLE, (1.0, None)),
+        ("ARRAY<STRING>['a']", ElementType.STRING, ("a",)),
     ],
 )
-def test_arrays(text: str, kind: Kind, values: tuple[object, ...]) -> None:
+def test_arrays(text: str, kind: ElementType, values: tuple[object, ...]) -> None:
     found = parse(text)
 
     assert found == ArrayLiteral(0, kind, values)  # type: ignore[arg-type]  # parametrised values

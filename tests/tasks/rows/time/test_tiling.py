@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tasks.ingest.decode.java_clock import JavaClock
 from tasks.rows.time.period import read_period, tile_sql
-from tasks.rows.time.tiling import Clock, FixedClock, Tiling
+from tasks.rows.time.tiling import FixedClock, Tiling, WallClock
 from tasks.rows.time.zones import read_zone
 from tasks.spark.session import SparkRuntime
 from tests.tasks.rows.time.calendar import Asked
@@ -43,7 +43,7 @@ def questions(draw: st.DrawFn) -> tuple[Asked, datetime]:
     return question, changed + timedelta(minutes=minutes, microseconds=rest)
 
 
-def tiling_of(asked: Asked, clock: Clock | None = None) -> Tiling:
+def tiling_of(asked: Asked, clock: WallClock | None = None) -> Tiling:
     zone = read_zone(asked.zone)
     own = ZoneClock(asked.zone) if zone.offset is None else FixedClock(zone.offset)
     origin = None if asked.origin is None else micros(asked.origin)
@@ -88,7 +88,7 @@ def test_sql_and_python_agree_on_every_tile(spark: SparkRuntime, seed: int) -> N
     """Goal: by the clocks of Java, and so by those of `zoneinfo`, near every change of them."""
     draw = Random(seed)
     cases: list[tuple[str, datetime, datetime]] = []
-    clocks: dict[str, Clock] = {}
+    clocks: dict[str, WallClock] = {}
     for zone, changed in CHANGES:
         for own in draw.sample(list(product(ASKED, ORIGINS)), 8):
             asked = replace(own[0], zone=zone, origin=own[1])

@@ -11,7 +11,7 @@ from supervisor.core.model.replica_digests import Comparison
 from supervisor.core.planning.publish import Check
 from supervisor.core.planning.states import State
 from tasks.contract.messages import PublishOutcome, TaskPhase
-from tasks.runtime.label_names import NAMES_MAX, OTHERS, Names
+from tasks.runtime.label_names import NAMES_MAX, OTHERS, LabelNames
 from tests.supervisor.api.agents import Agent, post_json
 from tests.supervisor.api.routes.cluster.test_metrics import families
 from tests.supervisor.api.world import SUPERVISORS, TASKS, TOPIC, World, task_ids
@@ -230,7 +230,7 @@ def test_labels_are_few_and_none_is_a_task_or_a_range(world: World) -> None:
 
 
 def test_supervisors_beyond_the_bound_share_a_sample() -> None:
-    names = Names(most=2)
+    names = LabelNames(most=2)
 
     found = [names.label(name) for name in ("a", "b", "c", "a", "d", "b")]
 

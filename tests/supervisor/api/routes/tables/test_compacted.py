@@ -7,7 +7,7 @@ from supervisor.core.model.rows import Segment, TaskStatus
 from supervisor.core.tables.compaction import Compaction, Share
 from supervisor.core.values.ids import compaction_id
 from supervisor.core.values.intervals import Interval
-from supervisor.verify.ledger import Ledger
+from supervisor.verify.ledger import CheckedLedger
 from tests.supervisor.api.routes.tables.test_segments import (
     DRUID,
     LEDGER,
@@ -65,10 +65,10 @@ def test_the_ledger_tells_what_a_compacted_file_has_of_each_range(world: World) 
     _, segment = publish(world)
     old, new = compact(world, segment)
 
-    ledger = Ledger.model_validate(world.get(LEDGER))
+    ledger = CheckedLedger.model_validate(world.get(LEDGER))
     [publication] = ledger.publications
     world.client.delete(DRUID)
-    [dropped] = Ledger.model_validate(world.get(LEDGER)).publications
+    [dropped] = CheckedLedger.model_validate(world.get(LEDGER)).publications
 
     assert (publication.segments, publication.let_go, ledger.forgotten) == ((), (), ())
     [share] = publication.compacted

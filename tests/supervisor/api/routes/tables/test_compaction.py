@@ -4,7 +4,7 @@ from typing import cast
 
 import pytest
 
-from supervisor.verify.ledger import Ledger
+from supervisor.verify.ledger import CheckedLedger
 from tests.supervisor.api.routes.tables.test_segments import LEDGER, OURS, files, listed, publish
 from tests.supervisor.api.world import (
     SUPERVISORS,
@@ -79,7 +79,7 @@ def test_files_become_one_and_everything_tells_of_it(world: World) -> None:
     assert done == compactions(world, f"?dataSource={TOPIC}&limit=1")[0]
     stands = {(each["used"], each["replacedBy"], each["compactionId"]) for each in listed(world)}
     assert stands == {(False, order.compaction_id, None), (True, None, order.compaction_id)}
-    ledger = Ledger.model_validate(world.get_object(LEDGER))
+    ledger = CheckedLedger.model_validate(world.get_object(LEDGER))
     assert [len(each.compacted) for each in ledger.publications] == [1, 1]
     agent.sync()
     assert agent.compactions == ()

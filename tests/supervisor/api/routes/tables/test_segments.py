@@ -5,7 +5,7 @@ from typing import cast
 
 import pytest
 
-from supervisor.verify.ledger import Ledger
+from supervisor.verify.ledger import CheckedLedger
 from tests.supervisor.api.world import (
     SUPERVISORS,
     TOPIC,
@@ -162,7 +162,7 @@ def test_the_ledger_tells_what_was_let_go(world: World) -> None:
     _, segment = publish(world)
     world.client.delete(DRUID)
 
-    [publication] = Ledger.model_validate(world.get(LEDGER)).publications
+    [publication] = CheckedLedger.model_validate(world.get(LEDGER)).publications
 
     assert publication.segments == ()
     [gone] = publication.let_go
@@ -231,7 +231,7 @@ def test_a_forgotten_supervisor_leaves_its_table_and_begins_anew(world: World) -
     assert posted.json()["version"] == 1
     world.settle()
     world.round(agents)
-    ledger = Ledger.model_validate(world.get(LEDGER))
+    ledger = CheckedLedger.model_validate(world.get(LEDGER))
     assert ledger.publications == ()
     assert [row.first_offset for row in ledger.committed] == [0]
     old_task = segment.removesuffix("/0")

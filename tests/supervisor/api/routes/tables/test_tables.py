@@ -7,7 +7,7 @@ from threading import Event
 import pytest
 
 from supervisor.core.model.rows import GapKind, OffsetGap
-from supervisor.verify.ledger import Ledger
+from supervisor.verify.ledger import CheckedLedger
 from tasks.contract.ingest_spec import Column
 from tasks.contract.offsets import TopicPartition
 from tests.supervisor.api.world import (
@@ -233,7 +233,7 @@ def test_the_ledger_is_what_verify_reads(world: World) -> None:
 
     answer = world.client.get(f"/api/v1/supervisors/{TOPIC}/ledger")
 
-    told = Ledger.from_json(answer.content)
+    told = CheckedLedger.from_json(answer.content)
     assert (told.supervisor_id, told.data_source, told.warehouse) == (TOPIC, TOPIC, "/warehouse")
     assert told.kafka.bootstrap_servers == "localhost:9092"
     assert told.committed_ranges() == {at: (0, 10)}
