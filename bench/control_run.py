@@ -21,7 +21,7 @@ from supervisor.control.state_recorder import StateRecorder
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.model.rows import Task, TaskStatus, WorkerRow
 from supervisor.core.planning.actions import OpenGeneration
-from supervisor.core.planning.observed import Limits, Observed
+from supervisor.core.planning.observed import Observed, PlanLimits
 from supervisor.core.planning.plan import plan
 from supervisor.core.spec.reader import read_spec
 from supervisor.core.spec.spec import SupervisorSpec
@@ -85,7 +85,7 @@ class _Crowd:
         self._registry = WorkerRegistry(
             self._clock, worker_timeout=timedelta(hours=1), led_since=leadership.led_since
         )
-        self._sources = Sources(store, self._streams, self._registry, Limits())
+        self._sources = Sources(store, self._streams, self._registry, PlanLimits())
         self._loop = Loop(lambda _: None, self._clock, threads=1)
         self._names: list[str] = []
         self._tasks: list[Task] = []

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from supervisor.adapters.passwords import Argon2Passwords
-from supervisor.core.planning.observed import Limits
+from supervisor.core.planning.observed import PlanLimits
 from supervisor.core.tables.exports import ExportedFile
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.core.values.throttle import Lockout, Rate
@@ -83,14 +83,14 @@ def table_formats(warehouse: Path, metadata_url: str) -> dict[ExportFormat, Tabl
     return formats
 
 
-def limits_of(settings: Settings) -> Limits:
+def limits_of(settings: Settings) -> PlanLimits:
     """Return what the decisions need of the settings.
 
     Raises:
         SetupProblem: they contradict each other.
     """
     try:
-        return Limits(
+        return PlanLimits(
             period=settings.supervisor_period,
             pause_lease=settings.pause_lease,
             pause_timeout=settings.pause_timeout,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from supervisor.core.model.rows import Generation, SpecVersion, TaskStatus
-from supervisor.core.planning.observed import Limits, Observed, StreamState, WorkerView
+from supervisor.core.planning.observed import Observed, PlanLimits, StreamState, WorkerView
 from supervisor.core.planning.preconditions import AnyVersion
 from supervisor.core.queue.events import owner_of
 from supervisor.core.spec.spec import SupervisorSpec
@@ -24,7 +24,7 @@ class Sources:
     store: Store
     streams: Streams
     workers: Workers
-    limits: Limits
+    limits: PlanLimits
 
 
 def observe(supervisor_id: str, sources: Sources, now: datetime) -> Observed | None:

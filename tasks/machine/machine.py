@@ -53,7 +53,7 @@ from tasks.machine.events import (
     Unwritten,
 )
 from tasks.machine.orders import Step, act_on, failed, ordered, without_lease_over
-from tasks.machine.pacing import LoopLimits, first_pace
+from tasks.machine.pacing import Limits, first_pace
 from tasks.machine.progress import hurry, moved, stalls
 from tasks.machine.reading import beyond, next_batch, other_topics, unreadable
 from tasks.machine.state import (
@@ -76,11 +76,7 @@ from tasks.ports import JournalEntry, MergeResult, StreamView
 
 
 def begin(
-    task: DesiredTask,
-    incarnation: int,
-    held: JournalContents | None,
-    limits: LoopLimits,
-    now: float,
+    task: DesiredTask, incarnation: int, held: JournalContents | None, limits: Limits, now: float
 ) -> Step:
     """Return a task's first state; `held` is the content of the task's journal, None without one.
 
@@ -117,7 +113,7 @@ def begin(
 
 
 def refuse(
-    task: DesiredTask, incarnation: int, limits: LoopLimits, now: float, *, failure: Failure
+    task: DesiredTask, incarnation: int, limits: Limits, now: float, *, failure: Failure
 ) -> TaskState:
     """Return the state of a task that failed before it began."""
     state, _ = begin(task.model_copy(update={"taken_up": False}), incarnation, None, limits, now)

@@ -12,7 +12,7 @@ from tasks.contract.ingest_spec import Tuning
 
 
 @dataclass(frozen=True)
-class LoopLimits:
+class Limits:
     """Settings of the task loop by the operator of a worker; the spec's `Tuning` holds the rest."""
 
     rows_first: int = 20_000
@@ -74,7 +74,7 @@ class Pace:
     rows_per_s: float | None = None
     """Smoothed over the last few batches; None before the first."""
 
-    def size(self, tuning: Tuning, limits: LoopLimits, *, lag: int, ending: bool) -> BatchSize:
+    def size(self, tuning: Tuning, limits: Limits, *, lag: int, ending: bool) -> BatchSize:
         """Return the bound of the next batch; `lag` is the number of offsets readable now."""
         live_s = tuning.batch_target.total_seconds()
         if ending:  # no pause can come any more
@@ -113,7 +113,7 @@ class Pace:
         return replace(self, rows=_within(self.rows // 2, tuning))
 
 
-def first_pace(tuning: Tuning, limits: LoopLimits) -> Pace:
+def first_pace(tuning: Tuning, limits: Limits) -> Pace:
     """Return the pace of a task that has not read yet."""
     return Pace(rows=_within(limits.rows_first, tuning))
 

@@ -20,7 +20,7 @@ from tasks.contract.messages import (
     TaskReport,
 )
 from tasks.contract.offsets import Offsets, TopicPartition
-from tasks.machine.pacing import BatchSize, LoopLimits, Pace
+from tasks.machine.pacing import BatchSize, Limits, Pace
 from tasks.ports import JournalEntry, MergeResult, StreamView
 
 DETAIL_MAX = 4_000
@@ -93,7 +93,7 @@ class TaskState:
     task: DesiredTask
     """The task as first assigned; its newest order and turn are in the fields below."""
     incarnation: int
-    limits: LoopLimits
+    limits: Limits
     pace: Pace
     phase: TaskPhase
     order: Order

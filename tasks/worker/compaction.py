@@ -26,7 +26,7 @@ from tasks.contract.messages import (
     PublishOutcome,
     SegmentFile,
 )
-from tasks.machine.pacing import LoopLimits
+from tasks.machine.pacing import Limits
 from tasks.ports import BatchCancelled, Fenced, OverlordUnavailable, TaskError
 from tasks.runtime.secrets import without_secrets
 from tasks.worker.metrics import CANCELLED, DONE, FAILED
@@ -55,7 +55,7 @@ class _Held:
 class Compactor:
     """All compactions of one incarnation of a worker; safe to call from many threads."""
 
-    def __init__(self, world: World, limits: LoopLimits, incarnation: int) -> None:
+    def __init__(self, world: World, limits: Limits, incarnation: int) -> None:
         self._world = world
         self._limits = limits
         self._incarnation = incarnation

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
-from tasks.machine.pacing import LoopLimits
+from tasks.machine.pacing import Limits
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class WorkerOptions:
     """The authorities that the worker trusts for overlords; True: the system's authorities."""
     lists_to_anybody: bool = True
     """Whether the control API lists its tasks without the token above: on loopback only."""
-    limits: LoopLimits = field(default_factory=LoopLimits)
+    limits: Limits = field(default_factory=Limits)
     long_poll: timedelta = timedelta(seconds=10)
     """How long an overlord may hold a sync without news."""
     report_period: timedelta = timedelta(seconds=1)
@@ -68,7 +68,7 @@ class WorkerOptions:
         return self.slots if self.finishing_slots is None else self.finishing_slots
 
 
-def limits_within(overlords_timeout: timedelta) -> LoopLimits:
+def limits_within(overlords_timeout: timedelta) -> Limits:
     """Return limits with which a stuck job ends before overlords replace its task."""
     seconds = overlords_timeout.total_seconds()
-    return LoopLimits(progress_s=seconds * 0.6, give_up_s=min(60.0, seconds * 0.2))
+    return Limits(progress_s=seconds * 0.6, give_up_s=min(60.0, seconds * 0.2))

@@ -16,7 +16,7 @@ from supervisor.control.publish import Publisher
 from supervisor.control.reconcile import ActionContext, make_pass
 from supervisor.control.wakeups import Wakeups
 from supervisor.core.model.rows import WorkerRow
-from supervisor.core.planning.observed import Limits, Liveness, WorkerView
+from supervisor.core.planning.observed import Liveness, PlanLimits, WorkerView
 from supervisor.core.planning.passes import Pass
 from supervisor.core.planning.wake_condition import WakeCondition
 from supervisor.core.queue.events import QueueConfig
@@ -222,7 +222,7 @@ class World:
     @property
     def shell(self) -> ActionContext:
         """What a pass is made with."""
-        sources = Sources(self.store, self.streams, self.hands, Limits())
+        sources = Sources(self.store, self.streams, self.hands, PlanLimits())
         tokens = (f"token-{number}" for number in range(self.store.calls, 1_000_000))
         return ActionContext(sources, self.clock, lambda: next(tokens), ENDINGS)
 
@@ -297,7 +297,7 @@ class World:
             hand = self.hands.all[name]
             with self.store.reading() as tx:
                 term = self.leadership.term()
-                hand.obey(desired_state(tx, name, term, Limits().pause_lease))
+                hand.obey(desired_state(tx, name, term, PlanLimits().pause_lease))
             hand.speak()
 
     def replicas(self) -> Iterator[tuple[Hand, Replica]]:

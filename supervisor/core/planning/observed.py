@@ -79,7 +79,7 @@ class StreamState:
 
 
 @dataclass(frozen=True)
-class Limits:
+class PlanLimits:
     """Operator settings that the decisions need."""
 
     period: timedelta = timedelta(seconds=30)
@@ -105,7 +105,7 @@ class Observed:
     """Everything one pass over one supervisor knows; the same `Observed` gives the same plan."""
 
     now: datetime
-    limits: Limits
+    limits: PlanLimits
     current: SpecVersion
     """The newest version; a tombstone once terminated."""
     specs: Mapping[int, SupervisorSpec]

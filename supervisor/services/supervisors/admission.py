@@ -7,7 +7,7 @@ from datetime import timedelta
 from supervisor.control.observe import specs_of
 from supervisor.core.model.rows import SpecVersion
 from supervisor.core.planning.impact import NO_IMPACT, SpecImpact, on_live_ranges
-from supervisor.core.planning.observed import Limits, Observed, StreamState
+from supervisor.core.planning.observed import Observed, PlanLimits, StreamState
 from supervisor.core.planning.preconditions import AnyVersion, etag_of, is_ended
 from supervisor.core.spec.operator_policy import (
     forbidden_brokers,
@@ -110,7 +110,7 @@ def impact_on_rows(
     live = tuple(tx.generations.live(version.supervisor_id))
     seen = Observed(
         now=version.created_at,
-        limits=Limits(),
+        limits=PlanLimits(),
         current=version,
         specs=specs_of(tx, version, live),
         committed=tx.offsets.of(version.supervisor_id),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from tasks.contract.messages import TaskPhase
 from tasks.contract.offsets import TopicPartition
 from tasks.machine.machine import begin
-from tasks.machine.pacing import LoopLimits
+from tasks.machine.pacing import Limits
 from tasks.machine.state import TaskState
 from tests.simulation.checkers.ledger import Ledger
 from tests.tasks.memory import desired
@@ -238,7 +238,7 @@ class Broken:
     def hold(self, task: str, phase: TaskPhase = TaskPhase.READING) -> TaskState:
         """Let the worker run a task of partition 0."""
         wanted = desired().model_copy(update={"task_id": task, "start": {P0: 0}})
-        state, _ = begin(wanted, 1, None, LoopLimits(), 0.0)
+        state, _ = begin(wanted, 1, None, Limits(), 0.0)
         self.workers[0].tasks[task] = Held(state)
         self.put(task, phase=phase)
         return self.workers[0].tasks[task].state

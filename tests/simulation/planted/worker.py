@@ -7,7 +7,7 @@ from tasks.contract import offsets
 from tasks.contract.messages import Counters, DesiredTask, FailureCode, Order
 from tasks.contract.offsets import Offsets
 from tasks.machine import machine, orders, reading
-from tasks.machine.pacing import LoopLimits
+from tasks.machine.pacing import Limits
 from tasks.machine.state import JournalContents, ReadWork, TaskState
 from tasks.ports import JournalEntry
 from tests.simulation.planted.patches import Function, Mutant, Patches
@@ -47,7 +47,7 @@ def born_without_the_end(patches: Patches) -> None:
             task: DesiredTask,
             incarnation: int,
             held: JournalContents | None,
-            limits: LoopLimits,
+            limits: Limits,
             now: float,
         ) -> object:
             order = task.order.model_copy(update={"end": None})
@@ -65,7 +65,7 @@ def journal_not_used(patches: Patches) -> None:
             task: DesiredTask,
             incarnation: int,
             held: JournalContents | None,
-            limits: LoopLimits,
+            limits: Limits,
             now: float,
         ) -> object:
             return begin(task, incarnation, held and JournalContents((), held.end), limits, now)

@@ -14,7 +14,7 @@ from supervisor.control.publish import Publisher
 from supervisor.control.reconcile import ActionContext, make_pass
 from supervisor.control.wakeups import Wakeups
 from supervisor.control.worker_registry import WorkerRegistry
-from supervisor.core.planning.observed import Limits, Liveness, WorkerView
+from supervisor.core.planning.observed import Liveness, PlanLimits, WorkerView
 from supervisor.core.planning.passes import Pass
 from supervisor.core.planning.publish import Check, Judgement
 from supervisor.core.values.errors import LeaseLost, SupervisorError
@@ -44,8 +44,8 @@ class Times:
 
     lease_ttl: float = 9.0
     worker_timeout: float = 15.0
-    limits: Limits = field(
-        default_factory=lambda: Limits(
+    limits: PlanLimits = field(
+        default_factory=lambda: PlanLimits(
             period=timedelta(seconds=10),
             pause_lease=timedelta(seconds=12),
             pause_timeout=timedelta(seconds=4),

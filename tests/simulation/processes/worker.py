@@ -12,7 +12,7 @@ from tasks.contract.messages import DesiredTask, SyncRequest, TaskPhase
 from tasks.contract.offsets import Offsets
 from tasks.machine.events import Append, Effect, Look, Merge, Publish, ReadBatch
 from tasks.machine.orders import Step
-from tasks.machine.pacing import LoopLimits
+from tasks.machine.pacing import Limits
 from tasks.ports import Fenced, OverlordClient
 from tasks.worker.journal import Journal, JournalFolder
 from tasks.worker.options import WorkerOptions
@@ -44,7 +44,7 @@ class Pace:
     long_poll_s: float = 10.0
     report_s: float = 4.5
     slots: int = 4
-    limits: LoopLimits = field(default_factory=LoopLimits)
+    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True)

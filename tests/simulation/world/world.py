@@ -8,7 +8,7 @@ from supervisor.core.values.errors import MetadataUnavailable
 from tasks.contract.messages import FailureCode, TaskPhase
 from tasks.contract.offsets import Offsets, TopicPartition
 from tasks.machine.events import ReadBatch
-from tasks.machine.pacing import LoopLimits as TaskLimits
+from tasks.machine.pacing import Limits as TaskLimits
 from tests.simulation.checkers.ledger import Ledger
 from tests.simulation.faults import tables
 from tests.simulation.faults.faults import TARGET_RATE, Swarm, kind_of

@@ -26,7 +26,7 @@ from supervisor.control.reconcile import ActionContext, make_pass
 from supervisor.control.state_recorder import StateRecorder
 from supervisor.control.wakeups import Wakeups
 from supervisor.control.worker_registry import WorkerRegistry
-from supervisor.core.planning.observed import Limits
+from supervisor.core.planning.observed import PlanLimits
 from supervisor.core.planning.passes import Pass
 from supervisor.core.queue.events import QueueConfig
 from supervisor.eventqueue.meters import Meters
@@ -213,13 +213,10 @@ def a_world(
     clock, changed = ManualClock(NOON), Wakeups()
     leadership, streams = Leadership(store, clock, holder="one", url=URL, ttl=DAY), LookedAt(clock)
     registry = _registry_of(clock, leadership)
-    sources = Sources(store, streams, registry, Limits())
+    sources = Sources(store, streams, registry, PlanLimits())
     endings = TaskEnder(QueueConfig(), registry.report)
-    loop = Loop(
-        _passes(ActionContext(sources, clock, new_token, endings), leadership, changed),
-        clock,
-        threads=2,
-    )
+    context = ActionContext(sources, clock, new_token, endings)
+    loop = Loop(_passes(context, leadership, changed), clock, threads=2)
     journals = AgentJournals()
     watching = StateRecorder(store, clock, leadership.term, loop)
     meters = _metered(store, loop)

@@ -12,7 +12,7 @@ from supervisor.chores.compaction import Compacting
 from supervisor.chores.compaction_commit import Swapping
 from supervisor.control.desired_state import desired_state
 from supervisor.control.wakeups import Wakeups
-from supervisor.core.planning.observed import Limits
+from supervisor.core.planning.observed import PlanLimits
 from supervisor.core.tables.compaction import Compaction, Target, merged
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.ports.store import Store
@@ -92,7 +92,7 @@ class Dock(Harbour):
         found = []
         for name, hand in self.hands.all.items():
             with self.store.reading() as tx:
-                answer = desired_state(tx, name, self.leadership.term(), Limits().pause_lease)
+                answer = desired_state(tx, name, self.leadership.term(), PlanLimits().pause_lease)
             found += [Told(order, hand.incarnation) for order in answer.compactions]
         return found
 

@@ -12,7 +12,13 @@ from supervisor.core.model.rows import (
     TaskStatus,
 )
 from supervisor.core.planning.actions import Action
-from supervisor.core.planning.observed import Limits, Liveness, Observed, StreamState, WorkerView
+from supervisor.core.planning.observed import (
+    Liveness,
+    Observed,
+    PlanLimits,
+    StreamState,
+    WorkerView,
+)
 from supervisor.core.planning.plan import plan
 from supervisor.core.spec.sections.tuning_config import TuningConfig
 from supervisor.core.spec.spec import SupervisorSpec
@@ -197,7 +203,7 @@ def observed(
     current = wanted or spec()
     return Observed(
         now=now,
-        limits=Limits(),
+        limits=PlanLimits(),
         current=SpecVersion(TOPIC, version, NOON, None if terminated else current),
         specs={version: current, **(older or {})},
         committed=committed(0, 0, 0, 0) if stored is None else stored,

@@ -7,7 +7,7 @@ import pytest
 
 from supervisor.core.model.rows import AuditEntry, Generation, GenerationState, Task, TaskStatus
 from supervisor.core.planning.actions import StartTask
-from supervisor.core.planning.observed import Limits, Liveness
+from supervisor.core.planning.observed import Liveness, PlanLimits
 from supervisor.core.planning.states import State, roll_up
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import UnusableFiles
@@ -360,7 +360,7 @@ def test_verbs_of_an_idle_supervisor_are_done_within_a_period_and_the_pause(
     before = {g.id for g in live(world)}
     assert len(before) == 2
     world.set_spec(wanted)
-    limits = Limits()
+    limits = PlanLimits()
 
     seconds = 0
     while not done(world, before):

@@ -27,7 +27,7 @@ from tasks.machine.events import (
     Ticked,
 )
 from tasks.machine.machine import begin, step
-from tasks.machine.pacing import LoopLimits
+from tasks.machine.pacing import Limits
 from tasks.machine.state import JournalContents, TaskState
 from tasks.ports import BatchJob, JournalEntry, MergeResult, StreamTimeout
 from tests.tasks.memory import MemoryLog, entry_of
@@ -41,7 +41,7 @@ class Bench:
 
     task: DesiredTask
     log: MemoryLog
-    limits: LoopLimits = field(default_factory=LoopLimits)
+    limits: Limits = field(default_factory=Limits)
     now: float = 100.0
     incarnation: int = 7
     journal: list[JournalEntry] = field(default_factory=list)

@@ -4,15 +4,15 @@ from tasks.contract.ingest_spec import Tuning
 from tasks.machine.events import (
     Ticked,
 )
-from tasks.machine.pacing import LoopLimits
+from tasks.machine.pacing import Limits
 from tasks.ports import JournalEntry
 from tests.tasks.machine.bench import Bench
 from tests.tasks.memory import LIVELY, MemoryLog, at, desired
 
-SMALL = LoopLimits(rows_first=10, catch_up_batches=1_000)
+SMALL = Limits(rows_first=10, catch_up_batches=1_000)
 
 
-def bench(stable: int = 0, *, tuning: Tuning = LIVELY, limits: LoopLimits = SMALL) -> Bench:
+def bench(stable: int = 0, *, tuning: Tuning = LIVELY, limits: Limits = SMALL) -> Bench:
     return Bench(desired(tuning=tuning), MemoryLog(at(0), at(stable)), limits)
 
 

@@ -12,7 +12,7 @@ from tasks.machine.events import (
     ReadBatch,
     Ticked,
 )
-from tasks.machine.pacing import LoopLimits
+from tasks.machine.pacing import Limits
 from tasks.machine.state import report
 from tests.tasks.machine.machines import bench, ranges, until
 from tests.tasks.memory import LIVELY, at, order, pause
@@ -222,7 +222,7 @@ def test_a_job_that_does_not_hear_its_cancellation_is_cancelled_again() -> None:
 
 
 def test_a_batch_known_to_last_too_long_is_cancelled_at_once() -> None:
-    limits = LoopLimits(rows_first=10, catch_up_batches=1, catch_up_target_s=100)
+    limits = Limits(rows_first=10, catch_up_batches=1, catch_up_target_s=100)
     b = bench(1_000_000, limits=limits)
     until(b, ReadBatch)
     b.carry_out()

@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 
 from tasks.contract.ingest_spec import Tuning
-from tasks.machine.pacing import LoopLimits, Pace, first_pace
+from tasks.machine.pacing import Limits, Pace, first_pace
 
 TUNING = Tuning(batch_target=timedelta(seconds=2), batch_rows_min=500, batch_rows_max=500_000)
-LIMITS = LoopLimits()
+LIMITS = Limits()
 
 
 def lasted(pace: Pace, rows_per_s: float, fixed_s: float) -> float:

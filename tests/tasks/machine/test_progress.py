@@ -20,7 +20,7 @@ from tasks.machine.events import (
     Unanswered,
     Unwritten,
 )
-from tasks.machine.pacing import LoopLimits
+from tasks.machine.pacing import Limits
 from tasks.machine.state import report
 from tests.tasks.machine.bench import Bench
 from tests.tasks.machine.machines import bench, until
@@ -28,9 +28,7 @@ from tests.tasks.memory import at, order, pause
 
 PATIENCE_S = 60.0
 GIVE_UP_S = 20.0
-LIMITS = LoopLimits(
-    rows_first=10, catch_up_batches=1_000, progress_s=PATIENCE_S, give_up_s=GIVE_UP_S
-)
+LIMITS = Limits(rows_first=10, catch_up_batches=1_000, progress_s=PATIENCE_S, give_up_s=GIVE_UP_S)
 FULL = "no space below /data/journal"
 
 

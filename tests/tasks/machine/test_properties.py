@@ -20,11 +20,11 @@ from tasks.machine.events import (
     Ticked,
     Unanswered,
 )
-from tasks.machine.pacing import LoopLimits
+from tasks.machine.pacing import Limits
 from tests.tasks.machine.bench import Bench
 from tests.tasks.memory import MemoryLog, at, desired, pause
 
-_LIMITS = LoopLimits(rows_first=5, catch_up_batches=2)
+_LIMITS = Limits(rows_first=5, catch_up_batches=2)
 
 
 class Promises(RuleBasedStateMachine):

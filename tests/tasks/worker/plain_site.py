@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tasks.contract.messages import Order, TaskPhase
-from tasks.machine.pacing import LoopLimits
+from tasks.machine.pacing import Limits
 from tasks.machine.state import TaskState
 from tasks.worker.finishing_slots import FinishingSlots
 from tasks.worker.journal import JournalFolder
@@ -14,7 +14,7 @@ from tasks.worker.runner import TaskRunner, World
 from tests.tasks.memory import DEADLINE_S, MemoryLog, MemoryOverlord, at, desired
 from tests.tasks.plain_engine import PlainEngine
 
-LIMITS = LoopLimits(rows_first=1_000, poll_s=0.01, retry_first_s=0.02, retry_max_s=0.1)
+LIMITS = Limits(rows_first=1_000, poll_s=0.01, retry_first_s=0.02, retry_max_s=0.1)
 
 
 class PlainSite:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tasks.contract.messages import FailureCode, Lack, PublishOutcome, TaskPhase, TaskReport
-from tasks.machine.pacing import LoopLimits
+from tasks.machine.pacing import Limits
 from tasks.machine.state import TaskState
 from tasks.ports import (
     Fenced,
@@ -39,9 +39,7 @@ from tests.tasks.memory import (
 )
 from tests.waiting import wait_until
 
-QUICK = LoopLimits(
-    poll_s=0.01, retry_first_s=0.01, retry_max_s=0.05, turn_s=0.05, cancel_again_s=0.05
-)
+QUICK = Limits(poll_s=0.01, retry_first_s=0.01, retry_max_s=0.05, turn_s=0.05, cancel_again_s=0.05)
 
 
 @dataclass
@@ -52,7 +50,7 @@ class Site:
     engine: MemoryEngine = field(default_factory=MemoryEngine)
     log: MemoryLog = field(default_factory=lambda: MemoryLog(at(0), at(5)))
     overlord: MemoryOverlord = field(default_factory=MemoryOverlord)
-    limits: LoopLimits = QUICK
+    limits: Limits = QUICK
     finishing: int = 4
     fenced: threading.Event = field(default_factory=threading.Event)
     alive: bool = True

@@ -328,7 +328,7 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from tasks.worker.options import WorkerOptions
-from tasks.worker.worker import Outside, run_worker
+from tasks.worker.worker import WorkerPorts, run_worker
 from tests.tasks.memory import MemoryEngine, MemoryLog, MemoryOverlord, at, desired
 
 class Told(MemoryOverlord):
@@ -341,7 +341,7 @@ class Told(MemoryOverlord):
 overlord = Told()
 overlord.list(desired("task-1", taken_up=sys.argv[2] == "again"))
 options = WorkerOptions("w", Path(sys.argv[1]), "warehouse", ("http://o",), port=0)
-outside = Outside(MemoryEngine(), MemoryLog(at(0), at(5)), overlord)
+outside = WorkerPorts(MemoryEngine(), MemoryLog(at(0), at(5)), overlord)
 sys.exit(run_worker(options, outside))
 """
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
-from tasks.machine.pacing import LoopLimits
+from tasks.machine.pacing import Limits
 from tasks.ports import Sampler
 from tasks.worker.incarnations import begin_life
 from tasks.worker.options import WorkerOptions
@@ -27,7 +27,7 @@ class Site:
     kafka_allow: tuple[str, ...] | None = None
     registry_allow: tuple[str, ...] | None = None
     code: int | None = None
-    limits: LoopLimits = QUICK
+    limits: Limits = QUICK
     slots: int = 4
 
     def start(self) -> Worker:

@@ -27,7 +27,7 @@ from supervisor.core.planning.actions import (
     OpenGeneration,
     ResumeReading,
 )
-from supervisor.core.planning.observed import Limits, Liveness
+from supervisor.core.planning.observed import Liveness, PlanLimits
 from supervisor.core.values.clock_skew import is_ahead, is_over
 from tasks.contract.messages import TaskPhase, TaskReport
 from tasks.contract.offsets import furthest, is_empty
@@ -65,7 +65,7 @@ def next_step(
     replicas: Sequence[ReplicaView],
     successor: OpenGeneration | None,
     now: datetime,
-    limits: Limits,
+    limits: PlanLimits,
 ) -> HandoffStep:
     """Return the next step of a generation in PAUSING.
 
@@ -100,7 +100,7 @@ def next_step(
     return HandoffStep((*ended, _fix(generation, stopped, successor)))
 
 
-def _lapsed(since: datetime, now: datetime, limits: Limits) -> str | None:
+def _lapsed(since: datetime, now: datetime, limits: PlanLimits) -> str | None:
     """Say why a pause may not be trusted any more; None: it may."""
     half = limits.pause_lease / 2
     if is_ahead(since, half, now):

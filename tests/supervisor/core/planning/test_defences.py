@@ -10,7 +10,7 @@ from supervisor.adapters.manual_clock import ManualClock
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.model.rows import CommittedOffset, GenerationState, TaskStatus, WorkerRow
 from supervisor.core.planning.actions import BeginHandoff, FixEnd
-from supervisor.core.planning.observed import Limits, Liveness
+from supervisor.core.planning.observed import Liveness, PlanLimits
 from supervisor.core.planning.publish import PublishFacts, judge
 from supervisor.core.planning.rules.handoff import HandoffStep, ReplicaView, next_step
 from tasks.contract.messages import (
@@ -28,7 +28,7 @@ from tasks.machine.machine import step
 from tests.supervisor.core.snapshots import EVEN, NOON, generation, part, pausing, report, task
 from tests.tasks.machine.machines import bench
 
-_LIMITS = Limits()
+_LIMITS = PlanLimits()
 _READ = dict.fromkeys(EVEN, 7)
 
 

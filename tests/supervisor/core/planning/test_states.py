@@ -6,7 +6,7 @@ import pytest
 
 from supervisor.core.model.rows import TaskStatus
 from supervisor.core.planning.actions import SlotNeed
-from supervisor.core.planning.observed import Limits, Observed, StreamState, StreamTrouble
+from supervisor.core.planning.observed import Observed, PlanLimits, StreamState, StreamTrouble
 from supervisor.core.planning.plan import plan
 from supervisor.core.planning.states import State, roll_up
 from supervisor.core.queue.events import QueueHealth, QueueMode, QueueName, QueueRow, container_of
@@ -71,7 +71,7 @@ def suspended(**seen: object) -> Observed:
 
 
 RUNNING, SICK = State.RUNNING, State.UNHEALTHY_SUPERVISOR
-ENOUGH = Limits().unhealthiness_threshold
+ENOUGH = PlanLimits().unhealthiness_threshold
 AWAY = StreamTrouble.UNREACHABLE
 CASES = {
     "running": Case(RUNS, RUNNING, "RUNNING"),

@@ -19,7 +19,7 @@ from supervisor.core.planning.actions import (
     OpenGeneration,
     StartTask,
 )
-from supervisor.core.planning.observed import Limits, Liveness, Observed
+from supervisor.core.planning.observed import Liveness, Observed, PlanLimits
 from supervisor.core.planning.plan import plan
 from supervisor.core.planning.rules.initial_offsets import SETTLED_AFTER
 from supervisor.core.spec.sections.tuning_config import TuningConfig
@@ -133,8 +133,8 @@ def test_a_backoff_is_kept_whatever_seconds_the_clocks_differ_by() -> None:
     seen = fails(12)
 
     assert not starts(replace(seen, now=NOON - 5 * SECOND))
-    assert not starts(replace(seen, now=NOON + Limits().backoff_max - SECOND))
-    assert starts(replace(seen, now=NOON + Limits().backoff_max)) == ["clicks:1"]
+    assert not starts(replace(seen, now=NOON + PlanLimits().backoff_max - SECOND))
+    assert starts(replace(seen, now=NOON + PlanLimits().backoff_max)) == ["clicks:1"]
 
 
 def test_a_success_that_a_clock_ahead_has_told_ends_no_backoff() -> None:

@@ -13,7 +13,7 @@ from supervisor.core.planning.actions import (
     EndTask,
     OpenGeneration,
 )
-from supervisor.core.planning.observed import Limits, Liveness, Observed
+from supervisor.core.planning.observed import Liveness, Observed, PlanLimits
 from tasks.contract.offsets import TopicPartition
 from tests.supervisor.core.snapshots import (
     END,
@@ -59,7 +59,7 @@ def standing(
 @pytest.mark.parametrize(
     ("of", "limit", "rule"),
     [
-        (generation(1, EVEN), Limits().progress_timeout, "progress timeout is 300 s"),
+        (generation(1, EVEN), PlanLimits().progress_timeout, "progress timeout is 300 s"),
         (PUBLISHES, 30 * MINUTE, "completionTimeout is 1800 s"),
     ],
     ids=["reading", "publishing"],
@@ -115,7 +115,7 @@ def broken(times: int, *, alive: bool = False, newer: bool = True) -> Observed:
 
 def test_a_range_that_its_spec_fails_is_given_up_once_there_is_a_newer_one() -> None:
     """Goal: a spec that is mended goes on with what the broken one could not.  Source: P17."""
-    enough = Limits().unhealthiness_threshold
+    enough = PlanLimits().unhealthiness_threshold
 
     found = decided(broken(enough))
 
@@ -126,7 +126,7 @@ def test_a_range_that_its_spec_fails_is_given_up_once_there_is_a_newer_one() -> 
 @pytest.mark.parametrize(
     "seen",
     [
-        broken(Limits().unhealthiness_threshold - 1),
+        broken(PlanLimits().unhealthiness_threshold - 1),
         broken(9, alive=True),
         broken(9, newer=False),
         replace(broken(9), current=replace(broken(9).current, spec=None)),

@@ -14,7 +14,7 @@ from supervisor.core.planning.actions import (
     FixEnd,
     ResumeReading,
 )
-from supervisor.core.planning.observed import Limits, Liveness
+from supervisor.core.planning.observed import Liveness, PlanLimits
 from supervisor.core.planning.rules.handoff import HandoffStep, ReplicaView, next_step
 from tasks.contract.messages import TaskPhase
 from tasks.contract.offsets import Offsets, OffsetsError
@@ -44,7 +44,7 @@ def step(
 ) -> HandoffStep:
     """Look `after_s` seconds after the pause was ordered."""
     now = PAUSED_AT + after_s * SECOND
-    return next_step(generation or pausing(at=0), replicas, None, now, Limits())
+    return next_step(generation or pausing(at=0), replicas, None, now, PlanLimits())
 
 
 READS = replica(1, TaskPhase.READING, sequence=0)
@@ -112,7 +112,7 @@ def test_a_group_that_waits_says_when_to_look_again() -> None:
     waits = step([replica(0), READS], 5)
 
     assert waits.actions == ()
-    assert waits.wake_at == PAUSED_AT + Limits().pause_timeout
+    assert waits.wake_at == PAUSED_AT + PlanLimits().pause_timeout
 
 
 def test_the_end_is_per_partition_that_of_the_furthest() -> None:
@@ -142,4 +142,4 @@ def test_replicas_of_different_partitions_are_a_bug() -> None:
 def test_a_pause_times_out_before_half_its_lease() -> None:
     """Goal: limits under which a handoff could never end are refused."""
     with pytest.raises(ValueError, match="half the pause lease"):
-        Limits(pause_timeout=30 * SECOND, pause_lease=60 * SECOND)
+        PlanLimits(pause_timeout=30 * SECOND, pause_lease=60 * SECOND)
