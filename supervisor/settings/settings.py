@@ -388,7 +388,7 @@ def _as_problem(error: ValidationError) -> SetupProblem:
     first = error.errors(include_url=False)[0]
     name = f"{PREFIX}{str(first['loc'][0]).upper()}" if first["loc"] else "settings"
     context = first.get("ctx", {})
-    message = str(context.get("told") or first["msg"])
+    message = str(context.get("message") or first["msg"])
     if first["type"] == "extra_forbidden":
         message = "is not a setting"
     hint = str(context.get("hint") or "see `python -m supervisor.settings`")

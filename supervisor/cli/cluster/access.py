@@ -305,4 +305,4 @@ def _duration(text: str) -> timedelta:
         return parse_duration(text)
     except ValueError as error:
         context = getattr(error, "context", None) or {}
-        raise typer.BadParameter(f"{context.get('told')}: {context.get('hint')}") from None
+        raise typer.BadParameter(f"{context.get('message')}: {context.get('hint')}") from None

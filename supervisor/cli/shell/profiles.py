@@ -155,7 +155,7 @@ def _refused(path: Path, error: ValidationError) -> CommandFailed:
     where = ".".join(str(part) for part in first["loc"])
     context = first.get("ctx", {})
     if first["type"] != "extra_forbidden":
-        message = str(context.get("told") or first["msg"])
+        message = str(context.get("message") or first["msg"])
         return CommandFailed(f"{path}: {where}: {message}", str(context.get("hint") or ""))
     known = (Profile if len(first["loc"]) > 1 else Profiles).model_fields
     meant = nearest(str(first["loc"][-1]), known)

@@ -124,7 +124,7 @@ class SpecProblems:
         context = wrong.get("ctx", {})
         if wrong["type"] == "spec":
             place += str(context.get("within", ""))
-            self.refuse(place, str(context["told"]), str(context["hint"]))
+            self.refuse(place, str(context["message"]), str(context["hint"]))
         elif wrong["type"] == "missing":
             name = str(wrong["loc"][-1])
             if place not in self.dropped:

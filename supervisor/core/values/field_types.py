@@ -35,8 +35,8 @@ def wrong(message: str, hint: str = "", within: str = "") -> PydanticCustomError
 
     `within` is a pointer from the field to the part of it that is wrong.
     """
-    context = {"told": message, "hint": hint, "within": within}
-    return PydanticCustomError("spec", "{told}", context)
+    context = {"message": message, "hint": hint, "within": within}
+    return PydanticCustomError("spec", "{message}", context)
 
 
 def shown(value: object) -> str:
@@ -76,7 +76,7 @@ def parse_duration(text: str) -> timedelta:
     """Return an ISO 8601 duration; days have 24 hours.
 
     Raises:
-        PydanticCustomError: a ValueError whose context holds `told` and `hint`.
+        PydanticCustomError: a ValueError whose context holds `message` and `hint`.
 
     Joda's `P1M` has no length of its own, so months and years are refused.
     """
