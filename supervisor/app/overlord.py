@@ -122,7 +122,7 @@ class Overlord:
         try:
             self.store.optimize()
         except SupervisorError as error:
-            log.warning("the metadata database was not looked over", error=str(error))
+            log.warning("the metadata database was not optimized", error=str(error))
 
     def _write_denied(self) -> None:
         """Write the denied tries of this process, leading or not."""

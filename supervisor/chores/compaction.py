@@ -71,7 +71,7 @@ class Compacting:
     changed: Wakeups
     new_token: Callable[[], str]
 
-    # -- what people ask -----------------------------------------------------------------------
+    # -- verbs of people -----------------------------------------------------------------------
 
     def rule(self, data_source: str) -> CompactionRule | None:
         """Return the rule of a table; None: the table is compacted only on demand.

@@ -215,7 +215,7 @@ def _audit(tx: Transaction, entry: AuditEntry, changed: Sequence[Segment]) -> No
     tx.audit.write(AuditEntry(entry.at, entry.actor, entry.action, entry.subject, detail))
 
 
-# -- what becomes of them --------------------------------------------------------------------------
+# -- queue handlers --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -232,7 +232,7 @@ class SegmentsUnused:
         for event in events:
             unused_at = _unused_at(event)
             if unused_at is None:
-                answers.append(Fail("its body does not tell when the segment was marked unused"))
+                answers.append(Fail("its body lacks the time when the segment was marked unused"))
             else:
                 answers.append(EventDone())
                 due.append((event, unused_at))

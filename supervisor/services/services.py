@@ -95,7 +95,7 @@ class Services:
     compacting: Compacting
     quarantine: Quarantine
 
-    # -- what is shown -----------------------------------------------------------------------------
+    # -- queries -----------------------------------------------------------------------------------
     supervisors: SupervisorQueries
     tasks: TaskQueries
     tables: TableQueries

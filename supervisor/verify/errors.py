@@ -81,7 +81,7 @@ class _ErrorsReading:
         of_files += sum(each.file.rows for each in self._publication.errors_let_go)
         if self._kept is not None and self._kept != of_files:
             detail = (
-                f"{self._kept} bad records are told to be kept, files on record have {of_files}"
+                f"{self._kept} quarantined records are reported, files on record have {of_files}"
             )
             self._find(FindingKind.ROW_COUNT, detail)
 

@@ -269,7 +269,7 @@ def wrong_records(
     file: SegmentFile, counted: int | None, recorded: int
 ) -> tuple[FindingKind, str, int]:
     """Return kind, text and number of a finding: `counted` records differ from those on record."""
-    count_text = "a number that not all of them tell" if counted is None else f"{counted} records"
+    count_text = "an unknown number of records" if counted is None else f"{counted} records"
     detail = f"{file.path}: its rows stand for {count_text}, on record are {recorded}"
     return FindingKind.ROW_COUNT, detail, recorded if counted is None else abs(counted - recorded)
 

@@ -1,7 +1,7 @@
-"""The judgement, pure: what the topic has, against what the table says and holds.
+"""The pure judgement of a verification: the topic's records against the ledger and the files.
 
     committed     first_offset                              next_offset
-                       ├──── publication 1 ────┼─ publication 2 ─┤      tile, or say why not
+                       ├──── publication 1 ────┼─ publication 2 ─┤      tile, or give a reason
     topic              ■■■■■■■■■·■■■■■■■■■■■■■■■■■■■■■■■·■■■■■■■■■      · is no record (a marker)
     rows               ■■■■■■■■■ ■■■■■■■ ■■■■■■■■■■■■■■■ ■■■■■■■■■      every ■ of the topic is
     rejects                             ■                               exactly once here or there
@@ -179,7 +179,7 @@ def _held_by_others(facts: PartitionFacts, published: PublishedRange, wanted: Ru
 def _not_gone(facts: PartitionFacts, published: PublishedRange, excess: int) -> tuple[Finding, ...]:
     if not excess:
         return ()
-    detail = f"{published.dropped} rows were dropped on record, of which so many are still there"
+    detail = f"{published.dropped} rows are on record as dropped, but some of them are still there"
     at = published.generation_id
     return (Finding(FindingKind.ROW_COUNT, detail, at, facts.partition, records=excess),)
 

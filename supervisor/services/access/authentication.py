@@ -99,7 +99,7 @@ class Authentication:
         self._buckets: _Remembered[Bucket] = _Remembered()
         self._denied: dict[tuple[str, str, str, str], DeniedTry] = {}
 
-    # -- who it is -----------------------------------------------------------------------------
+    # -- callers -------------------------------------------------------------------------------
 
     def known(self, credentials: Credentials, address: str) -> Caller | None:
         """Return the caller if a cache or a token proves it; None: the password has to be proved.
@@ -167,7 +167,7 @@ class Authentication:
                 self._rows = now_s, {row.name: row for row in rows}, tokens
             return self._rows[1], self._rows[2]
 
-    # -- how often -----------------------------------------------------------------------------
+    # -- rates ---------------------------------------------------------------------------------
 
     def admit(self, caller: Caller) -> None:
         """Count a request of a caller against its rate; workers are not limited.
@@ -210,7 +210,7 @@ class Authentication:
         rule = self._rules.lockout
         return Lockout(rule.failures_max * PER_ADDRESS, rule.lasts_s)
 
-    # -- what was refused ----------------------------------------------------------------------
+    # -- denied tries --------------------------------------------------------------------------
 
     def note(self, name: str | None, address: str, what: str, why: str) -> None:
         """Record a denied try for the next flush.
@@ -223,7 +223,7 @@ class Authentication:
         key, now = (who, address, what, why), self._clock.now()
         with self._lock:
             if key not in self._denied and len(self._denied) >= DENIED_KINDS_MAX:
-                key = ("", "", "", "further tries, not told apart")
+                key = ("", "", "", "further tries, counted together")
             before = self._denied.get(key)
             if before is None:
                 before = DeniedTry(now, now, 0, *key)

@@ -183,12 +183,12 @@ def _judged(tx: Transaction, operation: Operation) -> OperationView:
         return operation_view(operation, Progress(OperationState.RUNNING, NOT_KNOWN))
     try:
         newest = tx.specs.newest(operation.supervisor_id)
-    except SpecUnreadable:  # the list goes on; this one is not done while nobody decides
+    except SpecUnreadable:  # unreadable: it is not done yet
         return operation_view(operation, judge_operation(operation, facts), facts.discarded)
     spec = None if newest is None else newest.spec
     rests = spec is None or spec.suspended
     if spec is not None and not rests:
-        # Who rests while nothing comes opens its next range when something does, and no sooner.
+        # An idle supervisor opens its next range when new records come, and no sooner.
         begun = tx.generations.newest(operation.supervisor_id) is not None
         rests = begun and spec.io_config.idle_after is not None
         rests = rests or is_completed(spec, tx.offsets.of(operation.supervisor_id))

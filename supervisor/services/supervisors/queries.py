@@ -172,7 +172,7 @@ class SupervisorQueries:
         supervisor_id = seen.current.supervisor_id
         return state_of(seen, self.loop.last_pass(supervisor_id), self.loop.failing(supervisor_id))
 
-    # -- what was published --------------------------------------------------------------------
+    # -- publications --------------------------------------------------------------------------
 
     def ledger(self, supervisor_id: str) -> Ledger:
         """Return all that a supervisor has committed and published, also of a terminated one.

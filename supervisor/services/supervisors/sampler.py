@@ -86,7 +86,7 @@ class SampleRequests:
         self._listed: dict[str, tuple[str, DesiredSample, PendingSample]] = {}
         """Sample -> its worker, its order for the worker, and its caller's side."""
 
-    # -- who asks ------------------------------------------------------------------------------
+    # -- callers -------------------------------------------------------------------------------
 
     def look(self, spec: SupervisorSpec) -> Probed:
         """Look at the topics of a spec; blocks for some seconds at most.
@@ -167,7 +167,7 @@ class SampleRequests:
         with suppress(InvalidStateError):  # the caller has gone, or it is a repeat
             pending.answer.set_result(answer)
 
-    # -- inside --------------------------------------------------------------------------------
+    # -- private -------------------------------------------------------------------------------
 
     def _list(self, request: SampleRequest, seen: Probed, until: float) -> PendingSample:
         with self._lock:

@@ -84,7 +84,7 @@ async def stream_events(
     _, trimmed, newest = await run_in_threadpool(parts.chronicle.feed.stored, _ID_MAX)
     begin = newest if wanted is None else wanted
     if begin > newest:
-        hint = "begin at an id that the list tells, or leave it out"
+        hint = "begin at an id from the list of events, or leave it out"
         raise InvalidRequest([FieldError("/query/after", f"the newest event is {newest}", hint)])
     stream = _server_sent_events(parts, asking, begin, trimmed, supervisor)
     headers = {"X-Accel-Buffering": "no"}  # a buffering proxy would hold events back
