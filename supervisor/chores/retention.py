@@ -103,7 +103,8 @@ class RetentionKeeper:
         return marked
 
     def apply(self, rule: RetentionRule, now: datetime) -> int:
-        """Take out the segments that one valid rule finds too old; raises as `mark_unused` does."""
+        """Take out segments that are too old by a rule, while it applies; raises as `mark_unused`.
+        """
         return sum(
             self.life.mark_unused(
                 table,
