@@ -103,8 +103,7 @@ class RetentionKeeper:
         return marked
 
     def apply(self, rule: RetentionRule, now: datetime) -> int:
-        """Take out segments that are too old by a rule, while it applies; raises as `mark_unused`.
-        """
+        """Take out segments too old by a rule, while it applies; raises as `mark_unused`."""
         return sum(
             self.life.mark_unused(
                 table,
