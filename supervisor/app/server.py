@@ -116,7 +116,7 @@ def require_admin(settings: Settings, store: SqlStore) -> None:
     if settings.requires_login and not principals_of(settings, store).has_admin():
         why = "TIDEGATE_AUTH=required" if settings.on_loopback else f"TIDEGATE_HOST={settings.host}"
         raise SetupProblem(
-            f"with {why} callers have to log in, and this overlord has no administrator",
+            f"with {why} callers are asked who they are, and this overlord has no administrator",
             "make an administrator: tidegate access token create admin --role admin --on '*'",
         )
 
