@@ -1,5 +1,5 @@
 """The overlord's HTTP edge: routes that decide nothing.
 
-Read `server.py` (what is served), `http/problems.py` (what is answered when it is refused) and
-`http/edge.py` (what is refused before a route sees it).
+Read `server.py` (the application), `http/problems.py` (the answers to errors) and `http/edge.py`
+(the checks before a route).
 """

@@ -1,12 +1,12 @@
-"""The overlord's HTTP server, built from its parts; nothing connects here.
+"""The overlord's HTTP application, built from its services; nothing connects here.
 
-    request ─► Requests ─► SecurityHeaders ─► Names ─► Authenticate ─► Bodies ─┐
-               problems ◄───── refused ───────┴────────────┴──────────────┤    │
-                                                  route ◄── Needs ◄── OncePerKey
+    request ─► Requests ─► SecurityHeaders ─► HostNames ─► Authenticate ─► Bodies ─┐
+               problems ◄───── refused ───────┴─────────────┴──────────────┤       │
+                                                  route ◄── Needs ◄── OncePerKey ◄─┘
 
-`Needs` is what each route declares of permissions; without it the overlord does not start.
+Each route declares its permission by `Needs`; without a declaration the overlord does not start.
 
-Everything that is not a route's own answer is a problem (`http/problems.py`).
+Every answer that is not a route's own is a problem (`http/problems.py`).
 """
 
 from collections.abc import Sequence
@@ -81,7 +81,7 @@ ROUTERS = (
 
 
 class Api(FastAPI):
-    """FastAPI whose description tells our problems, not FastAPI's own."""
+    """FastAPI whose OpenAPI document describes our problems, not FastAPI's own errors."""
 
     def openapi(self) -> dict[str, object]:
         """Return the OpenAPI document."""
@@ -99,11 +99,11 @@ def create_api(services: Services) -> FastAPI:
 
 
 def build_routes(hosts: Sequence[str] = ()) -> FastAPI:
-    """Return the application without its parts: enough to describe it."""
+    """Return the application without services: enough to describe it."""
     api = Api(
         title="Tidegate overlord",
         version="v1",
-        docs_url=None,  # these pages load scripts from elsewhere
+        docs_url=None,  # these pages load scripts from other sites
         redoc_url=None,
         middleware=[
             Middleware(Requests),

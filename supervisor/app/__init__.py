@@ -1,1 +1,1 @@
-"""Composition roots: what wires and starts a process; only the command line imports them."""
+"""Composition roots: modules that wire and start a process; only the command line imports them."""

@@ -1,4 +1,4 @@
-"""One overlord, wired: what it is made of, what its timers wake, in which order it starts and ends.
+"""The wiring of one overlord: its parts, its timers, and the order of its start and stop.
 
 lease ── a term begins ──► look at every supervisor, every queue, every task folder
 timers ── only wake ──► passes, and the duties of `chores/table.py`      they hold no truth (H2)
@@ -53,7 +53,7 @@ log = structlog.get_logger()
 
 PASS_THREADS = 4
 OPTIMIZE_PERIOD = timedelta(days=1)
-"""How often SQLite looks which of its indexes pay; it grows slowly."""
+"""The period of SQLite's `optimize`, which updates the statistics of its indexes."""
 DENIED_PERIOD = timedelta(seconds=5)
 
 
@@ -66,10 +66,10 @@ class Overlord:
     wiring: Wiring
     services: Services
     duties: tuple[tuple[Duty, Chore, timedelta], ...]
-    """Each with its period."""
+    """The duties of the leader, each with its chore and its period."""
 
     def start(self) -> BackgroundScheduler:
-        """Start to compete for the lease, to make passes, and the timers that wake them."""
+        """Start to compete for the lease, the loop of passes, and the timers that wake them."""
         self.wiring.loop.start()
         self.wiring.queues.start()
         # A late job runs all the same (H2).
@@ -85,12 +85,12 @@ class Overlord:
         scheduler.start()
         self.wiring.leadership.start(
             on_lead=lambda: self._begin_term(scheduler),
-            on_lost=self.wiring.changed.notify,  # long polls end: their workers ask the new leader
+            on_lost=self.wiring.changed.notify,  # end long polls: workers then ask the new leader
         )
         return scheduler
 
     def ended_threads(self, scheduler: BackgroundScheduler) -> list[str]:
-        """Return what this overlord cannot do without and has ended by itself, in words."""
+        """Return the names of essential threads that have ended by themselves."""
         ended = {
             "leadership loop": self.wiring.leadership.loop_ended,
             "loop of passes": self.wiring.loop.ended,
@@ -118,14 +118,14 @@ class Overlord:
         return run
 
     def _optimize(self) -> None:
-        """Renew what the database knows of its tables, leading or not: it is nobody's write."""
+        """Update the database's statistics, leading or not: these writes need no term."""
         try:
             self.store.optimize()
         except SupervisorError as error:
-            log.warning("the metadata database was not looked over", error=str(error))
+            log.warning("the metadata database was not optimized", error=str(error))
 
     def _write_denied(self) -> None:
-        """Write what was refused here, leading or not."""
+        """Write the denied tries of this process, leading or not."""
         try:
             if self.services.authentication is not None:
                 self.services.authentication.flush()
@@ -133,7 +133,7 @@ class Overlord:
             log.warning("denied tries were not written", error=str(error))
 
     def stop(self, scheduler: BackgroundScheduler) -> None:
-        """End in good order: no pass and no handler runs on, the lease is free for the next."""
+        """Stop in order: let passes and handlers end, then release the lease."""
         scheduler.shutdown(wait=False)
         self.wiring.loop.stop()
         self.wiring.queues.stop()
@@ -149,7 +149,7 @@ def wire_overlord(
 ) -> Overlord:
     """Build an overlord's parts; nothing runs and nothing connects yet.
 
-    `reach` is called with the places that a test may end the process at; it does nothing as a rule.
+    `failpoint` is called with each named step, where a test may end the process.
 
     Raises:
         SetupProblem: settings contradict each other.
@@ -231,7 +231,7 @@ def _outside_of(settings: Settings, wiring: Wiring) -> ServicePorts:
 
 
 def _operations_of(wiring: Wiring, meters: Meters) -> Operations:
-    """Return what people do with event queues."""
+    """Return the operator's verbs on event queues."""
     return Operations(
         wiring.store,
         wiring.clock,
@@ -244,7 +244,7 @@ def _operations_of(wiring: Wiring, meters: Meters) -> Operations:
 
 
 def _metered(store: SqlStore, loop: Loop) -> OverlordMeters:
-    """Return what counts; transactions, what they changed, and passes are told to it."""
+    """Return the metrics, subscribed to transactions, lifecycle events and passes."""
     meters = OverlordMeters()
     store.on_measured(meters.transaction)
     store.on_committed(log_and_count(meters))
@@ -273,7 +273,7 @@ def _rules_of(settings: Settings, formats: Collection[ExportFormat]) -> Operator
 def _loop_of(
     shell: ActionContext, leadership: Leadership, changed: Wakeups
 ) -> tuple[Loop, StateRecorder]:
-    """Return what makes the passes, behind what notes what they find."""
+    """Return the loop of passes, and the recorder that is called after each pass."""
 
     def one_pass(supervisor_id: str) -> Pass | None:
         try:

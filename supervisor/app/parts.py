@@ -1,6 +1,6 @@
-"""Settings into parts of an overlord: formats, limits, names, and who may call.
+"""Parts of an overlord from its settings: formats, limits, host names, authentication.
 
-Like `overlord.py`, which puts all parts together, it may name adapters.
+Like `overlord.py`, which puts all parts together, this module may name adapters.
 """
 
 import functools
@@ -23,13 +23,13 @@ from supervisor.settings.problems import SetupProblem
 from supervisor.settings.settings import Settings
 
 BURST_S = 10
-"""A caller may ask so many seconds' worth of requests at once."""
+"""The burst of the rate limit: a caller may send requests for so many seconds at once."""
 CATALOG_WAIT = timedelta(seconds=10)
-"""How long one statement of the Iceberg catalog may take, and wait for a lock."""
+"""The maximum time of one statement of the Iceberg catalog, and of its wait for a lock."""
 
 
 class _OnFirstUse:
-    """A table format whose library is loaded with the first export: it takes its memory."""
+    """A table format that loads its library with the first export, to save memory."""
 
     def __init__(self, load: Callable[[], TableFormat]) -> None:
         self._load = functools.cache(load)
@@ -39,7 +39,7 @@ class _OnFirstUse:
 
 
 class _CopiesOnFirstUse:
-    """Copies, the same: few tables have a column that grows."""
+    """Copies that load their library on first use: few tables have a column that grows."""
 
     def __init__(self, load: Callable[[], Copies]) -> None:
         self._load = functools.cache(load)
@@ -52,7 +52,7 @@ class _CopiesOnFirstUse:
 
 
 def copies_in(warehouse: Path, failpoint: Callable[[str], None]) -> Copies:
-    """Return who makes copies of published files, in the types of today, below a warehouse."""
+    """Return the port that copies published files of a warehouse to the present column types."""
 
     def local() -> Copies:
         from supervisor.adapters.tables.widened_copies import LocalCopies
@@ -63,7 +63,7 @@ def copies_in(warehouse: Path, failpoint: Callable[[str], None]) -> Copies:
 
 
 def table_formats(warehouse: Path, metadata_url: str) -> dict[ExportFormat, TableFormat]:
-    """Return the formats whose libraries are installed, over the files of a warehouse."""
+    """Return the table formats whose libraries are installed, for a warehouse."""
 
     def delta() -> TableFormat:
         from supervisor.adapters.tables.delta import DeltaFormat
@@ -84,10 +84,10 @@ def table_formats(warehouse: Path, metadata_url: str) -> dict[ExportFormat, Tabl
 
 
 def limits_of(settings: Settings) -> PlanLimits:
-    """Return what the decisions need of the settings.
+    """Return the limits of the planner from the settings.
 
     Raises:
-        SetupProblem: they contradict each other.
+        SetupProblem: the settings contradict each other.
     """
     try:
         return PlanLimits(
@@ -103,13 +103,13 @@ def limits_of(settings: Settings) -> PlanLimits:
 
 
 def names_of(url: str, host: str) -> tuple[str, ...]:
-    """Return the names under which clients may call; an address that means all is no name."""
+    """Return the host names of this overlord for clients; a wildcard address is not a name."""
     own = {urlsplit(url).hostname or "", host} - {"", "0.0.0.0", "::"}  # noqa: S104 -- left out
     return tuple(sorted(own))
 
 
 def authentication_of(settings: Settings, store: Store, clock: Clock) -> Authentication | None:
-    """Return what finds out who calls; None: nobody is asked."""
+    """Return the authentication of callers; None: callers are not authenticated."""
     if not settings.requires_login:
         return None
     lockout = Lockout(settings.lockout_failures, settings.lockout.total_seconds())
@@ -118,5 +118,5 @@ def authentication_of(settings: Settings, store: Store, clock: Clock) -> Authent
 
 
 def passwords_of(settings: Settings) -> Argon2Passwords:
-    """Return what hashes passwords as the operator has set."""
+    """Return the password hashing with the operator's parameters."""
     return Argon2Passwords(settings.password_memory, settings.password_passes)

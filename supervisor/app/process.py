@@ -1,4 +1,4 @@
-"""What each of our processes does before its own work: log lines, a port, folders, failpoints."""
+"""The common start of our processes: logging, a port, folders, failpoints."""
 
 import logging
 import os
@@ -24,9 +24,9 @@ def configure_logging(
 ) -> None:
     """Write one line per event to stderr: JSON for programs, colours for a terminal.
 
-    `more` see each event before it is written.  A line of a worker names it.  What libraries say
-    by the standard library's logging becomes a line of the same form, from warnings on, and so
-    does an error that ends a thread.  No line shows a secret.
+    `more` are processors that see each event before it is written.  The lines of a worker have its
+    name.  Warnings and errors of libraries, and errors that end a thread, become lines of the same
+    form.  No line shows a secret.
     """
     stream = cast("TextIO", LossyStream(sys.stderr))
     terminal = sys.stderr.isatty()
@@ -78,9 +78,9 @@ def _ended_thread(ended: threading.ExceptHookArgs) -> None:
 
 
 def _masking(_: object, __: str, event: MutableMapping[str, object]) -> MutableMapping[str, object]:
-    """Mask what each fact of a line shows, before anything writes it."""
+    """Mask the secrets in each field of an event, before anything writes it."""
     for key, value in event.items():
-        if not key.startswith("_"):  # of structlog's own: records of the standard library
+        if not key.startswith("_"):  # structlog's own fields: records of the standard library
             event[key] = _masked(value)
     return event
 
@@ -95,7 +95,7 @@ def _masked(value: object) -> object:
             return {key: _masked(each) for key, each in value.items()}
         case list() | tuple() | set() | frozenset():
             return [_masked(each) for each in value]
-        case _:  # it is shown by its repr: as it is, if there is nothing to hide
+        case _:  # logged by its repr, as it is, if there is no secret in it
             return value if (shown := without_secrets(repr(value))) == repr(value) else shown
 
 
@@ -129,10 +129,10 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def writable_folder(folder: Path, setting: str) -> Path:
-    """Make the folder and prove that it can be written.
+    """Create the folder and prove that it is writable.
 
     Raises:
-        SetupProblem: it cannot.
+        SetupProblem: the folder is not writable.
     """
     probe = folder / f".tidegate-probe-{os.getpid()}"
     try:
@@ -148,10 +148,10 @@ def writable_folder(folder: Path, setting: str) -> Path:
 
 
 def failpoints() -> Reach:
-    """Return what a process calls at the places it passes; without the variable, nothing happens.
+    """Return the failpoint function of a process; without the variable, it does nothing.
 
     Raises:
-        SetupProblem: the variable cannot be read.
+        SetupProblem: the variable cannot be parsed.
     """
     try:
         return reach_of(os.environ)

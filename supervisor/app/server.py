@@ -1,6 +1,6 @@
-"""The composition root: settings into a running overlord, `overlord.py` served by HTTP.
+"""The composition root of the overlord: from settings to a running HTTP server.
 
-The worker's is `worker.py`.
+The worker's composition root is `worker.py`.
 """
 
 import signal
@@ -34,16 +34,16 @@ from supervisor.settings.settings import OVERLORD_PORT, Settings
 log = structlog.get_logger()
 
 CONNECTIONS_MAX = 1_000
-"""Beyond so many connections and requests the next is answered with 503."""
+"""The maximum of connections and of requests; the next one is answered with 503."""
 GRACEFUL_S = 2
-"""How long open requests may go on after SIGTERM; a long poll is simply asked again."""
+"""Seconds for open requests after SIGTERM; clients simply repeat a long poll."""
 
 
 def open_store(settings: Settings) -> SqlStore:
-    """Bring the metadata database to this version's schema and open it.
+    """Migrate the metadata database to this version's schema, and open it.
 
     Raises:
-        SetupProblem: it is newer than this version, or cannot be reached.
+        SetupProblem: the database is newer than this version, or cannot be reached.
     """
     try:
         migrate(settings.metadata_url)
@@ -57,17 +57,17 @@ def open_store(settings: Settings) -> SqlStore:
 
 
 def lost_by_downgrade(to: str) -> list[str]:
-    """Return what `downgrade_metadata` would lose; raises as it does."""
-    from supervisor.metadata.downgrading import lost_by  # with Alembic, which no start needs
+    """Return descriptions of the data that `downgrade_metadata` would lose; raises as it does."""
+    from supervisor.metadata.downgrading import lost_by  # loads Alembic, which no start needs
 
     return lost_by(to)
 
 
 def downgrade_metadata(settings: Settings, to: str) -> bool:
-    """Bring the metadata database back to schema revision `to`; False: nothing was to be done.
+    """Bring the metadata database back to schema revision `to`; False: it is there already.
 
     Raises:
-        DowngradeRefused: an overlord leads, or there is no such way.
+        DowngradeRefused: an overlord leads, or there is no downgrade to `to`.
         MetadataBusy, MetadataUnavailable: nothing was changed.
     """
     from supervisor.metadata.downgrading import downgrade
@@ -76,17 +76,17 @@ def downgrade_metadata(settings: Settings, to: str) -> bool:
 
 
 class Tls(TypedDict, total=False):
-    """Of uvicorn's settings."""
+    """The TLS settings of uvicorn."""
 
     ssl_certfile: str
     ssl_keyfile: str
 
 
 def tls_of(settings: Settings) -> Tls:
-    """Return what makes uvicorn serve HTTPS; empty: nothing does.
+    """Return uvicorn's TLS settings; empty: the overlord serves plain HTTP.
 
     Raises:
-        SetupProblem: certificate and key are not both there, or do not fit.
+        SetupProblem: certificate or key is missing, or they do not fit.
     """
     cert, key = settings.tls_cert, settings.tls_key
     if cert is None and key is None:
@@ -108,7 +108,7 @@ def tls_of(settings: Settings) -> Tls:
 
 
 def require_admin(settings: Settings, store: SqlStore) -> None:
-    """Return if an overlord that asks who calls has somebody who may answer.
+    """Return if callers are not authenticated, or there is an administrator.
 
     Raises:
         SetupProblem: there is no administrator.
@@ -116,13 +116,13 @@ def require_admin(settings: Settings, store: SqlStore) -> None:
     if settings.requires_login and not principals_of(settings, store).has_admin():
         why = "TIDEGATE_AUTH=required" if settings.on_loopback else f"TIDEGATE_HOST={settings.host}"
         raise SetupProblem(
-            f"with {why} callers are asked who they are, and nobody may administer this overlord",
+            f"with {why} callers are asked who they are, and this overlord has no administrator",
             "make an administrator: tidegate access token create admin --role admin --on '*'",
         )
 
 
 def principals_of(settings: Settings, store: SqlStore) -> Principals:
-    """Return the verbs of `tidegate access` over a metadata database."""
+    """Return the verbs of `tidegate access` for a metadata database."""
     return Principals(store, SystemClock(), passwords_of(settings))
 
 
@@ -131,7 +131,7 @@ def open_principals(settings: Settings) -> Iterator[Principals]:
     """Open the metadata database for `tidegate access`; no overlord need run.
 
     Raises:
-        SetupProblem: it is newer than this version, or cannot be reached.
+        SetupProblem: the database is newer than this version, or cannot be reached.
     """
     store = open_store(settings)
     try:
@@ -144,7 +144,7 @@ def run_overlord(settings: Settings) -> int:
     """Serve until SIGTERM or SIGINT; return the exit code.
 
     Raises:
-        SetupProblem: a port, folder, database or setting stands in the way.
+        SetupProblem: a port, folder, database or setting prevents the start.
     """
     configure_logging(form=settings.log_format)
     reach = failpoints()
@@ -168,7 +168,7 @@ def run_overlord(settings: Settings) -> int:
             http=HeaderTimeoutProtocol,
             ws="none",
             limit_concurrency=CONNECTIONS_MAX,
-            proxy_headers=False,  # else a caller on this machine could name any address as its own
+            proxy_headers=False,  # else a caller on this machine could claim any address
             **tls,
         )
         return _serve(
@@ -187,13 +187,13 @@ def _serve(
     polls: Wakeups,
     ended_threads: Callable[[], list[str]],
 ) -> int:
-    """Serve until SIGTERM or SIGINT; return the exit code: 1 if it ended by itself.
+    """Serve until SIGTERM or SIGINT; return the exit code: 1 if the server ended by itself.
 
-    So it does if the server fails, or a thread that an overlord cannot do without has ended:
-    whoever started the process starts it again, which nobody does for one that only looks alive.
+    The process also ends with 1 if an essential thread has ended: a process manager restarts an
+    ended process, but not one that only looks alive.
 
-    In a thread, for uvicorn's own handlers raise the signal again once it has stopped: the lease
-    would never be given back.
+    The server runs in a thread, because uvicorn's own signal handlers raise the signal again after
+    it has stopped, and then the lease would never be released.
     """
     ended = threading.Event()
 
@@ -214,7 +214,7 @@ def _serve(
         signal.signal(number, on_signal)
     thread = threading.Thread(target=run, name="http", daemon=True)
     thread.start()
-    while not ended.wait(0.2):  # a bare wait would not let the handlers run
+    while not ended.wait(0.2):  # a wait without a timeout would block the signal handlers
         if not server.should_exit and (missing := ended_threads()):
             log.error("this overlord ends: it cannot go on without its threads", ended=missing)
             server.should_exit = True

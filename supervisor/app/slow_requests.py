@@ -1,10 +1,9 @@
-"""A request's head comes in time: whoever sends it byte by byte keeps no connection (S18).
+"""A deadline for the head of each request, against clients that send it byte by byte (S18).
 
-    silent ──first byte──► head ──whole──► request ──answered──► silent
+    silent ──first byte──► head ──complete──► request ──answered──► silent
     └── 10 s, of a new connection ──┘
 
-uvicorn bounds how long an answered connection may be idle, and `api/http/edge.py` how long a body
-takes.
+uvicorn bounds the idle time of an answered connection, and `api/http/edge.py` the time of a body.
 """
 
 import asyncio
@@ -15,17 +14,17 @@ HEAD_S = 10.0
 
 
 class HeaderTimeoutProtocol(H11Protocol):
-    """uvicorn's, with a deadline for the head of each request."""
+    """uvicorn's protocol, with a deadline for the head of each request."""
 
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn's
-        """Begin to wait for the first head."""
+        """Start the deadline of the first head."""
         super().connection_made(transport)
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """Read on; the head is waited for from its first byte, and no more once it is whole."""
+        """Handle data: a head's deadline starts with its first byte and ends with the head."""
         if not self._answering:
             self._wait()
         super().data_received(data)
@@ -33,7 +32,7 @@ class HeaderTimeoutProtocol(H11Protocol):
             self._stop()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait for nothing."""
+        """Cancel the deadline."""
         self._stop()
         super().connection_lost(exc)
 

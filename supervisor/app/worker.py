@@ -1,6 +1,6 @@
-"""The composition root of a worker: settings into Spark, engine and tasks.
+"""The composition root of a worker: from settings to Spark, the engine and tasks.
 
-It loads nothing of the control plane but settings: what a worker does not need takes its memory.
+Of the control plane it imports only settings, to save a worker's memory.
 """
 
 from urllib.parse import urlsplit
@@ -15,7 +15,7 @@ from tasks.worker.task_logs import TaskLogs
 
 
 def worker_options(settings: Settings) -> WorkerOptions:
-    """Return who a worker is and whom it talks to.
+    """Return the worker's options: its identity, its folders and its overlords.
 
     Raises:
         SetupProblem: the data folder cannot be written, or a setting cannot be read.
@@ -43,7 +43,7 @@ def run_worker(settings: Settings) -> int:
     """Start Spark and run tasks until SIGTERM or SIGINT; return the exit code.
 
     Raises:
-        SetupProblem: Java, jars, a folder or a port stands in the way.
+        SetupProblem: Java, jars, a folder or a port prevents the start.
     """
     writable_folder(settings.data_dir, "TIDEGATE_DATA_DIR")
     options = worker_options(settings)
@@ -51,7 +51,7 @@ def run_worker(settings: Settings) -> int:
     configure_logging(logs, form=settings.log_format, worker=options.worker_id)
     reach = failpoints()
     writable_folder(settings.warehouse, "TIDEGATE_WAREHOUSE")
-    listen(options.host, options.port).close()  # told before Spark starts, which takes its time
+    listen(options.host, options.port).close()  # warn before Spark starts, which takes its time
     setup = WorkerSetup(
         options=options,
         java=settings.java,

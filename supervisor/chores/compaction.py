@@ -1,12 +1,11 @@
-"""Compaction: which small files of a table are rewritten as one, by which worker, and when.
+"""Compaction: small files of a table are rewritten as one file, by a rule or on demand.
 
     rule, or asked for ─► row: waits ─► given to a worker that has none ─► it writes one file
                              └ a file was taken out ─► FAILED   ▲              │ asks to publish
                                                         lost ───┘              ▼ compaction_commit
 
-A row is the write intent of its folder, and each attempt has a row of its own: a worker that was
-given up can write on for as long as it likes.  The chore only looks at rows and workers, and may
-run twice.
+A row is the write intent of its folder.  Each attempt has a row of its own, because a lost worker
+may go on writing.  The chore only reads rows and workers, so it may run twice at once.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -49,20 +48,20 @@ from supervisor.ports.store import Clock, Store, Transaction, Workers
 log = structlog.get_logger()
 
 PERIOD = timedelta(seconds=30)
-"""How often tables are looked at for small files, and waiting compactions are given out."""
+"""The period of the chore: it looks for small files and assigns waiting compactions."""
 COMPACTIONS = "compactions"
-"""The list that cursors are of."""
+"""The name of the list that the cursors of compactions belong to."""
 AUTHOR = "compaction rule"
-"""Who asked for what a rule began."""
+"""The author of compactions that a rule began."""
 LOOKED_BACK = 1_000
-"""So many ended compactions of a table are looked at for failures."""
+"""The number of newest ended compactions of a table that are searched for failures."""
 AT_ONCE = 1_000
-"""So many of one table wait or run at most."""
+"""The maximum of live compactions of one table."""
 
 
 @dataclass(frozen=True)
 class Compacting:
-    """The verbs of people, and the chore; one instance per process."""
+    """The compaction verbs, and the chore; one instance per process."""
 
     store: Store
     clock: Clock
@@ -72,10 +71,10 @@ class Compacting:
     changed: Wakeups
     new_token: Callable[[], str]
 
-    # -- what people ask -----------------------------------------------------------------------
+    # -- verbs of people -----------------------------------------------------------------------
 
     def rule(self, data_source: str) -> CompactionRule | None:
-        """Return the rule of a table; None: it is compacted when somebody asks.
+        """Return the rule of a table; None: the table is compacted only on demand.
 
         Raises:
             DataSourceNotFound: there is no such table.
@@ -85,7 +84,7 @@ class Compacting:
             return tx.compactions.rule(data_source)
 
     def file_sizes(self, data_source: str) -> FileSizes:
-        """Return how large files of a table are to become, if nobody says.
+        """Return the target file sizes of a table that apply without a request of its own.
 
         Raises:
             DataSourceNotFound: there is no such table.
@@ -100,7 +99,7 @@ class Compacting:
     def set_rule(
         self, data_source: str, target: Target, skip_latest: timedelta, author: str
     ) -> CompactionRule:
-        """Compact a table by itself from now on.
+        """Set the rule of a table: it is compacted by itself from now on.
 
         Raises:
             DataSourceNotFound: there is no such table.
@@ -129,7 +128,7 @@ class Compacting:
         return rule
 
     def drop_rule(self, data_source: str, author: str) -> bool:
-        """Compact a table only when asked; False: there was no rule.  What runs, goes on.
+        """Drop the rule of a table; False: there was no rule.  Running compactions go on.
 
         Raises:
             DataSourceNotFound: there is no such table.
@@ -146,7 +145,8 @@ class Compacting:
     def compact(
         self, data_source: str, target: Target, author: str, within: Interval | None = None
     ) -> list[Compaction]:
-        """Begin to compact what is small now, in whole chunks inside `within`; return what waits.
+        """Begin to compact small files, in whole chunks inside `within`; return the new
+        compactions.
 
         Raises:
             DataSourceNotFound: there is no such table.
@@ -161,10 +161,10 @@ class Compacting:
         return begun
 
     def cancel(self, wanted: str, author: str) -> Compaction:
-        """Give up a compaction that waits or runs; one that has ended stays as it is.
+        """Cancel a live compaction; one that has ended stays as it is.
 
         Raises:
-            CompactionNotFound: there is none of this id.
+            CompactionNotFound: there is no compaction with this id.
             LeaseLost, Unavailable: nothing was changed.
         """
         with self.store.leading(self.term()) as tx:
@@ -187,7 +187,7 @@ class Compacting:
 
         Raises:
             DataSourceNotFound: there is no such table.
-            BadCursor: it is no cursor of this list.
+            BadCursor: the cursor does not belong to this list.
         """
 
         def read(rows_max: int, before: int | None) -> list[tuple[int, Compaction]]:
@@ -199,15 +199,15 @@ class Compacting:
         return page(COMPACTIONS, limit, cursor, read)
 
     def live(self) -> list[Compaction]:
-        """Return those that wait or run, oldest first."""
+        """Return the compactions that wait or run, oldest first."""
         with self.store.reading() as tx:
             return tx.compactions.live()
 
     def get(self, wanted: str) -> Compaction:
-        """Return one.
+        """Return one compaction.
 
         Raises:
-            CompactionNotFound: there is none of this id.
+            CompactionNotFound: there is no compaction with this id.
         """
         with self.store.reading() as tx:
             return existing(tx, wanted)
@@ -215,7 +215,7 @@ class Compacting:
     # -- the chore -----------------------------------------------------------------------------
 
     def run_once(self) -> int:
-        """End what is lost, begin what rules ask for, give out what waits; return what was begun.
+        """End lost compactions, begin those of rules, assign waiting ones; return how many began.
 
         Raises:
             LeaseLost, Unavailable: the next run goes on.
@@ -244,7 +244,7 @@ class Compacting:
     def _begin(
         self, data_source: str, groups: Sequence[Sequence[Candidate]], author: str
     ) -> list[Compaction]:
-        """Insert what can be: what was chosen was looked at before."""
+        """Insert the compactions whose inputs are still free and used: they were chosen earlier."""
         begun: list[Compaction] = []
         now = self.clock.now()
         with self.store.leading(self.term()) as tx:
@@ -265,12 +265,12 @@ class Compacting:
         led_since = now - self.workers.led_for()
         lost = [(row, why) for row in rows if (why := why_lost(row, views, now, led_since))]
         for row, why in lost:
-            # The job itself may have ended its worker, as a heap that is too small does: what
-            # is tried for ever would then end all others that run there, again and again.
+            # The job itself may have ended its worker, for example by a too small heap.  A job that
+            # is retried forever would end the worker's other tasks again and again.
             self._end(row, why, blamed=True)
 
     def assign(self) -> None:
-        """Give each worker that has none the oldest that waits; an input that is out ends it.
+        """Assign the oldest waiting compaction to each free worker; end those that lost an input.
 
         Raises:
             LeaseLost, Unavailable: the next run of the chore does it.
@@ -295,7 +295,7 @@ class Compacting:
     def _assign_one(
         self, tx: Transaction, waiting: Iterator[Compaction], view: WorkerView
     ) -> list[Compaction]:
-        """Give a worker the first that can be; return those before it that have lost an input."""
+        """Assign the first intact waiting compaction; return those before it that lost an input."""
         taken_out = []
         for row in waiting:
             if inputs_of(tx, row) is not None:
@@ -318,7 +318,7 @@ def _within(tx: Transaction, data_source: str, within: Interval | None) -> list[
 
 
 def _view_of(tx: Transaction) -> Callable[[Segment], Candidate]:
-    """Return what looks a file up: whose rows it has, and whether they are rolled up."""
+    """Return a function from a file to its candidate: its shares, and whether it is rolled up."""
     rolled: dict[tuple[str, int], bool] = {}
 
     def view(segment: Segment) -> Candidate:
@@ -335,9 +335,9 @@ def _view_of(tx: Transaction) -> Callable[[Segment], Candidate]:
 
 
 def _rolls_up(tx: Transaction, supervisor_id: str, spec_version: int) -> bool:
-    """Return whether a spec rolls up; of one that cannot be read here nobody knows.
+    """Return whether a spec rolls up; False for a spec that this release cannot read.
 
-    A file that is taken for plain among plain ones is only put beside them: no row changes.
+    A rolled-up file that counts as plain is only joined with plain ones: no row changes.
     """
     try:
         version = tx.specs.version(supervisor_id, spec_version)
@@ -348,7 +348,7 @@ def _rolls_up(tx: Transaction, supervisor_id: str, spec_version: int) -> bool:
 
 
 def _busy(tx: Transaction, data_source: str) -> set[str]:
-    """Return the segments that a compaction waits for or reads."""
+    """Return the ids of the segments that are inputs of live compactions."""
     rows = tx.compactions.live()
     return {each for row in rows if row.data_source == data_source for each in row.inputs}
 
@@ -379,7 +379,7 @@ def _added(tx: Transaction, row: Compaction) -> Compaction:
 
 
 def compacting_of(w: Wiring) -> Compacting:
-    """Return the verbs of one overlord."""
+    """Return the compaction verbs of one overlord."""
     return Compacting(w.store, w.clock, w.term, w.registry, w.endings, w.changed, w.new_token)
 
 

@@ -1,7 +1,7 @@
-"""The one transaction that puts a compacted file in the place of its inputs.
+"""The commit of a compaction: one transaction replaces the inputs by the compacted file.
 
     every input still used?  ── no ──► FAILED, superseded
-        └ yes ─► inputs out, the file in, exports told, SUCCESS
+        └ yes ─► inputs out, the file in, exports announced, SUCCESS
 
 A reader's list has the inputs or the file, never both and never neither.
 """
@@ -46,7 +46,7 @@ TAKEN_OUT = "a file was taken out of the table since"
 
 @dataclass(frozen=True)
 class Swapping:
-    """What workers ask of compactions; one instance per process."""
+    """Handles the compaction calls of workers; one instance per process."""
 
     store: Store
     clock: Clock
@@ -55,18 +55,18 @@ class Swapping:
     life: SegmentLife
     changed: Wakeups
     assign: Callable[[], None]
-    """Gives what waits to workers that have nothing to compact."""
+    """Assigns waiting compactions to workers without one."""
     failpoint: Callable[[str], None] = lambda _: None
-    """Told of each place passed; a test may end the process there (failpoints)."""
+    """Called with each named step; a test may end the process there (failpoints)."""
 
     def heard(self, request: SyncRequest) -> None:
-        """End what a worker says that it cannot do.
+        """End the compactions that a worker reports as failed.
 
-        One whose queue is damaged goes on until that is repaired, and the worker says so again:
-        its tasks, of other tables too, are to be heard of all the same.
+        A compaction whose queue is damaged goes on until the queue is repaired: the worker repeats
+        its report, and the rest of its report must be handled all the same.
 
         Raises:
-            LeaseLost, Unavailable: it will say so again.
+            LeaseLost, Unavailable: the worker repeats its report.
         """
         failed = {each.compaction_id: each for each in request.compactions if each.failure}
         if not failed:
@@ -83,20 +83,19 @@ class Swapping:
         self.assign()
 
     def publish(self, wanted: str, token: str, request: CompactedFile) -> PublishAnswer:
-        """Put a compacted file in the place of its inputs; a repeat hears the same.
+        """Replace the inputs of a compaction by its file; a repeat gets the same answer.
 
         Raises:
-            CompactionNotFound: there is none of this id.
+            CompactionNotFound: there is no compaction with this id.
             NotAllowed: the token is not that of this compaction, or its worker is fenced.
-            UnusableFiles: the file is not what its inputs are together; the compaction has failed.
-            TooManyOutstandingBytes, QueueDead: the queue in which the inputs are to wait for their
-                end refuses; ask again.
+            UnusableFiles: the file does not match its inputs together; the compaction has failed.
+            TooManyOutstandingBytes, QueueDead: the queue that deletes the inputs refuses.
             LeaseLost, Unavailable: nothing was decided; ask again.
         """
         try:
             answer = self._publish_once(wanted, token, request)
         except UnusableFiles as error:
-            self._fail(wanted, str(error), blamed=True)  # else its worker would offer it for ever
+            self._fail(wanted, str(error), blamed=True)  # else its worker would offer it forever
             raise
         except StateMoved:
             answer = self._fail(wanted, TAKEN_OUT)
@@ -154,9 +153,9 @@ class Swapping:
 
 @contextmanager
 def put_off_if_damaged(row: Compaction) -> Iterator[None]:
-    """Let a compaction go on whose end finds its queue damaged: so do tasks, until it is repaired.
+    """Put off the end of a compaction whose queue is damaged, as for tasks, until the repair.
 
-    The transaction within is undone; whoever ends the compaction asks again.
+    The transaction inside is rolled back, and the caller's next try ends the compaction.
     """
     try:
         yield
@@ -165,10 +164,10 @@ def put_off_if_damaged(row: Compaction) -> Iterator[None]:
 
 
 def existing(tx: Transaction, wanted: str) -> Compaction:
-    """Return one.
+    """Return one compaction.
 
     Raises:
-        CompactionNotFound: there is none of this id.
+        CompactionNotFound: there is no compaction with this id.
     """
     row = tx.compactions.get(wanted)
     if row is None:
@@ -177,10 +176,10 @@ def existing(tx: Transaction, wanted: str) -> Compaction:
 
 
 def check_file(row: Compaction, file: SegmentFile) -> None:
-    """Refuse a file that is not, by its numbers, what its inputs are together.
+    """Refuse a file whose numbers do not match those of its inputs together.
 
     Raises:
-        UnusableFiles: naming what differs.
+        UnusableFiles: the message names the difference.
     """
     path = f"{folder_of(row.data_source, row.id)}/"
     name = file.path.removeprefix(path)

@@ -1,6 +1,6 @@
-"""Duties of the leader and handlers of its event queues: what each row of `table.py` says.
+"""Types of the rows of `table.py`: periodic duties of the leader, and queue handlers.
 
-Both are made from one `Wiring`: a duty or a handler takes from it what it needs.
+Duties and handlers are built from one `Wiring` and take from it the parts that they need.
 """
 
 from collections.abc import Callable, Mapping
@@ -43,15 +43,15 @@ class Wiring:
     queues: EventQueues
     warehouse: Warehouse
     formats: Mapping[ExportFormat, TableFormat]
-    """Those that this installation can write."""
+    """The export formats that this installation can write."""
     copies: Copies
     segment_grace: timedelta
-    """From taking a segment out of its table to the deletion of its file."""
+    """The time from the removal of a segment from its table to the deletion of its file."""
     gc_delay: timedelta
-    """Before files and rows that are left over are looked at, and between two looks."""
+    """The delay before leftover files and rows are looked at, and between two looks."""
     new_token: Callable[[], str]
     reach: Callable[[str], None] = lambda _: None
-    """Called with each place passed; a test may end the process there (failpoints)."""
+    """Called with each named step; a test may end the process there (failpoints)."""
 
     @property
     def term(self) -> Callable[[], int]:
@@ -60,10 +60,10 @@ class Wiring:
 
 
 class Chore(Protocol):
-    """What a duty does each time; safe to crash at any line and to repeat."""
+    """The work of a duty; safe to crash at any line and to repeat."""
 
     def run_once(self) -> object:
-        """Do what is due, within bounds, each write under the term.
+        """Do the due work, within bounds, with each write under the term.
 
         Raises:
             LeaseLost, Unavailable: the next run goes on.
@@ -73,22 +73,22 @@ class Chore(Protocol):
 
 @dataclass(frozen=True)
 class Duty:
-    """A row of `CHORES`: something that the leader does now and then."""
+    """A row of `CHORES`: a periodic duty of the leader."""
 
     name: str
     build: Callable[[Wiring], Chore]
     period: Callable[[Settings], timedelta]
     at_once: bool = False
-    """Also as soon as a term begins."""
+    """Whether the duty also runs as soon as a term begins."""
 
 
 @dataclass(frozen=True)
 class QueueHandler:
-    """A row of `HANDLERS`: who handles the events of a queue, and how the queue is run."""
+    """A row of `HANDLERS`: the handler of a queue, and the configuration of the queue."""
 
     queue: str
     build: Callable[[Wiring], Handler | None]
-    """None: this installation cannot handle them; they wait."""
+    """Builds the handler; None: this installation has none, and the events wait."""
     config: Callable[[Wiring], QueueConfig]
     container: str | None = None
-    """None: the queue of this name in whatever container has one."""
+    """The container of the queue; None: the queue of this name in every container."""

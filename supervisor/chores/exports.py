@@ -1,15 +1,14 @@
-"""Makes exported tables equal to the published list; handles the queues `export-<format>`.
+"""The handler of the queues `export-<format>`: it makes exported tables equal to the tables.
 
-    open the exported table ─► read sequence and list, as leader ─► what differs ─► one commit
-                                                    └─► copies, where a column has another type by
-                                                        now and there is none, or no more
+    open the exported table ─► read sequence and list, as leader ─► difference ─► one commit
+                                                    └─► copies of files whose column types have
+                                                        changed, where the copy is missing
 
-The order is the fence.  A commit goes through only against the very version that was opened, so
-between two commits of one table lies a reading of the list: the later commit has the newer list,
-whoever makes it, also an overlord that was deposed in between.  What it leaves out has an event
-of its own, which the next leader handles; what it has too much cannot come after the commit with
-which each term begins.  After a crash or a lost answer the same look finds
-what is left to do, or nothing.
+The order is the fence.  A commit succeeds only against the version that was opened.  So between two
+commits of one exported table the list is read: the later commit has the newer list, even if a
+deposed overlord makes it.  A change that it misses has an event of its own, which the next leader
+handles.  Each term begins with a commit, after which no deposed overlord can name a file too much.
+After a crash or a lost answer, the next comparison finds what is left to do.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -45,21 +44,21 @@ from supervisor.ports.warehouse import Warehouse
 log = structlog.get_logger()
 
 COPIED_BYTES = 2 * 1024**3
-"""Of so many, as published, copies are made at a time: far less than the handler's time is for."""
+"""The published bytes that are copied per batch: far fewer than fit the handler's time limit."""
 
 
 @dataclass
 class CompareAll:
-    """Has every export looked at once in each term: whatever got lost, is found here."""
+    """Has every export compared once in each term, to find lost changes."""
 
     store: Store
     clock: Clock
     term: Callable[[], int]
     _done: int = 0
-    """The last term in which it was queued."""
+    """The last term in which the comparisons were queued."""
 
     def run_once(self) -> None:
-        """Queue one event for each export, unless this term has it already.
+        """Queue one event for each export, unless it was done in this term.
 
         Raises:
             LeaseLost, Unavailable: nothing was queued; the next call tries again.
@@ -74,32 +73,32 @@ class CompareAll:
 
 @dataclass(frozen=True)
 class _Published:
-    """A table as it was when it was looked at."""
+    """The state of a table at the time of the comparison."""
 
     export: Export | None
     sequence: int
     segments: Sequence[Segment]
     declared: frozenset[str]
-    """Columns that a spec declares as texts or numbers, where files have both."""
+    """Columns declared as texts or numbers, where files of the table have both."""
 
 
 @dataclass(frozen=True)
 class Exporting:
-    """The handler of one format; holds no state, and may run twice at once."""
+    """The export handler of one format; without state, and safe to run twice at once."""
 
     format: ExportFormat
     tables: TableFormat
     warehouse: Warehouse
     copies: Copies
     failpoint: Callable[[str], None] = lambda _: None
-    """Told of each place passed; a test may end the process there (failpoints)."""
+    """Called with each named step; a test may end the process there (failpoints)."""
 
     def __call__(self, events: Sequence[QueuedEvent], context: Context) -> Handled:
-        """Bring one table up to date; every event of a queue is about the same one.
+        """Export the latest state of one table; all events of a queue are about the same table.
 
         Raises:
             LeaseLost: another overlord leads; nothing was committed.
-            ExportUnavailable, StorageUnavailable: the batch comes again.
+            ExportUnavailable, StorageUnavailable: the batch is repeated.
         """
         require_mounted(self.warehouse, context.store)
         tables = {event.key for event in events}
@@ -112,7 +111,7 @@ class Exporting:
             return self._stuck(data_source, str(error), events, context)
 
     def _follow(self, data_source: str, events: Sequence[QueuedEvent], context: Context) -> Handled:
-        opened = self.tables.open(data_source)  # before the list is read: see above
+        opened = self.tables.open(data_source)  # before the list is read: see the head
         seen = self._look(data_source, context)
         done: list[Handling] = [EventDone()] * len(events)
         if seen.export is None or not seen.export.enabled:
@@ -124,7 +123,7 @@ class Exporting:
         if not change.empty or fences:
             self.failpoint("export:decided")
             with context.store.leading(context.term):
-                pass  # who was deposed meanwhile need not even try
+                pass  # a deposed overlord need not try
             standing = opened.commit(change, seen.sequence, context.now)
             self.failpoint("export:committed")
             self._log_export(data_source, len(change.add), len(change.remove), standing)
@@ -143,13 +142,13 @@ class Exporting:
         held: Mapping[str, int],
         context: Context,
     ) -> ExportChange:
-        """Return what differs, after making the copies that are not there, some at a time.
+        """Return the difference to export, after making missing copies, a bounded number at a time.
 
-        One that the exported table names is made again where it is gone, or has another size than
-        is named; if it comes out with another size, that is named anew.
+        A copy that the exported table names is made again if it is missing or has another size.  If
+        the new copy has another size, the table names it anew.
 
         Raises:
-            ExportUnavailable: more are to be made, or the process ends; those that are there stay.
+            ExportUnavailable: more copies are left, or the process ends; finished ones stay.
         """
         change = change_of(held, wanted)
         copied = [file for file in wanted if file.casts]
@@ -184,7 +183,7 @@ class Exporting:
     def _stuck(
         self, data_source: str, problem: str, events: Sequence[QueuedEvent], context: Context
     ) -> Handled:
-        """Set one event aside for people, per problem; the others wait in the row for its end."""
+        """Set one event per problem aside for people; the export's row stands for the others."""
         with context.store.reading() as tx:
             before = tx.exports.get(data_source, self.format)
         is_known = before is not None and before.problem == problem

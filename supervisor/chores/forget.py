@@ -1,11 +1,11 @@
-"""Forgetting a terminated supervisor, when somebody asks for it: its table stays.
+"""Forgetting a terminated supervisor, on demand: its history goes, its table stays.
 
     asked ─► one transaction: specs, committed offsets, gaps and plans go; publications are marked
         └─► event in cluster/forgotten ─► generations that published nothing, and their tasks, go
                                           in batches, once their folders were found empty for good
 
-What was published keeps its rows: it names the files of the table.  The newest generation stays
-as well, without its tasks: ordinals are counted on from it, so that no id is given twice.
+Published generations keep their rows, because these name the files of the table.  The newest
+generation stays too, without its tasks: ordinals go on from it, so that no id is used twice.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,33 +25,33 @@ log = structlog.get_logger()
 
 FORGOTTEN = QueueName(CLUSTER, "forgotten")
 KIND = "supervisor_gone"
-"""Key: the supervisor's id; body: up to which ordinal its generations are meant."""
+"""The kind of event; key: the supervisor's id; body: the last ordinal to be forgotten."""
 ROW_BATCH = 5_000
-"""Rows that one transaction deletes at most."""
+"""The maximum of rows that one transaction deletes."""
 
 
 @dataclass(frozen=True)
 class Forgetting:
-    """Forgets a supervisor's offsets and history; one instance per process."""
+    """Forgets a supervisor's specs, offsets and history; one instance per process."""
 
     store: Store
     clock: Clock
     term: Callable[[], int]
     delay: timedelta
-    """Before the rows of its unpublished work are looked at, and between two looks."""
+    """The delay before the rows of unpublished work are looked at, and between two looks."""
 
     @property
     def config(self) -> QueueConfig:
-        """Return how the queue of forgotten supervisors is filled and emptied."""
+        """Return the configuration of the queue of forgotten supervisors."""
         return QueueConfig(delay=self.delay)
 
     def forget(self, supervisor_id: str, author: str) -> None:
-        """Forget where a terminated supervisor stood; its id can be used anew, from the start.
+        """Forget a terminated supervisor; its id can be used anew, from the start.
 
         Raises:
             SupervisorNotFound: there is no such id, or it was forgotten before.
-            NotForgettable: it is not terminated, or has work to finish.
-            StateMoved: somebody gave the id a new spec meanwhile; nothing was forgotten.
+            NotForgettable: the supervisor is not terminated, or has work to finish.
+            StateMoved: the id was given a new spec meanwhile; nothing was forgotten.
             LeaseLost, Unavailable: nothing was forgotten.
         """
         now = self.clock.now()
@@ -68,7 +68,7 @@ class Forgetting:
             if last is not None:
                 event = QueuedEvent(KIND, supervisor_id, {"upTo": last.ordinal})
                 tx.events.add(FORGOTTEN, event, self.config, now, exempt=True)
-            if tx.specs.newest(supervisor_id) is not None:  # it is newer than the tombstone
+            if tx.specs.newest(supervisor_id) is not None:  # newer than the tombstone
                 raise StateMoved(f"[{supervisor_id}] was given a new spec meanwhile")
 
 
@@ -93,17 +93,17 @@ def _write_audit(
 
 
 class SupervisorGone:
-    """Handles `supervisor_gone`: deletes the rows of work that published nothing."""
+    """Handles `supervisor_gone`: deletes the rows of unpublished work."""
 
     def __init__(self, row_batch: int = ROW_BATCH) -> None:
         """Delete at most `row_batch` rows in one transaction."""
         self._row_batch = row_batch
 
     def __call__(self, events: Sequence[QueuedEvent], context: Context) -> Handled:
-        """Delete what may be deleted now; a later look finds the rest.
+        """Delete the rows that may be deleted now; a later run deletes the rest.
 
         Raises:
-            LeaseLost, Unavailable: what was deleted stays so, and the batch comes again.
+            LeaseLost, Unavailable: deleted rows stay deleted, and the batch is repeated.
         """
         return Handled([self._forget(event, context) for event in events])
 
@@ -127,7 +127,7 @@ class SupervisorGone:
 
 
 def forgetting_of(wiring: Wiring) -> Forgetting:
-    """Return the verb of one overlord."""
+    """Return the forget verb of one overlord."""
     return Forgetting(wiring.store, wiring.clock, wiring.term, wiring.gc_delay)
 
 

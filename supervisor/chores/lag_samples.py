@@ -1,4 +1,4 @@
-"""Samples of each supervisor's lag, from which its history is made."""
+"""The duty that stores a sample of each supervisor's lag, for the lag history."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -11,7 +11,7 @@ PERIOD = timedelta(minutes=1)
 
 @dataclass(frozen=True)
 class SampleLag:
-    """One chore."""
+    """The duty that samples lag."""
 
     watching: StateRecorder
 

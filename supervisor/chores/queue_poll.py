@@ -1,4 +1,4 @@
-"""Periodic looks at the event queues: they make up for a wake-up that got lost."""
+"""The duty that polls the event queues, to make up for lost wake-ups."""
 
 from dataclasses import dataclass
 
@@ -9,12 +9,12 @@ from supervisor.eventqueue.queues import EventQueues
 
 @dataclass(frozen=True)
 class PollQueues:
-    """One chore."""
+    """The duty that polls queues."""
 
     queues: EventQueues
 
     def run_once(self) -> None:
-        """Look which queues have something waiting."""
+        """Wake the queues that have waiting events."""
         self.queues.poll()
 
 

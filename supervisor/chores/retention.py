@@ -1,9 +1,8 @@
-"""How long a table keeps its rows: rules, and the chore that takes out what has become too old.
+"""Retention: how long a table keeps its rows, by rules that a chore applies.
 
-A rule looks at the end of a segment's interval, that is at the time of its rows, never at the time
-they were published.  A table without a rule keeps everything for ever; one of errors goes by the
-rule of the table that it stands beside, unless it has its own: who lets rows go after a month does
-not want to find raw records of last year.
+A rule looks at the end of a segment's interval, so at the time of its rows and not of their
+publishing.  A table without a rule keeps its rows forever.  An errors table goes by the rule of its
+rows' table unless it has a rule of its own: raw records should not outlive the rows by default.
 """
 
 from collections.abc import Callable
@@ -25,12 +24,12 @@ from supervisor.ports.store import Clock, Store, Transaction
 log = structlog.get_logger()
 
 AUTHOR = "retention"
-"""Who is named in the audit log for segments that a rule let go."""
+"""The author in the audit log for segments that a rule took out."""
 
 
 @dataclass(frozen=True)
 class RetentionKeeper:
-    """Keeps the rules and applies them; one instance per process."""
+    """Keeps the retention rules and applies them; one instance per process."""
 
     store: Store
     clock: Clock
@@ -38,7 +37,7 @@ class RetentionKeeper:
     life: SegmentLife
 
     def rule(self, data_source: str) -> RetentionRule | None:
-        """Return the rule that a table goes by; None: it keeps its rows for ever.
+        """Return the rule that applies to a table; None: the table keeps its rows forever.
 
         Raises:
             DataSourceNotFound: there is no such table.
@@ -48,7 +47,7 @@ class RetentionKeeper:
             return _held_by(tx, data_source)
 
     def set(self, data_source: str, keep_for: timedelta, author: str) -> RetentionRule:
-        """Set the rule of a table and apply it; what it cannot do now, the chore does later.
+        """Set the rule of a table and apply it; if applying fails, the chore does it later.
 
         Raises:
             DataSourceNotFound: there is no such table.
@@ -68,7 +67,7 @@ class RetentionKeeper:
         return rule
 
     def drop(self, data_source: str, author: str) -> bool:
-        """Keep the rows of a table for ever again; False: there was no rule.
+        """Drop the rule of a table, which then keeps its rows forever; False: there was no rule.
 
         Raises:
             DataSourceNotFound: there is no such table.
@@ -85,7 +84,7 @@ class RetentionKeeper:
     def run_once(self) -> int:
         """Apply every rule; return how many segments were taken out of their tables.
 
-        A queue that refuses holds up its own table alone.
+        A queue that refuses holds up only its own table.
 
         Raises:
             LeaseLost, Unavailable: the next run goes on.
@@ -104,7 +103,7 @@ class RetentionKeeper:
         return marked
 
     def apply(self, rule: RetentionRule, now: datetime) -> int:
-        """Take out what is too old by one rule, as long as it is the table's; raise as a mark."""
+        """Take out segments too old by a rule, while it applies; raises as `mark_unused`."""
         return sum(
             self.life.mark_unused(
                 table,
@@ -128,7 +127,7 @@ def _goes_by(data_source: str, rule: RetentionRule, tx: Transaction) -> bool:
 
 
 def retention_of(wiring: Wiring) -> RetentionKeeper:
-    """Return the verbs of one overlord."""
+    """Return the retention verbs of one overlord."""
     return RetentionKeeper(wiring.store, wiring.clock, wiring.term, segments_of(wiring))
 
 

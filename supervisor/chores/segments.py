@@ -1,13 +1,13 @@
-"""The end of a segment's life: out of its table, a time of grace, then its file is deleted.
+"""The end of a segment's life: out of its table, a grace time, then the deletion of its file.
 
     mark_unused ─► event in `segments` ── grace ──► condemn ─► event in `segment-files` ─► delete
                                            └─ used again, or marked anew: nothing happens
 
-A file is deleted after the exports of its table have taken it out: they name it until then.
+A file is deleted only after the exports of its table no longer name it.
 
-Condemning and the second event are written with the position of the first queue: a segment whose
-file may be going is never put back.  The two waits have queues of their own, for a queue is FIFO:
-a file that could not be deleted would else be tried again only after another time of grace.
+Condemning and the second event are written with the position of the first queue, so that a
+condemned segment is never put back.  The two waits have separate queues, because a queue is FIFO:
+in one queue, the retry of a failed deletion would wait for another grace time.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -37,24 +37,24 @@ log = structlog.get_logger()
 SEGMENTS, SEGMENT_FILES = "segments", "segment-files"
 """Names of the two queues; each supervisor's container has its own."""
 UNUSED, CONDEMNED = "segment_unused", "segment_file"
-"""Kinds of their events; the key is the segment's id."""
+"""Kinds of the events of the two queues; the key is the segment's id."""
 _LIST = "segments"
 PER_TRANSACTION = 1_000
-"""Segments that one transaction marks at most."""
+"""The maximum of segments that one transaction marks."""
 
 
 @dataclass(frozen=True)
 class SegmentSelection:
-    """Which segments of a table; what is not given does not narrow it."""
+    """A selection of segments of a table; a criterion without a value selects all."""
 
     ids: Sequence[str] | None = None
     interval: Interval | None = None
-    """Those that lie wholly inside."""
+    """Only segments wholly inside this interval."""
     ended_by: datetime | None = None
-    """Those whose interval ended by then."""
+    """Only segments whose interval ended by then."""
 
     def of(self, tx: Transaction, data_source: str) -> list[Segment]:
-        """Return them, used or not; those that are condemned are never among them."""
+        """Return the selected segments, used or not; condemned ones are never included."""
         return tx.segments.choose(
             data_source,
             start=None if self.interval is None else self.interval.start,
@@ -82,11 +82,11 @@ class SegmentLife:
     clock: Clock
     term: Callable[[], int]
     grace: timedelta
-    """From `mark_unused` to the deletion of the file; in between it can be put back."""
+    """The time from `mark_unused` to the deletion of the file; until then it can be put back."""
 
     @property
     def config(self) -> QueueConfig:
-        """Return how the queue is filled and emptied in which segments wait for their end."""
+        """Return the configuration of the queue of unused segments."""
         return QueueConfig(delay=self.grace, max_items_at_once=500)
 
     def of_table(self, data_source: str, *, used: bool | None) -> list[Segment]:
@@ -103,13 +103,13 @@ class SegmentLife:
     def page(
         self, data_source: str, limit: int | None, cursor: str | None, *, used: bool | None
     ) -> tuple[list[Segment], str | None]:
-        """Return segments as `of_table` does, `limit` at most, and the cursor behind them.
+        """Return at most `limit` segments as `of_table` does, and the cursor behind them.
 
         Raises:
             DataSourceNotFound: there is no such table.
-            BadCursor: it is no cursor of this list.
+            BadCursor: the cursor does not belong to this list.
         """
-        every = self.of_table(data_source, used=None)  # the cursor's may have left the table since
+        every = self.of_table(data_source, used=None)  # the cursor's segment may be gone
         begin = place_of(_LIST, cursor, [each.id for each in every])
         found = [each for each in every[begin:] if used in {None, each.used}]
         return page_behind(found, [each.id for each in found], limit, _LIST)
@@ -124,14 +124,14 @@ class SegmentLife:
     ) -> int:
         """Take segments out of their table; return how many were part of it.
 
-        Each transaction marks 1,000 at most, of one supervisor; none is begun once `still` is
-        False in it.  A queue that refuses leaves its supervisor's segments as they are.
+        Each transaction marks at most 1,000 segments of one supervisor.  A transaction in which
+        `still` is False marks none.  If a queue refuses, its supervisor's segments stay.
 
         Raises:
             DataSourceNotFound: there is no such table.
-            TooManyOutstandingBytes, QueueDead: of the first queue that refused; segments of other
+            TooManyOutstandingBytes, QueueDead: from the first queue that refused; segments of other
                 supervisors are marked all the same.
-            LeaseLost, Unavailable: what was marked before stays so.
+            LeaseLost, Unavailable: segments that were marked before stay marked.
         """
         changed = 0
         refused: TooManyOutstandingBytes | QueueDead | None = None
@@ -158,7 +158,7 @@ class SegmentLife:
         return len(marked)
 
     def leave(self, tx: Transaction, marked: Sequence[Segment], now: datetime) -> None:
-        """Queue, in the transaction that took them out, the end of segments.
+        """Queue the deletion of segments in the transaction that took them out.
 
         Raises:
             TooManyOutstandingBytes, QueueDead: the queue refuses.
@@ -170,11 +170,11 @@ class SegmentLife:
             tx.events.add(queue, QueuedEvent(UNUSED, segment.id, body), self.config, now)
 
     def mark_used(self, data_source: str, selection: SegmentSelection, author: str) -> int:
-        """Put segments back whose files are not condemned; return how many were out.
+        """Put uncondemned segments back into their table; return how many were out of it.
 
         Raises:
             DataSourceNotFound: there is no such table.
-            LeaseLost, Unavailable: what was put back before stays so.
+            LeaseLost, Unavailable: segments that were put back before stay so.
         """
         changed = 0
         for ids in self._ids(data_source, selection, used=False):
@@ -189,7 +189,7 @@ class SegmentLife:
     def _ids(
         self, data_source: str, selection: SegmentSelection, *, used: bool
     ) -> Iterator[tuple[str, ...]]:
-        """Yield what is to be looked at in one transaction each."""
+        """Yield the ids of the selected segments, in batches of one transaction each."""
         self.term()
         with self.store.reading() as tx:
             require_table(tx, data_source)
@@ -215,24 +215,24 @@ def _audit(tx: Transaction, entry: AuditEntry, changed: Sequence[Segment]) -> No
     tx.audit.write(AuditEntry(entry.at, entry.actor, entry.action, entry.subject, detail))
 
 
-# -- what becomes of them --------------------------------------------------------------------------
+# -- queue handlers --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class SegmentsUnused:
-    """Handles `segment_unused` once the grace time is over: condemns what is still unused."""
+    """Handles `segment_unused` after the grace time: condemns segments that are still unused."""
 
     files: QueueConfig
-    """Of the queue in which the files then stand."""
+    """The configuration of the queue of condemned files."""
 
     def __call__(self, events: Sequence[QueuedEvent], context: Context) -> Handled:
-        """Answer at once; everything is written with the new position, exactly once."""
+        """Answer at once; all writes happen with the new position, exactly once."""
         answers: list[Handling] = []
         due: list[tuple[QueuedEvent, datetime]] = []
         for event in events:
             unused_at = _unused_at(event)
             if unused_at is None:
-                answers.append(Fail("its body does not tell when the segment was marked unused"))
+                answers.append(Fail("its body lacks the time when the segment was marked unused"))
             else:
                 answers.append(EventDone())
                 due.append((event, unused_at))
@@ -248,7 +248,7 @@ class SegmentsUnused:
     ) -> None:
         segment = tx.segments.get(event.key)
         if segment is None or not tx.segments.condemn(event.key, unused_at, now):
-            return  # used again, or marked at another time: that mark has its own event
+            return  # used again, or marked unused at another time, with an event of its own
         queue = QueueName(container_of(segment.supervisor_id), SEGMENT_FILES)
         body = awaited(tx, segment.data_source)
         tx.events.add(queue, QueuedEvent(CONDEMNED, event.key, body), self.files, now, exempt=True)
@@ -267,15 +267,15 @@ def _unused_at(event: QueuedEvent) -> datetime | None:
 
 @dataclass(frozen=True)
 class SegmentFiles:
-    """Handles `segment_file`: deletes the file of a condemned segment; again if it is repeated."""
+    """Handles `segment_file`: deletes the file of a condemned segment; safe to repeat."""
 
     warehouse: Warehouse
 
     def __call__(self, events: Sequence[QueuedEvent], context: Context) -> Handled:
-        """Delete one file after the other.
+        """Delete the files one after the other.
 
         Raises:
-            StorageUnavailable: nothing is tried, and no attempt is used up.
+            StorageUnavailable: nothing is deleted, and no attempt is counted.
         """
         require_mounted(self.warehouse, context.store)
         return Handled([self._delete(event, context) for event in events])
@@ -301,14 +301,14 @@ class SegmentFiles:
                 self.warehouse.delete_file(copy)
             self.warehouse.prune(copies)
         except OSError as error:
-            require_mounted(self.warehouse, context.store)  # gone as a whole: the batch waits
+            require_mounted(self.warehouse, context.store)  # raises if all is away: the batch waits
             return Retry(f"{segment.file.path} cannot be deleted: {error.strerror or error}")
         log.info("deleted the file of an unused segment", path=segment.file.path)
         return EventDone()
 
 
 def segments_of(wiring: Wiring) -> SegmentLife:
-    """Return the verbs of one overlord."""
+    """Return the segment verbs of one overlord."""
     return SegmentLife(wiring.store, wiring.clock, wiring.term, wiring.segment_grace)
 
 

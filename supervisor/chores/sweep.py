@@ -1,12 +1,12 @@
-"""Finds folders of tasks and compactions that no event is going to clean up, and queues them (P23).
+"""The sweep: finds leftover folders of tasks and compactions, and queues them for cleanup (P23).
 
     list folders ─► then read their rows ─► no row                 cluster's queue, by folder
                                             ended, not settled     its supervisor's queue
                                             settled, here again    same
                                             live, STALE            nothing
 
-A row stands before the first byte of its folder, so a folder that was listed before the rows were
-read has no row because it never will have one.
+A row is written before the first byte of its folder.  The folders are listed before the rows are
+read, so a listed folder without a row never gets one.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +30,7 @@ from supervisor.ports.warehouse import Warehouse
 log = structlog.get_logger()
 
 AT_ONCE = 500
-"""Folders that one transaction looks at."""
+"""The number of folders that one transaction looks up."""
 STRANGE_SHOWN = 20
 
 _Folder = tuple[str, str]
@@ -38,11 +38,11 @@ _Folder = tuple[str, str]
 
 @dataclass(frozen=True)
 class Swept:
-    """What one run did."""
+    """The result of one sweep."""
 
     queued: int
     strange: tuple[str, ...] = ()
-    """Folders that neither can have made: left alone; the first ones of them."""
+    """The first unknown folders, which no task or compaction can have made; they are left alone."""
 
 
 @dataclass(frozen=True)
@@ -56,16 +56,16 @@ class Sweep:
     endings: TaskEnder
 
     def run_once(self) -> Swept:
-        """Queue what is left behind, but nothing that waits already or was set aside.
+        """Queue leftover folders, except those that are queued or set aside already.
 
         Raises:
-            LeaseLost, Unavailable: what was queued is queued; the next run goes on.
+            LeaseLost, Unavailable: queued folders stay queued; the next run goes on.
         """
         term = self.term()
         require_mounted(self.warehouse, self.store)
         queued, strange = 0, list[str]()
         folders = self.warehouse.task_folders()
-        while batch := list(islice(folders, AT_ONCE)):  # listed first, see above
+        while batch := list(islice(folders, AT_ONCE)):  # listed first, see the module's docstring
             possible = [folder for folder in batch if _could_be_ours(folder)]
             strange += [folder_of(*folder) for folder in batch if not _could_be_ours(folder)]
             with self.store.reading() as tx:
@@ -79,7 +79,7 @@ class Sweep:
     def _queue(self, term: int, folders: Sequence[_Folder]) -> int:
         now = self.clock.now()
         with self.store.leading(term) as tx:
-            # Read again: an event may have been handled, or added, since.
+            # Read again: an event may have been handled or added since.
             left = list(_left_behind(tx, folders))
             for queue, key in left:
                 self._add(tx, queue, key, now)
@@ -95,7 +95,7 @@ def _could_be_ours(folder: _Folder) -> bool:
 
 
 def _left_behind(tx: Transaction, folders: Sequence[_Folder]) -> Iterator[tuple[QueueName, str]]:
-    """Yield queue and key of each folder that is nobody's business so far."""
+    """Yield queue and key of each leftover folder without an outstanding event."""
     rows = writers(tx, [name for _, name in folders])
     known: dict[QueueName, frozenset[str]] = {}
     dead = {row.queue for row in tx.events.dead()}
@@ -115,7 +115,7 @@ def _queue_and_key(
 ) -> tuple[QueueName, str] | None:
     folder = folder_of(data_source, name)
     if writer is None or writer.data_source != data_source:
-        # Named files without a row: whoever deleted the row has to know why.
+        # Named files without a row: a person has to find out why the row is gone.
         return None if tx.segments.under(folder) else (QueueName(CLUSTER, TASK_OUTPUT), folder)
     settled = writer.folder_deleted_at is not None
     if is_live(writer) or keeps_files(writer) or (settled and _has_files(writer)):
@@ -124,7 +124,7 @@ def _queue_and_key(
 
 
 def _has_files(writer: Writer) -> bool:
-    """Tell whether its folder is there by right, as long as its files are."""
+    """Whether the folder is expected to stay, because published files are in it."""
     if isinstance(writer, Task):
         return writer.published
     return writer.status is TaskStatus.SUCCESS

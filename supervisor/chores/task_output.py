@@ -1,15 +1,17 @@
-"""Deletes what tasks and compactions left and no row names (P23); handles `task_output`.
+"""The handler of `task_output`: deletes unnamed files of ended tasks and compactions (P23).
 
-    its worker has confirmed the stop ─► delete what nothing names ─► found empty ─► found empty
+    its worker has confirmed the stop ─► delete unnamed files ─► found empty ─► found empty
               ▲ not yet: later               ▲ again, if anything was     │  again: settled
               └────────────────              └────────────────────────────┘
 
-The looks are the queue's delay apart.  The task row, written before the first byte, is the write
-intent.  Of a task that published nothing the whole folder goes; of one that did, what neither a
-segment nor its rejects file is: batches that its merge has rewritten.  What was judged STALE stays
-for people.  Of a compaction, whose row is such an intent as well, what no segment is goes.  A
-folder that no row stands for goes whole, if nothing in it is named.  The file of a condemned
-segment is left to `segment-files`: an export that stands still may name it.
+The looks are the queue's delay apart.  The row, written before the first byte, is the write intent
+of a task or a compaction.
+
+If a task published nothing, its whole folder is deleted.  If it published, every file is deleted
+that is neither a segment nor its rejects file: batches that its merge has rewritten.  The files of
+a STALE task stay for people.  Of a compaction every file is deleted that is not a segment.  A
+folder without a row is deleted whole, if nothing in it is named.  The file of a condemned segment
+is left to `segment-files`: an export that stands still may name it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,45 +43,45 @@ _LOOK = "look"
 _SECOND = "second"
 
 Writer = Task | Compaction
-"""What has a folder of its own, and a row that was there before it."""
+"""The writer of a folder: its row was there before the folder."""
 
 
 def folder_of(data_source: str, writer_id: str) -> str:
-    """Return where a task or a compaction writes, below the warehouse."""
+    """Return the folder of a task or a compaction, relative to the warehouse."""
     return f"{data_source}/{_DATA}/{writer_id}"
 
 
 def keeps_files(writer: Writer) -> bool:
-    """Tell whether people, or a newer release, are to look at what was written."""
+    """Whether the files have to stay, for people or for a newer release."""
     if writer.status is TaskStatus.UNKNOWN:
         return True
     return isinstance(writer, Task) and writer.outcome is PublishOutcome.STALE
 
 
 def is_live(writer: Writer) -> bool:
-    """Tell whether it may still write by right."""
+    """Whether the task or compaction may still write."""
     return writer.active if isinstance(writer, Task) else writer.live
 
 
 def writers(tx: Transaction, ids: Sequence[str]) -> dict[str, Writer]:
-    """Return the tasks and compactions of these ids, which never have one in common."""
+    """Return id -> task or compaction; the two never share an id."""
     return {**tx.tasks.rows_of(ids), **tx.compactions.rows_of(ids)}
 
 
 class _FolderLook(Enum):
-    """What one look at a folder came to."""
+    """The result of one look at a folder."""
 
     EMPTY = auto()
-    """Of what nothing names."""
+    """The folder has no unnamed file."""
     DELETED = auto()
     NOT_OURS = auto()
-    """A row says that it is to be left alone."""
+    """A row says that the folder has to stay."""
     CUT_SHORT = auto()
 
 
 @dataclass(frozen=True)
 class TaskOutput:
-    """The handler of task output; holds no state, and may run twice at once."""
+    """The handler of task output; without state, and safe to run twice at once."""
 
     warehouse: Warehouse
     workers: Workers
@@ -89,11 +91,11 @@ class TaskOutput:
 
         Raises:
             LeaseLost: another overlord leads; nothing was deleted.
-            StorageUnavailable: no attempt is used up, the batch waits.
+            StorageUnavailable: no attempt is counted, and the batch waits.
         """
         require_mounted(self.warehouse, context.store)
         ids = [event.key for event in events]
-        with context.store.leading(context.term) as tx:  # who was deposed deletes nothing
+        with context.store.leading(context.term) as tx:  # a deposed overlord deletes nothing
             rows = writers(tx, ids)
         views = {view.id: view for view in self.workers.views()}
         answers = [self._answer(event, rows.get(event.key), views, context) for event in events]
@@ -116,14 +118,14 @@ class TaskOutput:
         if row is None:
             return self._of_nobody(event, context)
         if is_live(row) or keeps_files(row):
-            return EventDone()  # its ending queues it again; or it is for people
+            return EventDone()  # live: its end queues it again; kept: for people
         if not has_stopped(row, views.get(row.worker_id)):
             return Later(event.body, f"{row.worker_id} has not confirmed that it runs no more")
         return self._look(event, folder_of(row.data_source, row.id), context)
 
     def _of_nobody(self, event: QueuedEvent, context: Context) -> Handling:
         if "/" not in event.key:
-            return EventDone()  # the row is gone, and with it where to look: the sweep will tell
+            return EventDone()  # without the row the folder is unknown: the sweep finds it
         parts = event.key.split("/")
         if len(parts) != _FOLDER_DEPTH or parts[1] != _DATA or not _are_names(parts):
             return Fail(f"{event.key} is not the folder of a task or a compaction")
@@ -143,7 +145,7 @@ class TaskOutput:
             case _FolderLook.DELETED:
                 return Later({_LOOK: "again"}, "something was there, and more may come")
             case _FolderLook.EMPTY if event.body.get(_LOOK) == _SECOND:
-                require_mounted(self.warehouse, context.store)  # it may have gone while we looked
+                require_mounted(self.warehouse, context.store)  # it may have gone meanwhile
                 return EventDone()
             case _FolderLook.EMPTY:
                 return Later({_LOOK: _SECOND}, "found empty for the first time")
@@ -153,7 +155,7 @@ class TaskOutput:
         for path in self.warehouse.files_under(folder):
             if context.stopping():
                 return _FolderLook.CUT_SHORT
-            with context.store.reading() as tx:  # again for each: what is named now, stays
+            with context.store.reading() as tx:  # again for each file: a newly named one stays
                 named = _named(tx, key, folder)
             if named is None:
                 return _FolderLook.NOT_OURS
@@ -170,13 +172,13 @@ class TaskOutput:
 
 
 def _named(tx: Transaction, key: str, folder: str) -> frozenset[str] | None:
-    """Return the files in a folder that are to stay; None: all of them, whatever they are."""
+    """Return the files in a folder that have to stay; None: all of them."""
     named = set(tx.segments.under(folder))
     name = PurePosixPath(folder).name
     writer = writers(tx, [name]).get(name)
     if writer is None or folder_of(writer.data_source, writer.id) != folder:
         return None if named else frozenset()
-    if key != writer.id or is_live(writer) or keeps_files(writer):  # a row has come, or moved on
+    if key != writer.id or is_live(writer) or keeps_files(writer):  # a row was added or has changed
         return None
     if isinstance(writer, Task):
         named |= _rejects_of(tx, writer)
@@ -205,9 +207,9 @@ def _are_names(parts: Sequence[str]) -> bool:
 
 
 def has_stopped(writer: Writer, worker: WorkerView | None) -> bool:
-    """Tell whether its incarnation has confirmed its stop, or was replaced, or never was."""
+    """Whether the writer's incarnation confirmed its stop, was replaced, or never existed."""
     if isinstance(writer, Compaction) and not writer.worker_id:
-        return True  # it waited for a worker to its end: nobody was ever told of it
+        return True  # it never had a worker
     if worker is None:
         return False
     if worker.incarnation > writer.incarnation:

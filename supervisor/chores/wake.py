@@ -1,4 +1,4 @@
-"""Periodic wake-ups of all supervisors: they make up for one that got lost."""
+"""The duty that wakes all supervisors, to make up for lost wake-ups."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -8,12 +8,12 @@ from supervisor.control.loop import Loop, wake_all
 from supervisor.ports.store import Store
 
 PERIOD = timedelta(seconds=30)
-"""How soon a lost wake-up is made up for."""
+"""The longest time until a lost wake-up is made up for."""
 
 
 @dataclass(frozen=True)
 class WakeSupervisors:
-    """One chore."""
+    """The duty that wakes supervisors."""
 
     store: Store
     loop: Loop

@@ -1,8 +1,8 @@
-"""What was committed, told to the log and counted: each change of state is one line.
+"""The change log: one log line and one count per lifecycle event, after each commit.
 
-transaction ── committed ──► what happened in it ──► a line each, with the ids ──► counters
+transaction ── committed ──► its lifecycle events ──► one line each, with the ids ──► counters
 
-A change that is rolled back leaves no line; one that is made twice has happened once.
+A change that is rolled back leaves no line.  A change that is repeated without effect adds none.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ log = structlog.get_logger()
 
 
 def log_and_count(meters: OverlordMeters) -> Callable[[Sequence[LifecycleEvent]], None]:
-    """Return what a store is to call after each commit."""
+    """Return the callback that a store calls with the lifecycle events of each commit."""
 
     def on_committed(happened: Sequence[LifecycleEvent]) -> None:
         for one in happened:

@@ -1,4 +1,4 @@
-"""What the specs of a table's supervisors declare its columns to be."""
+"""The column types that the specs of a table's supervisors declare."""
 
 from collections.abc import Iterable, Sequence
 
@@ -14,8 +14,8 @@ def last_spec(tx: Transaction, supervisor_id: str) -> SupervisorSpec:
     """Return the newest spec, also of a terminated supervisor.
 
     Raises:
-        SupervisorNotFound: there never was one.
-        SpecUnreadable: this release cannot read it.
+        SupervisorNotFound: the supervisor never had a spec.
+        SpecUnreadable: this release cannot read the spec.
     """
     spec_version = tx.specs.newest(supervisor_id)
     if spec_version is not None and spec_version.terminated:  # a tombstone follows a spec
@@ -30,8 +30,8 @@ def declared_in(
 ) -> frozenset[str]:
     """Return the columns that a spec of these supervisors declares as texts or numbers.
 
-    Only where it matters, which is where files of the table, each with its `columns`, have both;
-    no spec is read if no column has.
+    Only columns that are texts in some files and numbers in others are returned.  `columns` has the
+    columns of each file.  Without such a column no spec is read.
     """
     mixed = numbers_beside_texts(columns)
     if not mixed:
@@ -47,7 +47,7 @@ def declared_in(
 
 
 def declared_of(tx: Transaction, segments: Sequence[Segment]) -> frozenset[str]:
-    """Return that of all files of a table, or of some."""
+    """Return the declared columns, as `declared_in` does, for these files of a table."""
     return declared_in(
         tx, (each.columns for each in segments), (each.supervisor_id for each in segments)
     )

@@ -1,4 +1,4 @@
-"""What a worker should run, from the rows alone: the answer to its sync."""
+"""The desired state of a worker, from the stored rows alone: the answer to its sync."""
 
 import hashlib
 from collections.abc import Mapping
@@ -36,11 +36,10 @@ def desired_state(
 ) -> SyncResponse:
     """Return every task and compaction that the worker should run, in one consistent view.
 
-    What is not listed is to be stopped.  A task whose spec or range cannot be read here, for a
-    newer release wrote it, is kept: its worker goes on, and every other task is served.  It has
-    orders as well once a spec that can be read, or a tombstone, has followed its own.
-    The revision is a digest of the answer without the term, so that a new leader who wants the same
-    wakes nobody.
+    The worker stops every task that is not listed.  A task is kept, not stopped, if a newer release
+    wrote its spec or range: this release cannot read it.  A kept task has orders only if its
+    supervisor's newest version is readable here, or is a tombstone.  The revision is a digest of
+    the answer without the term, so that a new leader with the same desired state wakes no worker.
     """
     tasks, kept, orders = _tasks_of(tx, worker_id, term, pause_lease)
     compactions = [
@@ -70,7 +69,7 @@ def desired_state(
 def _tasks_of(
     tx: Transaction, worker_id: str, term: int, pause_lease: timedelta
 ) -> tuple[list[DesiredTask], list[str], list[KeptOrder]]:
-    """Return what is listed, what is kept, and the orders of those kept that have some."""
+    """Return the listed tasks, the ids of kept tasks, and the orders of kept tasks."""
     tasks: list[DesiredTask] = []
     kept: list[str] = []
     orders: list[KeptOrder] = []
@@ -105,7 +104,7 @@ def _tasks_of(
 
 
 def _compaction(tx: Transaction, row: Compaction) -> DesiredCompaction | None:
-    """Return what its worker should do; None: a file was taken out, there is nothing to do."""
+    """Return the worker's orders for a compaction; None: one of its inputs left the table."""
     inputs = inputs_of(tx, row)
     if inputs is None:
         return None
@@ -122,15 +121,15 @@ def _compaction(tx: Transaction, row: Compaction) -> DesiredCompaction | None:
 
 
 def _format_of(tx: Transaction, supervisor_id: str) -> FileFormat:
-    """Return how its newest spec, also one that was ended, wants files written."""
+    """Return the file format of the supervisor's newest spec, also of a terminated supervisor."""
     try:
         return last_spec(tx, supervisor_id).tuning_config.index_spec.contract()
     except (SpecUnreadable, SupervisorNotFound):
-        return DEFAULT_FORMAT  # any format is read: a table of other supervisors is not held up
+        return DEFAULT_FORMAT  # every reader accepts any format: do not wait for this spec
 
 
 def inputs_of(tx: Transaction, row: Compaction) -> list[Segment] | None:
-    """Return what a compaction reads; None: one of them is no part of the table any more."""
+    """Return the inputs of a compaction; None: one of them is no longer part of the table."""
     found = tx.segments.choose(row.data_source, ids=row.inputs)
     used = [segment for segment in found if segment.used]
     return used if len(used) == len(row.inputs) else None
@@ -166,7 +165,7 @@ def _desired(
 def _has_its_turn(
     committed: Mapping[TopicPartition, CommittedOffset], generation: Generation
 ) -> bool:
-    """Whether its end is fixed and every predecessor is published."""
+    """Whether the range's end is fixed and every predecessor is published."""
     return generation.end is not None and all(
         committed[p].next_offset == offset for p, offset in generation.start.items()
     )

@@ -1,11 +1,11 @@
-"""Two moves that give ranges up unpublished, as parts of a transaction: discard and reset (P16).
+"""Discard and reset: parts of a transaction that give ranges up unpublished (P16).
 
     doomed ─► every later live range that shares a partition, transitively ─► DISCARDED,
               its tasks end ─► each of its partitions goes on from its committed offset
 
-A reset also sets committed offsets elsewhere, and declares what that skips, loses or repeats.
-Offset rows are written before generations, in the order of a publish: neither waits for the
-other in a circle.
+A reset also moves committed offsets, and declares which records the move skips, loses or repeats.
+Offset rows are written before generations, in the order of a publish, so that the two cannot
+deadlock.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -33,7 +33,7 @@ from tasks.contract.offsets import Offsets, TopicPartition
 
 @dataclass(frozen=True)
 class Cause:
-    """Who does it, when, and why: for the audit log, the tasks and the gaps."""
+    """The actor, action, reason and time of a change: for the audit log, the tasks and the gaps."""
 
     actor: str
     action: str
@@ -52,7 +52,7 @@ def close(
 ) -> bool:
     """End a generation and its tasks together: no task of an ended generation runs on.
 
-    False, changing nothing: it had ended before.
+    Returns False, without a change, if the generation has ended already.
     """
     if not tx.generations.close(generation_id, state, now, why):
         return False
@@ -60,7 +60,7 @@ def close(
     status = TaskStatus.SUCCESS if empty else TaskStatus.FAILED
     for task in tx.tasks.of_generations([generation_id]):
         if task.active:
-            endings.end(tx, task, status, why, now, lost=not empty)  # no fault of the task
+            endings.end(tx, task, status, why, now, lost=not empty)  # the task is not at fault
     return True
 
 
@@ -73,9 +73,10 @@ def discard(
     generation_id: str = "",
     partitions: Collection[TopicPartition] = (),
 ) -> tuple[Generation, ...]:
-    """Give up a generation, or all that hold `partitions`, with every later one in its way (P16).
+    """Discard a generation, or all that hold `partitions`, with all later overlaps (P16).
 
-    Returns what was given up, oldest first; each has an audit row with its unpublished range.
+    Returns the discarded generations, oldest first.  Each has an audit row with its unpublished
+    range.
     """
     live = tx.generations.live(supervisor_id)
     if generation_id:
@@ -99,7 +100,7 @@ def discard(
 def doomed(
     live: Iterable[Generation], partitions: Collection[TopicPartition]
 ) -> tuple[Generation, ...]:
-    """Return, of live generations by ordinal, those that hold `partitions`, transitively."""
+    """Return the live generations that hold `partitions`, transitively; `live` is by ordinal."""
     affected, given_up = [], set(partitions)
     for generation in live:
         if not given_up.isdisjoint(generation.start):
@@ -115,10 +116,10 @@ def begin_offsets(
     offsets: Offsets,
     cause: Cause,
 ) -> None:
-    """Store where reading begins, in partitions that have no offset yet.
+    """Store the initial offsets of partitions that have no offset yet.
 
     Raises:
-        StateMoved: one of them has one.
+        StateMoved: one of the partitions has a stored offset.
     """
     for topic, topic_id in sorted(topic_ids.items()):
         mine = {p: at for p, at in offsets.items() if p.topic == topic}
@@ -138,12 +139,12 @@ def move_offsets(
     *,
     rows: Mapping[TopicPartition, CommittedOffset] | None = None,
 ) -> tuple[OffsetMove, ...]:
-    """Set committed offsets elsewhere, on record; a publish in flight hears SUPERSEDED (P22).
+    """Move committed offsets, on record; a publish in flight is answered SUPERSEDED (P22).
 
-    `rows` are the offsets that `new` follows from, if it does; else they are read here.
+    `rows` are the committed offsets from which `new` was computed; None: they are read here.
 
     Raises:
-        StaleCommit: an offset moved since this transaction read it; nothing may be kept.
+        StaleCommit: an offset moved since this transaction read it; the caller must not commit.
     """
     if rows is None:
         rows = tx.offsets.of(supervisor_id)

@@ -1,10 +1,10 @@
-"""How every task ends: with its row, in one transaction, the event that cleans up behind it (P23).
+"""The end of a task: its row and the event that cleans up behind it, in one transaction (P23).
 
     RUNNING ──► SUCCESS | FAILED  +  task_output event, due after gc.delay
                 STALE: no event, its files are kept for people
 
-A compaction, which somebody else ends, is cleaned up behind by the same queue and kind of event.
-The queue's name and its kind of event are here, below both who adds and who handles.
+Compactions are cleaned up by the same queue and kind of event.  The name of the queue and the kind
+are defined here, below both the modules that add events and the handler.
 """
 
 from collections.abc import Callable
@@ -18,9 +18,9 @@ from supervisor.ports.store import Transaction
 from tasks.contract.messages import TaskReport
 
 TASK_OUTPUT = "task-output"
-"""The queue, in the container of each supervisor; folders without a row are in the cluster's."""
+"""The queue in each supervisor's container; the cluster's has the folders without a row."""
 KIND = "task_output"
-"""Its key is the id of a task or a compaction, or a folder of the warehouse without a row."""
+"""The kind of event; its key is the id of a task or compaction, or a folder without a row."""
 
 
 def task_output_of(supervisor_id: str) -> QueueName:
@@ -30,11 +30,11 @@ def task_output_of(supervisor_id: str) -> QueueName:
 
 @dataclass(frozen=True)
 class TaskEnder:
-    """Ends tasks, as nothing else in the product does, and queues what is to be cleaned up."""
+    """Ends tasks and queues their cleanup; nothing else in the product ends a task."""
 
     config: QueueConfig
     last_report: Callable[[str, str], TaskReport | None] = lambda _, __: None
-    """(worker, task) -> what the task said last to this leader."""
+    """(worker, task) -> the last report of the task to this leader."""
 
     def end(
         self,
@@ -50,9 +50,9 @@ class TaskEnder:
     ) -> bool:
         """End a task in the caller's transaction and queue its cleanup.
 
-        False, changing nothing: it had ended before.  `keep_files`: its files are for people to
-        look at, and nothing is queued.  `lost`: its worker is, which is no fault of the task.
-        `totals`: what it has done; None: what it said last.
+        Returns False, without a change, if the task has ended already.  `keep_files`: keep its
+        files for people, and queue nothing.  `lost`: its worker is lost, so the task is not at
+        fault.  `totals`: the counters and position of the task; None: those of its last report.
 
         Raises:
             QueueDead: the supervisor's queue is damaged; the task goes on until it is repaired.
@@ -79,9 +79,10 @@ class TaskEnder:
         *,
         blamed: bool = False,
     ) -> bool:
-        """End a compaction in the caller's transaction and queue its cleanup, however it ends.
+        """End a compaction in the caller's transaction and queue its cleanup, whatever the status.
 
-        False, changing nothing: it had ended before.  `blamed`: by itself, or with its worker.
+        Returns False, without a change, if the compaction has ended already.  `blamed`: it ended by
+        its own failure or with its worker, and not by a person or a lost input.
 
         Raises:
             QueueDead: the supervisor's queue is damaged; do not commit.
@@ -92,7 +93,7 @@ class TaskEnder:
         return True
 
     def compaction_ended(self, tx: Transaction, compaction: Compaction, now: datetime) -> None:
-        """Queue the cleanup of a compaction in the transaction that ends it, however it ends.
+        """Queue the cleanup of a compaction in the transaction that ends it, whatever the status.
 
         Raises:
             QueueDead: the supervisor's queue is damaged; do not commit.

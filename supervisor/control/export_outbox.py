@@ -1,12 +1,13 @@
-"""Which tables are exported, and the events that say that one of them may have changed.
+"""The outbox of exports: events that say that an exported table may have changed.
 
     list of used files changes ─┐
-    exports asked for ──────────┼─► same transaction: an event in table:<name>/export-<format>
+    specs switch an export ─────┼─► same transaction: an event in table:<name>/export-<format>
     a term begins ──────────────┤
     a dead queue is repaired ───┘
 
-Below both who adds and who handles.  An event that a dead queue refuses is no reason to refuse a
-publish: the one that its repair adds carries everything.  No file is deleted before.
+This module is below both the modules that add events and the handler.  A dead queue that refuses an
+event does not fail a publish: the event that its repair adds covers all changes.  Until then no
+file of the table is deleted.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,30 +24,30 @@ from supervisor.ports.store import Transaction
 log = structlog.get_logger()
 
 FENCE = "fence"
-"""In an event's body: commit a version even if nothing differs.  An overlord that was deposed with
-a list in its hands can then commit against no version that it opened."""
+"""A field of an event's body: commit a version even if nothing differs.  Then a deposed overlord
+with an older list can no longer commit: the version that it opened is not the newest."""
 
 EXPORTS = QueueConfig(max_items_at_once=1_000, backoff_cap=timedelta(seconds=30))
-"""One commit of the format carries whatever a batch tells of."""
+"""Queue configuration: one commit of a format covers all events of a batch."""
 
 
 def announce(tx: Transaction, data_source: str, now: datetime) -> None:
-    """Say, in the transaction that changes it, that a table's list of used files has changed."""
+    """Announce, in the caller's transaction, that a table's list of used files has changed."""
     for export in tx.exports.of(data_source):
         _announce(tx, export, now)
 
 
 def announce_all(tx: Transaction, now: datetime) -> None:
-    """Have every export compared with its table: what was lost with a queue is made up for.
+    """Have every export compared with its table, to make up for events that were lost with a queue.
 
-    The comparison commits even if it finds nothing: see `FENCE`.
+    The comparison commits even if nothing differs: see `FENCE`.
     """
     for export in tx.exports.all():
         _announce(tx, export, now, fence=True)
 
 
 def announce_repaired(tx: Transaction, queue: QueueName, now: datetime) -> None:
-    """Say, in the transaction that repairs it, that an export may have missed a change."""
+    """Announce, in the repair of a queue, that its export may have missed a change."""
     for export in tx.exports.all():
         if queue_of(export.data_source, export.format) == queue:
             _announce(tx, export, now)
@@ -55,8 +56,8 @@ def announce_repaired(tx: Transaction, queue: QueueName, now: datetime) -> None:
 def follow(tx: Transaction, data_source: str, now: datetime) -> None:
     """Switch a table's exports on and off, as the specs that feed it ask for now.
 
-    What a terminated supervisor asked for goes on until another spec of the table is stored.  While
-    one that feeds it cannot be read here, none is switched off: that one may ask for it.
+    The exports of a terminated supervisor stay on until another spec of the table is stored.  While
+    a spec of the table cannot be read here, no export is switched off: that spec may ask for it.
     """
     wanted, all_read = _wanted(tx, data_source)
     for table_format in ExportFormat:
@@ -73,7 +74,7 @@ def follow(tx: Transaction, data_source: str, now: datetime) -> None:
 def sequence_of(tx: Transaction, data_source: str, table_format: ExportFormat) -> int:
     """Return the number of the newest event of an export: it grows with each change of the list.
 
-    Read it before the list: what is read then is not older than the number says.
+    Read the number before the list: then the list is at least as new as the number.
     """
     return _newest(tx.events.find(queue_of(data_source, table_format)))
 
@@ -85,7 +86,7 @@ def _newest(row: QueueRow | None) -> int:
 def awaited(tx: Transaction, data_source: str) -> dict[str, int]:
     """Return format -> sequence that its export has to reach before a file is deleted.
 
-    For a file that has left the list: an export at that sequence or later does not name it.
+    The file has left the list already: an export at that sequence or later does not name it.
     """
     return {
         export.format: _safe_from(tx, data_source, export.format)
@@ -96,7 +97,7 @@ def awaited(tx: Transaction, data_source: str) -> dict[str, int]:
 
 def _safe_from(tx: Transaction, data_source: str, table_format: ExportFormat) -> int:
     row = tx.events.find(queue_of(data_source, table_format))
-    # A dead queue has refused what told of the change, so only its repair's event is late enough.
+    # A dead queue refused the event of this change, so only the event of its repair is late enough.
     refuses = row is not None and row.state is QueueHealth.DEAD
     return _newest(row) + (1 if refuses else 0)
 
@@ -104,7 +105,7 @@ def _safe_from(tx: Transaction, data_source: str, table_format: ExportFormat) ->
 def still_naming(
     tx: Transaction, data_source: str, needed: Mapping[str, str | int | float | bool | None]
 ) -> list[str]:
-    """Return the formats whose export has not come so far; one that is switched off never will."""
+    """Return the formats whose enabled export has not reached its needed sequence."""
     return [
         export.format
         for export in tx.exports.of(data_source)
@@ -115,7 +116,7 @@ def still_naming(
 
 
 def _wanted(tx: Transaction, data_source: str) -> tuple[set[ExportFormat], bool]:
-    """Return what the specs of a table ask for, and whether all of them could be read."""
+    """Return the formats that the specs of a table ask for, and whether all specs could be read."""
     wanted: set[ExportFormat] = set()
     all_read = True
     for each in tx.specs.newest_or_unreadable():

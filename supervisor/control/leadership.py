@@ -1,13 +1,13 @@
-"""Who leads: a lease in the metadata database, by observation and without comparing two clocks.
+"""Leader election by a lease in the metadata database, without comparing two clocks.
 
     follower ── unchanged for one TTL on my own clock, or released ──► leader (term + 1)
     leader ── my last renewal *began* two thirds of a TTL ago ──► acts no more, tries to renew
     leader ── the term row names another term ──► follower: its passes and long polls end
 
 The renewal has a thread and a connection of its own: neither a slow pass nor slow readers cost the
-lease (R8).  An error that nobody foresaw costs one look, as one that was; if the thread ends all
-the same, `loop_ended` tells, and the process ends with it.  Every write of a leader reads the term
-row first, so that even a leader that has not noticed yet writes nothing (P1).
+lease (R8).  An unexpected error costs one renewal, as an expected error does.  If the thread ends
+all the same, `loop_ended` is True, and the process ends.  Every write of a leader reads the term
+row first, so that a deposed leader writes nothing (P1), even before it notices.
 """
 
 import threading
@@ -31,27 +31,26 @@ _SOON_S = 0.02
 
 @dataclass
 class LeaseCounts:
-    """What this process has lived through with its lease."""
+    """Counts of lease renewals, takeovers and losses in this process."""
 
     renewed: int = 0
     unanswered: int = 0
-    """Looks and renewals that the metadata database did not take."""
+    """Reads and renewals of the lease that failed in the metadata database."""
     taken: int = 0
     lost: int = 0
     """Terms of this process that another overlord has ended."""
 
 
 def _nothing() -> None:
-    """Tell nobody."""
+    """Do nothing: the default callback."""
 
 
 class Leadership:
-    """The lease of one overlord process; `term()` is asked before every act of a leader."""
+    """The lease of one overlord process; `term()` is called before every act of a leader."""
 
     def __init__(
         self, store: Store, clock: Clock, *, holder: str, url: str, ttl: timedelta
     ) -> None:
-        """Take nothing yet: `start` or `step` does."""
         self._store = store
         self._clock = clock
         self._holder = holder
@@ -62,11 +61,11 @@ class Leadership:
         self._renewal_began = 0.0
         self._led_since = 0.0
         self._begun: int | None = None
-        """The term of which `on_lead` was told, unless it has lapsed since."""
+        """The term for which `on_lead` was called, unless the lease has lapsed since."""
         self._seen: Lease | None = None
         self._seen_at = 0.0
         self._ended = False
-        """A term of ours was ended by another overlord, and `on_lost` not yet told."""
+        """Another overlord has ended a term of ours, and `on_lost` was not called yet."""
         self._stopping = False
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
@@ -88,7 +87,7 @@ class Leadership:
         raise LeaseLost("this overlord does not lead", leader)
 
     def leads(self) -> bool:
-        """Tell whether `term` would return."""
+        """Whether `term` would return."""
         try:
             self.term()
         except LeaseLost:
@@ -98,15 +97,15 @@ class Leadership:
     def led_since(self) -> float:
         """Return the monotonic time since which this process leads without a lapse.
 
-        In a lapse no worker is listened to: it does not count against any of them.  As long as it
-        lasts this is now: a pass that a freeze has held up may look before the lease is renewed.
+        During a lapse no syncs are taken, so the lapse must not count against a worker.  Then this
+        is the present time: after a freeze, a pass may run before the lease is renewed.
         """
         with self._lock:
             leads = self._term is not None and self._is_fresh(self._renewal_began)
             return self._led_since if leads else self._clock.monotonic()
 
     def leader_url(self) -> str | None:
-        """Return the address of whoever leads; None once it has been silent for too long to act."""
+        """Return the leader's address; None once the leader has been silent for too long to act."""
         if self.leads():
             return self._url
         with self._lock:
@@ -114,13 +113,13 @@ class Leadership:
 
     @property
     def fenced_writes(self) -> int:
-        """How many writes of this process were refused because another term had begun."""
+        """The number of writes of this process that were refused because another term had begun."""
         with self._lock:
             return self._fenced_writes
 
     @property
     def counts(self) -> LeaseCounts:
-        """What has become of the lease so far."""
+        """A copy of the lease counts so far."""
         with self._lock:
             return replace(self._counts)
 
@@ -133,7 +132,7 @@ class Leadership:
         return max(0.0, until - self._clock.monotonic())
 
     def lost(self, term: int | None = None) -> None:
-        """Step down: a write in `term` found a newer one.  `None`: whatever the term is."""
+        """Step down: a write in `term` met a newer term.  None: step down from any term."""
         with self._lock:
             self._fenced_writes += 1
             led = self._term is not None and term in {None, self._term}
@@ -141,12 +140,13 @@ class Leadership:
                 self._term, self._ended = None, True
                 self._counts.lost += 1
         log.warning("a write was refused: another overlord leads", term=term)
-        self._wake.set()  # find out who leads, then tell
+        self._wake.set()  # find out who leads, then call `on_lost`
 
     def start(self, on_lead: Callable[[], None], on_lost: Callable[[], None] = _nothing) -> None:
-        """Renew, or wait for a chance to take over, in a thread of its own.
+        """Renew the lease, or wait for a chance to take it over, in a thread of its own.
 
-        `on_lead` is told of each term that begins, `on_lost` of each that another has ended.
+        `on_lead` is called after each term of this process begins, `on_lost` after another overlord
+        has ended one.
         """
         self._on_lead, self._on_lost = on_lead, on_lost
         self._thread = threading.Thread(target=self._run, name="lease", daemon=True)
@@ -154,12 +154,12 @@ class Leadership:
 
     @property
     def loop_ended(self) -> bool:
-        """Whether the thread of the lease has ended, and was not stopped: nobody renews here."""
+        """Whether the lease thread has ended without `stop`: nothing is renewed any more."""
         thread = self._thread
         return thread is not None and not thread.is_alive() and not self._stopping
 
     def stop(self) -> None:
-        """Stop renewing and give the lease up, so that the next candidate need not wait."""
+        """Stop renewing and release the lease, so that the next candidate need not wait."""
         self._stopping = True
         self._wake.set()
         if self._thread is not None:
@@ -182,7 +182,7 @@ class Leadership:
                 return
             try:
                 self.step()
-            except Exception:  # around a pass: the next one is made anew
+            except Exception:  # around a round: the next one tries again
                 with self._lock:
                     self._counts.unanswered += 1
                 log.exception("a look at the lease failed")
@@ -196,7 +196,7 @@ class Leadership:
         return max(due_in, _SOON_S) if 0 < due_in < look_s else look_s
 
     def _is_fresh(self, since: float) -> bool:
-        """Tell whether who showed at `since` that it leads may still act."""
+        """Whether a leader whose lease was renewed at `since` may still act."""
         return self._clock.monotonic() < since + self._ttl_s * 2 / 3
 
     def _other(self) -> str | None:
@@ -206,7 +206,7 @@ class Leadership:
         return seen.url if seen is not None and followed and seen.url != self._url else None
 
     def step(self) -> None:
-        """Renew or try to take over, once.  A database that does not answer changes nothing."""
+        """Renew the lease or try to take it over, once; without an answer nothing changes."""
         try:
             if (term := self._present()) is not None:
                 self._renew(term)
@@ -233,7 +233,8 @@ class Leadership:
                 self._counts.lost += self._term is not None
                 self._term, self._ended = None, True
             elif not self._is_fresh(self._renewal_began):
-                # It lapsed meanwhile: passes were refused and have to be woken, workers unheard.
+                # The lease lapsed: refused passes have to be woken, and no worker was heard
+                # meanwhile.
                 self._begun, self._led_since = None, began
             if held:
                 self._renewal_began = began
@@ -263,7 +264,7 @@ class Leadership:
         log.info("this overlord leads", term=taken.term)
 
     def _notify_begun(self) -> None:
-        """Say once that a term has begun, or goes on after a lapse; repeated until it is heard."""
+        """Call `on_lead` once per term, and again after a lapse; a call that raises is repeated."""
         with self._lock:
             term, begun = self._term, self._begun
         if term is None or term == begun or not self.leads():
@@ -273,7 +274,7 @@ class Leadership:
             self._begun = term
 
     def _notify_lost(self) -> None:
-        """Say once that another overlord has ended a term of ours, as soon as it is known which."""
+        """Call `on_lost` once after another overlord has ended a term of ours."""
         with self._lock:
             ended = self._ended
         if not ended:

@@ -1,7 +1,7 @@
-"""The loop that makes passes: one at a time per supervisor, several supervisors side by side.
+"""The scheduler of passes: one at a time per supervisor, several supervisors in parallel.
 
-Events only wake it; what is to be done, each pass finds in the rows.  One supervisor's trouble
-never delays another's: a failed pass is recorded and made again later, with a growing wait.
+Events only wake the loop; each pass reads from the rows what there is to do.  A failing supervisor
+never delays another: its failed pass is recorded and repeated after a growing wait.
 """
 
 import heapq
@@ -22,17 +22,17 @@ from supervisor.ports.store import Clock, Store
 log = structlog.get_logger()
 
 BUSY_PASSES = 20
-"""Passes in a row that had something to do; after them the loop takes a breath."""
+"""Passes in a row with actions, after which the loop pauses for `BREATH_S`."""
 BREATH_S = 0.5
 ERRORS_KEPT = 20
 THRESHOLD = 3
 """Failed passes in a row that make a supervisor unhealthy; as many good ones end it."""
 PROOF_S = 2.0
-"""While passes have failed lately, how soon a good one is followed by the next."""
+"""The maximum wait, in seconds, between good passes after failures, to prove recovery soon."""
 HELD_UP_S = 1.0
-"""How long the loop waits after a round that failed, as when the system has no thread to give."""
+"""Seconds that the loop waits after a failed round, for example without a free thread."""
 REST_S = 300.0
-"""How often a completed supervisor is looked at: what a lost wake-up may cost it."""
+"""Seconds between passes over a completed supervisor: the most that a lost wake-up costs."""
 
 
 @dataclass
@@ -43,21 +43,21 @@ class _LoopEntry:
     streak: Hysteresis = field(default_factory=Hysteresis)
     last: Pass | None = None
     rests_until: float | None = None
-    """Its last pass found that nothing is left to do."""
+    """The monotonic time until which a completed supervisor rests; None: it has work left."""
     errors: deque[PassError] = field(default_factory=lambda: deque(maxlen=ERRORS_KEPT))
 
 
 class Loop:
-    """Wakes, schedules and runs passes; `make` is one pass over one supervisor."""
+    """Wakes, schedules and runs passes; `make` makes one pass over one supervisor."""
 
     def __init__(self, make: Callable[[str], Pass | None], clock: Clock, *, threads: int) -> None:
-        """Start nothing yet."""
         self.after_pass: Callable[[str], None] = lambda _: None
-        """Told of each supervisor whose pass has ended, well or not, in the pass's thread."""
+        """Called with each supervisor whose pass has ended, good or failed, in the pass's thread.
+        """
         self.dropped: Callable[[str], None] = lambda _: None
-        """Told of each supervisor that was terminated and of which nothing is left to do."""
+        """Called with each terminated supervisor that has no work left."""
         self.measured: Callable[[PassTaken], None] = lambda _: None
-        """Told of each pass that was made, in its thread."""
+        """Called with the measures of each pass, in its thread."""
         self._make = make
         self._clock = clock
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="pass")
@@ -65,21 +65,21 @@ class Loop:
         self._due: list[tuple[float, str]] = []
         self._entries: dict[str, _LoopEntry] = {}
         self._at_work = 0
-        """Passes in a thread right now; others that are running wait for one."""
+        """Passes that have a thread now; other running passes wait for one."""
         self._stopping = False
         self._thread = threading.Thread(target=self._dispatch, name="loop", daemon=True)
 
     def start(self) -> None:
-        """Begin to run what is due."""
+        """Begin to run due passes."""
         self._thread.start()
 
     @property
     def ended(self) -> bool:
-        """Whether its thread has ended, and was not stopped: no pass is made any more."""
+        """Whether the loop's thread has ended without `stop`, so that no pass is made any more."""
         return self._thread.ident is not None and not self._thread.is_alive() and not self._stopping
 
     def stop(self) -> None:
-        """Let running passes end and start no more; may be called of a loop that never started."""
+        """Let running passes end and start no more; also allowed before `start`."""
         with self._changed:
             self._stopping = True
             self._changed.notify_all()
@@ -88,7 +88,7 @@ class Loop:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def wake(self, supervisor_id: str, *, in_s: float = 0.0) -> None:
-        """Make a pass over one supervisor soon, or in some seconds; a running one is repeated."""
+        """Make a pass over one supervisor soon, or in some seconds; a running pass is repeated."""
         with self._changed:
             if self._stopping:
                 return
@@ -100,7 +100,7 @@ class Loop:
                 self._changed.notify_all()
 
     def rouse(self, supervisor_id: str, version: int) -> None:
-        """Make a pass soon, unless the last one found nothing left to do for this spec version."""
+        """Make a pass soon, unless the last one found this spec version completed."""
         with self._changed:
             entry = self._entries.get(supervisor_id)
             if entry is not None and entry.rests_until is not None and entry.last is not None:
@@ -110,7 +110,7 @@ class Loop:
         self.wake(supervisor_id)
 
     def last_pass(self, supervisor_id: str) -> Pass | None:
-        """Return the last pass that went through."""
+        """Return the last successful pass."""
         with self._changed:
             entry = self._entries.get(supervisor_id)
             return None if entry is None else entry.last
@@ -122,7 +122,7 @@ class Loop:
             return [] if entry is None else list(reversed(entry.errors))
 
     def failing(self, supervisor_id: str) -> PassError | None:
-        """Return the last error while its passes fail; None: they go well enough."""
+        """Return the last error while the supervisor's passes fail; None: it is healthy."""
         with self._changed:
             entry = self._entries.get(supervisor_id)
             if entry is None or not entry.streak.failing:
@@ -135,12 +135,12 @@ class Loop:
             return len(self._entries)
 
     def waiting(self) -> int:
-        """Return how many passes are due and wait for a thread: the loop does not keep up."""
+        """Return how many due passes wait for a thread; above 0, the loop does not keep up."""
         with self._changed:
             return sum(entry.running for entry in self._entries.values()) - self._at_work
 
     def forget(self) -> None:
-        """Drop what was remembered: another overlord leads now."""
+        """Drop all entries without a running pass: another overlord leads now."""
         with self._changed:
             self._due.clear()
             self._entries = {k: e for k, e in self._entries.items() if e.running}
@@ -149,7 +149,7 @@ class Loop:
         while not self._stopping:
             try:
                 self._dispatch_next()
-            except Exception:  # a round that fails is made again
+            except Exception:  # a failed round is repeated
                 log.exception("passes are held up")
                 with self._changed:
                     self._changed.wait_for(lambda: self._stopping, HELD_UP_S)
@@ -170,7 +170,7 @@ class Loop:
             entry.running = True
         try:
             self._pool.submit(self._run, supervisor_id, due)
-        except RuntimeError:  # the system gave no thread
+        except RuntimeError:  # the system has no thread left
             self._finish(supervisor_id, None, next_s=0.0)
             raise
 
@@ -181,7 +181,7 @@ class Loop:
         return max(0.0, self._due[0][0] - self._clock.monotonic()) if self._due else None
 
     def _drop_later(self, supervisor_id: str) -> None:
-        """The pass that starts now sets its own next time: older wishes are fulfilled by it."""
+        """Drop the scheduled passes of a supervisor: the one that starts sets the next time."""
         kept = [item for item in self._due if item[1] != supervisor_id]
         if len(kept) != len(self._due):
             heapq.heapify(kept)
@@ -189,7 +189,7 @@ class Loop:
 
     def _run(self, supervisor_id: str, due: float) -> None:
         with self._changed:
-            if self._stopping:  # it waited for a thread meanwhile: nothing starts any more
+            if self._stopping:  # the loop was stopped while this pass waited for a thread
                 return
             self._at_work += 1
         began = self._clock.monotonic()
@@ -206,7 +206,7 @@ class Loop:
             completed_pass = self._make(supervisor_id)
         except LeaseLost:
             self._finish(supervisor_id, None, next_s=None)
-        except Exception as error:  # noqa: BLE001 -- one supervisor's trouble stays its own
+        except Exception as error:  # noqa: BLE001 -- a failing supervisor must not stop the others
             took_s = self._clock.monotonic() - began
             self._failed(supervisor_id, error)
             self._pass_on(lambda: self.measured(PassTaken(late_s, took_s, good=False)))
@@ -225,10 +225,10 @@ class Loop:
                 self._pass_on(lambda: self._drop(supervisor_id))
 
     def _pass_on(self, call: Callable[[], None]) -> None:
-        """Call a listener, once the pass is over: its trouble is none of the next pass."""
+        """Call a listener after the pass; its failure does not affect the next pass."""
         try:
             call()
-        except Exception:  # the pass that it follows is over
+        except Exception:  # the pass itself is over
             log.exception("what follows a pass failed")
 
     def _succeeded(self, supervisor_id: str, last_pass: Pass | None) -> None:
@@ -251,7 +251,7 @@ class Loop:
         self._finish(supervisor_id, last_pass, next_s=None if over else max(wait, breath))
 
     def _drop(self, supervisor_id: str) -> None:
-        """Remember nothing of it, unless it has been woken meanwhile."""
+        """Forget a supervisor without work, unless it has been woken meanwhile."""
         with self._changed:
             entry = self._entries.get(supervisor_id)
             woken = any(name == supervisor_id for _, name in self._due)
@@ -289,7 +289,7 @@ class Loop:
 
 
 def wake_all(store: Store, loop: Loop) -> None:
-    """Make a pass over every supervisor that may have work: terminated ones too.
+    """Make a pass over every supervisor that may have work, also over terminated ones.
 
     Raises:
         Unavailable: the metadata database did not answer.

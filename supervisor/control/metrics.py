@@ -1,8 +1,8 @@
-"""What a process counts and measures of itself, for scrapers; no decision looks at it.
+"""In-process metrics of an overlord, for scrapers; no decision depends on them.
 
-Counters and histograms are of this process and begin at zero with it.  Labels come from closed
-sets, but for supervisors and tables, of which only so many are told apart: a task, a generation
-or an offset is never a label.
+Counters and histograms count this process and begin at zero with it.  Label values come from closed
+sets, except for supervisors and tables, of which a bounded number has labels of their own.  A task,
+a generation or an offset is never a label.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ from tasks.runtime.label_names import OTHERS, LabelNames
 UNKNOWN_ROUTE = "(none)"
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 REFUSED = "refused"
-"""Of a publish request that got no outcome: it has the wrong files, or lost a race."""
+"""The label of a publish request without an outcome: unusable files, or a lost race."""
 
 _SHORT_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _STEPS_S = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 900.0, 3_600.0)
@@ -36,21 +36,20 @@ _ENDED = {
 
 @dataclass(frozen=True)
 class PassTaken:
-    """One pass over one supervisor, as the loop saw it."""
+    """The measures of one pass over one supervisor."""
 
     late_s: float
-    """How long after it was due it began."""
+    """Seconds from the due time of the pass to its begin."""
     took_s: float
     good: bool
     actions: Sequence[str] = ()
-    """Names of what it decided to do."""
+    """Class names of the actions that the pass decided."""
 
 
 class OverlordMeters(Collector):
-    """What one overlord has counted; every method may be called from any thread."""
+    """The metrics of one overlord; every method may be called from any thread."""
 
     def __init__(self) -> None:
-        """Begin at zero."""
         own = self._own = CollectorRegistry()
         self._names = LabelNames()
         self._passes = _times(own, "pass", "How long a pass took.", _SHORT_S, "outcome")
@@ -83,7 +82,7 @@ class OverlordMeters(Collector):
         self._bytes = _counter(own, "published_bytes", "Size of those files.", *of)
         text = "Replicas of published ranges, by what they came to beside what was published."
         self._compared = _counter(own, "replicas_compared", text, *of, "found")
-        # What is alarmed about begins at zero, or its first event would be no growth.
+        # An alert needs a series that begins at zero: else its first event would show no growth.
         self._publishes.labels(PublishOutcome.STALE.value, Check.OFFSET_BEHIND.value)
 
     def collect(self) -> Iterator[Metric]:
@@ -114,27 +113,27 @@ class OverlordMeters(Collector):
         self._publishes.labels(outcome.value, check.value).inc()
 
     def publish_refused(self, check: Check) -> None:
-        """Count a request that got no outcome."""
+        """Count a publish request without an outcome."""
         self._publishes.labels(REFUSED, check.value).inc()
 
     def published(
         self, generation: Generation, files: Sequence[SegmentFile], now: datetime
     ) -> None:
-        """Measure the handoff of a range that is published at `now`, and what it added."""
+        """Record a publish at `now`: the steps of its handoff, its files and their bytes."""
         labels = self._labels_of(generation)
         self._segments.labels(*labels).inc(len(files))
         self._bytes.labels(*labels).inc(sum(file.size_bytes for file in files))
         for step, (begin, end) in _steps_of(generation, now).items():
-            if begin is not None and end is not None:  # several clocks wrote them
+            if begin is not None and end is not None:  # the times come from several clocks
                 self._steps.labels(step).observe(max(0.0, (end - begin).total_seconds()))
 
     def compared(self, generation: Generation, counts: Mapping[Comparison, int]) -> None:
-        """Count what comparisons of replicas have found."""
+        """Count the results of replica comparisons."""
         for verdict, replicas in counts.items():
             self._compared.labels(*self._labels_of(generation), verdict.value).inc(replicas)
 
     def committed(self, events: Sequence[LifecycleEvent]) -> None:
-        """Count what a transaction has changed."""
+        """Count the lifecycle events of a transaction."""
         for one in events:
             labels = self._labels(one)
             match one.kind:
@@ -187,7 +186,7 @@ _Span = tuple[datetime | None, datetime | None]
 
 
 def _steps_of(of: Generation, ended_at: datetime) -> Mapping[str, _Span]:
-    """Return the steps of a handoff, as `durations` of a range has them."""
+    """Return the steps of a handoff: the `durations` of a range, by name."""
     finished = of.first_finished_at or ended_at
     return {
         "pausing": (of.paused_at, of.end_fixed_at),

@@ -1,4 +1,4 @@
-"""Look: read the ports once into one snapshot, `now` included.  Decides nothing."""
+"""Look: read the ports once into one snapshot, `now` included.  This module decides nothing."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -14,12 +14,12 @@ from supervisor.core.values.errors import SpecUnreadable, UnknownWord
 from supervisor.ports.store import Store, Streams, Transaction, Workers
 
 ENDED_TASKS = 20
-"""How many the health of a supervisor is told from."""
+"""The number of newest ended tasks from which a supervisor's health is derived."""
 
 
 @dataclass(frozen=True)
 class Sources:
-    """What a snapshot is made of."""
+    """The ports and limits from which a snapshot is made."""
 
     store: Store
     streams: Streams
@@ -28,12 +28,12 @@ class Sources:
 
 
 def observe(supervisor_id: str, sources: Sources, now: datetime) -> Observed | None:
-    """Return what is known of one supervisor now; None if its id was never used.
+    """Return the snapshot of one supervisor; None if its id was never used.
 
-    Kafka and the workers are asked for what they last said: nothing here waits for either.
+    The states of Kafka and the workers are the last ones received: nothing here waits for either.
 
     Raises:
-        SpecUnreadable, UnknownWord: a newer release wrote what would be decided on.
+        SpecUnreadable, UnknownWord: a row that the decision needs is from a newer release.
     """
     with sources.store.reading() as tx:
         current = tx.specs.newest(supervisor_id)
@@ -79,9 +79,9 @@ def _with_slots(view: WorkerView, used: dict[str, int]) -> WorkerView:
 def specs_of(
     tx: Transaction, current: AnyVersion, generations: Iterable[Generation]
 ) -> dict[int, SupervisorSpec]:
-    """Return the specs of versions that generations are bound to, and of the newest.
+    """Return version -> spec, for the newest version and those of live generations.
 
-    Those that this release cannot read are left out.
+    Versions that this release cannot read are left out.
     """
     spec = current.spec if isinstance(current, SpecVersion) else None
     specs = {} if spec is None else {current.version: spec}

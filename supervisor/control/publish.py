@@ -1,11 +1,11 @@
-"""Publishing: the one transaction that makes files into rows of a table, exactly once.
+"""Publishing: the one transaction that makes files part of a table, exactly once.
 
     task ── range and files ──► judge the facts ── committed ──► compare-and-swap of offsets,
                                      │                           segments, outcome: one commit
-                                     ├─ any other outcome: stored, a repeat hears the same
-                                     └─ unusable files: the task ends FAILED, its range is read anew
+                                     ├─ any other outcome: stored, a repeat gets the same
+                                     └─ unusable files: the task ends FAILED, its range is re-read
 
-A lost acknowledgement is looked up, not guessed: the repeat finds the publication by its task.
+If an acknowledgement is lost, the task repeats its request, and the stored publication answers it.
 """
 
 import hmac
@@ -54,7 +54,7 @@ from tasks.contract.offsets import OffsetsError, TopicPartition, count
 log = structlog.get_logger()
 
 TRIES = 5
-"""A race with another publisher of the same range is judged again; each try, one of them wins."""
+"""The maximum of lost races for one range; in each lost race another publisher wins."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Publisher:
     changed: Wakeups
     endings: TaskEnder
     failpoint: Callable[[str], None] = lambda _: None
-    """Told of each place passed; a test may end the process there (failpoints)."""
+    """Called with each named step; a test may end the process there (failpoints)."""
     meters: OverlordMeters = field(default_factory=OverlordMeters)
 
     def publish(self, task_id: str, token: str, request: PublishRequest) -> PublishAnswer:
@@ -85,7 +85,7 @@ class Publisher:
                 return self._publish_once(task_id, token, request)
             except (StaleCommit, StateMoved):
                 self.meters.publish_refused(Check.LOST_RACE)
-                continue  # another replica was faster between our look and our swap
+                continue  # another replica committed between our read and our swap
             except UnusableFiles:
                 self.meters.publish_refused(Check.FILES)
                 raise
@@ -101,8 +101,9 @@ class Publisher:
             _check_authority(task, token, request)
             if task.status is TaskStatus.UNKNOWN:
                 raise UnknownWord(f"task {task.id}: {task.reason}")
-            # The offsets first: on PostgreSQL each statement sees what is committed by then.  Who
-            # sees them moved by another replica's publish must then see that publish as well.
+            # The offsets first: on PostgreSQL each statement sees what is committed by then.  A
+            # statement that sees offsets moved by another replica's publish must also see that
+            # publish.
             committed = tx.offsets.of(task.supervisor_id)
             generation = tx.generations.get(task.generation_id)
             if generation is None:
@@ -139,8 +140,8 @@ class Publisher:
         try:
             return _settle(tx, self.endings, attempt, answer, now)
         except UnusableFiles as error:
-            # Nothing is written before the files are looked at.  In this transaction the task
-            # ends: else its worker would offer the same files for ever.
+            # The files are checked before anything is written.  The task ends in this transaction:
+            # else its worker would offer the same files forever.
             _end_unusable(tx, self.endings, attempt, error, now)
             return error
 
@@ -156,7 +157,7 @@ class Publisher:
             self.meters.published(attempt.generation, attempt.request.segments, now)
 
     def _passed(self, step: str, answer: PublishAnswer) -> None:
-        """Tell of the steps of a publish that commits something."""
+        """Pass the failpoint of a step of a publish that commits."""
         if answer.outcome is PublishOutcome.COMMITTED:
             self.failpoint(f"publish:{step}")
 
@@ -175,7 +176,7 @@ def _check_authority(task: Task, token: str, request: PublishRequest) -> None:
 
 @dataclass(frozen=True)
 class _PublishAttempt:
-    """Who asks to publish what, for which range."""
+    """One request to publish, with its task and the range."""
 
     task: Task
     generation: Generation
@@ -226,7 +227,7 @@ def _end_unusable(
 
 
 def _finished(tx: Transaction, generation: Generation, now: datetime) -> None:
-    """Note that a replica has read the range to its end, if none has before."""
+    """Record that a replica has read the range to its end, unless one has before."""
     if generation.first_finished_at is None:
         tx.generations.finished(generation.id, now)
 
@@ -243,7 +244,7 @@ def _commit(
         request.topic_ids,
         generation.reset_epochs,
     )
-    # After the offsets, as whoever resets them and ends the range: no two wait in a circle.
+    # After the offsets, in the order of a reset that ends the range: the two cannot deadlock.
     _finished(tx, generation, now)
     publication = Publication(
         generation_id=generation.id,
@@ -267,7 +268,7 @@ def _commit(
     closed = tx.generations.close(generation.id, GenerationState.PUBLISHED, now)
     done = TaskTotals(request.counters, request.end)
     ended = endings.end(tx, task, TaskStatus.SUCCESS, "published", now, totals=done)
-    if not (closed and ended):  # fenced or given up since we looked: the offsets move back
+    if not (closed and ended):  # fenced or discarded since our read: roll back
         raise StateMoved(f"{task.id} or {generation.id} has ended")
     tx.tasks.store_outcome(task.id, PublishOutcome.COMMITTED, published=True)
     compared = compare_siblings(tx, generation, request, endings.last_report, now)
@@ -307,15 +308,15 @@ def _segments(
 
 
 def _is_rolled_up(tx: Transaction, generation: Generation) -> bool:
-    """Return whether one row of a range may be many records; unknown of an unread spec: it may.
+    """Return whether one row of a range may be many records; True if an unreadable spec may.
 
     Raises:
-        SpecUnreadable: of the newest spec as well.
+        SpecUnreadable: the newest spec cannot be read either.
     """
     try:
         version = tx.specs.version(generation.supervisor_id, generation.spec_version)
     except SpecUnreadable as error:
-        tx.specs.newest(generation.supervisor_id)  # cannot be read either: nothing is decided here
+        tx.specs.newest(generation.supervisor_id)  # raises if that is unreadable too
         return error.facts.rolls_up is not False
     spec = None if version is None else version.spec
     return spec is not None and spec.data_schema.granularity_spec.rollup
@@ -324,11 +325,11 @@ def _is_rolled_up(tx: Transaction, generation: Generation) -> bool:
 def check_files(task: Task, request: PublishRequest, *, rolled_up: bool = False) -> None:
     """Refuse files that are not the task's own or hold offsets outside its range.
 
-    A row that is rolled up stands for one record or more.  Quarantined records are among the
-    rejects, and are all of those that are said to be kept.
+    A rolled-up row stands for one record or more.  Quarantined records are among the rejects.
+    Their files must have as many as the request reports.
 
     Raises:
-        UnusableFiles: naming the file and the number.
+        UnusableFiles: the message names the file and the number.
     """
     try:
         span = count(request.start, request.end)

@@ -1,7 +1,7 @@
-"""Act: carry a plan out and decide nothing.
+"""Act: carry out a plan and decide nothing.
 
-Each action is one transaction under the leader's term; repeated, or late, it finds its work done
-and does nothing.  The plan is stored before its actions: a crash leaves its reasons behind.
+Each action is one transaction under the leader's term.  A repeated or late action finds its work
+done and does nothing.  The plan is stored before its actions, so that its reasons survive a crash.
 """
 
 from collections.abc import Callable
@@ -46,14 +46,14 @@ _ABOUT = ("task_id", "generation_id", "topic")
 
 @dataclass(frozen=True)
 class ActionContext:
-    """What carrying out needs beside the snapshot's sources."""
+    """The dependencies of the actions, beside the sources of the snapshot."""
 
     sources: Sources
     clock: Clock
     new_token: Callable[[], str]
     endings: TaskEnder
     failpoint: Callable[[str], None] = lambda _: None
-    """Told of each place passed; a test may end the process there (failpoints)."""
+    """Called with each named step; a test may end the process there (failpoints)."""
 
 
 def make_pass(supervisor_id: str, shell: ActionContext, term: int) -> Pass | None:
@@ -87,7 +87,7 @@ def _apply_once(action: Action, seen: Observed, shell: ActionContext, term: int)
             apply(action, seen, tx, shell)
             shell.failpoint(f"in:{name}")
     except (StateMoved, StaleCommit):
-        # Somebody was there first, between our look and this write: the next pass sees what is.
+        # The rows changed between our read and this write: the next pass reads them anew.
         return
     shell.failpoint(f"after:{name}")
 
@@ -149,7 +149,7 @@ def _open(action: OpenGeneration, seen: Observed, tx: Transaction) -> None:
     live = tx.generations.live(supervisor_id)
     for partition, start in action.start.items():
         at = chain_end(live, partition, committed[partition].next_offset)
-        if at != start:  # what was to come before it was given up meanwhile
+        if at != start:  # a range before it was discarded meanwhile
             raise StateMoved(
                 f"{action.generation_id} starts at {start} of {partition}, not at {at}"
             )
@@ -166,8 +166,8 @@ def _start(action: StartTask, seen: Observed, tx: Transaction, token: str) -> No
     if generation is None or not generation.live:
         raise StateMoved(f"{action.generation_id} has ended")
     if not tx.workers.holds(action.worker_id, action.incarnation):
-        # Whoever registers takes up the tasks it finds (P7); one that begins behind its back would
-        # belong to an incarnation that may not publish.
+        # A registering worker takes up the tasks of its rows (P7).  A task inserted after that
+        # would belong to an incarnation that may not publish.
         raise StateMoved(f"worker {action.worker_id} has registered anew")
     if not tx.workers.takes_tasks(action.worker_id):
         raise StateMoved(f"worker {action.worker_id} was disabled")
@@ -208,7 +208,7 @@ def _end(action: EndTask, seen: Observed, tx: Transaction, endings: TaskEnder) -
 def _discard(
     action: DiscardGeneration, seen: Observed, tx: Transaction, endings: TaskEnder
 ) -> None:
-    """Give a range up with every later one that shares a partition, transitively (P16)."""
+    """Discard a range with every later one that shares a partition, transitively (P16)."""
     first = tx.generations.get(action.generation_id)
     if first is None or not first.live:
         raise StateMoved(f"{action.generation_id} has ended")
@@ -217,7 +217,7 @@ def _discard(
 
 
 def _reset(action: ResetOffsets, seen: Observed, tx: Transaction, endings: TaskEnder) -> None:
-    """Set offsets that cannot be read to the nearest that can; once, whoever asks again."""
+    """Set unreadable offsets to the nearest readable ones, once however often it is applied."""
     supervisor_id = seen.current.supervisor_id
     rows = tx.offsets.of(supervisor_id)
     if any(rows.get(p) != seen.committed.get(p) for p in action.new.offsets):
@@ -245,7 +245,7 @@ def _stored(supervisor_id: str, now: datetime, term: int, decided: Plan) -> Stor
 
 
 def describe(action: Action) -> dict[str, str]:
-    """Return an action as it is stored and shown: its name, what it is about, and why."""
+    """Return an action in its stored and shown form: its name, its subject, and the reason."""
     named = {f.name for f in fields(action)}
     about = next((str(getattr(action, name)) for name in _ABOUT if name in named), "")
     return {"action": type(action).__name__, "about": about, "why": action.why}

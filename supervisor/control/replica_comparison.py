@@ -1,4 +1,4 @@
-"""Comparing replicas: in the transaction that publishes, and when one is late.
+"""Comparison of replicas by their digests: at the publish, and when a late replica asks.
 
 publish ─► each sibling's last report ─┐
 a late request to publish ─────────────┴─► differs? the publication's row, an event, an alert
@@ -26,7 +26,7 @@ from supervisor.ports.store import Transaction
 from tasks.contract.messages import PublishRequest, TaskReport
 
 Compared = Mapping[Comparison, int]
-"""What was found -> of how many replicas."""
+"""Result of a comparison -> number of replicas."""
 
 
 def compare_siblings(
@@ -36,9 +36,9 @@ def compare_siblings(
     last_report: Callable[[str, str], TaskReport | None],
     now: datetime,
 ) -> Compared:
-    """Compare what is published with what the other replicas that still run have said last.
+    """Compare the published digest with the last reports of the other running replicas.
 
-    In the caller's transaction, after the publication was added, before the others are ended.
+    Runs in the caller's transaction, after the publication is added and before the others end.
     """
     others = [
         last_report(task.worker_id, task.id)
@@ -58,9 +58,10 @@ def compare_late(
     request: PublishRequest,
     now: datetime,
 ) -> Compared:
-    """Compare a replica that asks to publish what another has published.
+    """Compare a replica that asks to publish a range that another has published.
 
-    It was counted when that was published: only a difference that nobody knew of is told now.
+    The replica was counted at the publish, so only a difference that is not recorded yet is
+    returned.
     """
     winner = tx.tasks.get(publication.task_id)
     known = {one.task_id for one in publication.diverged}

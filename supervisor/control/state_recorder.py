@@ -1,4 +1,4 @@
-"""What a leader notes of supervisors as their passes go by: changes of state, and lag.
+"""The recorder of supervisor states and lag, after each pass of the leader.
 
 a pass has ended ──► its state differs from the last one written ──► row and event
 └──► the log's ends, in memory ──► lag in time     every minute ──► samples
@@ -28,7 +28,7 @@ log = structlog.get_logger()
 
 @dataclass
 class StateRecorder:
-    """Notes what passes find; one instance per process, safe to call from many threads."""
+    """Records states and lag after passes; one instance per process, safe from many threads."""
 
     store: Store
     clock: Clock
@@ -40,7 +40,7 @@ class StateRecorder:
     _ends: dict[str, tuple[LogEnds, ...]] = field(default_factory=dict)
 
     def after_pass(self, supervisor_id: str) -> None:
-        """Note what the last pass found; trouble is logged, and the next pass notes it."""
+        """Record the state that the last pass found; after a failure the next pass records it."""
         last_pass = self.loop.last_pass(supervisor_id)
         if last_pass is None:
             return
@@ -56,7 +56,7 @@ class StateRecorder:
             log.warning("a state was not noted", supervisor=supervisor_id, error=str(error))
 
     def forget(self, supervisor_id: str) -> None:
-        """Drop what is kept of a supervisor; what was written stays."""
+        """Drop a supervisor from memory; its rows stay."""
         with self._lock:
             self._ends.pop(supervisor_id, None)
             self._written.pop(supervisor_id, None)
@@ -78,9 +78,9 @@ class StateRecorder:
             self._written[supervisor_id] = known
 
     def looks(self, seen: Observed) -> tuple[LogEnds, ...]:
-        """Return where the log ended when it was looked at, oldest first; `seen` is the last.
+        """Return the log ends of past reads, oldest first; the read of `seen` is the last.
 
-        Without that one, what came since the last pass would have no age.
+        Without the read of `seen`, records that came since the last pass would have no age.
         """
         with self._lock:
             history = self._ends.get(seen.current.supervisor_id, ())
@@ -92,7 +92,7 @@ class StateRecorder:
         return lag_ages(self.looks(seen), best_position(seen), seen.now, lag_by_partition(seen))
 
     def lag(self, seen: Observed) -> Lag:
-        """Return how far a supervisor is behind."""
+        """Return the lag of a supervisor in records and in time; None where it is unknown."""
         if not seen.stream.stable:
             return Lag(None, None)
         records, ages = lag_by_partition(seen), self.ages(seen)
@@ -100,11 +100,11 @@ class StateRecorder:
         return Lag(sum(records.values()), max(ages.values(), default=None) if known else None)
 
     def lags(self) -> dict[str, Lag]:
-        """Return the lag of each supervisor as its last pass found it."""
+        """Return supervisor -> lag, as its last pass found it."""
         return {found: self.lag(seen) for found, seen in self._seen().items()}
 
     def partition_lags(self) -> dict[str, dict[TopicPartition, int]]:
-        """Return the lag in records of each partition of each supervisor, where it is known."""
+        """Return supervisor -> partition -> lag in records, where it is known."""
         return {found: lag_by_partition(seen) for found, seen in self._seen().items()}
 
     def _seen(self) -> dict[str, Observed]:
@@ -116,10 +116,10 @@ class StateRecorder:
         }
 
     def sample(self) -> None:
-        """Write the lag of every supervisor; while this overlord leads.
+        """Write the lag of every supervisor, while this overlord leads.
 
         Raises:
-            LeaseLost, Unavailable: nothing was written; a minute is missing.
+            LeaseLost, Unavailable: nothing was written; the samples of this minute are missing.
         """
         now, found = self.clock.now(), self.lags()
         with self.store.leading(self.term()) as tx:

@@ -1,4 +1,4 @@
-"""Which tables there are: those that are fed, or were published into."""
+"""The known tables: tables that a supervisor feeds, and tables with published segments."""
 
 from collections.abc import Iterable
 
@@ -16,39 +16,39 @@ from supervisor.ports.store import Transaction
 
 
 def fed_tables(tx: Transaction) -> set[str]:
-    """Return tables that a supervisor feeds, or, terminated, still works for."""
+    """Return the tables that a supervisor feeds, or that have live ranges of a terminated one."""
     fed = set(tables_of(tx.specs.newest_or_unreadable()).values())
     return fed | set(tx.generations.live_tables().values())
 
 
 def known_tables(tx: Transaction) -> set[str]:
-    """Return every table that is fed, or was published into; of errors, those that hold some."""
+    """Return every table that is fed or has segments; errors tables only if they have some."""
     return fed_tables(tx) | set(tx.segments.data_sources())
 
 
 def require_table(tx: Transaction, data_source: str) -> None:
-    """Return if there is such a table; beside each stands one for errors, though it be empty.
+    """Return if the table is known; the errors table of a known table is known too, even if empty.
 
     Raises:
-        DataSourceNotFound: nobody feeds it, and nobody did.
+        DataSourceNotFound: no supervisor feeds the table, and none ever did.
     """
     if rows_table(data_source) not in known_tables(tx):
         raise DataSourceNotFound(data_source)
 
 
 def name_taken(tx: Transaction, spec: SupervisorSpec) -> list[FieldError]:
-    """Return what is wrong with the name of a new table beside those that there are."""
+    """Return the errors in the name of a new table that clashes with an existing one."""
     published = tx.segments.data_sources()
-    if spec.data_source in published:  # most calls: not every spec has to be read for them
+    if spec.data_source in published:  # the common case, without reading every spec
         return []
     return taken_name(spec, fed_tables(tx) | set(published))
 
 
 def refuse_taken_name(tx: Transaction, spec: SupervisorSpec) -> None:
-    """Refuse a spec of a new table whose name differs in case only from that of another.
+    """Refuse a spec of a new table whose name differs only in case from that of another.
 
     Raises:
-        InvalidSpec: naming that table.
+        InvalidSpec: the message names the other table.
     """
     if errors := name_taken(tx, spec):
         raise InvalidSpec(errors)

@@ -1,31 +1,30 @@
-"""Tells waiting long polls that something changed; carries no meaning, a lost one costs a poll."""
+"""Wake-ups of waiting long polls; one carries no meaning, and a lost one costs a poll."""
 
 import asyncio
 import threading
 
 
 class Wakeups:
-    """Wakes every coroutine that waits; may be notified from any thread."""
+    """Wakes every waiting coroutine; `notify` may be called from any thread."""
 
     def __init__(self) -> None:
-        """Nobody waits yet."""
         self._lock = threading.Lock()
         self._waiting: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
         self.closed = False
-        """The process ends: nobody should wait any more."""
+        """True once the process ends: then no caller should wait."""
 
     def notify(self) -> None:
-        """Wake all who wait now."""
+        """Wake all coroutines that wait now."""
         with self._lock:
             waiting = list(self._waiting.items())
         for event, loop in waiting:
             try:
                 loop.call_soon_threadsafe(event.set)
             except RuntimeError:
-                continue  # its server has just stopped: nobody waits there any more
+                continue  # its event loop has just stopped: no coroutine waits there
 
     def close(self) -> None:
-        """Wake all, now and from now on: the process ends."""
+        """Wake all coroutines, and let none wait from now on: the process ends."""
         self.closed = True
         self.notify()
 
@@ -37,6 +36,6 @@ class Wakeups:
         return event
 
     def unsubscribe(self, event: asyncio.Event) -> None:
-        """Stop waking it."""
+        """Remove an event, so that `notify` no longer sets it."""
         with self._lock:
             self._waiting.pop(event, None)

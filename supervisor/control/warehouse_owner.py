@@ -1,13 +1,13 @@
-"""A warehouse belongs to one metadata database: a marker in its root names it.
+"""The owner of a warehouse: a marker in its root names the one metadata database it belongs to.
 
     marker of this database                       ours: go on
     no marker, no task folder                     new: mark it
-    no marker, a task folder that we know         ours from before there were markers: mark it
-    marker of another database, or folders that
-      this one knows nothing of                   another's: refuse to start
+    no marker, a task folder that we know         ours, older than the markers: mark it
+    marker of another database, or only folders
+      that are unknown here                       another's: refuse to start
 
-Whoever deletes what no row stands for must know that the rows are the right ones: a fresh database
-over the warehouse of another would find every file of it to be nobody's.
+The sweep deletes files without a row, so it must use the right rows.  To a fresh database, every
+file in the warehouse of another database would look like garbage.
 """
 
 from itertools import islice
@@ -25,11 +25,11 @@ _FIX = (
 
 
 def take_possession(store: Store, warehouse: Warehouse) -> None:
-    """Mark a warehouse as this database's, before anything in it is looked at.
+    """Mark a warehouse as this database's, before anything in it is read.
 
     Raises:
-        SetupProblem: it belongs to another metadata database.
-        StorageUnavailable: it cannot be read.
+        SetupProblem: the warehouse belongs to another metadata database.
+        StorageUnavailable: the warehouse cannot be read.
     """
     with store.reading() as tx:
         name = tx.installation.name()
@@ -60,11 +60,11 @@ def _is_free_or_ours(store: Store, warehouse: Warehouse) -> bool:
 
 
 def require_mounted(warehouse: Warehouse, store: Store) -> None:
-    """Return if the warehouse answers and is the one that the database names files in.
+    """Return if the warehouse answers and is the one that belongs to this metadata database.
 
     Raises:
-        StorageUnavailable: it does not, or is not marked as this database's: nothing may be taken
-            for deleted because a disk is away, and nothing of another database's be deleted.
+        StorageUnavailable: the warehouse does not answer, or is not marked as this database's.
+            Files on a missing disk are not deleted ones, and another database's must stay.
     """
     warehouse.available()
     with store.reading() as tx:

@@ -1,8 +1,8 @@
-"""Soft state of the workers: who has been heard of lately and what they said (P4, P6).
+"""Soft state of the workers: liveness and last reports (P4, P6).
 
-It is refilled by one round of syncs after a change of leader, so none of it is stored.  A silent
-worker is UNKNOWN, and keeps its tasks, until `worker_timeout` has passed on this process's
-monotonic clock since the later of its last sync and the start of the present term.
+One round of syncs refills it after a change of leader, so none of it is stored.  A silent worker is
+UNKNOWN and keeps its tasks.  It is LOST when `worker_timeout` has passed, on this process's
+monotonic clock, since the later of its last sync and the start of the present term.
 """
 
 import threading
@@ -18,7 +18,7 @@ from supervisor.ports.store import Clock
 from tasks.contract.messages import CompactionReport, SyncRequest, TaskReport
 
 ALIVE_WITHIN_S = 5.0
-"""A worker reports every second; after this long without one it is UNKNOWN."""
+"""Seconds after its last report until a worker is UNKNOWN; it reports every second."""
 
 
 @dataclass
@@ -31,7 +31,7 @@ class _Heard:
     reports: Mapping[str, TaskReport] | None = None
     compactions: Mapping[str, CompactionReport] = field(default_factory=dict)
     histories: Mapping[str, SampleSeries] = field(default_factory=dict)
-    """Task -> what it had counted now and then."""
+    """Task -> samples of its counters over time."""
 
 
 class WorkerRegistry:
@@ -40,52 +40,51 @@ class WorkerRegistry:
     def __init__(
         self, clock: Clock, *, worker_timeout: timedelta, led_since: Callable[[], float]
     ) -> None:
-        """Know nobody yet."""
         self._clock = clock
         self._timeout_s = worker_timeout.total_seconds()
         self._led_since = led_since
         self._lock = threading.Lock()
         self._heard: dict[str, _Heard] = {}
         self._disabled: set[str] = set()
-        """As the rows say: every change of them in this term goes through here as well."""
+        """Disabled workers, as stored: every change in this term is applied here as well."""
         self._watched: dict[str, Mapping[str, WakeCondition]] = {}
-        """Supervisor -> what `watch` was told of it last."""
+        """Supervisor -> the wake conditions of its last `watch`."""
         self._milestones: dict[str, WakeCondition] = {}
-        """The same by task, of all supervisors."""
+        """Task -> its wake condition, of all supervisors."""
 
     def led_for(self) -> timedelta:
         """Return how long this overlord has led without a lapse; zero: it does not lead."""
         return timedelta(seconds=max(0.0, self._clock.monotonic() - self._led_since()))
 
     def known_incarnation(self, worker_id: str) -> int | None:
-        """Return the incarnation whose syncs are taken, None before it has registered here."""
+        """Return the incarnation whose syncs are accepted; None: it is not registered here."""
         with self._lock:
             heard = self._heard.get(worker_id)
             return None if heard is None else heard.row.incarnation
 
     def registered(self, row: WorkerRow) -> None:
-        """Take note of a registration; a new incarnation starts without reports."""
+        """Record a registration; a new incarnation starts without reports."""
         with self._lock:
             heard = self._heard.get(row.id)
             if heard is None or heard.row.incarnation < row.incarnation:
                 self._heard[row.id] = _Heard(row)
-            elif heard.row.incarnation == row.incarnation:  # an older one came late
+            elif heard.row.incarnation == row.incarnation:  # a repeated registration
                 heard.row = row
 
     def reset(self, rows: list[WorkerRow]) -> None:
-        """Start a term: everybody who ever registered is UNKNOWN until heard of."""
+        """Start a term: every registered worker is UNKNOWN until its first sync."""
         with self._lock:
             self._heard = {row.id: _Heard(row) for row in rows}
             self._disabled = {row.id for row in rows if row.disabled}
             self._watched, self._milestones = {}, {}
 
     def set_disabled(self, worker_id: str, *, disabled: bool) -> None:
-        """Take note that people have taken a worker out, or in again."""
+        """Record that an operator has disabled or enabled a worker."""
         with self._lock:
             (self._disabled.add if disabled else self._disabled.discard)(worker_id)
 
     def watch(self, supervisor_id: str, milestones: Mapping[str, WakeCondition]) -> None:
-        """Take it for news when one of these tasks comes so far; replaces the last wish."""
+        """Set the wake conditions of a supervisor's tasks, in place of its earlier ones."""
         with self._lock:
             for task_id in self._watched.pop(supervisor_id, {}):
                 self._milestones.pop(task_id, None)
@@ -94,14 +93,14 @@ class WorkerRegistry:
                 self._milestones.update(milestones)
 
     def record(self, request: SyncRequest) -> set[str]:
-        """Take a worker's word; return the tasks whose phase, order or milestone is news.
+        """Store a worker's report; return the tasks whose phase, order or wake condition is news.
 
-        A request that was overtaken by a later one counts as a sign of life and as nothing else.
+        A request that a later one has overtaken counts only as a sign of life.
         """
         with self._lock:
             heard = self._heard.get(request.worker_id)
             if heard is None or request.incarnation != heard.row.incarnation:
-                return set()  # a reset, or a newer incarnation, was faster: its next sync registers
+                return set()  # after a reset, or of an older incarnation: its next sync registers
             heard.heard_at = self._clock.monotonic()
             if request.sequence <= heard.sequence:
                 return set()
@@ -126,7 +125,7 @@ class WorkerRegistry:
             return news | gone
 
     def _is_far(self, report: TaskReport) -> bool:
-        """Not whether it came to it just now: a report may arrive before a pass has asked."""
+        """Whether the wake condition is met, newly or not: a report may precede the condition."""
         milestone = self._milestones.get(report.task_id)
         return milestone is not None and milestone.is_reached(report)
 
@@ -171,7 +170,7 @@ class WorkerRegistry:
 
 
 def _gist(report: TaskReport | None) -> tuple[object, ...]:
-    """What of a report may change a plan; counters and positions alone do not wake the loop."""
+    """Return the parts of a report that may change a plan; counters alone do not wake the loop."""
     if report is None:
         return ()
     return report.phase, report.order_term, report.order_sequence, report.failure

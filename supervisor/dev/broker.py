@@ -214,18 +214,19 @@ class Broker:
 
     @staticmethod
     def _again(port: int | None) -> int | None:
-        """Return the port if it is free; one that was killed a moment ago may yet hold it."""
+        """Return the port if it is free; a server killed a moment ago may still hold it."""
         deadline = time.monotonic() + _PORT_FREED_WITHIN_S
         while port is not None and not is_free(port):
             if time.monotonic() > deadline:
                 return None
             time.sleep(_POLL_S)
         if port is not None:
-            keep(port)  # or this process keeps it since its last start
+            keep(port)  # or this process has kept it since its last start
         return port
 
     def _format(self) -> None:
-        # Not formatted means never started: what is there is half a format, cut short by a crash.
+        # Without the mark the broker has never started: this is half a format, cut short by a
+        # crash.
         shutil.rmtree(self._folder / "data", ignore_errors=True)
         properties = str(self._folder / "server.properties")
         wanted = ("format", "--cluster-id", self.cluster_id, "--config", properties)
@@ -249,4 +250,4 @@ class Broker:
     def _write(self, name: str, text: str) -> None:
         half = self._folder / f"{name}.half"
         half.write_text(text)
-        half.replace(self._folder / name)  # whole or not at all, wherever a crash comes
+        half.replace(self._folder / name)  # atomic, whenever a crash comes

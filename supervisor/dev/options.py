@@ -1,4 +1,4 @@
-"""What one run of everything on this machine is asked for."""
+"""The options of one run of `tidegate dev`."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -6,16 +6,16 @@ from datetime import timedelta
 
 @dataclass(frozen=True)
 class DevOptions:
-    """What one `tidegate dev` is asked for, beside the settings."""
+    """The options of one `tidegate dev`, beside the settings."""
 
     sample: bool = False
-    """Fill a topic with a sample stream, and supervise it."""
+    """Whether to fill a topic with a sample stream, and supervise it."""
     demo: bool = False
-    """With the sample: go on to the first publish, verify it and show a query."""
+    """With the sample: whether to go on to the first publish, verify it and show a query."""
     once: bool = False
-    """End when the demo has been shown."""
+    """Whether to end after the demo."""
     kafka: str | None = None
-    """`host:port` of the user's own broker; None: one is started."""
+    """`host:port` of the user's own broker; None: start one."""
     task_duration: timedelta = timedelta(seconds=60)
     rate: int = 200
     """Records a second of the sample stream."""

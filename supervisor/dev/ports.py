@@ -25,13 +25,13 @@ def is_free(port: int) -> bool:
 
 
 def free_port() -> int:
-    """Return a port of loopback that was nobody's, and is kept for servers of this process.
+    """Return an unused port of loopback, and keep it for servers of this process.
 
-    Seconds pass until a JVM listens there, and more while a killed server is away: until this
-    process ends, no outgoing connection and no other `free_port` is given the port.
+    A JVM takes seconds to listen there, and a killed server is away for longer.  Until this process
+    ends, no outgoing connection and no other `free_port` gets the port.
 
     Raises:
-        OSError: none was found.
+        OSError: no free port was found.
     """
     for _ in range(_TRIES_MAX):
         port = _system_random.randint(_LOWEST, _HIGHEST)
@@ -43,7 +43,7 @@ def free_port() -> int:
 def keep(port: int) -> bool:
     """Keep `port` of loopback for servers of this process and its children, until it ends.
 
-    False, and nothing is kept, if anybody uses it, keeps it, or used it a minute ago.
+    Returns False, and keeps nothing, if the port is used, kept, or was used a minute ago.
     """
     keeper = socket.socket()
     try:
@@ -51,14 +51,14 @@ def keep(port: int) -> bool:
     except OSError:
         keeper.close()
         return False
-    # Bound and never listening, it holds off whoever does not allow reuse; servers do allow it.
+    # Bound but never listening, it blocks sockets that do not allow reuse; servers do allow it.
     keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     keeper.detach()
     return True
 
 
 def accepts(port: int, timeout_s: float = 1.0) -> bool:
-    """Whether somebody accepts connections on `port` of loopback."""
+    """Whether a server accepts connections on `port` of loopback."""
     try:
         with socket.create_connection((LOOPBACK, port), timeout=timeout_s):
             return True

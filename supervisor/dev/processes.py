@@ -1,14 +1,14 @@
-"""Child processes of one command: started, watched, started again, and gone when it is gone.
+"""Supervision of child processes: started, watched, restarted, and stopped with their parent.
 
                     ready() holds
     STARTING ─────────────────────► READY ──exits──► WAITING ──delay is over──► STARTING
         └──────────────exits──────────────────────────►┘
     any ──stop──► STOPPED: SIGTERM, a grace, then SIGKILL to all that is left of its group
 
-Each child leads a process group of its own, so that Ctrl-C at the terminal reaches the parent
-alone, which then stops the children in reverse order.  Each is tied to its parent
-(`tasks/runtime/tied.py`), so that none outlives a parent that was killed.  For the same reason all
-of this runs in one thread, which the caller keeps: a child dies with the thread that started it.
+Each child leads a process group of its own, so that Ctrl-C at the terminal reaches only the parent,
+which then stops the children in reverse order.  Each child is tied to its parent
+(`tasks/runtime/tied.py`), so that no child outlives a killed parent.  A child dies with the thread
+that started it, so all of this runs in one thread, which the caller keeps.
 """
 
 import os
@@ -33,7 +33,7 @@ _TAIL_BYTES = 4096
 
 
 class ChildState(StrEnum):
-    """Where a child is; see the diagram above."""
+    """The state of a child; see the diagram above."""
 
     STARTING = "starting"
     READY = "ready"
@@ -42,7 +42,7 @@ class ChildState(StrEnum):
 
 
 class ChildFailed(Exception):
-    """A child ended, or was not ready in time.  The message ends with what it logged last."""
+    """A child ended, or was not ready in time; the message ends with its last log lines."""
 
     def __init__(self, name: str, what: str, log: Path) -> None:
         self.name = name
@@ -52,29 +52,29 @@ class ChildFailed(Exception):
 
 @dataclass(frozen=True)
 class ChildSpec:
-    """A command to keep running, and how to know that it does its work."""
+    """A command to keep running, and a check that it is ready."""
 
     name: str
     argv: tuple[str, ...]
     folder: Path
-    """Takes `<name>.log` (kept across starts) and `<name>.pid`."""
+    """The folder of `<name>.log` (kept across starts) and `<name>.pid`."""
     ready: Callable[[], bool] = lambda: True
-    """Whether it serves; asked about ten times a second, so it must answer soon."""
+    """Whether the child serves; called ten times a second, so it must return soon."""
     env: Mapping[str, str] = field(default_factory=dict)
-    """Added to the parent's environment."""
+    """Variables added to the parent's environment."""
     cwd: Path | None = None
     grace: timedelta = timedelta(seconds=10)
-    """How long it may take to end after SIGTERM."""
+    """The time to end after SIGTERM, before SIGKILL."""
 
 
 @dataclass(frozen=True)
 class Backoff:
-    """How long to wait before the n-th start in a row, without end but never more often."""
+    """The growing, bounded delay before the n-th start in a row; starts are unbounded."""
 
     first: timedelta = timedelta(milliseconds=500)
     longest: timedelta = timedelta(seconds=30)
     healthy_after: timedelta = timedelta(seconds=20)
-    """Once it has run this long, the next failure counts as the first."""
+    """After so long a run, the next failure counts as the first."""
 
     def delay_s(self, failures: int) -> float:
         """Return the seconds to wait after `failures` (1 or more) in a row."""
@@ -91,12 +91,12 @@ class Child:
 
     @property
     def log(self) -> Path:
-        """The file that has its output, of all its starts."""
+        """The log file of its output, over all its starts."""
         return self.spec.folder / f"{self.spec.name}.log"
 
     @property
     def pid(self) -> int | None:
-        """Its process id; None when it is not running."""
+        """The process id; None when the child is not running."""
         return self._process.pid if self._process is not None and self.alive() else None
 
     def start(self) -> None:
@@ -118,7 +118,7 @@ class Child:
         self._pid_file.write_text(f"{self._process.pid}\n")
 
     def alive(self) -> bool:
-        """Whether it runs.  The first call after its end clears away what it left running."""
+        """Whether the process runs; the first call after its end kills the rest of its group."""
         if self._process is None or self._process.returncode is not None:
             return False
         # Seen but not yet reaped: until then the id of its group cannot name another's.
@@ -129,16 +129,16 @@ class Child:
         return False
 
     def exit_code(self) -> int | None:
-        """How its last process ended, negative for a signal; None if it runs or never did."""
+        """The exit code of the last process, negative for a signal; None: it runs or never ran."""
         return None if self._process is None or self.alive() else self._process.returncode
 
     def forget(self) -> None:
-        """Make room for another start after an end."""
+        """Forget the last process after its end, so that the child can be started again."""
         assert not self.alive(), f"{self.spec.name} still runs"
         self._process = None
 
     def stop(self) -> None:
-        """End it: SIGTERM, the spec's grace, then SIGKILL.  Nothing of its group is left."""
+        """Stop the process: SIGTERM, the grace, then SIGKILL.  Nothing of its group is left."""
         self.signal(signal.SIGTERM)
         deadline = time.monotonic() + self.spec.grace.total_seconds()
         while self.alive() and time.monotonic() < deadline:
@@ -146,14 +146,14 @@ class Child:
         self.kill()
 
     def kill(self) -> None:
-        """End it, and its group, by SIGKILL, as a crash would."""
+        """Kill the process and its group by SIGKILL, as a crash would."""
         if self.alive():
             self._clear()
 
     def signal(self, number: signal.Signals) -> None:
-        """Send it a signal, if it runs."""
+        """Send the process a signal, if it runs."""
         if self._process is not None and self.alive():
-            os.kill(self._process.pid, number)  # not yet reaped, so it is ours
+            os.kill(self._process.pid, number)  # not yet reaped, so the id is still ours
 
     @property
     def _pid_file(self) -> Path:
@@ -169,7 +169,7 @@ class Child:
 
 @dataclass
 class _Kept:
-    """A child and what the group remembers of it."""
+    """A child, its state, and its failures."""
 
     child: Child
     state: ChildState
@@ -179,7 +179,7 @@ class _Kept:
 
 
 class ProcessGroup:
-    """Children kept running: looked at by `look`, or in a loop by `watch`, from one thread."""
+    """A group of children that are kept running by `look` or `watch`, from one thread."""
 
     def __init__(
         self,
@@ -217,16 +217,16 @@ class ProcessGroup:
         return {name: kept.state for name, kept in self._kept.items()}
 
     def look(self) -> None:
-        """Look at each child once: note who is ready or gone, start again who is due."""
+        """Look at each child once: update its state, and restart it if it is due."""
         now_s = self._now_s()
         for kept in self._kept.values():
             self._look_at(kept, now_s)
 
     def wait_ready(self, name: str, within: timedelta) -> None:
-        """Look until a child just added is ready.
+        """Look until a new child is ready.
 
         Raises:
-            ChildFailed: it ended, or the time is over.
+            ChildFailed: the child ended, or was not ready in time.
         """
         kept, deadline_s = self._kept[name], self._now_s() + within.total_seconds()
         while kept.state is not ChildState.READY:
@@ -243,7 +243,7 @@ class ProcessGroup:
             self.look()
 
     def stop(self) -> None:
-        """Stop all children, the last first.  None is left, and none is started again."""
+        """Stop all children, the last first; afterwards none is left or restarted."""
         for name, kept in reversed(self._kept.items()):
             if kept.state is not ChildState.STOPPED:
                 self._say(f"stopping {name}")

@@ -4,8 +4,8 @@
     <data dir>/worker-1/    journals, Spark's files        <data dir>/warehouse/    the tables
     <data dir>/logs/        one log and one pid file per child
 
-Broker, overlord and worker are children of this process: started again when they end, gone when
-it is gone.  A second start in the same folder goes on where the first one stopped.
+Broker, overlord and worker are children of this process: they are restarted when they end, and end
+with this process.  A second run in the same folder goes on where the first one stopped.
 """
 
 import fcntl
@@ -38,12 +38,12 @@ OVERLORD_WITHIN = timedelta(seconds=60)
 WORKER_WITHIN = timedelta(seconds=180)
 ASK_TIMEOUT_S = 5.0
 STOP_GRACE = timedelta(seconds=25)
-"""A worker ends its batch and its JVM before it goes."""
+"""The time for a worker to end its batch and its JVM."""
 
 
 @contextmanager
 def _only_one(folder: Path) -> Iterator[None]:
-    """Hold the data folder: a second run in it would start a second broker on the same files."""
+    """Lock the data folder: a second run would start a second broker on the same files."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / "dev.lock").open("a")
@@ -70,7 +70,7 @@ def _print_notice(line: str) -> None:
 
 @dataclass(frozen=True)
 class Ports:
-    """Where the children listen, all on loopback."""
+    """The ports of the children, all on loopback."""
 
     overlord: int
     worker: int
@@ -90,17 +90,16 @@ class Dev:
     """One run of `tidegate dev`."""
 
     def __init__(self, settings: Settings, options: DevOptions) -> None:
-        """Choose nothing yet."""
         self._settings = settings
         self._options = options
         self._folder = settings.data_dir.absolute()
         self._until = Event()
 
     def run(self) -> int:
-        """Start everything, stay until told to stop, stop everything; return the exit code.
+        """Start everything, run until a stop signal, stop everything; return the exit code.
 
         Raises:
-            SetupProblem: Java, jars, a port or a folder stands in the way.
+            SetupProblem: Java, jars, a port or a folder prevents the start.
         """
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: self._until.set())
@@ -224,9 +223,9 @@ class Dev:
 
 
 def _supervise(api: httpx.Client, wanted: dict[str, JsonValue], bootstrap: str) -> None:
-    """Post the sample's spec unless it is there: what its user changed meanwhile stays.
+    """Post the sample's spec unless it is stored; a stored one keeps its user's changes.
 
-    A stored one is told the broker's address when that has changed.
+    If the broker's address has changed, the stored spec is posted again with the new address.
     """
     path = "/druid/indexer/v1/supervisor"
     stored = api.get(f"{path}/{TOPIC}")

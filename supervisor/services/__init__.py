@@ -1,1 +1,1 @@
-"""Verbs of people and what they may ask; the API and composition roots import them."""
+"""The services: verbs and queries of people; the API and composition roots import them."""

@@ -45,7 +45,7 @@ from supervisor.views.tables.files import Journals
 
 @dataclass(frozen=True)
 class ServicePorts:
-    """The ports that only services use, and what the operator allows."""
+    """The ports that only services use, and the operator's settings for them."""
 
     journals: Journals
     task_logs: LogSource
@@ -53,14 +53,14 @@ class ServicePorts:
     probe: Probe
     rules: OperatorPolicy
     warehouse: str
-    """Absolute path, as it is shown."""
+    """The absolute path of the warehouse, as the API shows it."""
     version: str
-    """Of this Tidegate."""
+    """The version of this Tidegate."""
 
 
 @dataclass(frozen=True)
 class Services:
-    """What the API calls; one instance per process."""
+    """All services that the API calls; one instance per process."""
 
     # -- the process -------------------------------------------------------------------------------
     store: Store
@@ -69,7 +69,7 @@ class Services:
     changed: Wakeups
     meters: OverlordMeters
     version: str
-    """Of this Tidegate."""
+    """The version of this Tidegate."""
 
     # -- supervisors -------------------------------------------------------------------------------
     service: Service
@@ -95,7 +95,7 @@ class Services:
     compacting: Compacting
     quarantine: Quarantine
 
-    # -- what is shown -----------------------------------------------------------------------------
+    # -- queries -----------------------------------------------------------------------------------
     supervisors: SupervisorQueries
     tasks: TaskQueries
     tables: TableQueries
@@ -105,17 +105,17 @@ class Services:
     # -- callers -----------------------------------------------------------------------------------
     keys: Idempotency
     authentication: Authentication | None = None
-    """None: nobody is asked who it is."""
+    """None: callers are not authenticated."""
     tls: ssl.SSLContext | bool = True
-    """Whom a follower trusts to be the leader; True: the system's authorities."""
+    """The trust settings for calls to the leader; True: the system's authorities."""
     hosts: tuple[str, ...] = ()
-    """Names, or `name:port`, beside loopback's under which clients reach this overlord."""
+    """Host names, or `name:port`, of this overlord for clients, beside loopback's."""
 
     def check(self) -> None:
         """Return if the metadata database answers, and this process competes for the lease.
 
         Raises:
-            Unavailable: it does not.
+            Unavailable: the database does not answer, or the lease loop has ended.
         """
         if self.leadership.loop_ended:
             raise Unavailable("no leadership loop: this overlord can neither lead nor follow")
@@ -124,7 +124,7 @@ class Services:
 
 
 def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Services:
-    """Make every service; nothing connects yet."""
+    """Build every service; nothing connects yet."""
     w, o = wiring, outside
     segments, compacting = segments_of(w), compacting_of(w)
     service = _specs(w, o)

@@ -1,12 +1,12 @@
-"""Compacted files: each is read once, and its rows are given to the publications they are of.
+"""Reads compacted files, once each, and divides their rows among the publications.
 
     rows of one partition    ■■■■■■■■■ ■■■■■ ■   ■■■■■   sorted by offset
     shares on record         ├─range 1─┤    │    ├─ 3 ─┤  spans of two ranges never overlap
-                                            └ of no share: nobody published this row
+                                            └ of no share: no range published this row
 
-No word is taken for what a file holds: each share must have as many rows as are on record, between
-the same offsets.  One file at a time: 8 bytes a row, and some copies of that while it is sorted;
-what is kept of it are runs.
+The contents of a file are checked: each share must have as many rows as on record, between the same
+offsets.  One file is read at a time, and takes 8 bytes a row, and a few times that while sorted.
+Its rows are kept as runs.
 """
 
 from bisect import bisect_left
@@ -37,18 +37,18 @@ from tasks.contract.messages import OffsetSpan
 from tasks.contract.offsets import TopicPartition
 
 _NOBODYS = -1
-"""Number of the share of rows that are of none."""
+"""The share number of rows that belong to no share."""
 
 
 @dataclass(frozen=True)
 class Compacted:
-    """What all compacted files were found to hold."""
+    """The contents of all compacted files of a table."""
 
     pieces: dict[str, Pieces]
-    """Generation -> what is its; forgotten ones are left out."""
+    """Generation -> its rows; forgotten generations are left out."""
     findings: list[Finding]
     spoiled: frozenset[str]
-    """Generations that have rows in a file that is not as it should be."""
+    """Generations with rows in a file that has findings."""
 
 
 def read_compacted(
@@ -58,10 +58,10 @@ def read_compacted(
     *,
     raw: bool = False,
 ) -> Compacted:
-    """Read every compacted file of a table; `progress` is told each number of rows.
+    """Read every compacted file of a table; `progress` is called with each number of rows.
 
-    `raw` files are those of the errors table, whose rows name their places in other columns.  What
-    cannot be read is a finding, and its rows are then not there.
+    `raw` files belong to the errors table, where other columns hold topic, partition and offset.
+    Unreadable rows are a finding, and count as missing.
     """
     compacted = Compacted({}, [], frozenset())
     spoiled: set[str] = set()
@@ -77,7 +77,7 @@ def read_compacted(
 
 @dataclass(frozen=True, order=True)
 class _Span:
-    """Offsets `[first, end)` of one partition that are of the share with a number."""
+    """Offsets `[first, end)` of one partition that belong to the share with a number."""
 
     first: int
     end: int
@@ -93,7 +93,7 @@ class _CompactedReading:
     findings: list[Finding] = field(default_factory=list)
 
     def read(self, warehouse: Path) -> None:
-        """Read the file, if it is there, and give its rows away."""
+        """Read the file, if it exists, and divide its rows among the shares."""
         file = self.compacted.file
         path = checked(warehouse, file, self._find)
         if path is None:
@@ -136,9 +136,9 @@ class _CompactedReading:
         self._compare({key: _extent(chunks) for key, chunks in held.items()}, counted)
 
     def _take_unnamed(self, opened: pq.ParquetFile, lacking: int, named: set[int]) -> set[int]:
-        """Take rows without an offset for those of rolled-up ranges, where they tell their number.
+        """Count rows without offsets for rolled-up shares, if the rows have record counts.
 
-        Return the shares that they are of: those of which no row names an offset.
+        Returns the numbers of these shares: those of which no row has an offset.
         """
         counts = _counts_of_unnamed(opened)
         if unknown := lacking - len(counts):
@@ -156,9 +156,9 @@ class _CompactedReading:
         return numbers
 
     def _spans_at(self, at: TopicPartition) -> list[_Span]:
-        """Return, ascending, whose the offsets of a partition are.
+        """Return the spans of all shares in a partition, ascending.
 
-        Rows that name no topic are told by the number of their partition alone.
+        If the rows name no topic, the partition number alone selects the spans.
         """
         return sorted(
             _Span(span.first, span.last + 1, TopicPartition(span.topic, span.partition), number)
@@ -170,7 +170,7 @@ class _CompactedReading:
     def _compare(
         self, held: dict[tuple[int, TopicPartition], tuple[int, int, int]], counted: set[int]
     ) -> None:
-        """Compare what each share was found to have with what it has on record."""
+        """Compare the rows of each share with the numbers on record."""
         for number, (owner, share) in enumerate(self.compacted.shares):
             if number in counted:
                 continue
@@ -199,9 +199,9 @@ class _CompactedReading:
         )
 
     def _count(self, opened: pq.ParquetFile | None) -> None:
-        """Take the word of the shares' spans, if the rows stand for as many records.
+        """Accept the spans of the shares if the rows stand for as many records.
 
-        None: the rows tell neither their offsets nor how many records they stand for.
+        None: the rows have neither offsets nor record counts.
         """
         recorded = sum(span.rows for _, share in self.compacted.shares for span in share.spans)
         if opened is not None and (found := records_in(opened)) != recorded:
@@ -228,7 +228,7 @@ class _CompactedReading:
 def _slices(
     at: TopicPartition, chunks: Sequence[pa.Array], spans: Sequence[_Span]
 ) -> Iterator[tuple[_Span, pa.Array]]:
-    """Yield every offset with the span that holds it, or with nobody's; none comes twice."""
+    """Yield each offset once, in slices with the span that holds them, or with no share's span."""
     values = pa.concat_arrays(chunks)
     values = values.take(pc.array_sort_indices(values))
     reached = 0
@@ -250,7 +250,7 @@ def _index(values: pa.Array, offset: int, reached: int) -> int:
 
 
 def _counts_of_unnamed(opened: pq.ParquetFile) -> pa.ChunkedArray:
-    """Return the numbers of records that rows without any place in Kafka stand for."""
+    """Return the record counts of rows without partition and offset."""
     if RECORDS not in opened.schema_arrow.names:
         return pa.chunked_array([], pa.int64())
     table = opened.read(columns=[OFFSET, PARTITION, RECORDS])
@@ -260,14 +260,14 @@ def _counts_of_unnamed(opened: pq.ParquetFile) -> pa.ChunkedArray:
 
 
 def _extent(chunks: Sequence[pa.Array]) -> tuple[int, int, int]:
-    """Return the first and the last offset, and how many rows there are."""
+    """Return the first offset, the last offset and the number of rows."""
     bounds = [pc.min_max(chunk).as_py() for chunk in chunks]
     first, last = min(each["min"] for each in bounds), max(each["max"] for each in bounds)
     return first, last, sum(len(chunk) for chunk in chunks)
 
 
 def _recorded(spans: Sequence[OffsetSpan]) -> dict[TopicPartition, tuple[int, int, int]]:
-    """Return the same of spans on record, by partition."""
+    """Return partition -> first offset, last offset and number of rows of the spans on record."""
     extents: dict[TopicPartition, tuple[int, int, int]] = {}
     for span in spans:
         at = TopicPartition(span.topic, span.partition)

@@ -1,11 +1,11 @@
-"""Rows that were let go on purpose: which missing records they explain, and which they do not.
+"""Rows that were dropped on purpose, set off against missing records.
 
     topic      ■■■■■■■■■■■■■■■
     rows       ■■■   ■ ■■■■■■■      3 records are missing
     let go       ├─3 rows─┤         and 3 rows were dropped from among these offsets: explained
 
-A dropped file is not read, so that its rows are known by their number and their span alone.  The
-numbers must agree: one record more is lost, and one less is a wrong number on record.
+A dropped file is not read, so only the number and the span of its rows are known.  The numbers must
+agree: one missing record more is a loss, and one less is a wrong number on record.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +16,7 @@ from supervisor.verify.runs import Runs
 
 @dataclass(frozen=True, order=True)
 class LetGo:
-    """Rows of one partition that went with one file: so many, at offsets in `[first, end)`."""
+    """Rows of one partition that were dropped with one file, at offsets in `[first, end)`."""
 
     first: int
     end: int
@@ -25,19 +25,19 @@ class LetGo:
 
 @dataclass(frozen=True)
 class Explained:
-    """What dropped rows leave unexplained."""
+    """The differences that dropped rows do not explain."""
 
     lost: Runs
-    """Records that are missing although nobody dropped them, or nobody knows which of them."""
+    """Missing records outside of the dropped spans, or in a span with too few dropped rows."""
     excess: int
-    """So many dropped rows whose records are in the table all the same."""
+    """Rows that count as dropped although their records are in the table."""
 
 
 def explain(missing: Runs, untold: Runs, let_go: Sequence[LetGo]) -> Explained:
-    """Set missing records off against rows that were let go, span by span.
+    """Set missing records off against dropped rows, span by span.
 
-    `untold` are offsets that the topic no longer shows and nothing in the table has: a dropped
-    row may have been at each of them, or none.
+    `untold` are offsets that neither the topic nor the table has any more: each may or may not have
+    been the offset of a dropped row.
     """
     lost = missing - Runs.unsorted((each.first, each.end) for each in let_go)
     excess = 0
@@ -51,7 +51,7 @@ def explain(missing: Runs, untold: Runs, let_go: Sequence[LetGo]) -> Explained:
 
 
 def _together(let_go: Iterable[LetGo]) -> Iterator[LetGo]:
-    """Yield spans that overlap as one: which row was whose cannot be told."""
+    """Yield overlapping spans as one, because their rows cannot be told apart."""
     reached: LetGo | None = None
     for each in sorted(let_go):
         if reached is not None and each.first < reached.end:

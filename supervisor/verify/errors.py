@@ -1,10 +1,10 @@
-"""The errors table's side: each bad record of a range is in it exactly once, and no other record.
+"""Verification of the errors table: it has each bad record of a range once, and no other record.
 
     rejects file   bad offsets ─────────────┐
-    errors files   offsets of their rows ───┴─ the same, but for files that were let go
+    errors files   offsets of their rows ───┴─ the same, but for files that were dropped
 
-Which records of the topic are rejects at all is judged elsewhere: together, the errors table has
-every record of the topic that could not be read.
+Another check decides which records of the topic are rejects.  Together they prove that the errors
+table has every unreadable record of the topic.
 """
 
 from collections.abc import Mapping
@@ -31,8 +31,8 @@ def read_errors(
 ) -> list[Finding]:
     """Compare the errors files of one publication with its bad rejects.
 
-    `pieces` are what compacted files were found to have of it.  A range that does not say that it
-    keeps all of them may lack some, and has no others.
+    `pieces` are its rows in compacted files.  A publication without a count of quarantined records
+    may lack some, but must not have others.
     """
     reading = _ErrorsReading(warehouse.resolve(), publication, pieces or Pieces())
     for file in publication.errors:
@@ -76,12 +76,12 @@ class _ErrorsReading:
             )
 
     def compare_number(self) -> None:
-        """Compare what the publication says with the files on record."""
+        """Compare the count of the publication with the files on record."""
         of_files = self._publication.quarantined()
         of_files += sum(each.file.rows for each in self._publication.errors_let_go)
         if self._kept is not None and self._kept != of_files:
             detail = (
-                f"{self._kept} bad records are told to be kept, files on record have {of_files}"
+                f"{self._kept} quarantined records are reported, files on record have {of_files}"
             )
             self._find(FindingKind.ROW_COUNT, detail)
 

@@ -1,4 +1,4 @@
-"""What is known of the partitions, before anything is judged."""
+"""The facts about each partition, from the ledger, the files and the topic: the judge's input."""
 
 from dataclasses import dataclass, field
 
@@ -9,25 +9,25 @@ from tasks.contract.offsets import TopicPartition
 
 @dataclass(frozen=True)
 class PartitionContents:
-    """What the files of one publication hold of one partition."""
+    """The contents of one publication's files in one partition."""
 
     rows: Runs = NOTHING
     repeated: Runs = NOTHING
-    """Offsets of which there is more than one row."""
+    """Offsets with more than one row."""
     surplus: int = 0
-    """How many rows are one too many, in all."""
+    """The number of surplus rows in all."""
     rejects: Runs = NOTHING
     carries_offsets: bool = True
-    """False: rows do not say their offsets (rolled up), so that only ranges can be checked."""
+    """Whether rows have offsets; if not (rolled up), only ranges can be checked."""
     counted: int | None = None
-    """Then: how many records the rows stand for, where they tell."""
+    """Without offsets: the number of records that the rows stand for, if known."""
     bounds: Runs = NOTHING
-    """Then: offsets among which these records are."""
+    """Without offsets: the offsets among which these records are."""
 
 
 @dataclass(frozen=True)
 class PublishedRange:
-    """One publication's range of one partition, and what its files hold of it."""
+    """One publication's range of one partition, and the contents of its files there."""
 
     generation_id: str
     task_id: str
@@ -35,40 +35,40 @@ class PublishedRange:
     end: int
     held: PartitionContents = field(default_factory=PartitionContents)
     let_go: tuple[LetGo, ...] = ()
-    """What was dropped from the table since, on purpose."""
+    """Rows that were dropped from the table on purpose since."""
     topics_before: int = 0
-    """How often its topic had been made anew when it was published."""
+    """How often the topic had been recreated before this range was published."""
 
     @property
     def dropped(self) -> int:
-        """How many of its rows were dropped on purpose."""
+        """The number of rows that were dropped on purpose."""
         return sum(each.rows for each in self.let_go)
 
 
 @dataclass(frozen=True)
 class DeclaredGap:
-    """A break that somebody declared: `repeated` allows one more copy, others allow none at all."""
+    """A declared break: `repeated` allows one more copy of its offsets, other kinds allow none."""
 
     first: int
     end: int
     repeated: bool
     new_topic: bool = False
-    """The topic was made anew: what was committed and published until then is of another one."""
+    """Whether the topic was recreated: earlier commits and publications are of the old topic."""
 
 
 @dataclass(frozen=True)
 class PartitionFacts:
-    """Everything that is known of one partition."""
+    """All facts about one partition."""
 
     partition: TopicPartition
     first_offset: int
     next_offset: int
     topic: Runs
-    """Records that a committed reader finds in the topic."""
+    """Offsets of records that a read-committed consumer finds in the topic."""
     unreadable: Runs = NOTHING
-    """Offsets that Kafka no longer shows: deleted by age, or with the topic."""
+    """Offsets that Kafka no longer has, deleted by age or with the topic."""
     compacted: bool = False
-    """The topic may drop records at any place."""
+    """Whether the topic is compacted, so that any record may be gone."""
     gaps: tuple[DeclaredGap, ...] = ()
     ranges: tuple[PublishedRange, ...] = ()
-    """In the order of their publication."""
+    """In the order of publication."""

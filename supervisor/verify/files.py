@@ -1,7 +1,7 @@
-"""The table's side: what the published Parquet files hold, read without the code that wrote them.
+"""The table's side of the proof: published Parquet files, read without the code that wrote them.
 
-One publication at a time: 8 bytes a row, and some copies of that while it is sorted.  Compacted
-files, which are of several publications, are read in `compaction.py`.
+One publication is read at a time: 8 bytes a row, and a few times that while sorted.  Compacted
+files belong to several publications, and are read in `compaction.py`.
 """
 
 import hashlib
@@ -26,25 +26,25 @@ from tasks.contract.offsets import TopicPartition
 OFFSET, PARTITION, TOPIC = "__offset", "__partition", "__topic"
 _RAW_PLACE = ("topic", "partition", "offset")
 RECORDS = "__count"
-"""How many records a rolled-up row stands for."""
+"""The column with the number of records that a rolled-up row stands for."""
 THROWN_AWAY = frozenset({"null-value", "filtered", "before-minimum-time", "after-maximum-time"})
-"""Reasons of rejects with which nothing is wrong: the spec wants none of them."""
+"""Reject reasons of good records that the spec leaves out."""
 BATCH_ROWS = 200_000
-"""Rows of a file that are looked at at once."""
+"""The maximum of rows that are read at once."""
 _CHUNK_BYTES = 1 << 20
 
 Chunks = dict[TopicPartition, list[pa.Array]]
-"""Offsets, in no order."""
+"""Offsets by partition, unordered."""
 
 
 @dataclass
 class PublicationContent:
-    """What the files of one publication were found to hold."""
+    """The contents of the files of one publication."""
 
     held: dict[TopicPartition, PartitionContents] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     bad: dict[TopicPartition, Runs] = field(default_factory=dict)
-    """Rejects with which something is wrong: those that a quarantine has."""
+    """Rejects that are bad records, which a quarantine keeps."""
 
 
 def read_publication(
@@ -53,10 +53,9 @@ def read_publication(
     progress: Callable[[int], None],
     pieces: Pieces | None = None,
 ) -> PublicationContent:
-    """Read the files of one publication that are in use; `progress` is told each number of rows.
+    """Read the used files of one publication; `progress` is called with each number of rows.
 
-    `pieces` are what compacted files were found to have of it.  What cannot be read is a finding,
-    and its rows are then not there.
+    `pieces` are its rows in compacted files.  Unreadable rows are a finding, and count as missing.
     """
     reading = _FilesReading(warehouse, publication, pieces or Pieces())
     for segment in publication.segments:
@@ -115,7 +114,7 @@ class _FilesReading:
         self._compare_spans(segment, offsets)
 
     def _take_counts(self, file: pq.ParquetFile, segment: SegmentFile) -> None:
-        """Take the word of the file's spans, if its rows stand for as many records."""
+        """Accept the spans of a file if its rows stand for as many records."""
         recorded = sum(span.rows for span in segment.spans)
         if (found := records_in(file)) != recorded:
             self._find(*wrong_records(segment, found, recorded))
@@ -152,7 +151,7 @@ class _FilesReading:
             self._find(FindingKind.DIGEST_MISMATCH, f"{rejects.path} lists no rejects: {error}")
 
     def content(self) -> PublicationContent:
-        """Put everything together, per partition."""
+        """Return the collected contents by partition."""
         held: dict[TopicPartition, PartitionContents] = {}
         of_files = self._chunks.keys() | self._counted.keys() | self._rejects.keys()
         for at in self._publication.start.keys() | of_files | self._pieces.partitions():
@@ -189,7 +188,7 @@ class _FilesReading:
                 self._find(FindingKind.ROW_COUNT, detail, records=abs(claimed - counted))
 
     def _checked(self, file: SegmentFile | RejectsFile) -> Path | None:
-        """Return where the file is, or None if it is not there; note what differs."""
+        """Return the path of a file, None if it is missing; record differences as findings."""
         return checked(self._warehouse, file, self._find)
 
     def _find(self, kind: FindingKind, detail: str, records: int = 0) -> None:
@@ -200,7 +199,7 @@ class _FilesReading:
 def checked(
     warehouse: Path, file: SegmentFile | RejectsFile, find: Callable[[FindingKind, str], None]
 ) -> Path | None:
-    """Return where the file is, or None if it is not there; tell `find` what differs."""
+    """Return the path of a file, None if it is missing; call `find` with each difference."""
     path = (warehouse / file.path).resolve()
     if not path.is_relative_to(warehouse):
         find(FindingKind.MISSING_FILE, f"{file.path} leads out of the warehouse")
@@ -221,10 +220,10 @@ def checked(
 
 
 def offsets_in(file: pq.ParquetFile, topics: Mapping[int, str]) -> tuple[Chunks, int]:
-    """Return the offsets of a file's rows, and how many rows name none.
+    """Return the offsets of a file's rows, and the number of rows without one.
 
-    In a file without a column for it the topic is by `topics` that of the partition's number;
-    where nothing tells it, it is `?`.
+    In a file without a topic column, `topics` maps the partition's number to its topic; an unknown
+    topic is `?`.
     """
     chunks: Chunks = {}
     lacking = 0
@@ -244,7 +243,7 @@ def raw_places_in(file: pq.ParquetFile) -> Chunks:
     """Return the offsets of a file of raw records.
 
     Raises:
-        KeyError: it is none.
+        KeyError: the file has no columns of raw records.
     """
     chunks: Chunks = {}
     for batch in file.iter_batches(BATCH_ROWS, columns=list(_RAW_PLACE)):
@@ -259,7 +258,7 @@ def raw_places_in(file: pq.ParquetFile) -> Chunks:
 
 
 def records_in(file: pq.ParquetFile) -> int | None:
-    """Return how many records a file's rows stand for; None: not every row tells it."""
+    """Return how many records a file's rows stand for; None: some row has no count."""
     counts = file.read(columns=[RECORDS])[RECORDS]
     if counts.null_count or (pc.min(counts).as_py() or 0) < 1:
         return None
@@ -269,21 +268,21 @@ def records_in(file: pq.ParquetFile) -> int | None:
 def wrong_records(
     file: SegmentFile, counted: int | None, recorded: int
 ) -> tuple[FindingKind, str, int]:
-    """Return a finding's kind, text and number where `found` is not what is on record."""
-    count_text = "a number that not all of them tell" if counted is None else f"{counted} records"
+    """Return kind, text and number of a finding: `counted` records differ from those on record."""
+    count_text = "an unknown number of records" if counted is None else f"{counted} records"
     detail = f"{file.path}: its rows stand for {count_text}, on record are {recorded}"
     return FindingKind.ROW_COUNT, detail, recorded if counted is None else abs(counted - recorded)
 
 
 def _by_topic(batch: pa.RecordBatch) -> Iterator[tuple[str, pa.RecordBatch]]:
-    """Divide rows by the topic that they name; those that name none are of topic `?`."""
+    """Divide rows by their topic; rows without one are of topic `?`."""
     topics = pc.fill_null(batch.column(TOPIC), "?")
     for topic in pc.unique(topics).to_pylist():
         yield topic, batch.filter(pc.equal(topics, topic))
 
 
 def as_runs(chunks: Sequence[pa.Array]) -> tuple[Runs, Runs, int]:
-    """Return the offsets as runs, those that repeat, and how many values repeat one before."""
+    """Return the offsets as runs, the repeated offsets, and the number of surplus values."""
     values = pa.concat_arrays(chunks) if chunks else pa.array([], pa.int64())
     if len(values) == 0:
         return Runs(), Runs(), 0
@@ -299,7 +298,7 @@ def as_runs(chunks: Sequence[pa.Array]) -> tuple[Runs, Runs, int]:
 
 
 def _overlaps(pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield what ascending runs have in common with the ones before."""
+    """Yield the overlap of each ascending run with the runs before it."""
     reached = 0
     for first, end in pairs:
         yield first, min(end, reached)
@@ -307,7 +306,7 @@ def _overlaps(pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 
 def span_of(at: TopicPartition, chunks: Sequence[pa.Array]) -> OffsetSpan:
-    """Return bounds and number of the offsets of one partition; none: both bounds are -1."""
+    """Return the bounds and number of a partition's offsets; without any, both bounds are -1."""
     bounds = pc.min_max(pa.chunked_array(chunks, pa.int64())).as_py()
     return OffsetSpan(
         topic=at.topic,
@@ -319,7 +318,7 @@ def span_of(at: TopicPartition, chunks: Sequence[pa.Array]) -> OffsetSpan:
 
 
 def format_spans(spans: set[OffsetSpan]) -> str:
-    """Return spans as people read them."""
+    """Return spans as text for people."""
     ordered = sorted(spans, key=lambda s: (s.topic, s.partition))
     return ", ".join(f"{s.topic}:{s.partition} {s.first}..{s.last} ({s.rows})" for s in ordered)
 

@@ -1,11 +1,11 @@
-"""The judgement on a warehouse, pure: what lies in it, against what the overlord answers for.
+"""The pure judgement on a warehouse: the files in it, against those that the overlord names.
 
-    lies there    ■      ■        ■        ■       ■         ■       ■         ·
-    answered for  named  named    writing  pending condemned exports nobody    named
-                  │      │        └────────── counted ───────────┘   │         │
-                recorded damaged                                   orphan    missing
+    in the warehouse  ■      ■        ■        ■       ■         ■       ■         ·
+    named or known    named  named    writing  pending condemned exports unknown   named
+                      │      │        └────────── counted ───────────┘   │         │
+                    recorded damaged                                   orphan    missing
 
-A finding may be a file that came or went while we looked: each is looked at a second time.
+A finding may be a file that came or went during the walk, so each is looked at a second time.
 """
 
 import re
@@ -17,44 +17,44 @@ from enum import StrEnum
 from supervisor.views.tables.warehouse import WarehouseCopy, WarehouseFile, WarehouseFiles
 
 README = "README.txt"
-"""Lies in the folder of each table; a crash may leave `.README.txt.<task>` beside it."""
+"""The readme in each table's folder; a crash may leave `.README.txt.<task>` beside it."""
 _MARKER, _PROBE = ".tidegate-warehouse", ".tidegate-probe-"
-"""Begin the names of files in the root: who owns it, and whether it can be written."""
+"""Prefixes of files in the root: the owner's marker, and the probe whether it is writable."""
 _DEPTH = 3
-"""A task's folder is `<table>/data/<task>`."""
+"""The depth of a task's folder, `<table>/data/<task>`."""
 _LOG_DEPTH = 2
-"""An export's own is `<table>/_delta_log` or `<table>/metadata`."""
+"""The depth of an export's log folder, `<table>/_delta_log` or `<table>/metadata`."""
 _COPY = re.compile(r"[0-9a-f]{32}\.parquet(\.[0-9a-f]{32}\.half)?")
-"""A copy of a file with other types, or one that is being written."""
+"""The name of a copy with other column types, finished or being written."""
 
 
 @dataclass(frozen=True)
 class Walked:
-    """What lies in a warehouse; paths are relative to it."""
+    """The contents of a warehouse; paths are relative to it."""
 
     sizes: Mapping[str, int]
     """Path -> bytes of each regular file."""
     others: Mapping[str, str] = field(default_factory=dict)
-    """Path -> what else it is: a link, a pipe."""
+    """Path -> kind of each entry that is not a regular file, such as a link or a pipe."""
     empty_folders: int = 0
 
 
 @dataclass(frozen=True)
 class PathContent:
-    """What is at a named path."""
+    """The state of the file at a named path."""
 
     size_bytes: int
     sha256: str | None = None
-    """None: it was not read."""
+    """The digest of the content; None: it was not read."""
     trouble: str = ""
-    """Why it cannot be the file, whatever its size."""
+    """The reason why it cannot be the named file, whatever its size; empty: none."""
 
 
 class Place(StrEnum):
-    """Why a file may lie in the warehouse."""
+    """The reason why a file may be in the warehouse."""
 
     RECORDED = "recorded"
-    """Named, and as it was published."""
+    """Named, and unchanged since it was published."""
     WRITING = "writing"
     PENDING = "pending"
     KEPT = "kept"
@@ -63,32 +63,32 @@ class Place(StrEnum):
 
 
 class FileFindingKind(StrEnum):
-    """What is wrong with a file; the names are stable, for programs."""
+    """A kind of finding about a file; the names are stable, for programs."""
 
     MISSING = "missing"
-    """Named, and not there."""
+    """Named, but not there."""
     DAMAGED = "damaged"
-    """Not the file that was published."""
+    """Named, but not the file that was published."""
     ORPHAN = "orphan"
-    """There, and nothing answers for it."""
+    """There, but neither named nor in a known folder."""
 
 
 @dataclass(frozen=True)
 class FileFinding:
-    """One file that is not as it should be."""
+    """One file with a finding."""
 
     kind: FileFindingKind
     path: str
     detail: str
     size_bytes: int
-    """As it is; of a missing one, as it was."""
+    """The present size; of a missing file, the published size."""
     task_id: str = ""
-    """Who published it, if anybody did."""
+    """The task that published the file; empty: none."""
 
 
 @dataclass(frozen=True)
 class Pile:
-    """How many files, and how large together."""
+    """A number of files and their total size."""
 
     files: int = 0
     size_bytes: int = 0
@@ -102,21 +102,21 @@ class Inventory:
     """The verdict on a warehouse."""
 
     piles: Mapping[Place, Pile]
-    """Every place, also an empty one."""
+    """Every place, also one without files."""
     findings: tuple[FileFinding, ...]
     """By path."""
     waiting: Mapping[str, Place]
-    """Folder -> PENDING or KEPT, of those in which something lies; `--strict` refuses them."""
+    """Folder -> PENDING or KEPT, of non-empty folders; `--strict` refuses them."""
     empty_folders: int
     digests: bool
-    """Contents were compared, not sizes alone."""
+    """Whether contents were compared, and not only sizes."""
 
     def suspects(self) -> frozenset[str]:
-        """Return the paths that have to be looked at a second time."""
+        """Return the paths that need a second look."""
         return frozenset(found.path for found in self.findings)
 
     def settled_by(self, second: "Inventory") -> "Inventory":
-        """Replace the findings by what a second look at their paths, and no others, found."""
+        """Replace the findings by those of a second look at the same paths."""
         return Inventory(
             piles={place: self.piles[place] + second.piles[place] for place in Place},
             findings=second.findings,
@@ -158,7 +158,7 @@ class Inventory:
 def judge(
     walked: Walked, claim: WarehouseFiles, contents: Mapping[str, PathContent], *, digests: bool
 ) -> Inventory:
-    """Compare; `found` is what is at the named paths, those of missing files left out."""
+    """Compare the files with the claim; `contents` has the named paths, without missing ones."""
     piles: Counter[tuple[Place, str]] = Counter()
     findings: list[FileFinding] = []
     waiting: dict[str, Place] = {}
@@ -199,19 +199,19 @@ def judge(
 
 
 def only(claim: WarehouseFiles, paths: frozenset[str]) -> WarehouseFiles:
-    """Leave out the names of other files; the folders stay."""
+    """Return the claim with only the file names in `paths`; the folders stay."""
     files = [file for file in claim.files if file.path in paths]
     copies = [copy for copy in claim.copies if copy.path in paths]
     return claim.model_copy(update={"files": files, "copies": copies})
 
 
 def total_bytes(files: Iterable[WarehouseFile]) -> int:
-    """Return the size of files together, as they were published."""
+    """Return the total published size of files."""
     return sum(file.size_bytes for file in files)
 
 
 def shown(path: str) -> str:
-    """Return a path as text: a name in a file system need not be UTF-8."""
+    """Return a path as text: a file name need not be UTF-8."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
@@ -251,13 +251,13 @@ def _wrong_copy(copy: WarehouseCopy, content: PathContent | None) -> FileFinding
 
 @dataclass(frozen=True)
 class _Folders:
-    """What may lie in a warehouse without being named, to be looked up for each file."""
+    """Folders and patterns of unnamed files that may be in a warehouse."""
 
     writing: frozenset[str]
     pending: frozenset[str]
     kept: frozenset[str]
     condemned: frozenset[str]
-    """Files that wait to be deleted, each by its name: they are pending, and none is unknown."""
+    """Files that wait for deletion, each by its path: they are pending, not orphans."""
     exports: frozenset[str]
     copied: frozenset[str]
 
@@ -283,18 +283,18 @@ class _Folders:
         return len(parts) > _LOG_DEPTH and "/".join(parts[:_LOG_DEPTH]) in self.exports
 
     def _is_a_copy(self, path: str) -> bool:
-        """Tell whether it may have types that its table had before, or is about to have."""
+        """Whether the file is a copy with column types of another time, in a folder with copies."""
         folder, _, name = path.rpartition("/")
         return folder in self.copied and _COPY.fullmatch(name) is not None
 
 
 def _is_marker(path: str) -> bool:
-    """Tell whether it names the warehouse's owner, or is half-written, or proves it writable."""
+    """Whether the file is the owner's marker, a half-written one, or a probe for writing."""
     return "/" not in path and path.startswith((_MARKER, _PROBE))
 
 
 def _folder_of(path: str) -> str:
-    """Return the task's folder that a file would lie in; empty if it lies in none."""
+    """Return the task's folder that a file is in; empty if it is in none."""
     parts = path.split("/", _DEPTH)
     return "/".join(parts[:_DEPTH]) if len(parts) > _DEPTH else ""
 

@@ -1,7 +1,7 @@
-"""The judgement, pure: what the topic has, against what the table says and holds.
+"""The pure judgement of a verification: the topic's records against the ledger and the files.
 
     committed     first_offset                              next_offset
-                       ├──── publication 1 ────┼─ publication 2 ─┤      tile, or say why not
+                       ├──── publication 1 ────┼─ publication 2 ─┤      tile, or give a reason
     topic              ■■■■■■■■■·■■■■■■■■■■■■■■■■■■■■■■■·■■■■■■■■■      · is no record (a marker)
     rows               ■■■■■■■■■ ■■■■■■■ ■■■■■■■■■■■■■■■ ■■■■■■■■■      every ■ of the topic is
     rejects                             ■                               exactly once here or there
@@ -43,7 +43,7 @@ def judge(
 ) -> Verification:
     """Return the verdict on all partitions; `file_findings` are those of `files.py`.
 
-    `spoiled` are generations that share a file with what is wrong in it.
+    `spoiled` are generations with rows in a compacted file that has findings.
     """
     wrong = spoiled | {found.generation_id for found in file_findings}
     partitions = tuple(_spoil(judge_partition(each), wrong) for each in facts)
@@ -99,7 +99,7 @@ class _JudgedRange:
     duplicated: int
     counted: int = 0
     short: int = 0
-    """Records too few, where rows only count them."""
+    """Missing records, known by number only."""
 
 
 def _judge_range(facts: PartitionFacts, published: PublishedRange) -> _JudgedRange:
@@ -116,7 +116,7 @@ def _judge_range(facts: PartitionFacts, published: PublishedRange) -> _JudgedRan
     unknown = ((accounted & span) - facts.unreadable) - topic
     unproven = facts.unreadable & span
     why = "expired in Kafka" if unproven else ""
-    if replaced := unknown & again:  # after the log was cut, its offsets came, or come, again
+    if replaced := unknown & again:  # after a truncation, Kafka uses these offsets for new records
         unproven, unknown, why = unproven | replaced, unknown - again, "replaced in Kafka"
     if facts.compacted and unknown:
         unproven, unknown, why = unproven | unknown, Runs(), "compacted away in Kafka"
@@ -139,7 +139,7 @@ def _judge_range(facts: PartitionFacts, published: PublishedRange) -> _JudgedRan
 
 
 def _judge_counts(facts: PartitionFacts, published: PublishedRange, span: Runs) -> _JudgedRange:
-    """Compare numbers where rows name no offsets: weaker, since one lost may hide one doubled."""
+    """Compare counts where rows have no offsets; weaker, as a loss may hide a duplicate."""
     held = published.held
     if held.counted is None:
         return _verdict(published, (), Runs(), span, why="its rows carry no offsets")
@@ -169,7 +169,7 @@ def _judge_counts(facts: PartitionFacts, published: PublishedRange, span: Runs) 
 
 
 def _held_by_others(facts: PartitionFacts, published: PublishedRange, wanted: Runs) -> Runs:
-    """Return which offsets of a range that was read twice the other reading holds."""
+    """Return the wanted offsets that another publication holds, in ranges that were read twice."""
     if not wanted:
         return NOTHING
     others = (each.held for each in facts.ranges if each is not published)
@@ -179,7 +179,7 @@ def _held_by_others(facts: PartitionFacts, published: PublishedRange, wanted: Ru
 def _not_gone(facts: PartitionFacts, published: PublishedRange, excess: int) -> tuple[Finding, ...]:
     if not excess:
         return ()
-    detail = f"{published.dropped} rows were dropped on record, of which so many are still there"
+    detail = f"{published.dropped} rows are on record as dropped, but some of them are still there"
     at = published.generation_id
     return (Finding(FindingKind.ROW_COUNT, detail, at, facts.partition, records=excess),)
 
@@ -214,7 +214,7 @@ def _verdict(
 
 
 def _tiling(facts: PartitionFacts) -> Iterator[Finding]:
-    """Check that the ranges cover the committed offsets once each, declarations aside."""
+    """Check that the ranges cover the committed offsets once each, except for declared breaks."""
     gap, over, beyond = [], [], []
     for first, end, covers, repeats, absent in _pieces(facts):
         committed = facts.first_offset <= first < facts.next_offset
@@ -251,7 +251,7 @@ def _pieces(facts: PartitionFacts) -> Iterator[tuple[int, int, int, int, bool]]:
 
 
 def _repeated_between_ranges(facts: PartitionFacts) -> Runs:
-    """Return offsets of rows in more publications than declarations allow."""
+    """Return the offsets of rows in more publications than the declarations allow."""
     crowded = Runs(
         (first, end)
         for first, end, covers, repeats, _ in _pieces(facts)
@@ -267,7 +267,7 @@ def _repeated_between_ranges(facts: PartitionFacts) -> Runs:
 
 
 def _missing(facts: PartitionFacts, judged: Sequence[_JudgedRange]) -> int:
-    """Count records that no row or reject accounts for: in ranges, and in gaps between them."""
+    """Count records that are neither a row nor a reject, in ranges and in undeclared gaps."""
     absent = _union(Runs([(g.first, g.end)]) for g in facts.gaps if not g.repeated)
     covered = _union(Runs([(each.start, each.end)]) for each in facts.ranges)
     committed = facts.topic.clip(facts.first_offset, facts.next_offset)
@@ -275,7 +275,7 @@ def _missing(facts: PartitionFacts, judged: Sequence[_JudgedRange]) -> int:
 
 
 def _union(many: Iterable[Runs]) -> Runs:
-    """Return the union, by pairs, so that many small ones stay cheap."""
+    """Return the union, pair by pair, which stays cheap for many small sets."""
     sets = list(many)
     while len(sets) > 1:
         sets = [a | b for a, b in zip(sets[::2], [*sets[1::2], Runs()], strict=False)]
@@ -283,7 +283,7 @@ def _union(many: Iterable[Runs]) -> Runs:
 
 
 def _spoil(judged: PartitionVerdict, generations: frozenset[str | None]) -> PartitionVerdict:
-    """Lower the verdict on ranges whose files are not what was published."""
+    """Set the verdict VIOLATED on ranges of generations with findings in their files."""
     ranges = tuple(
         replace(each, verdict=Verdict.VIOLATED, why=each.why or "its files: see the findings")
         if each.generation_id in generations
@@ -304,10 +304,10 @@ def facts_by_partition(
     *,
     compacted: frozenset[str] = frozenset(),
 ) -> Iterator[PartitionFacts]:
-    """Join what the ledger, the files and the topic say, one partition after the other.
+    """Join the facts from the ledger, the files and the topic, partition by partition.
 
-    A partition that was published but never committed has the committed range `[0, 0)`.  One whose
-    topic was made anew comes once for each of its topics: only the last can be read.
+    A partition without a committed offset has the committed range `[0, 0)`.  A partition of a
+    recreated topic comes once for each topic of that name: only the last topic can be read.
     """
     for partition in sorted(committed.keys() | ranges.keys() | gaps.keys()):
         mine, declared = list(ranges.get(partition, ())), list(gaps.get(partition, ()))
@@ -319,7 +319,7 @@ def facts_by_partition(
             yield _gone(partition, last, topic_gaps, theirs)
         mine = [each for each in mine if each.topics_before == len(earlier)]
         if earlier and not mine and partition not in committed:
-            continue  # it exists no more
+            continue  # the partition no longer exists
         first, end = committed.get(partition, (0, 0))
         yield PartitionFacts(
             partition=partition,
@@ -339,7 +339,7 @@ def _gone(
     gaps: Sequence[DeclaredGap],
     ranges: Sequence[PublishedRange],
 ) -> PartitionFacts:
-    """Return the facts of a topic that is gone: its ranges must tile, its records are unknown."""
+    """Return the facts of a deleted topic: its ranges must tile, its records are unknown."""
     return PartitionFacts(
         partition=partition,
         first_offset=last.first,

@@ -1,4 +1,4 @@
-"""What the overlord says it has published: the claim that is put to the proof."""
+"""The overlord's ledger of a supervisor: the claim that the verification checks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from tasks.contract.messages import SegmentFile
 from tasks.contract.offsets import TopicPartition
 
 BREAKS_SHOWN = 10
-"""Reasons of declared breaks that a verification tells."""
+"""The maximum of declared breaks that a verification lists."""
 
 
 class CheckedGap(ledger.LedgerGap):
@@ -24,7 +24,7 @@ class CheckedGap(ledger.LedgerGap):
 
     @property
     def is_new_topic(self) -> bool:
-        """What was committed and published before belongs to an earlier topic of this name."""
+        """Whether the topic was recreated: earlier publications are of the old topic."""
         return self.kind == "recreated"
 
 
@@ -32,23 +32,23 @@ class CheckedPublication(ledger.LedgerPublication):
     """One publication: its range, its counts, its files."""
 
     def comes_after(self, gap: CheckedGap) -> bool:
-        """Tell whether it was published after a gap was declared."""
+        """Whether this was published after a gap was declared."""
         if gap.last_ordinal is not None:
             return ordinal_of(self.generation_id) > gap.last_ordinal
-        # Perhaps of two leaders' clocks; of older gaps nothing better is known.
+        # The clocks may be two leaders'; older gaps record nothing better.
         return self.published_at > gap.at
 
     def dropped(self) -> dict[TopicPartition, list[LetGo]]:
-        """Return, by partition, the rows that went with the files that were let go."""
+        """Return partition -> its rows that were dropped with files on purpose."""
         return _dropped(self.let_go)
 
     def quarantined(self) -> int:
-        """Return how many records of it the errors table has."""
+        """Return the number of its records in the errors table."""
         shared = sum(each.rows for each in self.errors_compacted)
         return shared + sum(file.rows for file in self.errors)
 
     def dropped_errors(self) -> dict[TopicPartition, list[LetGo]]:
-        """Return the same of the errors table."""
+        """Return partition -> its dropped rows in the errors table."""
         return _dropped(self.errors_let_go)
 
 
@@ -62,11 +62,11 @@ def _dropped(let_go: Sequence[LedgerLetGo]) -> dict[TopicPartition, list[LetGo]]
 
 @dataclass(frozen=True)
 class LedgerCompactedFile:
-    """One compacted file, and what it has of each publication."""
+    """One compacted file, with its share of each publication."""
 
     file: SegmentFile
     shares: list[tuple[str | None, LedgerCompacted]] = field(default_factory=list)
-    """With the generation that it is of; None: of a forgotten one, which is not told."""
+    """Generation -> its share; None: a forgotten generation."""
 
 
 def _by_file(shares: Sequence[tuple[LedgerCompacted, str | None]]) -> list[LedgerCompactedFile]:
@@ -78,19 +78,19 @@ def _by_file(shares: Sequence[tuple[LedgerCompacted, str | None]]) -> list[Ledge
 
 
 class CheckedLedger(ledger.Ledger):
-    """Everything that one supervisor has committed and published."""
+    """All that one supervisor has committed and published."""
 
     gaps: tuple[CheckedGap, ...]
     publications: tuple[CheckedPublication, ...]
-    """In the order of their publication."""
+    """In the order of publication."""
 
     def compacted(self) -> list[LedgerCompactedFile]:
-        """Return every compacted file of rows once, by path, with what it has of whom."""
+        """Return every compacted file of rows once, by path, with its shares."""
         owned = [(each, p.generation_id) for p in self.publications for each in p.compacted]
         return _by_file([*owned, *((each, None) for each in self.forgotten)])
 
     def errors_compacted(self) -> list[LedgerCompactedFile]:
-        """Return the same of the errors table."""
+        """Return every compacted file of the errors table once, by path, with its shares."""
         owned = [(each, p.generation_id) for p in self.publications for each in p.errors_compacted]
         return _by_file([*owned, *((each, None) for each in self.errors_forgotten)])
 
@@ -102,7 +102,7 @@ class CheckedLedger(ledger.Ledger):
         return [self.data_source, *([errors_table(self.data_source)] if raw else [])]
 
     def paths(self) -> dict[str, str | None]:
-        """Return the files of both tables, each with its generation; compacted ones: None."""
+        """Return path -> generation of the files of both tables; None for compacted files."""
         own = {
             file.path: publication.generation_id
             for publication in self.publications
@@ -130,7 +130,7 @@ class CheckedLedger(ledger.Ledger):
         return declared_gaps
 
     def new_topics(self) -> dict[TopicPartition, list[CheckedGap]]:
-        """Return, by partition, where its topic was made anew."""
+        """Return partition -> the gaps that declare that its topic was recreated."""
         new_topic_gaps: dict[TopicPartition, list[CheckedGap]] = {}
         for gap in self.gaps:
             if gap.is_new_topic:
@@ -138,9 +138,9 @@ class CheckedLedger(ledger.Ledger):
         return new_topic_gaps
 
     def breaks(self) -> tuple[str, ...]:
-        """Say what is declared of the offsets and why, the latest first: who reads them, perhaps.
+        """Return the declared gaps with their reasons, newest first, as lines of text.
 
-        Of many the first are told, and how many others there are.
+        The first BREAKS_SHOWN are listed, then a count of the rest.
         """
         sizes: dict[tuple[str, str], int] = {}
         for gap in reversed(self.gaps):
@@ -155,13 +155,13 @@ class CheckedLedger(ledger.Ledger):
         return (*lines[:BREAKS_SHOWN], *more)
 
     def topic_ids(self) -> dict[str, str]:
-        """Return topic -> the id that the committed offsets belong to, where it is known."""
+        """Return topic -> the topic id of the committed offsets, where it is known."""
         return {row.topic: row.topic_id for row in self.committed if row.topic_id}
 
     def extent(self) -> dict[TopicPartition, tuple[int, int]]:
-        """Return, per partition, the offsets to look at: committed and published ones.
+        """Return partition -> the extent of its committed and published offsets.
 
-        Those of a topic that was made anew since are not there to be looked at.
+        Offsets of earlier topics of the same name are left out: they can no longer be read.
         """
         extents, new_topics = self.committed_ranges(), self.new_topics()
         for publication in self.publications:

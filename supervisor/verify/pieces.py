@@ -1,7 +1,7 @@
-"""What compacted files have of one publication: it comes in pieces, one a file.
+"""The rows of one publication in compacted files, merged piece by piece.
 
-A time chunk holds offsets here and there, and the next chunk those between.  Pieces of as many
-files are joined to one, so that they soon are few runs, and none is walked through often.
+A time chunk has scattered offsets, and the next chunk has those between.  Pieces of equally many
+files are merged, so that runs soon are few, and none is walked often.
 """
 
 from collections import Counter
@@ -13,17 +13,17 @@ from tasks.contract.offsets import TopicPartition
 
 @dataclass(frozen=True)
 class PartitionRows:
-    """Rows of one partition, by their offsets."""
+    """Rows of one partition, by offset."""
 
     rows: Runs = NOTHING
     repeated: Runs = NOTHING
-    """Offsets of which there is more than one row."""
+    """Offsets with more than one row."""
     surplus: int = 0
-    """How many rows are one too many, in all."""
+    """The number of surplus rows in all."""
 
     def __add__(self, other: "PartitionRows") -> "PartitionRows":
-        """Put rows of two files together."""
-        if not self.rows or not other.rows:  # as a rule: nothing of it was compacted
+        """Merge the rows of two files."""
+        if not self.rows or not other.rows:  # the usual case: no compacted rows
             return self if self.rows else other
         both = self.rows & other.rows
         return PartitionRows(
@@ -35,19 +35,19 @@ class PartitionRows:
 
 @dataclass
 class Pieces:
-    """All that compacted files have of one publication."""
+    """All rows of one publication in compacted files."""
 
     counted: Counter[TopicPartition] = field(default_factory=Counter)
-    """Records that rows without offsets stand for."""
+    """Partition -> number of records that rows without offsets stand for."""
     bounds: dict[TopicPartition, list[tuple[int, int]]] = field(default_factory=dict)
-    """Offsets among which those are."""
+    """Partition -> the offsets among which these records are."""
     carries_offsets: bool = True
-    """False: rows of a file do not say their offsets."""
+    """Whether the rows of all files have offsets."""
     _parts: dict[TopicPartition, list[tuple[int, PartitionRows]]] = field(default_factory=dict)
-    """Each with the number of files that it is of: powers of two, falling."""
+    """Partition -> merged rows, each with its number of files: falling powers of two."""
 
     def add(self, at: TopicPartition, part: PartitionRows) -> None:
-        """Take what one more file has of a partition."""
+        """Add the rows of one more file in a partition."""
         parts, files = self._parts.setdefault(at, []), 1
         while parts and parts[-1][0] == files:
             part += parts.pop()[1]
@@ -55,12 +55,12 @@ class Pieces:
         parts.append((files, part))
 
     def count(self, at: TopicPartition, records: int, bounds: tuple[int, int]) -> None:
-        """Take the word of one more file for rows that name no offset."""
+        """Add the record count of one more file whose rows have no offsets."""
         self.counted[at] += records
         self.bounds.setdefault(at, []).append(bounds)
 
     def partitions(self) -> set[TopicPartition]:
-        """Return those of which there is anything."""
+        """Return the partitions with any rows."""
         return self._parts.keys() | self.counted.keys()
 
     def part(self, at: TopicPartition) -> PartitionRows:

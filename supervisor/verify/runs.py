@@ -1,4 +1,4 @@
-"""Sets of offsets as runs: what a topic or a file holds of one partition, 16 bytes a run.
+"""Sets of offsets as runs, 16 bytes a run: the offsets of a partition in a topic or a file.
 
 Ten million offsets without a hole are one run.  Every operation is one pass over both sides.
 """
@@ -15,7 +15,7 @@ class Runs:
     __slots__ = ("_ends", "_firsts")
 
     def __init__(self, pairs: Iterable[tuple[int, int]] = ()) -> None:
-        """Take runs in ascending order; those that touch or overlap become one, empty ones none."""
+        """Take ascending runs; touching or overlapping runs are merged, empty ones dropped."""
         self._firsts = array("q")
         self._ends = array("q")
         for first, end in pairs:
@@ -23,7 +23,7 @@ class Runs:
 
     @classmethod
     def unsorted(cls, pairs: Iterable[tuple[int, int]]) -> "Runs":
-        """Take runs in any order."""
+        """Return a set from runs in any order."""
         return cls(sorted(pairs))
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
@@ -49,23 +49,23 @@ class Runs:
         return f"Runs({list(self)!r})"
 
     def count(self) -> int:
-        """Return how many offsets there are."""
+        """Return the number of offsets."""
         return sum(self._ends) - sum(self._firsts)
 
     def clip(self, first: int, end: int) -> "Runs":
-        """Return those in `[first, end)`."""
+        """Return the offsets in `[first, end)`."""
         return self & Runs([(first, end)])
 
     def __or__(self, other: "Runs") -> "Runs":
-        """Return those that are in either."""
+        """Return the offsets that are in either set."""
         return Runs(_merged(self, other))
 
     def __and__(self, other: "Runs") -> "Runs":
-        """Return those that are in both."""
+        """Return the offsets that are in both sets."""
         return Runs(_common(iter(self), iter(other)))
 
     def __sub__(self, other: "Runs") -> "Runs":
-        """Return those that are not in `other`."""
+        """Return the offsets that are not in `other`."""
         return Runs(_rest(self, iter(other)))
 
     def _append(self, first: int, end: int) -> None:
@@ -80,7 +80,7 @@ class Runs:
 
 
 NOTHING = Runs()
-"""No offset at all."""
+"""The empty set."""
 
 
 class RunBuilder:
@@ -89,13 +89,12 @@ class RunBuilder:
     __slots__ = ("_end", "_first", "_pairs")
 
     def __init__(self) -> None:
-        """Begin with none."""
         self._pairs = array("q")
         self._first = 0
         self._end = 0
 
     def add(self, offset: int) -> None:
-        """Add one, higher than all before."""
+        """Add an offset, higher than all before."""
         if offset == self._end and self._end > self._first:
             self._end += 1
             return
@@ -105,7 +104,7 @@ class RunBuilder:
         self._first, self._end = offset, offset + 1
 
     def runs(self) -> Runs:
-        """Return what was added so far."""
+        """Return the offsets that were added so far."""
         pairs = zip(self._pairs[::2], self._pairs[1::2], strict=True)
         return Runs(pairs) | Runs([(self._first, self._end)])
 

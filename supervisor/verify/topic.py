@@ -1,11 +1,11 @@
-"""The topic's side: which offsets hold records now, found by a consumer of its own.
+"""The topic's side of the proof: which offsets hold records now, read by a separate consumer.
 
-It reads what a consumer of committed records sees, joins no group, commits nothing, and knows
-nothing of how the workers read.  Every wait has a deadline.
+It reads like a read-committed consumer, joins no group, commits nothing, and shares no code with
+the workers.  Every wait has a deadline.
 
     per partition   start ─► low watermark above it? ─► unreadable up to there
                       │
-                      ▼ messages: add each offset       deleted under our feet: look again
+                      ▼ messages: add each offset       deleted meanwhile: look again
                     end ◄── a message at or past it, or the end of the partition
 
 Control records and aborted transactions leave holes, so an end is a position, never a record.
@@ -36,7 +36,7 @@ from tasks.contract.kafka_client import KafkaClient, ReadSecret, librdkafka_prop
 from tasks.contract.offsets import TopicPartition
 
 SILENCE = timedelta(seconds=60)
-"""So long may Kafka say nothing at all before the verification is given up."""
+"""How long Kafka may be silent before the verification gives up."""
 
 _ASK_S = 15.0
 _BATCH = 5_000
@@ -45,7 +45,7 @@ _POLL_S = 0.5
 
 @dataclass
 class TopicRead:
-    """What was found, per partition."""
+    """The result of reading the topics, by partition."""
 
     records: dict[TopicPartition, Runs] = field(default_factory=dict)
     unreadable: dict[TopicPartition, Runs] = field(default_factory=dict)
@@ -65,7 +65,7 @@ def read_topic(
     """Return which offsets of `[first, end)` hold a record; `progress` counts offsets passed.
 
     Raises:
-        StreamUnavailable: Kafka cannot be reached, or fell silent.
+        StreamUnavailable: Kafka cannot be reached, or has gone silent.
     """
     properties = librdkafka_properties(client, read_secret)
     reading = _TopicReading(properties, wanted, progress, silence)
@@ -104,7 +104,7 @@ class _TopicReading:
         )
         self._progress = progress
         self._passed = 0
-        """Offsets that `progress` has not been told of yet: once a batch, not once a record."""
+        """Offsets not yet passed to `progress`, which is called once a batch."""
         self._silence_s = silence.total_seconds()
         self._end = {p: end for p, (first, end) in wanted.items() if first < end}
         self._position = {p: wanted[p][0] for p in self._end}
@@ -118,7 +118,7 @@ class _TopicReading:
         self._consumer.close()
 
     def prepare(self, topic_ids: Mapping[str, str]) -> None:
-        """Find out what is there at all, and begin to read it."""
+        """Look up which partitions exist, and begin to read them."""
         cluster = self._consumer.list_topics(timeout=_ASK_S)
         admin = AdminClient(dict(self._properties))
         for topic in sorted({p.topic for p in self._open}):
@@ -191,7 +191,7 @@ class _TopicReading:
             if at not in self._open:
                 return
             if self._position[at] == before:
-                self._finish(at)  # it lies beyond the topic's end
+                self._finish(at)  # beyond the topic's end
             else:
                 # After such an error the partition is stopped, and cannot be sought in.
                 self._consumer.incremental_unassign([Place(*at)])
@@ -202,9 +202,9 @@ class _TopicReading:
             raise KafkaException(error)
 
     def _take_end(self, at: TopicPartition, reached: int) -> None:
-        """The partition ends here for now; go on only if the broker has more to show.
+        """End the partition here for now; go on only if the broker has more to show.
 
-        A leader that has just taken over shows less for a moment: its watermark comes late.
+        A new leader shows less for a moment: its watermark comes late.
         """
         _, high = self._consumer.get_watermark_offsets(Place(*at), timeout=_ASK_S)
         if reached >= self._end[at] or high < self._end[at]:
@@ -243,7 +243,7 @@ class _TopicReading:
 
 
 def _changed(admin: AdminClient, topic: str, expected: str | None) -> bool:
-    """Whether the topic has another id than the committed offsets; an old broker tells none."""
+    """Whether the topic's id differs from that of the committed offsets; False on an old broker."""
     if expected is None:
         return False
     futures: Mapping[str, Future[TopicDescription]] = admin.describe_topics(
@@ -257,7 +257,7 @@ def _changed(admin: AdminClient, topic: str, expected: str | None) -> bool:
 
 
 def _is_compacted(admin: AdminClient, topic: str) -> bool:
-    """Whether the topic may drop any record; False as well if the broker does not tell."""
+    """Whether the topic is compacted; also False if the broker does not say."""
     resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
     futures: Mapping[ConfigResource, Future[dict[str, ConfigEntry]]] = admin.describe_configs(
         [resource], request_timeout=_ASK_S

@@ -1,4 +1,4 @@
-"""What a verification says: a verdict per range, and findings with names."""
+"""The result of a verification: a verdict per range, and named findings."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -8,11 +8,11 @@ from supervisor.verify.runs import Runs
 from tasks.contract.offsets import TopicPartition
 
 RUNS_SHOWN_MAX = 10
-"""A finding lists so many runs of offsets; `records` counts them all."""
+"""The maximum of offset runs that a finding lists; `records` counts all."""
 
 
 class Verdict(StrEnum):
-    """How far the proof goes; only the last one is a failure.  Source: protocol rule P25."""
+    """The strength of the proof; only the last value is a failure.  Source: protocol rule P25."""
 
     PROVEN = "proven"
     OFFSETS_ONLY = "offsets only"
@@ -30,7 +30,7 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 class FindingKind(StrEnum):
-    """What is wrong; the names are stable, for programs."""
+    """A kind of finding; the names are stable, for programs."""
 
     LOST_WRITE = "lost-write"
     """A record of the topic, in a published range, is neither a row nor rejected."""
@@ -52,16 +52,16 @@ class FindingKind(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong, and where."""
+    """One finding: its kind and its place."""
 
     kind: FindingKind
     detail: str
     generation_id: str | None = None
     partition: TopicPartition | None = None
     records: int = 0
-    """How many records are concerned, where that is known."""
+    """The number of affected records, where it is known."""
     runs: tuple[tuple[int, int], ...] = ()
-    """The first of the offsets concerned, as `[first, end)`."""
+    """The first affected offsets, as runs `[first, end)`."""
 
     @classmethod
     def at(
@@ -72,7 +72,7 @@ class Finding:
         detail: str,
         generation_id: str | None = None,
     ) -> "Finding":
-        """Name the offsets concerned."""
+        """Return a finding about these offsets of a partition."""
         shown = tuple(run for run, _ in zip(offsets, range(RUNS_SHOWN_MAX), strict=False))
         return cls(kind, detail, generation_id, partition, offsets.count(), shown)
 
@@ -102,18 +102,18 @@ class PartitionVerdict:
     ranges: tuple[RangeVerdict, ...]
     findings: tuple[Finding, ...]
     records: int
-    """Records of the topic that were found as a row or a reject, or that rows are counted for."""
+    """Records of the topic that are a row or a reject, or are counted by rolled-up rows."""
     unproven: int
-    """Offsets that Kafka could not show any more."""
+    """Offsets that Kafka no longer has."""
     lost: int
     duplicated: int
     rejected: int
     declared: int
     """Offsets that are declared skipped, lost or repeated."""
     dropped: int = 0
-    """Rows that were taken out of the table on purpose."""
+    """Rows that were dropped from the table on purpose."""
     counted: int = 0
-    """Records that rolled-up rows stand for: their number is known, not which they are."""
+    """Records that rolled-up rows stand for, known by number only."""
 
 
 @dataclass(frozen=True)
@@ -127,10 +127,10 @@ class Verification:
     publications: int
     notes: tuple[str, ...] = field(default=())
     quarantined: int = 0
-    """Bad records that lie in the errors table."""
+    """Bad records in the errors table."""
 
     def total(self, name: str) -> int:
-        """Return the sum of a number of `PartitionVerdict` over all partitions."""
+        """Return the sum of one number of `PartitionVerdict` over all partitions."""
         return sum(int(getattr(each, name)) for each in self.partitions)
 
     def summary(self) -> str:

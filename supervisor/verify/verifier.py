@@ -1,4 +1,4 @@
-"""The verification as a whole: the claim, the files, the topic, then the judgement."""
+"""The whole verification: read the ledger, the files and the topic, then judge."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True)
 class VerifyProgress:
-    """Who is told how far each of the two long steps is."""
+    """Callbacks for the progress of the two long steps."""
 
     rows: Progress = lambda _: None
     offsets: Progress = lambda _: None
@@ -31,11 +31,11 @@ class VerifyProgress:
 def verify(
     ledger: CheckedLedger, warehouse: Path, listed: frozenset[str] | None, steps: VerifyProgress
 ) -> Verification:
-    """Put a ledger to the proof; `listed` are the files that readers of the table are given.
+    """Verify a ledger; `listed` are the files that readers of the table get.
 
     Raises:
         StreamUnavailable: Kafka does not answer.
-        SetupProblem: the warehouse or a secret is not to be had here.
+        SetupProblem: the warehouse or a secret is not available here.
     """
     if not warehouse.is_dir():
         raise SetupProblem(
@@ -55,8 +55,8 @@ def compare(
     *,
     rows: Progress,
 ) -> Verification:
-    """Put a ledger to the proof against what `topic` finds there; see `verify`."""
-    # Files first: what is deleted from the topic meanwhile is then the reader's to notice.
+    """Verify a ledger against the records that `topic` finds; see `verify`."""
+    # Files first: the topic's reader notices what is deleted from the topic meanwhile.
     compacted = read_compacted(warehouse, ledger.compacted(), rows)
     ranges, findings = _read_files(ledger, warehouse, compacted, rows)
     if listed is not None:
@@ -85,7 +85,7 @@ def secret_of_environment(reference: SecretRef) -> str:
     """Look a secret up in this process's environment, or in the file that it names.
 
     Raises:
-        SetupProblem: it cannot be had here.
+        SetupProblem: the secret is not available here.
     """
     try:
         return secret_text(reference)
@@ -139,9 +139,9 @@ def _read_topic(ledger: CheckedLedger, progress: Progress) -> TopicRead:
 
 
 def _unlisted(ledger: CheckedLedger, listed: frozenset[str]) -> list[Finding]:
-    """Compare with the list that readers of the table use: both must name the same files.
+    """Compare with the list for readers of the table: both must name the same files.
 
-    Files of publications that are newer than the ledger are not in `listed`.
+    Publications newer than the ledger are not in `listed`.
     """
     owners = ledger.paths()
     lacking = [

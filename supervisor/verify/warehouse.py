@@ -1,9 +1,9 @@
-"""The warehouse's side: what lies in it, read without the code that writes or deletes there.
+"""The warehouse's side: its files, read without the code that writes or deletes there.
 
-    walk ─► ask ─► read what is named ─► look a second time at each finding ─► verdict
+    walk ─► ask ─► read named files ─► look a second time at each finding ─► verdict
 
-In this order nothing that happens meanwhile is a finding.  The row of a task stands before its
-first byte, so each file that was walked is in the answer: by its name, or by its task's folder.
+In this order, changes meanwhile are no findings.  A task's row is written before its first byte, so
+the answer covers each walked file: by its name, or by its task's folder.
 """
 
 import hashlib
@@ -31,9 +31,9 @@ from supervisor.verify.inventory import (
 from supervisor.views.tables.warehouse import WarehouseFile, WarehouseFiles
 
 THREADS = 2
-"""One waits for the disk while the other computes."""
+"""The number of threads: one waits for the disk while the other computes."""
 _BATCH = 100
-"""Files that one thread takes at once: handing over each alone costs more than reading it."""
+"""The number of files that a thread takes at once: a handover per file costs too much."""
 _CHUNK_BYTES = 1 << 20
 _LOST_AND_FOUND = "lost+found"
 """The file system's own folder, where the warehouse is the root of one."""
@@ -43,16 +43,16 @@ Ask = Callable[[], WarehouseFiles]
 
 @dataclass(frozen=True)
 class FilesProgress:
-    """Who is told how far the long step is."""
+    """Callbacks for the progress of the long step."""
 
     total: Callable[[int], None] = lambda _: None
-    """How many bytes will be compared, before the first is."""
+    """Called once with the number of bytes to compare."""
     done: Callable[[int], None] = lambda _: None
-    """How many more have been; called from several threads."""
+    """Called with each number of compared bytes; from several threads."""
 
 
 def inspect(root: Path, ask: Ask, steps: FilesProgress, *, digests: bool) -> Inventory:
-    """Compare the warehouse at `root` with what `ask` answers; it is asked up to two times.
+    """Compare the warehouse at `root` with the answers of `ask`, which is called up to twice.
 
     Raises:
         SetupProblem: the warehouse, or a folder in it, cannot be read here.
@@ -72,7 +72,7 @@ def inspect(root: Path, ask: Ask, steps: FilesProgress, *, digests: bool) -> Inv
 
 
 def walk(root: Path) -> Walked:
-    """Return what lies below `root`; links are listed, and never followed.
+    """Return the contents of the folder `root`; links are listed, and never followed.
 
     Raises:
         SetupProblem: a folder cannot be read.
@@ -99,7 +99,7 @@ def walk(root: Path) -> Walked:
 def contents(
     root: Path, files: Iterable[WarehouseFile], done: Callable[[int], None], *, digests: bool
 ) -> dict[str, PathContent]:
-    """Return path -> what is there, of named files; those that are not there are left out."""
+    """Return path -> state of the named files; missing files are left out."""
     content_by_path: dict[str, PathContent] = {}
     reader = _FileReader(root, done, digests)
     pool = ThreadPoolExecutor(THREADS, thread_name_prefix="digests")
@@ -107,13 +107,13 @@ def contents(
         for read in pool.map(reader.read_all, _batches(files)):
             content_by_path.update(read)
     finally:
-        reader.stopped.set()  # Ctrl-C waits for two files, not for all that are left
+        reader.stopped.set()  # Ctrl-C waits for two files, not for all others
         pool.shutdown(cancel_futures=True)
     return content_by_path
 
 
 def copies(root: Path, claim: WarehouseFiles) -> dict[str, PathContent]:
-    """Return path -> what is there, of copies that an export names, by their footers."""
+    """Return path -> state of the copies that exports name, from their footers."""
     reader = _FileReader(root, lambda _: None, digests=False)
     content_by_path = {}
     for copy in claim.copies:
@@ -125,7 +125,7 @@ def copies(root: Path, claim: WarehouseFiles) -> dict[str, PathContent]:
 
 
 def _wrong_footer(path: Path, rows: int) -> str:
-    """Return why a file cannot be a copy with so many rows; empty: it can."""
+    """Return why a file cannot be a copy with so many rows; empty: it can be one."""
     try:
         footer = pq.read_metadata(path)
     except (OSError, pa.ArrowException) as error:
@@ -145,7 +145,7 @@ def _to_be_seen(root: Path) -> Path:
 
 
 def _entries(root: Path, folder: str) -> list[tuple[str, os.stat_result]] | None:
-    """Return names and what they stand for; None: the folder has gone meanwhile."""
+    """Return names and their status; None: the folder has gone meanwhile."""
     listing = []
     try:
         with os.scandir(root / folder) as entries:
@@ -165,7 +165,7 @@ def _entries(root: Path, folder: str) -> list[tuple[str, os.stat_result]] | None
 
 
 def _again(root: Path, paths: Iterable[str]) -> Walked:
-    """Return which of these paths are still there, as `walk` would."""
+    """Return which of these paths still exist, in the form of `walk`."""
     sizes: dict[str, int] = {}
     others: dict[str, str] = {}
     for path in paths:
@@ -186,12 +186,12 @@ class _FileReader:
     done: Callable[[int], None]
     digests: bool
     _direct: dict[str, bool] = field(default_factory=dict)
-    """Folder -> no link leads to it; asked once for all of its files."""
+    """Folder -> whether no link leads to it; looked up once for all of its files."""
     stopped: Event = field(default_factory=Event)
-    """Nobody waits for the rest."""
+    """Set when the caller no longer waits."""
 
     def read_all(self, files: Sequence[WarehouseFile]) -> dict[str, PathContent]:
-        """Return path -> what is there; see `contents`."""
+        """Return path -> state; see `contents`."""
         content_by_path = {}
         for file in files:
             if self.stopped.is_set():
@@ -201,7 +201,7 @@ class _FileReader:
         return content_by_path
 
     def read(self, file: WarehouseFile) -> PathContent | None:
-        """Return what is at one named path; however it ends, its recorded size is done."""
+        """Return the state of one named path; in any case its recorded size counts as done."""
         path = os.path.join(self.root, file.path)  # noqa: PTH118 -- pathlib takes longer than stat
         left = file.size_bytes
         try:

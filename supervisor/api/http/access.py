@@ -1,9 +1,9 @@
-"""What each route needs, declared beside it, and the one place that enforces it.
+"""Authorization: each route declares its permission and scope, and one place enforces them.
 
     @router.post("/{supervisor_id}/reset", dependencies=[needs(Permission.RESET, SUPERVISOR)])
 
-An object that the caller may not read is answered as one that is not there (404); one that it may
-read, and not change so, with 403.
+An object that the caller may not read is answered like a missing one (404).  An object that the
+caller may read, but not change in this way, is answered with 403.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,13 +37,13 @@ _Path = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Scope:
-    """What a route is about, and which tables decide over it."""
+    """The kind of object of a route, and the tables that decide who may use it."""
 
     name: str
     tables: Callable[[Ownership, _Path], Iterable[str | None]] | None = None
-    """Of the path; empty: there is no such thing.  A table None: it is no single table's."""
+    """Returns the tables of the path's object; none: no such object.  None: of no single table."""
     missing: Callable[[_Path], SupervisorError] | None = None
-    """What is answered if there is none, or none that the caller may see."""
+    """Returns the error for an object that is missing, or that the caller may not see."""
 
 
 def _some(table: str | None) -> tuple[str, ...]:
@@ -51,11 +51,11 @@ def _some(table: str | None) -> tuple[str, ...]:
 
 
 CLUSTER = Scope("cluster", lambda _, __: (None,))
-"""What is no single table's: only a grant on `*` counts."""
+"""An object of no single table: only a grant on `*` counts."""
 LISTED = Scope("listed")
-"""A list, of which the route shows what the caller may read."""
+"""A list, from which the route leaves out what the caller may not read."""
 SPEC = Scope("spec")
-"""The spec in the body, and the one before: the service asks about both."""
+"""The posted spec and the one before: the service checks the tables of both."""
 SUPERVISOR = Scope(
     "supervisor",
     lambda tables, path: _some(tables.of_supervisor(path["supervisor_id"])),
@@ -66,7 +66,7 @@ SUPERVISOR_EVER = Scope(
     lambda tables, path: tables.ever_of_supervisor(path["supervisor_id"]),
     lambda path: SupervisorNotFound(path["supervisor_id"]),
 )
-"""Every table that the supervisor was ever to feed: what is shown tells of all of them."""
+"""Every table that the supervisor has ever fed: the answer has facts about all of them."""
 HISTORY = Scope(
     "supervisor",
     lambda tables, path: _some(tables.of_supervisor(path["supervisor_id"])),
@@ -101,7 +101,7 @@ QUEUE = Scope(
 
 @dataclass(frozen=True)
 class Shown:
-    """What a list of the past shows: of supervisors all of whose tables the caller may read."""
+    """The filter of lists of the past: supervisors all of whose tables the caller may read."""
 
     tables: Ownership
     caller: Caller
@@ -109,11 +109,11 @@ class Shown:
 
     @classmethod
     def to(cls, caller: Caller, parts: Services) -> "Shown":
-        """Begin to look; what is found counts for one answer."""
+        """Return the filter for one answer; it caches its lookups."""
         return cls(Ownership(parts.store), caller)
 
     def supervisor(self, supervisor_id: str) -> bool:
-        """Tell whether the caller may see its past; of one that was forgotten only who sees all."""
+        """Whether the caller may see a supervisor's past; a forgotten one needs a grant on all."""
         if self.caller.reads_all:
             return True
         if supervisor_id not in self._known:
@@ -124,13 +124,13 @@ class Shown:
 
 @dataclass(frozen=True)
 class Needs:
-    """What a route needs of its caller; a dependency, so that FastAPI asks it before the route."""
+    """The permission and scope of a route: a dependency, which FastAPI calls before the route."""
 
     permission: Permission
     scope: Scope
 
     def __call__(self, request: Request) -> None:
-        """Return if the caller may; else note the try, and raise what is answered."""
+        """Return if the caller is allowed; else record the denied try, and raise."""
         caller: Caller = request.state.caller
         parts: Services = request.app.state.parts
         try:
@@ -142,11 +142,11 @@ class Needs:
             raise
 
     def enforce(self, caller: Caller, parts: Services, path: _Path) -> None:
-        """Return if the caller may.
+        """Return if the caller is allowed.
 
         Raises:
-            NotAllowed: it may not, and knows that there is such a thing.
-            Refused: of the scope's kind: there is none that it may see.
+            NotAllowed: the caller may see the object, but not do this.
+            Refused: as of the scope, for an object that is missing or hidden from the caller.
         """
         if caller.may(self.permission, None):
             return
@@ -170,7 +170,7 @@ def _not_allowed(permission: Permission) -> NotAllowed:
 
 
 def applying(caller: Caller) -> Callable[[str], None]:
-    """Return what the service asks about the tables of a spec, and of the one before."""
+    """Return the service's check of a spec's tables: it raises if the caller may not apply it."""
 
     def check(table: str) -> None:
         if not caller.may(Permission.APPLY, table):
@@ -180,19 +180,19 @@ def applying(caller: Caller) -> Callable[[str], None]:
 
 
 def needs(permission: Permission, scope: Scope = CLUSTER) -> fastapi.params.Depends:
-    """Declare what a route needs; exactly once in its `dependencies`."""
+    """Declare the permission and scope of a route, exactly once in its `dependencies`."""
     return cast("fastapi.params.Depends", Depends(Needs(permission, scope)))
 
 
 class Undeclared(Exception):
-    """A route does not say what it needs: the API is not served."""
+    """A route declares no permission: the API is not served."""
 
 
 def needs_of(route: APIRoute) -> Needs:
-    """Return what a route declares.
+    """Return the declaration of a route.
 
     Raises:
-        Undeclared: nothing, or twice.
+        Undeclared: the route has no declaration, or two.
     """
     declarations = [
         each.dependency for each in route.dependencies if isinstance(each.dependency, Needs)
@@ -204,7 +204,7 @@ def needs_of(route: APIRoute) -> Needs:
 
 
 def api_routes(routes: Sequence[BaseRoute]) -> list[APIRoute]:
-    """Return the routes that are ours; the description alone is FastAPI's own."""
+    """Return our own routes; only the one of the OpenAPI document is FastAPI's."""
     every = list(_flat(routes))
     ours = [route for route in every if isinstance(route, APIRoute)]
     others = [getattr(route, "path", "?") for route in every if not isinstance(route, APIRoute)]
@@ -214,7 +214,7 @@ def api_routes(routes: Sequence[BaseRoute]) -> list[APIRoute]:
 
 
 def _flat(routes: Iterable[BaseRoute]) -> Iterator[BaseRoute]:
-    """Yield the routes themselves; newer FastAPI keeps an included router as one, in its place."""
+    """Yield the routes one by one; newer FastAPI keeps an included router as one entry."""
     for route in routes:
         included: APIRouter | None = getattr(route, "original_router", None)
         if included is None:
@@ -224,23 +224,23 @@ def _flat(routes: Iterable[BaseRoute]) -> Iterator[BaseRoute]:
 
 
 def open_paths(routes: Sequence[BaseRoute]) -> frozenset[str]:
-    """Return the paths at which nobody is asked; every route has to declare what it needs.
+    """Return the paths without authentication; every route must have a declaration.
 
     Raises:
-        Undeclared: one does not.
+        Undeclared: a route has no declaration.
     """
     declared = [(route.path_format, needs_of(route).permission) for route in api_routes(routes)]
     return frozenset(path for path, permission in declared if permission is Permission.OPEN)
 
 
 def printable_route(request: Request) -> str:
-    """Return the path as it may be written down: bounded, and without what is not printed."""
+    """Return the path in a form for logs and rows: bounded and printable."""
     path = request.url.path
     return "".join(sign for sign in path if sign.isprintable())[:200]
 
 
 def secured(document: dict[str, object], routes: Sequence[BaseRoute]) -> dict[str, object]:
-    """Tell in the description how callers prove who they are, and what each route needs."""
+    """Add the authentication schemes, and each route's permission, to the OpenAPI document."""
     components = cast("dict[str, object]", document["components"])
     components["securitySchemes"] = {
         "bearer": {"type": "http", "scheme": "bearer"},

@@ -1,7 +1,7 @@
-"""Finds out who calls, before a body is read or a route is run.
+"""Authentication middleware: finds the caller before a body is read or a route runs.
 
-Passwords are proved a few at a time, and only so many wait for their turn: a flood of wrong ones
-takes neither the threads of the routes nor the memory of the process.
+Passwords are proved a few at a time, and the number of waiting requests is bounded: a flood of
+wrong passwords takes neither the routes' threads nor the process's memory.
 """
 
 import base64
@@ -34,7 +34,7 @@ CREDENTIALS_MAX = 4_096
 
 
 class Authenticate:
-    """Puts the caller into the request's state, or refuses it."""
+    """Puts the caller into the request's state, or refuses the request."""
 
     def __init__(self, app: ASGIApp) -> None:
         """Wrap the application."""
@@ -107,16 +107,16 @@ def _is_internal(request: Request) -> bool:
 
 
 def _require_place(request: Request, caller: Caller) -> None:
-    """A worker's token is good for a worker's calls alone, on routes that do not exist too."""
+    """Refuse a worker's token outside of a worker's calls, also on routes that do not exist."""
     if caller.kind is Kind.WORKER and not _is_internal(request):
         raise NotAllowed("a worker's token may do a worker's calls only")
 
 
 def _credentials(request: Request) -> Credentials | None:
-    """Return what the request brought; None: nothing.
+    """Return the credentials of a request; None: it has none.
 
     Raises:
-        Unauthenticated: it cannot be read.
+        Unauthenticated: the header cannot be read.
     """
     if _is_internal(request):
         token = request.headers.get(WORKERS_HEADER, "").strip()

@@ -1,4 +1,4 @@
-"""What routes are given: the services of this process, the author, the body."""
+"""Dependencies of routes: the services of this process, the author, the body."""
 
 from typing import Annotated, cast
 
@@ -11,7 +11,7 @@ from supervisor.services.services import Services
 
 AUTHOR_SHOWN_MAX = 200
 WORKERS_HEADER = "X-Tidegate-Token"
-"""Of a worker's calls, beside a task's token in Authorization."""
+"""The header with a worker's own token, beside a task's token in Authorization."""
 
 
 def _parts(request: Request) -> Services:

@@ -1,12 +1,12 @@
-"""What is refused before a route sees it, and the headers that every answer carries.
+"""Checks before any route: host names, origins and bodies; and headers for every answer.
 
-Hosts: a page that has its own name resolve to this machine still sends that name (S20).  Origins:
-a page of another site may not post here.  Bodies: JSON only, bounded, read whole before a route
-runs, so that a slow or endless one costs a buffer and no thread (S18).
+Hosts: a page that has its own name resolve to this machine still sends that name (S20).  Origins: a
+page of another site may not post here.  Bodies: JSON only, bounded, read whole before a route runs,
+so that a slow or endless body costs a buffer and no thread (S18).
 
-    who calls, and where           a body has at most
+    caller and path                maximum size of a body
     ─────────────────────────────  ───────────────────────────────────────────────────────────────
-    anybody                        SIZE_BYTES_MAX
+    any                            SIZE_BYTES_MAX
     below /internal/               INTERNAL_SIZE_BYTES_MAX
     a worker that publishes        PUBLISH_SIZE_BYTES_MAX; beyond the bound of the others one body
                                    is in memory at a time, from its first byte to the answer
@@ -31,12 +31,12 @@ from supervisor.core.values.permissions import Caller, Permission
 BODY_TIMEOUT_S = 30.0
 INTERNAL_PATH = "/internal/"
 INTERNAL_SIZE_BYTES_MAX = 16 * 1024 * 1024
-"""A worker's word: a sync names each task with its samples."""
+"""The maximum size of a worker's call: a sync has each task with its samples."""
 PUBLISH_SIZE_BYTES_MAX = 128 * 1024 * 1024
-"""A publish names each file with its spans: 1.3 million of these, such as 90 days by hours of 600
-partitions.  Python holds several times as much while it reads one."""
+"""The maximum size of a publish, which has each file with its spans: 1.3 million, such as 90 days
+by hours of 600 partitions.  While Python parses a body, it takes several times this memory."""
 HSTS = "max-age=31536000"
-"""Only over TLS: said in the clear, anybody on the way could have said it."""
+"""Sent over TLS only: without TLS, anybody on the way could have added it."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 HOST_REFUSED = Problem(403, "host-not-allowed", "This overlord does not go by that name")
@@ -62,7 +62,7 @@ class _Refusal(Exception):
 
 
 class _Gone(Exception):
-    """The client left while it was sending."""
+    """The client left before its body was complete."""
 
 
 class SecurityHeaders:
@@ -91,10 +91,10 @@ class SecurityHeaders:
 
 
 class HostNames:
-    """Lets requests through that name us, and come from our own pages or none."""
+    """Lets requests through that name this overlord and come from its own pages, or from none."""
 
     def __init__(self, app: ASGIApp, hosts: Sequence[str] = ()) -> None:
-        """`hosts` are the names beside loopback's under which clients reach us."""
+        """`hosts` are the names of this overlord for clients, beside loopback's."""
         self._app = app
         self._hosts = frozenset(name.lower() for name in (*LOOPBACK, *hosts))
 
@@ -120,7 +120,7 @@ class HostNames:
                 f"Host {host[:100]!a} is not a name of this overlord: use one of its own, or "
                 "have the operator allow it",
             )
-        # No id and no filter has one, and PostgreSQL takes it for no text.
+        # No valid id or filter has a NUL, and PostgreSQL refuses one in text.
         if "\0" in request.scope["path"] or "%00" in request.url.query:
             raise _Refusal(NUL_REFUSED, "remove %00 from the path and the query")
         origin = request.headers.get("origin")
@@ -134,9 +134,9 @@ class HostNames:
 
 
 class Bodies:
-    """Reads bodies whole, and lets those through that are JSON and bounded.
+    """Reads bodies whole, and lets bounded JSON through.
 
-    The request's caller is known: `Authenticate` comes first.
+    The caller is known, because `Authenticate` comes first.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -166,7 +166,7 @@ class Bodies:
             await self._app(scope, receive, send)
 
     async def _read(self, request: Request, receive: Receive, place: AsyncExitStack) -> bytes:
-        """Return the body; `place` then holds that of a large one until it is answered."""
+        """Return the body; `place` keeps the place of a large one until the answer."""
         size_bytes_max = _size_bytes_max(request)
         size_bytes = _declared_length(request, size_bytes_max)
         body, is_large = bytearray(), False
@@ -189,7 +189,7 @@ class Bodies:
 
 
 def _without_port(host: str) -> str:
-    """Return the name alone: `[::1]:8090` -> `::1`."""
+    """Return a host name without its port: `[::1]:8090` -> `::1`."""
     if host.startswith("["):
         return host[1:].partition("]")[0]
     return host.partition(":")[0].removesuffix(".")
@@ -236,7 +236,7 @@ def _too_large(size_bytes_max: int) -> _Refusal:
 
 
 def replayed(body: bytes, receive: Receive) -> Receive:
-    """Return a `receive` that gives the whole body first, then what comes after it."""
+    """Return a `receive` that gives the whole body first, then the further messages."""
     given = False
 
     async def again() -> Message:

@@ -1,8 +1,8 @@
-"""Idempotency-Key on every action of the public API, in one place.
+"""Idempotency-Key middleware for every action of the public API.
 
-It stands behind what proves who calls, and behind what has read the body whole.
-An answer is stored before it leaves.  Not stored is what says nothing about the action: 5xx, a
-redirect to the leader, and a caller that was not let in.
+It comes after authentication and after the body is read whole.  An answer is stored before it is
+sent.  Answers that say nothing about the action are not stored: 5xx, a redirect to the leader, and
+a refused caller.
 """
 
 from http import HTTPStatus
@@ -39,7 +39,7 @@ HEADER = "Idempotency-Key"
 REPLAYED = "Idempotency-Replayed"
 METHODS = frozenset({"POST", "PUT", "DELETE", "PATCH"})
 ANSWER_BYTES_MAX = 1024 * 1024
-"""A longer answer is not stored: a repeat hears that it got lost."""
+"""The maximum size of a stored answer; the repeat of a larger one is told that it is lost."""
 _STORED_HEADERS = ("content-type", "etag", "location", "tidegate-operation", "allow", "retry-after")
 _NOT_STORED = {
     HTTPStatus.TEMPORARY_REDIRECT,
@@ -50,7 +50,7 @@ _NOT_STORED = {
 
 
 class OncePerKey:
-    """Carries out a request with a key once, and answers its repeats with the first answer."""
+    """Carries out a request with a key once, and gives its repeats the first answer."""
 
     def __init__(self, app: ASGIApp) -> None:
         """Wrap the application."""
@@ -91,7 +91,7 @@ class OncePerKey:
 
 
 class _HeldAnswer:
-    """Holds an answer back."""
+    """Holds an answer back until it is stored."""
 
     def __init__(self) -> None:
         self.messages: list[Message] = []
@@ -100,9 +100,9 @@ class _HeldAnswer:
         self.messages.append(message)
 
     def answer(self) -> StoredAnswer | None:
-        """Return what is to be stored."""
+        """Return the answer to store; None: it is not stored."""
         start = next((m for m in self.messages if m["type"] == "http.response.start"), None)
-        if start is None:  # its client has left
+        if start is None:  # the client has left
             return None
         status: int = start["status"]
         body = b"".join(m.get("body", b"") for m in self.messages)
@@ -122,7 +122,8 @@ async def _end(keys: Idempotency, claim: KeyClaim, answer: StoredAnswer | None) 
     try:
         await run_in_threadpool(keys.end, claim, answer)
     except SupervisorError as error:
-        # What was done is done, and its caller is to hear of it; a repeat hears that it was lost.
+        # The action is done, so its caller gets the answer; a repeat learns that the answer was
+        # lost.
         log.warning("the answer to a key is not stored", key=claim.key, error=str(error))
 
 
@@ -138,7 +139,7 @@ def _keyed_request(request: Request, body: bytes) -> KeyedRequest:
         hint = "a UUID does, drawn anew for each action"
         raise InvalidRequest([FieldError(f"/header/{HEADER}", message, hint)])
     caller: Caller = request.state.caller
-    # Who was proved, whatever it says of itself; where nobody is asked, what there is.
+    # The proved name, whatever the headers say; without authentication, the headers.
     claimed = (request.headers.get(name, "") for name in ("authorization", "x-druid-author"))
     who = claimed if caller.is_anyone else ("principal", caller.name)
     url = request.url

@@ -1,12 +1,12 @@
-"""What a follower does with what only the leader can answer (P4, D5, D6).
+"""Requests on a follower that only the leader can answer (P4, D5, D6).
 
-    reads of soft state ──► asked from the leader, its answer passed on
+    reads of soft state ──► forwarded to the leader, whose answer is passed on
     writes              ──► 307 with the leader's address: nothing was carried out here
-    a worker's calls    ──► 503 with the leader's address, which workers know to follow
-    nobody leads        ──► 503 with Retry-After
+    a worker's calls    ──► 503 with the leader's address, which workers follow
+    no leader           ──► 503 with Retry-After
 
-A write is redirected and not passed on: were the answer lost between the two, nobody could tell
-whether it was carried out, and somebody would do it twice.
+A write is redirected and not forwarded.  If the answer of a forwarded write were lost, nobody would
+know whether the leader carried it out, and a retry might do it twice.
 """
 
 from http import HTTPStatus
@@ -23,7 +23,7 @@ from supervisor.core.values.errors import LeaseLost
 log = structlog.get_logger()
 
 PASSED_ON = "X-Tidegate-Passed-On"
-"""Of a read that a follower asks: two that take each other for the leader ask in no circle."""
+"""The header of a forwarded read, so that two overlords cannot forward it in a circle."""
 CONNECT_S = 0.5
 ANSWER_S = 5.0
 _READS = frozenset({"GET", "HEAD"})
@@ -32,7 +32,7 @@ _RETURNED_HEADERS = ("content-type", "retry-after")
 
 
 async def to_the_leader(request: Request, error: Exception) -> Response:
-    """Answer what was refused because another overlord leads."""
+    """Answer a request that was refused because another overlord leads."""
     assert isinstance(error, LeaseLost)
     by_worker = request.url.path.startswith(INTERNAL_PATH)
     if error.leader is None or by_worker or PASSED_ON in request.headers:

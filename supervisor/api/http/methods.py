@@ -1,6 +1,6 @@
-"""Which methods a path takes: what a 405 tells in `Allow`.
+"""The methods of a path, for the `Allow` header of a 405.
 
-Starlette asks the routes one by one, and the first that has the path tells its own methods alone.
+Starlette tries the routes one by one, and the first with the path names only its own methods.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ from supervisor.api.http.access import api_routes
 
 
 def methods_of(routes: Sequence[BaseRoute]) -> Callable[[str], str]:
-    """Return what tells, of a path, the value of `Allow`; empty if no route has the path.
+    """Return a function from a path to the value of `Allow`; empty if no route has the path.
 
     Of `/supervisor/{id}` and `/supervisor/resumeAll` the one with fewer parameters counts.
     """

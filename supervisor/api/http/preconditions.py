@@ -1,4 +1,4 @@
-"""If-Match and If-None-Match, as routes that store a spec version take them."""
+"""The headers If-Match and If-None-Match of routes that store a spec version."""
 
 from collections.abc import Sequence
 from typing import Annotated

@@ -108,7 +108,7 @@ SECURITY_HEADERS: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Problem:
-    """What one kind of error is on the wire."""
+    """The form of one kind of error on the wire."""
 
     status: int
     slug: str
@@ -249,7 +249,7 @@ def answer(
 def render_error(
     request: Request, error: Exception, more: Mapping[str, object] | None = None
 ) -> Response:
-    """Answer an error of our tree; each public attribute is a member, and so is `more`, as JSON."""
+    """Answer an error of our tree; its public attributes and `more` are members, as JSON."""
     assert isinstance(error, SupervisorError)
     path = request.url.path
     accepts = request.headers.get("accept", "")
@@ -278,7 +278,7 @@ def _headers(problem: Problem, error: SupervisorError) -> dict[str, str]:
 
 
 def _plain(value: object) -> object:
-    """Return a fact as JSON takes it."""
+    """Return a fact as a JSON value."""
     if is_dataclass(value) and not isinstance(value, type):
         return {to_camel(k): _plain(v) for k, v in asdict(value).items()}
     if isinstance(value, list | tuple):
@@ -287,7 +287,7 @@ def _plain(value: object) -> object:
 
 
 def render_invalid(request: Request, error: Exception) -> Response:
-    """Answer what FastAPI found wrong with parameters or body: 400, never 422."""
+    """Answer FastAPI's errors about parameters or body: 400, never 422."""
     assert isinstance(error, RequestValidationError)
     field_errors = [
         FieldError(_pointer(one["loc"]), str(one["msg"]), "/openapi.json says what is taken")
@@ -304,7 +304,7 @@ def _pointer(place: Sequence[str | int]) -> str:
 
 
 def render_http(request: Request, error: Exception) -> Response:
-    """Answer what the router refused: no such route, wrong method."""
+    """Answer the router's errors: no such route, wrong method."""
     assert isinstance(error, HTTPException)
     status = HTTPStatus(error.status_code)
     slug = {404: "no-such-route", 405: "method-not-allowed"}.get(status, "http-error")
@@ -317,9 +317,9 @@ def render_http(request: Request, error: Exception) -> Response:
 
 
 def render_bug(request: Request, error: Exception) -> Response:
-    """Answer a bug with a plain 500: what went wrong is for the log, not for the caller."""
+    """Answer a bug with a plain 500: its details go to the log, not to the caller."""
     log.error("a request failed", method=request.method, path=request.url.path, exc_info=error)
     detail = "internal error: the overlord's log tells more"
-    # Outside of the middleware that adds these to every other answer.
+    # This answer bypasses the middleware that adds these headers to all others.
     headers = {**SECURITY_HEADERS, "X-Request-Id": str(request.state.request_id)}
     return answer(INTERNAL, detail, request.url.path, headers=headers)

@@ -1,8 +1,8 @@
-"""Around every request: its id and its caller in each line of the log, its count and its time.
+"""Request middleware: the request id, the log fields, the count and the duration.
 
     X-Request-Id, if it is well-formed ─► fields of the log ─► X-Request-Id of the answer
 
-It stands outermost, so that what is refused at the edge is counted as well.
+It is the outermost middleware, so that requests refused at the edge are counted too.
 """
 
 import re
@@ -19,13 +19,13 @@ log = structlog.get_logger()
 
 HEADER = "X-Request-Id"
 REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,99}")
-"""Of a caller's id; another one is replaced: it would be written into the log as it is."""
+"""The form of a caller's id; any other id is replaced, because ids are written into the log."""
 _BUG = 500
 _CHANGES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
 class Requests:
-    """Names, counts and times requests."""
+    """Gives requests an id, and counts and times them."""
 
     def __init__(self, app: ASGIApp) -> None:
         """Wrap the application."""
@@ -45,7 +45,7 @@ class Requests:
         async def answer(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
-                status = int(message["status"])  # a name would be written into the log
+                status = int(message["status"])  # a made-up method would be written into the log
                 MutableHeaders(scope=message)[HEADER] = request_id
             await send(message)
 
@@ -66,13 +66,13 @@ def _request_id(scope: Scope) -> str:
 
 
 def _route(scope: Scope) -> str | None:
-    """Return the template of the route that was found."""
+    """Return the path template of the matched route."""
     path = getattr(scope.get("route"), "path_format", None)
     return path if isinstance(path, str) else None
 
 
 def _is_logged(scope: Scope, status: int) -> bool:
-    """Tell whether a request is worth a line: it changes something, or something is broken."""
+    """Whether a request is logged: it changes something, or it failed on our side."""
     if status >= _BUG:
         return True
     return scope["method"] in _CHANGES and not scope["path"].startswith(INTERNAL_PATH)

@@ -1,1 +1,1 @@
-"""The description of the API beyond what FastAPI derives; `server.py` imports it."""
+"""The OpenAPI document beyond FastAPI's own part; `server.py` imports it."""

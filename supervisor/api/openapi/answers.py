@@ -1,4 +1,4 @@
-"""Which problems each operation answers with: its description names those, and no others.
+"""The problem responses of each operation in the OpenAPI document.
 
     every operation          400 401 403 429 503
     one with a path of ids   404      (as text too, where Druid answers so)
@@ -81,11 +81,11 @@ _ONE = f"{_V1}/supervisor/{{supervisor_id}}"
 _REFUSING = frozenset(
     {f"POST {_V1}/action", f"POST {_V1}/worker", f"GET {_V1}/task/{{task_id}}/segments"}
 )
-"""Operations that never do anything: Druid has them, and a client is told why not."""
+"""Operations that are always refused: Druid has them, and a client gets the reason."""
 _FILTERED = frozenset({"GET /api/v1/compactions"})
-"""Lists that know whether there is what they are asked to show alone."""
+"""Lists with a filter whose object may not exist."""
 _WITHOUT_404 = frozenset({"GET /api/v1/datasources/{data_source}/snippets"})
-"""Looks at what may not be there yet: a table that is not exported."""
+"""Operations whose object may not exist yet, such as a table without an export."""
 
 
 def _header(description: str, kind: str = "string") -> Json:
@@ -104,11 +104,11 @@ _HEADERS: Mapping[str, Json] = MappingProxyType(
         },
     }
 )
-"""Headers of the answer 200."""
+"""Operation -> headers of its answer 200."""
 
 
 def answered(document: Json) -> Json:
-    """Tell in the description what each operation answers beside its own answers, in place."""
+    """Add the problem responses of each operation to the document, in place."""
     components = cast("dict[str, Json]", document["components"])
     components["responses"] = {f"Problem{status}": body for status, body in ANSWERS.items()}
     components["responses"]["NoSuch404"] = {
@@ -132,7 +132,7 @@ def answered(document: Json) -> Json:
 
 
 def _statuses(path: str, method: str, operation: Json) -> Iterator[tuple[str, str]]:
-    """Yield status and name of the response."""
+    """Yield the status and the component name of each response."""
     wanted = [*_EVERY]
     if method in METHODS:
         wanted += _ACTS
@@ -155,7 +155,7 @@ def _headers(operation: Json) -> set[str]:
 
 
 def _with_problem(status: str, own: Json) -> Json:
-    """Return a route's own answer, which may be a problem instead."""
+    """Return a route's own response, extended by the problem of the same status."""
     content = cast("Json", own.get("content", {}))
     return {**ANSWERS[status], **own, "content": {**content, MEDIA_TYPE: _PROBLEM}} | {
         "headers": {**_optional(ANSWERS[status]), **cast("Json", own.get("headers", {}))}

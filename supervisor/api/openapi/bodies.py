@@ -1,7 +1,7 @@
-"""The bodies that routes read by themselves, as JSON Schemas: a spec, a task, a sample, offsets.
+"""JSON Schemas of the bodies that routes parse themselves: a spec, a task, a sample, offsets.
 
-A schema tells names, types and forms.  What depends on more than one field, or on what there is,
-only the server says, with a 400.
+A schema has names, types and formats.  Rules about several fields, or about existing objects, are
+checked by the server alone, which answers 400.
 """
 
 from collections.abc import Mapping
@@ -19,9 +19,10 @@ _OFFSET_MAX = 2**63 - 1
 
 
 def _outline(schema: Json) -> Json:
-    """Return the outer form of a schema: where it goes deeper, an object.
+    """Return the outline of a schema: nested schemas become plain objects.
 
-    The whole is docs/reference/supervisor-spec.schema.json: in here it would be most of the page.
+    The whole schema is docs/reference/supervisor-spec.schema.json; here it would fill most of the
+    page.
     """
     properties = cast("dict[str, Json]", schema["properties"])
     outer = {name: _ANY_OBJECT if "anyOf" in each else each for name, each in properties.items()}
@@ -105,11 +106,11 @@ BODIES: Mapping[str, tuple[Json, Json | None]] = MappingProxyType(
         f"{_DRUID}/supervisor/{{supervisor_id}}/resetOffsets": (_OFFSETS, None),
     }
 )
-"""Path of a POST -> schema, and an example if the route itself gives none."""
+"""Path of a POST -> schema, and an example if the route itself has none."""
 
 
 def with_bodies(document: Json) -> Json:
-    """Tell in the description what these routes read, in place."""
+    """Add the schemas of these bodies to the document, in place."""
     components = cast("dict[str, Json]", document["components"])
     schemas = components["schemas"]
     schemas["SupervisorSpec"] = _outline(spec_schema()["$defs"]["document"])

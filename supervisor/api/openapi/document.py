@@ -1,4 +1,4 @@
-"""The description of the API; `python -m scripts.openapi` writes the reference page."""
+"""The OpenAPI document; `python -m scripts.openapi` writes the reference page."""
 
 from typing import cast
 
@@ -25,7 +25,7 @@ _UNUSED = ("HTTPValidationError", "ValidationError")
 
 
 def described(document: dict[str, object]) -> dict[str, object]:
-    """Take FastAPI's 422 out and our problems in, in place."""
+    """Replace FastAPI's 422 by our problems, in place."""
     components = cast("dict[str, dict[str, object]]", document.setdefault("components", {}))
     schemas = components.setdefault("schemas", {})
     for name in _UNUSED:
@@ -36,7 +36,7 @@ def described(document: dict[str, object]) -> dict[str, object]:
     for path in cast("dict[str, dict[str, dict[str, object]]]", document["paths"]).values():
         for operation in path.values():
             responses = cast("dict[str, object]", operation["responses"])
-            responses.pop("422", None)  # unless `answers` tells it
+            responses.pop("422", None)  # unless `answers` adds it
             for parameter in cast("list[dict[str, object]]", operation.get("parameters", [])):
                 sent = _as_sent(cast("dict[str, object]", parameter["schema"]))
                 parameter["schema"] = sent if parameter["in"] == "header" else _without_nul(sent)
@@ -45,9 +45,9 @@ def described(document: dict[str, object]) -> dict[str, object]:
 
 
 def _as_sent(schema: dict[str, object]) -> dict[str, object]:
-    """Return the schema of a parameter without null, which is said by leaving it out.
+    """Return the schema of a parameter without null: a missing parameter stands for null.
 
-    A list of tags is one line of text: the pattern is of the line.
+    For a list of tags, which is one line of text, the pattern applies to the line.
     """
     choices = cast("list[dict[str, object]]", schema.get("anyOf", []))
     values = [choice for choice in choices if choice != {"type": "null"}]
@@ -62,7 +62,7 @@ def _as_sent(schema: dict[str, object]) -> dict[str, object]:
 
 
 def _without_nul(schema: dict[str, object]) -> dict[str, object]:
-    """Return the schema of a text in an address, where a NUL is refused (api/http/edge.py)."""
+    """Return the schema of a text in an address, where NUL is refused (api/http/edge.py)."""
     constraints = {"pattern", "enum", "const", "format"} & schema.keys()
     return (
         schema if constraints or schema.get("type") != "string" else {**schema, "pattern": _NO_NUL}
@@ -70,7 +70,7 @@ def _without_nul(schema: dict[str, object]) -> dict[str, object]:
 
 
 def _add_keys(document: dict[str, object]) -> None:
-    """Tell that each action takes a key, once."""
+    """Add the Idempotency-Key header to each action, as one component."""
     paths = cast("dict[str, dict[str, dict[str, object]]]", document["paths"])
     for path, operations in paths.items():
         for method, operation in operations.items():

@@ -1,4 +1,4 @@
-"""What of an answer names what else can be asked for: OpenAPI's links.
+"""OpenAPI links: values in answers that are parameters of other operations.
 
 A link leads to every operation of the public API whose path takes exactly these parameters.
 """
@@ -18,7 +18,7 @@ _PARAMETER = re.compile(r"{([a-z_]+)}")
 
 
 class Source(NamedTuple):
-    """An answer, and where in it stand the parameters of a path."""
+    """An answer, and the places in it that hold path parameters."""
 
     method: str
     path: str
@@ -70,7 +70,7 @@ SOURCES: Sequence[Source] = (
 
 
 def linked(document: Json) -> Json:
-    """Tell in the description where answers lead, in place."""
+    """Add the links of answers to the document, in place."""
     paths = cast("dict[str, dict[str, Json]]", document["paths"])
     for source in SOURCES:
         responses = cast("dict[str, Json]", paths[source.path][source.method]["responses"])
@@ -98,7 +98,7 @@ def _links(paths: Mapping[str, Mapping[str, Json]], source: Source) -> Iterator[
 
 
 def _link_pages(operation: Json) -> None:
-    """A list that is read page by page leads to its next page."""
+    """Link a paged list to its next page."""
     parameters = cast("list[dict[str, str]]", operation.get("parameters", []))
     if not any(each["name"] == "cursor" for each in parameters):
         return

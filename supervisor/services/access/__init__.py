@@ -1,1 +1,1 @@
-"""Who calls, what belongs to whom, which request was carried out already."""
+"""Access: authentication, table ownership and idempotency keys."""

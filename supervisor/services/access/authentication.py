@@ -1,11 +1,11 @@
-"""Who calls: credentials in, caller out; slow and bounded where somebody may be guessing.
+"""Authentication: from credentials to a caller; bounded and slow where a caller may be guessing.
 
     token ──► SHA-256, looked up                              ──► caller
     name and password ──► proved a moment ago? ──► yes        ──► caller
                               └── no ──► locked? ──► argon2   ──► caller, or one failure more
 
-Rows of principals are read at most every 2 s, however many requests come: so long a revoked one
-may still be used.  Everything that is remembered is bounded.
+Rows of principals are cached for 2 s, so a revoked one may be used that much longer.  Everything
+that is kept in memory is bounded.
 """
 
 import hashlib
@@ -37,9 +37,9 @@ ROWS_LAST_S = 2.0
 PROVED_LASTS_S = 60.0
 REMEMBERED_MAX = 10_000
 DENIED_KINDS_MAX = 100
-"""Different denied tries between two flushes; what comes beyond them is counted as one."""
+"""The maximum of different denied tries between two flushes; further ones count as one kind."""
 PER_ADDRESS = 10
-"""An address may fail so many times as often as one name from it."""
+"""An address may fail this many times as often as one name from it."""
 WRONG = "the name, the password or the token is wrong, has expired or was revoked"
 
 _Value = TypeVar("_Value")
@@ -47,23 +47,23 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True)
 class Credentials:
-    """What a request brought: a token, or a name and a password."""
+    """The credentials of a request: a token, or a name and a password."""
 
     name: str | None
-    """None: a token."""
+    """The user's name; None: the secret is a token."""
     secret: str = field(repr=False)
 
 
 @dataclass(frozen=True)
 class AccessRules:
-    """What the operator has set."""
+    """The operator's limits for failed logins and requests."""
 
     lockout: Lockout
     rate: Rate
 
 
 class _Remembered(Generic[_Value]):
-    """The newest 10,000 of something, by key; guarded by the owner's lock."""
+    """A bounded cache of the newest 10,000 values; guarded by the owner's lock."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[str, ...], _Value] = OrderedDict()
@@ -82,16 +82,15 @@ class _Remembered(Generic[_Value]):
 
 
 class Authentication:
-    """One per process that asks its callers who they are; safe from many threads."""
+    """Authenticates callers; one instance per process, safe from many threads."""
 
     def __init__(
         self, store: Store, clock: Clock, passwords: Passwords, rules: AccessRules
     ) -> None:
-        """Connect to nothing yet."""
         self._store, self._clock, self._passwords = store, clock, passwords
         self._rules = rules
         self._key = secrets.token_bytes(32)
-        self._nobodys = passwords.hash(secrets.token_urlsafe(16))  # as slow as somebody's
+        self._nobodys = passwords.hash(secrets.token_urlsafe(16))  # an unknown name takes as long
         self._lock = threading.Lock()
         self._loading = threading.Lock()
         self._rows: tuple[float, Mapping[str, Principal], Mapping[str, Principal]] | None = None
@@ -100,13 +99,13 @@ class Authentication:
         self._buckets: _Remembered[Bucket] = _Remembered()
         self._denied: dict[tuple[str, str, str, str], DeniedTry] = {}
 
-    # -- who it is -----------------------------------------------------------------------------
+    # -- callers -------------------------------------------------------------------------------
 
     def known(self, credentials: Credentials, address: str) -> Caller | None:
-        """Return the caller if that is known at once; None: a password has to be proved.
+        """Return the caller if a cache or a token proves it; None: the password has to be proved.
 
         Raises:
-            Unauthenticated: the token is not one that may be used.
+            Unauthenticated: the token is unknown, expired or revoked.
             TooManyRequests: this name, or this address, has failed too often.
         """
         by_name, by_secret = self._principals()
@@ -128,14 +127,14 @@ class Authentication:
         return None
 
     def prove(self, credentials: Credentials, address: str) -> Caller:
-        """Return the caller whose password this is; takes as long for a name that is none.
+        """Return the caller if the password is right; an unknown name takes as long as a known one.
 
         Raises:
-            Unauthenticated: it is not.
+            Unauthenticated: the name or the password is wrong.
             TooManyRequests: this name, or this address, has failed too often.
         """
         name = credentials.name or ""
-        self._require_unlocked(name, address)  # it may have failed while this one waited
+        self._require_unlocked(name, address)  # it may have failed while this try waited
         row = self._principals()[0].get(name)
         usable = row is not None and row.kind is Kind.USER and self._live(row)
         secret = row.secret if row is not None and usable else self._nobodys
@@ -150,7 +149,7 @@ class Authentication:
         return _caller(row, address)
 
     def _proof(self, row: Principal, credentials: Credentials) -> tuple[str, ...]:
-        """Return a key that tells nothing of the password, and goes with the stored secret."""
+        """Return a cache key that reveals no password and changes with the stored secret."""
         message = f"{row.name}\0{row.secret}\0{credentials.secret}".encode()
         return (hmac.new(self._key, message, hashlib.sha256).hexdigest(),)
 
@@ -158,7 +157,7 @@ class Authentication:
         return row.live(self._clock.now())
 
     def _principals(self) -> tuple[Mapping[str, Principal], Mapping[str, Principal]]:
-        """Return them by name, and those with tokens by secret."""
+        """Return name -> principal, and secret -> principal for those with tokens."""
         with self._loading:
             now_s = self._clock.monotonic()
             if self._rows is None or now_s - self._rows[0] >= ROWS_LAST_S:
@@ -168,13 +167,13 @@ class Authentication:
                 self._rows = now_s, {row.name: row for row in rows}, tokens
             return self._rows[1], self._rows[2]
 
-    # -- how often -----------------------------------------------------------------------------
+    # -- rates ---------------------------------------------------------------------------------
 
     def admit(self, caller: Caller) -> None:
-        """Count a request of a caller; workers are not counted.
+        """Count a request of a caller against its rate; workers are not limited.
 
         Raises:
-            TooManyRequests: it asks more often than the operator allows.
+            TooManyRequests: the caller exceeds the operator's rate.
         """
         if caller.kind is Kind.WORKER:
             return
@@ -211,26 +210,27 @@ class Authentication:
         rule = self._rules.lockout
         return Lockout(rule.failures_max * PER_ADDRESS, rule.lasts_s)
 
-    # -- what was refused ----------------------------------------------------------------------
+    # -- denied tries --------------------------------------------------------------------------
 
     def note(self, name: str | None, address: str, what: str, why: str) -> None:
-        """Remember a denied try for the next flush.
+        """Record a denied try for the next flush.
 
-        A claimed name is kept only if somebody has it: people type passwords into the wrong field.
+        A claimed name is kept only if a principal has it: people type passwords into the wrong
+        field.
         """
         known = self._rows[1] if self._rows is not None else {}
         who = name if name is not None and name in known else ""
         key, now = (who, address, what, why), self._clock.now()
         with self._lock:
             if key not in self._denied and len(self._denied) >= DENIED_KINDS_MAX:
-                key = ("", "", "", "further tries, not told apart")
+                key = ("", "", "", "further tries, counted together")
             before = self._denied.get(key)
             if before is None:
                 before = DeniedTry(now, now, 0, *key)
             self._denied[key] = DeniedTry(before.first_at, now, before.times + 1, *key)
 
     def flush(self) -> None:
-        """Write what was noted since the last flush: one row for tries that are alike."""
+        """Write the denied tries since the last flush, with one row for equal tries."""
         with self._lock:
             noted, self._denied = self._denied, {}
         if not noted:
@@ -239,7 +239,7 @@ class Authentication:
             with self._store.writing() as tx:
                 tx.access.deny(list(noted.values()))
         except SupervisorError:
-            with self._lock:  # for the next time
+            with self._lock:  # for the next flush
                 self._denied = dict([*self._denied.items(), *noted.items()][:DENIED_KINDS_MAX])
             raise
 

@@ -1,4 +1,4 @@
-"""Requests that carry an Idempotency-Key act once, and are answered alike for a day.
+"""Idempotency keys: a request with an Idempotency-Key acts once, and is answered alike for a day.
 
 begin ── the key is free ──► claim ─► the action marks it in its own transaction ─► end
 └── answered before ──► the first answer
@@ -15,12 +15,12 @@ from supervisor.core.values.idempotency import KEPT, KeyClaim, KeyVerdict, Store
 from supervisor.ports.store import ActingStore, Clock
 
 TRIES = 5
-"""Rounds of a race for one key; each round, one of the racers has it."""
+"""Rounds of a race for one key; in each round, one of the racers gets the key."""
 
 
 @dataclass(frozen=True)
 class KeyedRequest:
-    """What a key stands for: who asks, and a digest of what."""
+    """A request with a key: its caller, its key, and a digest of its content."""
 
     caller: str
     key: str
@@ -29,18 +29,18 @@ class KeyedRequest:
 
 @dataclass(frozen=True)
 class Idempotency:
-    """The keys of this overlord's callers; one instance per process."""
+    """The idempotency keys of this overlord's callers; one instance per process."""
 
     store: ActingStore
     clock: Clock
     term: Callable[[], int]
 
     def begin(self, request: KeyedRequest) -> KeyClaim | StoredAnswer:
-        """Return the first answer, or a claim: then act, and call `end`.
+        """Return the stored answer, or a claim: with a claim, the caller acts and calls `end`.
 
         Raises:
-            KeyReused, KeyInUse, AnswerLost: it must not act.
-            LeaseLost, Unavailable: nothing is known.
+            KeyReused, KeyInUse, AnswerLost: the request must not act.
+            LeaseLost, Unavailable: the state of the key is unknown.
         """
         for _ in range(TRIES):
             begun = self._begun(request)
@@ -74,14 +74,14 @@ class Idempotency:
                     assert_never(verdict)
 
     def acting_for(self, claim: KeyClaim) -> AbstractContextManager[None]:
-        """Let what this context does mark the claim as acted."""
+        """Let each transaction in this context mark the claim as acted."""
         return self.store.acting_for(claim.id)
 
     def end(self, claim: KeyClaim, answer: StoredAnswer | None) -> None:
-        """Keep the answer; None: there is none worth keeping, and unless it acted, all is undone.
+        """Store the answer; None: release the claim, which frees the key unless the request acted.
 
         Raises:
-            LeaseLost, Unavailable: it is not kept.
+            LeaseLost, Unavailable: the answer was not stored.
         """
         with self.store.leading(self.term()) as tx:
             if answer is None:

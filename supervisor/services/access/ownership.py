@@ -1,4 +1,4 @@
-"""Which table decides whether something may be seen or changed: that of the newest spec."""
+"""Table ownership: the table, by the newest spec, that decides who may see or change an object."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from supervisor.ports.store import Store, Transaction
 
 @dataclass(frozen=True)
 class Ownership:
-    """Looks up tables; None: there is no such thing."""
+    """Looks up the tables of objects; None: there is no such object."""
 
     store: Store
 
@@ -22,33 +22,33 @@ class Ownership:
             return newest_table(tx, supervisor_id)
 
     def ever_of_supervisor(self, supervisor_id: str) -> frozenset[str]:
-        """Return every table that a supervisor was ever to feed."""
+        """Return every table that a version of the supervisor's spec has named."""
         with self.store.reading() as tx:
             found = tx.specs.history_stored(supervisor_id)
         return frozenset(table for each in found if (table := _table_of(each)) is not None)
 
     def of_supervisors(self) -> dict[str, str]:
-        """Return supervisor -> table, of those that are not terminated."""
+        """Return supervisor -> table, without terminated supervisors."""
         with self.store.reading() as tx:
             return tables_of(tx.specs.newest_or_unreadable())
 
     def of_task(self, task_id: str) -> str | None:
-        """Return the table that a task writes to; a submitted one is a supervisor of its id."""
+        """Return the table that a task writes to; a submitted task is a supervisor of its id."""
         with self.store.reading() as tx:
             found = tx.tasks.get(task_id)
             return newest_table(tx, task_id) if found is None else found.data_source
 
     def of_tasks(self, task_ids: Iterable[str]) -> dict[str, str]:
-        """Return task -> the table that it writes to, of those that there are."""
+        """Return task -> the table that it writes to, for existing tasks."""
         with self.store.reading() as tx:
             found = tx.tasks.rows_of(list(task_ids))
         return {task_id: task.data_source for task_id, task in found.items()}
 
     def of_operation(self, operation_id: str) -> frozenset[str]:
-        """Return every table of the supervisor that an operation is about; none: there is none.
+        """Return every table of the operation's supervisor; empty: there is no such operation.
 
         Raises:
-            OperationNotFound: it is no id of an operation.
+            OperationNotFound: this is not an id of an operation.
         """
         number = number_of(operation_id)
         with self.store.reading() as tx:
@@ -56,15 +56,15 @@ class Ownership:
         return frozenset() if found is None else self.ever_of_supervisor(found.supervisor_id)
 
     def of_compaction(self, compaction_id: str) -> str | None:
-        """Return the table that is compacted."""
+        """Return the table of a compaction."""
         with self.store.reading() as tx:
             found = tx.compactions.get(compaction_id)
         return None if found is None else found.data_source
 
     def of_container(self, container: str) -> frozenset[str]:
-        """Return the tables that an event container is for; none: it is no single supervisor's.
+        """Return the tables of an event container; empty: it is the cluster's.
 
-        A container is named after a supervisor or a table, which mostly have one name.
+        A container is named after a supervisor or a table; usually both have the same name.
         """
         _, colon, owner = container.partition(":")
         if not colon:
@@ -74,7 +74,7 @@ class Ownership:
 
 
 Allowed = Callable[[str], None]
-"""Raises for a table that the caller may not change."""
+"""Raises NotAllowed for a table that the caller may not change."""
 
 
 def everything(_: str) -> None:
@@ -82,17 +82,17 @@ def everything(_: str) -> None:
 
 
 def allowed_before(tx: Transaction, supervisor_id: str, allowed: Allowed) -> None:
-    """Return if the table that a supervisor has now may be changed; without one nothing is asked.
+    """Return if the caller may change the supervisor's present table, or if there is none.
 
     Raises:
-        NotAllowed: it may not.
+        NotAllowed: the caller may not change it.
     """
     if (before := newest_table(tx, supervisor_id)) is not None:
         allowed(before)
 
 
 def newest_table(tx: Transaction, supervisor_id: str) -> str | None:
-    """Return the table of the newest version that is a spec."""
+    """Return the table of the newest version that has a spec."""
     try:
         spec_version = tx.specs.newest(supervisor_id)
         while spec_version is not None and spec_version.spec is None and spec_version.version > 1:

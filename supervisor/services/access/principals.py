@@ -1,6 +1,6 @@
-"""Who may call: adding, granting and revoking; what `tidegate access` does.
+"""Principals: adding, granting and revoking; the verbs of `tidegate access`.
 
-It works on the metadata database alone, so that the first administrator needs no server.
+The module needs only the metadata database, so that the first administrator needs no server.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ from supervisor.ports.access import Passwords
 from supervisor.ports.store import Clock, Store, Transaction
 
 PASSWORD_MIN, PASSWORD_MAX = 12, 1_000
-TOKEN_PREFIX = "tdg_"  # noqa: S105 -- by which scanners of code find a token that was left there
+TOKEN_PREFIX = "tdg_"  # noqa: S105 -- the prefix by which code scanners find leaked tokens
 
 
 def new_secret() -> str:
@@ -32,23 +32,23 @@ def new_secret() -> str:
 
 
 def fingerprint(token: str) -> str:
-    """Return what is stored of a token: its SHA-256; of 32 random bytes that needs no salt."""
+    """Return the stored form of a token: its SHA-256; 32 random bytes need no salt."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class Principals:
-    """The verbs; `actor` is whoever carries them out."""
+    """The verbs on principals; `actor` is the person or program that carries them out."""
 
     store: Store
     clock: Clock
     passwords: Passwords
 
     def add_user(self, name: str, password: str, grants: Sequence[Grant], actor: str) -> None:
-        """Add somebody who proves who it is by a password.
+        """Add a user with a password.
 
         Raises:
-            PrincipalRefused: the name was used before, or something is not acceptable.
+            PrincipalRefused: the name was used before, or the name, password or a grant is invalid.
         """
         if not PASSWORD_MIN <= len(password) <= PASSWORD_MAX:
             raise PrincipalRefused(
@@ -67,10 +67,10 @@ class Principals:
         expires_at: datetime | None = None,
         kind: Kind = Kind.TOKEN,
     ) -> str:
-        """Add a token, of a program or of workers, and return it: it is not kept.
+        """Add a token of a program or of workers, and return it; only its fingerprint is stored.
 
         Raises:
-            PrincipalRefused: the name was used before, or something is not acceptable.
+            PrincipalRefused: the name was used before, or a name, expiry or grant is invalid.
         """
         _check(name, grants)
         now = self.clock.now()
@@ -91,10 +91,10 @@ class Principals:
             self._audit(tx, actor, "access add", row.name, detail)
 
     def grant(self, name: str, grants: Sequence[Grant], actor: str) -> Principal:
-        """Set what a principal may do, in place of what it could before.
+        """Set the grants of a principal, in place of its earlier ones.
 
         Raises:
-            PrincipalRefused: there is none of this name that may be used, or it is a worker.
+            PrincipalRefused: no usable principal has this name, or it is a worker.
         """
         _check(name, grants)
         with self.store.writing() as tx:
@@ -108,10 +108,10 @@ class Principals:
         return after
 
     def revoke(self, name: str, actor: str) -> None:
-        """Let a principal never be used again; its name stays taken.
+        """Revoke a principal for good; its name stays taken.
 
         Raises:
-            PrincipalRefused: there is none of this name that may be used.
+            PrincipalRefused: no usable principal has this name.
         """
         with self.store.writing() as tx:
             before = self._live(tx, name)
@@ -119,26 +119,26 @@ class Principals:
             self._audit(tx, actor, "access revoke", name, {})
 
     def all(self) -> list[Principal]:
-        """Return every principal, by name, revoked ones too."""
+        """Return every principal, by name, also revoked ones."""
         with self.store.reading() as tx:
             return tx.access.all()
 
     def grants(self, name: str) -> tuple[Grant, ...]:
-        """Return what a principal may do now.
+        """Return the present grants of a principal.
 
         Raises:
-            PrincipalRefused: there is none of this name that may be used.
+            PrincipalRefused: no usable principal has this name.
         """
         with self.store.reading() as tx:
             return self._live(tx, name).grants
 
     def denied(self, limit: int) -> list[DeniedTry]:
-        """Return calls that were refused, newest first."""
+        """Return denied tries, newest first."""
         with self.store.reading() as tx:
             return tx.access.denied(limit)
 
     def has_admin(self) -> bool:
-        """Tell whether anybody may do everything."""
+        """Whether any usable principal is an administrator of everything."""
         now = self.clock.now()
         return any(each.administers(now) for each in self.all())
 

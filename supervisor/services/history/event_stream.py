@@ -1,7 +1,7 @@
-"""What happens, passed on to those who listen: one reader of the database for all of them.
+"""The event stream: one reader of the database passes lifecycle events to all listeners.
 
-happenings ─► reader thread, while anybody listens ─► the newest in memory ─► listeners
-older ones ─► each reads the database by itself, page by page
+lifecycle events ─► reader thread, while there are listeners ─► the newest in memory ─► listeners
+older events ─► each listener reads the database by itself, page by page
 """
 
 import asyncio
@@ -19,17 +19,16 @@ from supervisor.ports.store import Store
 log = structlog.get_logger()
 
 POLL_S = 0.3
-"""How late a listener hears of something; each look is one row."""
+"""The longest delay, in seconds, of an event; each look reads one row."""
 REMEMBERED = 2_000
 PAGE = 500
 LISTENERS_MAX = 500
 
 
 class EventStream:
-    """The happenings of one database as this process sees them; from any thread."""
+    """The lifecycle events of one database, for the listeners of this process; thread-safe."""
 
     def __init__(self, store: Store, *, poll_s: float = POLL_S) -> None:
-        """Nobody listens yet, and nothing runs."""
         self._store = store
         self._poll_s = poll_s
         self._lock = threading.Lock()
@@ -37,15 +36,15 @@ class EventStream:
         self._ended = threading.Event()
         self._newest = 0
         self._first = 1
-        """Everything from here to the newest is remembered."""
+        """The number of the first event in memory; all from here to the newest are in memory."""
         self._rows: deque[NumberedEvent] = deque(maxlen=REMEMBERED)
         self._news = Wakeups()
 
     def join(self) -> asyncio.Event:
-        """Begin to listen: the event is set when something has happened; `leave` afterwards.
+        """Start to listen: the returned event is set when there is news; call `leave` afterwards.
 
         Raises:
-            Unavailable: too many listen already.
+            Unavailable: there are too many listeners already.
         """
         with self._lock:
             if self._listeners >= LISTENERS_MAX:
@@ -62,7 +61,7 @@ class EventStream:
         return self._news.subscribe()
 
     def leave(self, event: asyncio.Event) -> None:
-        """Listen no more; the reader ends with the last listener."""
+        """Stop listening; the reader ends with the last listener."""
         self._news.unsubscribe(event)
         with self._lock:
             self._listeners -= 1
@@ -70,7 +69,7 @@ class EventStream:
                 self._ended.set()
 
     def remembered(self, after: int) -> list[NumberedEvent] | None:
-        """Return what came after a number, at most a page; None: ask the database."""
+        """Return at most a page of events after a number; None: they are not in memory."""
         with self._lock:
             if self._newest == 0 or after + 1 < self._first:
                 return None
@@ -78,17 +77,17 @@ class EventStream:
             return list(islice(self._rows, max(0, skipped), max(0, skipped) + PAGE))
 
     def stored(self, after: int) -> tuple[list[NumberedEvent], int, int]:
-        """Return a page of what came after a number, what was trimmed, the newest number."""
+        """Return a page of events after a number, the last trimmed number, the newest number."""
         with self._store.reading() as tx:
             rows = tx.happenings.after(after, PAGE)
             return rows, tx.happenings.trimmed(), tx.happenings.newest()
 
     def _read_on(self, ended: threading.Event) -> None:
-        """Look for what is new until nobody listens; trouble is waited out."""
+        """Read new events until the last listener has left; a failed look is repeated."""
         while not ended.is_set():
             try:
                 any_new = self._look(ended)
-            except Exception as error:  # a look that fails is made again
+            except Exception as error:  # a failed look is repeated
                 expected = isinstance(error, Unavailable)
                 log.warning(
                     "events are not read", error=str(error), exc_info=None if expected else error
@@ -102,7 +101,7 @@ class EventStream:
             newest = tx.happenings.newest()
             if newest == self._newest:
                 return False
-            after = self._newest or newest  # what was before the first listener is not remembered
+            after = self._newest or newest  # events before the first listener are not kept
             rows = tx.happenings.after(after, PAGE)
         with self._lock:
             if ended.is_set():

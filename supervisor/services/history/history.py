@@ -1,4 +1,4 @@
-"""What happened, page by page: read from the rows alone, so that every overlord can tell."""
+"""The history, page by page: read from the rows alone, so that every overlord can answer."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -37,7 +37,7 @@ OPERATIONS = "operations"
 
 @dataclass(frozen=True)
 class History:
-    """Lists of what was done and what came of it; one instance per process."""
+    """Lists of events, operations, audit rows, ranges and lag; one instance per process."""
 
     store: Store
     clock: Clock
@@ -51,10 +51,10 @@ class History:
         action: str | None = None,
         actor: str | None = None,
     ) -> AuditPage:
-        """Return audit entries that match, newest first.
+        """Return matching audit entries, newest first.
 
         Raises:
-            BadCursor: it is no cursor of this list.
+            BadCursor: the cursor does not belong to this list.
         """
 
         def read(rows_max: int, before: int | None) -> list[tuple[int, AuditEntry]]:
@@ -72,16 +72,16 @@ class History:
 
     @cached_property
     def feed(self) -> EventStream:
-        """What passes events on to those who follow them; one per process."""
+        """The event stream, one per process."""
         return EventStream(self.store)
 
     def events(
         self, limit: int, cursor: str | None = None, *, supervisor_id: str | None = None
     ) -> EventsPage:
-        """Return what happened, newest first.
+        """Return lifecycle events, newest first.
 
         Raises:
-            BadCursor: it is no cursor of this list.
+            BadCursor: the cursor does not belong to this list.
         """
         with self.store.reading() as tx:
 
@@ -100,7 +100,7 @@ class History:
 
         Raises:
             SupervisorNotFound: the id was never used.
-            BadCursor: it is no cursor of this list.
+            BadCursor: the cursor does not belong to this list.
         """
         with self.store.reading() as tx:
 
@@ -122,10 +122,10 @@ class History:
         )
 
     def operation(self, operation_id: str) -> OperationView:
-        """Return one operation and how far it is.
+        """Return one operation and its progress.
 
         Raises:
-            OperationNotFound: there is none of this id.
+            OperationNotFound: there is no operation with this id.
         """
         number = number_of(operation_id)
         with self.store.reading() as tx:
@@ -137,10 +137,10 @@ class History:
     def operations(
         self, limit: int, cursor: str | None = None, *, supervisor_id: str | None = None
     ) -> OperationsPage:
-        """Return operations and how far each is, newest first.
+        """Return operations with their progress, newest first.
 
         Raises:
-            BadCursor: it is no cursor of this list.
+            BadCursor: the cursor does not belong to this list.
         """
         with self.store.reading() as tx:
 
@@ -171,7 +171,7 @@ class History:
         return lag_history(supervisor_id, found, step)
 
     def state(self, supervisor_id: str) -> StoredState | None:
-        """Return the last state that a leader noted of a supervisor."""
+        """Return the last state that a leader recorded of a supervisor."""
         with self.store.reading() as tx:
             return tx.watched.state(supervisor_id)
 
@@ -183,12 +183,12 @@ def _judged(tx: Transaction, operation: Operation) -> OperationView:
         return operation_view(operation, Progress(OperationState.RUNNING, NOT_KNOWN))
     try:
         newest = tx.specs.newest(operation.supervisor_id)
-    except SpecUnreadable:  # the list goes on; this one is not done while nobody decides
+    except SpecUnreadable:  # unreadable: it is not done yet
         return operation_view(operation, judge_operation(operation, facts), facts.discarded)
     spec = None if newest is None else newest.spec
     rests = spec is None or spec.suspended
     if spec is not None and not rests:
-        # Who rests while nothing comes opens its next range when something does, and no sooner.
+        # An idle supervisor opens its next range when new records come, and no sooner.
         begun = tx.generations.newest(operation.supervisor_id) is not None
         rests = begun and spec.io_config.idle_after is not None
         rests = rests or is_completed(spec, tx.offsets.of(operation.supervisor_id))

@@ -1,4 +1,4 @@
-"""Admission of a spec: what the operator allows, its impact on live ranges, what became of it."""
+"""Admission of a spec: the operator's policy, the impact on live ranges, and the result."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -25,7 +25,7 @@ from supervisor.ports.store import Transaction
 
 @dataclass(frozen=True)
 class OperatorPolicy:
-    """What the operator allows."""
+    """The operator's rules for specs."""
 
     kafka_allow: tuple[str, ...] | None
     """Broker hosts that specs may name; None allows all (loopback only)."""
@@ -33,15 +33,15 @@ class OperatorPolicy:
     registry_allow: tuple[str, ...] | None = ()
     """Schema registries that specs may name; None allows all (loopback only)."""
     exports: frozenset[ExportFormat] = frozenset(ExportFormat)
-    """Formats that can be written here."""
+    """Export formats that this installation can write."""
     misread: Mapping[ExportFormat, str] = field(default_factory=dict)
-    """Formats that cannot lie in this warehouse, and what in its path is in the way."""
+    """Format -> the part of the warehouse's path that the format cannot read."""
 
     def check(self, spec: SupervisorSpec) -> None:
-        """Refuse what is not allowed.
+        """Refuse a spec that breaks the operator's rules.
 
         Raises:
-            InvalidSpec: naming the hosts, or the format of an export.
+            InvalidSpec: the message names the hosts, or the format of an export.
         """
         for errors in (
             forbidden_brokers(spec, self.kafka_allow),
@@ -55,7 +55,7 @@ class OperatorPolicy:
 
 @dataclass(frozen=True)
 class Stored:
-    """A version that was stored, and the operation that tells when it has come true."""
+    """A stored version, and the operation that shows when the version is in effect."""
 
     version: SpecVersion
     operation: str
@@ -64,7 +64,7 @@ class Stored:
 
 @dataclass(frozen=True)
 class Applied:
-    """What a POST of a spec did, or would do."""
+    """The result of posting a spec, or of its dry run."""
 
     supervisor_id: str
     version: int
@@ -72,40 +72,40 @@ class Applied:
     warnings: tuple[str, ...]
     impact: SpecImpact = NO_IMPACT
     etag: str = ""
-    """Of the version that is now the newest; empty: there is no spec."""
+    """The tag of the version that is now the newest; empty: there is no spec."""
     operation: str | None = None
-    """Its id; None: nothing was stored."""
+    """The id of the operation; None: nothing was stored."""
 
 
 def unchanged(newest: SpecVersion, read: ReadSpec) -> Applied:
-    """Return what became of a spec that is the newest already."""
+    """Return the result for a spec that equals the newest version."""
     return Applied(newest.supervisor_id, newest.version, False, read.warnings, etag=etag_of(newest))
 
 
 def applied(stored: Stored, read: ReadSpec) -> Applied:
-    """Return what became of a spec that was stored."""
+    """Return the result for a stored spec."""
     version, etag = stored.version, etag_of(stored.version)
     named = version.supervisor_id, version.version
     return Applied(*named, True, read.warnings, stored.impact, etag, stored.operation)
 
 
 def not_applied(newest: AnyVersion | None, read: ReadSpec, impact: SpecImpact) -> Applied:
-    """Return what storing the spec would do now; its tag is that of the present version."""
+    """Return the predicted result of storing a spec; its tag is that of the present version."""
     etag = "" if newest is None or is_ended(newest) else etag_of(newest)
     return Applied(read.spec.id, number_after(newest), True, read.warnings, impact, etag)
 
 
 def number_after(newest: AnyVersion | None) -> int:
-    """Return the number of the version that would be stored next."""
+    """Return the number of the next version."""
     return 1 if newest is None else newest.version + 1
 
 
 def impact_on_rows(
     tx: Transaction, impact: SpecImpact, version: SpecVersion, stream: StreamState
 ) -> SpecImpact:
-    """Return the impact of `version`, stored or not, with the live ranges as they are in the rows.
+    """Return the impact of `version`, stored or not, on the live ranges of the rows.
 
-    `stream` is what the last pass knew: which topics of a pattern there are decides on groups.
+    `stream` is from the last pass: the topics that match a pattern decide on the groups.
     """
     live = tuple(tx.generations.live(version.supervisor_id))
     seen = Observed(
@@ -125,10 +125,10 @@ def impact_on_rows(
 
 
 def with_mixed_types(tx: Transaction, newest: AnyVersion | None, read: ReadSpec) -> ReadSpec:
-    """Return a spec with warnings of columns that its table has with another type.
+    """Return the spec with warnings for columns that have another type in its table.
 
-    A range that is being read has the types of the spec it was begun with, and is published later;
-    nobody knows them if that spec cannot be read here.
+    Live ranges have the column types of their own specs, and are published later.  The types of a
+    live range are unknown if its spec cannot be read here.
     """
     sets = tx.segments.column_sets(read.spec.data_source)
     live = tx.generations.live(read.spec.id)
@@ -141,10 +141,10 @@ def with_mixed_types(tx: Transaction, newest: AnyVersion | None, read: ReadSpec)
 
 
 def existing_stored(tx: Transaction, supervisor_id: str) -> AnyVersion:
-    """Return the newest version as it is stored, also one that cannot be read here.
+    """Return the newest stored version, also one that this release cannot read.
 
     Raises:
-        SupervisorNotFound: never stored, or terminated.
+        SupervisorNotFound: the supervisor was never stored, or is terminated.
     """
     newest = tx.specs.newest_stored(supervisor_id)
     if newest is None or is_ended(newest):
@@ -156,8 +156,8 @@ def existing(tx: Transaction, supervisor_id: str) -> tuple[SpecVersion, Supervis
     """Return the newest version and its spec.
 
     Raises:
-        SupervisorNotFound: never stored, or terminated.
-        SpecUnreadable: this release cannot read it.
+        SupervisorNotFound: the supervisor was never stored, or is terminated.
+        SpecUnreadable: this release cannot read the spec.
     """
     newest = tx.specs.newest(supervisor_id)
     if newest is None or newest.spec is None:

@@ -1,9 +1,9 @@
-"""resetToLatestAndBackfill: go on at the end of the topic, have the rest read beside, in one act.
+"""resetToLatestAndBackfill: skip to the end of the topic, and have the skipped range read beside.
 
     offsets moved, ranges given up, gaps on record ─┐ one transaction under the term: a crash
     the bounded supervisor over exactly the gap ────┘ leaves both or neither
 
-A publish that comes between moves an offset: then all is judged anew, from where it stands now.
+If a publish moves an offset meanwhile, the verb starts again from the new offsets.
 """
 
 import secrets
@@ -38,18 +38,18 @@ VERB = OperationKind.RESET_TO_LATEST_AND_BACKFILL
 
 
 def new_letters() -> str:
-    """Draw the end of a backfill's id."""
+    """Return random letters for the end of a backfill's id."""
     return "".join(secrets.choice(ascii_lowercase) for _ in range(ID_LETTERS))
 
 
 @dataclass(frozen=True)
 class BackfillDone:
-    """What became of both supervisors, or would."""
+    """The result for both supervisors, or its prediction."""
 
     moved: ResetDone
-    """Of the one that goes on; what is skipped there is what the other one reads."""
+    """The reset of the first supervisor; the backfill reads the range that it skips."""
     backfill_id: str | None
-    """None: a dry run."""
+    """The id of the bounded supervisor; None: a dry run."""
     ranges: Mapping[TopicPartition, OffsetRange]
     task_count: int
 
@@ -64,16 +64,16 @@ class _BackfillRequest:
 
 @dataclass(frozen=True)
 class Backfills:
-    """The verb; one instance per process, safe to call from many threads."""
+    """The backfill verb; one instance per process, safe to call from many threads."""
 
     resets: Resets
-    """Looks at Kafka, and has the store, the clock and the loop."""
+    """Reads Kafka's offsets, and has the store, the clock and the loop."""
     check: Callable[[SupervisorSpec], None]
-    """Raises for a spec that the operator does not allow any more."""
+    """Raises InvalidSpec for a spec that the operator does not allow."""
     letters: Callable[[], str] = new_letters
-    """Draws the end of an id."""
+    """Return random letters for the end of an id."""
     failpoint: Callable[[str], None] = lambda _: None
-    """Is told of each place passed (failpoints)."""
+    """Called with each named step; a test may end the process there (failpoints)."""
 
     def run(
         self,
@@ -84,15 +84,15 @@ class Backfills:
         expected: Expected = WHATEVER,
         dry_run: bool = False,
     ) -> BackfillDone:
-        """Go on at the last stable offsets, and have what lies before read by a bounded supervisor.
+        """Go on at the last stable offsets; a bounded supervisor reads the skipped ranges.
 
-        `task_count` is that of the bounded one; None: as many groups as the spec has.
+        `task_count` is that of the bounded supervisor; None: as many groups as the spec has.
 
         Raises:
-            SupervisorNotFound: never stored, or terminated.
-            NoBackfill: nothing waits, or this supervisor cannot have it read beside.
+            SupervisorNotFound: the supervisor was never stored, or is terminated.
+            NoBackfill: nothing would be skipped, or this supervisor allows no backfill.
             PreconditionFailed: the newest version is not as `expected`.
-            InvalidSpec: the operator does not allow its spec any more.
+            InvalidSpec: the operator no longer allows its spec.
             StreamUnavailable: Kafka's offsets are not known; nothing is done.
             MetadataBusy: publishes kept moving the offsets; nothing is done.
             LeaseLost: this overlord does not lead.
@@ -108,7 +108,7 @@ class Backfills:
 
     def _look(self, request: _BackfillRequest) -> tuple[SpecVersion, StreamState]:
         resets = self.resets
-        resets.leadership.term()  # whoever does not lead has not looked at Kafka
+        resets.leadership.term()  # only a leader has read Kafka
         with resets.store.reading() as tx:
             newest, spec = _judged(tx, request)
         self.check(spec)
@@ -145,7 +145,7 @@ class Backfills:
             ranges = skipped_ranges(supervisor_id, offset_moves)
             count = task_count_of(spec, ranges, request.task_count)
             _store(tx, backfill_spec(spec, own_id, ranges, count), request, cause)
-            # Now, for the ranges are those of the topic as it is: not of one that is made anew.
+            # In this transaction: the ranges belong to the present topic, not to a recreated one.
             starts = {partition: each.first for partition, each in ranges.items()}
             ids = {p.topic: seen.topic_ids[p.topic] for p in starts}
             begin_offsets(tx, own_id, ids, starts, cause)
@@ -165,7 +165,7 @@ def _judged(tx: Transaction, request: _BackfillRequest) -> tuple[SpecVersion, Su
 
 
 def _store(tx: Transaction, spec: SupervisorSpec, request: _BackfillRequest, cause: Cause) -> None:
-    """Store the bounded supervisor as somebody's POST would: version, audit, operation.
+    """Store the bounded supervisor as a POST would: version, audit, operation.
 
     Raises:
         StateMoved: the id was used before.

@@ -1,4 +1,4 @@
-"""Suspend, resume and terminate every supervisor there is: one guarded change for each."""
+"""Bulk verbs: suspend, resume or terminate every supervisor, one guarded change for each."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,20 +9,20 @@ from supervisor.services.supervisors.specs import Service
 
 @dataclass(frozen=True)
 class BulkVerbs:
-    """The verbs; what stands so already, or is gone by then, is passed over.
+    """The bulk verbs; a supervisor that is in the wanted state, or gone by then, is skipped.
 
-    Each supervisor has a transaction and an audit row of its own: a call that was cut off is
-    simply made again.
+    Each supervisor has a transaction and an audit row of its own, so an interrupted call can simply
+    be repeated.
     """
 
     service: Service
 
     def suspend(self, author: str) -> list[str]:
-        """Suspend every supervisor that runs; return their ids."""
+        """Suspend every running supervisor; return their ids."""
         return self._each(lambda found: self.service.suspend(found, author))
 
     def resume(self, author: str) -> list[str]:
-        """Resume every supervisor that is suspended; return their ids."""
+        """Resume every suspended supervisor; return their ids."""
         return self._each(lambda found: self.service.resume(found, author))
 
     def terminate(self, author: str) -> list[str]:

@@ -1,6 +1,6 @@
-"""What a POST of a spec would do, without doing it: nothing is stored, nothing is woken.
+"""The dry run of a posted spec: judged by the same rules, but nothing is stored or woken.
 
-document ─► read, what the operator allows ─► the stored version ─► its topics ─► verdict
+document ─► read, operator's policy ─► the stored version ─► its topics ─► verdict
                └ refused: nothing connects
 """
 
@@ -20,12 +20,12 @@ from supervisor.services.supervisors.specs import Service
 
 @dataclass(frozen=True)
 class DryRun:
-    """Judges specs by the rules of a POST; one instance per process."""
+    """Judges specs without storing them; one instance per process."""
 
     store: Store
     service: Service
     look: Callable[[SupervisorSpec], Probed]
-    """Looks at the topics of a spec, within some seconds; raises SourceUnreadable."""
+    """Looks at the topics of a spec, for some seconds at most; raises SourceUnreadable."""
 
     def judge(
         self,
@@ -35,13 +35,13 @@ class DryRun:
         expected: Expected = WHATEVER,
         allowed: Allowed = everything,
     ) -> DryRunOutcome:
-        """Return what a POST of `document` would do; with `connect` its topics are looked at.
+        """Predict the result of posting `document`; with `connect` its topics are looked at.
 
         Raises:
             LeaseLost: this overlord does not lead.
-            NotAllowed: the caller may not apply it.
+            NotAllowed: the caller may not apply the spec.
             PreconditionFailed: the stored version is not as `expected`.
-            TooManyLooks: others look at topics already.
+            TooManyLooks: too many looks at topics run already.
         """
         verdict = self._judged(document, expected, allowed)
         if verdict.spec is None or not connect:

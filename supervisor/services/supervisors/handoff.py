@@ -1,4 +1,4 @@
-"""Handoff before it is due: a wish on the rows, fulfilled by the next pass whatever is due."""
+"""Early handoff: a stored request, which the next pass carries out before the handoff is due."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from supervisor.ports.store import Clock, Store, Transaction
 
 @dataclass(frozen=True)
 class HandoffRequests:
-    """The verb; one instance per process, safe to call from many threads."""
+    """The handoff verb; one instance per process, safe to call from many threads."""
 
     store: Store
     clock: Clock
@@ -23,18 +23,18 @@ class HandoffRequests:
     loop: Loop
 
     def ask(self, supervisor_id: str, groups: Sequence[int] | None, author: str) -> tuple[str, ...]:
-        """Do as `request`, and return the generations alone."""
+        """Call `request`, and return only the ids of the generations."""
         return self.request(supervisor_id, groups, author).ranges
 
     def request(self, supervisor_id: str, groups: Sequence[int] | None, author: str) -> Operation:
-        """Ask that these groups, or all (None), publish now what they have read.
+        """Request that these groups, or all (None), hand off now and publish what they have read.
 
-        Returns the operation; its ranges are the generations that will: a group that hands off
-        already has none, and one that has read nothing goes on.  The next pass begins it.
+        Returns the operation with the affected generations: not groups that hand off already, and
+        not those that have read nothing.  The next pass begins the handoff.
 
         Raises:
-            SupervisorNotFound: never stored, or terminated.
-            UnknownGroups: nothing is asked for then.
+            SupervisorNotFound: the supervisor was never stored, or is terminated.
+            UnknownGroups: some groups do not exist; nothing was requested.
             LeaseLost: this overlord does not lead.
         """
         now = self.clock.now()

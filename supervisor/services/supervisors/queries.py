@@ -1,7 +1,7 @@
-"""Queries about supervisors: states, status, lag, and all that one has published; reads only.
+"""Queries about supervisors: states, status, lag, and their publications; reads only.
 
 States, reports and lag need the soft state, which only the leader has: another overlord raises
-LeaseLost with the leader's address.  What the rows alone answer, any overlord answers.
+LeaseLost with the leader's address.  Any overlord answers from the rows.
 """
 
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ SAMPLED_PUBLICATIONS = 200
 
 @dataclass(frozen=True)
 class SupervisorQueries:
-    """Answers to whoever looks at supervisors; one instance per process."""
+    """Answers queries about supervisors; one instance per process."""
 
     sources: Sources
     registry: WorkerRegistry
@@ -50,7 +50,7 @@ class SupervisorQueries:
     leadership: Leadership
     clock: Clock
     warehouse: str
-    """Absolute path."""
+    """The absolute path of the warehouse."""
     watching: StateRecorder
 
     def rows(self) -> list[SupervisorRow]:
@@ -77,7 +77,7 @@ class SupervisorQueries:
         """Return the state of one supervisor; STOPPING while a terminated one still works.
 
         Raises:
-            SupervisorNotFound: it was never stored, or has ended.
+            SupervisorNotFound: the supervisor was never stored, or has ended.
             LeaseLost: this overlord does not lead.
         """
         try:
@@ -86,7 +86,7 @@ class SupervisorQueries:
             return unread_state(error)
 
     def last_states(self) -> dict[str, SupervisorState]:
-        """Return the state of each supervisor as its last pass found it; none where none leads."""
+        """Return supervisor -> state, from its last pass; empty if this overlord does not lead."""
         if not self.leadership.leads():
             return {}
         with self.sources.store.reading() as tx:
@@ -96,13 +96,13 @@ class SupervisorQueries:
         return states | unreadable_states(newest)
 
     def lags(self) -> dict[str, Lag]:
-        """Return how far each supervisor is behind; none where none leads."""
+        """Return supervisor -> lag; empty if this overlord does not lead."""
         return self.watching.lags() if self.leadership.leads() else {}
 
     def gap_sizes(self) -> Mapping[tuple[str, GapKind], int]:
-        """Return how many offsets are declared as gaps, by supervisor and kind.
+        """Return (supervisor, kind) -> number of offsets that are declared as gaps.
 
-        Zeros as well: what grows from nothing is no growth to whoever looks at differences.
+        Zeros are included, so that a scraper sees the first gap as growth.
         """
         with self.sources.store.reading() as tx:
             ids = [v.supervisor_id for v in tx.specs.all_newest() if not v.terminated]
@@ -110,7 +110,7 @@ class SupervisorQueries:
             return none | dict(tx.offsets.gap_sizes())
 
     def status(self, supervisor_id: str) -> SupervisorStatus:
-        """Return Druid's status and its additions; raises as `state` does."""
+        """Return Druid's status with our additions; raises as `state` does."""
         seen = self._seen(supervisor_id)
         with self.sources.store.reading() as tx:
             spec = last_spec(tx, supervisor_id)
@@ -147,7 +147,7 @@ class SupervisorQueries:
         return stats
 
     def parse_errors(self, supervisor_id: str) -> list[ParseError]:
-        """Return samples of records that became no row, newest first, each once."""
+        """Return samples of rejected records, newest first, each once."""
         seen = self._seen(supervisor_id)
         live = [
             (int((seen.now - report.idle_for).timestamp() * 1000), report)
@@ -172,10 +172,10 @@ class SupervisorQueries:
         supervisor_id = seen.current.supervisor_id
         return state_of(seen, self.loop.last_pass(supervisor_id), self.loop.failing(supervisor_id))
 
-    # -- what was published --------------------------------------------------------------------
+    # -- publications --------------------------------------------------------------------------
 
     def ledger(self, supervisor_id: str) -> Ledger:
-        """Return all that a supervisor committed and published, also of a terminated one.
+        """Return all that a supervisor has committed and published, also of a terminated one.
 
         Raises:
             SupervisorNotFound: the id was never used.

@@ -1,11 +1,11 @@
-"""Reset and reset to given offsets: done, durable and on record when they return.
+"""Reset and reset to given offsets: complete, durable and on record when they return.
 
     Kafka's offsets as last seen ─► new committed offsets ─┐ one transaction under the term:
                                                            ├ offsets, gaps, discards, audit (P16)
     committed offsets ─► what is skipped, lost, repeated ──┘
 
-A dry run stops before the transaction and tells the same numbers.  Nothing waits for Kafka
-beyond a moment; without its offsets nothing is done at all.
+A dry run stops before the transaction and returns the same numbers.  A reset waits only a moment
+for Kafka, and does nothing without its offsets.
 """
 
 import threading
@@ -37,30 +37,30 @@ from supervisor.services.supervisors.admission import existing
 from tasks.contract.offsets import Offsets, TopicPartition
 
 FRESH = timedelta(seconds=5)
-"""An older look at Kafka is not trusted: retention may have deleted what it saw."""
+"""The maximum age of a read of Kafka: retention may have deleted older offsets."""
 PATIENCE_S = 0.6
-"""So long is a look waited for that is under way; callers are to hear something within 1 s."""
+"""Seconds to wait for a read of Kafka that is under way; callers expect an answer within 1 s."""
 TRIES = 5
-"""A publish that moves an offset meanwhile makes a reset begin anew."""
+"""The maximum of restarts because a publish moved an offset meanwhile."""
 _LOOK_AGAIN_S = 0.02
 
 
 @dataclass(frozen=True)
 class ResetDone:
-    """What a reset did, or a dry run would do."""
+    """The result of a reset, or its prediction by a dry run."""
 
     supervisor_id: str
     dry_run: bool
     moves: tuple[OffsetMove, ...]
     discarded: tuple[Generation, ...]
-    """Live ranges that are given up: what they read is read again or skipped."""
+    """Live ranges that are given up: their records are read again or skipped."""
     operation: str | None = None
-    """Its id; None: a dry run."""
+    """The id of the operation; None: a dry run."""
 
 
 @dataclass(frozen=True)
 class _ResetRequest:
-    """One of the verbs: who asks for it, and what it means for a spec, Kafka and the rows."""
+    """One of the reset verbs: its author, and its target offsets from spec, Kafka and rows."""
 
     kind: OperationKind
     author: str
@@ -72,7 +72,7 @@ class _ResetRequest:
 
 @dataclass(frozen=True)
 class Resets:
-    """The verbs; one instance per process, safe to call from many threads."""
+    """The reset verbs; one instance per process, safe to call from many threads."""
 
     store: Store
     streams: Streams
@@ -85,8 +85,8 @@ class Resets:
     def reset(self, supervisor_id: str, author: str, *, dry_run: bool = False) -> ResetDone:
         """Forget the stored offsets and begin again, as a new supervisor would.
 
-        All partitions of the topic as it is now begin at the earliest or at the last stable
-        offset, as useEarliestOffset says; this is the way out of TOPIC_CHANGED.
+        All partitions of the present topic begin at the earliest or at the last stable offset, by
+        useEarliestOffset.  A reset is the way out of TOPIC_CHANGED.
 
         Raises:
             SupervisorNotFound: never stored, or terminated.
@@ -136,7 +136,7 @@ class Resets:
         return self._move(supervisor_id, request, dry_run=dry_run)
 
     def look(self, supervisor_id: str, spec: SupervisorSpec) -> StreamState:
-        """Return a fresh look at Kafka; it is waited for, but not long.
+        """Return a fresh read of Kafka's offsets, after a bounded wait.
 
         Raises:
             StreamUnavailable: Kafka's offsets are not known.
@@ -165,7 +165,7 @@ class Resets:
 
     def _move(self, supervisor_id: str, request: _ResetRequest, *, dry_run: bool) -> ResetDone:
         for _ in range(TRIES):
-            self.leadership.term()  # whoever does not lead has not looked at Kafka
+            self.leadership.term()  # only a leader has read Kafka
             with self.store.reading() as tx:
                 version, spec = existing(tx, supervisor_id)
             seen = self.look(supervisor_id, spec)
@@ -190,7 +190,7 @@ class Resets:
         self, supervisor_id: str, request: _ResetRequest, looked_at: SpecVersion, seen: StreamState
     ) -> ResetDone:
         with self.store.leading(self.leadership.term()) as tx:
-            newest, spec = existing(tx, supervisor_id)  # it may be terminated, or forgotten
+            newest, spec = existing(tx, supervisor_id)  # it may be terminated or forgotten
             if newest.version != looked_at.version:
                 raise StateMoved(f"{supervisor_id} has another spec than when Kafka was looked at")
             cause = Cause(request.author, request.kind, request.why(spec), self.clock.now())
@@ -221,7 +221,7 @@ def _check_bounds(spec: SupervisorSpec, to: Offsets) -> None:
     """Refuse offsets outside the ranges of a bounded supervisor.
 
     Raises:
-        InvalidOffsets: naming each partition, and its range.
+        InvalidOffsets: the message names each partition and its range.
     """
     starts, ends = spec.io_config.starts, spec.io_config.ends
     if starts is None or ends is None:
@@ -241,10 +241,10 @@ def _check_bounds(spec: SupervisorSpec, to: Offsets) -> None:
 
 
 def _check(to: Offsets, rows: Mapping[TopicPartition, CommittedOffset], seen: StreamState) -> None:
-    """Refuse offsets at which nothing could be read.
+    """Refuse offsets that Kafka does not hold.
 
     Raises:
-        InvalidOffsets: naming each partition, and what it would take.
+        InvalidOffsets: the message names each partition and its valid offsets.
     """
     wrong = []
     for partition, offset in sorted(to.items()):

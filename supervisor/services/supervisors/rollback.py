@@ -1,4 +1,4 @@
-"""Going back to an earlier version of a spec: it is stored anew as the newest one."""
+"""Rollback: an earlier version of a spec is stored anew as the newest one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from supervisor.services.supervisors.specs import Service
 
 @dataclass(frozen=True)
 class Rollback:
-    """What a rollback did, or would do."""
+    """The result of a rollback, or of its dry run."""
 
     applied: Applied
     to: int
-    """The version whose spec is, or would be, the newest again."""
+    """The version whose spec becomes the newest again."""
 
 
 def roll_back(
@@ -31,18 +31,18 @@ def roll_back(
     allowed: Allowed = everything,
     dry_run: bool = False,
 ) -> Rollback:
-    """Store the spec of version `to` once more, judged like any spec that is posted.
+    """Store the spec of version `to` once more, judged like any posted spec.
 
     Raises:
         NoHistory: the id was never used.
         VersionNotFound: there is no such version, or it is a tombstone.
         SpecUnreadable: this release cannot read that version.
-        InvalidSpec: it is not acceptable any more, or changes what cannot change.
+        InvalidSpec: the spec is no longer acceptable, or changes a field that must not change.
         PreconditionFailed: the newest version is not as `expected`.
-        NotAllowed: the caller may not change its table, or the present one.
+        NotAllowed: the caller may not change the spec's table, or the present one.
         LeaseLost: this overlord does not lead.
     """
-    # A version never changes, so that it need not be read in the transaction that writes.
+    # A version never changes, so it need not be read in the writing transaction.
     history = service.history_stored(supervisor_id)
     stored_version = next((v for v in history if v.version == to), None)
     if isinstance(stored_version, SpecUnreadable):

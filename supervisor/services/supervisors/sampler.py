@@ -1,9 +1,10 @@
-"""Samples: some records of a topic, decoded by a worker as its tasks would do it.
+"""The sampler: some records of a topic, decoded by a worker as its tasks would decode them.
 
     asked ─► look at the topic ─► listed for one worker ─► its answer, or too late
-                └ nothing there: answered at once            (its sync tells it, a POST comes back)
+                └ no records: answered at once       (in its sync's answer; it POSTs the sample)
 
-All of it is soft state of the leader: few, short-lived, and lost with it; whoever asked asks again.
+Samples are soft state of the leader: few, short-lived, and lost with the leader, so that a caller
+has to ask again.
 """
 
 import hashlib
@@ -37,29 +38,29 @@ from tasks.contract.sample import DesiredSample, SampleAnswer
 from tasks.contract.sample_ranges import parts
 
 AT_ONCE_MAX = 8
-"""So many looks and samples of this overlord run at once: each may hold a thread."""
+"""The maximum of looks and samples at once: each may hold a thread."""
 LOOK_WITHIN = timedelta(seconds=5)
 
 
 @dataclass(frozen=True)
 class PendingSample:
-    """One sample that somebody waits for."""
+    """A sample that a caller waits for."""
 
     request: SampleRequest
     until: float
-    """On the monotonic clock of this process."""
+    """The deadline, on the monotonic clock of this process."""
     sample_id: str = ""
-    """Empty: it was answered at once, no worker had to be asked."""
+    """The id for the worker; empty: it was answered at once, without a worker."""
     worker_id: str = ""
     answer: "Future[SampleAnswer]" = field(default_factory=Future)
 
     def left_s(self) -> float:
-        """How much longer it is worth waiting."""
+        """Return the seconds until the deadline."""
         return max(0.0, self.until - time.monotonic())
 
 
 class SampleRequests:
-    """The samples of this overlord; safe to call from many threads."""
+    """The pending samples of this overlord; safe to call from many threads."""
 
     def __init__(
         self,
@@ -72,7 +73,7 @@ class SampleRequests:
         changed: Wakeups,
         new_token: Callable[[], str],
     ) -> None:
-        """`check` raises InvalidSpec for what the operator does not allow."""
+        """`check` raises InvalidSpec for a spec that the operator does not allow."""
         self._clock = clock
         self._term = term
         self._workers = workers
@@ -83,9 +84,9 @@ class SampleRequests:
         self._lock = threading.Lock()
         self._running = 0
         self._listed: dict[str, tuple[str, DesiredSample, PendingSample]] = {}
-        """Sample -> its worker, what it is told, who waits."""
+        """Sample -> its worker, its order for the worker, and its caller's side."""
 
-    # -- who asks ------------------------------------------------------------------------------
+    # -- callers -------------------------------------------------------------------------------
 
     def look(self, spec: SupervisorSpec) -> Probed:
         """Look at the topics of a spec; blocks for some seconds at most.
@@ -93,7 +94,7 @@ class SampleRequests:
         Raises:
             InvalidSpec: the operator does not allow its hosts.
             SourceUnreadable: its topics cannot be read.
-            TooManyLooks: others do so already.
+            TooManyLooks: too many looks and samples run already.
             LeaseLost: this overlord does not lead.
         """
         self._term()
@@ -105,13 +106,13 @@ class SampleRequests:
             self._leave()
 
     def begin(self, request: SampleRequest, seen: Probed | None = None) -> PendingSample:
-        """Ask a worker for a sample; blocks while it looks at the topic, unless it was `seen`.
+        """Order a sample from a worker; blocks while it looks at the topic, unless it is `seen`.
 
         The caller waits for `answer`, at most `left_s`, and calls `end` in any case.
 
         Raises:
-            NoWorker: none is connected.
-            And what `look` raises.
+            NoWorker: no worker is connected.
+            The errors of `look`.
         """
         until = time.monotonic() + request.within.total_seconds()
         seen = self.look(request.spec) if seen is None else seen
@@ -128,7 +129,7 @@ class SampleRequests:
             raise
 
     def end(self, sample: PendingSample) -> None:
-        """Forget a sample that nobody waits for: its worker is told to stop; repeatable."""
+        """Forget a sample: its worker is ordered to stop; safe to repeat."""
         with self._lock:
             known = self._listed.pop(sample.sample_id, None)
         if known is not None:
@@ -138,7 +139,7 @@ class SampleRequests:
     # -- workers -------------------------------------------------------------------------------
 
     def listed(self, answer: SyncResponse, worker_id: str) -> SyncResponse:
-        """Return the answer to a worker's sync with the samples that it should read."""
+        """Return the answer to a worker's sync, with the samples that the worker should read."""
         with self._lock:
             mine = [sample for owner, sample, _ in self._listed.values() if owner == worker_id]
         if not mine:
@@ -148,10 +149,10 @@ class SampleRequests:
         return answer.model_copy(update={"samples": tuple(mine), "revision": digest})
 
     def answered(self, sample_id: str, token: str, answer: SampleAnswer) -> None:
-        """Take a worker's answer.
+        """Pass a worker's answer to the waiting caller.
 
         Raises:
-            SampleNotFound: nobody waits for it.
+            SampleNotFound: no caller waits for this sample.
             NotAllowed: the token is not that of this sample.
             LeaseLost: this overlord does not lead.
         """
@@ -163,10 +164,10 @@ class SampleRequests:
         _, sample, pending = known
         if not hmac.compare_digest(sample.token.encode(), token.encode()):
             raise NotAllowed(f"the token is not that of sample {sample_id}")
-        with suppress(InvalidStateError):  # nobody waits any more, or it is a repeat
+        with suppress(InvalidStateError):  # the caller has gone, or it is a repeat
             pending.answer.set_result(answer)
 
-    # -- inside --------------------------------------------------------------------------------
+    # -- private -------------------------------------------------------------------------------
 
     def _list(self, request: SampleRequest, seen: Probed, until: float) -> PendingSample:
         with self._lock:
@@ -204,7 +205,7 @@ def _newest(spec: SupervisorSpec) -> bool:
 
 
 def _range(spec: SupervisorSpec, seen: Probed) -> tuple[Offsets, Offsets]:
-    """Return from where to where a sample may read: a range that is read once, or all there is."""
+    """Return the bounds of a sample: those of a bounded spec, else all records."""
     starts, ends = spec.io_config.starts, spec.io_config.ends
     if starts is None or ends is None:
         return seen.earliest, seen.stable
@@ -235,6 +236,6 @@ def _desired(
 
 
 def _without_columns(spec: IngestSpec) -> IngestSpec:
-    """Return a spec of which no column is made: records are shown as they are, by one look."""
+    """Return the spec without columns, so that one read shows the records as they are."""
     none = {"columns": (), "typed": (), "metrics": (), "discovery": Discovery.NOTHING}
     return spec.model_copy(update=none)

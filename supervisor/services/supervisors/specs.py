@@ -1,7 +1,7 @@
-"""All that the API may ask for: verbs of the supervisors, and what workers ask of the overlord.
+"""The spec verbs of supervisors, and the worker sync.
 
-Reads are answered from the rows and the soft state.  Writes happen under the leader's term and
-then wake the loop; they never wait for Kafka, a worker or a pass.
+Reads are answered from the rows and the soft state.  Writes run under the leader's term and then
+wake the loop; they never wait for Kafka, a worker or a pass.
 """
 
 import secrets
@@ -49,12 +49,12 @@ from supervisor.services.supervisors.admission import (
 from tasks.contract.messages import RunState, SyncRequest, SyncResponse
 
 TRIES = 100
-"""Rounds of a race for the next version of one spec; each round, one of the racers wins."""
+"""Rounds of a race for the next version of one spec; in each round, one of the racers wins."""
 _Done = TypeVar("_Done")
 
 
 class Service:
-    """The overlord's verbs; one instance per process, safe to call from many threads."""
+    """The spec verbs and the worker sync; one instance per process, safe from many threads."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class Service:
         rules: OperatorPolicy,
         failpoint: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """Keep the parts; `reach` is told of each place passed (failpoints)."""
+        """`failpoint` is called with each named step; a test may end the process there."""
         self._store = store
         self._clock = clock
         self._leadership = leadership
@@ -91,10 +91,11 @@ class Service:
     ) -> Applied:
         """Store a spec as the next version, unless it equals the newest one.
 
-        `allowed` raises for a table that the caller may not change: the spec's and the old one's.
+        `allowed` is called with the spec's table and the old one; it raises if the caller may not
+        change it.
 
         Raises:
-            InvalidSpec: with every field that is wrong, or a new table's name is taken.
+            InvalidSpec: with every invalid field; also if the name of a new table is taken.
             PreconditionFailed: the newest version is not as `expected`.
             LeaseLost: this overlord does not lead.
         """
@@ -123,7 +124,7 @@ class Service:
     def preview(
         self, document: object, expected: Expected = WHATEVER, allowed: Allowed = everything
     ) -> Applied:
-        """Return what `apply_spec` would do now, and store nothing; errors as there."""
+        """Return the predicted result of `apply_spec`, and store nothing; raises as it does."""
         read = self.read(document, allowed)
         with self._store.reading() as tx:
             newest = tx.specs.newest_stored(read.spec.id)
@@ -138,10 +139,10 @@ class Service:
     def impact(
         self, tx: Transaction, newest: AnyVersion | None, spec: SupervisorSpec
     ) -> SpecImpact:
-        """Return what `spec` would change and disturb if it were stored behind `newest`.
+        """Return the changes and disturbances if `spec` were stored behind `newest`.
 
         Raises:
-            InvalidSpec: it changes what cannot change.
+            InvalidSpec: the spec changes a field that must not change.
         """
         version = SpecVersion(spec.id, number_after(newest), self._clock.now(), spec)
         return self._on_rows(tx, judge_change(newest, spec), version)
@@ -152,22 +153,22 @@ class Service:
         return impact_on_rows(tx, impact, version, stream)
 
     def read(self, document: object, allowed: Allowed = everything) -> ReadSpec:
-        """Read a spec that may be applied here; nothing is stored.  Raises as `apply_spec`."""
+        """Read a spec and check it against the policy, storing nothing; raises as `apply_spec`."""
         read = read_spec(document)
         allowed(read.spec.data_source)
         self.check(read.spec)
         return read
 
     def check(self, spec: SupervisorSpec) -> None:
-        """Refuse what the operator does not allow: before anything connects.
+        """Refuse a spec that breaks the operator's rules, before anything connects.
 
         Raises:
-            InvalidSpec: naming the hosts, or the format of an export.
+            InvalidSpec: the message names the hosts, or the format of an export.
         """
         self._rules.check(spec)
 
     def _judged(self, write: Callable[[Transaction], _Done]) -> _Done:
-        """Write what follows from the newest version; if another came first, judge anew (H8)."""
+        """Run a write that depends on the newest version; repeat it if another came first (H8)."""
         with self._store.leading(self._leadership.term()) as tx:
             for _ in range(TRIES):
                 try:
@@ -181,11 +182,11 @@ class Service:
             follow(tx, spec.data_source, self._clock.now())
 
     def suspend(self, supervisor_id: str, author: str, expected: Expected = WHATEVER) -> Stored:
-        """Start nothing new; what reads hands off and publishes."""
+        """Suspend a supervisor: live groups hand off and publish, and nothing new starts."""
         return self._set_suspended(supervisor_id, author, expected, suspended=True)
 
     def resume(self, supervisor_id: str, author: str, expected: Expected = WHATEVER) -> Stored:
-        """Go on where it stopped."""
+        """Resume a supervisor at its committed offsets."""
         return self._set_suspended(supervisor_id, author, expected, suspended=False)
 
     def _set_suspended(
@@ -210,7 +211,7 @@ class Service:
     def terminate(self, supervisor_id: str, author: str, expected: Expected = WHATEVER) -> str:
         """End a supervisor: a tombstone, then its tasks hand off; return the operation's id.
 
-        Its newest spec need not be readable here.
+        The newest spec need not be readable here.
         """
 
         def end(tx: Transaction) -> str:
@@ -234,7 +235,7 @@ class Service:
         *,
         after: int,
     ) -> Stored:
-        """Store a version; `wish` is the verb, the supervisor and who asks."""
+        """Store a version; `wish` has the verb, the supervisor and the author."""
         what, supervisor_id, author = wish
         now = self._clock.now()
         version = tx.specs.append(supervisor_id, spec, now, author, after=after)
@@ -262,14 +263,14 @@ class Service:
         return [each.supervisor_id for each, over in zip(newest, ended, strict=True) if not over]
 
     def spec(self, supervisor_id: str) -> SupervisorSpec:
-        """Return the newest spec; errors as in `newest`."""
+        """Return the newest spec; raises as `newest` does."""
         return self.newest(supervisor_id)[1]
 
     def newest(self, supervisor_id: str) -> tuple[SpecVersion, SupervisorSpec]:
         """Return the newest version and its spec.
 
         Raises:
-            SupervisorNotFound: never stored, or terminated.
+            SupervisorNotFound: the supervisor was never stored, or is terminated.
         """
         with self._store.reading() as tx:
             return existing(tx, supervisor_id)
@@ -287,7 +288,7 @@ class Service:
         return versions
 
     def history_stored(self, supervisor_id: str) -> list[AnyVersion]:
-        """Return as `history`; in the place of what cannot be read here, the reason."""
+        """Return versions as `history` does; an unreadable version is replaced by its error."""
         with self._store.reading() as tx:
             versions = tx.specs.history_stored(supervisor_id)
         if not versions:
@@ -295,18 +296,18 @@ class Service:
         return versions
 
     def histories(self) -> dict[str, list[SpecVersion]]:
-        """Return the versions of every id all of whose versions can be read here."""
+        """Return id -> versions, for every id whose versions can all be read here."""
         with self._store.reading() as tx:
             versions_by_id = {}
             for version in tx.specs.all_newest():
-                with suppress(SpecUnreadable):  # asked for by its id, it says what is wrong
+                with suppress(SpecUnreadable):  # a request for this id reports the error
                     versions_by_id[version.supervisor_id] = tx.specs.history(version.supervisor_id)
         return versions_by_id
 
     # -- workers -------------------------------------------------------------------------------
 
     def sync(self, request: SyncRequest) -> SyncResponse:
-        """Take a worker's report and return what it should run.
+        """Take a worker's report and return its desired state.
 
         Raises:
             WorkerFenced: a newer incarnation of the worker has registered.
@@ -349,7 +350,7 @@ class Service:
             self._loop.wake(owner)
 
     def start_term(self) -> None:
-        """Begin to lead: forget soft state, look at every supervisor (adoption)."""
+        """Begin a term: drop the soft state, and wake every supervisor (adoption)."""
         with self._store.reading() as tx:
             rows = tx.workers.all()
         self._registry.reset(rows)
@@ -366,12 +367,12 @@ class Service:
         return self._leadership.term()
 
     def leader_url(self) -> str | None:
-        """Return the address of whoever leads."""
+        """Return the leader's address; None: no leader is known."""
         return self._leadership.leader_url()
 
 
 def _places_of(answer: SyncResponse) -> list[str]:
-    """Name what the answer to a sync tells a worker, before the answer leaves."""
+    """Return the failpoints of an answer to a sync, before the answer is sent."""
     paused = any(task.order.state is RunState.PAUSE for task in answer.tasks)
     ends = any(task.order.end is not None for task in answer.tasks)
     failpoints = {"sync:told-pause": paused, "sync:told-end": ends, "sync:answered": True}

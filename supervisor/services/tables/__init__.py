@@ -1,1 +1,1 @@
-"""Questions about tables: their warehouse, their quarantine."""
+"""Queries about tables: files, warehouse, quarantine."""

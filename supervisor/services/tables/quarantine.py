@@ -1,7 +1,7 @@
-"""Looking at quarantined records: which files of the errors table they are in, and what they hold.
+"""Queries about quarantined records: their files in the errors table, and their contents.
 
-Only files that are part of the table are read, and only those of one supervisor; the rows alone
-tell which, so any overlord answers.
+Only files that are part of the table and belong to the supervisor are read.  The rows alone name
+these files, so any overlord can answer.
 """
 
 import base64
@@ -17,20 +17,20 @@ from supervisor.views.tables.quarantine import Quarantined, QuarantinedRecord
 from tasks.contract.messages import OffsetSpan
 
 LISTED_BYTES = 4_096
-"""Longest part of a key, a value or a header in a list, in bytes."""
+"""The maximum length, in bytes, of a key, a value or a header in a list."""
 SHOWN_BYTES = 16 * 1024 * 1024
-"""The same where one record is asked for."""
+"""The maximum length, in bytes, of a key, a value or a header of a single record."""
 
 
 @dataclass(frozen=True)
 class Quarantine:
-    """Answers about quarantined records; one instance per process."""
+    """Answers queries about quarantined records; one instance per process."""
 
     store: Store
     raw: RawRecords
 
     def page(self, supervisor_id: str, wanted: WantedRecords, limit: int) -> Quarantined:
-        """Return the first `limit` records that are wanted; values are cut at LISTED_BYTES.
+        """Return the first `limit` matching records; values are cut at LISTED_BYTES.
 
         Raises:
             SupervisorNotFound: the id was never used.
@@ -56,7 +56,7 @@ class Quarantine:
         """Return one record whole.
 
         Raises:
-            RecordNotFound: it is not in quarantine.
+            RecordNotFound: the record is not in quarantine.
             SupervisorNotFound, StorageUnavailable: as `page`.
         """
         _, segments = self._segments(supervisor_id)
@@ -68,7 +68,7 @@ class Quarantine:
 
     def _segments(self, supervisor_id: str) -> tuple[str, list[Segment]]:
         with self.store.reading() as tx:
-            # A tombstone follows a spec: two rows are enough.
+            # A spec precedes each tombstone, so two rows are enough.
             specs = (version.spec for version in tx.specs.history(supervisor_id, 2))
             spec = next((spec for spec in specs if spec is not None), None)
             if spec is None:
@@ -79,12 +79,12 @@ class Quarantine:
 
 
 def written(place: RecordPlace) -> str:
-    """Return a place as it stands in addresses: `topic:partition:offset`."""
+    """Return a place in the form of addresses, `topic:partition:offset`."""
     return f"{place.topic}:{place.partition}:{place.offset}"
 
 
 def _paths(segments: list[Segment], wanted: WantedRecords) -> list[str]:
-    """Return the files in which wanted records may be."""
+    """Return the files that may have matching records."""
     return [s.file.path for s in segments if any(_may_hold(span, wanted) for span in s.file.spans)]
 
 

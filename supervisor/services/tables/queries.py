@@ -27,32 +27,32 @@ from tasks.rows.discovery import common
 
 @dataclass(frozen=True)
 class TableQueries:
-    """Answers to whoever looks at tables; one instance per process."""
+    """Answers queries about tables; one instance per process."""
 
     store: Store
     registry: WorkerRegistry
     leadership: Leadership
     clock: Clock
     warehouse: str
-    """Absolute path."""
+    """The absolute path of the warehouse."""
     journals: Journals
 
     def data_sources(self) -> DataSources:
-        """Return every table that is fed, or was published into."""
+        """Return every known table: tables that are fed, and tables with published segments."""
         with self.store.reading() as tx:
             return DataSources(data_sources=sorted(known_tables(tx)))
 
     def files(self, data_source: str, *, with_journaled: bool) -> TableFiles:
-        """Return the files of a table; the journaled ones are asked from the workers.
+        """Return the files of a table; the journaled files come from the workers' reports.
 
         Raises:
-            DataSourceNotFound: nobody feeds such a table, and nobody did.
-            LeaseLost: journaled files are wanted, and this overlord does not lead.
+            DataSourceNotFound: no supervisor feeds the table, and none ever did.
+            LeaseLost: journaled files are requested, and this overlord does not lead.
         """
         until = self.clock.monotonic() + WITHIN_S
         if with_journaled:
             self.leadership.term()
-        with self.store.reading() as tx:  # one view: a range is published, or it is live
+        with self.store.reading() as tx:  # one view: no range is published and live
             segments = tx.segments.of_data_source(data_source)
             if not segments:
                 require_table(tx, data_source)
@@ -81,10 +81,10 @@ class TableQueries:
         )
 
     def exports(self, data_source: str | None = None) -> list[ExportView]:
-        """Return how the exports of one table, or of all, stand.
+        """Return the states of the exports of one table, or of all.
 
         Raises:
-            DataSourceNotFound: nobody feeds such a table, and nobody did.
+            DataSourceNotFound: no supervisor feeds the table, and none ever did.
         """
         with self.store.reading() as tx:
             if data_source is not None:
@@ -92,6 +92,6 @@ class TableQueries:
             return export_views(tx, data_source, self.warehouse, self.clock.now())
 
     def warehouse_files(self) -> WarehouseFiles:
-        """Return what may lie in the warehouse, of all tables."""
+        """Return the files and folders that may be in the warehouse, of all tables."""
         with self.store.reading() as tx:
             return warehouse_files(tx, self.warehouse)

@@ -17,7 +17,7 @@ from tasks.contract.messages import PublishOutcome
 
 
 def warehouse_files(tx: Transaction, warehouse: str) -> WarehouseFiles:
-    """Read everything in one transaction that gives one view."""
+    """Return these files and folders from one transaction, so that they fit together."""
     unsettled = tx.tasks.unsettled_folders()
     compactions = tx.compactions.unsettled()
     kept: list[Task | Compaction] = [
@@ -53,7 +53,7 @@ def _copies(tx: Transaction, exports: Iterable[Export]) -> Iterator[WarehouseCop
         and export.sequence >= sequence_of(tx, export.data_source, export.format)
     }
     for data_source in sorted(equal):
-        with suppress(NotExportable):  # the export tells of it itself
+        with suppress(NotExportable):  # the export itself names it
             segments = tx.segments.of_data_source(data_source)
             for file in files_of(data_source, segments, declared_of(tx, segments)):
                 if file.casts:
@@ -74,7 +74,7 @@ def _folders(writers: Iterable[Task | Compaction]) -> list[str]:
 
 
 def _condemned(tx: Transaction) -> list[str]:
-    """Return also those whose deletion was set aside: they go when somebody has it retried."""
+    """Return the condemned files, also those whose deletion was set aside: people may retry it."""
     queues = [row.queue for row in tx.events.all() if row.queue.name == SEGMENT_FILES]
     waiting = [tx.events.outstanding_keys(queue) for queue in queues]
     return tx.segments.paths_of(frozenset().union(*waiting))

@@ -1,1 +1,1 @@
-"""Verbs on tasks and workers: submit, stop, disable; their logs and reports."""
+"""Services of tasks and workers: submit, stop, disable; their logs and reports."""

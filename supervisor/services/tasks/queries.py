@@ -1,7 +1,7 @@
 """Queries about tasks and workers; reads only.
 
-Reports of workers need the soft state, which only the leader has: another overlord raises
-LeaseLost with the leader's address.  What the rows alone answer, any overlord answers.
+Reports of workers need the soft state, which only the leader has: another overlord raises LeaseLost
+with the leader's address.  Any overlord answers from the rows.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,12 +30,12 @@ from supervisor.views.tasks import (
 from supervisor.views.workers import Capacity, WorkerLine, capacity_of, worker_lines
 
 COMPLETED_LOOKED_AT = 500
-"""Newest tasks among which a worker's last completed one is looked for."""
+"""The number of newest tasks that are searched for a worker's last completed one."""
 
 
 @dataclass(frozen=True)
 class TaskQueries:
-    """Answers to whoever looks at tasks and workers; one instance per process."""
+    """Answers queries about tasks and workers; one instance per process."""
 
     store: Store
     registry: WorkerRegistry
@@ -48,7 +48,7 @@ class TaskQueries:
         limit: int,
         created: Interval | None = None,
     ) -> list[TaskRow]:
-        """Return tasks as rows, newest first; `created` bounds when they were made."""
+        """Return tasks as rows, newest first; `created` bounds their creation times."""
         with self.store.reading() as tx:
             found = tasks_of(tx, state, data_source, limit, created)
             urls = worker_urls(tx)
@@ -61,7 +61,7 @@ class TaskQueries:
         return rows[:limit]
 
     def task(self, task_id: str) -> dict[str, object]:
-        """Return `{task, payload}` as Druid's clients know it.
+        """Return `{task, payload}` in Druid's form.
 
         Raises:
             TaskNotFound: there is no such task.
@@ -86,21 +86,21 @@ class TaskQueries:
         return TaskStatusView(task=task_id, status=self._rows([task], urls)[0])
 
     def short_statuses(self, task_ids: Sequence[str]) -> dict[str, TaskShort]:
-        """Return id -> short status, for those that there are."""
+        """Return id -> short status, for existing tasks."""
         with self.store.reading() as tx:
             found = tx.tasks.rows_of(task_ids)
             urls = worker_urls(tx)
         return {task_id: task_short(task, urls) for task_id, task in found.items()}
 
     def _rows(self, tasks: Sequence[Task], urls: Mapping[str, str]) -> list[TaskRow]:
-        """Only a leader knows who has reported; another overlord takes it for granted."""
+        """Return rows of tasks; only a leader knows the reports, others take them for granted."""
         if not self.leadership.leads():
             return [task_row(task, urls, reported=True) for task in tasks]
         reported = {(w.id, task) for w in self.registry.views() for task in w.reports}
         return [task_row(t, urls, reported=(t.worker_id, t.id) in reported) for t in tasks]
 
     def workers(self) -> list[WorkerLine]:
-        """Return the workers, lost ones only while tasks are assigned to them.
+        """Return the workers; lost ones only while tasks are assigned to them.
 
         Raises:
             LeaseLost: this overlord does not lead.
@@ -114,7 +114,7 @@ class TaskQueries:
         return worker_lines(registered, self.registry.views(), active, used=used, recent=recent)
 
     def capacity(self) -> Capacity:
-        """Return the slots of workers that may be given tasks; raises as `workers` does."""
+        """Return the slots of workers that take tasks; raises as `workers` does."""
         self.leadership.term()
         with self.store.reading() as tx:
             used = tx.tasks.slots_in_use()

@@ -1,4 +1,4 @@
-"""Tasks that people end: the range goes on with another attempt, as after any lost task."""
+"""Stopping tasks on demand: another attempt reads the range, as after any lost task."""
 
 from dataclasses import dataclass
 
@@ -12,12 +12,12 @@ from supervisor.core.values.errors import TaskNotFound
 from supervisor.ports.store import Clock, Store
 
 WHY = "Shutdown request from user"
-"""Druid's words."""
+"""Druid's reason text."""
 
 
 @dataclass(frozen=True)
 class TaskStops:
-    """The verbs; one instance per process, safe to call from many threads."""
+    """The stop verbs; one instance per process, safe to call from many threads."""
 
     store: Store
     clock: Clock
@@ -29,7 +29,7 @@ class TaskStops:
     def stop(self, task_id: str, author: str) -> bool:
         """End a task as FAILED, through no fault of its own; False: it had ended before.
 
-        What it journaled is read again by the task that replaces it.
+        The task that replaces it reads the journaled records again.
 
         Raises:
             TaskNotFound: there is no such task.
@@ -45,17 +45,17 @@ class TaskStops:
                 detail = {"supervisor": task.supervisor_id, "generation": task.generation_id}
                 tx.audit.write(AuditEntry(now, author, "stop-task", task_id, detail))
         if ended:
-            self.changed.notify()  # its worker hears at once that it is listed no more
+            self.changed.notify()  # its worker learns at once that the task is no longer listed
             self.loop.wake(task.supervisor_id)
         return ended
 
     def stop_all(self, data_source: str, author: str) -> list[str]:
-        """End every task that writes a table; return those that were ended.
+        """End every task that writes a table; return the ended tasks.
 
-        Each in a transaction of its own; the tasks that replace them are not among them.
+        Each task ends in a transaction of its own; tasks that replace them are not ended.
 
         Raises:
-            DataSourceNotFound: nobody feeds such a table, and nobody did.
+            DataSourceNotFound: no supervisor feeds the table, and none ever did.
             LeaseLost: this overlord does not lead.
         """
         self.leadership.term()

@@ -1,4 +1,4 @@
-"""Tasks that people submit, and poll by id: each is a bounded supervisor under the task's id.
+"""Submitted tasks, polled by id: each is a bounded supervisor with the task's id.
 
 POST /task ──► spec with boundedStreamConfig ──► RUNNING ──► all of it published: SUCCESS
 └──► terminated before: FAILED
@@ -23,7 +23,7 @@ from tasks.contract.wire import iso_utc
 
 
 class _Unused(Expected):
-    """Expects, where the first version is written, that there never was one: not even ended."""
+    """The precondition that the id was never used, checked where the first version is written."""
 
     def check(self, supervisor_id: str, newest: AnyVersion | None) -> None:
         if newest is not None:
@@ -32,7 +32,7 @@ class _Unused(Expected):
 
 @dataclass(frozen=True)
 class SubmittedTasks:
-    """The verbs; one instance per process, safe to call from many threads."""
+    """The verbs on submitted tasks; one instance per process, safe to call from many threads."""
 
     store: Store
     service: Service
@@ -42,11 +42,11 @@ class SubmittedTasks:
     ) -> str:
         """Begin to read the ranges that a task names; return its id.
 
-        `suffix` makes an id of a task that has none; `allowed` is as `apply_spec`'s.
+        `suffix` makes an id for a task without one; `allowed` is as in `apply_spec`.
 
         Raises:
-            NotOffered, InvalidSpec: it is no such task, or one that cannot be run.
-            TaskExists: its id was used before.
+            NotOffered, InvalidSpec: the task is of another type, or cannot be run.
+            TaskExists: the id was used before.
             LeaseLost: this overlord does not lead.
         """
         task_id, spec = bounded_supervisor(document, suffix)
@@ -57,7 +57,7 @@ class SubmittedTasks:
         return task_id
 
     def status(self, task_id: str) -> TaskStatusView:
-        """Return the row of a submitted task, as Druid's clients poll it.
+        """Return the row of a submitted task in Druid's form.
 
         Raises:
             TaskNotFound: no bounded supervisor has this id.
@@ -70,7 +70,7 @@ class SubmittedTasks:
         return TaskStatusView(task=task_id, status=_row(task_id, spec, first, finished, done=done))
 
     def short_statuses(self, task_ids: Iterable[str]) -> dict[str, TaskStatusView]:
-        """Return id -> row of those that are submitted tasks; other ids are left out."""
+        """Return id -> row, for submitted tasks; other ids are left out."""
         with self.store.reading() as tx:
             known = {version.supervisor_id for version in tx.specs.all_newest()}
         statuses = {}
@@ -78,11 +78,11 @@ class SubmittedTasks:
             try:
                 statuses[task_id] = self.status(task_id)
             except TaskNotFound:
-                continue  # a supervisor that goes on
+                continue  # an unbounded supervisor
         return statuses
 
     def payload(self, task_id: str) -> dict[str, object]:
-        """Return `{task, payload}`: the spec that it became; raises as `status`."""
+        """Return `{task, payload}` with the spec of the bounded supervisor; raises as `status`."""
         with self.store.reading() as tx:
             _, spec, _ = _require_task(tx, task_id)
         return {"task": task_id, "payload": spec.normalised() | {"type": TYPE, "id": task_id}}
@@ -99,7 +99,7 @@ class SubmittedTasks:
 def _require_task(
     tx: Transaction, task_id: str
 ) -> tuple[SpecVersion, SupervisorSpec, datetime | None]:
-    """Return the first version, the newest spec, and when it was terminated."""
+    """Return the first version, the newest spec, and the time of the termination."""
     versions = tx.specs.history(task_id)
     spec = next((version.spec for version in versions if version.spec is not None), None)
     if spec is None or spec.io_config.ends is None:

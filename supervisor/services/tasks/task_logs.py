@@ -1,4 +1,4 @@
-"""The log of a task, asked from the worker that ran it."""
+"""Task logs, fetched from the worker that ran the task."""
 
 from dataclasses import dataclass
 
@@ -9,18 +9,18 @@ from supervisor.ports.task_logs import LogPart, LogSource
 
 @dataclass(frozen=True)
 class TaskLogViews:
-    """Shows logs; any overlord can, since the rows say where they lie."""
+    """Shows task logs; any overlord can, because the rows name the worker."""
 
     store: Store
     source: LogSource
 
     def log(self, task_id: str, offset: int) -> LogPart:
-        """Return a piece of a task's log from `offset` on, a negative one counted from its end.
+        """Return a piece of a task's log from `offset`; a negative one counts from the end.
 
         Raises:
             TaskNotFound: there is no such task.
-            NoTaskLog: its worker has none of it, or has deleted it since.
-            WorkerUnavailable: its worker does not answer, or was never heard of.
+            NoTaskLog: its worker has no log of it, or has deleted the log.
+            WorkerUnavailable: its worker does not answer, or is unknown.
         """
         with self.store.reading() as tx:
             task = tx.tasks.get(task_id)

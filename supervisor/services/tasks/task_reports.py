@@ -1,7 +1,7 @@
-"""Reports of tasks in Druid's two shapes: live from the last sync, final from the rows.
+"""Task reports in Druid's two forms: live from the last sync, final from the rows.
 
-RUNNING         soft state of the leader: counters, rates, samples of rejected records
-SUCCESS, FAILED what it had counted when it ended; of the one that published, its samples
+RUNNING         soft state of the leader: counters, rates, samples of rejected records SUCCESS,
+FAILED the counters at the end; if the task published, its samples
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ Report = dict[str, object]
 
 @dataclass(frozen=True)
 class TaskReportViews:
-    """Assembles reports; those of running tasks only where the soft state is, at the leader."""
+    """Builds task reports; those of running tasks only on the leader, which has the soft state."""
 
     store: Store
     registry: WorkerRegistry
@@ -38,12 +38,12 @@ class TaskReportViews:
     clock: Clock
 
     def reports(self, task_id: str) -> Report:
-        """Return what a task has done so far, or had done when it ended.
+        """Return the counters and samples of a task, up to now or to its end.
 
         Raises:
             TaskNotFound: there is no such task.
-            NoTaskReports: it has not reported yet, or ended without a word.
-            LeaseLost: it runs, and this overlord does not lead.
+            NoTaskReports: the task has not reported yet, or ended without a report.
+            LeaseLost: the task runs, and this overlord does not lead.
         """
         with self.store.reading() as tx:
             task = tx.tasks.get(task_id)
@@ -106,5 +106,5 @@ def _events(errors: list[ParseError]) -> Report:
 
 
 def _read(start: Offsets, position: Offsets) -> Offsets:
-    """Return how many offsets were read: those of transactions' markers are among them."""
+    """Return the number of read offsets, with those of transaction markers."""
     return {p: max(0, position.get(p, at) - at) for p, at in start.items()}

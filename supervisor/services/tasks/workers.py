@@ -1,6 +1,6 @@
-"""Workers that people take out, and in again: a durable word, which placement keeps to.
+"""Disabling and enabling workers (cordon): the flag is stored, and placement obeys it.
 
-A disabled worker finishes what it has, also after it was started again, and is given nothing new.
+A disabled worker finishes its tasks, also after a restart, and gets no new ones.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from supervisor.ports.store import Clock, Store, Transaction
 
 @dataclass(frozen=True)
 class WorkerAdmin:
-    """The verbs; one instance per process, safe to call from many threads."""
+    """The worker verbs; one instance per process, safe to call from many threads."""
 
     store: Store
     clock: Clock
@@ -30,7 +30,7 @@ class WorkerAdmin:
     _one_at_a_time: Lock = field(default_factory=Lock)
 
     def disable(self, name: str, author: str) -> WorkerRow:
-        """Give a worker nothing new from now on; `name` is its id or its `host:port`.
+        """Disable a worker: it gets no new tasks; `name` is its id or its `host:port`.
 
         Raises:
             WorkerNotFound: no such worker has registered.
@@ -39,12 +39,12 @@ class WorkerAdmin:
         return self._set(name, author, disabled=True)
 
     def enable(self, name: str, author: str) -> WorkerRow:
-        """Let a worker take tasks again.  Raises as `disable`."""
+        """Enable a worker: it takes tasks again.  Raises as `disable`."""
         return self._set(name, author, disabled=False)
 
     def _set(self, name: str, author: str, *, disabled: bool) -> WorkerRow:
         verb = "disable-worker" if disabled else "enable-worker"
-        # The soft state follows the rows in the order in which they were written.
+        # The soft state must follow the rows in the order of their commits.
         with self._one_at_a_time:
             with self.store.leading(self.leadership.term()) as tx:
                 row = named(tx.workers.all(), name)
@@ -53,16 +53,16 @@ class WorkerAdmin:
                 ids = [v.supervisor_id for v in tx.specs.all_newest() if not v.terminated]
             self.registry.set_disabled(row.id, disabled=disabled)
         self.changed.notify()
-        for supervisor_id in ids:  # one may have waited for its slots, or lose its last one
+        for supervisor_id in ids:  # tasks may gain or lose slots
             self.loop.wake(supervisor_id)
         return row
 
 
 def named(rows: Sequence[WorkerRow], name: str) -> WorkerRow:
-    """Return the worker of this id, else the newest at this address (`host:port`).
+    """Return the worker with this id, else the newest at this address (`host:port`).
 
     Raises:
-        WorkerNotFound: there is none.
+        WorkerNotFound: there is no such worker.
     """
     by_id = [row for row in rows if row.id == name]
     at_place = [row for row in rows if address_of(row) == name]
@@ -73,10 +73,10 @@ def named(rows: Sequence[WorkerRow], name: str) -> WorkerRow:
 
 
 def address_of(row: WorkerRow) -> str:
-    """Return where a worker listens, as Druid's clients name it: `host:port`."""
+    """Return a worker's address in Druid's form, `host:port`."""
     return urlsplit(row.url).netloc
 
 
 def worker_urls(tx: Transaction) -> dict[str, str]:
-    """Return worker -> the address that it registered."""
+    """Return worker -> its registered address."""
     return {row.id: row.url for row in tx.workers.all()}

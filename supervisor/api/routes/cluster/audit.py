@@ -1,4 +1,4 @@
-"""Who changed what, and what was refused to whom."""
+"""Routes of the audit log and of denied tries."""
 
 from typing import Annotated
 

@@ -1,7 +1,7 @@
-"""What happened: as a list, and as a stream of server-sent events that goes on.
+"""Routes of lifecycle events: a paged list, and an endless stream of server-sent events.
 
-Last-Event-ID, ?after=  ──► what is stored after it, page by page ──► what happens from now on
-older than what is kept ──► one event `trimmed` tells the hole
+Last-Event-ID, ?after=      ──► stored events after it, page by page ──► new events
+older than the stored ones  ──► one event `trimmed` marks the hole
 """
 
 import asyncio
@@ -25,12 +25,12 @@ from supervisor.views.history import EventsPage, event_view
 router = APIRouter(prefix="/api/v1/events", tags=["history"])
 
 HEARTBEAT_S = 15.0
-"""Proxies and clients take a silent connection for a dead one; a comment is no event."""
+"""The period of heartbeats: proxies and clients drop a silent connection; a comment is no event."""
 LOOK_S = 1.0
-"""How soon a stream ends once the process is to end."""
+"""The longest time until a stream ends once the process is to end."""
 KNOWN_S = 600.0
-"""So long a stream goes on for a caller who had to prove who it is: then it is asked again, for
-it may have been revoked.  Clients connect anew by themselves, and go on behind the last event."""
+"""The longest stream for an authenticated caller, who may be revoked meanwhile.  Clients reconnect
+by themselves, and go on behind the last event."""
 RETRY_MS = 1_000
 _ID_MAX = 2**63 - 1
 _DIGITS_MAX = 18
@@ -84,10 +84,10 @@ async def stream_events(
     _, trimmed, newest = await run_in_threadpool(parts.chronicle.feed.stored, _ID_MAX)
     begin = newest if wanted is None else wanted
     if begin > newest:
-        hint = "begin at an id that the list tells, or leave it out"
+        hint = "begin at an id from the list of events, or leave it out"
         raise InvalidRequest([FieldError("/query/after", f"the newest event is {newest}", hint)])
     stream = _server_sent_events(parts, asking, begin, trimmed, supervisor)
-    headers = {"X-Accel-Buffering": "no"}  # a proxy that collects would hold events back
+    headers = {"X-Accel-Buffering": "no"}  # a buffering proxy would hold events back
     return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
 
 
@@ -111,7 +111,7 @@ async def _server_sent_events(
             if after < trimmed:
                 yield _trimmed(after, trimmed)
                 after = trimmed
-            woken.clear()  # before the look: what comes after it wakes us again
+            woken.clear()  # before the look: a later event wakes us again
             rows, trimmed = await _next_rows(parts, after, trimmed)
             shown = await _shown(parts, asking, rows)
             if shown is None:
@@ -137,7 +137,7 @@ async def _server_sent_events(
 async def _shown(
     parts: Services, asking: Caller, rows: list[NumberedEvent]
 ) -> list[NumberedEvent] | None:
-    """Return what the caller may see; None: the database does not say at the moment."""
+    """Return the caller's events; None: the database does not answer at the moment."""
     if asking.reads_all:
         return rows
     may = Shown.to(asking, parts)
@@ -152,14 +152,14 @@ async def _shown(
 
 
 async def _next_rows(parts: Services, after: int, trimmed: int) -> tuple[list[NumberedEvent], int]:
-    """Return what comes next, and up to where events were dropped meanwhile."""
+    """Return the next events, and the number up to which events were trimmed meanwhile."""
     feed = parts.chronicle.feed
     if (known := feed.remembered(after)) is not None:
         return known, trimmed
     try:
         rows, trimmed, _ = await run_in_threadpool(feed.stored, after)
     except Unavailable:
-        return [], trimmed  # the database comes back; the heartbeat tells that we are here
+        return [], trimmed  # the database may come back; the heartbeat keeps the client
     if rows and rows[0].number <= trimmed:
         return [], trimmed
     return rows, trimmed

@@ -1,4 +1,4 @@
-"""What is measured by looking, at each scrape: the lease, the loop, partitions, tasks and slots."""
+"""Metrics that are read at each scrape: the lease, the loop, partitions, tasks and slots."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -14,13 +14,13 @@ from supervisor.services.tasks.queries import TaskQueries
 from tasks.contract.messages import TaskPhase
 
 PARTITIONS_MAX = 200
-"""A supervisor with more partitions has no samples of them: what it has as a whole must do."""
+"""The maximum of partitions of a supervisor with samples per partition; beyond it, none."""
 UNREPORTED = "unreported"
-"""Of a task that is assigned, and that its worker has not told of yet."""
+"""The state of an assigned task that its worker has not reported yet."""
 
 
 class LeaseCollector(Collector):
-    """How the lease of this process fares."""
+    """Metrics of this process's lease."""
 
     def __init__(self, leadership: Leadership) -> None:
         """Look at nothing before a scrape."""
@@ -55,7 +55,7 @@ class LeaseCollector(Collector):
 
 
 class LoopCollector(Collector):
-    """Whether the loop keeps up."""
+    """Metrics of the loop's backlog."""
 
     def __init__(self, loop: Loop) -> None:
         """Look at nothing before a scrape."""
@@ -76,7 +76,7 @@ class LoopCollector(Collector):
 
 
 class PartitionCollector(Collector):
-    """How far each partition is behind, as the leader's last passes found it."""
+    """The lag of each partition, from the leader's last passes."""
 
     def __init__(self, supervisors: SupervisorQueries) -> None:
         """Look at nothing before a scrape."""
@@ -118,7 +118,7 @@ class PartitionCollector(Collector):
 
 
 class TaskCollector(Collector):
-    """Active tasks, workers and slots, as the leader knows them."""
+    """Active tasks, workers and slots, from the leader's soft state."""
 
     def __init__(self, tasks: TaskQueries) -> None:
         """Look at nothing before a scrape."""
@@ -156,7 +156,7 @@ class TaskCollector(Collector):
 
 
 def _states(active: list[tuple[str, str]], views: tuple[WorkerView, ...]) -> Counter[str]:
-    """Return state -> active tasks, which are (worker, task)."""
+    """Return state -> number of active tasks; `active` has (worker, task)."""
     phases = {
         (view.id, task_id): report.phase.value.lower()
         for view in views

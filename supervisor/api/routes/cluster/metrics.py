@@ -1,7 +1,7 @@
-"""What a Prometheus scraper reads: the queues' rows and what this process has counted.
+"""The Prometheus endpoint: gauges from the rows, counters and histograms of this process.
 
-Nothing is kept here and nothing is global: each scrape looks anew.  Gauges are rows, the same on
-every overlord; counters and histograms are of this process, and begin at zero with it.
+Nothing is cached and nothing is global: each scrape reads anew.  Gauges from rows are the same on
+every overlord.  Counters and histograms begin at zero with this process.
 """
 
 from collections import Counter
@@ -78,7 +78,7 @@ _GAUGES: Mapping[str, tuple[str, Callable[[QueueView], float | None]]] = Mapping
         ),
     }
 )
-"""Name -> help, value; None: not told."""
+"""Name -> help and value; a value None is left out."""
 _COUNTERS: Mapping[str, tuple[str, Callable[[QueueView], float]]] = MappingProxyType(
     {
         "added_total": ("Events ever added, by any overlord.", lambda view: view.row.next_seq - 1),
@@ -121,7 +121,7 @@ def get_metrics(parts: Parts) -> Response:
 
 
 class LeadershipCollector(Collector):
-    """Who leads, as this process sees it."""
+    """Whether this process leads, and which term it knows."""
 
     def __init__(self, leadership: Leadership) -> None:
         """Look at nothing before a scrape."""
@@ -142,7 +142,7 @@ class LeadershipCollector(Collector):
 
 
 class GapCollector(Collector):
-    """What is missing from tables, or twice in them, on record."""
+    """Offsets that are declared as gaps: missing from tables, or twice in them."""
 
     def __init__(self, supervisors: SupervisorQueries) -> None:
         """Look at nothing before a scrape."""
@@ -165,7 +165,7 @@ class GapCollector(Collector):
 
 
 class StateCollector(Collector):
-    """How supervisors are, as the leader's last passes found them."""
+    """The states of supervisors, from the leader's last passes."""
 
     def __init__(self, supervisors: SupervisorQueries) -> None:
         """Look at nothing before a scrape."""
@@ -188,14 +188,14 @@ class StateCollector(Collector):
 
 
 class LagCollector(Collector):
-    """How far supervisors are behind, as their last passes found them."""
+    """The lag of supervisors, from their last passes."""
 
     def __init__(self, supervisors: SupervisorQueries) -> None:
         """Look at nothing before a scrape."""
         self._supervisors = supervisors
 
     def collect(self) -> Iterator[Metric]:
-        """Yield both families; what is not known is left out.
+        """Yield both families; unknown values are left out.
 
         Raises:
             Unavailable: the metadata database does not answer.
@@ -220,7 +220,7 @@ class LagCollector(Collector):
 
 
 class ExportCollector(Collector):
-    """How far exported tables are behind what is published."""
+    """The lag of exported tables behind their tables."""
 
     def __init__(self, tables: TableQueries) -> None:
         """Look at nothing before a scrape."""
@@ -253,7 +253,7 @@ class ExportCollector(Collector):
 
 
 class CompactionCollector(Collector):
-    """What is being compacted."""
+    """The live compactions."""
 
     def __init__(self, compacting: Compacting) -> None:
         """Look at nothing before a scrape."""
@@ -280,14 +280,14 @@ class CompactionCollector(Collector):
 
 
 class QueueCollector(Collector):
-    """Turns one look at all queues into metric families."""
+    """The metrics of all event queues, from one look."""
 
     def __init__(self, queues: Operations) -> None:
         """Look at nothing before a scrape."""
         self._queues = queues
 
     def collect(self) -> Iterator[Metric]:
-        """Yield every family; each is there, with its help, also without a queue.
+        """Yield every family with its help, also without any queue.
 
         Raises:
             Unavailable: the metadata database does not answer.
@@ -339,7 +339,7 @@ def _batches(views: list[QueueView]) -> Metric:
 
 
 def _buckets(batches: BatchTimes) -> list[tuple[str, float]]:
-    """Return upper bound -> batches up to it, as Prometheus adds them up."""
+    """Return upper bound -> batches up to it, cumulative as in Prometheus."""
     bounds = [*(str(bound) for bound in BATCH_BOUNDS_S), "+Inf"]
     return list(zip(bounds, accumulate(batches.buckets), strict=True))
 

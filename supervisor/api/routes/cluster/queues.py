@@ -1,4 +1,4 @@
-"""Event queues: how they stand, what was set aside, and the verbs of an operator."""
+"""Routes of event queues: their states, failed events, and the verbs of an operator."""
 
 import base64
 import functools
@@ -48,7 +48,7 @@ def list_queues(parts: Parts, asking: Asking) -> list[QueueState]:
 
 
 def _shown(parts: Parts, asking: Caller) -> Callable[[QueueName], bool]:
-    """Return whether the caller may see a queue; each container is looked up once."""
+    """Return a filter of queues that the caller may see; each container is looked up once."""
     if asking.reads_all:
         return lambda _: True
     tables = functools.cache(Ownership(parts.store).of_container)
@@ -181,7 +181,7 @@ def _row(failed: FailedEvent) -> FailedRow:
 
 
 def _payload(payload: bytes) -> tuple[JsonValue, str | None]:
-    """Return it as JSON, or as base64 text if it is none."""
+    """Return a payload as JSON, or as base64 text if it is not JSON."""
     try:
         document: JsonValue = json.loads(payload, parse_constant=_no_constant)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""How this process is."""
+"""Routes of this process's status: version, leader and health."""
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
@@ -42,7 +42,7 @@ def get_process_health(request: Request, parts: Parts, asking: Asking) -> Respon
     """
     parts.check()
     if dead := [_error(row) for row in parts.queues.dead()]:
-        if not asking.reads_all:  # anybody may ask, and names are not for anybody
+        if not asking.reads_all:  # open to all callers, so without names
             return render_error(request, Unavailable("an event queue is dead"))
         listed = [vars(error) | {"detail": str(error)} for error in dead]
         return render_error(request, dead[0], {"dead": listed})

@@ -1,6 +1,6 @@
-"""resetToLatestAndBackfill, on Druid's path.  Source: Druid 33's API reference.
+"""The route resetToLatestAndBackfill, on Druid's path.  Source: Druid 33's API reference.
 
-Druid's answer is `{id, backfillSupervisorId}`; the other members tell what became of it.
+Druid's answer is `{id, backfillSupervisorId}`; the other members are the result of both parts.
 """
 
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""What a POST of a spec would do: judged by the same rules, and nothing is changed."""
+"""The route of the dry run: a posted spec is judged by the same rules, and nothing is changed."""
 
 from typing import Annotated
 

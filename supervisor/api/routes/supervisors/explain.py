@@ -1,4 +1,4 @@
-"""Why a supervisor stands as it does."""
+"""The route of a supervisor's explanation: its state, the reasons, and the next step."""
 
 from fastapi import APIRouter
 

@@ -1,4 +1,4 @@
-"""What was asked of supervisors, and whether it is done."""
+"""Routes of operations: long-running requests to supervisors, and their progress."""
 
 from fastapi import APIRouter, Response
 
@@ -11,11 +11,11 @@ from supervisor.views.operations import OperationsPage, OperationView
 router = APIRouter(prefix="/api/v1/operations", tags=["history"])
 
 HEADER = "Tidegate-Operation"
-"""Of the answer to each verb that takes its time: the id to ask for here."""
+"""The header with the id of the operation, in the answer to each long-running verb."""
 
 
 def named(response: Response, operation_id: str | None) -> None:
-    """Tell the id of an operation in the header of an answer; None: nothing is to be done."""
+    """Add an operation's id to the headers of an answer; None: there is no operation."""
     if operation_id:
         response.headers[HEADER] = operation_id
 

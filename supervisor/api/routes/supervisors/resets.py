@@ -1,6 +1,7 @@
 """Reset and reset to given offsets, on Druid's paths.  Source: Druid 33's API reference.
 
-Druid's answer is `{"id"}` and means "queued"; here it is done, and the answer tells what it did.
+Druid's answer is `{"id"}` and means "queued".  Here the reset is complete, and the answer has its
+result.
 """
 
 from collections.abc import Mapping
@@ -44,7 +45,7 @@ OFFSETS_BODY: dict[str, object] = {
 }
 _OFFSET_MAX = 2**63 - 1
 _MAPS = ("partitionOffsetMap", "partitionSequenceNumberMap")
-"""Druid takes either name, and writes both."""
+"""Druid accepts either name, and writes both."""
 
 DryRun = Annotated[
     bool, Query(alias="dryRun", description="Tell what it would do, and change nothing.")
@@ -87,7 +88,7 @@ def reset_offsets(
 
 
 def moved(done: ResetDone) -> Moved:
-    """Return what a reset did as the routes tell it."""
+    """Return the result of a reset in the form of the routes."""
     return Moved(
         id=done.supervisor_id,
         dry_run=done.dry_run,
@@ -113,10 +114,10 @@ def _partition(move: OffsetMove) -> MovedPartition:
 
 
 def _offsets(document: Mapping[str, object], spec: SupervisorSpec) -> dict[TopicPartition, int]:
-    """Read Druid's body.
+    """Parse Druid's body.
 
     Raises:
-        InvalidRequest: with each place that is wrong.
+        InvalidRequest: with each invalid place.
     """
     if document.get("type") != spec.type:
         raise _refused("/type", f"must be {spec.type}", f'"{spec.type}"')

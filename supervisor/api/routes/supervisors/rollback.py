@@ -1,4 +1,4 @@
-"""Back to an earlier version of a spec; Druid has nothing like it."""
+"""The route of a rollback to an earlier version of a spec, an addition to Druid's API."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Looking before posting: Druid's sampler, and what workers answer to it."""
+"""Routes of the sampler: Druid's sampler for people, and the answers of workers."""
 
 import asyncio
 
@@ -20,7 +20,7 @@ from tasks.runtime.secrets import without_secrets
 router = APIRouter(tags=["sampler"])
 
 GRACE_S = 1.0
-"""An answer that is under way when the time is over may still arrive."""
+"""Seconds beyond the deadline for an answer that is under way."""
 SAMPLER_BODY: dict[str, object] = {
     "requestBody": {
         "required": True,
@@ -67,12 +67,12 @@ def answer_sample(sample_id: str, body: SampleAnswer, token: Token, parts: Parts
 async def sampled(
     parts: Services, request: SampleRequest, seen: Probed | None = None
 ) -> SampleView:
-    """Ask a worker for a sample and wait for it; no thread waits meanwhile.
+    """Order a sample from a worker and await it; no thread waits meanwhile.
 
     Raises:
-        SampleUnanswered: it did not come in time.
+        SampleUnanswered: the answer did not come in time.
         SampleFailed: the worker could not read the records.
-        And what `Sampling.begin` raises.
+        The errors of `SampleRequests.begin`.
     """
     pending = await run_in_threadpool(parts.sampling.begin, request, seen)
     try:

@@ -84,9 +84,9 @@ def post_spec(
 
 
 def posted(done: Applied, response: Response) -> dict[str, object]:
-    """Return the members of `Posted`, and fill in the headers that go with them.
+    """Return the members of `Posted`, and set the headers that go with them.
 
-    What there is nothing to say of is left out.
+    Empty members are left out.
     """
     if done.etag:
         response.headers["ETag"] = done.etag
@@ -221,7 +221,7 @@ def get_history(
 
 
 def _readable(versions: list[SpecVersion], asking: Caller) -> list[SpecVersion]:
-    """Return what the caller may read; tombstones, if that is anything."""
+    """Return the versions that the caller may read; tombstones only beside a readable version."""
     found = [v for v in versions if v.spec is None or asking.may_read(v.spec.data_source)]
     return found if any(v.spec is not None for v in found) or asking.reads_all else []
 

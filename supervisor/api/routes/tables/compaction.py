@@ -1,4 +1,4 @@
-"""Compaction: the rule of a table, what was and is being compacted, and asking for it now."""
+"""Routes of compaction: the rule of a table, its compactions, and compaction on demand."""
 
 from typing import Annotated
 

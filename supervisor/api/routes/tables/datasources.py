@@ -1,4 +1,4 @@
-"""What Druid lacks: tables and their files, ledgers, plans with their reasons."""
+"""Routes that Druid lacks: tables and their files, ledgers, plans with their reasons."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""Exported tables: how they stand, and code that reads a table."""
+"""Routes of exported tables: their states, and code snippets that read a table."""
 
 from functools import partial
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Records that could not be read, as they were sent."""
+"""Routes of quarantined records: records that could not be read, as they were sent."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""The end of segments' life: Druid's paths for marking them, ours for rules and for looking.
+"""Routes of segments and retention: marking on Druid's paths, rules and lists on ours.
 
 Source: Druid's overlord, OverlordDataSourcesResource.
 """
@@ -62,7 +62,7 @@ class Which(Wire):
         return self
 
     def selection(self) -> SegmentSelection:
-        """Return what is asked for."""
+        """Return the selection of the request."""
         interval = None if self.interval is None else parse_interval(self.interval)
         return SegmentSelection(ids=self.segment_ids, interval=interval)
 

@@ -1,1 +1,1 @@
-"""Routes of tasks and workers, those between the planes among them."""
+"""Routes of tasks and workers, and the calls between the planes."""

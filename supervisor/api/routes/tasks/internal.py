@@ -1,4 +1,4 @@
-"""What workers ask of the overlord: the calls of the seam."""
+"""Routes of the seam: calls of workers to the overlord."""
 
 import asyncio
 
@@ -46,7 +46,7 @@ async def sync(worker: str, body: SyncRequest, request: Request, parts: Parts) -
             except TimeoutError:
                 return answer
             if await request.is_disconnected():
-                return answer  # not heard of again: another look would count as a sign of life
+                return answer  # not recorded again: another look would count as a sign of life
     finally:
         parts.changed.unsubscribe(woken)
 
@@ -58,7 +58,7 @@ def _synced(parts: Parts, report: SyncRequest) -> SyncResponse:
 
 
 def _masked(body: SyncRequest) -> SyncRequest:
-    """Return a report without secrets that are known here: its worker may be of any version."""
+    """Return a report with known secrets masked: its worker may be of any version."""
     tasks = tuple(
         each.model_copy(update={"detail": without_secrets(each.detail)}) for each in body.tasks
     )

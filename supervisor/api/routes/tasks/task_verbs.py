@@ -1,6 +1,6 @@
-"""Druid's task routes: what is done to tasks, and what is not done here.
+"""Druid's task routes that change tasks, and those that Tidegate refuses.
 
-Source: Druid's OverlordResource.  What Druid's own tasks ask for (`/action`, locks) has no
+Source: Druid's OverlordResource.  Calls of Druid's own tasks (`/action`, locks) have no
 counterpart: a supervisor is the only writer of tasks, and nothing is locked.
 """
 

@@ -1,4 +1,4 @@
-"""Druid's task routes: what there is.  Source: Druid's OverlordResource."""
+"""Druid's task routes that read tasks.  Source: Druid's OverlordResource."""
 
 from typing import Annotated
 
@@ -55,16 +55,16 @@ def list_tasks(
         return []
     if asking.reads_all:
         return parts.tasks.tasks(state, datasource, max, within)
-    # What the caller may read, among the newest.
+    # the tasks that the caller may read, among the newest
     found = parts.tasks.tasks(state, datasource, ROWS_MAX, within)
     return [row for row in found if asking.may_read(row.data_source)][:max]
 
 
 def interval_of(text: str, name: str) -> Interval:
-    """Read an interval of a query as Druid's clients write it, `a_b` or `a/b`.
+    """Parse an interval of a query in the form of Druid's clients, `a_b` or `a/b`.
 
     Raises:
-        InvalidRequest: it is none.
+        InvalidRequest: the text is not an interval.
     """
     try:
         return parse_interval(text.replace("_", "/"))
@@ -165,5 +165,5 @@ def get_task_status(task_id: str, parts: Parts) -> TaskStatusView:
 
 
 def submitted_of(parts: Parts) -> SubmittedTasks:
-    """Return the tasks that people submit."""
+    """Return the verbs on submitted tasks."""
     return SubmittedTasks(parts.store, parts.service)

@@ -1,4 +1,4 @@
-"""Who leads, and which workers there are.  Source: Druid 33's API reference."""
+"""Routes of the leader and the workers.  Source: Druid 33's API reference."""
 
 from typing import Literal, NoReturn
 
