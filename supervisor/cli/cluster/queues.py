@@ -1,4 +1,4 @@
-"""`tidegate queue ...`: deferred work, what holds it up, and what to do about it."""
+"""`tidegate queue ...`: show event queues, replay or drop failed events, repair dead queues."""
 
 from datetime import UTC, datetime
 from typing import Annotated
