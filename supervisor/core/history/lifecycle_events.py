@@ -21,7 +21,7 @@ SCHEMA = 1
 
 
 class EventKind(StrEnum):
-    """The kind of a lifecycle event, named as clients see it."""
+    """What can happen; the words are those of the clients."""
 
     SUPERVISOR_CREATED = "supervisor-created"
     SPEC_STORED = "spec-stored"

@@ -32,7 +32,7 @@ def number_of(operation_id: str) -> int:
 
 
 class OperationKind(StrEnum):
-    """The kind of an operation: the verb that a person used."""
+    """What can be asked for."""
 
     APPLY = "apply"
     ROLLBACK = "rollback"
@@ -48,7 +48,7 @@ class OperationKind(StrEnum):
 
 
 class OperationState(StrEnum):
-    """The progress of an operation."""
+    """How far it is."""
 
     RUNNING = "running"
     DONE = "done"

@@ -18,7 +18,7 @@ from tasks.contract.offsets import Offsets
 
 
 class Comparison(StrEnum):
-    """The result of comparing the digests of two replicas."""
+    """What a comparison found."""
 
     SAME = "same"
     OTHER_ROWS = "other-rows"

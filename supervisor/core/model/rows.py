@@ -89,7 +89,7 @@ class OffsetGap:
 
 
 class GenerationState(StrEnum):
-    """The state of a generation; see the diagram of the module."""
+    """Where a generation stands; see the diagram of the module."""
 
     READING = "READING"
     PAUSING = "PAUSING"
@@ -157,7 +157,7 @@ class Generation:
 
 
 class TaskStatus(StrEnum):
-    """The status of a task, in Druid's words."""
+    """Druid's words for how a task stands, and one for what this release does not know."""
 
     RUNNING = "RUNNING"
     SUCCESS = "SUCCESS"

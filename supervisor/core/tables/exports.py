@@ -127,7 +127,7 @@ def queue_name(table_format: ExportFormat) -> str:
 
 
 class ExportState(StrEnum):
-    """The state of an export compared with its table."""
+    """How an export stands to its table."""
 
     OFF = "off"
     """Switched off; the exported table stays as it was."""
