@@ -25,7 +25,7 @@ class AuditPage(Wire):
 
     entries: list[AuditView]
     next: str | None
-    """The `cursor` of the page behind this one; null: there is none."""
+    """The `cursor` of the next page; null: there is none."""
 
 
 def audit_view(entry: AuditEntry) -> AuditView:

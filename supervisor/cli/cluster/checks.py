@@ -32,7 +32,7 @@ _FROZEN = (
     "a process that is frozen while it writes to SQLite blocks all others, so that no overlord can "
     "take over, until it goes on or ends; PostgreSQL ends such a session"
 )
-_FIX_METADATA = "check TIDEGATE_METADATA_URL, and that the database is up and lets us in"
+_FIX_METADATA = "check TIDEGATE_METADATA_URL, and that the database is up and accepts the login"
 
 
 def check_java(choice: str, data_dir: Path) -> tuple[InstallationCheck, Java | None]:
@@ -66,7 +66,7 @@ def check_jars(
     except (RuntimePartError, OSError) as error:
         if part is JarGroup.FORMATS:  # an old folder of jars without formats works for all else
             return InstallationCheck(name, Result.NOTE, f"Avro records cannot be read: {error}")
-        fix = f"remove the folder to fetch it anew: {data_dir / 'jars'}"
+        fix = f"remove the folder to fetch it again: {data_dir / 'jars'}"
         own_fix = "correct the folder that TIDEGATE_JARS names"
         return InstallationCheck(name, Result.PROBLEM, str(error), fix if own is None else own_fix)
     return InstallationCheck(name, Result.OK, f"{len(jars)} jars of {pinned.name}, each as pinned")

@@ -143,7 +143,7 @@ def _stream(
 
 def _line(event: dict[str, object]) -> str:
     if event["type"] == "trimmed":
-        return f"events {event['from']} to {event['to']} are gone: look at status and lists anew"
+        return f"events {event['from']} to {event['to']} are gone: look at status and lists again"
     at = str(event.get("at", ""))[:19].replace("T", " ")
     group = "" if event.get("group") is None else f" group {event['group']}"
     detail = event.get("detail")

@@ -145,7 +145,7 @@ def _add_views(
         if known != name:
             shown |= {known: known, name: known}
             print_notice(
-                f"warning: {name} is left out: DuckDB takes its name for {known}; query it alone"
+                f"warning: {name} is left out: DuckDB cannot tell it from {known}; query it alone"
             )
             continue
         view = view_of(table, paths[name], pq.read_schema)

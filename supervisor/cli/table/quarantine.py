@@ -157,7 +157,7 @@ def show(
     show_text("")
     show_text(_text_or_base64(quarantined.value, quarantined.value_base64))
     if quarantined.cut:
-        print_notice("It is longer than what is shown.")
+        print_notice("The record is longer than what is shown.")
 
 
 @commands.command("replay")

@@ -174,7 +174,7 @@ def _ended(message: Message, job: Replay, marks: Mapping[int, tuple[int, int]]) 
         raise KafkaException(error)
     if offset is None or offset < marks[partition][1]:
         raise CommandFailed(
-            f"a transaction is open in {job.topic}:{partition}: what stands behind it is not shown",
+            f"a transaction is open in {job.topic}:{partition}: records behind it cannot be read",
             "send to a topic that nobody else writes to, or wait until it has ended",
         )
     return partition
@@ -195,7 +195,7 @@ def _watermarks(job: Replay) -> dict[int, tuple[int, int]]:
         topics = consumer.list_topics(timeout=_ASK_S).topics
         if job.topic not in topics:
             raise CommandFailed(
-                f"there is no topic {job.topic}", "make it first, such that it keeps its records"
+                f"there is no topic {job.topic}", "create it first, so that it keeps its records"
             )
         return {
             p: consumer.get_watermark_offsets(Place(job.topic, p), timeout=_ASK_S)

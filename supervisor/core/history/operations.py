@@ -129,7 +129,7 @@ def judge_operation(operation: Operation, facts: OperationFacts) -> Progress:
             | OperationKind.RESET_OFFSETS
             | OperationKind.RESET_TO_LATEST_AND_BACKFILL
         ):
-            return _done(operation.at)  # its transaction is all there is to it
+            return _done(operation.at)  # a reset is done with its transaction
         case OperationKind.HANDOFF:
             return _handoff(operation, facts)
         case OperationKind.SUSPEND | OperationKind.TERMINATE:

@@ -59,7 +59,7 @@ class SpecProblems:
     def look_at(self, document: object, moved: Mapping[str, str]) -> None:
         """Continue with another form of the document; `moved`: new pointer -> original pointer."""
         self._document = document
-        self._moved = tuple(sorted(moved.items(), reverse=True))  # what is within one comes first
+        self._moved = tuple(sorted(moved.items(), reverse=True))  # inner places first
 
     def refuse(self, pointer: str, message: str, hint: str = "") -> None:
         """Note an error at `pointer`; `hint` says what to do."""

@@ -209,7 +209,7 @@ def _ask(
 
     def ask(replica: Replica) -> JournalView:
         if (patience_s := left_s()) <= 0:
-            raise WorkerUnavailable(f"{replica.task.id} was not asked, others took {WITHIN_S:g} s")
+            raise WorkerUnavailable(f"{replica.task.id} was not asked: others took {WITHIN_S:g} s")
         return journals.journal(replica.url, replica.task.id, replica.task.token, patience_s)
 
     turns = zip_longest(*(live.replicas for live in ranges))

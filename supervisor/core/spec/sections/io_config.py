@@ -176,7 +176,7 @@ class KafkaIoConfig(Section):
         """Require one source, and check bounds against the other fields."""
         pattern = kept.get("topicPattern")
         if pattern is not None and written.get("stream") == pattern and not written.get("topic"):
-            kept.pop("topic", None)  # as Druid writes it again
+            kept.pop("topic", None)  # `stream` repeats the pattern, as in Druid
         _check_source(notes, kept, pointer)
         _check_bounded(notes, kept, pointer)
 
