@@ -15,7 +15,7 @@ NO_PARAMS: Mapping[str, str | None] = MappingProxyType({})
 def rows_up_to(
     client: Client, path: str, rows: str, limit: int, params: Mapping[str, str | None] = NO_PARAMS
 ) -> ApiReply:
-    """Return the last page's answer, with up to `limit` rows of all pages in its member `rows`.
+    """Return the last page's answer, with up to `limit` entries of all pages in member `rows`.
 
     A page may have fewer rows than requested, because the caller may not see all of them.
     Parameters that are None are not sent.

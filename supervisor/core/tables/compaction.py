@@ -286,7 +286,7 @@ def failed_too_often(ended: Iterable[Compaction], now: datetime) -> set[str]:
 def why_lost(
     row: Compaction, views: Mapping[str, WorkerView], now: datetime, led_since: datetime
 ) -> str:
-    """Return the reason why a compaction will never end by itself; empty: it may still end."""
+    """Return the reason to give a compaction up; empty: it may still end by itself."""
     if not row.worker_id:
         return ""
     view = views.get(row.worker_id)
