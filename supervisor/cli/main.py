@@ -1,7 +1,7 @@
-"""The command `tidegate`, and what becomes of an error: one line, and an exit code.
+"""Entry point of the command `tidegate`: the tree of commands, and error handling.
 
-See `shell/problems.py` for the exit codes.  A command that fails in a way that nobody foresaw says
-so in one line; TIDEGATE_DEBUG=1 shows where.
+An error becomes one line and an exit code (`shell/problems.py`), also an unexpected error.
+TIDEGATE_DEBUG=1 shows the traceback.
 """
 
 import contextvars
@@ -100,7 +100,7 @@ def _options(
 
 def run(arguments: Sequence[str]) -> int:
     """Carry out one command line and return its exit code."""
-    # In a context of its own: what one command line chooses (form, profile) ends with it.
+    # In a context of its own, so that its form and profile end with it.
     context = contextvars.copy_context()
     return context.run(_guarded, lambda: app(list(arguments), prog_name="tidegate"))
 
@@ -118,7 +118,7 @@ def _guarded(command: Callable[[], object]) -> int:
     except KeyboardInterrupt:
         return _INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our answer has enough of it; the interpreter must not flush it again.
+        # The reader closed the pipe; the interpreter must not flush stdout again at its exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except Exception as error:
@@ -136,7 +136,7 @@ def _debug() -> bool:
 
 
 def main() -> None:
-    """Run the command line of this process, and end it."""
+    """Run the command line of this process, and exit with its code."""
     sys.exit(run(sys.argv[1:]))
 
 

@@ -1,1 +1,1 @@
-"""What is answered, as pydantic models; the API, the command line and `verify/` import them."""
+"""Response models in pydantic; the API, the command line and `verify/` import them."""

@@ -1,4 +1,4 @@
-"""What a POST of a spec would do, as it is shown."""
+"""Response model of a dry run: the effects that a POST of a spec would have."""
 
 from pydantic import Field, JsonValue
 
@@ -39,7 +39,7 @@ class Connection(Wire):
     reachable: bool
     topics: tuple[TopicView, ...]
     error: str | None
-    """Why not, and what to do."""
+    """The reason why the topics cannot be read, and what to do; null: they can."""
 
 
 class WouldChange(Wire):
@@ -56,33 +56,33 @@ class DryRunView(Wire):
     """What a POST of a spec would do; nothing was changed."""
 
     id: str | None
-    """Of the supervisor; null if the document does not make a spec."""
+    """Id of the supervisor; null if the document is no valid spec."""
     valid: bool
-    """A POST would be taken."""
+    """Whether a POST would be accepted."""
     errors: tuple[WrongField, ...]
     warnings: tuple[str, ...]
-    """What the document says that has no effect, and columns that become another type."""
+    """Fields without effect, and columns that become another type."""
     spec: dict[str, object] | None
-    """As GET would answer it; null if the document makes none that is allowed here."""
+    """The spec as GET would answer it; null if it is invalid or not allowed here."""
     connect: Connection | None
-    """Null: nothing has connected, for the spec is refused before that."""
+    """Null: no connection was tried, because the spec is refused before."""
     exists: bool
-    """A supervisor of this id is there already."""
+    """Whether a supervisor with this id exists already."""
     changes: tuple[WouldChange, ...]
-    """Against its stored version; empty if there is none."""
+    """Changes of the stored version; empty if there is none."""
     restarts: Restarts
     restarts_what: str
-    """The same in a sentence."""
+    """The value of `restarts` in a sentence."""
     sample: SampleView | None
-    """Null: none was asked for, or there is none."""
+    """Null: no sample was requested, or it failed."""
     sample_error: str | None
-    """Why there is none."""
+    """The reason why the sample failed."""
 
 
 def dry_run_view(
     verdict: DryRunOutcome, sample: SampleView | None = None, sample_error: str | None = None
 ) -> DryRunView:
-    """Return a verdict as it is shown."""
+    """Return the response for the outcome of a dry run."""
     spec, impact = verdict.spec, verdict.impact or NO_IMPACT
     refused = "the spec would be refused: nothing changes"
     connect = None

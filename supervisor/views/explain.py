@@ -1,7 +1,7 @@
-"""Why a supervisor stands as it does, in sentences; made of what status and plans tell.
+"""Explanation of a supervisor's state in sentences, derived from its status and plans.
 
-In order of importance: what it is and why, what it waits for, what would change it, what comes
-next, what went wrong lately and the remedy.
+The order is that of importance: the state and its reason, what the supervisor waits for, what
+would change the state, the next steps, recent failures and their remedy.
 """
 
 from collections.abc import Iterator, Sequence
@@ -62,7 +62,7 @@ class Sentence(Wire):
     about: Topic
     text: str
     since: Instant | None = None
-    """Since when it is so, or when it was; null: not known."""
+    """When the state began, or the time of the event; null: not known."""
 
 
 class Explanation(Wire):
@@ -78,7 +78,7 @@ class Explanation(Wire):
 def explain(
     status: SupervisorStatus, stored: StoredState | None, plans: Sequence[PlanView]
 ) -> Explanation:
-    """Return the sentences; `stored` says since when the state lasts, if it is the same one."""
+    """Return the explanation; `stored` has the start of the state, if the state is the same."""
     now = status.payload
     return Explanation(
         supervisor_id=status.id,

@@ -1,4 +1,4 @@
-"""Ranges and how long each step of them took, as they are shown."""
+"""Response models of generations (ranges): attempts, and the duration of each step."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -25,13 +25,13 @@ class StepTimes(Wire):
     """How long each step took, in milliseconds; null: it is not over, or was not needed."""
 
     reading: int | None
-    """From its opening to the pause that led to its end."""
+    """From the opening to the pause that led to the end."""
     pausing: int | None
-    """From there until its end was fixed; its successor read on from then."""
+    """From that pause until the end was fixed; the successor reads on from then."""
     finishing: int | None
-    """From there until its first replica had read to the end and asked to publish."""
+    """From the fixed end until the first replica had read to it and requested to publish."""
     publishing: int | None
-    """From there until it was published; waiting for its predecessors included."""
+    """From that request until the publish, including the wait for predecessors."""
     total: int | None
 
 
@@ -41,7 +41,7 @@ class DivergedView(Wire):
     task_id: str
     digest: str
     records: int
-    """How many it read."""
+    """The number of records that the replica read."""
     found: Comparison
 
 
@@ -56,24 +56,24 @@ class GenerationView(Wire):
     task_count: int
     start: WireOffsets
     end: WireOffsets | None
-    """Null until it is fixed."""
+    """Null until the end is fixed."""
     records: int | None
-    """Offsets from start to end."""
+    """The number of offsets from start to end."""
     rows: int | None
-    """Published ones."""
+    """Published rows."""
     rejected: int | None
     published_by: str | None
     digest: str | None
-    """What the published replica made of its records; null: not published, or not known."""
+    """Digest of the published replica; null: not published, or not known."""
     diverged: list[DivergedView]
-    """Other replicas that made something else of them."""
+    """Other replicas whose digest differs."""
     handoff_why: str
     opened_at: Instant
     pausing_at: Instant | None
     end_fixed_at: Instant | None
     first_finished_at: Instant | None
     ended_at: Instant | None
-    """Published, found empty, or discarded; null: it is live."""
+    """When the range was published, found empty or discarded; null: it is live."""
     durations: StepTimes
     attempts: list[AttemptView]
 
@@ -84,13 +84,13 @@ class GenerationsPage(Wire):
     supervisor_id: str
     generations: list[GenerationView]
     next: str | None
-    """The `cursor` of the page behind this one; null: there is none."""
+    """The `cursor` of the next page; null: there is none."""
 
 
 def generation_view(
     generation: Generation, tasks: Sequence[Task], publication: Publication | None
 ) -> GenerationView:
-    """Return a range as it is shown."""
+    """Return the response for one range."""
     end, start = generation.end, generation.start
     records = None if end is None else sum(end[p] - start[p] for p in start)
     return GenerationView(
@@ -138,7 +138,7 @@ def _durations(of: Generation) -> StepTimes:
 def _ms(begin: datetime | None, end: datetime | None) -> int | None:
     if begin is None or end is None:
         return None
-    return max(0, int((end - begin).total_seconds() * 1_000))  # written by several clocks
+    return max(0, int((end - begin).total_seconds() * 1_000))  # the times are of several clocks
 
 
 def _attempt(task: Task) -> AttemptView:
@@ -159,7 +159,7 @@ def generation_views(
     tasks: Sequence[Task],
     publications: Mapping[str, Publication],
 ) -> list[GenerationView]:
-    """Return ranges as they are shown, each with its tasks by replica and attempt."""
+    """Return the responses for ranges, each with its tasks by replica and attempt."""
     mine: dict[str, list[Task]] = {}
     for task in sorted(tasks, key=lambda task: (task.replica, task.attempt)):
         mine.setdefault(task.generation_id, []).append(task)

@@ -1,4 +1,4 @@
-"""What happened, as it is shown."""
+"""Response models of the history: audit entries and lifecycle events."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ class AuditView(Wire):
 
     at: Instant
     actor: str
-    """A user's name as the request told it, `overlord`, or `task <id>`."""
+    """The user's name from the request, `overlord`, or `task <id>`."""
     action: str
     subject: str
     detail: dict[str, str]
@@ -25,11 +25,11 @@ class AuditPage(Wire):
 
     entries: list[AuditView]
     next: str | None
-    """The `cursor` of the page behind this one; null: there is none."""
+    """The `cursor` of the next page; null: there is none."""
 
 
 def audit_view(entry: AuditEntry) -> AuditView:
-    """Return an entry as it is shown."""
+    """Return the response for one audit entry."""
     return AuditView(
         at=entry.at,
         actor=entry.actor,
@@ -43,7 +43,7 @@ class EventView(Wire):
     """One thing that happened; `detail` has the members of its type."""
 
     id: int
-    """1, 2, 3, ... in the order of commits."""
+    """The event's number: 1, 2, 3, ... in the order of commits."""
     schema_version: int = Field(default=SCHEMA, alias="schema")
     type: EventKind
     at: Instant
@@ -59,13 +59,13 @@ class EventsPage(Wire):
 
     events: list[EventView]
     newest: int
-    """The id of the last event of all: a stream after it begins where this list ends."""
+    """The id of the newest event of all; a stream after this id continues the list."""
     next: str | None
-    """The `cursor` of the page behind this one; null: there is none, or it was trimmed."""
+    """The `cursor` of the next page; null: there is none, or it was trimmed."""
 
 
 def event_view(numbered: NumberedEvent) -> EventView:
-    """Return a happening as it is shown."""
+    """Return the response for one lifecycle event."""
     event = numbered.happening
     return EventView(
         id=numbered.number,
@@ -80,5 +80,5 @@ def event_view(numbered: NumberedEvent) -> EventView:
 
 
 def event_views(events: Sequence[NumberedEvent]) -> list[EventView]:
-    """Return happenings as they are shown."""
+    """Return the responses for lifecycle events."""
     return [event_view(each) for each in events]

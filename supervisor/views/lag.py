@@ -1,4 +1,4 @@
-"""The lag of a supervisor over time, as it is shown."""
+"""Response models of a supervisor's lag over time."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -11,11 +11,11 @@ class LagSample(Wire):
     """How far a supervisor was behind; of several samples in a step the worst."""
 
     at: Instant
-    """When the step begins; without steps, when the sample was taken."""
+    """The begin of the step; without steps, the time of the sample."""
     records: int | None
-    """Null: not known then."""
+    """Unread records; null: not known at that time."""
     millis: int | None
-    """Age of the oldest record that was not read yet; null: not known then."""
+    """Age of the oldest unread record; null: not known at that time."""
 
 
 class LagHistory(Wire):
@@ -28,7 +28,7 @@ class LagHistory(Wire):
 def lag_history(
     supervisor_id: str, samples: Sequence[tuple[datetime, Lag]], step: timedelta | None
 ) -> LagHistory:
-    """Return samples as they are shown."""
+    """Return the response for lag samples; `step` None: each sample by itself."""
     selected = samples if step is None else stepped(samples, step)
     return LagHistory(
         supervisor_id=supervisor_id,

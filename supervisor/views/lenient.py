@@ -1,8 +1,8 @@
-"""Tolerant reading of answers: the reader is of one release, the overlord may be of another.
+"""Tolerant reading of responses from an overlord of another release.
 
-The API answers what the models of this package declare.  A reader takes the same model through
-`lenient`: a member that a newer overlord adds is ignored, a word that it adds to a choice is read
-as text, and a member that an older overlord does not have yet is empty; an id is never left out.
+The API answers with the models of this package.  A client reads the same model through `lenient`.
+A member that a newer overlord adds is ignored, and a value that it adds to an enum is read as text.
+A member that an older overlord does not have yet is empty, except that an id is always required.
 """
 
 import functools
@@ -19,7 +19,7 @@ from pydantic_core import PydanticUseDefault
 T = TypeVar("T")
 
 _ID = "id"
-"""The one member that nothing is read without."""
+"""The one member that is always required."""
 
 _EMPTY: Mapping[object, object] = MappingProxyType(
     {str: "", int: 0, float: 0.0, bool: False, list: [], tuple: (), dict: {}, JsonValue: None}
@@ -27,10 +27,10 @@ _EMPTY: Mapping[object, object] = MappingProxyType(
 
 
 def lenient(kind: type[T], *, whole: bool = False) -> type[T]:
-    """Return a type that reads as `kind` does, and is tolerant; what it reads is a `kind`.
+    """Return a tolerant subtype of `kind`, which is a model or a list of models.
 
-    `kind`: a model, or a list of models.  `whole`: a member that `kind` requires is required, and
-    no word is new, for an answer that proves nothing unless all of it is known.
+    `whole`: members that `kind` requires are required, and unknown enum values are refused.  This
+    is for responses that prove something only if all of the response is understood.
     """
     return cast("type[T]", _loose(kind, whole))
 
@@ -52,7 +52,7 @@ def _loose(kind: object, whole: bool) -> object:
 
 
 class _Tolerant:
-    """Equal to what the model itself reads; without it, no two models of two types are."""
+    """Base that makes a tolerant model equal to an instance of the strict model."""
 
     def __eq__(self, other: object) -> bool:
         related = isinstance(other, type(self)) or isinstance(self, type(other))
@@ -94,7 +94,7 @@ def _is_choice(kind: object) -> bool:
 
 
 def _has_empty(kind: object) -> bool:
-    """Tell whether a type has a value that holds nothing; an instant has none."""
+    """Whether a type has an empty value; an instant has none."""
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         fields = kind.model_fields.items()
         return all(
@@ -110,7 +110,7 @@ def _empty(kind: object) -> object:
 
 
 def _not_null(value: object) -> object:
-    """Take null as left out: what is empty then is null again, where the type has null."""
+    """Treat null as an absent member, which then gets its default: null if the type allows it."""
     if value is None:
         raise PydanticUseDefault
     return value

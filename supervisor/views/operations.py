@@ -1,4 +1,4 @@
-"""What was asked of supervisors, as it is shown."""
+"""Response models of operations on supervisors."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ class UnpublishedRange(Wire):
     group: int
     start: WireOffsets
     end: WireOffsets | None
-    """Null: it was not fixed; some of what lies behind the start was read, or none."""
+    """Null: the end was not fixed; perhaps some records behind the start were read."""
 
 
 class OperationView(Wire):
@@ -29,15 +29,15 @@ class OperationView(Wire):
     at: Instant
     state: OperationState
     waits_for: str
-    """Empty unless it is running."""
+    """Empty unless the operation is running."""
     finished_at: Instant | None
     spec_version: int | None
-    """The version of the spec that it stored."""
+    """The version of the spec that the operation stored."""
     ranges: list[str] = Field(default_factory=list)
-    """The generations that had to be over for it: those that were asked to publish, or that do
-    not go on under what it stored."""
+    """Ids of the generations that had to end first, because they were to publish, or because they
+    cannot go on with the stored spec."""
     unpublished: list[UnpublishedRange] = Field(default_factory=list)
-    """Of a terminate: what was given up for want of a task, and is in no table."""
+    """Of a terminate: ranges that were discarded because no task of them was left."""
 
 
 class OperationsPage(Wire):
@@ -45,13 +45,13 @@ class OperationsPage(Wire):
 
     operations: list[OperationView]
     next: str | None
-    """The `cursor` of the page behind this one; null: there is none."""
+    """The `cursor` of the next page; null: there is none."""
 
 
 def operation_view(
     operation: Operation, progress: Progress, discarded: Sequence[Generation] = ()
 ) -> OperationView:
-    """Return an operation as it is shown."""
+    """Return the response for one operation; `discarded`: ranges that it left unpublished."""
     return OperationView(
         id=operation.id,
         kind=operation.kind,

@@ -1,4 +1,4 @@
-"""Event queues and the events that were set aside, as they are shown."""
+"""Response models of event queues and failed events."""
 
 from pydantic import JsonValue
 
@@ -34,12 +34,12 @@ class QueueState(Wire):
     outstanding_bytes: int
     max_outstanding_bytes: int
     oldest_age: Seconds | None
-    """Of the first event that waits, since it was added."""
+    """Age of the first waiting event, since it was added."""
     oldest: OldestView | None
     latency: LatencyView | None
     """Absent before this overlord has handled an event of the queue."""
     failed_iterations: int
-    """In a row, at the present position."""
+    """Consecutive failures at the present position."""
     last_error: str
     failed_events: int
     segments: int
@@ -47,7 +47,7 @@ class QueueState(Wire):
     dead_why: str
     healthy: bool
     why: str
-    """What is wrong; empty if nothing is."""
+    """The problem of the queue; empty: there is none."""
 
 
 class FailedRow(Wire):
@@ -69,7 +69,7 @@ class FailedPage(Wire):
 
     failed: list[FailedRow]
     next: str | None
-    """The `cursor` of the page behind this one; null: there is none."""
+    """The `cursor` of the next page; null: there is none."""
 
 
 class FailedView(FailedRow):
@@ -106,8 +106,8 @@ class RepairedView(Wire):
     """What became of the events of a dead queue."""
 
     again: int
-    """Queued again, in their order."""
+    """Events that were queued again, in their order."""
     set_aside: int
-    """Damaged or not decodable: among the failed events now."""
+    """Damaged or undecodable events, which are failed events now."""
     missing: int
-    """Counted as added and nowhere to be found."""
+    """Events that were counted as added, but have no row."""

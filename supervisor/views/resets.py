@@ -1,4 +1,4 @@
-"""Resets and backfills: what became of offsets, or would, as it is shown."""
+"""Response models of resets and backfills: moved offsets, and discarded ranges."""
 
 from pydantic import Field
 
@@ -11,15 +11,15 @@ class MovedPartition(Wire):
     topic: str
     partition: int
     start: int | None = Field(alias="from")
-    """The committed offset before; null: it had none."""
+    """The committed offset before the reset; null: there was none."""
     to: int | None
-    """Null: the partition exists no more."""
+    """The committed offset after the reset; null: the partition no longer exists."""
     skipped: int
     """Offsets that will not be read."""
     lost: int
-    """Offsets that Kafka does not hold any more, and that were not read."""
+    """Offsets that were not read and that Kafka no longer holds."""
     repeated: int
-    """Offsets that are read, and published, once more."""
+    """Offsets that are read and published a second time."""
 
 
 class GivenUp(Wire):

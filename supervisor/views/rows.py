@@ -1,4 +1,4 @@
-"""Supervisors as the list shows them, those whose spec cannot be read here among them."""
+"""Rows of the list of supervisors, including those whose spec this release cannot read."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,18 +16,18 @@ class SupervisorRow:
 
     id: str
     spec: SupervisorSpec | SpecUnreadable
-    """In the place of a spec that cannot be read here: the reason."""
+    """The spec; SpecUnreadable: the reason why this release cannot read it."""
     state: SupervisorState
 
 
 def unreadable_states(newest: Iterable[SpecVersion | SpecUnreadable]) -> dict[str, SupervisorState]:
-    """Return the state of each supervisor whose newest spec cannot be read here."""
+    """Return supervisor id -> state, of supervisors whose newest spec cannot be read here."""
     unread = (each for each in newest if isinstance(each, SpecUnreadable))
     return {each.supervisor_id: unread_state(each) for each in unread}
 
 
 def live_in(tx: Transaction, data_source: str) -> tuple[list[Generation], list[str]]:
-    """Return the live ranges of a table, and why a supervisor's cannot be listed."""
+    """Return the live ranges of a table, and the reasons why those of a supervisor are missing."""
     live: list[Generation] = []
     unread = []
     for supervisor_id, table in sorted(tx.generations.live_tables().items()):

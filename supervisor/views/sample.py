@@ -1,4 +1,4 @@
-"""Samples as they are shown: Druid's answer, and where each record stands in its topic."""
+"""Response models of a sample: Druid's answer, and the offset of each record."""
 
 import json
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from tasks.contract.sample import SampleAnswer, SampledRecord
 from tasks.contract.wire import Wire
 
 DEPTH_MAX = 64
-"""A record nested deeper is shown as text."""
+"""Levels of nesting; a record with more is shown as text."""
 
 
 class SampleRow(Wire):
@@ -21,14 +21,14 @@ class SampleRow(Wire):
     partition: int
     offset: int
     input: JsonValue = None
-    """The record: a JSON object as such, anything else as {"raw": text}; null without a value."""
+    """A JSON object as it is, any other record as {"raw": text}; null: the record has no value."""
     parsed: dict[str, JsonValue] | None = None
-    """The row, `__time` in milliseconds since the epoch; absent if it is none."""
+    """The row, with `__time` in milliseconds since the epoch; absent if the record is no row."""
     unparseable: bool = False
-    """True: it cannot be read, and `error` says why; else absent."""
+    """True: a bad record, and `error` has the reason; otherwise absent."""
     error: str | None = None
     reason: str | None = None
-    """Why it is no row, in one word: also for what the spec filters out, which is no error."""
+    """Code of the reason why the record is no row; also present if the spec filters it out."""
 
 
 class NamedType(Wire):
@@ -44,17 +44,17 @@ class SampleView(Wire):
 
     num_rows_read: int
     num_rows_indexed: int
-    """Those that became rows."""
+    """Records that became rows."""
     logical_dimensions: tuple[dict[str, JsonValue], ...]
     physical_dimensions: tuple[dict[str, JsonValue], ...]
-    """The same: a column is stored as what it is."""
+    """Equal to `logical_dimensions`, because a column is stored with its own type."""
     logical_segment_schema: tuple[NamedType, ...]
     data: tuple[SampleRow, ...]
-    """By topic, partition and offset."""
+    """Records, sorted by topic, partition and offset."""
 
 
 def sample_view(request: SampleRequest, answer: SampleAnswer) -> SampleView:
-    """Return a worker's answer as it is shown."""
+    """Return the response for a worker's answer."""
     metrics = {metric.name for metric in request.spec.data_schema.metrics_spec}
     columns = () if request.raw else answer.columns or _declared(request)
     dimensions = tuple(_dimension(c) for c in columns if c.name not in metrics)
@@ -71,7 +71,7 @@ def sample_view(request: SampleRequest, answer: SampleAnswer) -> SampleView:
 
 
 def _declared(request: SampleRequest) -> tuple[Column, ...]:
-    """Return the columns that a spec names: of a topic without records there are no others."""
+    """Return the columns that the spec declares, for a topic without records."""
     schema = request.spec.data_schema
     contracts = (metric.contract() for metric in schema.metrics_spec)
     return (*schema.contract_columns(), *(Column(name=m.name, type=m.type) for m in contracts))
@@ -102,7 +102,7 @@ def _shown(text: str | None) -> JsonValue:
         return None
     try:
         value: JsonValue = json.loads(text, parse_constant=_refuse)
-        json.dumps(value, ensure_ascii=False).encode()  # half a surrogate pair cannot be shown
+        json.dumps(value, ensure_ascii=False).encode()  # fails for half a surrogate pair
     except (ValueError, RecursionError):
         return {"raw": text}
     return value if isinstance(value, dict) and _depth(value) <= DEPTH_MAX else {"raw": text}
@@ -113,7 +113,7 @@ def _refuse(name: str) -> float:
 
 
 def _depth(value: JsonValue) -> int:
-    """Count levels without recursion: whoever wrote the record chose how deep it is."""
+    """Count levels of nesting without recursion, because a record may be arbitrarily deep."""
     deepest, left = 0, [(value, 1)]
     while left:
         held, depth = left.pop()

@@ -1,4 +1,4 @@
-"""Stored specs: what a POST did, the versions, and rows of the list, as they are shown."""
+"""Response models of stored specs: the result of a POST, versions, rows of the list."""
 
 from pydantic import Field, JsonValue
 
@@ -11,7 +11,7 @@ class SupervisorLine(Wire):
 
     id: str
     data_source: str | None
-    """Null: its spec cannot be read here, nor can the name of its table."""
+    """The table; null: this release cannot read the spec."""
     state: str
     detailed_state: str
     healthy: bool
@@ -33,16 +33,17 @@ class Posted(Wire):
 
     id: str
     modified: bool
-    """False: the stored spec says the same, and no version was added."""
+    """False: the stored spec is equal, and no version was added."""
     restarted: bool
-    """Something that ran is handed off for it; false for a change that is hot, and at first."""
+    """Whether something that ran is handed off; false for a hot change and for a first version."""
     changes: tuple[PostedChange, ...] = ()
-    """What differs from the version before; absent if nothing does, or there was none."""
+    """Changes of the version before; absent if there are none, or no version before."""
     version: int
     warnings: tuple[str, ...] = ()
-    """What has no effect, and columns that become another type; absent if there is nothing."""
+    """Fields without effect, and columns that become another type; absent if there are none."""
     operation_id: str | None = None
-    """`GET /api/v1/operations/{id}` tells when it is done; absent if nothing was stored."""
+    """Id for `GET /api/v1/operations/{id}`, which has the progress; absent if nothing was stored.
+    """
 
 
 class Named(Wire):
@@ -63,6 +64,6 @@ class HistoryRow(Wire):
 
     spec: dict[str, object]
     version: str
-    """When it was stored, as in Druid."""
+    """The time when the version was stored, as in Druid."""
     version_number: int
-    """Counts from 1, as in the answer to a POST."""
+    """The number of the version from 1, as in the answer to a POST."""

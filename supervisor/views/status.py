@@ -1,7 +1,7 @@
-"""One supervisor's status: Druid's payload, and what Druid leaves out (why, ends, gaps, slots).
+"""Response model of a supervisor's status: Druid's payload, with additions (why, gaps, slots).
 
-Offset maps have the partition's number as text for key, or `topic:partition` if the spec has a
-topicPattern, as Druid's have.  Lag is counted against the last stable offsets: what lies beyond
+Keys of offset maps are as in Druid: the partition's number as text, or `topic:partition` if the
+spec has a topicPattern.  Lag is counted up to the last stable offsets, because records beyond them
 may still be aborted.
 """
 
@@ -39,15 +39,15 @@ class StatusTask(Wire):
     id: str
     starting_offsets: ByPartition
     start_time: str | None
-    """None until its worker has reported it."""
+    """None until the worker has reported the task."""
     remaining_seconds: int | None
-    """To the end of its shortest period, or of completionTimeout once it publishes."""
+    """Seconds to the end of the shortest period, or of completionTimeout once it publishes."""
     type: Literal["ACTIVE", "PUBLISHING"]
     current_offsets: ByPartition
     lag: ByPartition = Field(default_factory=dict)
     """Absent for a task that publishes."""
     lag_millis: dict[str, int | None] = Field(default_factory=dict)
-    """Age of the oldest record that it has not read; null: not known yet.  Absent as `lag` is."""
+    """Age of the oldest unread record; null: not known yet.  Absent when `lag` is."""
     generation_id: str
     group: int
     replica: int
@@ -66,10 +66,10 @@ class StatusGroup(Wire):
     end: ByPartition | None
     opened_at: str
     next_publish_due: str | None
-    """When its handoff begins, or sooner with enough rows; None once it has begun."""
+    """When the handoff begins at the latest; enough rows begin it earlier.  None: it has begun."""
     handoff_why: str
     asked: str
-    """Why its handoff is wanted before it is due; empty: it is not."""
+    """Reason of a request to hand the generation off early; empty: no request."""
 
 
 class RecentError(Wire):
@@ -85,7 +85,7 @@ class Rejected(Wire):
     """Records that became no row."""
 
     live: int
-    """Read by the live generations, counted once per generation."""
+    """Rejected records of the live generations, counted once per generation."""
     published: int
 
 
@@ -104,9 +104,9 @@ class StatusPayload(Wire):
     minimum_lag: ByPartition
     aggregate_lag: int
     minimum_lag_millis: dict[str, int | None] = Field(default_factory=dict)
-    """Age of the oldest record that is not read; null: not known yet."""
+    """Age of the oldest unread record; null: not known yet."""
     aggregate_lag_millis: int | None = None
-    """The oldest of them all; null: one is not known yet."""
+    """The highest of these ages; null: one of them is not known yet."""
     offsets_last_updated: str = ""
     suspended: bool
     healthy: bool
@@ -116,7 +116,7 @@ class StatusPayload(Wire):
     why: str
     committed_offsets: ByPartition
     unstable: ByPartition = Field(default_factory=dict)
-    """Offsets beyond the last stable one, where there are any: an open transaction holds them."""
+    """Records beyond the last stable offset, where there are any, behind an open transaction."""
     groups: list[StatusGroup]
     slots_needed: int
     slots_free: int
@@ -124,7 +124,7 @@ class StatusPayload(Wire):
     """Replicas of open generations that have no task."""
     rejected: Rejected
     warnings: list[str]
-    """What is amiss and holds nothing up."""
+    """Problems that do not stop the supervisor."""
     version: int
 
 
@@ -138,7 +138,7 @@ class SupervisorStatus(Wire):
 
 @dataclass(frozen=True)
 class StatusFacts:
-    """What a status is made of."""
+    """The input of a status."""
 
     seen: Observed
     spec: SupervisorSpec
@@ -149,14 +149,14 @@ class StatusFacts:
     failed: Sequence[Task]
     rejected_published: int
     ages: Mapping[TopicPartition, timedelta]
-    """Of the oldest unread record of each partition, where it is known."""
+    """Partition -> age of its oldest unread record, where it is known."""
     diverged: Sequence[Publication] = ()
-    """Lately published ranges of which a replica came to something else, oldest first."""
+    """Recently published ranges with a diverged replica, oldest first."""
     looks: Sequence[LogEnds] = ()
-    """Where the log ended when it was looked at: what the ages of each task are told from."""
+    """Samples of the log ends, from which the lag ages of each task are computed."""
 
     def numbered(self, offsets: Offsets) -> ByPartition:
-        """Return offsets as Druid writes them."""
+        """Return offsets with the partitions as Druid writes them."""
         return by_name(offsets, topics=names_topics(self.spec, offsets))
 
     def numbered_ages(
@@ -167,7 +167,7 @@ class StatusFacts:
         return by_name(millis, topics=names_topics(self.spec, millis))
 
     def oldest(self, partitions: Collection[TopicPartition]) -> int | None:
-        """Return the highest age in milliseconds; None: one of them is not known."""
+        """Return the highest age of these partitions in milliseconds; None: one is not known."""
         known = [self.ages[p] for p in partitions if p in self.ages]
         return _ms(max(known)) if known and len(known) == len(partitions) else None
 
@@ -277,7 +277,7 @@ def _task(facts: StatusFacts, generation: Generation, task: Task) -> StatusTask:
 
 
 def _terms(generation: Generation, seen: Observed) -> SupervisorSpec | None:
-    """Return the spec whose durations and replicas hold for a generation, if it is known."""
+    """Return the spec whose durations and replicas apply to a generation, if it is known."""
     return (
         PassView(seen).governing_spec(generation) if generation.spec_version in seen.specs else None
     )
@@ -290,7 +290,7 @@ def _remaining_s(generation: Generation, seen: Observed) -> int | None:
     if generation.end_fixed_at is None:
         until = handoff_due_at(generation, bound)
     else:
-        # By a clock ahead of ours it would be more than the whole of it.
+        # A clock ahead of ours would give more than the whole duration.
         since = min(generation.end_fixed_at, seen.now)
         until = since + bound.io_config.completion_timeout
     return max(0, int((until - seen.now).total_seconds()))
@@ -315,7 +315,7 @@ def _group(generation: Generation, facts: StatusFacts) -> StatusGroup:
 
 
 def _unstable(seen: Observed) -> dict[TopicPartition, int]:
-    """How far the log goes on beyond what committed readers see (E11)."""
+    """Return partition -> records beyond the last stable offset (E11)."""
     latest, stable = seen.stream.latest, seen.stream.stable
     return {p: latest[p] - at for p, at in stable.items() if latest.get(p, at) > at}
 
@@ -331,7 +331,7 @@ def _pending_replicas(seen: Observed) -> int:
 
 
 def _rejected_live(seen: Observed) -> tuple[int, int]:
-    """Return how many records live generations cannot read, and do not want; once for each."""
+    """Return the numbers of bad records and of filtered records, once per live generation."""
     most: dict[str, Counters] = {}
     live = {g.id for g in seen.generations}
     for task in seen.tasks:
@@ -349,7 +349,7 @@ def _rejects(counters: Counters) -> int:
 
 
 def _recent_errors(facts: StatusFacts) -> list[RecentError]:
-    """Oldest first, as Druid lists them."""
+    """Return the recent errors, oldest first, as Druid lists them."""
     errors: list[tuple[datetime, RecentError]] = [
         (e.at, _error(e.at, e.kind, e.message)) for e in facts.pass_errors
     ]
@@ -360,7 +360,7 @@ def _recent_errors(facts: StatusFacts) -> list[RecentError]:
     ]
     stream = facts.seen.stream
     if stream.trouble is not None and stream.trouble is not StreamTrouble.CONNECTING:
-        # Now, and last: it lasts.
+        # With the present time, and last in the list, because this error still lasts.
         at = facts.seen.now
         errors.append((at, _error(at, "StreamUnavailable", stream.detail, stream=True)))
     errors.sort(key=lambda pair: pair[0])

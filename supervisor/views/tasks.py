@@ -1,4 +1,4 @@
-"""Tasks as Druid's clients list them: rows made of rows, counters and samples of reports."""
+"""Response models of tasks for Druid's clients, built from rows and from reports of workers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
@@ -52,9 +52,9 @@ class TaskRow(Wire):
     status_code: TaskStatus
     status: TaskStatus
     runner_status_code: str
-    """RUNNING, PENDING (its worker has not reported it yet), or NONE once it has ended."""
+    """RUNNING, PENDING (its worker has not reported the task yet), or NONE (the task has ended)."""
     duration: int
-    """Milliseconds; -1 while it runs."""
+    """Milliseconds; -1 while the task runs."""
     location: TaskLocation
     data_source: str
     error_msg: str | None
@@ -79,7 +79,7 @@ class TaskShort(Wire):
     id: str
     status: TaskStatus
     duration: int
-    """Milliseconds; -1 while it runs."""
+    """Milliseconds; -1 while the task runs."""
     error_msg: str | None
     location: TaskLocation
 
@@ -103,9 +103,9 @@ def tasks_of(
     limit: int,
     created: Interval | None,
 ) -> list[Task]:
-    """Return what a list of tasks is made from; those that nobody here can judge if all are asked.
+    """Return the tasks of a list; those of UNKNOWN status only if `state` is None.
 
-    Active ones are of all tables and times.
+    Active tasks are those of all tables and times.
     """
     rows = [] if state is TaskFilter.COMPLETE else tx.tasks.active()
     ended = {None: _ALL_ENDED, TaskFilter.COMPLETE: _ALL_ENDED[:2]}.get(state, ())
@@ -115,7 +115,7 @@ def tasks_of(
 
 
 def task_row(task: Task, urls: Mapping[str, str], *, reported: bool) -> TaskRow:
-    """Return one row; `urls` maps worker -> address."""
+    """Return the row of a task; `urls` maps worker -> address."""
     created = iso_utc(task.created_at)
     runner = ("RUNNING" if reported else "PENDING") if task.active else "NONE"
     return TaskRow(
@@ -152,7 +152,7 @@ def task_short(task: Task, urls: Mapping[str, str]) -> TaskShort:
 
 
 def error_of(task: Task) -> str | None:
-    """Return why a task failed, or cannot be judged here; None: it did not."""
+    """Return the reason of a failed task, or of an unknown status; None: any other task."""
     judged = task.status is not TaskStatus.FAILED and task.status is not TaskStatus.UNKNOWN
     return None if judged else task.reason
 
@@ -176,9 +176,9 @@ def _location(url: str | None) -> TaskLocation:
 def spec_of_range(
     tx: Transaction, generation: Generation, publication: Publication | None
 ) -> SupervisorSpec | None:
-    """Return the spec that a range was cut by; None: its supervisor was forgotten since."""
+    """Return the spec version of a range; None: its supervisor was forgotten since."""
     if publication is not None and publication.forgotten_at is not None:
-        return None  # the versions are those of a supervisor that was given the id afterwards
+        return None  # the stored versions are those of a later supervisor with the same id
     version = tx.specs.version(generation.supervisor_id, generation.spec_version)
     return None if version is None else version.spec
 
@@ -240,13 +240,13 @@ def _sequence(kind: str, topic: str, by_number: Mapping[str, int]) -> dict[str, 
 
 
 def stats_leaf(counters: Counters, rates: Mapping[str, Mapping[str, float]]) -> StatsLeaf:
-    """Return Druid's leaf of one task; `rates` maps window -> counter -> growth per second."""
+    """Return Druid's statistics of a task; `rates`: window -> counter -> growth per second."""
     named = {w: {to_camel(k): v for k, v in rate.items()} for w, rate in rates.items()}
     return {"movingAverages": {"buildSegments": named}, "totals": row_stats(counters)}
 
 
 def row_stats(counters: Counters) -> dict[str, object]:
-    """Return what one task has counted, as Druid names it, and its rejected records by reason."""
+    """Return a task's counters with Druid's names, and its rejected records by reason."""
     totals = {
         "processed": counters.processed,
         "processedBytes": counters.processed_bytes,
@@ -260,7 +260,7 @@ def row_stats(counters: Counters) -> dict[str, object]:
 def parse_errors(
     live: Iterable[tuple[int, TaskReport]], published: Sequence[Publication], limit: int
 ) -> list[ParseError]:
-    """Return samples newest first, each record once; `live` has the time in millis beside."""
+    """Return error samples, newest first, each record once; `live` has (milliseconds, report)."""
     errors_by_record: dict[tuple[str, int, int], ParseError] = {}
     for at_millis, report in live:
         for sample in report.samples:

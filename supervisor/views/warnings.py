@@ -1,4 +1,4 @@
-"""What is amiss with a supervisor and holds nothing up, in sentences; part of its status."""
+"""Warnings in a supervisor's status: problems that do not stop the supervisor."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,16 +11,16 @@ from supervisor.core.spec.spec import SupervisorSpec
 from tasks.contract.ingest_spec import BadRecords
 
 DIVERGED_SHOWN_FOR = timedelta(days=7)
-"""Replicas that differed are told of for so long; the event and the range tell it later, too."""
+"""Time for which a divergence of replicas is a warning; the event and the range keep it longer."""
 
 
 def warnings(
     seen: Observed, spec: SupervisorSpec, diverged: Sequence[Publication], *, bad: int
 ) -> list[str]:
-    """Return the warnings.
+    """Return the warnings as sentences.
 
-    `diverged` are lately published ranges of which a replica differed, oldest first; `bad` is how
-    many records of live ranges cannot be read.
+    `diverged`: recently published ranges with a diverged replica, oldest first.  `bad`: the number
+    of bad records in live ranges.
     """
     messages = [
         f"worker {worker} is silent: what is told of {tasks} of the tasks is its last word"
@@ -34,13 +34,13 @@ def warnings(
 
 
 def _silent(seen: Observed) -> Counter[str]:
-    """Return worker -> tasks, of workers that have tasks here and were not heard of lately."""
+    """Return worker -> number of its tasks, of workers that have not reported lately."""
     alive = {worker.id for worker in seen.workers if worker.liveness is Liveness.ALIVE}
     return Counter(t.worker_id for t in seen.tasks if t.worker_id not in alive)
 
 
 def _differing(diverged: Sequence[Publication]) -> list[str]:
-    """Tell of other rows alone: a compacted topic may well give replicas other records."""
+    """Warn of different rows only; different records are normal for a compacted topic."""
     differing = [
         p for p in diverged if any(d.comparison is Comparison.OTHER_ROWS for d in p.diverged)
     ]

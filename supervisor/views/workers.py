@@ -1,4 +1,4 @@
-"""Workers as Druid's clients list them, and how many slots they have."""
+"""Response models of workers and their slots for Druid's clients."""
 
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
@@ -34,9 +34,9 @@ class WorkerLine(Wire):
     incarnation: int
     stopping: bool
     disabled: bool
-    """It finishes what it has, and is given nothing new."""
+    """Whether the worker is disabled: it finishes its tasks and gets no new ones."""
     previous_end: str
-    """How the incarnation before this one ended; empty: it was the first, or is not known."""
+    """The end of the previous incarnation; empty: there was none, or its end is not known."""
 
 
 class Capacity(Wire):
@@ -55,14 +55,14 @@ def worker_lines(
     used: Mapping[str, int],
     recent: Sequence[Task],
 ) -> list[WorkerLine]:
-    """Return a line per worker; a lost one is left out once no task is assigned to it."""
+    """Return a line per worker; a lost worker is left out once no task is assigned to it."""
     rows = {row.id: row for row in registered}
     lines = []
     for view in views:
         mine = [task for task in active if task.worker_id == view.id]
         if view.id in rows and (mine or view.liveness is not Liveness.LOST):
             ended = [t.ended_at for t in recent if t.worker_id == view.id and t.ended_at]
-            # Like Druid: of a worker that has completed nothing, when it came.
+            # As in Druid: for a worker that has completed nothing, the time of its registration.
             last = max(ended, default=rows[view.id].registered_at)
             lines.append(_line(rows[view.id], view, mine, used.get(view.id, 0), iso_utc(last)))
     return lines
@@ -96,7 +96,7 @@ def _line(
 
 
 def capacity_of(views: Sequence[WorkerView], used: Mapping[str, int]) -> Capacity:
-    """Count the slots of workers that may be given tasks."""
+    """Return the numbers of slots of workers that may get tasks."""
     able = [w for w in views if w.takes_tasks]
     return Capacity(
         current_cluster_capacity=sum(w.slots for w in able),

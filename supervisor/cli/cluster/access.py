@@ -1,7 +1,7 @@
-"""`tidegate access ...`: who may call an overlord, and what it may do there.
+"""`tidegate access ...`: manage users, tokens and their roles.
 
-It works on the metadata database itself (TIDEGATE_METADATA_URL): the first administrator needs no
-server, and whoever may run it with that address may do everything anyhow.
+The commands work on the metadata database itself (TIDEGATE_METADATA_URL), so that the first
+administrator needs no server.  Anyone with access to the database may do everything anyway.
 """
 
 import getpass
@@ -259,9 +259,9 @@ def bootstrap(
 
 
 def _copy_token(earlier: Path, file: Path) -> None:
-    """Take what an earlier version put beside the administrator's: a name has one token for ever.
+    """Copy the workers' token from its earlier place, because a name has one token for ever.
 
-    It stays there as well, for that version may be started again.
+    The earlier file stays, because the earlier release may be started again.
     """
     if file.exists() or not earlier.exists():
         return
@@ -270,7 +270,7 @@ def _copy_token(earlier: Path, file: Path) -> None:
 
 
 class _TokenWriter:
-    """Writes a token to where it was asked for."""
+    """Writes a token to the given file, or to stdout."""
 
     def __init__(self, file: Path | None) -> None:
         self._file = file
@@ -285,7 +285,7 @@ class _TokenWriter:
 
 @contextmanager
 def _written(file: Path | None) -> Iterator[_TokenWriter]:
-    """Make the file before the token, and drop it if there is none: a token is told only once."""
+    """Create the file before the token, which is shown only once; delete it if that fails."""
     if file is None:
         yield _TokenWriter(None)
         return

@@ -1,4 +1,4 @@
-"""`tidegate audit`: who changed what, and when."""
+"""`tidegate audit`: list the audit log."""
 
 from typing import Annotated
 

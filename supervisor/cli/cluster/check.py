@@ -1,11 +1,11 @@
-"""One line of `tidegate doctor`."""
+"""The result of one check of `tidegate doctor`."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class Result(StrEnum):
-    """How a part was found; only the last one makes `doctor` fail."""
+    """The result of a check; only PROBLEM makes `doctor` fail."""
 
     OK = "ok"
     NOTE = "note"
@@ -14,7 +14,7 @@ class Result(StrEnum):
 
 @dataclass(frozen=True)
 class InstallationCheck:
-    """One line of `doctor`."""
+    """One line of `doctor`: a part, its result, the finding, and how to fix a problem."""
 
     part: str
     result: Result

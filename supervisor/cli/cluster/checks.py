@@ -1,6 +1,6 @@
-"""The single checks of `tidegate doctor`: each looks at one part and changes nothing.
+"""The checks of `tidegate doctor`: each examines one part and changes nothing.
 
-A check never raises: what goes wrong is its result, with what would mend it.
+A check never raises: an error becomes its result, with a fix.
 """
 
 import os
@@ -32,11 +32,11 @@ _FROZEN = (
     "a process that is frozen while it writes to SQLite blocks all others, so that no overlord can "
     "take over, until it goes on or ends; PostgreSQL ends such a session"
 )
-_FIX_METADATA = "check TIDEGATE_METADATA_URL, and that the database is up and lets us in"
+_FIX_METADATA = "check TIDEGATE_METADATA_URL, and that the database is up and accepts the login"
 
 
 def check_java(choice: str, data_dir: Path) -> tuple[InstallationCheck, Java | None]:
-    """Find the Java that a worker would take."""
+    """Find the Java that a worker would use."""
     try:
         java = find_java(choice, data_dir / "truststore")
     except (RuntimePartError, OSError) as error:
@@ -49,7 +49,7 @@ def check_java(choice: str, data_dir: Path) -> tuple[InstallationCheck, Java | N
 def check_jars(
     part: JarGroup, data_dir: Path, own: Path | None, java: Java | None, *, fetch: bool
 ) -> InstallationCheck:
-    """Check a set of jars against its pins; `fetch` gets it if it is not here."""
+    """Check a group of jars against its pinned digests; `fetch`: download missing jars."""
     name = f"jars: {part.value}"
     try:
         pinned = pinned_set(part)
@@ -64,16 +64,16 @@ def check_jars(
             )
         jars = ensure_jars(data_dir / "jars", java, part, jars_folder=own)
     except (RuntimePartError, OSError) as error:
-        if part is JarGroup.FORMATS:  # a folder from before there were formats does for all else
+        if part is JarGroup.FORMATS:  # an old folder of jars without formats works for all else
             return InstallationCheck(name, Result.NOTE, f"Avro records cannot be read: {error}")
-        fix = f"remove the folder to fetch it anew: {data_dir / 'jars'}"
+        fix = f"remove the folder to fetch it again: {data_dir / 'jars'}"
         own_fix = "correct the folder that TIDEGATE_JARS names"
         return InstallationCheck(name, Result.PROBLEM, str(error), fix if own is None else own_fix)
     return InstallationCheck(name, Result.OK, f"{len(jars)} jars of {pinned.name}, each as pinned")
 
 
 def check_folder(name: str, folder: Path, setting: str) -> InstallationCheck:
-    """Check that files can be written there; a folder that is yet to be made is fine."""
+    """Check that a folder is writable, or can be created."""
     if folder.exists() and not folder.is_dir():
         return InstallationCheck(
             name, Result.PROBLEM, f"{folder} is no folder", f"correct {setting}"
@@ -93,7 +93,7 @@ def check_folder(name: str, folder: Path, setting: str) -> InstallationCheck:
 
 
 def check_disk(name: str, folder: Path) -> InstallationCheck:
-    """Check that there is room for data."""
+    """Check the free disk space of a folder."""
     nearest = next(place for place in (folder, *folder.parents) if place.exists())
     free = shutil.disk_usage(nearest).free
     finding = f"{size(free)} free at {nearest}"
@@ -116,7 +116,7 @@ def check_metadata(url: str) -> InstallationCheck:
         if not Path(parsed.database or "").is_file():
             finding = f"{parsed.database} is made at the first start of an overlord"
             return _limited(InstallationCheck(part, Result.NOTE, finding))
-        # Read only: looking must not make a lock file, or a database.
+        # Read-only, because a check must not create a lock file or a database.
         parsed = sa.make_url(f"sqlite:///file:{parsed.database}?mode=ro&uri=true")
     else:
         parsed = parsed.set(drivername="postgresql+psycopg")
@@ -131,7 +131,7 @@ def check_metadata(url: str) -> InstallationCheck:
 
 
 def _limited(check: InstallationCheck) -> InstallationCheck:
-    """Say of a SQLite database that is well what it cannot do."""
+    """Add the limits of SQLite to the finding about a sound SQLite database."""
     if check.result is Result.PROBLEM:
         return check
     return replace(check, result=Result.NOTE, finding=f"{check.finding}; {_FROZEN}")
@@ -167,7 +167,7 @@ def _scripts() -> ScriptDirectory:
 
 
 def check_port(name: str, port: int, path: str) -> InstallationCheck:
-    """Check that a port is free, or that what listens there is ours: it answers at `path`."""
+    """Check that a port is free, or that Tidegate listens there and answers at `path`."""
     if is_free(port):
         return InstallationCheck(name, Result.OK, f"port {port} is free")
     try:

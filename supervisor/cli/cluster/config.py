@@ -1,4 +1,4 @@
-"""`tidegate config ...`: the profiles of this user, and what is in force."""
+"""`tidegate config ...`: list the profiles, and show the configuration in force."""
 
 import os
 

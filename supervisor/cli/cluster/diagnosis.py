@@ -1,4 +1,4 @@
-"""What `tidegate doctor` looks at, in the order in which a start needs it."""
+"""The sequence of checks of `tidegate doctor`, in the order in which a start needs the parts."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ from tasks.runtime.jars import JarGroup
 def diagnose(
     settings: Settings, client: Client, kafka: str | None, *, named: bool, fetch: bool
 ) -> Iterator[InstallationCheck]:
-    """Yield every check; `named`: the user named the overlord, so it should be there."""
+    """Yield every check; `named`: the user named the overlord, so it is a problem if it is down."""
     yield from _settings(settings)
     yield from _parts(settings, fetch=fetch)
     yield from _connections(client, kafka, named=named)
@@ -47,7 +47,7 @@ WORKER_HEALTH = "/status/health"
 
 
 def _parts(settings: Settings, *, fetch: bool) -> Iterator[InstallationCheck]:
-    """Check what lies on this machine."""
+    """Check the parts on this machine."""
     checked, java = check_java(settings.java, settings.data_dir)
     yield checked
     for part in JarGroup:
@@ -63,7 +63,7 @@ def _parts(settings: Settings, *, fetch: bool) -> Iterator[InstallationCheck]:
 
 
 def _connections(client: Client, kafka: str | None, *, named: bool) -> Iterator[InstallationCheck]:
-    """Check what is asked over the network; an overlord that nobody named may yet be down."""
+    """Check the parts behind the network; an overlord that was not named may be down."""
     brokers: list[KafkaClient] = []
     try:
         rows = client.get(SUPERVISORS, {"full": "true"}).read(list[dict[str, object]])
@@ -88,7 +88,7 @@ def _connections(client: Client, kafka: str | None, *, named: bool) -> Iterator[
 
 
 def _brokers(rows: Sequence[dict[str, object]]) -> Iterator[KafkaClient]:
-    """Yield each connection that the supervisors use, once."""
+    """Yield each Kafka connection of the supervisors, once."""
     seen: list[KafkaClient] = []
     for row in rows:
         spec = row.get("spec")

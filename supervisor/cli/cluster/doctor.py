@@ -1,4 +1,4 @@
-"""`tidegate doctor`: each part that Tidegate needs, whether it is there, and how to mend it."""
+"""`tidegate doctor`: check each part of an installation, and say how to fix problems."""
 
 from collections.abc import Sequence
 from typing import Annotated

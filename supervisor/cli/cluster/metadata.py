@@ -1,4 +1,4 @@
-"""`tidegate metadata ...`: the metadata database itself, while no overlord runs."""
+"""`tidegate metadata ...`: downgrade the metadata database while no overlord runs."""
 
 from typing import Annotated
 

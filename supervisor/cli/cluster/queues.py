@@ -1,4 +1,4 @@
-"""`tidegate queue ...`: deferred work, what holds it up, and what to do about it."""
+"""`tidegate queue ...`: show event queues, replay or drop failed events, repair dead queues."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -225,7 +225,7 @@ def drop(
             print_notice(
                 f"event {seq} of {container}/{name}, about {event.key}, failed: {event.reason}"
             )
-            print_notice("Dropped, it is gone, and what it was to do is never done.")
+            print_notice("A dropped event is gone, and its work is never done.")
             confirm(f"Drop event {seq}?")
         answer = client.delete(place)
     if output is Format.JSON:
@@ -262,7 +262,7 @@ def repair(
         print_notice(f"{done.set_aside} were set aside: `tidegate queue failed {container} {name}`")
     if done.missing:
         print_notice(
-            f"{done.missing} are missing: what they were to do has to be found by other means"
+            f"{done.missing} are missing: look for the work that they stood for by other means"
         )
 
 
@@ -276,7 +276,7 @@ def _describe_repair(client: Client, container: str, name: str) -> None:
     print_notice(
         f"About {queue.outstanding_events} events wait. The sound ones are queued again in order;"
     )
-    print_notice("the damaged ones are set aside, and what they were to do is left to you.")
+    print_notice("the damaged ones are set aside, and their work is left to you.")
 
 
 def _show_failed(

@@ -1,4 +1,4 @@
-"""`tidegate task logs`: what a task has told of itself; its worker keeps it."""
+"""`tidegate task logs`: print or follow the log of a task, which its worker keeps."""
 
 import sys
 import time
@@ -48,7 +48,7 @@ def logs(
 
 
 def _whole(client: Client, task_id: str, tail: int | None) -> Iterator[bytes]:
-    """Yield the log piece by piece, up to where it ended when it was asked for first."""
+    """Yield the log piece by piece, up to its end at the time of the first request."""
     offset, size = -tail if tail else 0, 1
     while offset < size:
         answer = client.get(_path(task_id), {"offset": offset})
@@ -60,13 +60,13 @@ def _whole(client: Client, task_id: str, tail: int | None) -> Iterator[bytes]:
 
 
 def _followed(client: Client, task_id: str, tail: int | None) -> Iterator[bytes]:
-    """Yield what there is and what comes, until the task has ended and nothing more comes.
+    """Yield the log and what is added to it, until the task has ended.
 
-    A worker that is away for a while, and a task that has not begun, are waited for.
+    While the worker is away, or the task has not begun, requests are repeated.
     """
     offset, last_error = -tail if tail else 0, ""
     while True:
-        ended = _has_ended(client, task_id)  # first: its last lines come before its end
+        ended = _has_ended(client, task_id)  # before reading: the last lines come before the end
         try:
             answer = client.get(_path(task_id), {"offset": offset})
         except ProblemAnswer as error:

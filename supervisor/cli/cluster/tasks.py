@@ -1,4 +1,4 @@
-"""`tidegate task ...`: the attempts that read and publish."""
+"""`tidegate task ...`: list, show and stop tasks."""
 
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -22,7 +22,7 @@ _NO_REPORTS = (HTTPStatus.NOT_FOUND, HTTPStatus.SERVICE_UNAVAILABLE)
 
 
 class ShownTasks(StrEnum):
-    """What `--state` takes; the words are Druid's."""
+    """The value of `--state`, in Druid's words."""
 
     RUNNING = "running"
     COMPLETE = "complete"
@@ -98,7 +98,7 @@ def get(task_id: TaskId, server: Server = None, output: Output = Format.TABLE) -
 
 
 def _counted(reports: object) -> list[tuple[str, object]]:
-    """Return the counters of either shape, live or final, as names and numbers."""
+    """Return (name, number) of each counter in a live or a final report."""
     stats = reports
     for name in ("ingestionStatsAndErrors", "payload", "rowStats"):
         stats = stats.get(name) if isinstance(stats, dict) else None

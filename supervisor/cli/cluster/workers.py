@@ -1,4 +1,4 @@
-"""`tidegate worker` runs one; `worker list|disable|enable` say where tasks run, and may run."""
+"""`tidegate worker` runs a worker; `worker list|disable|enable` show and cordon workers."""
 
 from typing import Annotated
 

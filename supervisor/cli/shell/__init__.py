@@ -1,1 +1,1 @@
-"""What all commands share: client, options, output, profiles; every command imports it."""
+"""Shared parts of all commands: client, options, output, profiles."""

@@ -1,7 +1,7 @@
-"""The one helper that talks HTTP: it owns addresses, timeouts, and what an answer means.
+"""HTTP client of the overlord's API: addresses, timeouts, redirects to the leader, errors.
 
-It tries each overlord in turn: one that is down, or does not lead, is passed over.  A request
-that may have been carried out is never sent twice.
+The client tries each overlord in turn and skips one that is down or does not lead.  A request that
+may have been carried out is never sent twice.
 """
 
 import json
@@ -34,7 +34,7 @@ OURS = "/api/v1/supervisors"
 
 _REDIRECTED, _UNKNOWN = 307, 401
 _NOT_TRUSTED = "CERTIFICATE_VERIFY_FAILED"
-"""How OpenSSL says that nobody vouches for a certificate."""
+"""Part of OpenSSL's message for an untrusted certificate."""
 _NOT_HERE = {_REDIRECTED, 502, 503, 504}
 
 T = TypeVar("T")
@@ -42,7 +42,7 @@ Params = Mapping[str, str | int | bool]
 
 
 def path_of(*parts: str) -> str:
-    """Return a path from a beginning and names, each name kept in one piece."""
+    """Return a URL path from a prefix and names; each name is quoted to one path segment."""
     first, *names = parts
     return "/".join([first, *(quote(name, safe="") for name in names)])
 
@@ -55,23 +55,23 @@ class ApiReply:
     body: bytes
     server: str
     headers: Mapping[str, str] = field(default_factory=dict)
-    """By name in small letters."""
+    """Headers by name in lower case."""
 
     @property
     def operation(self) -> str | None:
-        """What is now under way: `/api/v1/operations/{id}` tells when it is done."""
+        """The id of the operation that was started; None: the overlord names none."""
         return self.headers.get(OPERATION.lower())
 
     @property
     def etag(self) -> str:
-        """The version of what was asked for, or stored; empty: none was told."""
+        """The ETag, the version of the resource; empty: the answer has none."""
         return self.headers.get("etag", "")
 
     def json(self) -> object:
         """Return the body as JSON values.
 
         Raises:
-            ProblemAnswer: it is none: another server listens there.
+            ProblemAnswer: the body is no JSON, so that this is perhaps no overlord.
         """
         try:
             value: object = json.loads(self.body)
@@ -83,10 +83,10 @@ class ApiReply:
         return value
 
     def read(self, kind: type[T], *, whole: bool = False) -> T:
-        """Return the body as a checked value, read leniently; `whole`: no member may be missing.
+        """Return the body as a value of `kind`, read leniently; `whole`: no member may be missing.
 
         Raises:
-            ProblemAnswer: it has another form than this version of the command knows.
+            ProblemAnswer: the body has a form that this version of the command does not know.
         """
         try:
             return TypeAdapter(lenient(kind, whole=whole)).validate_python(self.json())
@@ -101,7 +101,7 @@ class ApiReply:
 
 
 class Client:
-    """A connection to whichever overlord answers."""
+    """A client of several overlords, of which any may answer."""
 
     def __init__(
         self,
@@ -109,9 +109,9 @@ class Client:
         authorization: str | None = None,
         tls: ssl.SSLContext | bool = True,
     ) -> None:
-        """Connect to nothing yet; `servers` are base addresses, tried in order.
+        """Create a client without a connection; `servers` are base URLs, tried in order.
 
-        Credentials go to these alone: a leader that is none of them is not followed then.
+        Credentials are sent to these URLs only: with them, no redirect to another URL is followed.
         """
         self._servers = tuple(server.rstrip("/") for server in servers)
         self._follows = authorization is None
@@ -120,7 +120,7 @@ class Client:
             follow_redirects=False,
             headers={"Accept": "application/json, application/problem+json"}
             | ({} if authorization is None else {"Authorization": authorization}),
-            trust_env=False,  # a proxy of the environment knows no loopback
+            trust_env=False,  # a proxy from the environment cannot reach loopback addresses
             verify=tls,
         )
 
@@ -137,26 +137,26 @@ class Client:
 
     @property
     def servers(self) -> tuple[str, ...]:
-        """The addresses that are tried."""
+        """The base URLs, in the order in which they are tried."""
         return self._servers
 
     def stream(
         self, url: str, params: Params, silent_s: float
     ) -> AbstractContextManager[httpx.Response]:
-        """Follow a stream of events at one of the servers; it is dead if it is silent for longer.
+        """Open a stream of events at one of the servers, with a read timeout of `silent_s` seconds.
 
-        Errors of httpx are the caller's, who connects again.
+        Errors of httpx are left to the caller, which connects again.
         """
         timeout = httpx.Timeout(CONNECT_TIMEOUT_S, read=silent_s)
         headers = {"Accept": "text/event-stream"}
         return self._http.stream("GET", url, params=params, timeout=timeout, headers=headers)
 
     def get(self, path: str, params: Params | None = None, *, also: Sequence[int] = ()) -> ApiReply:
-        """Ask.  A status in `also` is an answer like any other.
+        """Send a GET request; a status in `also` is no error.
 
         Raises:
             Unreachable: no overlord answered.
-            ProblemAnswer: it answered with a problem.
+            ProblemAnswer: an overlord answered with a problem.
         """
         return self._send(
             lambda server: self._http.get(f"{server}{path}", params=dict(params or {})), also
@@ -170,15 +170,15 @@ class Client:
         *,
         headers: Mapping[str, str] | None = None,
     ) -> ApiReply:
-        """Send JSON text, or nothing; errors as in `get`."""
+        """Send a POST request with JSON text, or without a body; errors as in `get`."""
         return self._write("POST", path, body, params, headers)
 
     def put(self, path: str, body: bytes) -> ApiReply:
-        """Send JSON text in the place of what is there; errors as in `get`."""
+        """Send a PUT request with JSON text; errors as in `get`."""
         return self._write("PUT", path, body, None)
 
     def delete(self, path: str) -> ApiReply:
-        """Ask for the removal of what is there; errors as in `get`."""
+        """Send a DELETE request; errors as in `get`."""
         return self._write("DELETE", path, b"", None)
 
     def _write(
@@ -209,7 +209,7 @@ class Client:
                 failures.append(f"{server}: {str(error) or type(error).__name__}")
                 continue
             except httpx.HTTPError as error:
-                # It may have been carried out: asking another overlord could do it twice.
+                # The request may have been carried out; another overlord could do it twice.
                 what = str(error) or type(error).__name__
                 raise Unreachable(f"{server} did not answer in good order: {what}") from error
             answered = response.status_code < 400 and response.status_code != _REDIRECTED  # noqa: PLR2004 -- HTTP
@@ -244,7 +244,7 @@ def _todo(failures: Sequence[str]) -> str:
 
 
 def _passed_over(response: httpx.Response) -> bool:
-    """Whether this server does not lead, or is a proxy without one: another may answer."""
+    """Whether this server does not lead, or is a proxy without a leader, so another may answer."""
     if response.status_code not in _NOT_HERE:
         return False
     document = _document(response)
@@ -265,7 +265,7 @@ def _document(response: httpx.Response) -> dict[str, object] | None:
 
 
 def problem_of(response: httpx.Response, server: str) -> ProblemAnswer:
-    """Return what a refusal says, in the words of the server."""
+    """Return the error in a refused response, in the words of the server."""
     document = _document(response)
     if document is None:
         text = response.text.strip()[:TEXT_MAX]

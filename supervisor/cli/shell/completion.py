@@ -1,4 +1,4 @@
-"""Completion in shells: of commands by typer, of ids by the overlord, who is given a second."""
+"""Shell completion: commands by typer, ids by the overlord within `TIMEOUT_S`."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -17,7 +17,7 @@ _VARIABLE = "_TIDEGATE_COMPLETE"
 
 
 class Shell(StrEnum):
-    """What a script can be had for."""
+    """A shell with a completion script."""
 
     BASH = "bash"
     ZSH = "zsh"
@@ -45,7 +45,7 @@ def completion(
 
 
 def complete_ids(context: typer.Context, incomplete: str) -> list[str]:
-    """Return the ids that begin like `incomplete`; none if no overlord answers at once."""
+    """Return the ids that begin with `incomplete`; none if no overlord answers in time."""
     use_profile(context.find_root().params.get("profile"))
     named = context.params.get("server")
     try:

@@ -1,4 +1,4 @@
-"""Asking before something is done that cannot be undone."""
+"""Confirmation of commands that cannot be undone."""
 
 import sys
 
@@ -9,7 +9,7 @@ from supervisor.cli.shell.problems import USAGE
 
 
 def confirm(question: str) -> None:
-    """Ask, and end the command unless the answer is yes; without a terminal, refuse to guess."""
+    """Ask, and end the command unless the answer is yes, or if there is no terminal to ask on."""
     if not sys.stdin.isatty():
         print_notice(f"error: nobody is there to ask: {question} Say --yes.")
         raise typer.Exit(USAGE)

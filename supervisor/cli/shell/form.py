@@ -1,8 +1,8 @@
-"""In which form the answer of a command is printed: what `-o` takes.
+"""The output form of a command, chosen by `-o`.
 
-A command knows two kinds of answers, a table (or text) and data; `output.py` prints both in the
-form that was asked for.  So each command has every form, and none of them knows all five; what the
-form `name` prints of each is in `names.py`.
+A command has two kinds of answers, a table (or text) and data; `output.py` prints them in the
+chosen form.  So every command supports all five forms.  `names.py` has the output of each command
+in the form `name`.
 """
 
 from contextvars import ContextVar
@@ -15,15 +15,15 @@ from supervisor.cli.shell.profiles import profile_in_force
 
 
 class Format(StrEnum):
-    """What `-o` takes; a command is given TABLE or JSON."""
+    """The value of `-o`; a command itself gets TABLE or JSON."""
 
     TABLE = "table"
     WIDE = "wide"
-    """A table with more columns."""
+    """A table with additional columns."""
     JSON = "json"
     YAML = "yaml"
     NAME = "name"
-    """Ids alone, one a line: what the next command takes."""
+    """Ids only, one per line, as arguments of the next command."""
 
 
 _chosen: ContextVar[Format] = ContextVar("form", default=Format.TABLE)
@@ -32,22 +32,22 @@ _KINDS = {Format.WIDE: Format.TABLE, Format.NAME: Format.TABLE, Format.YAML: For
 
 
 def form() -> Format:
-    """Return the form of this command's answer."""
+    """Return the output form of this command line."""
     return _chosen.get()
 
 
 def naming() -> Naming | None:
-    """Return what this command prints if ids are asked for; None: they are not."""
+    """Return the rule for `-o name` of this command; None: the form is another one."""
     return _naming.get() if form() is Format.NAME else None
 
 
 def keep_form(
     context: typer.Context, option: typer.CallbackParam, form: Format | None
 ) -> Format | None:
-    """Note the form that was asked for, or the profile's, and return its kind.
+    """Store the form of the option or of the profile, and return its kind, TABLE or JSON.
 
     Raises:
-        typer.BadParameter: ids are asked for, and this command has none.
+        typer.BadParameter: the option is `name`, and this command has no ids.
     """
     if form is None:
         return None
@@ -61,6 +61,6 @@ def keep_form(
         if isinstance(command_naming, Nameless):
             if given:
                 raise typer.BadParameter(f"name: nothing here has an id; {command_naming.instead}")
-            form = Format.TABLE  # a profile asks for ids where there are some
+            form = Format.TABLE  # a profile's `name` applies only to commands with ids
     _chosen.set(form)
     return _KINDS.get(form, form)

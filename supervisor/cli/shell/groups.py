@@ -1,4 +1,4 @@
-"""Help that shows the commands of a group by what they are for."""
+"""Help texts of command groups, with the commands under headings."""
 
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
@@ -8,11 +8,11 @@ from typer.core import TyperGroup
 
 _ALL, _MORE = "Commands", "More"
 _SENTENCE_MAX = 400
-"""Longer than any first sentence: what does not fit into a line goes on in the next."""
+"""Longer than any first sentence, so that help wraps a sentence instead of cutting it."""
 
 
 class HelpSections(TyperGroup):
-    """A group whose help has headings, and whole sentences; what none names is `More`."""
+    """A group whose help has headings and whole sentences; other commands are under `More`."""
 
     sections: ClassVar[Mapping[str, Sequence[str]]] = {}
 
@@ -21,7 +21,7 @@ class HelpSections(TyperGroup):
         ctx: typer.Context,  # noqa: ARG002 -- of its signature
         formatter: object,
     ) -> None:
-        """Write the commands, heading by heading."""
+        """Write the commands under their headings."""
         named = {name for names in self.sections.values() for name in names}
         rest = [name for name in self.commands if name not in named]
         last = _MORE if self.sections else _ALL
@@ -35,7 +35,7 @@ class HelpSections(TyperGroup):
 
 
 class TopLevel(HelpSections):
-    """`tidegate`."""
+    """The group `tidegate`."""
 
     sections: ClassVar[Mapping[str, Sequence[str]]] = {
         "Supervise": ("supervisor", "task", "quarantine"),
@@ -47,7 +47,7 @@ class TopLevel(HelpSections):
 
 
 class OfSupervisors(HelpSections):
-    """`tidegate supervisor`."""
+    """The group `tidegate supervisor`."""
 
     sections: ClassVar[Mapping[str, Sequence[str]]] = {
         "Specs": ("init", "sample", "diff", "apply", "get", "history", "rollback", "schema"),

@@ -1,4 +1,4 @@
-"""A verb for several supervisors: each gets its try, and the exit code tells whether all went."""
+"""Bulk verbs: one action on several supervisors, one result each, and one exit code."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ ALREADY = "already-in-state"
 
 @dataclass(frozen=True)
 class Tried:
-    """What became of one."""
+    """The result for one supervisor or file."""
 
     name: str
     answer: object
@@ -27,10 +27,10 @@ class Tried:
 def each(
     names: Iterable[str], act: Callable[[str], tuple[object, str]], *, alone: bool
 ) -> list[Tried]:
-    """Call `act`, which returns the answer and what to tell; what fails does not stop the others.
+    """Call `act` for each name and return the results; a failure does not stop the others.
 
-    `alone`: there is one, and its error is the command's.  An overlord that cannot be reached, and
-    a bug, stop all.
+    `act` returns the answer and a message.  `alone`: there is one name, and its error is raised.
+    An unreachable overlord and a bug stop all.
     """
     tried = []
     for name in names:
@@ -47,7 +47,7 @@ def each(
 def wait_for_each(
     tried: list[Tried], wait: Callable[[str, float], None], seconds: float | None, *, alone: bool
 ) -> list[Tried]:
-    """Wait for those that went well, all within `seconds`; None: wait for nothing."""
+    """Wait for the successful ones, all within `seconds` together; None: do not wait."""
     if seconds is None:
         return tried
     deadline = Deadline(seconds)
@@ -64,7 +64,7 @@ def wait_for_each(
 def show_each(
     tried: list[Tried], output: Format, *, alone: bool, ids: Mapping[str, str] | None = None
 ) -> None:
-    """Print what became of each, and end the command with 1, or 4, if not all went well."""
+    """Print each result, and end the command with exit code 1 or 4 if one failed or was late."""
     if output is Format.JSON:
         show_json(tried[0].answer if alone else [_row(one) for one in tried])
     for one in tried:

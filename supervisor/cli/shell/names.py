@@ -1,8 +1,8 @@
-"""What `-o name` prints, verb by verb: the words that the next verb takes as its arguments.
+"""Rules for `-o name`, verb by verb: the printed words are arguments of the next verb.
 
-A verb that lists prints them of each row, a verb about one thing prints those of that thing, and
-a verb whose rows no other verb takes refuses `-o name` and says what to use instead.  A test holds
-this against the tree of commands, so that a new verb has to say what it prints.
+A verb that lists prints the words of each row.  A verb about one thing prints the words of the
+thing.  A verb whose rows no other verb takes refuses `-o name` with a hint.  A test compares the
+rules with the tree of commands, so a new verb needs a rule.
 """
 
 from collections.abc import Mapping
@@ -12,25 +12,25 @@ from types import MappingProxyType
 
 @dataclass(frozen=True)
 class Rows:
-    """A verb that lists."""
+    """The rule for a verb that lists."""
 
     columns: tuple[str, ...]
-    """Headings of the columns whose cells are printed, in the order of the next verb's words."""
+    """Headings of the printed columns, in the order of the next verb's arguments."""
     takes: str
-    """Who takes them: a verb, with what else it has to be given before them."""
+    """The next verb, with other arguments that it needs before these."""
 
 
 @dataclass(frozen=True)
 class About:
-    """A verb about one thing, or several that were named."""
+    """The rule for a verb about one thing, or about several named things."""
 
     what: str
-    """The thing's words, as the verbs of its group call them."""
+    """The thing's arguments, as named in the usage of its group's verbs."""
 
 
 @dataclass(frozen=True)
 class Nameless:
-    """A verb whose rows have nothing that a verb takes."""
+    """The rule for a verb whose rows are no arguments of any verb."""
 
     instead: str
 
@@ -94,4 +94,4 @@ NAMES: Mapping[str, Naming] = MappingProxyType(
         "config show": _DATA,
     }
 )
-"""The verb, without `tidegate` -> what it prints."""
+"""Verb, without `tidegate` -> its rule for `-o name`."""

@@ -1,4 +1,4 @@
-"""The options that many commands share."""
+"""Options that many commands share."""
 
 import re
 from collections.abc import Mapping
@@ -23,11 +23,11 @@ from supervisor.cli.shell.profiles import (
 _OLD_NAMES: Mapping[str, str] = MappingProxyType(
     {"datasource": "data-source", "max": "limit", "count": "limit", "rows": "limit"}
 )
-"""Long options that were called otherwise once -> their names now; scripts may have the old."""
+"""Old name of a long option, which scripts may still use -> its present name."""
 
 
 def present_name(token: str) -> str:
-    """Return what an option, given without its dashes, is called now; help shows that alone."""
+    """Return the present name of an option, without dashes; help shows only present names."""
     return _OLD_NAMES.get(token, token)
 
 
@@ -96,9 +96,9 @@ TaskId = Annotated[str, typer.Argument(metavar="ID", help="Id of the task.", sho
 
 
 def connect(server: str | None) -> Client:
-    """Return a client for the named overlord, or for those of environment, profile, settings.
+    """Return a client for `server`, or for the overlords of environment, profile or settings.
 
-    A profile's token goes to the profile's overlords alone.
+    A profile's token is sent to the profile's overlords only.
     """
     chosen, named = overlords_in_force(server), profile_name()
     if chosen[0].source == OVERLORDS and named is not None and named.source == FLAG:

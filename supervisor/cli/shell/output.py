@@ -1,7 +1,7 @@
-"""What a command prints: answers on stdout, as a table or as data, and talk on stderr.
+"""Output of commands: answers on stdout, as a table or as data, and notices on stderr.
 
-A table is for people: it is as wide as its content when nobody watches, and colours stay away
-with NO_COLOR or without a terminal.  What others wrote cannot steer the terminal.
+A table is for people.  Without a terminal it is as wide as its content; without a terminal, or with
+NO_COLOR, it has no colours.  Control characters in texts of others cannot steer the terminal.
 """
 
 import json
@@ -38,37 +38,37 @@ _GREEN = {"RUNNING", "SUCCESS", "IDLE", "COMPLETED", "proven", "ok"}
 
 
 def print_notice(text: str) -> None:
-    """Tell the user something that is not the answer."""
+    """Print a notice, which is not part of the answer, on stderr."""
     talk_console().print(printable(text), soft_wrap=True)
 
 
 def show_json(value: object) -> None:
-    """Print the answer as data: JSON, or YAML if that was asked for."""
+    """Print the answer as data: YAML with `-o yaml`, otherwise JSON."""
     text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
     if form() is not Format.YAML:
         sys.stdout.write(f"{text}\n")
         return
-    plain: object = json.loads(text)  # texts, numbers, lists, mappings: nothing that needs a tag
+    plain: object = json.loads(text)  # only types that need no YAML tag
     yaml.safe_dump(plain, sys.stdout, sort_keys=False, allow_unicode=True, width=_PIPE_WIDTH)
 
 
 def show_text(text: str) -> None:
-    """Print a line of the answer; nothing if only ids are asked for."""
+    """Print a line of the answer; nothing with `-o name`."""
     if form() is not Format.NAME:
         _answer_console().print(_painted(text), soft_wrap=True)
 
 
 def show_done(name: str, text: str) -> None:
-    """Print what was done; if only ids are asked for, to what."""
+    """Print what was done; with `-o name`, print the name of the thing instead."""
     show_name(name)
     show_text(text)
 
 
 def show_name(*words: object) -> None:
-    """Print what the answer is about, if only ids are asked for: the words that a verb takes."""
+    """With `-o name`, print the name of the thing: the words that the next verb takes."""
     if form() is Format.NAME:
         printable_words = [printable(str(word)) for word in words]
-        # Several words are one line for a shell to read; one alone is nothing but itself.
+        # Several words are quoted for a shell to split; a single word is printed as it is.
         line = shlex.join(printable_words) if len(printable_words) > 1 else printable_words[0]
         sys.stdout.write(f"{line}\n")
 
@@ -76,10 +76,10 @@ def show_name(*words: object) -> None:
 def show_table(
     columns: Sequence[str], rows: Iterable[Sequence[object]], *, wide: Sequence[str] = ()
 ) -> None:
-    """Print the answer as a table; None is shown as nothing.
+    """Print the answer as a table; None is an empty cell.
 
-    Cells of the columns `wide` stand last in each row.  If only ids are asked for, `names.py` says
-    which cells they are.
+    Cells of the columns `wide` are last in each row.  With `-o name`, `names.py` selects the cells
+    that are printed.
     """
     if form() is Format.NAME:
         _show_names((*columns, *wide), rows)
@@ -96,7 +96,7 @@ def show_table(
 
 
 def _show_names(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print the ids of rows, each once: rows may be about the same thing."""
+    """Print the ids of rows, each once, because several rows may have the same id."""
     found = naming()
     if isinstance(found, Rows):
         places = [columns.index(name) for name in found.columns]
@@ -105,7 +105,7 @@ def _show_names(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
 
 
 def show_facts(facts: Iterable[tuple[str, object]]) -> None:
-    """Print names and values, one pair a line; pairs without a value are left out."""
+    """Print names and values, one pair per line; pairs without a value are left out."""
     if form() is Format.NAME:
         return
     table = Table(box=None, pad_edge=False, show_header=False, show_edge=False)
@@ -131,7 +131,7 @@ def progress_bar(*, of_bytes: bool = False) -> Progress:
 
 
 def spinner(text: str) -> AbstractContextManager[object]:
-    """Return a display on stderr of something being waited for."""
+    """Return a spinner on stderr for the time of a wait."""
     console = talk_console()
     if not console.is_terminal:
         print_notice(text)
@@ -139,7 +139,7 @@ def spinner(text: str) -> AbstractContextManager[object]:
 
 
 def show_error(error: SupervisorError) -> None:
-    """Print what went wrong and, where it is known, what would help."""
+    """Print an error and, where known, a hint."""
     console = talk_console()
     title = error.title if isinstance(error, ProblemAnswer) else ""
     places = error.errors if isinstance(error, ProblemAnswer) else ()
@@ -165,7 +165,7 @@ def talk_console() -> Console:
 
 
 def printable(text: str) -> str:
-    """Return `text` without signs that steer a terminal; line breaks and tabs stay."""
+    """Return `text` with control characters made visible; line breaks and tabs stay."""
     return "".join(
         sign if sign in "\n\t" or unicodedata.category(sign) not in {"Cc", "Cs"} else _named(sign)
         for sign in text
@@ -173,7 +173,7 @@ def printable(text: str) -> str:
 
 
 def ago(moment: datetime | str | None, now: datetime) -> str:
-    """Return how long ago, or in how long, in one unit or two; a text is of ISO 8601."""
+    """Return the time since or until a moment, in one or two units; a text is in ISO 8601."""
     if not moment:
         return ""
     if isinstance(moment, str):
@@ -183,7 +183,7 @@ def ago(moment: datetime | str | None, now: datetime) -> str:
 
 
 def size(number: int) -> str:
-    """Return bytes for people."""
+    """Return a number of bytes for people, such as `1.5 MiB`."""
     amount = float(number)
     for unit in ("B", "KiB", "MiB", "GiB"):
         if amount < 1024:  # noqa: PLR2004 -- the step between these units
@@ -219,12 +219,12 @@ def _print_table(table: Table) -> None:
         return
     with console.capture() as captured:
         console.print(table)
-    # A table is padded to its width, which is no good in a file or a pipe.
+    # Rich pads a table to its width, which is unwanted in a file or a pipe.
     sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
 
 
 def _cell(value: object) -> Text:
-    """Return a cell; one that is painted already keeps its colour."""
+    """Return a cell as text; a cell that has a colour already keeps it."""
     return value if isinstance(value, Text) else _painted("" if value is None else str(value))
 
 

@@ -1,4 +1,4 @@
-"""Lists that an overlord answers page by page."""
+"""Pagination of lists that an overlord answers page by page."""
 
 import json
 from collections.abc import Mapping
@@ -15,10 +15,10 @@ NO_PARAMS: Mapping[str, str | None] = MappingProxyType({})
 def rows_up_to(
     client: Client, path: str, rows: str, limit: int, params: Mapping[str, str | None] = NO_PARAMS
 ) -> ApiReply:
-    """Return the last page's answer with so many `rows` of all pages, or all there are.
+    """Return the last page's answer, with up to `limit` entries of all pages in member `rows`.
 
-    A page may hold fewer than are asked for: the caller may not see all of it.  Parameters that
-    are None are not sent.
+    A page may have fewer rows than requested, because the caller may not see all of them.
+    Parameters that are None are not sent.
     """
     collected: list[JsonValue] = []
     cursor: str | None = None

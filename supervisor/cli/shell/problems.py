@@ -1,4 +1,4 @@
-"""What can go wrong for a command, and the exit code that says so.
+"""Errors of commands and their exit codes.
 
 | code | meaning |
 |---|---|
@@ -21,7 +21,7 @@ class Unreachable(Unavailable):
 
 
 class ProblemAnswer(Refused):
-    """An overlord answered with a problem; `title` and `errors` are its own words."""
+    """An overlord answered with a problem; `title` and `errors` are from its answer."""
 
     def __init__(
         self,
@@ -32,30 +32,29 @@ class ProblemAnswer(Refused):
         errors: Sequence[FieldError] = (),
         kind: str = "",
     ) -> None:
-        """Keep what the overlord said."""
+        """Keep the members of the overlord's answer."""
         super().__init__(detail)
         self.status = status
         self.title = title
         self.errors = tuple(errors)
         self.kind = kind
-        """The last part of its type, such as already-in-state."""
+        """The last part of the problem's type, such as already-in-state."""
 
 
 class CommandFailed(Refused):
-    """A command found that it cannot do what was asked; `hint` says what would help."""
+    """A command cannot do what the user wants; `hint` says what would help."""
 
     def __init__(self, message: str, hint: str = "") -> None:
-        """Keep the hint beside what is wrong."""
         super().__init__(message)
         self.hint = hint
 
 
 class DeadlinePassed(SupervisorError):
-    """What `--wait` waited for did not come in time; what was asked for goes on all the same."""
+    """The deadline of `--wait` passed; the operation itself goes on."""
 
 
 def exit_code(error: SupervisorError) -> int:
-    """Return the exit code that an error becomes."""
+    """Return the exit code for an error."""
     if isinstance(error, DeadlinePassed):
         return LATE
     return UNREACHABLE if isinstance(error, Unavailable) else FAILED

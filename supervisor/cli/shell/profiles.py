@@ -36,7 +36,7 @@ _flag: ContextVar[str | None] = ContextVar("profile", default=None)
 
 
 class Profile(BaseModel):
-    """What one profile says; None: nothing."""
+    """One profile; None: the profile does not set the value."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -45,11 +45,11 @@ class Profile(BaseModel):
     )
     output: Literal["table", "wide", "json", "yaml", "name"] | None = None
     token_file: Path | None = None
-    """A file that holds the caller's token."""
+    """A file with the caller's token."""
 
 
 class Profiles(BaseModel):
-    """The file."""
+    """The content of the profiles file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -59,24 +59,24 @@ class Profiles(BaseModel):
 
 @dataclass(frozen=True)
 class Chosen:
-    """A value, and where it comes from."""
+    """A value, and the name of its source."""
 
     value: str
     source: str
 
 
 def config_file(environment: Mapping[str, str]) -> Path:
-    """Return where profiles are, whether or not there are any.  Source: XDG base directories."""
+    """Return the path of the profiles file, which may not exist.  Source: XDG base directories."""
     base = environment.get("XDG_CONFIG_HOME", "")
     folder = Path(base) if Path(base).is_absolute() else Path.home() / ".config"
     return folder / "tidegate" / "config.toml"
 
 
 def load_profiles(path: Path) -> Profiles:
-    """Read the file; without one there are no profiles.
+    """Read the profiles file; without a file there are no profiles.
 
     Raises:
-        CommandFailed: it cannot be read, or has a key that is not known.
+        CommandFailed: the file cannot be read, or has an unknown key.
     """
     try:
         read = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -90,12 +90,12 @@ def load_profiles(path: Path) -> Profiles:
 
 
 def use_profile(name: str | None) -> None:
-    """Take this profile for the rest of the command, whatever the environment says."""
+    """Use this profile for the rest of the command, before that of the environment."""
     _flag.set(name)
 
 
 def profile_name() -> Chosen | None:
-    """Return the profile in force: flag, environment, the file's default; None: there is none."""
+    """Return the name of the profile in force, from flag, environment or file; None: no profile."""
     if (named := _flag.get()) is not None:
         return Chosen(named, FLAG)
     if named := os.environ.get(VARIABLE):
@@ -106,10 +106,10 @@ def profile_name() -> Chosen | None:
 
 
 def profile_in_force() -> Profile:
-    """Return what the profile says; an empty one if none is in force.
+    """Return the profile in force; an empty profile if there is none.
 
     Raises:
-        CommandFailed: there is no profile of that name.
+        CommandFailed: the file has no profile of that name.
     """
     chosen = profile_name()
     if chosen is None:
@@ -124,7 +124,10 @@ def profile_in_force() -> Profile:
 
 
 def overlords_in_force(flag: str | None) -> tuple[Chosen, ...]:
-    """Return the overlords to talk to: --server, environment, profile, settings."""
+    """Return the overlords' URLs from the first source that has some.
+
+    The order is --server, environment, profile, settings.
+    """
     if flag is not None:
         return (Chosen(flag, "--server"),)
     if os.environ.get(OVERLORDS):
@@ -139,9 +142,9 @@ def overlords_in_force(flag: str | None) -> tuple[Chosen, ...]:
 
 
 def settings_for(chosen: Sequence[Chosen]) -> Settings:
-    """Return the settings, with the profile's token if these are the profile's overlords.
+    """Return the settings, with the profile's token if `chosen` are the profile's overlords.
 
-    A token, or a user, of the environment counts before it.
+    A token or a user of the environment takes precedence.
     """
     settings, own = load_settings(), profile_in_force().token_file
     ours = chosen[0].source.startswith(_OF_PROFILE) and own is not None

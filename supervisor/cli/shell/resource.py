@@ -1,7 +1,7 @@
-"""Resources of the API as rows of a table: how each is listed, and simple verbs of one.
+"""Generic commands for resources of the API: list them, and simple verbs on one of them.
 
-A resource names its path, the model of its rows and its columns.  Forms (`-o`), the empty list and
-JSON are written here once; a verb with a logic of its own is a module.
+A resource declares its path, the model of its rows and its columns.  Output forms (`-o`), the empty
+list and JSON are handled here once.  A verb with its own logic is a module.
 """
 
 from collections.abc import Callable
@@ -22,21 +22,21 @@ Row = TypeVar("Row", bound=BaseModel)
 
 @dataclass(frozen=True)
 class Resource(Generic[Row]):
-    """One kind of thing that an overlord lists."""
+    """One kind of resource that an overlord lists."""
 
     path: str
     rows: type[list[Row]]
     columns: tuple[str, ...]
-    """Headings; `names.py` says which of them `-o name` prints."""
+    """Headings; `names.py` selects the columns for `-o name`."""
     cells: Callable[[Row, datetime], tuple[object, ...]]
-    """A row, and the present for its ages -> a cell per column, those of `wide` last."""
+    """(row, present time) -> one cell per column, those of `wide` last."""
     wide: tuple[str, ...] = ()
     nothing: str = ""
-    """What to say of an empty list."""
+    """The notice for an empty list."""
     params: Params | None = None
 
     def show(self, answer: ApiReply, output: Format) -> None:
-        """Print an answer of this resource's path in the form that was asked for."""
+        """Print an answer of this resource's path in the chosen form."""
         if output is Format.JSON:
             show_json(answer.json())
             return
@@ -49,20 +49,20 @@ class Resource(Generic[Row]):
 
 @dataclass(frozen=True)
 class Verb:
-    """A verb of one thing: a POST without a body."""
+    """A verb on one thing: a POST without a body."""
 
     name: str
     path: str
-    """Of the kind of thing; its id and `route` follow."""
+    """The path of the kind of thing, before its id and `route`."""
     route: str
     takes: object
-    """The annotation of the argument that is the id."""
+    """The annotation of the argument with the id."""
     done: str
-    """What it is afterwards, behind its id."""
+    """The notice about the result, after the id."""
 
 
 def add_list(commands: typer.Typer, resource: Resource[Row], text: str) -> None:
-    """Add `list`, which has no options of its own; `text` is its help."""
+    """Add a command `list` without options of its own; `text` is its help."""
 
     def list_all(server: Server = None, output: Output = Format.TABLE) -> None:
         with connect(server) as client:
@@ -73,7 +73,7 @@ def add_list(commands: typer.Typer, resource: Resource[Row], text: str) -> None:
 
 
 def add_verb(commands: typer.Typer, verb: Verb, text: str) -> None:
-    """Add a verb of one thing that takes its id and nothing else; `text` is its help."""
+    """Add a verb that takes the id of one thing and nothing else; `text` is its help."""
 
     def act(name: str, server: Server = None, output: Output = Format.TABLE) -> None:
         with connect(server) as client:

@@ -1,4 +1,4 @@
-"""Which supervisors a verb is for: ids, or all that fit."""
+"""Selection of supervisors for a verb: by ids, or all that match."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ InState = Annotated[
 
 @dataclass(frozen=True)
 class Selection:
-    """What the command line names."""
+    """The supervisors that a command line selects."""
 
     ids: Sequence[str]
     all_: bool = False
@@ -53,19 +53,19 @@ class Selection:
 
     @property
     def alone(self) -> bool:
-        """One supervisor is named by its id."""
+        """Whether exactly one supervisor is named by its id."""
         return len(self.ids) == 1 and not self.filtered
 
     @property
     def filtered(self) -> bool:
-        """The overlord has to be asked which there are."""
+        """Whether the ids have to be requested from the overlord."""
         return self.all_ or self.data_source is not None or self.state is not None
 
     def check(self) -> None:
-        """Refuse to guess.
+        """Refuse an empty or contradictory selection.
 
         Raises:
-            typer.BadParameter: nothing is named, or --all beside ids.
+            typer.BadParameter: nothing is named, or --all is given beside ids.
         """
         if not self.ids and not self.filtered:
             raise typer.BadParameter(
@@ -75,7 +75,7 @@ class Selection:
             raise typer.BadParameter("it does not go with ids", param_hint="--all")
 
     def choose(self, client: Client) -> list[str]:
-        """Return the ids, each once, in the order named or by name."""
+        """Return the ids, each once, in the given order, or sorted if the overlord lists them."""
         if not self.filtered:
             return list(dict.fromkeys(self.ids))
         rows = client.get(SUPERVISORS, {"state": "true"}).read(list[SupervisorLine])

@@ -1,4 +1,4 @@
-"""`--wait`: look again and again, at a bounded pace, until it is so or the deadline passes."""
+"""`--wait`: polling with back-off until a state is reached or the deadline passes."""
 
 import time
 from collections.abc import Callable, Collection
@@ -16,17 +16,17 @@ _TASKS_MAX = 1_000
 
 
 def status_of(client: Client, supervisor_id: str) -> SupervisorStatus | None:
-    """Return how a supervisor stands; None if there is none of this id."""
+    """Return the status of a supervisor; None: no supervisor has this id."""
     path = path_of(SUPERVISORS, supervisor_id, "status")
     answer = client.get(path, also=(_NOT_FOUND,))
     return None if answer.status == _NOT_FOUND else answer.read(SupervisorStatus)
 
 
 def wait_until_reading(client: Client, supervisor_id: str, seconds: float) -> None:
-    """Wait until all replicas run; until it rests, if its spec is suspended, or has read all.
+    """Wait until all replicas run, or until a suspended or bounded supervisor rests.
 
     Raises:
-        DeadlinePassed: it did not come so far in time.
+        DeadlinePassed: the state was not reached in time.
     """
 
     def look() -> str | None:
@@ -37,7 +37,7 @@ def wait_until_reading(client: Client, supervisor_id: str, seconds: float) -> No
         if now.suspended:
             return None if now.state == "SUSPENDED" else _format_status(status)
         if now.state == "COMPLETED":
-            return None  # of fixed ranges there is nothing left to read
+            return None  # a bounded supervisor with nothing left to read
         running = (now.state, now.detailed_state or now.state) == ("RUNNING", "RUNNING")
         complete = bool(now.active_tasks) and not now.pending_replicas
         return None if running and complete else _format_status(status)
@@ -46,10 +46,10 @@ def wait_until_reading(client: Client, supervisor_id: str, seconds: float) -> No
 
 
 def wait_until_at_rest(client: Client, supervisor_id: str, seconds: float) -> None:
-    """Wait until a suspended or terminated supervisor has published what it had read.
+    """Wait until a suspended or terminated supervisor has published all that it has read.
 
     Raises:
-        DeadlinePassed: it had not in time.
+        DeadlinePassed: tasks still publish.
     """
 
     def look() -> str | None:
@@ -67,10 +67,10 @@ def wait_until_at_rest(client: Client, supervisor_id: str, seconds: float) -> No
 def wait_until_handed_off(
     client: Client, supervisor_id: str, generations: Collection[str], seconds: float
 ) -> None:
-    """Wait until these generations have published; one that had read nothing reads on.
+    """Wait until these generations have published, except those that have read nothing.
 
     Raises:
-        DeadlinePassed: they had not in time.
+        DeadlinePassed: a generation has not published in time.
     """
 
     def look() -> str | None:
@@ -99,8 +99,8 @@ def wait_until_done(client: Client, operation: str, seconds: float) -> float:
     """Wait until an operation is done; return the seconds that are left.
 
     Raises:
-        DeadlinePassed: it was not in time.
-        CommandFailed: a newer version of the spec came before it was done.
+        DeadlinePassed: the operation was not done in time.
+        CommandFailed: the operation was superseded by a newer version of the spec.
     """
     deadline = time.monotonic() + seconds
     path = path_of(OPERATIONS, operation)
@@ -120,9 +120,9 @@ def wait_until_done(client: Client, operation: str, seconds: float) -> float:
 def wait_until_applied(
     client: Client, supervisor_id: str, operation: str | None, seconds: float
 ) -> None:
-    """Wait until what was stored has come true, and the supervisor reads, or rests.
+    """Wait until a stored spec is in force, and the supervisor reads or rests.
 
-    Without an operation nothing was to be done, or the overlord is an older one.
+    `operation` None: nothing was to be done, or the overlord is of an older release.
     """
     left = seconds if operation is None else wait_until_done(client, operation, seconds)
     wait_until_reading(client, supervisor_id, left)
@@ -131,7 +131,7 @@ def wait_until_applied(
 def wait_until_stopped(
     client: Client, supervisor_id: str, operation: str | None, seconds: float
 ) -> None:
-    """Wait until all that read has published; an older overlord names no operation."""
+    """Wait until all ranges are published; `operation` None: an older overlord names none."""
     if operation is None:
         wait_until_at_rest(client, supervisor_id, seconds)
     else:
@@ -141,7 +141,7 @@ def wait_until_stopped(
 def wait_until_terminated(
     client: Client, supervisor_id: str, operation: str | None, seconds: float
 ) -> None:
-    """Wait as `wait_until_stopped`, and say what was given up unpublished."""
+    """Wait as `wait_until_stopped`, and print the ranges that were discarded unpublished."""
     wait_until_stopped(client, supervisor_id, operation, seconds)
     if operation is None:
         return
@@ -151,22 +151,21 @@ def wait_until_terminated(
 
 
 class Deadline:
-    """Seconds that several waits share."""
+    """A deadline that several waits share; it starts with the constructor."""
 
     def __init__(self, seconds: float) -> None:
-        """Begin now."""
         self._at = time.monotonic() + seconds
 
     def left(self) -> float:
-        """Return what is left of them, 0 at least: so each wait looks once."""
+        """Return the seconds that are left, at least 0, so that each wait looks once."""
         return max(0.0, self._at - time.monotonic())
 
 
 def wait_for(what: str, look: Callable[[], str | None], seconds: float) -> None:
-    """Call `look` until it returns None; what it returns otherwise says what is missing.
+    """Call `look` until it returns None; any other result is a text about what is missing.
 
     Raises:
-        DeadlinePassed: it did not in time.
+        DeadlinePassed: `look` has not returned None in time.
     """
     deadline = time.monotonic() + seconds
     pause = _FIRST_S
@@ -174,7 +173,7 @@ def wait_for(what: str, look: Callable[[], str | None], seconds: float) -> None:
         while True:
             try:
                 missing = look()
-            except Unreachable as error:  # an overlord that restarts comes back
+            except Unreachable as error:  # perhaps the overlord restarts
                 missing = str(error)
             if missing is None:
                 return
@@ -198,5 +197,5 @@ def _running(client: Client) -> list[TaskRow]:
 
 
 def _is_of(task_id: str, supervisor_id: str) -> bool:
-    """Whether `index_kafka_<supervisor>_<15 hex>_<8 letters>` is a task of this supervisor."""
+    """Whether a task `index_kafka_<supervisor>_<15 hex>_<8 letters>` is of this supervisor."""
     return task_id.rsplit("_", 2)[0] == f"index_kafka_{supervisor_id}"

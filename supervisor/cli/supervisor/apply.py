@@ -1,4 +1,4 @@
-"""`tidegate supervisor apply`: specs from files into force, each told by itself."""
+"""`tidegate supervisor apply`: apply specs from files, with one result each."""
 
 import json
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from supervisor.cli.supervisor.spec_files import SpecFile, read_specs
 from supervisor.views.specs import Posted
 
 _SHOWN_MAX = 80
-"""Characters of a value that was changed."""
+"""Characters that are shown of a changed value."""
 
 
 @dataclass
@@ -27,9 +27,9 @@ class _Applying:
     client: Client
     headers: dict[str, str]
     ids: dict[str, str] = field(default_factory=dict)
-    """File -> the supervisor that it is the spec of."""
+    """File -> id of the supervisor in its spec."""
     operations: dict[str, str | None] = field(default_factory=dict)
-    """File -> what tells when its spec has come true."""
+    """File -> id of the operation that brings its spec into force."""
 
     def post(self, file: SpecFile) -> tuple[object, str]:
         if isinstance(file.body, CommandFailed):
@@ -93,7 +93,7 @@ def apply(
 
 
 def describe_impact(applied: Posted) -> str:
-    """Return each change and what it disturbs, and that it is applied."""
+    """Return a message with each change and its effect, and that the spec is applied."""
     lines = [
         f"{change.field}: {_short(change.old)} -> {_short(change.new)} ({change.effect})"
         for change in applied.changes

@@ -1,4 +1,4 @@
-"""`tidegate supervisor reset --to-latest --backfill`: go on at the end, the rest is read beside."""
+"""`tidegate supervisor reset --to-latest --backfill`: a second supervisor reads skipped ranges."""
 
 from collections.abc import Iterator, Mapping
 
@@ -12,7 +12,7 @@ from supervisor.views.resets import Backfilled
 
 
 def _readers(done: Backfilled) -> Iterator[str]:
-    """Say who reads what from now on, a line each."""
+    """Yield one line for each range: the supervisor that reads it from now on."""
     reader = done.backfill_supervisor_id or "a supervisor of its own"
     for each in done.backfill:
         yield (
@@ -28,10 +28,10 @@ def _readers(done: Backfilled) -> Iterator[str]:
 def wanted_backfill(
     *, to_latest: bool, backfill: bool, task_count: int | None, offsets: bool
 ) -> Mapping[str, str] | None:
-    """Return the query that the options ask for; None: no backfill.
+    """Return the query parameters for a backfill; None: the options request none.
 
     Raises:
-        BadParameter: they do not go together.
+        BadParameter: the options contradict each other.
     """
     if not (to_latest or backfill or task_count is not None):
         return None
@@ -46,7 +46,7 @@ def wanted_backfill(
 def run_backfill(
     client: Client, supervisor_id: str, query: Mapping[str, str], *, dry_run: bool, yes: bool
 ) -> ApiReply:
-    """Say what it means, ask unless told not to, and do it; return the last answer."""
+    """Show a preview, ask unless `yes`, and start the backfill; return the last answer."""
     path = path_of(SUPERVISORS, supervisor_id, "resetToLatestAndBackfill")
     if dry_run or not yes:
         answer = client.post(path, b"", {**query, "dryRun": "true"})
@@ -64,7 +64,7 @@ def run_backfill(
 
 
 def show_backfill(answer: ApiReply, output: Format) -> None:
-    """Print who reads what from now on."""
+    """Print the ranges, each with the supervisor that reads it from now on."""
     if output is Format.JSON:
         show_json(answer.json())
         return

@@ -1,4 +1,4 @@
-"""`tidegate supervisor apply --dry-run` and `diff`: what a spec would do, without doing it."""
+"""`tidegate supervisor apply --dry-run` and `diff`: preview the effects of a spec."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ _SHOWN_MAX = 80
 
 
 class Where(StrEnum):
-    """Who judges a spec."""
+    """The place where a spec is checked."""
 
     SERVER = "server"
     CLIENT = "client"
@@ -55,9 +55,9 @@ def dry_run(
     *,
     headers: Mapping[str, str],
 ) -> None:
-    """Print what applying each spec would do; exit code 1 if one would be refused.
+    """Print the effects that applying each spec would have; exit code 1 if one would be refused.
 
-    `headers` are those that it would be applied with.
+    `headers`: the headers of the POST that would apply the spec.
     """
     alone = len(specs) == 1
     named = {spec.name: spec for spec in specs}
@@ -68,19 +68,19 @@ def dry_run(
         with connect(server) as client:
             tried = each(named, lambda name: judging.there(client, named[name]), alone=alone)
     show_each(tried, output, alone=alone, ids=judging.ids)
-    if judging.refused:  # told as JSON, in the answers
+    if judging.refused:  # the errors are in the JSON answers
         raise typer.Exit(FAILED)
 
 
 @dataclass
 class _Judging:
-    """Judges one spec after the other; what a table does not hold is told at once."""
+    """Checks one spec after the other; prints at once what is not part of the table."""
 
     output: Format
     headers: Mapping[str, str]
     alone: bool
     ids: dict[str, str] = field(default_factory=dict)
-    """File -> the supervisor that it is the spec of."""
+    """File -> id of the supervisor in its spec."""
     refused: bool = False
 
     def here(self, file: SpecFile) -> tuple[object, str]:

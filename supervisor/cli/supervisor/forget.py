@@ -1,4 +1,4 @@
-"""`tidegate supervisor forget`: give up where a terminated supervisor stood."""
+"""`tidegate supervisor forget`: delete versions and offsets of a terminated supervisor."""
 
 from supervisor.cli.shell.client import path_of
 from supervisor.cli.shell.confirm import confirm

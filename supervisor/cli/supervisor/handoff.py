@@ -1,4 +1,4 @@
-"""`tidegate supervisor handoff`: publish before taskDuration is over."""
+"""`tidegate supervisor handoff`: hand task groups off and publish before taskDuration is over."""
 
 import json
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ from supervisor.views.status import SupervisorStatus
 
 @dataclass(frozen=True)
 class _Meant:
-    """Which groups hand off."""
+    """The groups that hand off."""
 
     groups: list[int]
     generations: set[str]
-    """Those that are to publish."""
+    """Ids of the generations that are to publish."""
     operation: str | None = None
-    """None: there was none to ask, or the overlord is an older one."""
+    """None: no group reads, or the overlord is of an older release."""
 
     def wait(self, client: Client, supervisor_id: str, seconds: float) -> None:
         if self.operation is None:

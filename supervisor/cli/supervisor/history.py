@@ -1,4 +1,4 @@
-"""What each version of a spec changed, in words."""
+"""Rows of `tidegate supervisor history`: the changes of each version of a spec, in words."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -9,7 +9,7 @@ _SECTIONS = ("dataSchema", "ioConfig", "tuningConfig")
 
 
 def version_rows(versions: Sequence[HistoryRow]) -> Iterator[tuple[object, ...]]:
-    """Yield (number, time, what, changed fields) of versions that come newest first."""
+    """Yield (number, time, kind of change, changed fields) of versions, newest first."""
     older: list[HistoryRow | None] = [*versions[1:], None][: len(versions)]
     for version, before in zip(versions, older, strict=True):
         named = version.version_number or None, version.version

@@ -1,6 +1,6 @@
-"""From sampled records to a spec: which field is the time, and which type each column has.
+"""Inference of a spec from sampled records: the time field, and the type of each column.
 
-Pure, so that it is tested by tables.  What it cannot tell it says in a note.
+The module is pure, so that tests are tables.  A doubtful result has a note.
 """
 
 import json
@@ -15,24 +15,24 @@ _LONG = range(-(2**63), 2**63)
 _MILLIS = range(10**12, 10**13)  # 2001 to 2286
 _SECONDS = range(10**9, 10**10)
 _COVERS = 0.9
-"""So much of the records must have the field, readable, for it to be their time."""
+"""Minimum share of the records with a readable value in the time field."""
 _LIKELY = re.compile(r"^(@?timestamp|ts|time|__time|event_?time|datetime|date)$", re.IGNORECASE)
 _POSSIBLE = re.compile(r"time|date|(^|_)(ts|at)$", re.IGNORECASE)
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?")
 
 
 class NothingToInfer(ValueError):
-    """The sample does not tell enough for a spec; the message says what is missing."""
+    """The sample is not sufficient for a spec; the message says what is missing."""
 
 
 @dataclass(frozen=True)
 class Inferred:
-    """What a sample tells."""
+    """The schema that was inferred from a sample."""
 
     timestamp_column: str
     timestamp_format: str
     columns: tuple[tuple[str, str], ...]
-    """(name, type), in the order in which they were met."""
+    """(name, type) of each column, in the order of first appearance."""
     notes: tuple[str, ...] = ()
 
 
@@ -43,10 +43,10 @@ class _Field:
     floats: int = 0
     nulls: int = 0
     objects: int = 0
-    """Also lists that hold objects or lists."""
+    """Objects, and lists that contain objects or lists."""
     lists: int = 0
     elements: "_Field | None" = None
-    """Of all lists of scalars, in the place of one value each."""
+    """Counts over the elements of all lists of scalars."""
     others: int = 0
     formats: dict[str, int] = field(default_factory=dict)
 
@@ -77,7 +77,7 @@ class _Field:
         self.lists += 1
         self.elements = self.elements or _Field()
         for element in value:
-            # true and false are numbers in an array of them, as they are where types are discovered
+            # In an array of numbers, true and false are numbers, as in the discovery of types.
             self.elements.take(int(element) if isinstance(element, bool) else element)
 
     @property
@@ -93,10 +93,10 @@ class _Field:
 
 
 def infer(values: Sequence[bytes], timestamp_column: str | None = None) -> Inferred:
-    """Return what the records' values tell; `timestamp_column` is the user's own choice.
+    """Return the schema of the records' values; `timestamp_column` is the user's own choice.
 
     Raises:
-        NothingToInfer: they are no JSON objects, or none of their fields is a time.
+        NothingToInfer: no value is a JSON object, or no field is a time.
     """
     records = list(_objects(values))
     if not records:

@@ -1,4 +1,4 @@
-"""`tidegate supervisor init`: look at a topic, print a spec for it."""
+"""`tidegate supervisor init`: sample a topic and print a spec for it."""
 
 import json
 import re
@@ -122,7 +122,7 @@ def _write(spec: dict[str, object], file: Path) -> None:
 
 
 def make_spec(kafka: str, topic: str, table: str, inferred: Inferred) -> dict[str, object]:
-    """Return a spec in Druid's form: from the earliest offset, published once a minute."""
+    """Return a spec in Druid's form, which reads from the earliest offset; taskDuration PT1M."""
     return {
         "type": "kafka",
         "spec": {
@@ -152,6 +152,6 @@ def make_spec(kafka: str, topic: str, table: str, inferred: Inferred) -> dict[st
 
 
 def table_name(topic: str) -> str:
-    """Return a name for the table of a topic; topics may have signs that tables may not."""
+    """Return a table name for a topic; characters that tables may not have are replaced."""
     name = re.sub(r"\.\.+", ".", topic).strip("._-") or "table"
     return name[:128].rstrip(".") if name_problem(name[:128]) is None else f"t_{name}"[:128]

@@ -1,4 +1,4 @@
-"""`tidegate supervisor reset`: begin again, or go on elsewhere; says first what that means."""
+"""`tidegate supervisor reset`: move committed offsets, after a preview of the effects."""
 
 import json
 from typing import Annotated
@@ -18,7 +18,7 @@ from supervisor.views.status import SupervisorStatus
 
 
 def _effects(moved: MovedPartition) -> str:
-    """Say where a partition goes, and what that skips, loses or repeats."""
+    """Return a line about a partition: its new offset, and what is skipped, lost or repeated."""
     came = "no offset" if moved.start is None else str(moved.start)
     went = "nowhere: it exists no more" if moved.to is None else str(moved.to)
     numbers = (

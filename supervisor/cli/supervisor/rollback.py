@@ -1,4 +1,4 @@
-"""`tidegate supervisor rollback`: back to an earlier version, after a look at what that changes."""
+"""`tidegate supervisor rollback`: apply an earlier version again, after a preview."""
 
 import json
 from typing import Annotated
@@ -47,14 +47,14 @@ def rollback(
         path, body = path_of(OURS, supervisor_id, "rollback"), {"version": version}
         sent = json.dumps(body).encode()
         seen = client.post(path, sent, {"dryRun": "true"})
-        # A terminated supervisor has no spec, and no tag.
+        # A terminated supervisor has no spec, and so no ETag.
         headers = {"If-Match": seen.etag} if seen.etag else {"If-None-Match": "*"}
         if not yes:
             *lines, _ = describe_impact(seen.read(Posted)).splitlines()
             for line in lines or ["nothing that is in force changes"]:
                 print_notice(line)
             confirm(f"Roll {supervisor_id} back to version {version}?")
-        # On what was shown, or not at all.
+        # With the ETag of the preview, so that the request fails if the spec has changed since.
         answer = client.post(path, sent, headers=headers)
         applied = answer.read(Posted)
         for warning in applied.warnings:

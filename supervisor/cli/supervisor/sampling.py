@@ -1,4 +1,4 @@
-"""The newest records of a topic, by a consumer that joins no group and commits nothing."""
+"""Sampling of a topic's newest records by a consumer that joins no group and commits nothing."""
 
 import time
 import uuid
@@ -18,7 +18,7 @@ _POLL_S = 0.5
 
 @dataclass(frozen=True)
 class TopicSample:
-    """What was read: values that are not null, and how many partitions the topic has."""
+    """A sample: the values that are not null, and the topic's number of partitions."""
 
     values: tuple[bytes, ...]
     partitions: int
@@ -29,7 +29,7 @@ def sample_topic(servers: str, topic: str, *, records: int, within: timedelta) -
 
     Raises:
         StreamUnavailable: the broker does not answer.
-        CommandFailed: there is no such topic, or it is empty.
+        CommandFailed: the topic does not exist, is empty, or yields no record in time.
     """
     consumer = Consumer(
         {
@@ -65,7 +65,7 @@ def sample_topic(servers: str, topic: str, *, records: int, within: timedelta) -
 
 
 def _partitions(consumer: Consumer, servers: str, topic: str) -> list[int]:
-    # All topics, as asking for one by name would create it on some brokers.
+    # All topics are requested, because a request for one by name would create it on some brokers.
     topics: Mapping[str, object] = consumer.list_topics(timeout=_ASK_S).topics
     if topic not in topics:
         known = [name for name in topics if not name.startswith("__")]
@@ -78,7 +78,7 @@ def _partitions(consumer: Consumer, servers: str, topic: str) -> list[int]:
 
 
 def _place(consumer: Consumer, topic: str, partition: int, records: int) -> TopicPartition | None:
-    """Return where the newest records of a partition begin; None if it has none."""
+    """Return the offset of the oldest record to sample in a partition; None: it is empty."""
     place = TopicPartition(topic, partition)
     low, high = consumer.get_watermark_offsets(place, timeout=_ASK_S)
     return None if low >= high else TopicPartition(topic, partition, max(low, high - records))

@@ -1,8 +1,8 @@
-"""Specs as people keep them: JSON or YAML, in files, in folders, on stdin.
+"""Spec files of users: JSON or YAML, in files, in folders, on stdin.
 
-JSON is sent as it is, so that the overlord judges every byte.  YAML is read by the rules of 1.2
-(`on` is a text, `010` is a text), without aliases, whose copies of copies fill a memory, and
-without keys that are given twice.
+JSON is sent unchanged, so that the overlord checks every byte.  YAML is read by the rules of 1.2
+(`on` is a text, `010` is a text).  Aliases are refused, because nested aliases can exhaust the
+memory, and so are repeated keys.
 """
 
 import json
@@ -23,7 +23,7 @@ _STDIN = "-"
 
 @dataclass(frozen=True)
 class SpecFile:
-    """One spec: what to call it, and the body to POST or what is wrong with it."""
+    """One spec: its name in messages, and the body to POST, or the error in the file."""
 
     name: str
     body: bytes | CommandFailed
@@ -71,7 +71,8 @@ for _tag, _pattern, _first in (
 def read_specs(names: Iterable[str]) -> Iterator[SpecFile]:
     """Yield every spec of these files and folders, in order; `-` is stdin.
 
-    A folder stands for its .json, .yaml and .yml files by name, a YAML file for its documents.
+    Of a folder its .json, .yaml and .yml files are read, sorted by name; of a YAML file each
+    document.
     """
     for name in names:
         for path in _files(name):
@@ -82,7 +83,7 @@ def read_one(name: str) -> bytes:
     """Return the one spec of a file, or of stdin for `-`.
 
     Raises:
-        CommandFailed: it cannot be read, or there are several.
+        CommandFailed: the file cannot be read, or has several specs.
     """
     specs = list(read_specs([name]))
     if len(specs) != 1:
@@ -127,7 +128,7 @@ def _documents(content: bytes) -> Iterator[bytes]:
     """Yield the documents of a YAML text as JSON.
 
     Raises:
-        CommandFailed: it is no YAML, or has what JSON has not.
+        CommandFailed: the text is no YAML, or has values that JSON does not have.
     """
     if len(content) > SIZE_BYTES_MAX:
         raise CommandFailed(f"it is larger than {SIZE_BYTES_MAX} bytes")

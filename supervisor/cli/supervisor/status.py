@@ -11,7 +11,7 @@ _ERRORS_MAX = 5
 
 
 def show_status(status: SupervisorStatus, now: datetime) -> None:
-    """Print how a supervisor stands; `now` is what times are told against."""
+    """Print the status of a supervisor; times are shown relative to `now`."""
     payload = status.payload
     show_done(status.id, status.id)
     if form() is Format.NAME:
@@ -84,6 +84,6 @@ def _task_row(task: StatusTask, now: datetime) -> tuple[object, ...]:
 
 
 def _numbered(partition: str) -> tuple[str, int]:
-    """Sort partition 10 behind partition 9."""
+    """Return a sort key that puts partition 10 after partition 9."""
     topic, _, number = partition.rpartition(":")
     return topic, int(number) if number.isdigit() else -1

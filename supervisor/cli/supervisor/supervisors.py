@@ -1,4 +1,4 @@
-"""`tidegate supervisor ...`: what the control plane offers, one command per verb."""
+"""`tidegate supervisor ...`: the group of commands on supervisors."""
 
 from datetime import UTC, datetime
 from typing import Annotated

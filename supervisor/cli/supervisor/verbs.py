@@ -121,7 +121,7 @@ def _carry_out(
 
 
 def announced(verb: str, ids: list[str], chosen: Selection, *, needs_confirmation: bool) -> bool:
-    """Say what will be touched, and ask if it cannot be undone; False: nothing is."""
+    """Print the selected ids, and ask if `needs_confirmation`; False: nothing is selected."""
     more = len(ids) - _SHOWN_MAX
     named = ", ".join(ids[:_SHOWN_MAX]) + (f" and {more} more" if more > 0 else "")
     if not ids:

@@ -1,4 +1,4 @@
-"""`tidegate supervisor explain` and `watch`: why it stands so, and what happens, as it happens."""
+"""`tidegate supervisor explain` and `watch`: the reasons of a state, and the event stream."""
 
 import json
 import time
@@ -94,13 +94,14 @@ def watch(
 def _events(
     client: Client, supervisor_id: str | None, after: int | None
 ) -> Iterator[dict[str, object]]:
-    """Yield events for ever; where a connection ends, the next goes on behind the last one.
+    """Yield events for ever; after a lost connection the next one goes on behind the last event.
 
     Raises:
-        Unreachable, ProblemAnswer: no overlord answers at first, or one refuses.
+        Unreachable: no overlord answers at first.
+        ProblemAnswer: an overlord refuses.
     """
     params = {} if supervisor_id is None else {"supervisor": supervisor_id}
-    # Known before the first event, so that nothing is missed if the connection is lost until then.
+    # The start is known before the first event, so no event is missed if the connection is lost.
     known = client.get(EVENTS, {**params, "limit": "1"}).read(EventsPage)
     if supervisor_id is not None and not known.events:
         print_notice(
@@ -142,7 +143,7 @@ def _stream(
 
 def _line(event: dict[str, object]) -> str:
     if event["type"] == "trimmed":
-        return f"events {event['from']} to {event['to']} are gone: look at status and lists anew"
+        return f"events {event['from']} to {event['to']} are gone: look at status and lists again"
     at = str(event.get("at", ""))[:19].replace("T", " ")
     group = "" if event.get("group") is None else f" group {event['group']}"
     detail = event.get("detail")

@@ -1,7 +1,7 @@
-"""Names that differ in case only, which DuckDB takes for one name.
+"""Aliases for names that differ only in case, which DuckDB cannot distinguish.
 
-The first of them keeps its name, each other has an alias: a number behind it.  A query that names
-one of them in any other way is refused, for DuckDB would read another field instead.
+The first of such names stays; each other name gets an alias: itself with a number at its end.  A
+query with any other spelling is refused, because DuckDB would read another field.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,14 +16,14 @@ _FOLD = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 
 def folded(name: str) -> str:
-    """Return a name as DuckDB compares it: of letters beyond ASCII the case counts."""
+    """Return a name as DuckDB compares it: only ASCII letters are folded to lower case."""
     return name.translate(_FOLD)
 
 
 def aliases_of(names: Iterable[str]) -> dict[str, str]:
-    """Return the name that each column has in DuckDB, of those that it takes for another one.
+    """Return name -> alias in DuckDB, of names that differ only in case from another one.
 
-    The first one is in it, too, under its own name; other columns are not.
+    The first of such names is included, under its own name.  Other names are not included.
     """
     alike: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
@@ -42,10 +42,10 @@ def aliases_of(names: Iterable[str]) -> dict[str, str]:
 def refuse_other_names(sql: str, shown: Mapping[str, str]) -> None:
     """Refuse a query that could read another field than it names.
 
-    `shown`: field, or table -> its name in DuckDB, of those that differ in case only.
+    `shown`: field or table -> its alias in DuckDB, of names that differ only in case.
 
     Raises:
-        CommandFailed: naming all that DuckDB takes for one.
+        CommandFailed: a name in the query is ambiguous; the hint has all aliases.
     """
     exact = set(shown.values())
     fields: dict[str, list[str]] = {}
@@ -61,7 +61,7 @@ def refuse_other_names(sql: str, shown: Mapping[str, str]) -> None:
 
 
 def _identifiers(sql: str) -> Iterator[str]:
-    """Yield the names in a query, without their quotes; also words that may be a name."""
+    """Yield the names in a query without quotes, and any word that may be a name."""
     text = sql.encode()
     tokens = duckdb.tokenize(sql)
     ends = [at for at, _ in tokens[1:]] + [len(text)]

@@ -1,4 +1,4 @@
-"""`tidegate compaction ...`: small files of a table become larger ones."""
+"""`tidegate compaction ...`: run, list and cancel compactions, and set rules."""
 
 import json
 from collections.abc import Sequence
@@ -187,14 +187,14 @@ def cancel(
 
 
 def _json_body(**members: int | str | None) -> bytes:
-    """Return the JSON of what was said; for the rest the overlord knows the defaults."""
+    """Return a JSON object of the given members; the overlord has defaults for the others."""
     return json.dumps(
         {name: value for name, value in members.items() if value is not None}
     ).encode()
 
 
 def _given(context: typer.Context) -> list[str]:
-    """Return which parts of a rule the command line names."""
+    """Return the options of a rule that the command line gives."""
     parts = ("target_rows", "target_bytes", "files_min")
     named = (part for part in parts if _source(context, part) == "COMMANDLINE")
     return [f"--{part.replace('_', '-')}" for part in named]
@@ -206,7 +206,7 @@ def _source(context: typer.Context, part: str) -> str:
 
 
 def _ended(client: Client, begun: Sequence[CompactionView], seconds: float) -> list[CompactionView]:
-    """Wait until all have ended; return what became of them."""
+    """Wait until all compactions have ended; return them with their results."""
     ended: dict[str, CompactionView] = {}
 
     def look() -> str | None:

@@ -1,7 +1,7 @@
-"""DuckDB over the listed files: it can read these and nothing else, and write nothing.
+"""Queries by DuckDB, sandboxed: it can read only the listed files, and write nothing.
 
-Each table is a view over exactly the files that the overlord lists, never over a folder: a file
-that a task is still writing, or that nobody published, is not in it.
+Each table is a view over exactly the files that the overlord lists, never over a folder.  So it has
+no file that a task is still writing, or that was never published.
 """
 
 import re
@@ -28,7 +28,7 @@ from supervisor.views.tables.files import TableFiles
 _BATCH_ROWS = 1_000
 _NOT_FOUND = 404
 _MISSING = re.compile(r"(?P<what>.*Table with name (?P<name>.+?) does not exist)!?")
-"""What follows in DuckDB's words, is the nearest of its own tables."""
+"""DuckDB's message about a missing table, without its suggestion of another table."""
 
 
 @dataclass(frozen=True)
@@ -38,20 +38,19 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[object, ...], ...]
     more: bool = False
-    """There are more rows than were asked for."""
+    """Whether there are more rows than requested."""
 
 
 class NoSuchTable(CommandFailed):
-    """A query names a table that DuckDB does not have; `name` as the query has it."""
+    """A query names a table that does not exist; `name` is spelled as in the query."""
 
     def __init__(self, message: str, name: str) -> None:
-        """Keep the name for a hint."""
         super().__init__(message)
         self.name = name
 
 
 def tables_of(client: Client, sql: str, *, fresh: bool) -> list[TableFiles]:
-    """Return the tables that the query names; all of them if they cannot be had from its text.
+    """Return the files of the tables that the query names, or of all if it cannot be parsed.
 
     Raises:
         CommandFailed: the text is no SQL.
@@ -66,14 +65,14 @@ def tables_of(client: Client, sql: str, *, fresh: bool) -> list[TableFiles]:
 def run_query(
     sql: str, tables: Sequence[TableFiles], warehouse: Path | None, rows_max: int | None
 ) -> Table:
-    """Return what the query finds, at most `rows_max` rows.
+    """Return the result of a query, at most `rows_max` rows.
 
-    Says so where a table or a column does not have its own name, and where a table is left out.
+    Prints a warning for a table or column with an alias, and for a table that is left out.
 
     Raises:
-        NoSuchTable: it has no files, or there is none.
-        CommandFailed: DuckDB refuses it, it names what DuckDB takes for something else, or the
-            files are not to be seen from here.
+        NoSuchTable: a table does not exist, or has no files.
+        CommandFailed: DuckDB refuses the query, a name is ambiguous, or the files cannot be read
+            from here.
     """
     filled = [table for table in tables if table.files]
     with _connection() as connection:
@@ -95,7 +94,7 @@ def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def _tables(client: Client, sql: str, *, fresh: bool) -> Iterator[TableFiles]:
-    """Yield the tables that the query names; all of them if it does not let itself be read."""
+    """Yield the files of the tables that the query names, or of all if it cannot be parsed."""
     names = _named_tables(sql)
     for name in data_sources(client) if names is None else sorted(names):
         if name_problem(rows_table(name)) is None:
@@ -130,9 +129,9 @@ def _connect(spill: str) -> duckdb.DuckDBPyConnection:
 def _add_views(
     connection: duckdb.DuckDBPyConnection, tables: Sequence[TableFiles], warehouse: Path | None
 ) -> dict[str, str]:
-    """Make the views, then lock everything else away.
+    """Create the views, then disable all other access.
 
-    Return the names, of tables and columns, that DuckDB does not tell apart -> how it has them.
+    Return name of a table or column -> its alias, of names that DuckDB cannot distinguish.
     """
     paths = {table.data_source: _paths(table, warehouse) for table in tables}
     files = {path for found in paths.values() for path in found}
@@ -146,7 +145,7 @@ def _add_views(
         if known != name:
             shown |= {known: known, name: known}
             print_notice(
-                f"warning: {name} is left out: DuckDB takes its name for {known}; query it alone"
+                f"warning: {name} is left out: DuckDB cannot tell it from {known}; query it alone"
             )
             continue
         view = view_of(table, paths[name], pq.read_schema)
@@ -178,13 +177,13 @@ def _paths(table: TableFiles, warehouse: Path | None) -> list[str]:
 
 def _run(connection: duckdb.DuckDBPyConnection, sql: str) -> pa.RecordBatchReader | None:
     relation = connection.sql(sql)
-    # A statement without an answer, whatever the stub says.
+    # None for a statement without an answer, though the stub does not say so.
     known: duckdb.DuckDBPyRelation | None = relation
     return None if known is None else known.to_arrow_reader(_BATCH_ROWS)
 
 
 def _fetch(reader: pa.RecordBatchReader | None, rows_max: int | None) -> Table:
-    """Read the answer through Arrow: it keeps times with their zone without a further library."""
+    """Read the answer through Arrow, which keeps time zones without another library."""
     if reader is None:
         return Table((), ())
     columns = _distinct(reader.schema.names)
@@ -215,6 +214,6 @@ def _failure(error: duckdb.Error) -> CommandFailed:
 
 
 def _one_line(text: str) -> str:
-    """Return DuckDB's message without the drawing of the place below it."""
+    """Return DuckDB's message without the lines that mark the place in the query."""
     message = text.partition("\n\nLINE")[0]
     return " ".join(message.split())

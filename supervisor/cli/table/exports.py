@@ -1,4 +1,4 @@
-"""`tidegate export ...` and `tidegate snippet`: tables in other formats, and what reads them."""
+"""`tidegate export ...` and `tidegate snippet`: list exports, print code that reads a table."""
 
 from datetime import UTC, datetime
 from typing import Annotated

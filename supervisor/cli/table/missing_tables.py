@@ -1,4 +1,4 @@
-"""Why a query finds no table of some name: there is none, or nothing of it is published."""
+"""Explanation of a missing table in a query: it does not exist, or has no published rows."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -15,7 +15,7 @@ from supervisor.views.tables.files import TableFiles
 def why_missing(
     client: Client, error: NoSuchTable, tables: Sequence[TableFiles], *, fresh: bool
 ) -> CommandFailed:
-    """Return the error with what is known of the table; `tables` are those that were queried."""
+    """Return the error with an explanation and a hint; `tables` are those of the query."""
     for table in tables:
         if not table.files and folded(table.data_source) == folded(error.name):
             return _without_rows(client, table.data_source, fresh=fresh)
@@ -46,7 +46,7 @@ def _without_rows(client: Client, name: str, *, fresh: bool) -> CommandFailed:
 
 
 def _rejected(client: Client, name: str) -> int:
-    """Return how many records of a table are published as bad ones."""
+    """Return the number of a table's published bad records."""
     try:
         table = files_of(client, errors_table(name), fresh=False)
     except ProblemAnswer:

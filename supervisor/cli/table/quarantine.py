@@ -1,4 +1,4 @@
-"""`tidegate quarantine ...`: records that could not be read, and why."""
+"""`tidegate quarantine ...`: list, show and replay bad records."""
 
 from pathlib import Path
 from typing import Annotated
@@ -29,7 +29,7 @@ commands = typer.Typer(
 )
 PAGE = 500
 VALUE_SHOWN = 80
-"""Characters of a value in a table; `show` prints all of it."""
+"""Characters of a value in a list; `show` prints the whole value."""
 
 OfReason = Annotated[
     str | None,
@@ -157,7 +157,7 @@ def show(
     show_text("")
     show_text(_text_or_base64(quarantined.value, quarantined.value_base64))
     if quarantined.cut:
-        print_notice("It is longer than what is shown.")
+        print_notice("The record is longer than what is shown.")
 
 
 @commands.command("replay")
@@ -221,7 +221,7 @@ def replay_all(
 def _pages(
     client: Client, supervisor_id: str, params: dict[str, str | int | bool], limit: int
 ) -> tuple[list[QuarantinedRecord], dict[str, int], bool]:
-    """Return records, the numbers of all by reason, and whether there are more."""
+    """Return up to `limit` records, reason -> number of all records, and whether there are more."""
     path = path_of("/api/v1/supervisors", supervisor_id, "quarantine")
     records: list[QuarantinedRecord] = []
     reasons: dict[str, int] = {}
@@ -251,7 +251,7 @@ def _row(record: QuarantinedRecord) -> tuple[object, ...]:
 
 
 def _text_or_base64(text: str | None, base64: str | None) -> str:
-    """Return a text; bytes that are none in base64, nothing for nothing."""
+    """Return the text if there is one, otherwise the base64 form of bytes; empty for neither."""
     if text is not None:
         return text
     return "" if base64 is None else f"base64:{base64}"

@@ -13,9 +13,9 @@ from supervisor.cli.shell.options import Output, Server, WarehouseHere, connect
 from supervisor.cli.shell.output import print_notice, show_json, show_table
 
 ROWS_MAX = 1_000
-"""Rows of a table for people; JSON has them all."""
+"""Rows that are printed as a table; JSON has all rows."""
 _EXACT_MAX = 2**53
-"""Beyond it JSON readers that have floats only would change an integer."""
+"""Larger integers would lose digits in JSON readers that have only floats."""
 
 
 def query(
@@ -69,7 +69,7 @@ def _cell(value: object) -> object:
 
 
 def _plain(value: object) -> object:
-    """Return a value as JSON has it: times in ISO 8601, bytes in base64, large numbers as text."""
+    """Return a value for JSON: times in ISO 8601, bytes in base64, large numbers as text."""
     match value:
         case None | bool() | str():
             return value

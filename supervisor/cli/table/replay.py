@@ -1,10 +1,10 @@
-"""Sends quarantined records to another topic, each at most once, in one transaction per call.
+"""Replay of quarantined records to another topic, each at most once, one transaction per call.
 
     fence ─► which origins does the topic have? ─► send the others ─► commit
-      └ a replay to this topic that began before can commit no more: it has done so, or never will
+      └ an earlier replay to this topic has committed by now, or never will
 
-Each record names its origin in a header.  What a topic no longer has, or hides behind a transaction
-of somebody else, cannot be known: such a topic is refused.
+Each record names its origin in a header.  A topic is refused if some of its origins cannot be read,
+because records were deleted or are behind another producer's open transaction.
 """
 
 import time
@@ -23,9 +23,9 @@ from supervisor.cli.shell.problems import CommandFailed
 from supervisor.core.values.errors import StreamUnavailable
 
 ORIGIN = "tidegate-origin"
-"""Header that names where a record was: `topic:partition:offset`."""
+"""Header with the origin of a record: `topic:partition:offset`."""
 SILENCE_S = 30.0
-"""So long may Kafka say nothing at all."""
+"""Timeout for an answer of Kafka."""
 TRANSACTION_S = 300.0
 _BATCH_ROWS = 1_000
 _ASK_S = 15.0
@@ -34,36 +34,36 @@ _COLUMNS = ["__time", "topic", "partition", "offset", "reason", "key", "value", 
 
 @dataclass(frozen=True)
 class Replay:
-    """What to send where."""
+    """The input of one replay: files of records, target topic, limits."""
 
     files: Sequence[Path]
     topic: str
     client: Mapping[str, str]
-    """librdkafka's properties."""
+    """Properties of librdkafka."""
     reason: str | None = None
     most: int = 10_000
     keep_time: bool = False
-    """Records keep the time that they had in Kafka: a topic may delete old ones at once."""
+    """Whether records keep their time in Kafka; a topic may delete old records at once."""
 
 
 @dataclass
 class Sent:
-    """What one call did."""
+    """The result of one replay."""
 
     sent: int = 0
     there: int = 0
-    """Records that the topic had before."""
+    """Records that the topic had already."""
     more: bool = False
-    """There are more than one call sends."""
+    """Whether there are more records than one call sends."""
     ends: dict[int, int] = field(default_factory=dict)
-    """Partition -> where the topic ends now."""
+    """Partition -> end offset of the topic after the replay."""
 
 
 def replay(job: Replay) -> Sent:
-    """Send what the topic does not have yet.
+    """Send the records that the topic does not have yet.
 
     Raises:
-        CommandFailed: there is no such topic, or records of it were deleted.
+        CommandFailed: the topic does not exist, or not all of its origins can be read.
         StreamUnavailable: Kafka does not answer; a repeat sends nothing twice.
     """
     producer = Producer(
@@ -75,7 +75,7 @@ def replay(job: Replay) -> Sent:
         }
     )
     try:
-        producer.init_transactions(SILENCE_S)  # before the look: none can commit behind it
+        producer.init_transactions(SILENCE_S)  # before reading: fences any earlier replay
         done = _send(producer, job, _origins(job))
         done.ends = {partition: high for partition, (_, high) in _watermarks(job).items()}
     except KafkaException as error:
@@ -103,7 +103,7 @@ def _send(producer: Producer, job: Replay, had: frozenset[str]) -> Sent:
     except BaseException:
         producer.abort_transaction(SILENCE_S)
         raise
-    producer.commit_transaction(SILENCE_S)  # it sends what is left, and fails if a record did
+    producer.commit_transaction(SILENCE_S)  # flushes first, and fails if a record was not sent
     return done
 
 
@@ -143,7 +143,7 @@ def _rows(job: Replay) -> Iterator[Mapping[str, object]]:
 
 
 def _origins(job: Replay) -> frozenset[str]:
-    """Return the origins that the topic has, by a committed reader."""
+    """Return the origins of the topic's committed records."""
     marks = _watermarks(job)
     if any(low for low, _ in marks.values()):
         raise CommandFailed(
@@ -168,20 +168,20 @@ def _origins(job: Replay) -> frozenset[str]:
 
 
 def _ended(message: Message, job: Replay, marks: Mapping[int, tuple[int, int]]) -> int:
-    """Return the partition that is read to its end."""
+    """Return the partition that was read to its end; refuse it behind an open transaction."""
     error, partition, offset = message.error(), message.partition(), message.offset()
     if error is None or error.code() != KafkaError._PARTITION_EOF or partition is None:  # noqa: SLF001 -- its public name
         raise KafkaException(error)
     if offset is None or offset < marks[partition][1]:
         raise CommandFailed(
-            f"a transaction is open in {job.topic}:{partition}: what stands behind it is not shown",
+            f"a transaction is open in {job.topic}:{partition}: records behind it cannot be read",
             "send to a topic that nobody else writes to, or wait until it has ended",
         )
     return partition
 
 
 def _origin_of(message: Message) -> list[str]:
-    """Return what the last header of that name says: one that was replayed twice has two."""
+    """Return the last origin header of a record, in a list; a record replayed twice has two."""
     headers: object = message.headers() or []
     assert isinstance(headers, list)
     named = [value for key, value in headers if key == ORIGIN and isinstance(value, bytes)]
@@ -189,13 +189,13 @@ def _origin_of(message: Message) -> list[str]:
 
 
 def _watermarks(job: Replay) -> dict[int, tuple[int, int]]:
-    """Return partition -> (where it begins, where it ends), open transactions included."""
+    """Return partition -> (first offset, end offset), open transactions included."""
     with _consumer(job, "read_uncommitted") as consumer:
-        # All topics, as asking for one by name would create it on some brokers.
+        # All topics are requested, because a request by name would create one on some brokers.
         topics = consumer.list_topics(timeout=_ASK_S).topics
         if job.topic not in topics:
             raise CommandFailed(
-                f"there is no topic {job.topic}", "make it first, such that it keeps its records"
+                f"there is no topic {job.topic}", "create it first, so that it keeps its records"
             )
         return {
             p: consumer.get_watermark_offsets(Place(job.topic, p), timeout=_ASK_S)

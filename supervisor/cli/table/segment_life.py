@@ -1,4 +1,4 @@
-"""`tidegate segment mark-unused`, `mark-used` and `retention`: the end of segments' life."""
+"""`tidegate segment mark-unused`, `mark-used` and `retention`: the life cycle of segments."""
 
 import json
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ from supervisor.views.tables.segments import Marked, RetentionView, SegmentView,
 
 TABLES = "/api/v1/datasources"
 PAGE = 5_000
-"""Segments that are asked for at once."""
+"""Segments per request."""
 DRUID_TABLES = "/druid/indexer/v1/datasources"
 
 Table = Annotated[
@@ -35,7 +35,7 @@ def _an_interval(text: str | None) -> str | None:
 
 
 def a_period(text: str | None) -> str | None:
-    """Return a period as it was given; anything else is a mistake of use."""
+    """Return a valid period unchanged; refuse any other text as wrong usage."""
     if text is not None:
         try:
             parse_duration(text)
@@ -45,7 +45,7 @@ def a_period(text: str | None) -> str | None:
 
 
 def within(otherwise: str) -> object:
-    """Return the option that names a time; `otherwise`: what happens without it."""
+    """Return the option --interval; `otherwise`: help text about its absence."""
     return typer.Option(
         "--interval",
         metavar="START/END",
@@ -174,7 +174,7 @@ def retention(
 
 
 def segments_of(client: Client, table: str, *, used: bool | None) -> tuple[SegmentView, ...]:
-    """Return segments of a table: those in use, those taken out, or (None) all."""
+    """Return segments of a table: those in use (True), those taken out (False), or all (None)."""
     params = {"limit": str(PAGE)} | ({} if used is None else {"used": str(used).lower()})
     segments: list[SegmentView] = []
     while True:
@@ -186,7 +186,7 @@ def segments_of(client: Client, table: str, *, used: bool | None) -> tuple[Segme
 
 
 def show_segments(segments: list[tuple[str, SegmentView]]) -> None:
-    """Print segments with what becomes of them; each comes with its table."""
+    """Print (table, segment) pairs with the state of each segment."""
     now = datetime.now(UTC)
     show_table(
         ("TABLE", "FROM", "TO", "ROWS", "SIZE", "STANDS", "ID"),
@@ -217,7 +217,10 @@ def _format_state(segment: SegmentView, now: datetime) -> str:
 
 
 def _which(interval: str | None, ids: list[str] | None, *, everything: bool) -> bytes | None:
-    """Return the body that chooses, None for everything; exactly one choice must be given."""
+    """Return the request body of the selection; None: the whole table.
+
+    Exactly one option must be given.
+    """
     if (interval is not None) + bool(ids) + everything != 1:
         raise typer.BadParameter("give one of --interval, --id and --all")
     if everything:

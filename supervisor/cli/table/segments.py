@@ -1,4 +1,4 @@
-"""`tidegate segment ...`: the published files that are a table."""
+"""`tidegate segment ...`: list the published files of tables."""
 
 from typing import Annotated
 
@@ -94,7 +94,7 @@ def data_sources(client: Client) -> list[str]:
 
 
 def files_of(client: Client, data_source: str, *, fresh: bool) -> TableFiles:
-    """Return the files that are a table; `fresh` adds those not yet published."""
+    """Return the files of a table; `fresh` adds files that are not published yet."""
     params = {"include": "journaled"} if fresh else None
     return client.get(path_of(DATA_SOURCES, data_source, "files"), params).read(TableFiles)
 

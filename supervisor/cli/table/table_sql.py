@@ -1,7 +1,7 @@
-"""DuckDB's SQL for a table: the rows of the files that are listed, in the table's own types.
+"""DuckDB SQL for a table: the rows of its listed files, cast to the table's own types.
 
-A column's type may have grown since a file was written; see `tasks.rows.discovery` for what a value
-becomes then.  Where names differ in case only, columns go by their place in each file.
+A column's type may have been widened since a file was written; `tasks.rows.discovery` has the rules
+for its values.  If names differ only in case, columns are addressed by their position in each file.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,20 +17,20 @@ from tasks.contract.ingest_spec import Column
 from tasks.rows.row_plan import OWN_COLUMNS, RECORDS, is_own_of_rollup
 
 _OF_ROLLUP = "(c = '__at' OR starts_with(c, '__of_') OR starts_with(c, '__each_'))"
-"""Columns that rows hold only until they are rolled up: see `_is_hidden`."""
+"""SQL condition for columns that rows have only until they are rolled up: see `_is_hidden`."""
 _TEXT = "VARCHAR"
 _Widened = tuple[tuple[str, str, str], ...]
-"""(name, its type in a file, its type in the table), where these differ."""
+"""(name, type in a file, type in the table) of columns where the types differ."""
 
 
 @dataclass(frozen=True)
 class TableView:
-    """A table as DuckDB is to have it."""
+    """The definition of a table's view in DuckDB."""
 
     sql: str
-    """Of all its rows."""
+    """SQL of all rows."""
     aliases: Mapping[str, str]
-    """Column -> its name there, of those whose names differ in case only."""
+    """Column -> its alias in the view, of columns whose names differ only in case."""
 
 
 def view_of(
@@ -38,8 +38,8 @@ def view_of(
 ) -> TableView:
     """Return a table's view; `paths` are those of its files, in their order.
 
-    `schema_of` reads a file's schema.  It is called where it matters alone: of files whose columns
-    are not recorded, and of all of a table with names that differ in case only.
+    `schema_of` reads a file's schema.  It is called only for files without recorded columns, and
+    for all files of a table with names that differ only in case.
     """
     names = [*OWN_COLUMNS, *(column.name for some in table.column_sets for column in some)]
     for file, path in zip(table.files, paths, strict=True):
@@ -77,7 +77,7 @@ def _widened(had: Sequence[Column], types: Mapping[str, str]) -> _Widened:
 
 
 def _is_hidden(name: str, file: TableFile, had: Sequence[Column]) -> bool:
-    """Tell whether a column is one that rows hold only until they are rolled up, and published."""
+    """Whether rows have a column only until they are rolled up and published."""
     of_rollup = is_own_of_rollup(name) and name != RECORDS
     return of_rollup and not file.published and all(column.name != name for column in had)
 
@@ -97,7 +97,7 @@ def _sql_by_name(table: TableFiles, paths: Sequence[str]) -> str:
 
 
 def _selected(file: TableFile, had: Sequence[Column]) -> str:
-    """Return the SQL of a file's columns, all but those that are hidden."""
+    """Return the SQL of a file's columns, without the hidden ones."""
     if file.published:
         return "*"
     kept = sorted(column.name for column in had if is_own_of_rollup(column.name))
@@ -117,7 +117,7 @@ def _select(selected: str, widened: _Widened, paths: Sequence[str]) -> str:
     casts = ", ".join(
         f"{cast_sql(named(name), was, wanted)} AS {named(name)}" for name, was, wanted in widened
     )
-    # A file may lack a column of its set: without a row of it, too, the column has to be there.
+    # A file may lack a column of its set; the empty row set adds the column in any case.
     empty = ", ".join(
         f"CAST(NULL AS {DUCK.get(was, _TEXT)}) AS {named(name)}" for name, was, _ in widened
     )
@@ -134,9 +134,9 @@ def _sql_by_place(
     schemas: Sequence[pa.Schema],
     aliases: Mapping[str, str],
 ) -> str:
-    """Return the SQL of all rows where no name of a file may be trusted: columns by their number.
+    """Return the SQL of all rows, with columns by position, because names are ambiguous.
 
-    Files with the very same schema are read together.
+    Files with equal schemas are read together.
     """
     types = _types(table)
     alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}

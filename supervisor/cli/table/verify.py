@@ -1,4 +1,4 @@
-"""`tidegate verify`: is each record exactly once in the table, and each file where it belongs?"""
+"""`tidegate verify`: prove exactly-once delivery of the rows, and check the warehouse's files."""
 
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +16,7 @@ from supervisor.verify.ledger import CheckedLedger
 from supervisor.verify.verdict import Finding, Verdict, Verification
 
 LOOKS = 3
-"""How often ledger and list are asked for until they agree; what never does is a finding."""
+"""Requests for ledger and list until they agree; a lasting difference is a finding."""
 
 
 def verify(
@@ -103,7 +103,7 @@ def _prove(client: Client, supervisor_id: str, warehouse: Path | None) -> Verifi
 
 
 def _claim(client: Client, supervisor_id: str, looks: int) -> tuple[CheckedLedger, frozenset[str]]:
-    """Return ledger and list; asked again if a segment left, or came back, between the two."""
+    """Return ledger and list; both are requested again if a segment changed between the two."""
     path = path_of("/api/v1/supervisors", supervisor_id, "ledger")
     ledger = client.get(path).read(CheckedLedger, whole=True)
     listed = _listed(client, ledger)
@@ -112,7 +112,7 @@ def _claim(client: Client, supervisor_id: str, looks: int) -> tuple[CheckedLedge
 
 
 def _listed(client: Client, ledger: CheckedLedger) -> frozenset[str]:
-    """Return what readers of both tables are given, as far as the ledger can know of it."""
+    """Return the files that readers of table and errors table get, if the ledger can know them."""
     known = {publication.generation_id for publication in ledger.publications}
     ledger_paths = ledger.paths()
     return frozenset(

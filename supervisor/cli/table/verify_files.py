@@ -1,4 +1,4 @@
-"""`tidegate verify --files`: is the warehouse exactly what the database names?"""
+"""`tidegate verify --files`: compare the warehouse with the files that the database names."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +16,7 @@ _WAITING = {
 
 
 def take_stock(client: Client, warehouse: Path | None, *, digests: bool) -> Inventory:
-    """Compare the warehouse, by default where the overlord has it, with the overlord's answer.
+    """Compare a warehouse, by default at the overlord's path, with the overlord's answer.
 
     Raises:
         SetupProblem: the warehouse cannot be read here.
@@ -39,12 +39,12 @@ def take_stock(client: Client, warehouse: Path | None, *, digests: bool) -> Inve
 
 
 def is_sound(inventory: Inventory, *, strict: bool) -> bool:
-    """Whether the answer is yes: no finding and, `strict`, nothing that waits."""
+    """Whether there is no finding and, with `strict`, no pending or kept file."""
     return not (inventory.findings or (strict and inventory.waiting))
 
 
 def show_inventory(inventory: Inventory, *, strict: bool) -> None:
-    """Print what is wrong, and one line of numbers."""
+    """Print the findings, and one line of numbers."""
     rows = [*_finding_rows(inventory), *(_waiting_rows(inventory) if strict else ())]
     if rows:
         show_table(("FINDING", "PATH", "SIZE", "TASK", "DETAIL"), rows)
@@ -55,7 +55,7 @@ def show_inventory(inventory: Inventory, *, strict: bool) -> None:
 
 
 def summary_of(inventory: Inventory) -> str:
-    """Return the last line of the answer."""
+    """Return the last line of the answer, with the numbers of files."""
     recorded = inventory.piles[Place.RECORDED]
     proof = "as recorded" if inventory.digests else "as large as recorded, contents not compared"
     text = (

@@ -1,1 +1,1 @@
-"""Lifecycle events, operations, lag and rates, pure; every other layer may import it."""
+"""Lifecycle events, operations, lag and rates, pure; every other layer may import the package."""

@@ -1,7 +1,7 @@
-"""Lag in time: how old the oldest record is that is not read yet, told from the log's ends.
+"""Lag in time: the age of the oldest unread record, estimated from past end offsets of the log.
 
-    ends    .──────.────────.──────────.   (when, end) as looks at Kafka found them
-                      ▲ our position: the end passed it between two looks
+    ends    .──────.────────.──────────.   (time, end offset) samples from Kafka
+                      ▲ our position: the end passed it between two samples
 
 Source: Druid 39's `lagMillis`, which reads a record's timestamp; here no record is read for it.
 """
@@ -15,24 +15,25 @@ from tasks.contract.offsets import Offsets, TopicPartition
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LAG_KEPT = timedelta(hours=24)
-"""How far back samples are kept."""
+"""The age of the oldest lag sample that is kept."""
 ENDS_KEPT = 120
-"""Looks per supervisor; older ones become sparse, so that they reach far back in little memory."""
+"""Samples of log ends per supervisor; older ones become sparse, to reach far back in little memory.
+"""
 
 
 @dataclass(frozen=True)
 class LogEnds:
-    """Where the log of each partition ended when it was looked at."""
+    """A sample of the log ends: partition -> end offset at one moment."""
 
     at: datetime
     ends: Offsets
 
 
 def with_look(history: Sequence[LogEnds], look: LogEnds) -> tuple[LogEnds, ...]:
-    """Return the history with one more look, oldest first.
+    """Return the history with one more sample, oldest first.
 
-    A look that is no newer than the last is left out.  Beyond the bound every second look of the
-    older half goes: the newer half stays fine, and the oldest look stays.
+    A sample that is not newer than the last is left out.  Beyond `ENDS_KEPT` every second sample of
+    the older half is dropped, but never the oldest one.
     """
     if history and look.at <= history[-1].at:
         return tuple(history)
@@ -46,10 +47,10 @@ def with_look(history: Sequence[LogEnds], look: LogEnds) -> tuple[LogEnds, ...]:
 def age_at(
     history: Sequence[LogEnds], partition: TopicPartition, position: int, now: datetime
 ) -> timedelta | None:
-    """Return for how long the record at `position` has been there; zero: there is none yet.
+    """Return the age of the record at `position`; zero: there is no such record yet.
 
-    Between two looks the log is taken to have grown evenly.  None: it ended beyond the position at
-    the first look already, or was never looked at.
+    Between two samples the log is assumed to have grown evenly.  None: there is no sample, or the
+    log ended beyond the position in the first one already.
     """
     before: tuple[datetime, int] | None = None
     for look in history:
@@ -65,7 +66,7 @@ def age_at(
 
 
 def _passed(before: tuple[datetime, int], at: datetime, end: int, position: int) -> datetime:
-    """Return when the log grew beyond a position, which it had not at `before`."""
+    """Return when the log grew beyond a position, between the sample `before` and the next."""
     then, had = before
     part = (position - had) / (end - had)
     return then + max(0.0, min(1.0, part)) * (at - then)
@@ -73,19 +74,18 @@ def _passed(before: tuple[datetime, int], at: datetime, end: int, position: int)
 
 @dataclass(frozen=True)
 class Lag:
-    """How far a supervisor is behind: records, and the age of the oldest of them."""
+    """Lag of a supervisor: unread records, and the age of the oldest; None: not known."""
 
     records: int | None
     age: timedelta | None
-    """None: not known."""
 
 
 def lag_ages(
     history: Sequence[LogEnds], positions: Offsets, now: datetime, lag: Offsets
 ) -> dict[TopicPartition, timedelta]:
-    """Return the age of the oldest unread record of each partition where it is known.
+    """Return partition -> age of its oldest unread record, of the partitions where it is known.
 
-    Where `lag` is 0 it is zero: records beyond the end of a fixed range are nobody's to read.
+    The age is zero where `lag` is 0: records beyond the end of a fixed range do not count.
     """
     ages = {
         p: timedelta(0) if lag.get(p) == 0 else age_at(history, p, at, now)
@@ -95,7 +95,7 @@ def lag_ages(
 
 
 def stepped(samples: Sequence[tuple[datetime, Lag]], step: timedelta) -> list[tuple[datetime, Lag]]:
-    """Return the worst of each step that has samples, by when the step begins; oldest first.
+    """Return (begin of the step, worst lag) of each step that has samples, oldest first.
 
     Steps begin at multiples of `step` since 1970.
     """

@@ -1,7 +1,7 @@
-"""What happens to supervisors, as a durable list of facts that clients follow.
+"""Lifecycle events of supervisors: a durable, numbered list of facts that clients follow.
 
-Each is written in the transaction of the change that it tells, and numbered in the order of the
-commits: who has read up to a number misses nothing that comes to light later.
+An event is written in the transaction of the change that it describes.  Events are numbered in the
+order of commits, so a client that has read up to a number misses no later event.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from supervisor.core.tables.compaction import Compaction
 from tasks.contract.offsets import Offsets
 
 SCHEMA = 1
-"""Of the members of a happening; it grows when one is taken away or changes its meaning."""
+"""Version of an event's members; it grows when a member is removed or changes its meaning."""
 
 
 class EventKind(StrEnum):
@@ -46,7 +46,7 @@ class EventKind(StrEnum):
     COMPACTION_BEGUN = "compaction-begun"
     COMPACTION_ENDED = "compaction-ended"
     UNKNOWN = "unknown"
-    """Never written: a newer release's kind is read as this one, so that the others are shown."""
+    """The kind of an event that only a newer release knows; read, but never written."""
 
 
 CLOSED_AS: Mapping[GenerationState, EventKind] = {
@@ -58,23 +58,23 @@ CLOSED_AS: Mapping[GenerationState, EventKind] = {
 
 @dataclass(frozen=True)
 class LifecycleEvent:
-    """One fact; `detail` has the members of its kind, named as on the wire."""
+    """One lifecycle event; `detail` has the members of its kind, named as on the wire."""
 
     at: datetime
     kind: EventKind
     supervisor_id: str
     detail: Mapping[str, JsonValue] = field(default_factory=dict)
     group: int | None = None
-    """Of a generation or task; a store fills it in where it is left out."""
+    """Task group of the generation or task; the store fills it in where it is left out."""
     generation_id: str | None = None
     task_id: str | None = None
     data_source: str | None = field(default=None, compare=False)
-    """For the log of the process that tells it; it is not kept."""
+    """The table, for the log line of the process that commits the event; it is not stored."""
 
 
 @dataclass(frozen=True)
 class NumberedEvent:
-    """A happening with its place: 1, 2, 3, ... without a hole, in the order of commits."""
+    """A lifecycle event with its number: 1, 2, 3, ... without a hole, in the order of commits."""
 
     number: int
     happening: LifecycleEvent
@@ -93,7 +93,7 @@ def _spec_kind(*, before: bool, was_suspended: bool, ends: bool, suspended: bool
 
 
 def spec_event(stored: SpecVersion, *, before: bool, was_suspended: bool) -> LifecycleEvent:
-    """Return what is told of a new spec version; `before`: a live one stood there."""
+    """Return the event of a new spec version; `before`: the supervisor had a live version."""
     kind = _spec_kind(
         before=before,
         was_suspended=was_suspended,
@@ -111,7 +111,7 @@ def shown_offsets(offsets: Offsets) -> dict[str, JsonValue]:
 
 
 def gap_event(gap: OffsetGap) -> LifecycleEvent:
-    """Return what is told of a declared gap."""
+    """Return the event of a declared gap."""
     detail: dict[str, JsonValue] = {
         "partition": str(gap.partition),
         "from": gap.first,
@@ -126,7 +126,7 @@ def gap_event(gap: OffsetGap) -> LifecycleEvent:
 def generation_event(
     generation: Generation, kind: EventKind, at: datetime, **detail: JsonValue
 ) -> LifecycleEvent:
-    """Return what is told of a generation."""
+    """Return an event of the given kind about a generation."""
     return LifecycleEvent(
         at,
         kind,
@@ -141,7 +141,7 @@ def generation_event(
 def opened(
     action: OpenGeneration, supervisor_id: str, data_source: str, now: datetime
 ) -> LifecycleEvent:
-    """Return what is told when a generation opens."""
+    """Return the event of a generation that opens."""
     detail: dict[str, JsonValue] = {
         "start": shown_offsets(action.start),
         "specVersion": action.spec_version,
@@ -166,7 +166,7 @@ def closed_detail(
     publication: tuple[int, int, str] | None,
     why: str,
 ) -> dict[str, JsonValue]:
-    """Return the detail of a generation that ends; `publication` is rows, rejected, task."""
+    """Return the detail of a generation that ends; `publication`: rows, rejected, task id."""
     detail: dict[str, JsonValue] = {
         "start": shown_offsets(start),
         "end": None if end is None else shown_offsets(end),
@@ -178,7 +178,7 @@ def closed_detail(
 
 
 def task_started(task: Task) -> LifecycleEvent:
-    """Return what is told when a task is assigned."""
+    """Return the event of a task that is assigned."""
     detail: dict[str, JsonValue] = {
         "replica": task.replica,
         "attempt": task.attempt,
@@ -188,7 +188,7 @@ def task_started(task: Task) -> LifecycleEvent:
 
 
 def task_ended(task: Task, now: datetime) -> LifecycleEvent:
-    """Return what is told when a task ends."""
+    """Return the event of a task that ends."""
     detail: dict[str, JsonValue] = {
         "status": task.status.value,
         "reason": task.reason,
@@ -216,14 +216,14 @@ def _of_task(
 
 
 def compaction_begun(compaction: Compaction, now: datetime) -> LifecycleEvent:
-    """Return what is told when a compaction is given to a worker."""
+    """Return the event of a compaction that is assigned to a worker."""
     return _of_compaction(
         compaction, EventKind.COMPACTION_BEGUN, now, {"worker": compaction.worker_id}
     )
 
 
 def compaction_ended(compaction: Compaction, now: datetime) -> LifecycleEvent:
-    """Return what is told when a compaction ends, also one that never began."""
+    """Return the event of a compaction that ends, also of one that never began."""
     more: dict[str, JsonValue] = {"status": compaction.status.value, "reason": compaction.detail}
     return _of_compaction(compaction, EventKind.COMPACTION_ENDED, now, more)
 

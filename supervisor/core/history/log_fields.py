@@ -1,4 +1,4 @@
-"""The names that lines of the log have for things, the same in every line of every process.
+"""Names and values of log fields, the same in every log line of every process.
 
     supervisor  group  generation  task  replica  attempt  worker  data_source
 
@@ -27,7 +27,7 @@ _GRAVE = frozenset(
 
 
 def fields_of_task(task: Task, generation: Generation) -> dict[str, Field]:
-    """Return the fields of a line about a task."""
+    """Return the fields of a log line about a task."""
     return {
         "supervisor": task.supervisor_id,
         "data_source": task.data_source,
@@ -41,7 +41,7 @@ def fields_of_task(task: Task, generation: Generation) -> dict[str, Field]:
 
 
 def fields_of(event: LifecycleEvent) -> dict[str, Field]:
-    """Return the fields of a line about what happened: who first, then the facts.
+    """Return the fields of a log line about a lifecycle event: its subject first, then its detail.
 
     Source: docs/reference/events.md, with names in snake case.
     """
@@ -59,7 +59,7 @@ def fields_of(event: LifecycleEvent) -> dict[str, Field]:
 
 
 def is_grave(event: LifecycleEvent) -> bool:
-    """Tell whether a line about it is a warning: somebody should look."""
+    """Whether the log line about an event is a warning, which operators should look at."""
     failed = event.detail.get("status") == "FAILED" and event.detail.get("lost") is not True
     return failed or event.kind in _GRAVE or event.detail.get("healthy") is False
 
@@ -69,7 +69,7 @@ def _name(member: str) -> str:
 
 
 def _shown(value: JsonValue) -> Field:
-    """Return offsets as people read them: `clicks:0 17, clicks:1 4`."""
+    """Return a value for people; offsets become `clicks:0 17, clicks:1 4`."""
     if isinstance(value, Mapping):
         return ", ".join(f"{key} {each}" for key, each in value.items())
     return ", ".join(map(str, value)) if isinstance(value, list) else value

@@ -1,9 +1,9 @@
-"""What was asked of a supervisor, and whether it has come true: judged from rows alone.
+"""Progress of an operation on a supervisor, judged from rows alone.
 
-    running ──► done          what it asked for is so
-        └─────► superseded    a newer version of the spec came first
+    running ──► done          the requested state is reached
+        └─────► superseded    a newer version of the spec was stored first
 
-Nothing is kept but the wish: every overlord, and every later look, comes to the same answer.
+Only the request is stored.  So every overlord, at any later time, comes to the same answer.
 """
 
 from collections.abc import Sequence
@@ -19,10 +19,10 @@ _DIGITS_MAX = 18
 
 
 def number_of(operation_id: str) -> int:
-    """Return the number in an id.
+    """Return the number in an operation's id.
 
     Raises:
-        OperationNotFound: it is no id of an operation.
+        OperationNotFound: the text is no id of an operation.
     """
     digits = operation_id.removeprefix("op_")
     is_id = operation_id.startswith("op_") and digits.isascii() and digits.isdigit()
@@ -44,7 +44,7 @@ class OperationKind(StrEnum):
     RESET_OFFSETS = "reset-offsets"
     RESET_TO_LATEST_AND_BACKFILL = "reset-to-latest-and-backfill"
     UNKNOWN = "unknown"
-    """A newer release stored it: never stored."""
+    """A kind that only a newer release knows; never stored."""
 
 
 class OperationState(StrEnum):
@@ -56,31 +56,31 @@ class OperationState(StrEnum):
 
 
 NOT_KNOWN = "an overlord of a newer release, which can judge it"
-"""What an operation waits for whose rows have words that this release does not know."""
+"""The `waits_for` of an operation whose rows have words that this release does not know."""
 
 
 @dataclass(frozen=True)
 class Operation:
-    """What somebody asked for; `number` is 0 until it is stored."""
+    """A person's request to a supervisor; `number` is 0 until the operation is stored."""
 
     supervisor_id: str
     kind: OperationKind
     requested_by: str
     at: datetime
     spec_version: int | None = None
-    """That it stored; None: it stored none."""
+    """The version of the spec that the operation stored; None: it stored none."""
     ranges: tuple[str, ...] = ()
-    """Generations that have to be over for it, as its transaction found them."""
+    """Ids of the generations that have to end first, as read in the operation's transaction."""
     disturbs: bool = True
-    """Ranges have to end, or to be opened, for it; False: it holds at once."""
+    """Whether ranges have to end or to be opened; False: the operation is done at once."""
     last_ordinal: int | None = None
-    """Of the newest range when it was stored, which no clock of another leader can misjudge;
-    None: it is not stored yet, or by a version that did not keep it."""
+    """Ordinal of the newest range when the operation was stored; unlike a time, it depends on no
+    leader's clock.  None: not stored yet, or stored by a release that did not record it."""
     number: int = 0
 
     @property
     def id(self) -> str:
-        """The name that clients use."""
+        """The id that clients use."""
         return f"op_{self.number}"
 
 
@@ -91,22 +91,22 @@ class OperationFacts:
     older: Sequence[Generation] = ()
     """Live ranges that were opened with a version below the operation's."""
     older_ended_at: datetime | None = None
-    """When the last such range ended, after the operation was asked for."""
+    """When the last such range ended, after the operation was stored."""
     opened_at: datetime | None = None
-    """When the first range was opened behind it, with its version or a newer one."""
+    """When the first range was opened after the operation, with its version or a newer one."""
     named: Sequence[Generation] = ()
-    """Its `ranges`, those that are still on record."""
+    """Generations of the operation's `ranges` that are still on record."""
     next_version_at: datetime | None = None
     """When the next version of the spec was stored."""
     discarded: Sequence[Generation] = ()
-    """Of a terminate: those it found that were given up unpublished (P19)."""
+    """Ranges that a terminate discarded, so that they were not published (P19)."""
     rests: bool = False
-    """Its spec wants no range: it is suspended, or has read all that it is to read."""
+    """Whether the spec wants no range: it is suspended, or has read all of its bounded ranges."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What has become of an operation."""
+    """The progress of an operation; `waits_for` is a text for people."""
 
     state: OperationState
     waits_for: str = ""
@@ -114,7 +114,7 @@ class Progress:
 
 
 def discarded_by(operation: Operation, named: Sequence[Generation]) -> tuple[Generation, ...]:
-    """Return, of the ranges that a terminate found, those that were given up unpublished (P19)."""
+    """Return the ranges of a terminate that were discarded unpublished (P19), oldest first."""
     if operation.kind is not OperationKind.TERMINATE:
         return ()
     gone = (g for g in named if g.state is GenerationState.DISCARDED)
@@ -122,14 +122,14 @@ def discarded_by(operation: Operation, named: Sequence[Generation]) -> tuple[Gen
 
 
 def judge_operation(operation: Operation, facts: OperationFacts) -> Progress:
-    """Tell how far an operation is."""
+    """Return the progress of an operation."""
     match operation.kind:
         case (
             OperationKind.RESET
             | OperationKind.RESET_OFFSETS
             | OperationKind.RESET_TO_LATEST_AND_BACKFILL
         ):
-            return _done(operation.at)  # its transaction is all there is to it
+            return _done(operation.at)  # a reset is done with its transaction
         case OperationKind.HANDOFF:
             return _handoff(operation, facts)
         case OperationKind.SUSPEND | OperationKind.TERMINATE:
@@ -151,7 +151,7 @@ def _rest(operation: Operation, facts: OperationFacts) -> Progress:
 
 
 def _runs(operation: Operation, facts: OperationFacts) -> Progress:
-    """Ranges that the planner does not end for it are read on, and not waited for."""
+    """Judge an operation that wants ranges to run; only ranges that it ends are waited for."""
     if waiting := [g for g in facts.named if g.ended_at is None]:
         return _waiting(waiting)
     times = [operation.at, *(g.ended_at for g in facts.named if g.ended_at is not None)]
@@ -164,7 +164,7 @@ def _runs(operation: Operation, facts: OperationFacts) -> Progress:
 
 
 def _bounded(facts: OperationFacts, progress: Progress) -> Progress:
-    """What came true only after the next version was stored, or has not yet, is superseded."""
+    """Return SUPERSEDED unless the operation was done before the next version was stored."""
     if facts.next_version_at is None:
         return progress
     if progress.finished_at is not None and progress.finished_at <= facts.next_version_at:
@@ -185,9 +185,10 @@ def _handoff(operation: Operation, facts: OperationFacts) -> Progress:
 
 
 def _read_nothing(generation: Generation, operation: Operation) -> bool:
-    """Its pause found nothing to publish, and it reads on.
+    """Whether the pause of a generation found nothing to publish, so that it reads on.
 
-    Only then is the wish gone from a row that reads; the time may be that of a slower clock.
+    Only in this case has a row that reads lost its handoff request.  `timer_started_at` may come
+    from a slower clock, so the missing request counts as well.
     """
     resumed = not generation.handoff_request or generation.timer_started_at > operation.at
     return generation.state is GenerationState.READING and resumed

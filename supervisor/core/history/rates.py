@@ -1,9 +1,9 @@
-"""How fast a task reads: rates over the last minutes, from what it has counted now and then.
+"""Rates of a task over the last minutes, computed from samples of its counters.
 
-    counted   ──┬────┬────┬────┬──►  a sample each quarter of a minute, and the newest
-    window           └─────────┘     what was counted within it, per second of it
+    counters  ──┬────┬────┬────┬──►  a sample every 15 seconds, and the newest one
+    window           └─────────┘     growth within the window, per second of the window
 
-Before the first sample nothing is claimed: what a task had counted by then came at no known time.
+Growth before the first sample does not count, because its time is not known.
 Source: Druid's moving averages, which divide by the whole window also when a task is younger.
 """
 
@@ -16,13 +16,14 @@ from tasks.contract.messages import Counters
 
 WINDOWS_S: Mapping[str, float] = MappingProxyType({"1m": 60.0, "5m": 300.0, "15m": 900.0})
 STEP_S = 15.0
-"""Of three samples in a row the outer two are so far apart; in between counters grew evenly."""
+"""Minimum distance of the outer two of three consecutive samples; growth in between counts as even.
+"""
 _NAMES = ("processed", "processed_bytes", "unparseable", "thrown_away", "processed_with_error")
 
 
 @dataclass(frozen=True)
 class CounterSample:
-    """What one task had counted at one moment."""
+    """The counters of one task at one moment."""
 
     at_s: float
     """Monotonic seconds."""
@@ -34,14 +35,14 @@ SampleSeries = tuple[CounterSample, ...]
 
 
 def sample_of(counters: Counters, at_s: float) -> CounterSample:
-    """Return a sample of what has a rate."""
+    """Return a sample of the counters that have a rate."""
     return CounterSample(at_s, tuple(getattr(counters, name) for name in _NAMES))
 
 
 def extended(history: SampleSeries, sample: CounterSample) -> SampleSeries:
-    """Return `history` with one more sample, and no more than the longest window needs.
+    """Return `history` with one more sample, without samples older than the longest window needs.
 
-    Counters that fall begin a new one: batches beyond an end were dropped.
+    If a counter falls, a new history begins: the task dropped batches beyond its end.
     """
     if not history or any(n < m for n, m in zip(sample.counts, history[-1].counts, strict=True)):
         return (sample,)
@@ -54,7 +55,7 @@ def extended(history: SampleSeries, sample: CounterSample) -> SampleSeries:
 
 
 def rates(history: SampleSeries, now_s: float) -> dict[str, dict[str, float]]:
-    """Return window -> counter -> how much it grew per second; without samples all are 0."""
+    """Return window -> counter -> growth per second; without samples all rates are 0."""
     return {
         window: _rates(history, now_s - seconds, seconds) for window, seconds in WINDOWS_S.items()
     }

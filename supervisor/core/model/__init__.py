@@ -1,1 +1,1 @@
-"""The rows of the metadata database as values, pure; values and spec alone lie below."""
+"""The rows of the metadata database as values, pure; imports only `values` and `spec`."""

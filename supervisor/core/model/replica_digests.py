@@ -1,11 +1,11 @@
-"""Whether replicas of one range came to the same: a judgement on what they say of it (B11).
+"""Comparison of the digests that the replicas of one range report (B11).
 
-    same records, same digest ──► same
-    same records, other digest ─► other-rows       an alert: one of them is wrong, or a rule drifts
-    other records ──────────────► other-records    told; Kafka itself removes some where it compacts
-    no digest, or another end ──► unknown
+    same count, same digest ──► same
+    same count, other digest ─► other-rows       alert: one replica is wrong, or a rule drifts
+    other count ──────────────► other-records    alert; normal if Kafka compacts the topic
+    no digest, or another end ► unknown
 
-The winner stays whatever is found: which of the two is right, no digest can tell.
+The published rows stay in any case: no digest can tell which replica is right.
 """
 
 from collections.abc import Mapping
@@ -22,32 +22,32 @@ class Comparison(StrEnum):
 
     SAME = "same"
     OTHER_ROWS = "other-rows"
-    """Of as many records."""
+    """The replicas read the same number of records, but their digests differ."""
     OTHER_RECORDS = "other-records"
-    """They did not read as many records."""
+    """The replicas read different numbers of records."""
     UNKNOWN = "unknown"
-    """One of them has not read to the end, or does not tell."""
+    """One replica has not read to the end, or reports no digest."""
 
     @property
     def differs(self) -> bool:
-        """Whether somebody should hear of it."""
+        """Whether the replicas diverge, so that operators should be alerted."""
         return self in {Comparison.OTHER_ROWS, Comparison.OTHER_RECORDS}
 
 
 @dataclass(frozen=True)
 class ReplicaDigest:
-    """What one replica made of a range, as it says."""
+    """The digest that one replica reports of its range."""
 
     task_id: str
     end: Offsets
     records: int
     digest: str | None
-    """None: it has not read to the end, or does not tell."""
+    """None: the replica has not read to the end, or reports no digest."""
 
 
 @dataclass(frozen=True)
 class Divergence:
-    """A replica that came to something else than was published."""
+    """A replica whose digest differs from that of the published range."""
 
     task_id: str
     digest: str
@@ -56,19 +56,19 @@ class Divergence:
 
 
 def read_by(reading: TaskReport | PublishRequest) -> ReplicaDigest:
-    """Return what a task says of its range."""
+    """Return the digest in a task's report or publish request."""
     end = reading.end if isinstance(reading, PublishRequest) else reading.position
     return ReplicaDigest(reading.task_id, end, records_of(reading.counters), reading.digest)
 
 
 def records_of(counters: Counters) -> int:
-    """Return how many records were read: each is a row or was refused."""
+    """Return the number of records read: each is a row, or was rejected or thrown away."""
     rows = counters.processed + counters.processed_with_error
     return rows + counters.unparseable + counters.thrown_away
 
 
 def compare(published: ReplicaDigest, other: ReplicaDigest) -> Comparison:
-    """Judge what a replica says beside what was published."""
+    """Compare the digest of another replica with that of the published one."""
     if published.end != other.end or not comparable(published.digest, other.digest):
         return Comparison.UNKNOWN
     if published.digest == other.digest:
@@ -78,7 +78,7 @@ def compare(published: ReplicaDigest, other: ReplicaDigest) -> Comparison:
 
 
 def diverged(published: ReplicaDigest, other: ReplicaDigest) -> Divergence | None:
-    """Return how a replica differs from what was published; None: it does not, or cannot tell."""
+    """Return the divergence of a replica; None: it does not differ, or the result is unknown."""
     comparison = compare(published, other)
     if not comparison.differs or other.digest is None:
         return None
@@ -86,7 +86,7 @@ def diverged(published: ReplicaDigest, other: ReplicaDigest) -> Divergence | Non
 
 
 def why_of(published: ReplicaDigest, other: Divergence) -> str:
-    """Return what people are told of it, and what to do."""
+    """Return the text of an alert for people: the difference, and what to do about it."""
     if other.comparison is Comparison.OTHER_RECORDS:
         return (
             f"{published.task_id} published {published.records} records, {other.task_id} read "
@@ -101,7 +101,7 @@ def why_of(published: ReplicaDigest, other: Divergence) -> str:
 
 
 def stored(divergence: Divergence) -> dict[str, str | int]:
-    """Return a divergence as JSON."""
+    """Return a divergence as the JSON object that is stored."""
     return {
         "task": divergence.task_id,
         "digest": divergence.digest,
@@ -111,7 +111,7 @@ def stored(divergence: Divergence) -> dict[str, str | int]:
 
 
 def read_stored(held: Mapping[str, str | int]) -> Divergence:
-    """Read what `stored` returned."""
+    """Return the divergence in an object of `stored`."""
     return Divergence(
         task_id=str(held["task"]),
         digest=str(held["digest"]),

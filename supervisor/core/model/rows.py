@@ -1,4 +1,4 @@
-"""What is: the rows of the metadata database, as frozen values that every layer shares.
+"""The rows of the metadata database, as frozen values that every layer shares.
 
     generation   READING ──► PAUSING ──► PUBLISHING ──► PUBLISHED
                     │ ▲         │ │           └───────► DISCARDED
@@ -30,7 +30,7 @@ from tasks.contract.offsets import Offsets, TopicPartition
 
 @dataclass(frozen=True)
 class SpecVersion:
-    """One row of a supervisor's history; the newest counts.  `spec` None is a tombstone."""
+    """One version of a supervisor's spec; the newest counts.  `spec` None is a tombstone."""
 
     supervisor_id: str
     version: int
@@ -39,11 +39,11 @@ class SpecVersion:
     spec: SupervisorSpec | None
     author: str = ""
     release: str | None = None
-    """Of Tidegate, that stored it; None: one from before releases were noted."""
+    """The release of Tidegate that stored the version; None: an old one, which noted no release."""
 
     @property
     def terminated(self) -> bool:
-        """This row ends the supervisor."""
+        """Whether this version is a tombstone, which ends the supervisor."""
         return self.spec is None
 
 
@@ -61,19 +61,19 @@ class CommittedOffset:
 
 
 class GapKind(StrEnum):
-    """What a declared break in the committed offsets means for the table."""
+    """The kind of a declared break in the committed offsets: its meaning for the table."""
 
     SKIPPED = "skipped"
     LOST = "lost"
-    """Kafka did not hold it any more."""
+    """Kafka no longer held the records of the range."""
     REPEATED = "repeated"
     RECREATED = "recreated"
-    """What was committed before this row belongs to an earlier topic of the same name."""
+    """The topic was recreated: offsets committed before this row are those of the earlier topic."""
 
 
 @dataclass(frozen=True)
 class OffsetGap:
-    """A range that is declared absent, or present twice: `verify` counts it as explained."""
+    """An offset range that is declared absent, or present twice; `verify` accepts it."""
 
     supervisor_id: str
     partition: TopicPartition
@@ -84,8 +84,8 @@ class OffsetGap:
     why: str
     at: datetime
     last_ordinal: int | None = None
-    """Of the newest generation when it was declared, 0 if there was none: only later ones publish
-    what is behind it.  None: an earlier version declared it."""
+    """Ordinal of the newest generation when the gap was declared; 0: there was none.  Only later
+    generations publish offsets behind the gap.  None: an earlier release declared the gap."""
 
 
 class GenerationState(StrEnum):
@@ -98,11 +98,12 @@ class GenerationState(StrEnum):
     EMPTY = "EMPTY"
     DISCARDED = "DISCARDED"
     UNKNOWN = "UNKNOWN"
-    """A newer release wrote it: shown in lists, and an error to whoever decides; never stored."""
+    """A state that only a newer release knows: shown in lists, an error in decisions, never stored.
+    """
 
 
 OPEN_STATES = frozenset({GenerationState.READING, GenerationState.PAUSING})
-"""Its end is not fixed; at most one such generation holds a partition of a supervisor."""
+"""States with an end that is not fixed; a partition is in at most one such generation."""
 LIVE_STATES = OPEN_STATES | {GenerationState.PUBLISHING}
 
 
@@ -114,44 +115,44 @@ class Generation:
     supervisor_id: str
     data_source: str
     ordinal: int
-    """Grows with every generation of the supervisor; a later one never has a lower number."""
+    """Grows with every generation of the supervisor: a later generation has a higher ordinal."""
     layout_version: int
     task_count: int
     partition_count: int
     group: int
     spec_version: int
-    """It runs, and is replaced, with this version of the spec to its end."""
+    """The version of the spec that all attempts of the generation's tasks run with."""
     state: GenerationState
     start: Offsets
     end: Offsets | None
     opened_at: datetime
     timer_started_at: datetime
-    """taskDuration counts from here: later than `opened_at` once an empty range was resumed."""
+    """Start of the taskDuration; later than `opened_at` once an empty range was resumed."""
     sequence: int = 0
-    """Grows with every order to its tasks: pause, end, resume."""
+    """Grows with every order to the generation's tasks: pause, end, resume."""
     handoff_request: str = ""
-    """Why its handoff was asked for before it is due; empty: it was not."""
+    """Reason of a request to hand the generation off early; empty: no request."""
     reset_epochs: Mapping[TopicPartition, int] = field(default_factory=dict)
-    """Epochs of the committed offsets when it opened; left out: 0.  A reset makes them differ."""
+    """Reset epochs of the committed offsets when the generation opened; 0 where left out."""
     handoff_why: str = ""
     must_end: bool = False
-    """Its handoff ends it even if nothing was read (suspend, terminate, new spec, bounds of rows
-    that count from its opening)."""
+    """Whether the handoff ends the generation even if nothing was read (suspend, terminate, new
+    spec, bounds of rows that count from its opening)."""
     paused_at: datetime | None = None
-    """When the present pause was first ordered."""
+    """When the first order of the present pause was given."""
     end_fixed_at: datetime | None = None
     ended_at: datetime | None = None
     first_finished_at: datetime | None = None
-    """When a replica first asked to publish: it had read to the end."""
+    """When the first replica had read to the end and requested to publish."""
 
     @property
     def live(self) -> bool:
-        """It still has work to do."""
+        """Whether the generation still has work to do."""
         return self.state in LIVE_STATES
 
     @property
     def open(self) -> bool:
-        """Its end is not fixed yet."""
+        """Whether the generation's end is not fixed yet."""
         return self.state in OPEN_STATES
 
 
@@ -162,12 +163,12 @@ class TaskStatus(StrEnum):
     SUCCESS = "SUCCESS"
     FAILED = "FAILED"
     UNKNOWN = "UNKNOWN"
-    """A newer release wrote the row, which is shown and left alone: never stored."""
+    """A status that only a newer release knows: the row is shown and left alone; never stored."""
 
 
 @dataclass(frozen=True)
 class TaskTotals:
-    """What a task had done when it ended, as it said last."""
+    """Counters and position of an ended task, from its last report."""
 
     counters: Counters
     position: Offsets
@@ -185,27 +186,28 @@ class Task:
     attempt: int
     worker_id: str
     incarnation: int
-    """Of the worker, when the task was assigned or last taken up again."""
+    """Incarnation of the worker when the task was assigned or last taken up again."""
     token: str
     status: TaskStatus
     created_at: datetime
     reason: str = ""
     ended_at: datetime | None = None
     taken_up: bool = False
-    """A newer incarnation of its worker goes on with it from the journal."""
+    """Whether a newer incarnation of the worker continues the task from its journal."""
     outcome: PublishOutcome | None = None
-    """The stored answer to its publish request, if it was final."""
+    """The stored answer to the task's publish request, if the answer was final."""
     published: bool = False
-    """Its files are segments: its folder is never deleted whole."""
+    """Whether the task's files are segments; if so, its folder is never deleted whole."""
     folder_deleted_at: datetime | None = None
     lost: bool = False
-    """It ended for no fault of its own (worker lost, slot needed, range given up): no failure."""
+    """Whether the task ended for an outer reason (worker lost, slot needed, range given up); this
+    is no failure."""
     totals: TaskTotals | None = None
-    """None: it runs, or ended without a word."""
+    """None: the task runs, or ended without a last report."""
 
     @property
     def active(self) -> bool:
-        """It runs, or should."""
+        """Whether the task runs, or should run."""
         return self.status is TaskStatus.RUNNING
 
 
@@ -219,7 +221,7 @@ class WorkerRow:
     slots: int
     registered_at: datetime
     disabled: bool = False
-    """People have taken it out: it finishes what it has, and is given nothing new."""
+    """Whether an operator has disabled the worker: it finishes its tasks and gets no new ones."""
 
 
 @dataclass(frozen=True)
@@ -234,34 +236,35 @@ class Segment:
     published_at: datetime
     file: SegmentFile
     columns: tuple[Column, ...] = ()
-    """What it has at most, with the types in which it has it; none: from before it was recorded."""
+    """Columns that the file may have, with their types in it; empty: from before columns were
+    recorded."""
     unused_at: datetime | None = None
-    """Taken out of its table; its file is deleted after the grace time."""
+    """When the segment was taken out of its table; the file is deleted after the grace time."""
     deleted_at: datetime | None = None
-    """Its file is gone, or about to go: it is never used again."""
+    """When the deletion of the file began; a deleted segment is never used again."""
     compaction_id: str | None = None
-    """It was compacted, and holds what its inputs held; generation and task are those of the
-    newest of them."""
+    """The compaction that wrote the file; generation and task are then those of the newest input.
+    """
     replaced_by: str | None = None
-    """The compaction that took it out of its table: it is never put back."""
+    """The compaction that replaced the segment; a replaced segment is never put back."""
 
     @property
     def used(self) -> bool:
-        """It is part of its table."""
+        """Whether the segment is part of its table."""
         return self.unused_at is None
 
     @property
     def written_by(self) -> str:
-        """The task or the compaction in whose folder it lies."""
+        """The id of the task or compaction in whose folder the file lies."""
         return self.compaction_id or self.task_id
 
 
 @dataclass(frozen=True)
 class NamedFile:
-    """A file of the warehouse that a row stands for."""
+    """A file of the warehouse that a row of the database names."""
 
     path: str
-    """Below the warehouse."""
+    """Relative to the warehouse."""
     size_bytes: int
     sha256: str
     task_id: str
@@ -269,18 +272,18 @@ class NamedFile:
 
 @dataclass(frozen=True)
 class RetentionRule:
-    """How long the rows of a table are kept."""
+    """The retention of a table's rows."""
 
     data_source: str
     keep_for: timedelta
-    """A segment whose interval ended so long ago is marked unused."""
+    """A segment is marked unused once its interval ended this long ago."""
     author: str
     set_at: datetime
 
 
 @dataclass(frozen=True)
 class Publication:
-    """The row that proves a range was published; segments and rejects hang on it."""
+    """The row that proves that a range was published; segments and rejects refer to it."""
 
     generation_id: str
     supervisor_id: str
@@ -294,16 +297,16 @@ class Publication:
     rejects: RejectsFile | None = None
     samples: tuple[RejectSample, ...] = ()
     digest: str | None = None
-    """What its records came to (`tasks.contract.digests`); None: not known."""
+    """Digest of the range's records (`tasks.contract.digests`); None: not known."""
     diverged: tuple[Divergence, ...] = ()
-    """Other replicas that came to something else."""
+    """Other replicas of the range whose digest differs."""
     forgotten_at: datetime | None = None
-    """Its supervisor was forgotten since: its files stay, its offsets mean nothing any more."""
+    """When the supervisor was forgotten: the files stay, the offsets have no meaning any more."""
 
 
 @dataclass(frozen=True)
 class StoredPlan:
-    """What one pass decided, as it is shown to people."""
+    """The stored plan of one pass, for display."""
 
     supervisor_id: str
     at: datetime
@@ -315,7 +318,7 @@ class StoredPlan:
 
 @dataclass(frozen=True)
 class AuditEntry:
-    """One change that somebody, or a leader, made; written in the change's transaction."""
+    """One change by a person or a leader; written in the transaction of the change."""
 
     at: datetime
     actor: str
@@ -324,7 +327,7 @@ class AuditEntry:
     detail: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Put what goes beside the actor into the detail, which the change's own facts win."""
+        """Add the actor's own facts to the detail; the change's facts win over them."""
         if isinstance(self.actor, Actor):
             object.__setattr__(self, "detail", {**self.actor.beside, **self.detail})
             object.__setattr__(self, "actor", str(self.actor))
@@ -332,7 +335,7 @@ class AuditEntry:
 
 @dataclass(frozen=True)
 class Lease:
-    """Who leads: `term` grows with every change, `renewals` with every sign of life."""
+    """The leader's lease: `term` grows with each new leader, `renewals` with each renewal."""
 
     term: int
     holder: str

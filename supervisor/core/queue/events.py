@@ -1,8 +1,8 @@
-"""Deferred work as data: an event, the queue it stands in, and what is true of both.
+"""Event queues as data: events, queues with their positions, and the checks of stored rows.
 
     add ─► │ 7 │ 8 │ 9 │ 10 │ ─► one named consumer, batch by batch, in this order
                ▲           ▲
-       processed_seq    next_seq - 1            outstanding = what lies between
+       processed_seq    next_seq - 1            outstanding: the events between them
 
 A queue belongs to a container: one per supervisor, one for the cluster.
 
@@ -22,25 +22,25 @@ from supervisor.core.values.errors import (
 )
 
 CLUSTER = "cluster"
-"""The container of work that is no single supervisor's."""
+"""The container of work that belongs to no single supervisor."""
 _SUPERVISOR = "supervisor:"
 _VERSION = 1
 _MIB = 1 << 20
 
 
 def container_of(supervisor_id: str) -> str:
-    """Return the container of one supervisor; none is called `cluster`."""
+    """Return the container of one supervisor, which never equals `CLUSTER`."""
     return f"{_SUPERVISOR}{supervisor_id}"
 
 
 def owner_of(container: str) -> str | None:
-    """Return the supervisor a container belongs to; None for the cluster's."""
+    """Return the id of the supervisor that owns a container; None for any other container."""
     return container.removeprefix(_SUPERVISOR) if container.startswith(_SUPERVISOR) else None
 
 
 @dataclass(frozen=True, order=True)
 class QueueName:
-    """Which queue: its container, and the one consumer it is for."""
+    """The name of a queue: its container, and the name of its one consumer."""
 
     container: str
     name: str
@@ -50,18 +50,18 @@ class QueueName:
 
 
 FailedPlace = tuple[int, int]
-"""Where an event stands among those set aside: its queue's id, its number."""
+"""Position of an event in the list of failed events: the id of its queue, and its number."""
 
 
 class QueueMode(StrEnum):
-    """CONSUMER: bounded and truncated.  DURABLE: append only, until somebody consumes it."""
+    """CONSUMER: bounded and truncated.  DURABLE: append only, until a consumer opens the queue."""
 
     CONSUMER = "CONSUMER"
     DURABLE = "DURABLE"
 
 
 class QueueHealth(StrEnum):
-    """DEAD: its rows are damaged; nothing behind the damage is handled, and nothing is added."""
+    """DEAD: rows of the queue are damaged; no event behind the damage is handled, none is added."""
 
     LIVE = "LIVE"
     DEAD = "DEAD"
@@ -69,18 +69,18 @@ class QueueHealth(StrEnum):
 
 @dataclass(frozen=True)
 class QueueConfig:
-    """How one queue is filled and emptied."""
+    """Limits, timeouts and retries of one queue."""
 
     mode: QueueMode = QueueMode.CONSUMER
     delay: timedelta = timedelta(0)
-    """An event is due so long after it was added, and so long after each retry."""
+    """Time from adding an event, or from its retry, until the event is due."""
     max_items_at_once: int = 10
     max_outstanding_bytes: int = 64 * _MIB
-    """`add` is refused while more than this waits; one event may overshoot."""
+    """`add` is refused while more bytes than this are outstanding; one event may exceed it."""
     max_event_bytes: int = _MIB
     """Exclusive."""
     read_window_bytes: int = 2 * _MIB
-    """A batch ends before the event that would go beyond; it has one event at least."""
+    """Bytes of a batch at most, except that a batch has at least one event."""
     truncate_every_bytes: int = 128 * 1024
     segment_rollover_bytes: int = 4 * _MIB
     iteration_delay: timedelta = timedelta(seconds=1)
@@ -90,24 +90,24 @@ class QueueConfig:
     shutdown_timeout: timedelta = timedelta(seconds=10)
     decode_attempts: int = 3
     max_attempts: int = 3
-    """Counted retries of one event, before it goes to the failed queue."""
+    """Counted attempts of one event before the event goes to the failed queue."""
 
 
 @dataclass(frozen=True)
 class QueuedEvent:
-    """One piece of deferred work; handlers take it at least once."""
+    """One piece of deferred work, which is handled at least once."""
 
     kind: str
     key: str
-    """What it is about; shown, and looked up by who would queue it twice."""
+    """The subject of the event; shown to people, and used to find an equal event in the queue."""
     body: Mapping[str, str | int | float | bool | None] = field(default_factory=dict)
     attempts: int = 0
-    """Counted tries that came before."""
+    """Counted attempts before this one."""
 
 
 @dataclass(frozen=True)
 class StoredEvent:
-    """One row of a queue, as it was read: not yet known to be sound."""
+    """One row of a queue, as read from the database and not yet checked."""
 
     seq: int
     segment_no: int
@@ -125,7 +125,7 @@ class FailedEvent:
 
     queue: QueueName
     seq: int
-    """Where it stood in its queue."""
+    """The event's number in its queue."""
     key: str
     payload: bytes
     reason: str
@@ -136,14 +136,14 @@ class FailedEvent:
 
 @dataclass(frozen=True)
 class QueueRow:
-    """One queue with its position."""
+    """One queue with its position; byte counts are totals since the queue was created."""
 
     id: int
     queue: QueueName
     mode: QueueMode
     next_seq: int = 1
     enqueued_bytes: int = 0
-    """Of all events ever added."""
+    """Bytes of all events ever added."""
     segment_no: int = 1
     segment_bytes: int = 0
     processed_seq: int = 0
@@ -151,29 +151,30 @@ class QueueRow:
     truncated_seq: int = 0
     truncated_bytes: int = 0
     failed_iterations: int = 0
-    """In a row, at the present position."""
+    """Consecutive failures at the present position."""
     last_error: str = ""
     state: QueueHealth = QueueHealth.LIVE
     dead_seq: int | None = None
-    """The first damaged event."""
+    """The number of the first damaged event."""
     dead_why: str = ""
 
     @property
     def outstanding_events(self) -> int:
-        """How many wait."""
+        """The number of events that were added and not handled yet."""
         return self.next_seq - 1 - self.processed_seq
 
     @property
     def outstanding_bytes(self) -> int:
-        """How much waits."""
+        """The bytes of the events that were added and not handled yet."""
         return self.enqueued_bytes - self.processed_bytes
 
 
 @dataclass(frozen=True)
 class WaitingQueue:
-    """A live queue with something in it, and when its first event is due.
+    """A live queue that is not empty, and the times of its first event.
 
-    `due_at` and `enqueued_at` are None if that row is missing: the next look declares it DEAD.
+    `due_at` and `enqueued_at` are None if the row of that event is missing; the next run of the
+    queue then declares the queue DEAD.
     """
 
     row: QueueRow
@@ -185,10 +186,10 @@ class WaitingQueue:
 
 
 def encode(event: QueuedEvent) -> bytes:
-    """Return an event as it is stored.
+    """Return the stored form of an event: compact JSON in UTF-8.
 
     Raises:
-        EmptyEvent: it has no kind or no key.
+        EmptyEvent: the event has no kind or no key.
     """
     if not event.kind or not event.key:
         raise EmptyEvent("an event has a kind and a key")
@@ -203,10 +204,10 @@ def encode(event: QueuedEvent) -> bytes:
 
 
 def decode(payload: bytes) -> QueuedEvent:
-    """Read what `encode` wrote.
+    """Return the event in a payload of `encode`.
 
     Raises:
-        UndecodableEvent: it is something else, or of a newer version.
+        UndecodableEvent: the payload is no event, or an event of another version.
     """
     try:
         envelope = json.loads(payload)
@@ -223,7 +224,7 @@ def decode(payload: bytes) -> QueuedEvent:
 
 
 def checksum(seq: int, payload: bytes) -> int:
-    """Return what is stored beside a payload; the number is in it, so that no two change places."""
+    """Return the CRC-32 of an event's number and payload, so that swapped payloads are found."""
     return zlib.crc32(payload, zlib.crc32(str(seq).encode()))
 
 
@@ -232,16 +233,16 @@ def checksum(seq: int, payload: bytes) -> int:
 
 @dataclass(frozen=True)
 class Damage:
-    """What is wrong with the rows of a queue, and where."""
+    """Damage in the rows of a queue: the number of the event, and the reason."""
 
     seq: int
     why: str
 
 
 def damage_of(row: QueueRow, read: Sequence[StoredEvent]) -> Damage | None:
-    """Return the first thing that cannot be; `read` are the rows behind the position, in order.
+    """Return the first damage of a queue; None: its rows are sound.
 
-    An empty `read` means: there is no row behind the position.
+    `read` has the rows behind the position, in order; empty: there is no row behind it.
     """
     expected = row.processed_seq + 1
     if row.outstanding_events < 0 or row.outstanding_bytes < 0:
@@ -262,7 +263,7 @@ def damage_of(row: QueueRow, read: Sequence[StoredEvent]) -> Damage | None:
 
 
 def unsound(event: StoredEvent) -> str | None:
-    """Say what is wrong with one row; None if it is what was written."""
+    """Return the reason why a row is damaged; None: size and checksum fit."""
     if len(event.payload) != event.size_bytes:
         return f"event {event.seq} has {len(event.payload)} bytes, {event.size_bytes} were written"
     if checksum(event.seq, event.payload) != event.checksum:

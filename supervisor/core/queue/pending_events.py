@@ -1,8 +1,8 @@
-"""Events of a transaction that is not over: judged and encoded, not yet numbered.
+"""Pending events of a transaction: admitted and encoded, but numbered only before the commit.
 
-    drafted ─► kept by the repository ─► numbered, once the transaction is about to commit
+    drafted ─► admitted ─► kept by the repository ─► numbered just before the commit
 
-Numbers come last, so that the row that gives them is locked for a moment only (P24).
+Numbers are given last, so that the row of the counter is locked only for a moment (P24).
 """
 
 from collections.abc import Sequence
@@ -35,27 +35,27 @@ class Draft:
 
     @property
     def size_bytes(self) -> int:
-        """How much it adds to its queue."""
+        """The bytes that the event adds to its queue."""
         return len(self.payload)
 
 
 @dataclass
 class Drafts:
-    """What one transaction adds to one queue."""
+    """The events that one transaction adds to one queue."""
 
     row: QueueRow | None
-    """The queue as the first of them found it; None: there is none yet."""
+    """The queue when the first draft was added; None: the queue does not exist yet."""
     drafts: list[Draft] = field(default_factory=list)
     size_bytes: int = 0
 
     def append(self, draft: Draft) -> None:
-        """Take one that was admitted."""
+        """Append an admitted draft."""
         self.drafts.append(draft)
         self.size_bytes += draft.size_bytes
 
     @property
     def config(self) -> QueueConfig:
-        """That of the newest."""
+        """The configuration of the newest draft."""
         return self.drafts[-1].config
 
 
@@ -65,7 +65,7 @@ def drafted(
     """Encode an event that is due at the later of `now + config.delay` and `not_before`.
 
     Raises:
-        EmptyEvent: it has no kind or no key.
+        EmptyEvent: the event has no kind or no key.
     """
     due_at = now + config.delay
     if not_before is not None:
@@ -80,12 +80,14 @@ def admit(
     *,
     exempt: bool,
 ) -> int:
-    """Judge a draft by its queue and the drafts before it; return the bytes that then wait.
+    """Admit a draft to its queue; return the outstanding bytes of the queue with it.
+
+    `before` has the transaction's earlier drafts for the queue.
 
     Raises:
-        EventTooLarge: whatever the state of the queue.
-        QueueDead: it takes nothing.
-        TooManyOutstandingBytes: it stands above its limit, and the draft is not exempt.
+        EventTooLarge: the draft has `max_event_bytes` or more.
+        QueueDead: the queue is dead.
+        TooManyOutstandingBytes: the queue is above its limit, and the draft is not exempt.
     """
     config = draft.config
     if draft.size_bytes >= config.max_event_bytes:
@@ -103,12 +105,12 @@ def admit(
 
 
 def first_due(drafts: Sequence[Draft]) -> datetime:
-    """Return when the earliest of at least one is due."""
+    """Return the earliest due time of drafts, of which there is at least one."""
     return min(draft.due_at for draft in drafts)
 
 
 def numbered(drafts: Sequence[Draft], first_seq: int, segment_no: int) -> list[StoredEvent]:
-    """Return the rows to insert: consecutive, in the order of adding."""
+    """Return the rows to insert, numbered from `first_seq` in the order of adding."""
     return [
         StoredEvent(
             seq=seq,
@@ -127,10 +129,10 @@ def numbered(drafts: Sequence[Draft], first_seq: int, segment_no: int) -> list[S
 def rebuilt(
     row: QueueRow, *, lowest_seq: int | None, highest_seq: int, stored_bytes: int
 ) -> QueueRow:
-    """Return a queue LIVE and empty; its counters fit what is stored, however wrong they were.
+    """Return a damaged queue as LIVE and empty, with counters that fit the stored rows.
 
-    `lowest_seq` and `stored_bytes` are of the rows that truncation has left to delete; with
-    `highest_seq` those that were set aside count as well, so that no number is given again.
+    `lowest_seq` and `stored_bytes` count the rows that truncation has not deleted yet.
+    `highest_seq` also counts the failed events, so that no number is given twice.
     """
     next_seq = max(row.next_seq, row.processed_seq + 1, highest_seq + 1)
     total = max(row.enqueued_bytes, row.processed_bytes, stored_bytes)

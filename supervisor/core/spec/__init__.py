@@ -1,1 +1,1 @@
-"""A supervisor's spec: read, checked, compared, pure; every layer may import it."""
+"""Reading, checking and comparing specs of supervisors; pure, and importable by every layer."""

@@ -1,10 +1,10 @@
-"""What a new version of a spec changes, and how much each change disturbs.
+"""Comparison of two versions of a spec: the changed fields, and the effect of each change.
 
-    hot                  nothing that runs is touched; the supervisor goes by the new value at once
+    hot                  nothing that runs is touched; the supervisor uses the new value at once
     restart-supervisor   the supervisor as a whole stops or starts; ranges hand off and publish
     restart-tasks        running ranges hand off and publish; tasks with the new spec go on there
 
-A field that nobody has classed restarts tasks: that costs a handoff, and is never wrong.
+A field without a declared effect restarts tasks: this costs a handoff, but is always correct.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,11 +21,11 @@ from supervisor.core.values.errors import FieldError, SpecUnreadable
 from supervisor.core.values.field_types import pointer_part
 
 TASK_COUNT = "/spec/ioConfig/taskCount"
-"""A new layout hands every group off, but only if the groups do become others."""
+"""A new layout hands every group off, but only if it assigns partitions differently."""
 CONSUMER = "/spec/ioConfig/consumerProperties"
-"""Restarts tasks only if they would get another client."""
+"""Restarts tasks only if the properties describe another Kafka client."""
 TASK_DURATION = "/spec/ioConfig/taskDuration"
-"""Restarts tasks if rows are thrown away that are later than it allows: tasks are told until when.
+"""Restarts tasks if early rows are thrown away, because the task's bound depends on the duration.
 """
 
 
@@ -39,7 +39,7 @@ def _classes(model: Declaration, at: str) -> Iterator[tuple[str, Effect]]:
 
 
 CLASSES: Mapping[str, Effect] = MappingProxyType(dict(_classes(SupervisorSpec, "")))
-"""JSON pointer -> effect, as the sections declare it; the longest pointer to a field counts.
+"""JSON pointer -> effect that its section declares; the longest pointer to a field counts.
 
 Source: Druid's classes of fields; that replicas and taskDuration are hot is ours.
 """
@@ -47,7 +47,7 @@ Source: Druid's classes of fields; that replicas and taskDuration are hot is our
 
 @dataclass(frozen=True)
 class Change:
-    """One field that differs, `from` and `to` as GET's document has them."""
+    """One changed field, with its old and new value as in the document that GET answers."""
 
     field: str
     """JSON pointer into the nested form of a spec."""
@@ -58,7 +58,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Changes:
-    """Every field that differs, by pointer; secrets are references in a spec, never values."""
+    """Every changed field, sorted by pointer; no value is a secret: specs hold references only."""
 
     fields: tuple[Change, ...] = ()
 
@@ -70,12 +70,12 @@ class Changes:
 
     @property
     def restarts(self) -> bool:
-        """Something that runs is stopped or handed off."""
+        """Whether the change stops or hands off something that runs."""
         return self.effect not in {None, Effect.HOT}
 
     @property
     def needs_other_tasks(self) -> str | None:
-        """The first field for which tasks of the old spec cannot go on; None: they can.
+        """The first changed field for which tasks have to restart; None: they can go on.
 
         taskCount is left to the comparison of layouts: more groups than partitions change nothing.
         """
@@ -88,11 +88,11 @@ class Changes:
 
 
 NO_CHANGES = Changes()
-"""Of a first version, or of one that says the same."""
+"""The changes of a first version, or of a version equal to the one before."""
 
 
 def compare(old: SupervisorSpec, new: SupervisorSpec) -> Changes:
-    """Return what differs between two versions of one supervisor's spec."""
+    """Return the changes between two versions of one supervisor's spec."""
     if old == new:
         return NO_CHANGES
     same_client = client_of(old.io_config.consumer_properties) == client_of(
@@ -110,16 +110,16 @@ def compare(old: SupervisorSpec, new: SupervisorSpec) -> Changes:
 
 
 def replaces(old: SpecUnreadable) -> Changes:
-    """Return what a spec changes that follows one which cannot be read: nobody knows, so all."""
+    """Return the changes after a version that cannot be read: the whole spec counts as changed."""
     by = f"Tidegate {old.release}" if old.release else "another release"
     read = f"version {old.version}, which only {by} can read"
     return Changes((Change("/spec", read, "this spec", Effect.RESTART_TASKS),))
 
 
 def forbidden_after(old: SpecUnreadable, new: SupervisorSpec) -> list[FieldError]:
-    """Return as `forbidden`, from what is known of the old spec; what is not known may not change.
+    """Return the forbidden changes after a version that cannot be read in full.
 
-    Without its table or its topics nobody can say that they stay.
+    If the table or the topics of the old version are not known, they count as changed.
     """
     facts, will = old.facts, new.io_config
     bounds = will.model_dump(mode="json").get("boundedStreamConfig")
@@ -144,7 +144,7 @@ def forbidden_after(old: SpecUnreadable, new: SupervisorSpec) -> list[FieldError
 
 
 def forbidden(old: SupervisorSpec, new: SupervisorSpec) -> list[FieldError]:
-    """Return the changes that no supervisor can make: its offsets and segments belong to both.
+    """Return the changes that are refused because stored offsets and segments depend on the field.
 
     Source: Druid's validateSpecUpdateTo; faults.md H5.
     """
@@ -168,7 +168,7 @@ def forbidden(old: SupervisorSpec, new: SupervisorSpec) -> list[FieldError]:
 
 
 def _forbidden_bounds(was: KafkaIoConfig, will: KafkaIoConfig) -> list[FieldError]:
-    """A range may grow at its end and get partitions; what is read already stays what it was."""
+    """Refuse changes of bounds, except later ends and new partitions."""
     place = "/spec/ioConfig/boundedStreamConfig"
     other = "give the spec another id, or terminate this supervisor first"
     old, new = was.bounded_stream_config, will.bounded_stream_config
@@ -195,7 +195,7 @@ def _forbidden_bounds(was: KafkaIoConfig, will: KafkaIoConfig) -> list[FieldErro
 
 
 def _document(spec: SupervisorSpec) -> dict[str, JsonValue]:
-    """Return a spec in the nested form, as its user writes it."""
+    """Return a spec in the nested form that users write."""
     whole = spec.model_dump(mode="json")
     sections = {k: whole.pop(k) for k in ("dataSchema", "ioConfig", "tuningConfig")}
     return {**whole, "spec": sections}
@@ -207,7 +207,7 @@ def _differing(
     if isinstance(old, dict) and isinstance(new, dict):
         one_has = old.keys() ^ new.keys()
         if any(old.get(name) is None and new.get(name) is None for name in one_has):
-            yield at, old, new  # by itself, a null that one of them lacks would be no difference
+            yield at, old, new  # the whole object: a missing null inside it is no difference
             return
         for name in sorted(old.keys() | new.keys()):
             yield from _differing(old.get(name), new.get(name), f"{at}/{pointer_part(name)}")

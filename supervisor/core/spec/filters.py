@@ -1,4 +1,4 @@
-"""What a filter of Druid means here: how Druid writes it is turned into how ours are read."""
+"""Translation of Druid's filters into the form that Tidegate's filter models read."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ _UNSUPPORTED = {
 
 
 def _translated(notes: SpecProblems, written: object, pointer: str) -> object:
-    """Leave out what asks for nothing, all the way down."""
+    """Return a filter in Tidegate's form, without members that have no effect; recursive."""
     if isinstance(written, list):
         return [_translated(notes, entry, f"{pointer}/{n}") for n, entry in enumerate(written)]
     if not isinstance(written, Mapping):
@@ -21,7 +21,7 @@ def _translated(notes: SpecProblems, written: object, pointer: str) -> object:
     kind = written.get("type")
     if isinstance(kind, str) and kind in OTHER_FILTERS:
         notes.refuse(pointer, f"filter {kind} is not built", OTHER_FILTERS[kind])
-        return {"type": "true"}  # stands in for it, so that the rest is looked at
+        return {"type": "true"}  # a stand-in, so that the rest is still checked
     kept: dict[str, object] = {}
     for name, value in written.items():
         asks_nothing = value is None or (name == "alphaNumeric" and value is False)
@@ -41,18 +41,18 @@ def _translated(notes: SpecProblems, written: object, pointer: str) -> object:
 
 
 FILTER = Translate(_translated)
-"""Beside the type of a field that holds a filter."""
+"""Annotation of a field that holds a filter."""
 
 
 def _ordering(written: object) -> object:
-    """Return the name of an order of values: Druid takes any case, and writes `{"type": ...}`."""
+    """Return the name of a sort order, which Druid accepts in any case or as `{"type": ...}`."""
     if isinstance(written, Mapping) and written.keys() == {"type"}:
         written = written["type"]
     return written.lower() if isinstance(written, str) else written
 
 
 def _dimension(written: object) -> object:
-    """Return the name of a dimension, which Druid writes as an object that renames nothing."""
+    """Return the name of a dimension that Druid writes as an object, if it renames nothing."""
     if not isinstance(written, Mapping):
         return written
     name = written.get("dimension")

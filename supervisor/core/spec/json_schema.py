@@ -1,7 +1,7 @@
-"""The JSON Schema of a spec's document: for editors, which complete and check while one types.
+"""The JSON Schema of a spec's document, for completion and checks in an editor.
 
-Made of the sections that read a spec, so that it knows the same fields.  It checks names, types and
-what is not built; what depends on more than one field, only the server says.
+The schema is generated from the sections that read a spec, so it has the same fields.  It checks
+names, types and unsupported fields.  Rules over several fields are checked by the server alone.
 Source: JSON Schema 2020-12.
 """
 
@@ -51,11 +51,11 @@ _IN_QUOTES: Mapping[object, str] = {
     READ_FLAG: r"^\s*([Tt]rue|TRUE|[Ff]alse|FALSE)\s*$",
     READ_WHOLE: r"^\s*-?[0-9]{1,19}\s*$",
 }
-"""What reads a field -> the texts that it takes as well."""
+"""Annotation of a field -> pattern of the texts that the field accepts as well."""
 
 
 def spec_schema() -> Schema:
-    """Return the schema of what `POST /druid/indexer/v1/supervisor` takes."""
+    """Return the schema of the body of `POST /druid/indexer/v1/supervisor`."""
     models = all_parts(SupervisorSpec)
     parts = {name: _part(model) for name, model in models.items()}
     parts["document"]["required"] = ["type"]
@@ -85,7 +85,7 @@ def _part(model: Declaration) -> Schema:
 
 
 def _other(other: Other, fields: Mapping[str, Schema]) -> Schema:
-    """Return the schema of a name that no field reads."""
+    """Return the schema of a Druid name that no field reads; `fields` are those of its object."""
     match other:
         case Ignored():
             return {"description": "Accepted, and without effect."}
@@ -112,7 +112,7 @@ def _other(other: Other, fields: Mapping[str, Schema]) -> Schema:
 
 
 def _held(field: FieldInfo) -> Schema:
-    """Return the schema of what a field holds."""
+    """Return the schema of a field's value."""
     inner = inner_of(field)
     if inner is None:
         return _typed(field)
@@ -123,7 +123,7 @@ def _held(field: FieldInfo) -> Schema:
 
 
 def _take_parser(parts: Mapping[str, Schema]) -> None:
-    """Ask for what stands in a parser only where there is none."""
+    """Require timestampSpec and inputFormat only where the spec has no `parser`."""
     given = {"required": ["parser"], "properties": {"parser": {"type": "object"}}}
     parts["dataSchema"]["required"].remove("timestampSpec")
     parts["dataSchema"]["anyOf"] = [{"required": ["timestampSpec"]}, given]
@@ -137,7 +137,7 @@ def _take_parser(parts: Mapping[str, Schema]) -> None:
 
 
 def _choice(inner: Inner) -> Schema:
-    """Return the schema of an object whose `type` says by which section it is read."""
+    """Return the schema of an object whose `type` selects the section that reads it."""
     cases: list[Schema] = [
         {
             "if": {"properties": {"type": {"const": kind}}, "required": ["type"]},
@@ -163,7 +163,7 @@ def _choice(inner: Inner) -> Schema:
 
 
 def _or_null(schema: Schema) -> Schema:
-    """Allow null, which says nothing about any field."""
+    """Return a schema that also allows null, which has the meaning of an absent field."""
     if not schema:
         return {}
     if "type" in schema:
@@ -176,7 +176,7 @@ def _or_null(schema: Schema) -> Schema:
 
 
 def _typed(field: FieldInfo) -> Schema:
-    """Return what JSON writes for a field; {}: more than its annotation says."""
+    """Return the schema of a plain field; {}: it accepts more than its annotation declares."""
     kinds = _types(field.annotation)
     if kinds is None:
         return {}
@@ -184,12 +184,12 @@ def _typed(field: FieldInfo) -> Schema:
         return {"type": [*(kind for kind in kinds if kind != "null"), "string"], "pattern": pattern}
     several = any(isinstance(entry, BeforeValidator) for entry in field.metadata)
     if several and not {timedelta, datetime} & {field.annotation, *get_args(field.annotation)}:
-        return {}  # it is read from more than one type
+        return {}  # the field is read from more than one JSON type
     return {"type": [kind for kind in kinds if kind != "null"]}
 
 
 def _in_quotes(annotation: object, metadata: Sequence[object] = ()) -> str | None:
-    """Return the pattern of the texts that a flag or a number may be; None: it may be none."""
+    """Return the pattern of texts accepted for a flag or number; None: texts are refused."""
     for entry in metadata:
         if isinstance(entry, BeforeValidator) and entry in _IN_QUOTES:
             return _IN_QUOTES[entry]

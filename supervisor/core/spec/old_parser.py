@@ -1,4 +1,4 @@
-"""Druid's older way to say how records are read, a `parser`, as what took its place.
+"""Translation of Druid's older `parser` into timestampSpec, dimensionsSpec and inputFormat.
 
     dataSchema.parser.parseSpec ─ timestampSpec, dimensionsSpec ─► dataSchema
     the rest of parser and parseSpec ────────── one inputFormat ─► ioConfig
@@ -25,17 +25,17 @@ _STAND_INS: Mapping[str, object] = {
     "dimensionsSpec": {},
     "inputFormat": {"type": "json"},
 }
-"""In place of what has been refused: the rest of the document is looked at all the same."""
+"""Stand-ins for refused values, so that the rest of the document is still checked."""
 
 
 @dataclass(frozen=True)
 class UnwrappedSections:
-    """The two sections without a parser, and where their parts stand in the document."""
+    """The two sections without a parser, and the places of their parts in the document."""
 
     data_schema: dict[str, object]
     io_config: dict[str, object]
     places: Mapping[str, str]
-    """Pointer -> the pointer to be told in its place."""
+    """Pointer in the newer form -> pointer in the document, for error messages."""
 
 
 def without_parser(
@@ -43,7 +43,7 @@ def without_parser(
     data_schema: tuple[dict[str, object], str],
     io_config: tuple[dict[str, object], str],
 ) -> UnwrappedSections:
-    """Return both sections, each with its pointer, as they are written without a parser."""
+    """Return both sections in the form without a parser; each argument is (section, pointer)."""
     schema, at = dict(data_schema[0]), data_schema[1]
     io, io_at = dict(io_config[0]), io_config[1]
     parser = schema.pop("parser")
@@ -80,7 +80,7 @@ def without_parser(
 def _input_format(
     notes: SpecProblems, parser: Mapping[str, object], parse: Mapping[str, object], within: str
 ) -> tuple[object, dict[str, str]]:
-    """Return the input format, and part of it -> its place in the document."""
+    """Return the input format, and a mapping: name of a part -> its pointer in the document."""
     kind = _kind(notes, parser, parse, within)
     if kind is None:
         return _STAND_INS["inputFormat"], {}
@@ -106,7 +106,7 @@ def _input_format(
 def _kind(
     notes: SpecProblems, parser: Mapping[str, object], parse: Mapping[str, object], within: str
 ) -> str | None:
-    """Return the type of the input format, or None once it is told why there is none."""
+    """Return the type of the input format; None: there is none, and the reason is noted."""
     kind, form = parser.get("type") or "string", parse.get("format")
     if not isinstance(kind, str) or kind not in _FORMATS:
         use = f"use one of {', '.join(_FORMATS)}, or the ioConfig's inputFormat"

@@ -1,4 +1,4 @@
-"""What the operator allows specs to name: brokers, schema registries, formats of exports."""
+"""Operator policy: the brokers, schema registries and export formats that specs may name."""
 
 from collections.abc import Collection, Mapping
 
@@ -10,7 +10,7 @@ from tasks.contract.registry import refused_registries
 
 
 def forbidden_brokers(spec: SupervisorSpec, allowed: tuple[str, ...] | None) -> list[FieldError]:
-    """Return what is wrong with the brokers; `allowed` None allows all."""
+    """Return the errors of a spec's brokers; `allowed` None allows all."""
     refused = refused_hosts(spec.io_config.client.bootstrap_servers, allowed)
     if not refused:
         return []
@@ -24,7 +24,7 @@ def forbidden_brokers(spec: SupervisorSpec, allowed: tuple[str, ...] | None) -> 
 
 
 def forbidden_registries(spec: SupervisorSpec, allowed: tuple[str, ...] | None) -> list[FieldError]:
-    """Return what is wrong with the schema registries; `allowed` None allows all."""
+    """Return the errors of a spec's schema registries; `allowed` None allows all."""
     refused = refused_registries(ingest_spec(spec).registry_urls, allowed)
     if not refused:
         return []
@@ -40,7 +40,10 @@ def forbidden_registries(spec: SupervisorSpec, allowed: tuple[str, ...] | None) 
 def misplaced_exports(
     spec: SupervisorSpec, misread: Mapping[ExportFormat, str]
 ) -> list[FieldError]:
-    """Return what is wrong with the exports; `misread` tells which cannot lie in the warehouse."""
+    """Return the errors of exports that cannot be in this warehouse.
+
+    `misread`: format -> the part of the warehouse's path that its library misreads.
+    """
     return [
         FieldError(
             "/spec/dataSchema/exports",
@@ -54,7 +57,7 @@ def misplaced_exports(
 
 
 def lacking_exports(spec: SupervisorSpec, built: Collection[ExportFormat]) -> list[FieldError]:
-    """Return what is wrong with the exports; `built` are the formats that can be written."""
+    """Return the errors of exports whose library is missing; `built`: formats with a library."""
     lacking = [each for each in spec.data_schema.exports if each not in built]
     if not lacking:
         return []
@@ -68,7 +71,7 @@ def lacking_exports(spec: SupervisorSpec, built: Collection[ExportFormat]) -> li
 
 
 def taken_name(spec: SupervisorSpec, tables: Collection[str]) -> list[FieldError]:
-    """Return what is wrong with the name of a table that is none of `tables`, beside these."""
+    """Return an error if a new table's name differs only in case from one of `tables`."""
     name = spec.data_source
     if name in tables:
         return []

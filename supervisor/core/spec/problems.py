@@ -1,4 +1,4 @@
-"""What a reader notes while it goes through a document: errors with their place, warnings."""
+"""Collection of the errors and warnings of a document, each with its JSON pointer."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from supervisor.core.values.errors import FieldError
 from supervisor.core.values.field_types import nearest, pointer_part, shown
 
 NOTES_MAX = 100
-"""Errors, and warnings, that one document gets: the rest would help nobody."""
+"""The maximum of errors, and of warnings, per document; more would help nobody."""
 _MESSAGES = {
     **dict.fromkeys(("int_type", "int_from_float", "int_parsing"), "must be a whole number"),
     "bool_type": "must be true or false",
@@ -27,7 +27,7 @@ _MESSAGES = {
     "less_than_equal": "must be at most {le}",
     "literal_error": "must be {expected}",
 }
-"""Type of pydantic's error -> what it is in our words."""
+"""Type of pydantic's error -> Tidegate's message."""
 _HINTS = {
     "consumerProperties": 'give {"bootstrap.servers": "host:port"}',
     "inputFormat": 'give {"type": "json"}',
@@ -41,45 +41,44 @@ _Model = TypeVar("_Model", bound=BaseModel)
 
 
 class SpecProblems:
-    """Collects what is to be said of one document; no method raises."""
+    """The errors and warnings of one document; no method raises."""
 
     def __init__(self, document: object) -> None:
-        """Begin without a note."""
         self._document = document
         self._moved: tuple[tuple[str, str], ...] = ()
         self.errors: list[FieldError] = []
         self.dropped: set[str] = set()
-        """Places whose values are not read further: it is noted already what is wrong there."""
+        """Pointers to values that are not read further, because their error is noted already."""
         self.warnings: list[str] = []
 
     @property
     def full(self) -> bool:
-        """Nothing more is noted."""
+        """Whether `NOTES_MAX` errors are noted, so that no more are."""
         return len(self.errors) > NOTES_MAX
 
     def look_at(self, document: object, moved: Mapping[str, str]) -> None:
-        """Read another form of the document; `moved` are its places, and where they stood."""
+        """Continue with another form of the document; `moved`: new pointer -> original pointer."""
         self._document = document
-        self._moved = tuple(sorted(moved.items(), reverse=True))  # what is within one comes first
+        self._moved = tuple(sorted(moved.items(), reverse=True))  # inner places first
 
     def refuse(self, pointer: str, message: str, hint: str = "") -> None:
-        """Note that what stands at `pointer` is wrong."""
+        """Note an error at `pointer`; `hint` says what to do."""
         if len(self.errors) < NOTES_MAX:
             self.errors.append(FieldError(self._as_written(pointer), message, hint))
         elif not self.full:
             self.errors.append(FieldError("", f"more than {NOTES_MAX} errors", "mend these first"))
 
     def warn(self, message: str) -> None:
-        """Note that something is accepted and has no effect; its pointer comes first."""
+        """Note a warning: a text that begins with the pointer of a field without effect."""
         if len(self.warnings) < NOTES_MAX:
             self.warnings.append(self._as_written(message))
 
     def drop(self, pointer: str) -> None:
-        """Leave the value at `pointer` unread: it is noted what is wrong with it."""
+        """Leave the value at `pointer` unread, because its error is noted already."""
         self.dropped.add(pointer)
 
     def _as_written(self, text: str) -> str:
-        """Begin with the place that was moved, if the text begins with where it was moved to."""
+        """Return a text with the moved pointer at its start replaced by the original pointer."""
         for place, stood in self._moved:
             rest = text.removeprefix(place)
             if text.startswith(place) and rest[:1] in {"", "/", " ", ":"}:
@@ -93,9 +92,9 @@ class SpecProblems:
         pointer: str = "",
         places: Mapping[str, str] = _NO_PLACES,
     ) -> _Model | None:
-        """Return `payload` as a `model`, or None once its errors are noted.
+        """Return `payload` as a `model`; None: its errors are noted.
 
-        `pointer` leads to the payload, `places` are pointers to fields that lie somewhere else.
+        `pointer` leads to the payload; `places`: name of a field -> pointer, if it lies elsewhere.
         """
         try:
             return model.model_validate(payload)
@@ -103,8 +102,8 @@ class SpecProblems:
             details = error.errors(include_input=False, include_url=False)
             for wrong in details:
                 if wrong["type"] == "too_short" and any(_is_within(o, wrong) for o in details):
-                    continue  # pydantic counts only the entries that are right
-                # The id falls back on a dataSource that is itself wrong: it is noted there.
+                    continue  # pydantic counts only the entries that are valid
+                # The id defaults to the dataSource; the error of that field is noted there.
                 if wrong["type"] != "default_factory_not_called":
                     first, *within = wrong["loc"] or ("",)
                     at = places.get(str(first))
@@ -116,9 +115,9 @@ class SpecProblems:
         place, node = pointer, _resolved(self._document, pointer)
         for part in way:
             if isinstance(node, Mapping) and part not in node and part == node.get("type"):
-                continue  # pydantic names the kind of a filter or format on the way to it
+                continue  # pydantic's path also has the type of a filter or format
             if not isinstance(node, Mapping | list):
-                break  # what stands there is a bare value: it has no parts to point at
+                break  # a bare value has no parts to point at
             place += f"/{pointer_part(str(part))}"
             node = _part(node, str(part))
         context = wrong.get("ctx", {})
@@ -142,14 +141,14 @@ def _is_within(inner: ErrorDetails, outer: ErrorDetails) -> bool:
 
 
 def _meant(context: Mapping[str, object]) -> str:
-    """Say which of the types that there are an unknown one may have been meant to be."""
+    """Return a hint for an unknown type: the closest known type, or all known types."""
     known = re.findall("'([^']+)'", str(context["expected_tags"]))
     close = nearest(str(context["tag"]), known)
     return f"did you mean {close}?" if close else f"use one of {', '.join(known)}"
 
 
 def _resolved(document: object, pointer: str) -> object:
-    """Return what stands at `pointer`, whose parts hold no escapes; None if nothing does."""
+    """Return the value at `pointer`, which has no escapes; None: there is no value."""
     node = document
     for part in pointer.split("/")[1:]:
         node = _part(node, part)

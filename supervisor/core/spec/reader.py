@@ -1,10 +1,10 @@
-"""From a document to a spec: everything that is wrong with it at once, each with its place.
+"""Reading of a spec from a document, with all errors at once, each with its JSON pointer.
 
     document ─ envelope: nested, flat or both ─► sections ─ sift: read, ignored, refused, unknown
              ─► SupervisorSpec + warnings
 
-The sections declare which names they have and which rules hold between them; this module knows the
-forms of the whole document.
+The sections declare their names and the rules between them.  This module knows the forms of the
+whole document.
 """
 
 from collections.abc import Mapping
@@ -29,18 +29,17 @@ _REQUIRED = {
 
 @dataclass(frozen=True)
 class ReadSpec:
-    """A spec, and what its document says that has no effect."""
+    """A spec, and warnings about fields of its document that have no effect."""
 
     spec: SupervisorSpec
     warnings: tuple[str, ...] = ()
 
 
 def read_spec(document: object) -> ReadSpec:
-    """Read a supervisor spec as Druid's clients write it: nested, flat, or as GET answers it.
+    """Read a supervisor spec in any form of Druid's clients: nested, flat, or both as GET answers.
 
     Raises:
-        InvalidSpec: with one error per problem; a pointer into the document, what is wrong, and
-            what to do.
+        InvalidSpec: the document has errors; each with its pointer, a message and a hint.
 
     Source: Druid 33.0.0 accepts these forms; an unknown field, which it ignores, is refused here.
     """
@@ -70,7 +69,7 @@ def read_spec(document: object) -> ReadSpec:
 
 
 def _check_columns(notes: SpecProblems, schema: DataSchema, base: str) -> None:
-    """Refuse names of columns that tables have of their own; a stored spec may have such names."""
+    """Refuse names of the tables' own columns; old stored specs may still have such names."""
     places = {f"{base}/dimensionsSpec/dimensions": schema.dimensions_spec.names}
     places[f"{base}/metricsSpec"] = tuple(metric.name for metric in schema.metrics_spec)
     for pointer, names in places.items():
@@ -81,7 +80,7 @@ def _check_columns(notes: SpecProblems, schema: DataSchema, base: str) -> None:
 
 
 def _warn_of_no_effect(notes: SpecProblems, spec: SupervisorSpec, tuning: str) -> None:
-    """Name the fields that are stored and shown, but not acted on."""
+    """Warn of fields that are stored and shown, but have no effect."""
     default = KafkaIoConfig.model_fields
     if spec.io_config.period != default["period"].default:
         notes.warn(
@@ -101,7 +100,7 @@ def _check_type(notes: SpecProblems, envelope: Mapping[str, object]) -> None:
 
 
 def _check_context(notes: SpecProblems, context: object) -> None:
-    """Warn of what has no effect, and refuse what would set Spark up."""
+    """Warn of context entries without effect, and refuse entries that configure Spark."""
     if not isinstance(context, Mapping):
         return
     for name in context:
@@ -116,7 +115,7 @@ def _check_context(notes: SpecProblems, context: object) -> None:
 
 
 def _sections(notes: SpecProblems, envelope: Mapping[str, object]) -> _Sections:
-    """Return section -> (its object, its pointer), from the nested form if there is one."""
+    """Return name of a section -> (its object, its pointer), from the nested form if present."""
     inner = envelope.get("spec")
     if inner is None:
         nested = None
@@ -143,7 +142,7 @@ def _sections(notes: SpecProblems, envelope: Mapping[str, object]) -> _Sections:
 def _without_parser(
     notes: SpecProblems, document: Mapping[str, object], sections: _Sections
 ) -> _Sections:
-    """Return the sections as they are without Druid's older `parser`, if there is one."""
+    """Return the sections with Druid's older `parser`, if present, translated."""
     (schema, schema_at), (io, io_at) = sections["dataSchema"], sections["ioConfig"]
     if schema is None or schema.get("parser") is None:
         return sections

@@ -1,8 +1,8 @@
-"""What a sampler is asked: a spec, perhaps not whole yet, and how much of its topic to look at.
+"""Requests to the sampler: a spec, perhaps incomplete, and how much of its topic to read.
 
     {"type": "kafka", "spec": {"type": "kafka", ...}, "samplerConfig": {...}}
 
-What the spec leaves out is filled in, so that a topic can be looked at before its table is known.
+Missing parts of the spec are filled in, so that a topic can be sampled before its table is known.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ from tasks.contract.sample import BYTES_MAX, ROWS_MAX
 
 TIMEOUT_MS_MAX = 60_000
 _NO_TIME = {"column": "!!!_no_such_column_!!!", "missingValue": "1970-01-01T00:00:00Z"}
-"""What Druid's console writes while the time is not chosen yet."""
+"""The timestampSpec that Druid's console writes before a time column is chosen."""
 
 _NEEDED: Mapping[str, Mapping[str, object]] = MappingProxyType(
     {
@@ -32,7 +32,7 @@ _NEEDED: Mapping[str, Mapping[str, object]] = MappingProxyType(
         "ioConfig": {"inputFormat": {"type": "json"}},
     }
 )
-"""What stands in for fields that a sample can do without."""
+"""Section -> fields that a sample does not need, with the values that are filled in."""
 
 _Bytes = Annotated[int, Field(strict=True, ge=-1, le=2**53)]
 
@@ -45,22 +45,22 @@ class SamplerConfig(Section):
     timeout_ms: Annotated[int, Field(strict=True, ge=1, le=TIMEOUT_MS_MAX)] = 10_000
     max_bytes_in_memory: _Bytes = 0
     max_client_response_bytes: _Bytes = 0
-    """Of both bounds the lower counts; 0 and -1 ask for none of their own."""
+    """The lower of both byte bounds counts; 0 and -1 set no bound."""
 
     @property
     def within(self) -> timedelta:
-        """How long somebody waits."""
+        """The timeout of the request."""
         return timedelta(milliseconds=self.timeout_ms)
 
     @property
     def size_bytes(self) -> int:
-        """The bytes of records and rows, as text, that are asked for."""
+        """The maximum of bytes of records and rows, as text."""
         limits = (self.max_bytes_in_memory, self.max_client_response_bytes)
         return min([BYTES_MAX, *(number for number in limits if number > 0)])
 
 
 class _Body(Section):
-    """The names of a request; what they hold is read by `read_sample`."""
+    """The top-level names of a request; `read_sample` reads their values."""
 
     part = "request"
     type: object
@@ -70,23 +70,23 @@ class _Body(Section):
 
 @dataclass(frozen=True)
 class SampleRequest:
-    """A sample that somebody wants."""
+    """A checked request for a sample of a topic."""
 
     spec: SupervisorSpec
     rows: int
     within: timedelta
     size_bytes: int = BYTES_MAX
     raw: bool = False
-    """The spec does not say how records are written: they are shown as they are."""
+    """Whether the spec has no input format, so that records are shown unparsed."""
     timeless: bool = False
-    """It does not say where their time is: no row has one."""
+    """Whether the spec has no time column, so that no row has a time."""
 
 
 def read_sample(document: Mapping[str, object]) -> SampleRequest:
     """Read the body of a request to the sampler.
 
     Raises:
-        InvalidSpec: with one error per problem, as `read_spec` has it.
+        InvalidSpec: the body has errors, in the form of `read_spec`.
 
     Source: Druid 33.0.0, which needs the inner type as well.
     """
@@ -128,7 +128,7 @@ def _read_config(notes: SpecProblems, section: object) -> SamplerConfig | None:
 
 
 def _section(document: Mapping[str, object], name: str) -> Mapping[str, object]:
-    """Return a section where it stands, nested or not; empty if it does not."""
+    """Return a section of the document, nested or flat; empty if it is absent."""
     nested = document.get("spec")
     holder = nested if isinstance(nested, Mapping) else document
     found = holder.get(name)
@@ -136,7 +136,7 @@ def _section(document: Mapping[str, object], name: str) -> Mapping[str, object]:
 
 
 def _completed(document: Mapping[str, object]) -> dict[str, object]:
-    """Return a spec with what a sample can do without filled in; what is wrong stays as it is."""
+    """Return a spec with the fields that a sample does not need filled in; wrong values stay."""
     nested = document.get("spec")
     if not isinstance(nested, Mapping):
         return _filled({"dataSchema": {}, **document})

@@ -1,4 +1,4 @@
-"""The base of every part of a spec: a part declares each of its fields once, beside Druid's others.
+"""Base class of the sections of a spec: each field is declared once, beside Druid's other names.
 
     class IoConfig(Section):
         part = "ioConfig"
@@ -6,10 +6,9 @@
         topic: Annotated[Topic, RESTART_TASKS]
         exports: Annotated[Exports, OURS, HOT] = ()
 
-A field is declared with its type, which carries its unit, its default, what a change of it
-disturbs, and whether Druid has it.  `others` are the names that Druid has and no field reads.
-Reading, the form that GET answers, the JSON Schema, the reference pages and the classes of changes
-are all made from this.
+A field is declared with its type and unit, its default, the effect of a change, and its origin.
+`others` are Druid's names that no field reads.  Reading, the form that GET answers, the JSON
+Schema, the reference pages and the effects of changes are all derived from the declarations.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -35,7 +34,7 @@ class Effect(StrEnum):
 
 
 class Origin(Enum):
-    """Who has invented a field; without a word it is Druid."""
+    """The origin of a field: Druid unless declared otherwise."""
 
     TIDEGATE = "ours"
 
@@ -46,37 +45,37 @@ OURS = Origin.TIDEGATE
 
 @dataclass(frozen=True)
 class Translate:
-    """What reads a field's value before its type does; it notes what it refuses, and drops that."""
+    """A translation of a field's value before its type reads it; notes and drops refused values."""
 
     by: Callable[[SpecProblems, object, str], object]
-    """The value and its pointer -> the value as the field's type takes it."""
+    """(notes, value, pointer) -> the value in the form that the field's type accepts."""
 
 
 @dataclass(frozen=True)
 class Ignored:
-    """A field without a meaning here: it is accepted, with a warning unless its value is silent."""
+    """A field without effect: accepted, with a warning unless its value is in `silent`."""
 
     silent: tuple[object, ...]
-    """Values that ask for nothing, as null does; nulls and [] within an object do not count."""
+    """Values that request nothing, as null does; nulls and [] inside an object do not count."""
     instead: str = "it is accepted and ignored"
-    """What happens in its place, where other values ask for something."""
+    """What happens instead, for the warning about other values."""
     answers: tuple[object, ...] = ()
     """The one value that GET writes; empty: GET leaves the field out."""
 
 
 @dataclass(frozen=True)
 class Unsupported:
-    """A field with a meaning that Tidegate does not have: refused unless its value is silent."""
+    """A feature of Druid that Tidegate lacks: refused unless the value is in `silent`."""
 
     instead: str
-    """What to do about it."""
+    """What to do instead."""
     silent: tuple[object, ...] = ()
     answers: tuple[object, ...] = ()
 
 
 @dataclass(frozen=True)
 class Switched:
-    """An unsupported section: one that its own flag switches off is taken for absent."""
+    """An unsupported section, which is ignored if its own `flag` switches it off."""
 
     flag: str
     instead: str
@@ -85,7 +84,7 @@ class Switched:
 
 @dataclass(frozen=True)
 class Fixed:
-    """A field with one value that is allowed."""
+    """A field with one allowed value."""
 
     value: str
     answers: tuple[object, ...] = ()
@@ -93,21 +92,21 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Alias:
-    """A second name of a field, which Druid writes: both must agree, and GET writes both."""
+    """A second name of a field, which Druid writes: both values must agree; GET writes both."""
 
     of: str
 
 
 @dataclass(frozen=True)
 class Older:
-    """An older form, read as other fields before any of them is looked at."""
+    """An older form, which is translated into other fields before these are read."""
 
     read_as: str
 
 
 @dataclass(frozen=True)
 class Holder:
-    """An object that may hold the sections, which may also lie beside it."""
+    """An object that may hold the sections; they may also be beside it."""
 
     of: "type[Section]"
 
@@ -116,18 +115,18 @@ Other = Ignored | Unsupported | Switched | Fixed | Alias | Older | Holder
 
 
 class Section(Wire):
-    """An object of a spec's document; its fields on the wire are Druid's unless they are ours."""
+    """An object of a spec's document; names on the wire are Druid's, except for fields `OURS`."""
 
     part: ClassVar[str]
-    """What the JSON Schema calls it."""
+    """The section's name in the JSON Schema."""
     title: ClassVar[str] = ""
-    """What the reference calls it; empty: the same."""
+    """The section's name in the reference; empty: the same as `part`."""
     others: ClassVar[MappingProxyType[str, Other]] = MappingProxyType({})
-    """Name on the wire -> what becomes of it, of names that no field reads."""
+    """Name on the wire that no field reads -> its treatment."""
     stored_only: ClassVar[frozenset[str]] = frozenset()
-    """Fields that stored specs have and no document may have."""
+    """Fields that stored specs may have and documents may not."""
     bare: ClassVar[bool] = False
-    """A text may be written for the object that has it for its name."""
+    """Whether a bare text is accepted for an object with that `name`."""
 
     @model_validator(mode="before")
     @classmethod
@@ -136,12 +135,12 @@ class Section(Wire):
 
     @classmethod
     def by_type(cls) -> "Mapping[str, type[Section]]":
-        """Return type -> declaration, of a model that reads objects of several types."""
+        """Return type -> declaration, if the model reads objects of several types."""
         return {}
 
     @classmethod
     def declared_for(cls, written: Mapping[str, object]) -> "type[Section]":
-        """Return the declaration that goes for an object."""
+        """Return the declaration that applies to an object, by its `type` if need be."""
         del written
         return cls
 
@@ -153,14 +152,14 @@ class Section(Wire):
         kept: dict[str, object],
         pointer: str,
     ) -> None:
-        """Note what only several fields say together; `kept` is what the model will read.
+        """Note errors that depend on several fields; `kept` is what the model will read.
 
-        Here and not in a validator where the error belongs to one of the fields, and where it is
-        to come together with errors of others.
+        Use this instead of a validator if the error belongs to one of the fields, and if it has to
+        be reported together with the errors of other fields.
         """
 
     def normalised(self) -> dict[str, object]:
-        """Return it as GET writes it: each field, and what Druid writes beside them."""
+        """Return the section as GET writes it: each field, and Druid's other names."""
         inner: dict[str, object] = {}
         for attribute, value in self:
             if isinstance(value, Section):
@@ -178,7 +177,7 @@ Declaration = type[Section]
 
 
 def answers_of(model: type[Section], whole: Mapping[str, object]) -> dict[str, object]:
-    """Return what GET writes of the names that no field reads; `whole` are the fields."""
+    """Return name -> value that GET writes for names that no field reads; `whole`: the fields."""
     answers: dict[str, object] = {}
     for name, other in model.others.items():
         if isinstance(other, Alias):
@@ -190,14 +189,14 @@ def answers_of(model: type[Section], whole: Mapping[str, object]) -> dict[str, o
 
 @cache
 def read_fields(model: type[Section]) -> Mapping[str, FieldInfo]:
-    """Return name on the wire -> field, of the fields that a document may have."""
+    """Return name on the wire -> field, of all fields that a document may have."""
     named = {field.alias or name: field for name, field in model.model_fields.items()}
     read = {name: field for name, field in named.items() if name not in model.stored_only}
     return MappingProxyType(read)
 
 
 def known_names(model: type[Section]) -> tuple[str, ...]:
-    """Return every name that an object may have, those that mean something first."""
+    """Return every name that an object may have, those with an effect first."""
     return tuple(dict.fromkeys((*read_names(model), *model.others)))
 
 
@@ -209,42 +208,42 @@ def read_names(model: type[Section]) -> list[str]:
 
 @dataclass(frozen=True, eq=False)  # an annotation has to be hashable
 class Kinds:
-    """How an object is refused whose `type` is none of those that are read."""
+    """Error messages for an object whose `type` is not supported."""
 
     part: str
-    """What the JSON Schema calls the choice."""
+    """The name of the choice in the JSON Schema."""
     unknown: str
-    """`NAME is no aggregator`: what is wrong, without the name."""
+    """The message without the type's name: `is no aggregator`."""
     unsupported: Mapping[str, tuple[str, str]]
-    """Druid's other types -> what is wrong, and what to do."""
+    """Druid's other types -> (message, hint)."""
     many: bool = False
-    """So many are known that the nearest is named, and not all."""
+    """Whether the hint names the nearest types only, because there are too many."""
 
 
 @dataclass(frozen=True)
 class Inner:
-    """What a field holds: objects of one section, or of the section that their `type` names."""
+    """The sections in a field: one section, or several, of which an object's `type` selects one."""
 
     models: tuple[type[Section], ...]
     listed: bool
-    """The field holds a list of them."""
+    """Whether the field holds a list of objects."""
     kinds: Kinds | None
 
     @property
     def part(self) -> str:
-        """What the JSON Schema calls it."""
+        """The name in the JSON Schema."""
         return self.models[0].part if self.kinds is None else self.kinds.part
 
     @property
     def by_type(self) -> dict[str, type[Section]]:
-        """Type -> section; empty: there is one section, whatever the type is."""
+        """Type -> section; empty: there is one section for every type."""
         if self.kinds is None:
             return dict(self.models[0].by_type())
         return {kind: model for model in self.models for kind in _types_of(model)}
 
 
 def inner_of(field: FieldInfo) -> Inner | None:
-    """Return the sections that a field holds; None: it holds a plain value."""
+    """Return the sections in a field; None: the field holds a plain value."""
     parts = [field.annotation, *field.metadata]
     leaves = [leaf for part in parts for leaf in _leaves(part)]
     models = [leaf for leaf in leaves if isinstance(leaf, type) and issubclass(leaf, Section)]
@@ -255,7 +254,7 @@ def inner_of(field: FieldInfo) -> Inner | None:
 
 
 def _leaves(annotation: object) -> Iterator[object]:
-    """Yield what an annotation is made of, metadata included."""
+    """Yield the parts of an annotation, metadata included."""
     if get_origin(annotation) in {Annotated, Union, UnionType, tuple}:
         for inner in get_args(annotation):
             yield from _leaves(inner)
@@ -270,9 +269,9 @@ def _types_of(model: type[Section]) -> tuple[str, ...]:
 
 
 def all_parts(model: Declaration) -> dict[str, Declaration]:
-    """Return name -> section, of a section and of all within it, in the order of the reference.
+    """Return name -> section, of a section and of all inside it, in the order of the reference.
 
-    What one field holds comes before what is chosen by its type.
+    Sections of a single model come before those that are selected by a type.
     """
     parts: dict[str, Declaration] = {model.part: model}
     within = [other.of for other in model.others.values() if isinstance(other, Holder)]

@@ -1,7 +1,7 @@
-"""What a document's objects mean here, by what the sections declare: names, nulls, aliases.
+"""Filtering of a document's objects by the declarations of their sections: names, nulls, aliases.
 
-Every object is gone through with the section that reads it.  What has no meaning here is left out,
-and noted; what is left is what the section's model takes.
+Each object is compared with the section that reads it.  Names without effect are left out and
+noted.  The rest is the input of the section's model.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ from supervisor.core.values.field_types import nearest, pointer_part, shown, unq
 def sift(
     notes: SpecProblems, model: type[Section], written: Mapping[str, object], pointer: str
 ) -> dict[str, object]:
-    """Return the fields of an object that mean something here, and so of all objects within it."""
+    """Return the fields of an object that its section reads, and likewise of all inner objects."""
     kept: dict[str, object] = {}
     fields = read_fields(model)
     for name, value in sift_names(notes, model, written, pointer).items():
@@ -49,7 +49,7 @@ def sift(
 def sift_names(
     notes: SpecProblems, model: type[Section], written: Mapping[str, object], pointer: str
 ) -> dict[str, object]:
-    """Return the fields of one object that mean something here, nulls left out; note all others."""
+    """Return the fields of one object that its section reads, without nulls; note all others."""
     kept: dict[str, object] = {}
     fields = read_fields(model)
     for name, value in written.items():
@@ -87,7 +87,7 @@ def _sift_value(notes: SpecProblems, field: FieldInfo, value: object, place: str
 
 
 def _sift_object(notes: SpecProblems, inner: Inner, value: object, place: str) -> object:
-    """Return what an object means here; what is no object stays, for its type to refuse."""
+    """Return an object sifted by its section; any other value stays, for its type to refuse."""
     if not isinstance(value, Mapping):
         return value
     if inner.kinds is None:
@@ -101,7 +101,7 @@ def _sift_object(notes: SpecProblems, inner: Inner, value: object, place: str) -
 
 
 def _refused_type(kinds: Kinds, kind: object, known: tuple[str, ...]) -> tuple[str, str]:
-    """Return what is wrong with a type, and what to do."""
+    """Return the message and the hint for a refused type."""
     one_of = f"use one of {', '.join(known)}"
     if kind is None:
         return "type is required", one_of
@@ -113,7 +113,7 @@ def _refused_type(kinds: Kinds, kind: object, known: tuple[str, ...]) -> tuple[s
 
 
 def _judge(notes: SpecProblems, other: Other, value: object, place: str) -> None:
-    """Note what a name asks for that no field reads."""
+    """Note an error or a warning for a name that no field reads."""
     name = place.rpartition("/")[2]
     match other:
         case Ignored():
@@ -132,7 +132,7 @@ def _judge(notes: SpecProblems, other: Other, value: object, place: str) -> None
                 expected = other.value
                 notes.refuse(place, f"must be {expected}, not {shown(value)}", f'"{expected}"')
         case Alias() | Older() | Holder():
-            pass  # read with the fields
+            pass  # handled with the fields
         case _:
             assert_never(other)
 
@@ -159,14 +159,14 @@ def _merge(
 
 
 def _quoted_word(value: object) -> str:
-    """Show a short value, so that `rollup true` reads as it was meant."""
+    """Return a short value for a message, such as `true`."""
     if isinstance(value, bool):
         return f"{value} ".lower()
     return f"{shown(value)} " if isinstance(value, str | int) else ""
 
 
 def _is_one_of(value: object, silent: tuple[object, ...]) -> bool:
-    """Whether a value asks for nothing: one of `silent`; 1 is not true here."""
+    """Whether a value requests nothing, being one of `silent`; 1 does not equal true."""
     if isinstance(value, Mapping):
         value = {k: v for k, v in value.items() if v is not None and v != []}
     meant = (value, unquoted(value))

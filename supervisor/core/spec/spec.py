@@ -1,7 +1,7 @@
-"""What is asked for: the spec of one supervisor, whole and checked.
+"""The checked spec of one supervisor.
 
-`reader.read_spec` makes it from a document; its sections are in `data_schema`, `io_config` and
-`tuning_config`.  Stored as `model_dump(mode="json")`, loaded by `model_validate`.
+`reader.read_spec` creates a spec from a document.  Its sections are in `data_schema`, `io_config`
+and `tuning_config`.  A spec is stored as `model_dump(mode="json")` and loaded by `model_validate`.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ def _id_by_default(validated: dict[str, object]) -> str:
 
 
 class Sections(Section):
-    """The three sections, which lie within `spec` or beside it."""
+    """The three sections, which are inside `spec` or beside it."""
 
     part = "spec"
     others = MappingProxyType({"type": Fixed("kafka")})
@@ -48,7 +48,7 @@ class Sections(Section):
 
 
 class SupervisorSpec(Sections):
-    """One Kafka supervisor as its user wants it: topics into one table."""
+    """The spec of one Kafka supervisor, which reads topics into one table."""
 
     part, title = "document", "the document"
     others = MappingProxyType({"spec": Holder(Sections)})
@@ -56,7 +56,7 @@ class SupervisorSpec(Sections):
     id: Annotated[SafeName, OURS] = Field(default_factory=_id_by_default)
     """The supervisor's id: the dataSource unless the spec names another."""
     context: Annotated[dict[str, JsonValue], Effect.HOT] = Field(default_factory=dict)
-    """Kept for the user; nothing here reads it."""
+    """Entries that are stored for the user and have no effect."""
     suspended: Annotated[Flag, Effect.RESTART_SUPERVISOR] = False
 
     @property
@@ -65,9 +65,9 @@ class SupervisorSpec(Sections):
         return self.data_schema.data_source
 
     def normalised(self) -> dict[str, object]:
-        """Return the spec as GET answers it: defaults written out, sections given twice.
+        """Return the spec as GET answers it: with all defaults, and sections both nested and flat.
 
-        `read_spec` of it is this spec again.
+        `read_spec` of the result is this spec again.
 
         Source: what Druid 33.0.0 answers; `id` and the batch fields of tuningConfig are ours.
         """
@@ -88,10 +88,10 @@ SECTIONS: Mapping[str, Declaration] = MappingProxyType(
 
 
 def ingest_spec(spec: SupervisorSpec, opened_at: datetime | None = None) -> IngestSpec:
-    """Return what a task needs to know of `spec` to turn records into rows.
+    """Return the part of `spec` that a task needs to turn records into rows.
 
-    Rows that are too late or too early count from `opened_at`, when the task's range was opened:
-    every replica is told the same.
+    Bounds for late and early rows count from `opened_at`, when the task's range was opened, so they
+    are the same for every replica.
     """
     schema, source = spec.data_schema, spec.io_config
     fixed = source.late_message_rejection_start_date_time
@@ -121,11 +121,10 @@ def ingest_spec(spec: SupervisorSpec, opened_at: datetime | None = None) -> Inge
 
 
 def schema_digest(spec: SupervisorSpec) -> str:
-    """Return 64 hex digits that change with what makes rows: dataSchema and tuningConfig.
+    """Return a digest, 64 hex digits, of the fields that determine rows: dataSchema, tuningConfig.
 
-    Exports make no rows: they are left out.
-
-    Fields at their default are left out, so a release that adds one changes no digest.
+    Exports are left out, because they do not affect rows.  Fields at their default are left out, so
+    that a release with a new field changes no digest.
     """
     sections = {
         "dataSchema": spec.data_schema.model_dump(

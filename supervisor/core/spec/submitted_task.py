@@ -1,9 +1,9 @@
-"""Druid's task that reads a range of a topic, as the bounded supervisor that does the same.
+"""Translation of Druid's task `index_kafka` into an equivalent bounded supervisor.
 
     {"type": "index_kafka", dataSchema, tuningConfig, ioConfig: {start…, end…}}
         ──► {"type": "kafka", "id": the task's, "spec": {…, ioConfig: {topic, boundedStreamConfig}}}
 
-Whoever submits tasks and polls them by id can do so here: the supervisor's id is the task's.
+A client can submit such a task and poll it by its id, because the supervisor has the task's id.
 Source: Druid's KafkaIndexTask and SeekableStreamIndexTaskIOConfig.
 """
 
@@ -19,9 +19,9 @@ ID_CHARACTERS_MAX = 128
 _START, _END = "startSequenceNumbers", "endSequenceNumbers"
 _EARLIEST = "minimumMessageTime"
 _SCHEDULING = frozenset({"groupId", "resource", "dataSource", "supervisorId", "generationId"})
-"""Members of a task that Druid's scheduler made: without a meaning here."""
+"""Members of a task for Druid's scheduler, which have no effect here."""
 _IO_OF_TASKS = frozenset({"type", "taskGroupId", "baseSequenceName", "useTransaction"})
-"""Members of its ioConfig that a supervisor gives its tasks."""
+"""Members of a task's ioConfig that a supervisor's ioConfig does not have."""
 _ENVELOPE = frozenset({"type", "id", "spec", "dataSchema", "tuningConfig", "ioConfig", "context"})
 _SEQUENCE = frozenset(
     {
@@ -40,13 +40,13 @@ class _Sequence:
 def bounded_supervisor(
     document: Mapping[str, object], suffix: str
 ) -> tuple[str, dict[str, object]]:
-    """Return the id and the spec of the supervisor that does what a submitted task says.
+    """Return the id and the unchecked spec of the supervisor that is equivalent to a task.
 
-    `suffix` makes an id of a task that has none.  The spec is not judged here.
+    `suffix` is part of the id that is generated for a task without one.
 
     Raises:
-        NotOffered: it is a task of another type.
-        InvalidSpec: what makes it a task of this type is missing or wrong.
+        NotOffered: the task has another type.
+        InvalidSpec: a member that a task of this type needs is missing or wrong.
     """
     kind = document.get("type")
     if kind != TYPE:

@@ -1,4 +1,4 @@
-"""Types of Druid's metrics and filters that are not built, and what to do instead."""
+"""Druid's types of metrics and filters that Tidegate does not support, and what to use instead."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -51,7 +51,7 @@ OTHER_METRICS: Mapping[str, str] = MappingProxyType(
         "compressedBigDecimalMax": _DECIMAL,
     }
 )
-"""Druid's other aggregators, those of its extensions among them."""
+"""Type of an unsupported aggregator, including Druid's extensions -> what to use instead."""
 
 OTHER_FILTERS: Mapping[str, str] = MappingProxyType(
     {
@@ -63,4 +63,4 @@ OTHER_FILTERS: Mapping[str, str] = MappingProxyType(
         "bloom": "use in with the values themselves",
     }
 )
-"""Druid's other filters."""
+"""Type of an unsupported filter -> what to use instead."""

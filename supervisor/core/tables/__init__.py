@@ -1,1 +1,1 @@
-"""Rules of tables: compaction, exports, column types, pure; every layer may import it."""
+"""Rules of tables: compaction, exports, column types; pure, and importable by every layer."""

@@ -1,8 +1,8 @@
-"""What a spec's types of columns make of a table whose files have other types: words for people.
+"""Warnings about columns that a spec declares with another type than published files have.
 
-A table has one type per column, which every value of its files fits: texts of old files and
-numbers of new ones are texts, and an array beside a number is `json`.  Published files are never
-rewritten for it.
+A table has one type per column, which fits every value of its files.  Texts in old files and
+numbers in new files become texts; an array beside a number becomes `json`.  Published files are
+never rewritten.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,13 +12,13 @@ from tasks.contract.ingest_spec import Column
 from tasks.rows.discovery import common
 
 _SHOWN_MAX = 20
-"""Columns of which one answer warns."""
+"""The maximum of warnings in one answer."""
 
 
 def mixed_types(columns: Sequence[Column], published: Iterable[Sequence[Column]]) -> list[str]:
-    """Return a warning for each declared column that its table shows as texts or as `json` instead.
+    """Return a warning for each declared column whose type in the table is text or `json` instead.
 
-    `published` are the lists of columns that the table's files have, or will have.
+    `published` has one list of columns for each file that the table has, or will have.
     """
     held: dict[str, set[str]] = {}
     sets = list(published)

@@ -1,12 +1,12 @@
-"""Which small files of a table are rewritten as one, and what became of that.  Pure.
+"""Compaction rules: which small files of a table are rewritten as one file.  Pure.
 
     files of one table, supervisor, kind of rows and time chunk
         │ small ones, in the order of publication, whose ranges do not overlap
         ▼
     batches of at most the target's rows and bytes ──► one compaction each: one file out
 
-A compaction takes whole files and writes one, so that its file is what its inputs were together:
-what each range has in it is known from the rows here, and no reader's word is needed for it.
+A compaction takes whole files and writes one file with the same rows.  So the share of each range
+in the new file follows from the database rows of the inputs, and no worker has to report it.
 """
 
 from collections import Counter
@@ -26,29 +26,29 @@ from tasks.contract.offsets import TopicPartition
 from tasks.rows.discovery import common
 
 FILES_MAX = 500
-"""So many files one compaction takes at most: its row, and what its worker is told, are bounded."""
+"""Input files of one compaction at most; bounds its row and the message to its worker."""
 SPANS_MAX = 100_000
-"""Of all its files together, one for each partition of each: some 10 MB in what its worker is told,
-which takes 64."""
+"""Offset spans of all input files together, one per file and partition: some 10 MB of the message
+to the worker, whose limit is 64 MB."""
 FAILURES_MAX = 3
-"""A file that was part of so many failed compactions is left alone for `FAILURES_COUNT_FOR`."""
+"""Failed compactions after which a file is left alone for `FAILURES_COUNT_FOR`."""
 FAILURES_COUNT_FOR = timedelta(days=1)
 LASTS_AT_MOST = timedelta(hours=6)
 """A compaction that has run for longer is given up."""
 
 ROWS_MIN, ROWS_MAX = 2, 100_000_000
 BYTES_MAX = 16 * 1024**3
-"""What a compacted file may be wanted to have."""
+"""Bounds of the target size of a compacted file."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """What one published range has in a file."""
+    """The share of one published range in a file."""
 
     generation_id: str
     rows: int
     spans: tuple[OffsetSpan, ...]
-    """Which offsets its rows stand for."""
+    """The offsets of the range's rows in the file."""
 
 
 @dataclass(frozen=True)
@@ -60,35 +60,35 @@ class Compaction:
     supervisor_id: str
     interval: Interval
     inputs: tuple[str, ...]
-    """Ids of the segments."""
+    """Ids of the input segments."""
     columns: tuple[Column, ...]
-    """Those of the new file."""
+    """Columns of the new file."""
     shares: tuple[Share, ...]
     reason: str
     created_at: datetime
     status: TaskStatus = TaskStatus.RUNNING
     worker_id: str = ""
-    """Empty: it waits for one."""
+    """Empty: the compaction waits for a worker."""
     incarnation: int = 0
-    """Of the worker, when it was assigned."""
+    """Incarnation of the worker when the compaction was assigned."""
     token: str = field(default="", repr=False)
     assigned_at: datetime | None = None
     ended_at: datetime | None = None
     detail: str = ""
-    """Why it failed, or what came of it."""
+    """The reason of a failure, or a summary of the result."""
     blamed: bool = False
-    """It failed by itself, or its worker did under it; not because a file was taken out."""
+    """Whether the compaction or its worker failed, rather than an input having left the table."""
     folder_deleted_at: datetime | None = None
 
     @property
     def live(self) -> bool:
-        """It waits or runs."""
+        """Whether the compaction waits or runs."""
         return self.status is TaskStatus.RUNNING
 
 
 @dataclass(frozen=True)
 class CompactionRule:
-    """How a table's small files are compacted by themselves."""
+    """The rule of a table for automatic compaction of its small files."""
 
     data_source: str
     skip_offset_from_latest: timedelta
@@ -96,14 +96,14 @@ class CompactionRule:
     target_rows: int
     target_bytes: int
     files_min: int
-    """Fewer small files of one chunk are not worth it."""
+    """Minimum number of small files in one chunk for a compaction."""
     author: str
     set_at: datetime
 
 
 @dataclass(frozen=True)
 class Target:
-    """What one file should become at most; half of it is large enough to be left alone."""
+    """Maximum size of a compacted file; a file of half this size is left alone."""
 
     rows: int
     size_bytes: int
@@ -112,16 +112,16 @@ class Target:
 
 @dataclass(frozen=True)
 class FileSizes:
-    """How large the files of a table are to be, at most."""
+    """Maximum size of the files of a table."""
 
     rows: int
     size_bytes: int
 
 
 def file_sizes(tunings: Iterable[TuningConfig]) -> FileSizes:
-    """Return what the supervisors of a table publish at most, the highest of each, within bounds.
+    """Return the highest rows and bytes that a table's supervisors publish per file, within bounds.
 
-    Without a supervisor they are the defaults of a spec.
+    Without a supervisor the defaults of a spec count.
     """
     found = list(tunings) or [TuningConfig()]
     rows = max(tuning.max_rows_per_segment for tuning in found)
@@ -136,11 +136,11 @@ class Candidate:
     segment: Segment
     shares: tuple[Share, ...]
     kind: Hashable = None
-    """Files with another kind of rows are never put together: rolled up, or not."""
+    """Kind of rows (rolled up or not); files of different kinds are never compacted together."""
 
     @property
     def spans(self) -> Iterator[tuple[TopicPartition, int, int, str]]:
-        """Yield partition, first and last offset, and the range that they are of."""
+        """Yield (partition, first offset, last offset, generation id)."""
         for share in self.shares:
             for span in share.spans:
                 at = TopicPartition(span.topic, span.partition)
@@ -180,14 +180,14 @@ class _Batch:
 
 
 def shares_of(segment: Segment, compactions: Mapping[str, Compaction]) -> tuple[Share, ...]:
-    """Return what each range has in a file; `compactions` has the one that wrote it, if one did."""
+    """Return the shares of a segment; `compactions`: id -> compaction, of those that wrote one."""
     if segment.compaction_id is not None:
         return compactions[segment.compaction_id].shares
     return (Share(segment.generation_id, segment.file.rows, segment.file.spans),)
 
 
 def joined(shares: Iterable[Share]) -> tuple[Share, ...]:
-    """Return what each range has in several files together, by range."""
+    """Return the shares of several files together: one per range, sorted by generation id."""
     rows: Counter[str] = Counter()
     spans: dict[str, list[OffsetSpan]] = {}
     for share in shares:
@@ -197,7 +197,7 @@ def joined(shares: Iterable[Share]) -> tuple[Share, ...]:
 
 
 def merged(spans: Iterable[OffsetSpan]) -> tuple[OffsetSpan, ...]:
-    """Return one span per partition, sorted."""
+    """Return one span per partition, from the first offset to the last, sorted by partition."""
     by_partition: dict[tuple[str, int], OffsetSpan] = {}
     for span in spans:
         at = (span.topic, span.partition)
@@ -213,9 +213,9 @@ def merged(spans: Iterable[OffsetSpan]) -> tuple[OffsetSpan, ...]:
 
 
 def columns_of(inputs: Sequence[Segment], declared: Collection[str] = ()) -> tuple[Column, ...]:
-    """Return the columns of the file that takes the place of these, the newest's order first.
+    """Return the columns of the file that replaces `inputs`, first in the order of the newest.
 
-    `declared` are those that a spec declares as texts or numbers, as of the table (`common`).
+    `declared`: names of columns that a spec declares as texts or numbers (`common`).
     """
     newest_first = sorted(inputs, key=lambda s: (s.published_at, s.id), reverse=True)
     return common((segment.columns for segment in newest_first), declared)
@@ -229,12 +229,11 @@ def batches(
     skip_latest: timedelta = timedelta(0),
     left_out: Collection[str] = (),
 ) -> Iterator[tuple[Candidate, ...]]:
-    """Yield which used files of one table are to become one, chunk by chunk; none twice.
+    """Yield batches of used files of one table that should become one file, chunk by chunk.
 
-    Chunks that end less than `skip_latest` before the table's latest are left alone, and so are
-    segments whose ids are in `left_out`, and those from before their columns were recorded; of
-    raw records none are.
-    `view` is asked for what may be put together alone: small files of a chunk with several.
+    Left alone are chunks that end less than `skip_latest` before the table's latest, segments whose
+    ids are in `left_out`, and segments without recorded columns (except those of an errors table).
+    `view` is called only for small files of a chunk with at least `target.files_min` of them.
     """
     if not used:
         return
@@ -263,7 +262,7 @@ def _is_small(segment: Segment, target: Target) -> bool:
 
 
 def _packed(candidates: Sequence[Candidate], target: Target) -> Iterator[list[Candidate]]:
-    """First fit, in the order of publication: what was published together stays together."""
+    """Pack files by first fit, in the order of publication, so that neighbours stay together."""
     opened: list[_Batch] = []
     for each in sorted(candidates, key=lambda c: (c.segment.published_at, c.segment.id)):
         batch = next((batch for batch in opened if batch.takes(each, target)), None)
@@ -275,7 +274,7 @@ def _packed(candidates: Sequence[Candidate], target: Target) -> Iterator[list[Ca
 
 
 def failed_too_often(ended: Iterable[Compaction], now: datetime) -> set[str]:
-    """Return the segments that several compactions could not read or write of late."""
+    """Return the ids of segments with `FAILURES_MAX` failed compactions in `FAILURES_COUNT_FOR`."""
     failures: Counter[str] = Counter()
     for each in ended:
         ended_at = each.ended_at
@@ -287,7 +286,7 @@ def failed_too_often(ended: Iterable[Compaction], now: datetime) -> set[str]:
 def why_lost(
     row: Compaction, views: Mapping[str, WorkerView], now: datetime, led_since: datetime
 ) -> str:
-    """Return why a compaction will not end by itself; empty: it may."""
+    """Return the reason to give a compaction up; empty: it may still end by itself."""
     if not row.worker_id:
         return ""
     view = views.get(row.worker_id)
@@ -297,7 +296,7 @@ def why_lost(
         return f"worker {row.worker_id} is lost"
     if row.assigned_at is None:
         return ""
-    # Another leader may have given it out, by a clock that differs: then it counts from our term.
+    # If another leader assigned it, by a clock that differs, the time counts from our term.
     ran = now - known_since(row.assigned_at, now, led_since)
     if ran <= LASTS_AT_MOST:
         return ""

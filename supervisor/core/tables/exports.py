@@ -1,12 +1,12 @@
-"""Tables in other formats, over the same files: what is asked for, what stands, what differs.
+"""Exports of tables to other formats over the same files: state, differences, copies.
 
     published list ── change_of ──► files to add, files to take out ──► one commit of the format
           ▲ at sequence N                                                     │
-          └──────────────── the exported table stands at N ◄──────────────────┘
+          └──────────────── the exported table is at N ◄──────────────────────┘
 
-An export is level-triggered: an event says only that the list may have changed, and the exported
-table is made equal to the list as it is then.  A repeat, another order or a lost answer change
-nothing.
+An export is level-triggered: an event says only that the list may have changed, and its handler
+makes the exported table equal to the present list.  Repeated or reordered events and lost answers
+do no harm.
 """
 
 import hashlib
@@ -25,43 +25,43 @@ from supervisor.core.values.export_formats import ExportFormat
 from tasks.rows.discovery import common
 
 KIND = "export"
-"""Of the events; the key is the table."""
+"""Kind of the queued events; their key is the table."""
 _CONTAINER = "table:"
 
 
 @dataclass(frozen=True)
 class ExportVersion:
-    """An exported table as a reader finds it."""
+    """The newest version of an exported table, which readers open."""
 
     version: int | None = None
-    """A Delta version, an Iceberg sequence number; None: there is no table yet."""
+    """Delta version or Iceberg sequence number; None: the table does not exist yet."""
     location: str = ""
-    """What a reader opens, below the warehouse: Delta's folder, Iceberg's metadata file."""
+    """Path below the warehouse that a reader opens: Delta's folder, Iceberg's metadata file."""
 
 
 @dataclass(frozen=True)
 class Export:
-    """One table in one format, as the metadata database has it."""
+    """One export, a table in one format: its row in the metadata database."""
 
     data_source: str
     format: ExportFormat
     enabled: bool
     sequence: int = 0
-    """Of the published list that it was last made equal to; 0: never."""
+    """Sequence of the published list that was exported last; 0: none was."""
     standing: ExportVersion = ExportVersion()
     exported_at: datetime | None = None
-    """When it was last found, or made, equal to the published list."""
+    """When the exported table was last equal to the published list."""
     problem: str = ""
-    """Why it stands still until somebody acts; empty: it does not."""
+    """Why the export is stuck until somebody acts; empty: it is not stuck."""
     behind_since: datetime | None = None
-    """When the list changed first that the problem keeps out."""
+    """Time of the first change of the list that the problem keeps from being exported."""
 
     def switched(self, *, on: bool) -> "Export":
-        """Return it switched on or off; what is exported stays as it is."""
+        """Return the export switched on or off; the exported table stays as it is."""
         return replace(self, enabled=on, problem="", behind_since=None)
 
     def advanced_to(self, sequence: int, standing: ExportVersion, now: datetime) -> "Export":
-        """Return it made equal to the list at `sequence`; a later one stays."""
+        """Return the export equal to the list at `sequence`; unchanged if it is at a later one."""
         if sequence < self.sequence:
             return self
         return replace(
@@ -74,7 +74,7 @@ class Export:
         )
 
     def stuck(self, problem: str, since: datetime) -> "Export":
-        """Return it standing still; what it has stays as it is."""
+        """Return the export stuck with a problem; the exported table stays as it is."""
         oldest = since if self.behind_since is None else min(since, self.behind_since)
         return replace(self, problem=problem, behind_since=oldest)
 
@@ -91,17 +91,18 @@ _MISREAD: Mapping[ExportFormat, re.Pattern[str]] = MappingProxyType(
         ExportFormat.ICEBERG: re.compile("[#?]"),
     }
 )
-"""What in a path deltalake 1.6 and PyIceberg 0.12 take for part of a URL: tables land elsewhere."""
+"""Parts of a path that deltalake 1.6 and PyIceberg 0.12 misread as URL syntax, so that they would
+write the table to another place."""
 
 
 def misread_in(warehouse: str) -> dict[ExportFormat, str]:
-    """Return, of the formats that cannot be written there, what in the path is in the way."""
+    """Return format -> offending part of the path, of formats that cannot be written there."""
     found = {each: pattern.search(warehouse) for each, pattern in _MISREAD.items()}
     return {each: match.group() for each, match in found.items() if match is not None}
 
 
 def log_of(export: Export) -> str:
-    """Return where an export's log lies, below the warehouse: whatever lies there is its."""
+    """Return the folder of an export's log, below the warehouse; all its files are the export's."""
     return f"{export.data_source}/{_LOGS[export.format]}"
 
 
@@ -116,7 +117,7 @@ def _digest(text: str) -> str:
 
 
 def queue_of(data_source: str, table_format: ExportFormat) -> QueueName:
-    """Return the queue of a table's export: one that is stuck holds up no other."""
+    """Return the queue of one export; each has its own, so that a stuck export delays no other."""
     return QueueName(f"{_CONTAINER}{data_source}", queue_name(table_format))
 
 
@@ -129,31 +130,31 @@ class ExportState(StrEnum):
     """How an export stands to its table."""
 
     OFF = "off"
-    """It follows nothing; what was exported stays as it was."""
+    """Switched off; the exported table stays as it was."""
     STUCK = "stuck"
     """The files do not fit into one table of the format: somebody has to act."""
     FAILING = "failing"
-    """It could not be done and is tried again."""
+    """The last try failed, and the export is tried again."""
     BEHIND = "behind"
-    """The table has changed, and it is about to follow."""
+    """The table has changed, and the export is about to follow."""
     EQUAL = "equal"
-    """It is what the published list is."""
+    """The exported table equals the published list."""
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """What its queue says of an export."""
+    """The state of an export's queue."""
 
     since: datetime | None = None
-    """When the first event that waits was added; None: none waits."""
+    """When the first waiting event was added; None: none waits."""
     failures: int = 0
-    """Tries in a row that failed."""
+    """Consecutive failed tries."""
     error: str = ""
-    """Of the last one; or why the queue is dead."""
+    """The error of the last failure, or the reason why the queue is dead."""
 
 
 def state_of(export: Export, waiting: Waiting) -> ExportState:
-    """Return how an export stands."""
+    """Return the state of an export."""
     if not export.enabled:
         return ExportState.OFF
     if export.problem:
@@ -164,9 +165,9 @@ def state_of(export: Export, waiting: Waiting) -> ExportState:
 
 
 def lag_of(export: Export, waiting_since: datetime | None, now: datetime) -> timedelta:
-    """Return how old the oldest change is that is not exported; zero: there is none.
+    """Return the age of the oldest change that is not exported; zero: there is none.
 
-    `waiting_since`: when the first event that waits in its queue was added.
+    `waiting_since`: when the first waiting event of the export's queue was added.
     """
     if not export.enabled:
         return timedelta(0)
@@ -176,7 +177,7 @@ def lag_of(export: Export, waiting_since: datetime | None, now: datetime) -> tim
 
 @dataclass(frozen=True)
 class Cast:
-    """A column whose type has grown since a file was written; types as columns have them."""
+    """A column whose type was widened since a file was written: its old and its new type."""
 
     name: str
     was: str
@@ -185,36 +186,36 @@ class Cast:
 
 @dataclass(frozen=True)
 class ExportedFile:
-    """One file as an exported table has to know it."""
+    """One file of an exported table."""
 
     path: str
-    """Below the table's folder, which is the root of the exported table."""
+    """Path below the table's folder, which is the root of the exported table."""
     size_bytes: int
     rows: int
     time_min: datetime
     time_max: datetime
     published_at: datetime
     source: str = ""
-    """The published file that this is a copy of, below the same folder; empty: it is none."""
+    """Path of the published file, if this is a widened copy of it; empty: this is no copy."""
     casts: tuple[Cast, ...] = ()
-    """What differs in a copy."""
+    """The columns of a copy that are cast."""
 
 
 @dataclass(frozen=True)
 class ExportChange:
-    """What makes an exported table equal to the published list, in one commit."""
+    """One commit that makes an exported table equal to the published list."""
 
     add: tuple[ExportedFile, ...] = ()
     remove: tuple[str, ...] = ()
 
     @property
     def empty(self) -> bool:
-        """They are equal."""
+        """Whether there is nothing to commit."""
         return not self.add and not self.remove
 
 
 def change_of(held: Collection[str], wanted: Sequence[ExportedFile]) -> ExportChange:
-    """Return what to add to files that are `held`, and what to take out; both by path."""
+    """Return the change from the paths in `held` to the `wanted` files, sorted by path."""
     names = {file.path for file in wanted}
     add = (file for file in wanted if file.path not in held)
     return ExportChange(
@@ -227,11 +228,11 @@ def files_of(
 ) -> list[ExportedFile]:
     """Return the used segments of a table as files below its folder.
 
-    A segment with a column of another type than the table's is a copy, which may not be there yet;
-    its size is that of the segment's own file.  `declared`: see `tasks.rows.discovery.common`.
+    A segment with a column of another type than the table's is exported as a copy, which may not
+    exist yet; `size_bytes` is that of the original.  `declared`: see `tasks.rows.discovery.common`.
 
     Raises:
-        NotExportable: a file lies elsewhere: formats name files below their table's root.
+        NotExportable: a file lies outside the table's folder, where no format can name it.
     """
     held = list(segments)
     types = {column.name: column.type for column in common((s.columns for s in held), declared)}
@@ -261,11 +262,11 @@ def _copy(own: ExportedFile, path: str, casts: tuple[Cast, ...]) -> ExportedFile
 
 
 def refuse_names(held: Iterable[str], path: str, names: Iterable[str]) -> None:
-    """Refuse columns of a file whose names no exported table may have beside those that are held.
+    """Refuse column names of a file that an exported table cannot have beside those in `held`.
 
     Raises:
-        NotExportable: two names differ in case only, and readers of an exported table do not tell
-            them apart; or a name holds NUL, where libraries end it.
+        NotExportable: two names differ in case only, which readers of an exported table ignore; or
+            a name contains NUL, where libraries end a name.
     """
     by_case = {name.lower(): name for name in held}
     for name in names:
@@ -277,10 +278,12 @@ def refuse_names(held: Iterable[str], path: str, names: Iterable[str]) -> None:
 
 
 def new_columns(held: Mapping[str, str], path: str, columns: Mapping[str, str]) -> list[str]:
-    """Return the columns of one file, name -> type, that a table does not have yet, in order.
+    """Return the names of a file's columns that a table does not have yet, in order.
+
+    `held` and `columns` are name -> type, of the table and of the file.
 
     Raises:
-        NotExportable: a column has another type there, or a name that no table may have.
+        NotExportable: a column has another type in the table, or a name that no table may have.
     """
     refuse_names(held, path, columns)
     for name, its_type in columns.items():

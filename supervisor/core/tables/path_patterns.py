@@ -1,14 +1,14 @@
-"""Readers that take every path for a pattern, so that a file's name could stand for others too."""
+"""Escaping of paths for readers that treat every path as a glob pattern."""
 
 import re
 from typing import Final
 
 SPARK: Final = "{}[]*?\\"
-"""What makes a path a pattern to Spark and Hadoop; a backslash before it takes that away."""
+"""Glob characters of Spark and Hadoop; a backslash escapes each."""
 DUCKDB: Final = "*?["
-"""To DuckDB; brackets around it take that away.  Source: tried with 2.0."""
+"""Glob characters of DuckDB; brackets around a character escape it.  Source: tried with 2.0."""
 
 
 def pattern_of(path: str) -> str:
-    """Return the pattern that this very path matches in DuckDB, and no other."""
+    """Return the DuckDB glob pattern that matches this path and no other."""
     return re.sub(rf"([{DUCKDB}])", r"[\1]", path)

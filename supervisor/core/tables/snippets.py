@@ -1,6 +1,7 @@
-"""Code that reads exactly the published rows of a table, for each reader that people use.
+"""Code snippets that read exactly the published rows of a table, one for each reading library.
 
-Readers of a list of files ask the overlord for the list, each time: it is the table.
+A snippet for a library that reads a list of files requests the list from the overlord each time,
+because the list is the table.
 """
 
 from collections.abc import Mapping
@@ -25,7 +26,7 @@ class Reader(StrEnum):
 FORMAT_OF: Mapping[Reader, ExportFormat] = MappingProxyType(
     {Reader.DELTALAKE: ExportFormat.DELTA, Reader.PYICEBERG: ExportFormat.ICEBERG}
 )
-"""Readers of a table format; the others read a list of files."""
+"""Libraries that read a table format; the others read a list of files."""
 
 
 _FILES = """\
@@ -43,7 +44,7 @@ for name in [column["name"] for column in table["columns"]]:
     if other != name:
         raise SystemExit(f"DuckDB's names ignore case: it takes {{name}} for {{other}}")
 """
-"""DuckDB would show the values of one under the name of the other."""
+"""Check for column names that DuckDB, which ignores case, would confuse with each other."""
 _ONE_TYPE = """
 texts, doubles = pyarrow.string(), pyarrow.float64()
 arrow = {{"string": texts, "json": texts, "array<string>": pyarrow.list_(texts)}}
@@ -88,9 +89,9 @@ _WITH_TOKEN = (
     (f'urlopen({_FILES_URL}files")', f'urlopen(Request({_FILES_URL}files", headers=token))'),
     (f'urlopen({_FILES_URL}exports")', f'urlopen(Request({_FILES_URL}exports", headers=token))'),
 )
-# Arrow reads here through its own file system.  Through one of Python's (deltalake's, or the open
-# file that pandas.read_parquet hands over) its threads can abort the interpreter at its exit: one
-# still asks for the lock that is gone.
+# Arrow reads here through its own file system.  With a file system of Python's (deltalake's, or the
+# open file of pandas.read_parquet) a thread of Arrow can abort the interpreter at its exit, when it
+# still takes a lock that no longer exists.
 _CODE: Mapping[Reader, str] = MappingProxyType(
     {
         Reader.DUCKDB: "import duckdb\n"
@@ -115,7 +116,7 @@ _CODE: Mapping[Reader, str] = MappingProxyType(
         + _FILES
         + _ONE_TYPE
         + 'rows = pyarrow.concat_tables(map(read, files), promote_options="permissive")\n'
-        # Pandas' own types make floats of whole numbers beside a null: beyond 2^53 of others.
+        # Pandas' own types turn whole numbers beside a null into floats: wrong ones beyond 2^53.
         + "rows = rows.to_pandas(types_mapper=pandas.ArrowDtype)\nprint(rows)\n",
         Reader.DELTALAKE: "from deltalake import DeltaTable\n"
         "from pyarrow.fs import LocalFileSystem, SubTreeFileSystem\n"
@@ -137,7 +138,8 @@ _PATTERNS: Mapping[Reader, tuple[str, str, str]] = MappingProxyType(
         Reader.SPARK: (path_patterns.SPARK, r"([]{}[*?\\])", r"\\\1"),
     }
 )
-"""Readers that take a path for a pattern: what makes it one, what is replaced, and by what."""
+"""Libraries that treat a path as a glob pattern -> (glob characters, regular expression of what to
+escape, its replacement)."""
 _URI = 'file["uri"]'
 
 
@@ -149,10 +151,10 @@ def snippet(
     with_token: bool = False,
     warehouse: str = "",
 ) -> str:
-    """Return Python that reads a table; `overlord` is the URL to ask, without a slash at its end.
+    """Return Python code that reads a table; `overlord` is a URL without a slash at its end.
 
-    The rows are in `rows`, in the reader's own kind of table.  With a token, it sends the one of
-    the environment.  A folder of the `warehouse` may have any name.
+    The code leaves the rows in `rows`, as the library's own kind of table.  `with_token`: it sends
+    the token in TIDEGATE_TOKEN.  `warehouse`: its path, so that glob characters in it are escaped.
     """
     code = _CODE[reader]
     if with_token:

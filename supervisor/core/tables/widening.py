@@ -1,7 +1,7 @@
-"""DuckDB's SQL of a stored value in a column whose type has grown since its file was written.
+"""DuckDB SQL that casts stored values to a column's wider type.  Pure.
 
-It says what `tasks.rows.discovery.wider` says to Spark: what the value would be if the type had
-been known from the start.  Pure.
+The SQL gives the same values as `tasks.rows.discovery.wider` in Spark: those that a file would have
+if the wider type had been known when it was written.
 """
 
 from tasks.contract.ingest_spec import ColumnType
@@ -15,11 +15,11 @@ DUCK = {
     "array<double>": "DOUBLE[]",
     "array<string>": "VARCHAR[]",
 }
-"""Type of a column -> DuckDB's; of others it is a text's."""
+"""Type of a column -> DuckDB type; columns of any other type are VARCHAR."""
 
 
 def cast_sql(column: str, was: ColumnType | str, wanted: ColumnType | str) -> str:
-    """Return the SQL of `column`, quoted, of type `was`, as `wanted`."""
+    """Return the SQL that casts the quoted name `column` from type `was` to type `wanted`."""
     if wanted in {"double", "array<double>"}:
         return f"CAST({column} AS {DUCK[wanted]})"
     if was in ELEMENTS:
@@ -38,14 +38,14 @@ def cast_sql(column: str, was: ColumnType | str, wanted: ColumnType | str) -> st
 
 
 def _texts_of(column: str, was: str) -> str:
-    """Return the SQL of an array's elements as texts; numbers as the merge writes them."""
+    """Return the SQL of an array's elements as texts; numbers as the task's merge writes them."""
     if was != "array<double>":
         return f"CAST({column} AS VARCHAR[])"
     return f"list_transform({column}, lambda x: {_text_of('x')})"
 
 
 def _text_of(number: str) -> str:
-    """Return the SQL of the text of a double, as Java writes it; of a whole one as of a long."""
+    """Return the SQL of a double as text, as Java writes it; a whole number as a long."""
     whole = f"{number} = floor({number}) AND abs({number}) <= {EXACT_MAX}"
     sign = f"CASE WHEN {number} > 0 THEN 'Infinity' ELSE '-Infinity' END"
     return (

@@ -1,1 +1,1 @@
-"""Answers about tables, as pydantic models; the API, the command line and `verify/` import them."""
+"""Response models about tables; the API, the command line and `verify/` import them."""

@@ -1,4 +1,4 @@
-"""Compactions and their rules, as they are shown."""
+"""Request and response models of compactions and compaction rules."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -20,17 +20,17 @@ from tasks.contract.wire import Instant, Wire
 
 
 class CompactionTarget(Wire):
-    """What files should become: half of either target is large enough to be left alone."""
+    """The target size of files; a file of half of either target is left alone."""
 
     target_rows: int | None = Field(default=None, ge=ROWS_MIN, le=ROWS_MAX)
-    """Null: the `maxRowsPerSegment` of the supervisors that feed the table, the highest of them."""
+    """Null: the highest `maxRowsPerSegment` of the supervisors that feed the table."""
     target_bytes: int | None = Field(default=None, ge=1_024, le=BYTES_MAX)
-    """Null: their `targetSegmentBytes`."""
+    """Null: the highest `targetSegmentBytes` of these supervisors."""
     files_min: int = Field(default=2, ge=2, le=500)
     """Fewer small files of one time chunk are left alone."""
 
     def target(self, otherwise: FileSizes) -> Target:
-        """Return it for the planner; `otherwise` is for what is not said."""
+        """Return the target for the compaction rules; `otherwise` has the values for nulls."""
         return Target(
             otherwise.rows if self.target_rows is None else self.target_rows,
             otherwise.size_bytes if self.target_bytes is None else self.target_bytes,
@@ -67,17 +67,17 @@ class CompactionView(Wire):
     interval_end: Instant
     status: TaskStatus
     status_code: str
-    """As `status`, but for one that has no worker yet: WAITING."""
+    """As `status`, or WAITING for a compaction without a worker."""
     files: int
-    """How many files become one."""
+    """The number of input files, which become one."""
     rows: int
     reason: str
-    """Who asked for it."""
+    """The rule or the person that requested the compaction."""
     created_at: Instant
     worker_id: str | None
     ended_at: Instant | None
     detail: str
-    """Why it failed, or what came of it."""
+    """The reason of a failure, or a summary of the result."""
 
 
 class CompactionPage(Wire):
@@ -90,11 +90,11 @@ class CompactionsPage(CompactionPage):
     """A page of them."""
 
     next: str | None
-    """The `cursor` of the page behind this one; null: there is none."""
+    """The `cursor` of the next page; null: there is none."""
 
 
 def rule_view(data_source: str, rule: CompactionRule | None) -> CompactionRuleView:
-    """Return a rule as it is shown; None: there is none."""
+    """Return the response for a rule; `rule` None: the table has none."""
     if rule is None:
         return CompactionRuleView(data_source=data_source)
     days, rest = divmod(rule.skip_offset_from_latest, timedelta(days=1))
@@ -113,12 +113,12 @@ def rule_view(data_source: str, rule: CompactionRule | None) -> CompactionRuleVi
 
 
 def compaction_views(compactions: Sequence[Compaction]) -> CompactionPage:
-    """Return compactions as they are shown."""
+    """Return the response for compactions."""
     return CompactionPage(compactions=[compaction_view(each) for each in compactions])
 
 
 def compaction_view(row: Compaction) -> CompactionView:
-    """Return one as it is shown."""
+    """Return the response for one compaction."""
     waits = row.live and not row.worker_id
     return CompactionView(
         id=row.id,

@@ -1,4 +1,4 @@
-"""Exported tables as they are shown: how each stands, and what reads it."""
+"""Response models of exported tables: state, lag, and code snippets for readers."""
 
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -25,17 +25,17 @@ class ExportView(Wire):
     format: ExportFormat
     state: ExportState
     lag_seconds: float
-    """Age of the oldest change of the table that it does not have; 0: it has all."""
+    """Age of the oldest change that is not exported; 0: all changes are."""
     sequence: int
-    """Of the published list that it was last made equal to; it grows with each change."""
+    """Sequence of the published list that was exported last; it grows with each change."""
     version: int | None
-    """The format's own; null: there is no table yet, for nothing was ever published."""
+    """Version in the format's own numbering; null: nothing was ever published."""
     location: str | None
     """Absolute path of what a reader opens: Delta's folder, Iceberg's newest metadata file."""
     exported_at: Instant | None
-    """When it was last found, or made, equal to the table."""
+    """When the exported table was last equal to the table."""
     problem: str
-    """What keeps it from following; empty: nothing."""
+    """The reason why the export does not follow the table; empty: there is none."""
 
 
 class ExportList(Wire):
@@ -61,7 +61,7 @@ class Snippets(Wire):
 def export_views(
     tx: Transaction, data_source: str | None, warehouse: str, now: datetime
 ) -> list[ExportView]:
-    """Return the exports of one table, or of all, as they are shown."""
+    """Return the responses for the exports of one table, or of all tables (None)."""
     found = tx.exports.all() if data_source is None else tx.exports.of(data_source)
     return [_view(tx, export, warehouse, now) for export in found]
 

@@ -1,7 +1,7 @@
-"""The files of a table: the published ones from the rows, the journaled ones from workers.
+"""The files of a table: published files from the database, journaled files from workers.
 
-A reader takes this list, never a glob.  Journaled files are those of one live replica per live
-generation, and not yet part of the table: who asks for them sees rows early, or not at all.
+Readers use this list, never a glob.  Journaled files are those of one live replica per live
+generation.  They are not part of the table yet, and may be replaced before the publish.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,18 +21,18 @@ from tasks.contract.wire import Instant, Wire
 
 WORKERS_AT_ONCE = 32
 WITHIN_S = 0.5
-"""From the request on: workers that stand still must not hold its answer up for a second."""
+"""Seconds from the start of a request; a hanging worker must not delay the answer for longer."""
 _READABLE_PHASES = frozenset(TaskPhase) - {TaskPhase.FAILED}
 
 
 class Journals(Protocol):
-    """The control API of workers, as far as reading asks it."""
+    """The part of the workers' control API that reading needs."""
 
     def journal(self, worker_url: str, task_id: str, token: str, patience_s: float) -> JournalView:
         """Return the journaled files of one live task.
 
         Raises:
-            WorkerUnavailable: it was silent for `patience_s`, or its answer is not usable.
+            WorkerUnavailable: the worker was silent for `patience_s`, or its answer is wrong.
         """
         ...
 
@@ -46,16 +46,17 @@ class TableFile(Wire):
     rows: int
     size_bytes: int
     sha256: str | None
-    """None, like the interval, for a journaled file: it is known when it is published."""
+    """None for a journaled file, as is the interval: both are known with the publish."""
     interval_start: Instant | None
     interval_end: Instant | None
     supervisor_id: str
     generation_id: str | None
     task_id: str
     compaction_id: str | None
-    """It was compacted; generation and task are those of the newest file that it replaced."""
+    """The compaction that wrote the file; generation and task are then those of the newest input.
+    """
     column_set: int | None
-    """Which of the table's `column_sets` says what it has; None: from before it was recorded."""
+    """Index of the file's columns in `column_sets`; None: from before columns were recorded."""
 
 
 class TableFiles(Wire):
@@ -64,11 +65,11 @@ class TableFiles(Wire):
     data_source: str
     warehouse: str
     columns: list[Column]
-    """Of the table: what a file has in another type is to be read in this one."""
+    """Columns of the table; a file's column of another type is to be read in the table's type."""
     column_sets: list[list[Column]]
     files: list[TableFile]
     missing: list[str]
-    """Generations none of whose replicas told its journaled files, each with the reason."""
+    """Reasons why journaled files are missing, one for each generation without an answer."""
 
 
 class DataSources(Wire):
@@ -78,14 +79,13 @@ class DataSources(Wire):
 
 
 class ColumnSets:
-    """The different lists of columns that files have, numbered."""
+    """The distinct lists of columns of files, numbered from 0."""
 
     def __init__(self) -> None:
-        """Begin without any."""
         self._numbers: dict[tuple[Column, ...], int] = {}
 
     def number(self, columns: tuple[Column, ...]) -> int | None:
-        """Return a list's number; None for an empty one: it is not known."""
+        """Return the number of a list; None for an empty list, which means: not known."""
         return self._numbers.setdefault(columns, len(self._numbers)) if columns else None
 
     def all(self) -> list[list[Column]]:
@@ -95,7 +95,7 @@ class ColumnSets:
 
 @dataclass(frozen=True)
 class Replica:
-    """A live task that can be asked, and where."""
+    """A live task, and the URL of its worker."""
 
     task: Task
     url: str
@@ -103,7 +103,7 @@ class Replica:
 
 @dataclass(frozen=True)
 class LiveRange:
-    """A live generation and whom to ask for its files, best first."""
+    """A live generation and its replicas, the furthest first."""
 
     generation: Generation
     replicas: tuple[Replica, ...]
@@ -115,7 +115,7 @@ def live_ranges(
     workers: Sequence[WorkerView],
     urls: Mapping[str, str],
 ) -> list[LiveRange]:
-    """Return, per live generation, the replicas on workers that live, the furthest first."""
+    """Return each live generation with its replicas on live workers, the furthest first."""
     alive = {w.id: w.reports for w in workers if w.liveness is Liveness.ALIVE}
     ranges = []
     for generation in generations:
@@ -131,7 +131,7 @@ def live_ranges(
 
 
 def published(segments: Sequence[Segment], warehouse: str, sets: ColumnSets) -> list[TableFile]:
-    """Return the published files."""
+    """Return the published files, and add their columns to `sets`."""
     return [
         TableFile(
             path=segment.file.path,
@@ -159,9 +159,9 @@ def journaled(
     sets: ColumnSets,
     left_s: Callable[[], float],
 ) -> tuple[list[TableFile], list[str]]:
-    """Return the files, and which generations are missing, why, before nothing of `left_s` is left.
+    """Return the journaled files, and the reasons for missing ones, within the time of `left_s`.
 
-    All replicas are asked at once: the best one that tells counts, and none waits for another.
+    All replicas are asked at once, and the best one that answers counts.
     """
     files: list[TableFile] = []
     missing: list[str] = []
@@ -176,7 +176,7 @@ def journaled(
                 task, view = answer
                 files += (_journaled_file(task, file, warehouse, sets) for file in view.files)
     finally:
-        # Not waited for: an answer that nobody needs any more may never come.
+        # The pool is not awaited: an answer that is no longer needed may never come.
         pool.shutdown(wait=False, cancel_futures=True)
     return files, missing
 
@@ -205,11 +205,11 @@ def _ask(
     journals: Journals,
     left_s: Callable[[], float],
 ) -> dict[str, Future[JournalView]]:
-    """Ask the best replica of each range, then the second ones: task -> what it will tell."""
+    """Ask the best replica of each range first, then the second; return task -> its answer."""
 
     def ask(replica: Replica) -> JournalView:
         if (patience_s := left_s()) <= 0:
-            raise WorkerUnavailable(f"{replica.task.id} was not asked, others took {WITHIN_S:g} s")
+            raise WorkerUnavailable(f"{replica.task.id} was not asked: others took {WITHIN_S:g} s")
         return journals.journal(replica.url, replica.task.id, replica.task.token, patience_s)
 
     turns = zip_longest(*(live.replicas for live in ranges))
@@ -243,7 +243,7 @@ def _best(
 
 
 def _unusable(view: JournalView, task: Task, end: Offsets | None) -> str | None:
-    """Refuse another task's files, and rows that the successor reads as well (P14)."""
+    """Return why a journal is refused: another task's files, or rows beyond the end (P14)."""
     if view.task_id != task.id:
         return f"{task.id}: its worker answered for {view.task_id}"
     if any(view.position.get(p, 0) > offset for p, offset in (end or {}).items()):

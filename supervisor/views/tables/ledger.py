@@ -1,4 +1,4 @@
-"""What was committed and published, whole: what `verify` compares with the topic."""
+"""The ledger of a supervisor: all commits and publishes, which `verify` compares with the topic."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -38,9 +38,9 @@ class LedgerGap(Wire):
     why: str
     at: Instant
     last_ordinal: int | None
-    """Of the newest generation then: what a later one published came after this break.
+    """Ordinal of the newest generation at that time; a later generation publishes after the break.
 
-    None: an earlier version declared it.
+    None: an earlier release declared the break.
     """
 
 
@@ -53,7 +53,7 @@ class LedgerLetGo(Wire):
     file: SegmentFile
     unused_at: Instant
     deleted_at: Instant | None
-    """The file is gone, or about to go; None: it can still be put back."""
+    """When the deletion of the file began; None: the file can still be put back."""
 
 
 class LedgerCompacted(Wire):
@@ -76,14 +76,14 @@ class LedgerPublication(Wire):
     rejected: int
     rejects: RejectsFile | None
     segments: tuple[SegmentFile, ...]
-    """The files that the table has of it alone, as its task wrote them."""
+    """Files in the table that the publication's task wrote."""
     compacted: tuple[LedgerCompacted, ...]
-    """The files that it shares with others, as a rule; those that they replaced are not told."""
+    """Compacted files with rows of the publication; the files that they replaced are left out."""
     let_go: tuple[LedgerLetGo, ...]
     errors: tuple[SegmentFile, ...]
-    """The files that the errors table has of it alone, now."""
+    """Files in the errors table that the publication's task wrote."""
     errors_compacted: tuple[LedgerCompacted, ...]
-    """The files of the errors table that it shares with others."""
+    """Compacted files of the errors table with records of the publication."""
     errors_let_go: tuple[LedgerLetGo, ...]
 
 
@@ -97,15 +97,15 @@ class Ledger(Wire):
     data_source: str
     warehouse: str
     topic: str
-    """The topic, or the pattern of several."""
+    """The topic, or the pattern of several topics."""
     kafka: KafkaClient
     committed: tuple[LedgerOffset, ...]
     gaps: tuple[LedgerGap, ...]
     publications: tuple[LedgerPublication, ...]
     forgotten: tuple[LedgerCompacted, ...]
-    """What compacted files of these publications have of ones that are left out."""
+    """Shares of publications that are left out in compacted files of these publications."""
     errors_forgotten: tuple[LedgerCompacted, ...]
-    """The same of the errors table."""
+    """As `forgotten`, for the errors table."""
 
 
 class PlannedAction(Wire):
@@ -142,13 +142,13 @@ def ledger_of(
     segments: Sequence[Segment],
     compactions: Mapping[str, Compaction],
 ) -> Ledger:
-    """Assemble the ledger of one supervisor; `compactions` are those of its compacted files."""
+    """Assemble the ledger of one supervisor; `compactions`: id -> writer of a compacted file."""
     files: dict[str, list[Segment]] = {}
     shares: dict[str, list[_Shared]] = {}
     raw: dict[str, list[_Shared]] = {}
     for segment in segments:
         if segment.replaced_by is not None:
-            continue  # its rows live on in the file that took its place
+            continue  # its rows are in the compacted file that replaced it
         if segment.compaction_id is None:
             files.setdefault(segment.generation_id, []).append(segment)
             continue
@@ -180,12 +180,12 @@ def ledger_of(
 
 
 def compactions_of(segments: Sequence[Segment]) -> list[str]:
-    """Return the ids of the compactions that say what is in these files, as far as that counts."""
+    """Return the ids of the compactions that wrote these files, as far as the ledger needs them."""
     return [s.compaction_id for s in segments if s.compaction_id and s.replaced_by is None]
 
 
 def _of_others(shares: Mapping[str, list[_Shared]], named: set[str]) -> list[LedgerCompacted]:
-    """Return what the files of publications that are told have of others."""
+    """Return the shares of publications outside `named` in files of those that are named."""
     files = {segment.id for each in named & shares.keys() for segment, _ in shares[each]}
     return [
         _compacted(segment, share)
@@ -251,7 +251,7 @@ def _publication(
 
 
 def _cut(segment: Segment, share: Share) -> Segment:
-    """Leave of a compacted file what it has of one publication."""
+    """Return a compacted segment reduced to its share of one publication."""
     file = segment.file.model_copy(update={"rows": share.rows, "spans": share.spans})
     return replace(segment, file=file)
 
@@ -265,7 +265,7 @@ def _let_go(segments: Sequence[Segment]) -> tuple[LedgerLetGo, ...]:
 
 
 def plans_of(supervisor_id: str, stored: Sequence[StoredPlan]) -> PlansView:
-    """Return stored plans as they are shown."""
+    """Return the response for stored plans."""
     plans = [
         PlanView(
             at=plan.at,

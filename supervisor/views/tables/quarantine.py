@@ -1,4 +1,4 @@
-"""Quarantined records, as they are shown."""
+"""Response models of quarantined records."""
 
 from tasks.contract.wire import Instant, Wire
 
@@ -18,18 +18,18 @@ class QuarantinedRecord(Wire):
     partition: int
     offset: int
     time: Instant
-    """Of the record in Kafka; the epoch if it has none."""
+    """The record's timestamp in Kafka; the epoch if the record has none."""
     reason: str
     key: str | None
     key_base64: str | None
-    """Null: it has no key."""
+    """Null: the record has no key."""
     key_bytes: int
     value: str | None
     value_base64: str | None
     value_bytes: int
     headers: list[HeaderView]
     cut: bool
-    """Something is longer than what is shown; sizes are those of the whole."""
+    """Whether a part is longer than shown; the sizes are those of the whole record."""
 
 
 class Quarantined(Wire):
@@ -39,7 +39,7 @@ class Quarantined(Wire):
     data_source: str
     """The errors table."""
     reasons: dict[str, int] | None
-    """Reason -> records, of all pages; null for a later page."""
+    """Reason -> number of records, of all pages; null except on the first page."""
     records: list[QuarantinedRecord]
     next: str | None
-    """The `after` of the next page; null: this is the last."""
+    """The `after` of the next page; null: this is the last page."""

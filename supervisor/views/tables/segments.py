@@ -1,4 +1,4 @@
-"""Segments with the end of their life, and retention rules, as they are shown."""
+"""Response models of segments, used and unused, and of retention rules."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -20,18 +20,18 @@ class SegmentView(Wire):
     supervisor_id: str
     used: bool
     unused_at: Instant | None
-    """When it was taken out of the table."""
+    """When the segment was taken out of the table."""
     delete_after: Instant | None
-    """Until then it can be put back; null for one in use, and once its file was condemned.
+    """The end of the grace time, until which an unused segment can be put back.
 
-    One that was replaced is deleted then as well, and is never put back.
+    Null for a segment in use, and once its deletion began.  A replaced segment is never put back.
     """
     deleted_at: Instant | None
-    """When its file was condemned: it is gone, or about to go."""
+    """When the deletion of the file began."""
     compaction_id: str | None
-    """The compaction that wrote it; null: a task did."""
+    """The compaction that wrote the file; null: a task wrote it."""
     replaced_by: str | None
-    """The compaction in whose file its rows are now."""
+    """The compaction that replaced the segment."""
 
 
 class TableSegments(Wire):
@@ -40,7 +40,7 @@ class TableSegments(Wire):
     data_source: str
     segments: list[SegmentView]
     next: str | None
-    """The `cursor` of the page behind this one; null: there is none."""
+    """The `cursor` of the next page; null: there is none."""
 
 
 class Keeping(Wire):
@@ -59,7 +59,7 @@ class RetentionView(Wire):
     author: str | None = None
     set_at: Instant | None = None
     rule_of: str | None = None
-    """Which table's rule it is: that of a table holds for its errors, too; null: there is none."""
+    """The table that has the rule, which also applies to its errors table; null: no rule."""
 
 
 class Marked(Wire):
@@ -72,7 +72,7 @@ class Marked(Wire):
 def table_segments(
     data_source: str, segments: Sequence[Segment], grace: timedelta, following: str | None = None
 ) -> TableSegments:
-    """Return segments as they are shown."""
+    """Return the response for a page of segments; `grace`: time until an unused file is deleted."""
     shown = [_view(s, grace) for s in segments]
     return TableSegments(data_source=data_source, segments=shown, next=following)
 
@@ -97,7 +97,7 @@ def _view(segment: Segment, grace: timedelta) -> SegmentView:
 
 
 def retention_of(data_source: str, rule: RetentionRule | None) -> RetentionView:
-    """Return a rule as it is shown; None: the table keeps its rows for ever."""
+    """Return the response for a rule; `rule` None: the table keeps its rows for ever."""
     if rule is None:
         return RetentionView(data_source=data_source, keep_for=None)
     days, rest = divmod(rule.keep_for, timedelta(days=1))

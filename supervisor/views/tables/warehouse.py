@@ -1,15 +1,14 @@
-"""What may lie in the warehouse: files by name, and the folders that are not settled.
+"""The permitted contents of the warehouse: files by name, and folders that are not settled.
 
     active ──► writing          ended ──► pending ──► settled: nothing but named files is left
                                     └───► kept       its publish was judged STALE
 
     published file, no segment any more ──► condemned ──► deleted, and no part of Tidegate
 
-A folder is that of a task or of a compaction, which ends with nothing to keep.  Each exported table
-has one more, of the format's own: the one place where files need no name here.  Of a file with
-other types than its table there may be copies, in a folder of that file's; those that an export
-names are told by name.
-Whatever is neither named here nor below one of these folders is no part of Tidegate.
+Each task and each compaction has a folder; none of a compaction is kept for people.  Each exported
+table has a folder of the format's own, in which files need no name here.  A file with other types
+than its table may have copies, in a folder of their own; copies that an export needs are named.
+A file that is neither named here nor below one of these folders is no part of Tidegate.
 """
 
 from tasks.contract.wire import Wire
@@ -22,7 +21,7 @@ class WarehouseFile(Wire):
     size_bytes: int
     sha256: str
     task_id: str
-    """The task, or the compaction, that wrote it."""
+    """The task or compaction that wrote the file."""
 
 
 class WarehouseCopy(Wire):
@@ -42,13 +41,13 @@ class WarehouseFiles(Wire):
     pending: list[str]
     """Folders of ended tasks and compactions that the event queue has not settled yet."""
     kept: list[str]
-    """Folders that are left alone: of tasks whose publish was judged stale, for people to look at,
-    and of what a newer release alone can judge."""
+    """Folders that are left alone: of tasks with a stale publish, for people to inspect, and of
+    tasks that only a newer release can judge."""
     condemned: list[str]
-    """Files whose segments are deleted, and which the event queue has not deleted yet."""
+    """Files of deleted segments that the event queue has not deleted yet."""
     exports: list[str]
-    """Folders of the exports' own files, also of those that are switched off: they stay."""
+    """Folders of the exports' own files, also of exports that are switched off."""
     copies: list[WarehouseCopy]
-    """Those of tables with an export that is what the published list is."""
+    """Copies for exports that equal the published list."""
     copied: list[str]
-    """Folders with copies of files that are still there: also those that no export names now."""
+    """Folders of copies of existing files, also of copies that no export needs now."""

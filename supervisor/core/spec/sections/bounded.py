@@ -1,4 +1,4 @@
-"""Fixed ranges that are read once: the `boundedStreamConfig` of a spec.
+"""The `boundedStreamConfig` of a spec: fixed offset ranges that are read once.
 
 Source: Druid 39's BoundedStreamConfig (apache/druid PR 19372): partition -> offset, twice; offsets
 may be written as texts; the end is exclusive.
@@ -13,7 +13,7 @@ from supervisor.core.spec.section import Section
 from supervisor.core.values.field_types import shown, wrong
 
 OFFSET_MAX = 2**62
-"""Larger ones are a slip of the pen: Druid's word for "no end" among them."""
+"""Larger offsets are mistakes, such as Druid's value for "no end"."""
 PARTITIONS_MAX = 10_000
 _HINT = 'write partition -> offset, such as {"0": 0, "1": 250}'
 
@@ -47,7 +47,7 @@ PartitionOffsets = Annotated[
 
 
 class BoundedStreamConfig(Section):
-    """Which offsets of which partitions are read, once; the names are Druid's."""
+    """Start and end offsets of the partitions that are read once; the names are Druid's."""
 
     part = "boundedStreamConfig"
 

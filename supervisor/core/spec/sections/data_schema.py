@@ -1,4 +1,4 @@
-"""What becomes of a record: the `dataSchema` of a spec.  Names on the wire are Druid's."""
+"""The `dataSchema` of a spec: table, time, columns, metrics.  Names on the wire are Druid's."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -54,7 +54,7 @@ def _checked_format(value: str) -> str:
 
 
 class TimestampField(Section):
-    """Which field holds a record's time, how it is written, and what a record without it gets."""
+    """The field with a record's time, its format, and the time of a record without the field."""
 
     part = "timestampSpec"
 
@@ -65,12 +65,12 @@ class TimestampField(Section):
 
 
 def _taken(metrics: Sequence[Aggregator]) -> set[str]:
-    """Return the fields that are no dimensions, unless they are listed: as Druid has it."""
+    """Return the inputs of metrics, which are no dimensions unless listed, as in Druid."""
     return {metric.name for metric in metrics} | fields_of(metrics)
 
 
 def _check_metrics(notes: SpecProblems, section: Mapping[str, object], pointer: str) -> None:
-    """Ask for a word on rollup, whose default is Druid's true and our false."""
+    """Require an explicit `rollup` with metrics: the default is true in Druid, false here."""
     metrics = section.get("metricsSpec")
     if not isinstance(metrics, list) or not metrics:
         return
@@ -130,10 +130,10 @@ class DataSchema(Section):
         kept: dict[str, object],
         pointer: str,
     ) -> None:
-        """Refuse the name of an errors table, metrics without a word on rollup, and names twice."""
+        """Refuse names of errors tables, metrics without `rollup`, and repeated names."""
         name = kept.get("dataSource")
-        # In any case: readers of the tables, and some file systems, do not tell cases apart.
-        # Here, for a stored spec may have it from before.
+        # The comparison ignores case, as readers of the tables and some file systems do.  It is not
+        # in a validator, because an old stored spec may have such a name.
         if isinstance(name, str) and is_errors_table(name.lower()):
             taken = f"names that end in {ERRORS_SUFFIX} are those of quarantined records"
             hint = "choose another name"
@@ -145,7 +145,7 @@ class DataSchema(Section):
     def _keeps_effective_exclusions(
         cls, value: DimensionsSpec, info: ValidationInfo
     ) -> DimensionsSpec:
-        """Keep only exclusions that say something, so that GET -> POST changes nothing."""
+        """Drop exclusions without effect, so that GET -> POST changes nothing."""
         both = [name for name in value.names if name in value.dimension_exclusions]
         if both:
             raise wrong(f"column [{shown(both[0])}] is both a dimension and excluded", "keep one")
@@ -159,7 +159,7 @@ class DataSchema(Section):
     def _measures_what_can_be_measured(self) -> Self:
         rollup = self.granularity_spec.rollup
         check_metrics(self.metrics_spec, rollup=rollup)
-        # A set: that a metric repeats a dimension's very name, the reader tells at the metric.
+        # A set, because the reader reports a metric with the exact name of a dimension.
         names = sorted({*self.dimensions_spec.names, *(m.name for m in self.metrics_spec)})
         refuse_repeated(names)
         reserved = [name for name in names if is_own_of_rollup(name.lower())]
@@ -171,33 +171,33 @@ class DataSchema(Section):
     def excluded(self) -> tuple[str, ...]:
         """Fields that never become a dimension, sorted: `__time`, the timestamp's, metrics'.
 
-        One of these that the spec lists as a dimension is kept as one.
+        A field that the spec lists as a dimension stays one.
         """
         spec = self.dimensions_spec
         own = {"__time", self.timestamp_spec.column} | _taken(self.metrics_spec)
         return tuple(sorted(own - set(spec.names) | set(spec.dimension_exclusions)))
 
     def contract_timestamp(self) -> TimestampSpec:
-        """Return the timestamp as tasks are told it."""
+        """Return the timestampSpec in the form of the contract."""
         spec = self.timestamp_spec
         return TimestampSpec(
             column=spec.column, format=spec.format, missing_value=spec.missing_value
         )
 
     def contract_columns(self) -> tuple[Column, ...]:
-        """Return the columns as tasks are told them."""
+        """Return the declared columns in the form of the contract."""
         columns = (d.column for d in self.dimensions_spec.dimensions)
         return tuple(column for column in columns if column is not None)
 
     def contract_typed(self) -> tuple[str, ...]:
-        """Return the columns that have the types of their values."""
+        """Return the names of columns whose type is that of their values, sorted."""
         listed = self.dimensions_spec.dimensions
         return tuple(sorted(d.name for d in listed if d.column is None))
 
     def normalised(self) -> dict[str, object]:
-        """Return it as GET writes it: all exclusions, and exports only where there are some."""
+        """Return the dataSchema as GET writes it: all exclusions, and exports only if any."""
         columns = self.dimensions_spec.normalised() | {"dimensionExclusions": list(self.excluded)}
         schema = super().normalised() | {"dimensionsSpec": columns}
-        if not self.exports:  # what is not asked for reads as Druid writes it
+        if not self.exports:  # without exports the answer is the same as Druid's
             del schema["exports"]
         return schema

@@ -1,7 +1,7 @@
-"""Which schema a binary record is read by: the `avroBytesDecoder` of a format.
+"""The `avroBytesDecoder` of a format: the source of the schemas of Avro records.
 
-A schema stands in the spec, where it is read when the spec is, or in a registry, whose host the
-operator has to allow and whose credentials are references.  Nothing here asks a network.
+A schema is in the spec, and read together with it, or in a schema registry.  The operator has to
+allow the registry's host, and its credentials are references.  This module uses no network.
 """
 
 import json
@@ -31,7 +31,7 @@ _OWN_HEADERS = frozenset(
     {"host", "content-length", "transfer-encoding", "connection", "accept", "accept-encoding"}
 )
 _SECRET_HEADERS = ("authorization", "cookie", "key", "token", "secret", "password")
-"""Parts of the names of headers whose value may not stand in a spec."""
+"""Parts of names of secret headers, whose values a spec may not contain."""
 NO_WAY = "is no way to find a schema"
 _OTHERS = MappingProxyType(
     {
@@ -77,7 +77,7 @@ Url = Annotated[Text, AfterValidator(_checked_url)]
 
 
 class OneSchemaDecoder(Section):
-    """Records are the bytes of one schema, without a number before them."""
+    """Decoder of records of one schema, without a prefix."""
 
     part, title = "oneSchema", "avroBytesDecoder of type schema_inline"
 
@@ -85,12 +85,12 @@ class OneSchemaDecoder(Section):
     schema_: Schema = Field(alias="schema")
 
     def contract(self) -> OneSchema:
-        """Return it as tasks are told it."""
+        """Return the decoder in the form of the contract."""
         return OneSchema(text=_text(self.schema_))
 
 
 class ManySchemasDecoder(Section):
-    """Records begin with a byte 1 and the number of one of these schemas."""
+    """Decoder of records that begin with byte 1 and the number of one of these schemas."""
 
     part, title = "manySchemas", "avroBytesDecoder of type multiple_schemas_inline"
 
@@ -102,13 +102,13 @@ class ManySchemasDecoder(Section):
     ]
 
     def contract(self) -> ManySchemas:
-        """Return it as tasks are told it."""
+        """Return the decoder in the form of the contract."""
         each = (NumberedSchema(number=int(n), text=_text(s)) for n, s in self.schemas.items())
         return ManySchemas(schemas=tuple(sorted(each, key=lambda one: one.number)))
 
 
 class RegistryDecoder(Section):
-    """Records begin with a byte 0 and the number of a schema in a registry."""
+    """Decoder of records that begin with byte 0 and the id of a schema in a registry."""
 
     part, title = "registry", "a decoder of type schema_registry"
     others = MappingProxyType({"capacity": Ignored((UNLIMITED,))})
@@ -127,7 +127,7 @@ class RegistryDecoder(Section):
         return self
 
     def contract(self) -> RegistrySchemas:
-        """Return it as tasks are told it."""
+        """Return the decoder in the form of the contract."""
         plain, secret = _headers(self.headers)
         registry = Registry(
             urls=self.urls if self.url is None else (self.url,),
@@ -190,7 +190,7 @@ def _headers(
 
 
 def _references(written: Mapping[str, JsonValue], where: str) -> dict[str, SecretRef]:
-    """Return what an object takes from the environment, by name."""
+    """Return name -> reference, of the values that an object takes from the environment."""
     provider = written.get(PROVIDER)
     if provider is None:
         return {}

@@ -1,4 +1,4 @@
-"""The columns of a table: the `dimensionsSpec` of a spec, and the dimensions in it."""
+"""The `dimensionsSpec` of a spec: the columns of a table, and how columns are discovered."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -12,7 +12,7 @@ from tasks.contract.ingest_spec import Column, ColumnType, Discovery
 
 _SORTED = Ignored(("SORTED_ARRAY",), answers=("SORTED_ARRAY",))
 COLUMNS_MAX = 2_000
-"""Columns of one table."""
+"""The maximum of columns in one spec."""
 _UNBUILT_TYPES = ("spatial", "timestamp")
 _CASTS: dict[str, ColumnType] = {
     "STRING": "string",
@@ -25,7 +25,7 @@ _CASTS: dict[str, ColumnType] = {
     "ARRAY<DOUBLE>": "array<double>",
     "COMPLEX<json>": "json",
 }
-"""What a column of type auto may be told to be -> what it is here."""
+"""Value of castToType, for a column of type auto -> type of the column."""
 
 
 def _read_type(value: object) -> object:
@@ -43,9 +43,9 @@ def _read_cast(value: object) -> object:
 
 
 def refuse_repeated(names: Sequence[str]) -> None:
-    """Refuse a name that stands twice, or twice but for upper and lower case.
+    """Refuse names that are equal, or differ only in case.
 
-    Druid tells case apart; Spark and DuckDB, which read the table, do not.
+    Druid distinguishes case; Spark and DuckDB, which read the table, do not.
 
     Raises:
         PydanticCustomError: a name is repeated.
@@ -65,19 +65,19 @@ def refuse_repeated(names: Sequence[str]) -> None:
 
 
 class Dimension(Section):
-    """One column; on the wire a bare name is a column of type string."""
+    """One column; on the wire a bare text is the name of a column of type string."""
 
     part = "dimension"
     bare = True
 
     type: Annotated[ColumnType | Literal["auto"], BeforeValidator(_read_type)] = "string"
-    """auto: that of the values, or `cast_to_type`."""
+    """auto: the type of the values, or `cast_to_type`."""
     name: ColumnName
     cast_to_type: Annotated[Text, BeforeValidator(_read_cast)] | None = None
 
     @property
     def column(self) -> Column | None:
-        """The column; None: its type is that of the values."""
+        """The column; None: its type is that of its values."""
         if self.type != "auto":
             return Column(name=self.name, type=self.type)
         if self.cast_to_type is None:
@@ -86,16 +86,16 @@ class Dimension(Section):
 
     @classmethod
     def by_type(cls) -> Mapping[str, Declaration]:
-        """Return type -> declaration: which fields a dimension may have depends on its type."""
+        """Return type -> declaration of the fields that a dimension of this type may have."""
         return DIMENSIONS
 
     @classmethod
     def declared_for(cls, written: Mapping[str, object]) -> Declaration:
-        """Return the declaration of a dimension's type; one without a type is a text."""
+        """Return the declaration for a dimension's type, which is string by default."""
         return DIMENSIONS.get(str(written.get("type", "string")), NumberDimension)
 
     def normalised(self) -> dict[str, object]:
-        """Return it as GET writes it."""
+        """Return the dimension as GET writes it."""
         whole: dict[str, object] = {"type": self.type, "name": self.name}
         if self.cast_to_type is not None:
             whole["castToType"] = self.cast_to_type
@@ -103,7 +103,7 @@ class Dimension(Section):
 
 
 class TextDimension(Dimension):
-    """What a column of texts may have."""
+    """The fields of a column of texts."""
 
     part, title = "textDimension", "a dimension of texts"
     stored_only = frozenset({"castToType"})
@@ -122,7 +122,7 @@ class TextDimension(Dimension):
 
 
 class NumberDimension(Dimension):
-    """What a column of numbers or arrays may have."""
+    """The fields of a column of numbers or arrays."""
 
     part, title = "numberDimension", "a dimension of numbers or arrays"
     stored_only = frozenset({"castToType"})
@@ -135,7 +135,7 @@ class NumberDimension(Dimension):
 
 
 class JsonDimension(Dimension):
-    """What a column of JSON may have."""
+    """The fields of a column of JSON."""
 
     part, title = "jsonDimension", "a dimension of type json"
     stored_only = frozenset({"castToType"})
@@ -151,7 +151,7 @@ class JsonDimension(Dimension):
 
 
 class AutoDimension(Dimension):
-    """What a column may have whose type is that of its values, or a cast."""
+    """The fields of a column of type auto, whose type is that of its values or a cast."""
 
     part, title = "autoDimension", "a dimension of type auto"
     others = MappingProxyType(
@@ -167,14 +167,15 @@ DIMENSIONS: Mapping[str, Declaration] = MappingProxyType(
     dict.fromkeys(get_args(ColumnType), NumberDimension)
     | {"string": TextDimension, "json": JsonDimension, "auto": AutoDimension}
 )
-"""Type of a dimension -> what it may have."""
+"""Type of a dimension -> declaration of its fields."""
 
 
 class DimensionsSpec(Section):
-    """The columns, and what becomes of other fields.
+    """The declared columns, and the discovery of other fields.
 
-    They become columns as they are met, of type string or of their values' types; nothing comes
-    of them if columns are given and neither `use_schema_discovery` nor `include_all_dimensions`.
+    A field that is not declared becomes a column, of type string or of its values' type.  It is
+    ignored if columns are declared and neither `use_schema_discovery` nor `include_all_dimensions`
+    is set.
     """
 
     part = "dimensionsSpec"
@@ -187,10 +188,10 @@ class DimensionsSpec(Section):
 
     dimensions: tuple[Dimension, ...] = Field(default=(), max_length=COLUMNS_MAX)
     dimension_exclusions: tuple[FieldName, ...] = Field(default=(), max_length=COLUMNS_MAX)
-    """A set, kept sorted; `__time` and the timestamp column are left out of every table anyway."""
+    """A sorted set; `__time` and the timestamp column never become dimensions anyway."""
     include_all_dimensions: Flag = False
     use_schema_discovery: Flag = False
-    """Columns that are met get the types of their values."""
+    """Whether discovered columns get the types of their values."""
 
     @field_validator("dimensions")
     @classmethod
@@ -210,7 +211,7 @@ class DimensionsSpec(Section):
 
     @property
     def discovery(self) -> Discovery:
-        """What becomes of fields that are not listed."""
+        """The treatment of fields that are not declared."""
         if self.use_schema_discovery:
             return Discovery.TYPES
         if self.include_all_dimensions or not self.dimensions:

@@ -1,4 +1,4 @@
-"""Which parts of a record are fields: the `flattenSpec` of a format."""
+"""The `flattenSpec` of a format: the parts of a record that become fields."""
 
 import re
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from tasks.rows.json_path import KEYS_MAX, JsonPathError, canonical
 
 FIELDS_MAX = 2_000
 _SIGNS = r"[^'\\\x00-\x1f]+"
-"""What a key in quotes is made of; `*` alone would stand for every key."""
+"""Characters of a quoted key; a lone `*` is refused, because it would match every key."""
 
 
 def _checked_path(path: str) -> str:
@@ -37,10 +37,10 @@ def _checked_key(key: str) -> str:
 
 
 def without_repetition(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return names of which none stands twice.
+    """Return `names` after checking that none is repeated.
 
     Raises:
-        PydanticCustomError: one does.
+        PydanticCustomError: a name is repeated.
     """
     twice = [name for name in names if names.count(name) > 1]
     if twice:
@@ -52,7 +52,7 @@ Key = Annotated[Text, AfterValidator(_checked_key)]
 
 
 def _without_jq(notes: SpecProblems, written: object, pointer: str) -> object:
-    """Refuse fields of type jq; others stand in for them, so that the rest is looked at."""
+    """Refuse fields of type jq; stand-ins replace them, so that the rest is still checked."""
     if not isinstance(written, list):
         return written
     fields: list[object] = []
@@ -67,7 +67,7 @@ def _without_jq(notes: SpecProblems, written: object, pointer: str) -> object:
 
 
 class FlattenField(Section):
-    """One field of a record; a bare name is a top-level key."""
+    """One field of a record; a bare text is the name of a top-level key."""
 
     part, title = "flattenField", "a field of flattenSpec"
     bare = True
@@ -75,9 +75,9 @@ class FlattenField(Section):
     type: Literal["root", "path", "tree"] = "root"
     name: FieldName
     expr: Text | None = None
-    """path: where it lies.  root: the key, unless it is the name."""
+    """Type path: the JSONPath of the value.  Type root: the key, if it differs from the name."""
     nodes: Annotated[tuple[Key, ...], Field(max_length=KEYS_MAX)] = ()
-    """tree: the keys on the way to it."""
+    """Type tree: the keys that lead to the value."""
 
     @field_validator("expr")
     @classmethod
@@ -103,7 +103,7 @@ class FlattenField(Section):
 
     @property
     def path(self) -> str | None:
-        """Where it lies; None: it is the top-level key of its name.
+        """The JSONPath of the value; None: the field is the top-level key of its name.
 
         Source: Druid's JSONPathFieldSpec and JSONFlattenerMaker; there tree is of JSON alone.
         """
@@ -114,12 +114,12 @@ class FlattenField(Section):
 
 
 class FlattenSpec(Section):
-    """Which parts of a JSON record are fields."""
+    """The parts of a JSON record that become fields."""
 
     part = "flattenSpec"
 
     use_field_discovery: Flag = True
-    """Every top-level key is a field as well."""
+    """Whether every top-level key is a field as well."""
     fields: Annotated[
         tuple[FlattenField, ...], Field(max_length=FIELDS_MAX), Translate(_without_jq)
     ] = ()

@@ -1,4 +1,4 @@
-"""How time is divided: chunks of segments, and what rows' times are cut down to."""
+"""The `granularitySpec` of a spec: time chunks of segments, and truncation of rows' times."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class PeriodGranularity(Wire):
-    """Times belong to the period that they lie in."""
+    """Granularity by calendar periods of a time zone."""
 
     type: Literal["period"] = "period"
     period: Text
@@ -36,7 +36,7 @@ class PeriodGranularity(Wire):
 
 
 class DurationGranularity(Wire):
-    """Times belong to a multiple of so many milliseconds after an origin."""
+    """Granularity by multiples of a duration in milliseconds after an origin."""
 
     type: Literal["duration"]
     duration: Annotated[Whole, Field(ge=1, le=10**12)]
@@ -44,17 +44,17 @@ class DurationGranularity(Wire):
 
 
 EVERYTHING = PeriodGranularity(period="P10000Y", origin=datetime(1, 1, 1, tzinfo=UTC))
-"""Query granularity ALL: one period, which begins with the one chunk of ALL."""
+"""Query granularity ALL: one period that begins with the single time chunk of ALL."""
 
 
 def read_segment_granularity(value: object) -> Granularity | PeriodGranularity:
-    """Take the name of a granularity in any case, or one of the objects that Druid writes.
+    """Read a segment granularity: a name in any case, or one of Druid's objects.
 
-    What has a name is read as that: a day in UTC is DAY however it is written.
+    A granularity with a name is returned as the name: a day in UTC is DAY in any form.
 
     Raises:
-        PydanticCustomError: it is none.
-        ValidationError: a member of the object is none.
+        PydanticCustomError: the value is no segment granularity.
+        ValidationError: a member of the object is wrong.
     """
     if isinstance(value, Granularity | PeriodGranularity):
         return value
@@ -72,11 +72,11 @@ def read_segment_granularity(value: object) -> Granularity | PeriodGranularity:
 
 
 def read_query_granularity(value: object) -> PeriodGranularity | None:
-    """Take Druid's names and objects; None keeps times as they are.
+    """Read a query granularity, one of Druid's names or objects; None: times are not truncated.
 
     Raises:
-        PydanticCustomError: it is no granularity.
-        ValidationError: a member of the object is none.
+        PydanticCustomError: the value is no granularity.
+        ValidationError: a member of the object is wrong.
     """
     if value is None or isinstance(value, PeriodGranularity):
         return value
@@ -93,7 +93,7 @@ def read_query_granularity(value: object) -> PeriodGranularity | None:
 
 
 def _has_members(value: Mapping[object, object]) -> bool:
-    """Tell whether it is more than a name: Druid writes ALL as `{"type": "all"}`."""
+    """Whether an object has more than the name in `type`, as Druid's `{"type": "all"}`."""
     return value.keys() != {"type"} or value["type"] in ("period", "duration")
 
 
@@ -125,7 +125,7 @@ def _unknown(name: object, known: tuple[str, ...], what: str) -> Exception:
 
 
 class GranularitySpec(Section):
-    """How rows are divided into time chunks, and whether equal ones of a time become one."""
+    """Time chunks, truncation of times, and rollup of rows with equal dimensions and time."""
 
     part = "granularitySpec"
     others = MappingProxyType(
@@ -143,7 +143,7 @@ class GranularitySpec(Section):
     query_granularity: Annotated[
         PeriodGranularity | None, BeforeValidator(read_query_granularity)
     ] = None
-    """None: times are stored as they are."""
+    """None: times are not truncated."""
     rollup: Flag = False
 
     @field_validator("query_granularity")
@@ -151,9 +151,9 @@ class GranularitySpec(Section):
     def _fits_into_a_chunk(
         cls, value: PeriodGranularity | None, info: ValidationInfo
     ) -> PeriodGranularity | None:
-        """Refuse ALL with anything but the one chunk of ALL.
+        """Refuse query granularity ALL unless the segment granularity is ALL as well.
 
-        Source: Druid's `SegmentAllocateAction`, which finds a row no segment then.
+        Source: Druid's `SegmentAllocateAction`, which otherwise finds no segment for a row.
         """
         segment = info.data.get("segment_granularity", Granularity.ALL)
         if value == EVERYTHING and segment is not Granularity.ALL:
@@ -165,7 +165,7 @@ class GranularitySpec(Section):
 
     @property
     def chunks(self) -> Granularity | PeriodChunks:
-        """The time chunks, as tasks are told them."""
+        """The time chunks, in the form of the contract."""
         configured = self.segment_granularity
         if isinstance(configured, Granularity):
             return configured
@@ -175,14 +175,14 @@ class GranularitySpec(Section):
 
     @property
     def truncation(self) -> Truncation | None:
-        """What times are cut down to, as tasks are told it."""
+        """The truncation of times, in the form of the contract; None: there is none."""
         cut = self.query_granularity
         if cut is None:
             return None
         return Truncation(period=cut.period, time_zone=cut.time_zone, origin=cut.origin)
 
     def normalised(self) -> dict[str, object]:
-        """Return it as GET writes it: ALL and NONE are objects."""
+        """Return the granularitySpec as GET writes it: ALL and NONE are objects."""
         chunks, cut = self.segment_granularity, self.query_granularity
         section = super().normalised()
         if chunks is Granularity.ALL:

@@ -1,4 +1,4 @@
-"""When a supervisor rests because nothing comes: the `idleConfig` of a spec.
+"""The `idleConfig` of a spec: a supervisor becomes idle while no records arrive.
 
 Source: Druid's docs, "Idle configuration"; IdleConfig: the period is positive, and ten minutes
 unless the operator or the spec says otherwise.
@@ -16,7 +16,7 @@ _MILLIS_MAX = DURATION_MAX // timedelta(milliseconds=1)
 
 
 class IdleConfig(Section):
-    """Whether tasks end while nothing comes, and how long that is waited for."""
+    """Whether tasks end while no records arrive, and after how long."""
 
     part = "idleConfig"
 
@@ -25,5 +25,5 @@ class IdleConfig(Section):
 
     @property
     def after(self) -> timedelta | None:
-        """How long nothing has to come; None: it never rests."""
+        """Time without records after which tasks end; None: idling is off."""
         return timedelta(milliseconds=self.inactive_after_millis) if self.enabled else None

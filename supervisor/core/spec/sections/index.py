@@ -1,4 +1,4 @@
-"""How Parquet files are written: the `indexSpec` of a spec's tuningConfig."""
+"""The `indexSpec` of a spec's tuningConfig: compression and encoding of Parquet files."""
 
 from types import MappingProxyType
 from typing import Annotated, Literal
@@ -10,16 +10,16 @@ from supervisor.core.values.field_types import FieldName, Whole, one_of, shown, 
 from tasks.contract.ingest_spec import FileFormat
 
 COLUMNS_MAX = 1_000
-"""Columns without a dictionary that a spec can name."""
+"""The maximum of columns without a dictionary that a spec can name."""
 PLAIN = frozenset({"uncompressed", "none"})
-"""Druid's words for files that are not compressed."""
+"""Druid's names for files without compression."""
 
 _CODECS = ("lz4", "lzf", "zstd", "uncompressed", "none")
 _NAME: TypeAdapter[str] = TypeAdapter(FieldName)
 
 
 def _read_codec(value: object) -> object:
-    """Take any case, as Druid does."""
+    """Read a codec's name in any case, as Druid does."""
     if isinstance(value, str) and value.lower() in _CODECS:
         return value.lower()
     return one_of(value, _CODECS, "is no compression")
@@ -48,7 +48,7 @@ def _read_dictionaries(value: object) -> object:
 
 
 class IndexSpec(Section):
-    """What of Druid's storage format means something for Parquet, and what Parquet has beside."""
+    """The fields of Druid's indexSpec that apply to Parquet, and fields for Parquet alone."""
 
     part = "indexSpec"
     others = MappingProxyType(
@@ -70,12 +70,12 @@ class IndexSpec(Section):
     dimension_compression: Annotated[
         Literal["lz4", "lzf", "zstd", "uncompressed", "none"], BeforeValidator(_read_codec)
     ] = "lz4"
-    """Files are zstd for each of them but the last two: lz4 is what Druid writes out unasked."""
+    """Files are zstd unless this is uncompressed or none; lz4 is the default that Druid writes."""
     zstd_level: Annotated[Whole, Field(ge=1, le=19), OURS] = 3
     dictionary_encoding: Annotated[
         bool | tuple[str, ...], BeforeValidator(_read_dictionaries), OURS
     ] = True
-    """A list: of the columns without."""
+    """A list: the columns without a dictionary."""
 
     @property
     def compressed(self) -> bool:
@@ -83,7 +83,7 @@ class IndexSpec(Section):
         return self.dimension_compression not in PLAIN
 
     def contract(self) -> FileFormat:
-        """Return it as those who write files are told."""
+        """Return the file format in the form of the contract."""
         columns = self.dictionary_encoding
         return FileFormat(
             compressed=self.compressed,

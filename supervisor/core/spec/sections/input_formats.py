@@ -1,4 +1,4 @@
-"""How a record is written: the `inputFormat` of a spec.  Names on the wire are Druid's."""
+"""The `inputFormat` of a spec: the format of a record.  Names on the wire are Druid's."""
 
 from types import MappingProxyType
 from typing import Annotated, Literal, Self
@@ -25,11 +25,11 @@ from tasks.contract.wire import Wire
 from tasks.rows.sql.java_regex import RegexError, groups_of
 
 _CTRL_A = "\x01"
-"""Between the values of a list, unless a spec says otherwise: Druid's default."""
+"""Default delimiter between the values of a list, as in Druid."""
 _LIST_DELIMITER_MAX = 100
-"""Druid's console gives a UUID for one that no value has."""
+"""Characters of a delimiter; long, as Druid's console sends a UUID that no value contains."""
 _KEEPS_NULLS = Ignored((False, True))
-"""Druid has it for json alone, and its console writes it into any format."""
+"""Druid has `keepNullColumns` for json alone, but its console writes it into any format."""
 _ONE_OBJECT = "a record is one JSON object, and one with several is rejected as not-json"
 _NO_HEADER = Unsupported("a record has no header: name the columns", (False,))
 _UNKNOWN = "is not an input format"
@@ -79,13 +79,13 @@ class _Format(Section):
     others = MappingProxyType({"keepNullColumns": _KEEPS_NULLS})
 
     def normalised(self) -> dict[str, object]:
-        """Return it as GET writes it: without what is at its default, but with the type."""
+        """Return the format as GET writes it: the type, and fields that differ from the default."""
         whole = self.model_dump(mode="json", exclude_defaults=True)
         return {"type": self.model_dump()["type"]} | whole
 
 
 class _Named(_Format):
-    """A format whose values have names of their own."""
+    """A format whose values have names, such as JSON."""
 
     flatten_spec: FlattenSpec | None = None
 
@@ -96,7 +96,7 @@ class _Named(_Format):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Fields that the spec itself names, in order."""
+        """The fields that the spec names, in order."""
         return tuple(f.name for f in self.flatten_spec.fields) if self.flatten_spec else ()
 
     def _fields(self) -> JsonFormat:
@@ -127,7 +127,7 @@ class JsonInputFormat(_Named):
     type: Literal["json"] = "json"
 
     def contract(self) -> JsonFormat:
-        """Return it as tasks are told it."""
+        """Return the format in the form of the contract."""
         return self._fields()
 
 
@@ -139,12 +139,12 @@ class AvroInputFormat(_Named):
     type: Literal["avro_stream"] = "avro_stream"
     avro_bytes_decoder: Decoder
     binary_as_string: Flag = False
-    """Bytes are UTF-8 text; else they are written as base64."""
+    """Whether bytes are read as UTF-8 text; otherwise they become base64."""
     extract_unions_by_type: Flag = False
-    """A value of a union of several types is an object, its one key the name of its type."""
+    """Whether a value of a union is an object whose one key is the name of the value's type."""
 
     def contract(self) -> AvroFormat:
-        """Return it as tasks are told it."""
+        """Return the format in the form of the contract."""
         return AvroFormat(
             schemas=self.avro_bytes_decoder.contract(),
             fields=self._fields(),
@@ -162,19 +162,19 @@ class ProtobufInputFormat(_Named):
     proto_bytes_decoder: MessageDecoder
 
     def contract(self) -> ProtobufFormat:
-        """Return it as tasks are told it."""
+        """Return the format in the form of the contract."""
         return ProtobufFormat(schemas=self.proto_bytes_decoder.contract(), fields=self._fields())
 
 
 class _ByPlace(_Format):
-    """A format whose values have no names but those that the spec gives them, in order."""
+    """A format of values without names; the spec's `columns` name them in order."""
 
     columns: Columns
     list_delimiter: ListDelimiter | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Fields that the spec itself names, in order."""
+        """The fields that the spec names, in order."""
         return self.columns
 
 
@@ -193,7 +193,7 @@ class _Delimited(_ByPlace):
     delimiter: Delimiter
 
     def contract(self) -> TextFormat:
-        """Return it as tasks are told it."""
+        """Return the format in the form of the contract."""
         return TextFormat(
             type=self.type,
             columns=self.columns,
@@ -240,7 +240,7 @@ class RegexInputFormat(_ByPlace):
         return self
 
     def contract(self) -> RegexFormat:
-        """Return it as tasks are told it."""
+        """Return the format in the form of the contract."""
         return RegexFormat(
             pattern=self.pattern,
             columns=self.columns,
@@ -264,14 +264,14 @@ PlainFormat = Annotated[
 
 
 class HeaderFormat(Wire):
-    """Headers are texts."""
+    """The encoding of header values, which are read as texts."""
 
     type: Literal["string"] = "string"
     encoding: HeaderEncoding = HeaderEncoding.UTF_8
 
 
 class KafkaInputFormat(_Format):
-    """What stands beside a record's value is fields as well."""
+    """A format in which key, headers, timestamp and topic of a record are fields as well."""
 
     part, title = "kafkaFormat", "inputFormat of type kafka"
 
@@ -285,11 +285,11 @@ class KafkaInputFormat(_Format):
     topic_column_name: FieldName = "kafka.topic"
 
     def value_contract(self) -> ValueFormat | None:
-        """Return how the value is written, as tasks are told it."""
+        """Return the format of the value, in the form of the contract; None: none is given."""
         return None if self.value_format is None else self.value_format.contract()
 
     def columns_contract(self) -> KafkaColumns:
-        """Return which other fields there are, as tasks are told it."""
+        """Return the fields beside the value, in the form of the contract."""
         return KafkaColumns(
             timestamp=self.timestamp_column_name,
             topic=self.topic_column_name,
@@ -301,13 +301,13 @@ class KafkaInputFormat(_Format):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Fields that the spec itself names, in order."""
+        """The fields that the spec names, in order."""
         own = (self.timestamp_column_name, self.topic_column_name)
         key = () if self.key_format is None else (self.key_column_name,)
         return (*(() if self.value_format is None else self.value_format.names), *own, *key)
 
     def normalised(self) -> dict[str, object]:
-        """Return it as GET writes it: the formats within it, too."""
+        """Return the format as GET writes it, inner formats included."""
         section = super().normalised()
         inner = {"valueFormat": self.value_format, "keyFormat": self.key_format}
         section |= {name: one.normalised() for name, one in inner.items() if one is not None}

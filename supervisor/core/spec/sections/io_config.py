@@ -1,4 +1,4 @@
-"""Where to read and how to divide the reading: the `ioConfig` of a spec."""
+"""The `ioConfig` of a spec: topics, bounds, and how partitions are divided among tasks."""
 
 import re
 from collections.abc import Mapping
@@ -43,10 +43,10 @@ from tasks.contract.kafka_client import KafkaClient
 from tasks.contract.offsets import TopicPartition
 
 COMPLETION_TIMEOUT = timedelta(minutes=30)
-"""Druid's default."""
+"""The default of completionTimeout, as in Druid."""
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _INTERNAL = ("__", "tidegate.")
-"""How the names of topics begin that no pattern matches: Kafka's own, and Tidegate's."""
+"""Prefixes of internal topics, Kafka's and Tidegate's, which no pattern matches."""
 
 
 def _checked_topic(name: str) -> str:
@@ -65,7 +65,7 @@ def _checked_pattern(text: str) -> str:
 
 
 def _judged_properties(notes: SpecProblems, written: object, pointer: str) -> object:
-    """Note each property that is refused, or has no effect, where it stands."""
+    """Return the checked properties; note each that is refused or has no effect at its pointer."""
     try:
         read = read_properties(written, pointer)
     except InvalidSpec as error:
@@ -83,7 +83,7 @@ TopicPattern = Annotated[str, Field(strict=True), AfterValidator(_checked_patter
 
 
 def _check_bounded(notes: SpecProblems, kept: Mapping[str, object], pointer: str) -> None:
-    """Refuse a range of several topics, and warn that the range says where it begins."""
+    """Refuse bounds with a topicPattern, and warn of fields that the bounds override."""
     if not isinstance(kept.get("boundedStreamConfig"), Mapping):
         return
     if "topicPattern" in kept:
@@ -99,7 +99,7 @@ def _check_bounded(notes: SpecProblems, kept: Mapping[str, object], pointer: str
 
 
 def _check_source(notes: SpecProblems, kept: dict[str, object], pointer: str) -> None:
-    """Exactly one of topic and topicPattern; where that is wrong, a stand-in lets the rest be."""
+    """Require one of topic and topicPattern; after an error a stand-in lets the rest be checked."""
     if "topic" in kept and "topicPattern" in kept:
         hint = "keep one of them"
         notes.refuse(f"{pointer}/topicPattern", "topic is given as well", hint)
@@ -111,7 +111,7 @@ def _check_source(notes: SpecProblems, kept: dict[str, object], pointer: str) ->
 
 
 class KafkaIoConfig(Section):
-    """Where to read and how to divide the reading.  Names on the wire are Druid's."""
+    """The source of a supervisor and the division into tasks.  Names on the wire are Druid's."""
 
     part = "ioConfig"
     others = MappingProxyType(
@@ -134,34 +134,36 @@ class KafkaIoConfig(Section):
 
     topic: Annotated[Topic | None, RESTART_TASKS] = None
     topic_pattern: Annotated[TopicPattern | None, RESTART_TASKS] = None
-    """Instead of `topic`: every topic whose whole name matches, also one that is made later."""
+    """Instead of `topic`: every topic whose whole name matches, also one that is created later."""
     consumer_properties: Annotated[
         dict[str, JsonValue], Translate(_judged_properties), RESTART_TASKS
     ]
     """Property -> value, the names in lower case; secrets are references only."""
     input_format: Annotated[InputFormat, RESTART_TASKS]
     task_count: Annotated[Whole, Field(ge=1, le=1_000), RESTART_TASKS] = 1
-    """Groups that read at once; each reads every `task_count`-th partition."""
+    """Number of task groups; each reads every `task_count`-th partition."""
     replicas: Annotated[Whole, Field(ge=1, le=10), HOT] = 1
     """Tasks that read the same range side by side; the first to publish wins."""
     task_duration: Annotated[LongDuration, HOT] = timedelta(hours=1)
     start_delay: Annotated[Duration, HOT] = timedelta(0)
     period: Annotated[LongDuration, HOT] = timedelta(seconds=30)
     use_earliest_offset: Annotated[Flag, HOT] = False
-    """Where to begin without committed offsets; partitions found later begin at the earliest."""
+    """Whether reading without committed offsets begins at the earliest offset, else at the latest.
+    Partitions that are added later begin at the earliest."""
     completion_timeout: Annotated[LongDuration, HOT] = COMPLETION_TIMEOUT
     stop_task_count: Annotated[Annotated[Whole, Field(ge=1, le=1_000)] | None, HOT] = None
     """Groups handed off at once; None: all that are due."""
     late_message_rejection_period: Annotated[LongDuration | None, RESTART_TASKS] = None
-    """Rows that are older than the beginning of their range, less this, are thrown away."""
+    """Rows earlier than the opening of their range minus this period are thrown away."""
     late_message_rejection_start_date_time: Annotated[Moment | None, RESTART_TASKS] = None
-    """Rows before it are thrown away."""
+    """Rows earlier than this time are thrown away."""
     early_message_rejection_period: Annotated[LongDuration | None, RESTART_TASKS] = None
-    """Rows later than the beginning of their range, `task_duration` and this are thrown away."""
+    """Rows later than the opening of their range plus `task_duration` plus this period are thrown
+    away."""
     bounded_stream_config: Annotated[BoundedStreamConfig | None, RESTART_TASKS] = None
-    """These ranges are read, once; None: all that comes, for ever."""
+    """Offset ranges that are read once; None: the topic is read for ever."""
     idle_config: Annotated[IdleConfig | None, HOT] = None
-    """Tasks end while nothing comes; None: they wait for it."""
+    """Whether tasks end while no records arrive; None: tasks keep waiting."""
 
     @classmethod
     def check(
@@ -171,17 +173,17 @@ class KafkaIoConfig(Section):
         kept: dict[str, object],
         pointer: str,
     ) -> None:
-        """Ask for one source, and for one of the two places where reading begins."""
+        """Require one source, and check bounds against the other fields."""
         pattern = kept.get("topicPattern")
         if pattern is not None and written.get("stream") == pattern and not written.get("topic"):
-            kept.pop("topic", None)  # as Druid writes it again
+            kept.pop("topic", None)  # `stream` repeats the pattern, as in Druid
         _check_source(notes, kept, pointer)
         _check_bounded(notes, kept, pointer)
 
     @field_validator("consumer_properties", mode="before")
     @classmethod
     def _may_reach_a_client(cls, value: object) -> object:
-        """Checked again whenever a spec is loaded: an old row may hold what is now refused."""
+        """Check the properties on each load, because an old row may have properties now refused."""
         try:
             return read_properties(value, "").properties
         except InvalidSpec as error:
@@ -209,7 +211,10 @@ class KafkaIoConfig(Section):
         return self
 
     def bounds(self, begun: datetime) -> tuple[datetime | None, datetime | None]:
-        """Return the earliest and the latest time of a row whose range was opened at `begun`."""
+        """Return the earliest and latest time of a row whose range was opened at `begun`.
+
+        None: there is no such bound.
+        """
         late, early = self.late_message_rejection_period, self.early_message_rejection_period
         first = self.late_message_rejection_start_date_time
         try:
@@ -217,40 +222,40 @@ class KafkaIoConfig(Section):
                 first if late is None else begun - late,
                 None if early is None else begun + self.task_duration + early,
             )
-        except OverflowError:  # so far away that no row can be there
+        except OverflowError:  # a bound so far away that no row can exceed it
             return first, None
 
     @property
     def bounds_move(self) -> bool:
-        """Which rows are thrown away counts from the opening of their range."""
+        """Whether the bounds for late and early rows count from the opening of a range."""
         periods = (self.late_message_rejection_period, self.early_message_rejection_period)
         return any(period is not None for period in periods)
 
     @property
     def stream(self) -> str:
-        """The topic, or the pattern of several; Druid's word."""
+        """The topic, or the pattern of several topics; `stream` is Druid's word."""
         return self.topic or self.topic_pattern or ""
 
     def reads(self, topic: str) -> bool:
-        """Whether a topic is one of those that are read."""
+        """Whether the supervisor reads a topic of this name."""
         if self.topic_pattern is None:
             return topic == self.topic
         return not topic.startswith(_INTERNAL) and read_pattern(self.topic_pattern).matches(topic)
 
     @property
     def idle_after(self) -> timedelta | None:
-        """How long nothing has to come until no task runs; None: tasks wait for ever."""
+        """Time without records after which no task runs; None: tasks wait for ever."""
         return None if self.idle_config is None else self.idle_config.after
 
     @property
     def starts(self) -> dict[TopicPartition, int] | None:
-        """Where the ranges begin that are read once; None: it is not bounded."""
+        """Partition -> start offset of the bounded ranges; None: the supervisor is not bounded."""
         found = self.bounded_stream_config
         return None if found is None else self._of_topic(found.start_sequence_numbers)
 
     @property
     def ends(self) -> dict[TopicPartition, int] | None:
-        """Where the ranges end, exclusive; None: it is not bounded."""
+        """Partition -> end offset, exclusive, of the bounded ranges; None: it is not bounded."""
         found = self.bounded_stream_config
         return None if found is None else self._of_topic(found.end_sequence_numbers)
 
@@ -259,14 +264,14 @@ class KafkaIoConfig(Section):
 
     @property
     def value_format(self) -> ValueFormat | None:
-        """How values are written, as tasks are told it; None: they are not looked at."""
+        """The format of values, in the form of the contract; None: values are not read."""
         if isinstance(self.input_format, KafkaInputFormat):
             return self.input_format.value_contract()
         return self.input_format.contract()
 
     @property
     def kafka_columns(self) -> KafkaColumns | None:
-        """Which parts beside the value are fields, as tasks are told it."""
+        """The fields beside the value, in the form of the contract; None: there are none."""
         spec = self.input_format
         return spec.columns_contract() if isinstance(spec, KafkaInputFormat) else None
 
@@ -276,7 +281,7 @@ class KafkaIoConfig(Section):
         return client_of(self.consumer_properties)
 
     def normalised(self) -> dict[str, object]:
-        """Return it as GET writes it; `stream` is the topic or the pattern."""
+        """Return the ioConfig as GET writes it; `stream` is the topic or the pattern."""
         section = super().normalised() | {"stream": self.stream}
         if (moment := self.late_message_rejection_start_date_time) is not None:
             section["lateMessageRejectionStartDateTime"] = moment.isoformat()

@@ -1,8 +1,8 @@
-"""The `consumerProperties` of a spec as the one typed model that Kafka clients are made from.
+"""The `consumerProperties` of a spec, checked and read into a typed `KafkaClient`.
 
     document ─ names in lower case ─ allowed, owned or denied? ─ secrets by reference ─► KafkaClient
 
-No message repeats a value: what stands in the wrong place may be a secret.
+No error message repeats a value, because a misplaced value may be a secret.
 """
 
 import re
@@ -51,7 +51,7 @@ _CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029]")
 _JAAS_CHARACTERS_MAX = 4_000
 _PROPERTIES_MAX = 100
 _ALIKE = 0.8
-"""Most names of properties are much alike: below it another one is meant, not a slip."""
+"""Minimum similarity of a name to suggest it; high, because most property names are similar."""
 _MECHANISM_HINT = (
     "others, such as OAUTHBEARER, GSSAPI and AWS_MSK_IAM, are not built: use one of these, or a "
     "client's certificate"
@@ -67,10 +67,10 @@ _FIXED_WHY = {
 
 @dataclass(frozen=True)
 class ReadProperties:
-    """Properties that are fit to be stored, and the client they describe."""
+    """Checked properties, and the client that they describe."""
 
     properties: dict[str, JsonValue]
-    """As given, the names trimmed and in lower case."""
+    """The properties as given, with names trimmed and in lower case."""
     client: KafkaClient
     warnings: tuple[str, ...] = ()
 
@@ -85,12 +85,12 @@ def client_of(properties: Mapping[str, JsonValue]) -> KafkaClient:
 
 
 def read_properties(document: object, pointer: str = POINTER) -> ReadProperties:
-    """Check `consumerProperties` as they stand in a document at `pointer`.
+    """Check the `consumerProperties` of a document; `pointer` leads to them.
+
+    `sasl.jaas.config` is accepted in one closed form and rebuilt, never passed on (CVE-2023-25194).
 
     Raises:
         InvalidSpec: with an error for each property that is missing, refused or wrong.
-
-    `sasl.jaas.config` is read in one closed form and rebuilt, never passed on (CVE-2023-25194).
     """
     if not isinstance(document, Mapping):
         message = "must be an object" if document is not None else "is required"
@@ -118,9 +118,9 @@ class _Reading:
     names: dict[str, str] = field(default_factory=dict)
     """Field -> the property that set it."""
     refused: set[str] = field(default_factory=set)
-    """Fields that are not set because what was given is wrong."""
+    """Fields that are not set because the given value is wrong."""
     needs_scram: bool = False
-    """A ScramLoginModule was named."""
+    """Whether the JAAS configuration names a ScramLoginModule."""
 
     def refuse(self, name: str, message: str, hint: str = "") -> None:
         self.errors.append(FieldError(f"{self.pointer}/{pointer_part(name)}", message, hint))
@@ -165,7 +165,7 @@ class _Reading:
         self.properties[name] = value
 
     def set_field(self, given: str, name: str, value: object) -> None:
-        """Set the field behind `name`, unless another name has set it to something else."""
+        """Set the field of property `name`; refuse if another property has set another value."""
         known = FIELDS[name]
         if known in self.fields and self.fields[known] != value:
             self.refuse(
@@ -258,7 +258,7 @@ class _Reading:
             self.needs_scram = True
 
     def client(self) -> KafkaClient | None:
-        """Return the client, if nothing is wrong so far and the fields fit together."""
+        """Return the client; None: there are errors, or the fields do not fit together."""
         if "bootstrap_servers" not in self.fields | dict.fromkeys(self.refused):
             self.refuse("bootstrap.servers", "bootstrap.servers is required", "give host:port")
         self._check_together()
@@ -269,7 +269,7 @@ class _Reading:
         except ValidationError as error:
             for wrong in error.errors(include_input=False, include_url=False):
                 known = str(wrong["loc"][0]) if wrong["loc"] else "security_protocol"
-                # A field's alias is its name in camelCase; ours are told apart without case.
+                # A field's alias is its name in camelCase; field names are compared without case.
                 flat = known.replace("_", "").lower()
                 matches = (n for f, n in self.names.items() if f.replace("_", "") == flat)
                 name = next(matches, "security.protocol")
@@ -315,7 +315,7 @@ def _are_brokers(value: str) -> bool:
 
 
 def _unquoted(text: str) -> str:
-    """Return what stands between two quotes, of either kind."""
+    """Return a quoted text without its quotes, single or double, and unescaped."""
     return re.sub(r"\\(.)", r"\1", text[1:-1])
 
 
@@ -331,7 +331,7 @@ def _is_text(value: JsonValue, wanted: str) -> bool:
 
 
 def _whole_number(value: JsonValue) -> int | None:
-    """Return a whole number that is given as one, or in text as properties are."""
+    """Return a whole number given as a number or as text; None: the value is neither."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     if isinstance(value, str) and re.fullmatch(r"[0-9]{1,12}", value.strip(), re.ASCII):

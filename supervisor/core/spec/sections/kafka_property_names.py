@@ -1,7 +1,8 @@
-"""Which Kafka client properties a spec may set: allowed, owned by Tidegate, denied.
+"""The allow-list of Kafka client properties: which of them a spec may set.
 
-A property can run code (`plugin.library.paths` is loaded while a client is made), read files
-(`*.location`) or call addresses (`sasl.oauthbearer.*`), so what is not allowed is refused.
+A property can run code (`plugin.library.paths` is loaded while a client is created), read files
+(`*.location`) or call addresses (`sasl.oauthbearer.*`).  So any property that is not on the list is
+refused.
 
 Source: measured with librdkafka; for the Java client CVE-2023-25194, CVE-2024-31141 and
 CVE-2025-27817.
@@ -12,18 +13,18 @@ from enum import Enum
 
 
 class PropertyRule(Enum):
-    """What a spec may do with a property."""
+    """The rule for one property in a spec."""
 
     FIELD = "field"
-    """It is a field of `tasks.contract.kafka_client.KafkaClient`."""
+    """Allowed: a field of `tasks.contract.kafka_client.KafkaClient`."""
     FIXED = "fixed"
-    """One value is allowed, the one that holds anyway."""
+    """Allowed with one value, which is in force anyway."""
     IDLE = "idle"
     """Allowed, without effect: the client's own value is used."""
     JAAS = "jaas"
-    """Read for its user name and its secret, never passed on."""
+    """Allowed: read for its user name and its secret, never passed on."""
     PROVIDER = "provider"
-    """Where the secrets lie."""
+    """Allowed: the object with references to secrets."""
     OWNED = "owned"
     DENIED = "denied"
     UNKNOWN = "unknown"
@@ -55,7 +56,7 @@ FIELDS = {
     "session.timeout.ms": "session_timeout_ms",
     "metadata.max.age.ms": "metadata_max_age_ms",
 }
-"""Property -> field of `KafkaClient`; the Java client's names and librdkafka's for one thing."""
+"""Property -> field of `KafkaClient`; with both the Java client's and librdkafka's names."""
 
 SECRET_FIELDS = frozenset({"sasl_password", "ssl_key_pem", "ssl_key_password"})
 NUMBER_FIELDS = frozenset(
@@ -69,7 +70,7 @@ NUMBER_FIELDS = frozenset(
     }
 )
 SECRET_NAMES = tuple(name for name, field in FIELDS.items() if field in SECRET_FIELDS)
-"""Properties whose value is a secret, so that a spec can only say where it lies."""
+"""Properties whose value is a secret, for which a spec can only give a reference."""
 
 FIXED = {
     "isolation.level": "read_committed",
@@ -77,7 +78,7 @@ FIXED = {
     "ssl.truststore.type": "PEM",
     "ssl.keystore.type": "PEM",
 }
-"""Property -> the one value a spec may give."""
+"""Property -> the one value that a spec may give."""
 
 IDLE = frozenset(
     {
@@ -133,11 +134,11 @@ INSTEAD = {
     "ssl.enabled.protocols": _VERSIONS,
     "ssl.cipher.suites": _VERSIONS,
 }
-"""What to do about a property of either client that a spec may not set, where there is a way."""
+"""Property that a spec may not set, of either client -> what to do instead."""
 
 
 def standing(name: str) -> PropertyRule:
-    """Return what a spec may do with the property `name`, given in lower case and trimmed."""
+    """Return the rule for the property `name`, given in lower case and trimmed."""
     if name in FIELDS:
         return PropertyRule.FIELD
     if name in FIXED:

@@ -1,4 +1,4 @@
-"""What is counted and summed: the `metricsSpec` of a spec.  Names on the wire are Druid's."""
+"""The `metricsSpec` of a spec: aggregators.  Names on the wire are Druid's."""
 
 from collections.abc import Sequence
 from types import MappingProxyType
@@ -24,7 +24,7 @@ _Float = Literal["floatSum", "floatMin", "floatMax", "floatFirst", "floatLast", 
 
 
 class CountAggregator(Section):
-    """How many records."""
+    """The number of records."""
 
     part, title = "countMetric", "a count"
 
@@ -32,12 +32,12 @@ class CountAggregator(Section):
     name: ColumnName
 
     def contract(self) -> Metric:
-        """Return it as tasks are told it."""
+        """Return the aggregator in the form of the contract."""
         return Metric(name=self.name, of="count")
 
 
 class NumberAggregator(Section):
-    """A sum, an extreme or one of a field's numbers; sums and extremes also of an expression."""
+    """Sum, min, max, first, last or any of a field; sum, min and max also of an expression."""
 
     part, title = "numberMetric", "a sum, an extreme, one of the numbers"
     others = MappingProxyType({"timeColumn": _TIME_COLUMN})
@@ -63,7 +63,7 @@ class NumberAggregator(Section):
         return self
 
     def contract(self) -> Metric:
-        """Return it as tasks are told it."""
+        """Return the aggregator in the form of the contract."""
         kind = next(k for k in ("long", "double", "float") if self.type.startswith(k))
         return Metric.model_validate(
             {
@@ -77,7 +77,7 @@ class NumberAggregator(Section):
 
 
 class TextAggregator(Section):
-    """One of a field's texts."""
+    """The first, last or any of a field's texts."""
 
     part, title = "textMetric", "one of the texts"
     others = MappingProxyType(
@@ -93,7 +93,7 @@ class TextAggregator(Section):
     field_name: FieldName
 
     def contract(self) -> Metric:
-        """Return it as tasks are told it."""
+        """Return the aggregator in the form of the contract."""
         of = self.type.removeprefix("string").lower()
         return Metric.model_validate(
             {"name": self.name, "of": of, "type": "string", "field": self.field_name}
@@ -101,7 +101,7 @@ class TextAggregator(Section):
 
 
 class SketchAggregator(Section):
-    """A sketch of how many different values a field has: an HLL sketch of Apache DataSketches."""
+    """An HLL sketch of Apache DataSketches, which estimates a field's distinct values."""
 
     part, title = "sketchMetric", "an HLL sketch"
     others = MappingProxyType(
@@ -117,10 +117,10 @@ class SketchAggregator(Section):
     name: ColumnName
     field_name: FieldName
     lg_k: Annotated[Whole, Field(ge=4, le=21)] = 12
-    """Binary logarithm of the sketch's size: the error is about 1.04 / sqrt(2^lgK)."""
+    """Binary logarithm of the sketch's size; the relative error is about 1.04 / sqrt(2^lgK)."""
 
     def contract(self) -> Metric:
-        """Return it as tasks are told it."""
+        """Return the aggregator in the form of the contract."""
         return Metric(
             name=self.name,
             of="distinct",
@@ -131,7 +131,7 @@ class SketchAggregator(Section):
 
 
 class ThetaAggregator(Section):
-    """A theta sketch of Apache DataSketches: different values, whose sets can be intersected."""
+    """A theta sketch of Apache DataSketches: distinct values, as sets that can be intersected."""
 
     part, title = "thetaMetric", "a theta sketch"
     others = MappingProxyType(
@@ -148,8 +148,8 @@ class ThetaAggregator(Section):
     name: ColumnName
     field_name: FieldName
     size: Annotated[Whole, Field(ge=16, le=1 << 26)] = 16_384
-    """How many different values are counted exactly, a power of two; the error of more is about
-    1 / sqrt(size)."""
+    """Number of distinct values that are counted exactly, a power of two.  Beyond it the relative
+    error is about 1 / sqrt(size)."""
 
     @field_validator("size")
     @classmethod
@@ -160,7 +160,7 @@ class ThetaAggregator(Section):
         return value
 
     def contract(self) -> Metric:
-        """Return it as tasks are told it."""
+        """Return the aggregator in the form of the contract."""
         return Metric(
             name=self.name,
             of="theta",
@@ -183,7 +183,7 @@ PlainAggregator = Annotated[_Plain, Field(discriminator="type"), _KINDS]
 class FilteredAggregator(Section):
     """An aggregator of the rows that a filter matches.
 
-    Source: Druid's `FilteredAggregatorFactory.getName`, of whose name it is.
+    Source: Druid's `FilteredAggregatorFactory.getName`, for the column's name.
     """
 
     part, title = "filteredMetric", "a filtered metric"
@@ -192,7 +192,7 @@ class FilteredAggregator(Section):
     aggregator: PlainAggregator
     filter: Annotated[Filter, FILTER]
     own_name: ColumnName | None = Field(default=None, alias="name")
-    """The column's name; None: that of the aggregator within."""
+    """The column's name; None: the name of the inner aggregator."""
 
     @field_validator("own_name", mode="before")
     @classmethod
@@ -210,7 +210,7 @@ class FilteredAggregator(Section):
         return self.own_name or self.aggregator.name
 
     def contract(self) -> Metric:
-        """Return it as tasks are told it."""
+        """Return the aggregator in the form of the contract."""
         overrides = {"name": self.name, "filter": self.filter}
         return self.aggregator.contract().model_copy(update=overrides)
 
@@ -219,7 +219,7 @@ Aggregator = Annotated[_Plain | FilteredAggregator, Field(discriminator="type"),
 
 
 def fields_of(metrics: Sequence[Aggregator]) -> frozenset[str]:
-    """Return the fields that metrics are made of; those of filters are not counted."""
+    """Return the input fields of metrics, without those of their filters."""
     fields: set[str] = set()
     for metric in (one.contract() for one in metrics):
         if metric.field is not None:
@@ -230,10 +230,10 @@ def fields_of(metrics: Sequence[Aggregator]) -> frozenset[str]:
 
 
 def check_metrics(metrics: Sequence[Aggregator], *, rollup: bool) -> None:
-    """Refuse names that repeat, and sketches of single rows.
+    """Refuse repeated names, and sketches without rollup.
 
     Raises:
-        PydanticCustomError: naming the first.
+        PydanticCustomError: names the first wrong metric.
     """
     names = [metric.name for metric in metrics]
     twice = [name for name in names if names.count(name) > 1]

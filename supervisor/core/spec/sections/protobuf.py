@@ -1,7 +1,7 @@
-"""Which message a Protobuf record is read as: the `protoBytesDecoder` of a format.
+"""The `protoBytesDecoder` of a format: the source of the message type of Protobuf records.
 
-Descriptors stand in the spec, where they are read when the spec is, or in a registry.  Nothing
-here asks a network or opens a file.
+The descriptors are in the spec, and read together with it, or in a schema registry.  This module
+uses no network and opens no file.
 """
 
 from types import MappingProxyType
@@ -24,7 +24,7 @@ _MESSAGE_MAX = 1_000
 
 
 class InlineDescriptorDecoder(Section):
-    """Records are the bytes of one message, whose descriptors stand in the spec."""
+    """Decoder of records of one message type, whose descriptors are in the spec."""
 
     part, title = "oneMessage", "protoBytesDecoder of type inline"
 
@@ -32,7 +32,7 @@ class InlineDescriptorDecoder(Section):
     descriptor_string: Annotated[Text, Field(min_length=1, max_length=TEXT_MAX)]
     """A FileDescriptorSet in base64."""
     proto_message_type: Annotated[Text, Field(min_length=1, max_length=_MESSAGE_MAX)] | None = None
-    """None: the only one."""
+    """Full name of the message; None: the only one of the descriptor."""
 
     @model_validator(mode="after")
     def _has_the_message(self) -> Self:
@@ -47,16 +47,19 @@ class InlineDescriptorDecoder(Section):
         return self
 
     def contract(self) -> OneMessage:
-        """Return it as tasks are told it."""
+        """Return the decoder in the form of the contract."""
         found = read_descriptors(self.descriptor_string, self.proto_message_type)
         return OneMessage(text=self.descriptor_string, message=found.message)
 
 
 class MessageRegistryDecoder(RegistryDecoder):
-    """Records begin with a byte 0, the number of a schema in a registry and a message's place."""
+    """Decoder of records that begin with byte 0, a schema's id in a registry and a message's place.
+
+    The place is the message's index path in the schema.
+    """
 
     def contract(self) -> RegistrySchemas:
-        """Return it as tasks are told it."""
+        """Return the decoder in the form of the contract."""
         registry = super().contract().registry
         return RegistrySchemas(registry=registry.model_copy(update={"binary": True}))
 

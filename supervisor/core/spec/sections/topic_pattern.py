@@ -1,11 +1,11 @@
-r"""A `topicPattern`: a regular expression over the names of topics, matched in linear time.
+r"""The `topicPattern` of a spec: a regular expression over topic names, matched in linear time.
 
     or     := chain ('|' chain)*                  chain := (atom ('*' | '+' | '?' | '{m,n}')?)*
     atom   := character | '.' | '\' sign | '[' class ']' | '(' or ')' | '(?:' or ')'
 
-This is what Java and Python read alike; anything else is refused.  A backtracking engine would
-let one spec stop the whole overlord, so the expression becomes Glushkov's automaton: one state
-per character of the pattern, and a set of states per character of a name.
+This grammar has the same meaning in Java and Python; any other syntax is refused.  A backtracking
+engine would let one spec stop the whole overlord.  So the expression becomes Glushkov's automaton:
+one state per character of the pattern, and a set of states per character of a name.
 """
 
 import string
@@ -17,9 +17,9 @@ from supervisor.core.values.field_types import shown, wrong
 
 LENGTH_MAX = 500
 STATES_MAX = 2_000
-"""Characters of a pattern with its counted repeats written out."""
+"""Characters of a pattern after expanding its counted repeats."""
 REPEAT_MAX = 249
-"""No topic's name is longer."""
+"""The maximum length of a topic's name."""
 _ALPHABET = frozenset(string.ascii_letters + string.digits + "._-")
 _DIGITS = frozenset(string.digits)
 _WORD = frozenset(string.ascii_letters + string.digits + "_")
@@ -34,7 +34,7 @@ _HINT = "literals, . [a-z] (a|b) and * + ? {m,n} are understood; for example ord
 
 @dataclass(frozen=True)
 class _Part:
-    """A part of the automaton: where it may begin and end, and whether it may be nothing."""
+    """A part of the automaton: its first and last states, and whether it matches the empty text."""
 
     empty: bool
     first: frozenset[int]
@@ -45,17 +45,17 @@ _NOTHING = _Part(empty=True, first=frozenset(), last=frozenset())
 
 
 class TopicPattern:
-    """One pattern, ready to match."""
+    """One compiled pattern."""
 
     def __init__(self, text: str) -> None:
-        """Read it.
+        """Compile the pattern.
 
         Raises:
-            PydanticCustomError: it is none, or means something that is not understood here.
+            PydanticCustomError: the text is no regular expression, or uses other syntax.
         """
         if not 0 < len(text) <= LENGTH_MAX:
             raise wrong(f"a topicPattern has 1 to {LENGTH_MAX} characters", _HINT)
-        self._text = text.removesuffix("$")  # the whole name is to match: both mean nothing
+        self._text = text.removesuffix("$")  # ^ and $ have no effect: the whole name has to match
         self._at = 1 if text.startswith("^") else 0
         self._signs: list[frozenset[str]] = []
         self._follow: list[set[int]] = []
@@ -241,7 +241,7 @@ class TopicPattern:
 
 @lru_cache(maxsize=256)
 def read_pattern(text: str) -> TopicPattern:
-    """Return a pattern, read once.
+    """Return the compiled pattern, from a cache if possible.
 
     Raises:
         PydanticCustomError: see `TopicPattern`.

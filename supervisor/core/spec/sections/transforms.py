@@ -1,4 +1,4 @@
-"""What is made of a record's fields, and which rows are wanted: the `transformSpec` of a spec."""
+"""The `transformSpec` of a spec: computed fields, and the filter of rows."""
 
 from collections.abc import Iterator
 from typing import Annotated, Literal, Self
@@ -18,7 +18,7 @@ _OWN = frozenset({"__partition", "__offset", "__topic"})
 
 
 class TransformField(Section):
-    """A field that an expression works out; it hides a record's own field of that name."""
+    """A field computed by an expression; it hides a field of the record with the same name."""
 
     part, title = "transform", "a transform"
 
@@ -34,12 +34,12 @@ class TransformField(Section):
         return self
 
     def contract(self) -> Transform:
-        """Return it as tasks are told it."""
+        """Return the transform in the form of the contract."""
         return Transform(name=self.name, expression=self.expression)
 
 
 class TransformSpec(Section):
-    """Transforms see a record's fields and `__time`, and not each other; the filter sees all."""
+    """Transforms read a record's fields and `__time`, not each other; the filter reads all."""
 
     part = "transformSpec"
 
@@ -61,10 +61,10 @@ class TransformSpec(Section):
 
 
 def checked_filter(wanted: Filter) -> Filter:
-    """Return a filter that can be decided.
+    """Return a filter after checking that each of its parts can be evaluated.
 
     Raises:
-        PydanticCustomError: what is wrong with it, at the filter within it that is wrong.
+        PydanticCustomError: a part cannot be; the error has the pointer to it.
     """
     for place, part in _parts(wanted, ""):
         check_rows_of(RowSpec(filter=part), "filter: ", place)
@@ -72,7 +72,7 @@ def checked_filter(wanted: Filter) -> Filter:
 
 
 def _parts(wanted: Filter, place: str) -> Iterator[tuple[str, Filter]]:
-    """Yield the filters that hold no others, each with the pointer to it."""
+    """Yield (pointer, filter) of all inner filters that hold no others."""
     match wanted:
         case And() | Or():
             for number, inner in enumerate(wanted.fields):
@@ -84,10 +84,10 @@ def _parts(wanted: Filter, place: str) -> Iterator[tuple[str, Filter]]:
 
 
 def check_rows_of(rows: RowSpec, of: str, within: str = "") -> None:
-    """Refuse an expression or filter that cannot be worked out; `of` says whose.
+    """Refuse an expression or filter that cannot be evaluated; `of` begins the message.
 
     Raises:
-        PydanticCustomError: what is wrong with it, and where.
+        PydanticCustomError: with the problem and its place.
     """
     try:
         check_rows(rows)

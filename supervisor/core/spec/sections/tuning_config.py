@@ -1,4 +1,4 @@
-"""How a task batches its reading: the `tuningConfig` of a spec."""
+"""The `tuningConfig` of a spec: bounds of batches, files and ranges, and bad records."""
 
 from datetime import timedelta
 from enum import StrEnum
@@ -25,9 +25,9 @@ Rows = Annotated[Whole, Field(ge=1, le=1_000_000_000)]
 SegmentBytes = Annotated[Whole, Field(ge=1024**2, le=1024**4)]
 TotalRows = Annotated[Whole, Field(ge=1, le=2**63 - 1)]
 ROWS_TOTAL = 20_000_000
-"""Druid's `maxTotalRows` where a spec does not say; it answers null then."""
+"""Druid's default of `maxTotalRows`, for which GET answers null."""
 NEVER = "P2147483647D"
-"""Druid's word for a period that is never over."""
+"""Druid's text for a period that never ends."""
 
 _DRUIDS_INDEX_SPEC: dict[str, object] = {
     "bitmap": {"type": "roaring"},
@@ -49,7 +49,7 @@ def _one_of(modes: type[StrEnum], what: str) -> BeforeValidator:
 
 
 class TuningConfig(Section):
-    """Bounds of the reading loop; rows are records."""
+    """Bounds of a task's batches, files and ranges; `rows` in the names of batches are records."""
 
     part = "tuningConfig"
     others = MappingProxyType(
@@ -88,36 +88,37 @@ class TuningConfig(Section):
 
     type: Literal["kafka"] = "kafka"
     max_rows_per_segment: Rows = 5_000_000
-    """A range with so many rows of one time chunk is handed off; a file with more is split."""
+    """A range with this many rows of one time chunk is handed off; a larger file is split."""
     target_segment_bytes: Annotated[SegmentBytes, OURS] = 256 * 1024**2
-    """A published file is to be about as large at most."""
+    """Approximate maximum size of a published file."""
     max_total_rows: Annotated[TotalRows, HOT] = ROWS_TOTAL
-    """A range that has so many rows is handed off."""
+    """A range with this many rows is handed off."""
     intermediate_handoff_period: Annotated[
         LongDuration | None, BeforeValidator(_unless_never), HOT
     ] = None
-    """A range that has been read for so long is handed off; None: taskDuration alone counts."""
+    """A range that was read for this long is handed off; None: only taskDuration counts."""
     max_saved_parse_exceptions: Annotated[Whole, Field(ge=0, le=1_000)] = 20
-    """Samples of refused records that a task shows; all of them are counted and kept apart."""
+    """Samples of rejected records that a task shows; all rejected records are counted and kept."""
     max_parse_exceptions: Annotated[Whole, Field(ge=0, le=UNLIMITED)] = UNLIMITED
-    """A range with more records that cannot be read, wholly or in part, fails."""
+    """A range with more bad records, wholly or partly unreadable, fails."""
     log_parse_exceptions: Flag = False
-    """Workers log where such records lie."""
+    """Whether workers log the offsets of bad records."""
     bad_records: Annotated[BadRecords, _one_of(BadRecords, "bad records"), OURS] = (
         BadRecords.QUARANTINE
     )
-    """What becomes of a record that cannot be read, beside being counted and explained."""
+    """Treatment of bad records, besides counting and explaining them."""
     unfit_values: Annotated[UnfitValues, _one_of(UnfitValues, "unfit values"), OURS] = (
         UnfitValues.NULL
     )
-    """What becomes of a record with a value that its declared column cannot hold."""
+    """Treatment of a record with a value that its declared column cannot hold."""
     index_spec: IndexSpec = IndexSpec()
     reset_offset_automatically: Annotated[Flag, HOT] = False
-    """Go on at the nearest offset that Kafka holds, the lost range declared; else it stands."""
+    """Whether reading skips lost offsets and declares the gap; otherwise the supervisor waits for a
+    reset."""
     batch_target: Annotated[BatchDuration, OURS] = timedelta(seconds=2)
-    """How long a live batch should last; it bounds how long a pause may take."""
+    """Target duration of a live batch; it bounds the duration of a pause."""
     batch_rows_min: Annotated[Rows, OURS] = 500
-    """A live batch starts when this many records wait, or when they have lingered."""
+    """A live batch starts when this many records wait, or after `linger`."""
     batch_rows_max: Annotated[Rows, OURS] = 500_000
     linger: Annotated[Duration, OURS] = timedelta(seconds=1)
 
@@ -132,7 +133,7 @@ class TuningConfig(Section):
         return self
 
     def contract(self) -> Tuning:
-        """Return the bounds as tasks are told them."""
+        """Return the bounds in the form of the contract."""
         return Tuning(
             batch_target=self.batch_target,
             batch_rows_min=self.batch_rows_min,
@@ -150,7 +151,7 @@ class TuningConfig(Section):
         )
 
     def normalised(self) -> dict[str, object]:
-        """Return it as GET writes it: no bound is what Druid writes for none."""
+        """Return the tuningConfig as GET writes it: an absent bound has Druid's value for none."""
         unlimited = self.max_total_rows == ROWS_TOTAL
         never = self.intermediate_handoff_period is None
         return (
