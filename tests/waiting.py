@@ -8,13 +8,19 @@ HANGS_AFTER_S = 240.0
 """A deadline only ends a test that hangs. It states no speed, so that a loaded machine keeps it."""
 
 
+_SHORTEST_S, _LONGEST_S = 0.02, 0.2
+_SHARE = 0.05
+"""Of the time waited so far: looking often at a real cluster costs it more than what is awaited."""
+
+
 def wait_until(condition: Callable[[], bool], within_s: float = HANGS_AFTER_S) -> None:
     """Return when the condition holds.
 
     Raises:
         AssertionError: it did not within `within_s`; the message names the condition's code.
     """
-    deadline, pause = time.monotonic() + within_s, Event()
+    began, pause = time.monotonic(), Event()
     while not condition():
-        assert time.monotonic() < deadline, f"not within {within_s} s: {condition.__qualname__}"
-        pause.wait(0.02)
+        waited = time.monotonic() - began
+        assert waited < within_s, f"not within {within_s} s: {condition.__qualname__}"
+        pause.wait(min(max(_SHORTEST_S, waited * _SHARE), _LONGEST_S))
