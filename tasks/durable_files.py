@@ -1,4 +1,4 @@
-"""Making files and folders that survive a crash: what fsync has to be called on, in one place."""
+"""Creation of files and folders that survive a crash, with every call of fsync that this needs."""
 
 import errno
 import os
@@ -10,26 +10,26 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class NoSpace(OSError):
-    """The disk is full, or a quota or a limit of size is reached: a repeat may succeed."""
+    """The disk is full, or a quota or a size limit is reached; a retry may succeed."""
 
 
 def is_full(error: OSError) -> bool:
-    """Tell whether `error` says that there was no space."""
+    """Return whether `error` means that there was no space."""
     return error.errno in _FULL
 
 
 def no_space(what: str, where: Path) -> NoSpace:
-    """Return the error that says what could not be written where, and what to do."""
+    """Return the error that names the place that could not be written, and the remedy."""
     advice = f"no space below {where}: free some or enlarge it, then it goes on by itself"
     return NoSpace(f"{what}: {advice}")
 
 
 @contextmanager
 def naming_file(path: Path) -> Iterator[None]:
-    """Name the file in what the body raises for want of space.
+    """Add the name of the file to an error of the body that means lack of space.
 
     Raises:
-        NoSpace: there was none.
+        NoSpace: the body found no space.
     """
     try:
         yield
@@ -40,7 +40,7 @@ def naming_file(path: Path) -> Iterator[None]:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in `folder` durable: those made, renamed and removed in it."""
+    """Make the entries of `folder` durable, after any were created, renamed or removed."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -49,7 +49,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Create `folder` with its missing parents, each durable in its own parent."""
+    """Create `folder` with its missing parents; the entry of each is durable in its parent."""
     if folder.is_dir():
         return
     make_folder(folder.parent)
@@ -58,10 +58,10 @@ def make_folder(folder: Path) -> None:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Give `path` this content, durably: after a crash it holds the old one or the new one.
+    """Replace the content of `path` durably: after a crash the file has the old or the new content.
 
     Raises:
-        NoSpace: there was none; `path` is as it was.
+        NoSpace: there was no space; `path` is unchanged.
     """
     half = path.with_name(f"{path.name}.new")
     try:
@@ -74,5 +74,5 @@ def replace_file(path: Path, content: bytes) -> None:
             sync_folder(path.parent)
     except OSError:
         with suppress(OSError):
-            half.unlink(missing_ok=True)  # what little space there is, it must not keep
+            half.unlink(missing_ok=True)  # a half-written file must not take the last space
         raise

@@ -1,8 +1,8 @@
-"""What an ingestion task needs of the world: an engine that reads and writes, Kafka, the overlord.
+"""Ports of the data plane, as Protocols: the engine that reads and writes, Kafka, the overlord.
 
-The engine is PySpark in the product (`tasks/ingest/`); the loop around it
-(`tasks/worker/worker.py`, `tasks/machine/machine.py`) knows only these Protocols, so that it runs
-without a JVM in tests.
+The engine is PySpark in the product (`tasks/ingest/`).  The loop around the engine
+(`tasks/worker/worker.py`, `tasks/machine/machine.py`) knows only these Protocols, so the loop
+runs without a JVM in tests.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,59 +37,59 @@ from tasks.runtime.secrets import without_secrets
 
 
 class TaskError(Exception):
-    """A failure of one task, on purpose; `code` crosses the seam, the message is for people."""
+    """A deliberate failure of one task; `code` crosses the seam, the message is for people."""
 
     def __init__(self, code: FailureCode, message: str) -> None:
-        """Keep the code beside the text, which shows no secret."""
+        """The message must show no secret."""
         super().__init__(without_secrets(message))
         self.code = code
 
 
 class OverlordRefused(TaskError):
-    """An overlord refuses a request for good: the same one would be refused again."""
+    """The overlord refuses a request for good: the same request would be refused again."""
 
     def __init__(self, message: str) -> None:
-        """Give it the code of what is refused."""
+        """The code is always REFUSED."""
         super().__init__(FailureCode.REFUSED, message)
 
 
 class BatchCancelled(Exception):
-    """The running job was cancelled; nothing of it counts and its files were dropped."""
+    """The running job was cancelled: its result does not count, and its files were deleted."""
 
 
 class StreamTimeout(Exception):
-    """Kafka did not answer within its deadline; the loop tries again, the position stays."""
+    """Kafka did not answer within the deadline; the loop tries again from the same position."""
 
     def __init__(self, message: str = "") -> None:
-        """Keep the text, which shows no secret."""
+        """The message must show no secret."""
         super().__init__(without_secrets(message))
 
 
 class SchemasUnavailable(StreamTimeout):
-    """A schema registry did not answer, or not as one; the loop does as if Kafka had not."""
+    """A schema registry gave no usable answer; the loop waits as it does for Kafka."""
 
 
 @dataclass(frozen=True)
 class SchemaText:
-    """A schema as a registry has it."""
+    """The text of a schema, as a registry holds it."""
 
     kind: str
     """AVRO, PROTOBUF or JSON."""
     text: str
     references: tuple[str, ...] = ()
-    """Schemas whose names it uses, each after those that it uses itself."""
+    """Texts of the referenced schemas; each comes after the schemas that it refers to itself."""
     names: tuple[str, ...] = ()
-    """What each of them is called where it is used: of Protobuf, the file that is imported."""
+    """The name of each reference, in the same order; in Protobuf the path of an imported file."""
 
 
 class SchemaSource(Protocol):
-    """Where the schemas of records lie that name them by number."""
+    """Lookup of schemas by number, for records that name their schema by number."""
 
     def schema(self, registry: Registry, number: int) -> SchemaText | None:
-        """Return a schema; None: the registry says that it has none of that number.
+        """Return a schema; None: the registry answers that there is none with that number.
 
         Raises:
-            SchemasUnavailable: it did not answer in time, or something that is no answer.
+            SchemasUnavailable: no usable answer came in time.
         """
         ...
 
@@ -107,7 +107,7 @@ class DataFile(Wire):
 
 
 class JournalEntry(Wire):
-    """One finished micro-batch over `[start, end)`: what the journal holds, a line each."""
+    """One finished micro-batch over `[start, end)`; one line of the journal."""
 
     number: int
     incarnation: int
@@ -116,22 +116,22 @@ class JournalEntry(Wire):
     files: tuple[DataFile, ...]
     rejects: RejectsFile | None = None
     quarantine: tuple[DataFile, ...] = ()
-    """The raw records of its bad offsets, if the spec keeps them."""
+    """Files with the raw records of the bad offsets, if the spec keeps bad records."""
     counters: Counters
     samples: tuple[RejectSample, ...] = ()
     columns: tuple[str, ...] = ()
-    """Discovered columns up to and with this batch, sorted; empty when nothing is discovered."""
+    """Columns discovered up to and with this batch, sorted; empty if there are none."""
     kinds: dict[str, int] = Field(default_factory=dict)
-    """What values of these were, where that makes their types; 0: null in every row so far."""
+    """Discovered column -> bits: the kinds of its values, if they decide its type; 0: all null."""
     digest: str | None = Field(default=None, pattern=PATTERN)
-    """What its records came to (`tasks.contract.digests`); None: from before there were digests."""
+    """Digest of the records (`tasks.contract.digests`); None: written before there were digests."""
     chunk_rows: dict[str, int] = Field(default_factory=dict)
-    """Start of a time chunk -> rows of it in `files`, of the fullest 1,000; none: not counted."""
+    """Start of a time chunk -> its rows in `files`; the fullest 1,000.  Empty: not counted."""
 
 
 @dataclass(frozen=True)
 class BatchJob:
-    """Read `[start, end)` into files below the task's folder."""
+    """Order to read `[start, end)` into files below the task's folder."""
 
     task_id: str
     incarnation: int
@@ -142,14 +142,14 @@ class BatchJob:
     columns: tuple[str, ...]
     """Columns discovered so far; the batch may add to them."""
     finishing: bool = False
-    """The task's end is fixed: its successor reads already and goes first."""
+    """The task's end is fixed; its successor reads already and has precedence."""
     kinds: Mapping[str, int] = field(default_factory=dict)
-    """Of these columns, as in the journal (see `JournalEntry`)."""
+    """The kinds of `columns`, as in `JournalEntry.kinds`."""
 
 
 @dataclass(frozen=True)
 class MergeJob:
-    """Turn the journaled files of a finished range into segments of the target size."""
+    """Order to turn the journaled files of a finished range into segments of the target size."""
 
     task_id: str
     incarnation: int
@@ -159,26 +159,26 @@ class MergeJob:
 
 @dataclass(frozen=True)
 class MergeResult:
-    """What a task offers for publishing: synced files with sizes and digests."""
+    """The result that a task offers for publishing: synced files with sizes and digests."""
 
     segments: tuple[SegmentFile, ...]
     rejects: RejectsFile | None
     quarantine: tuple[SegmentFile, ...] = ()
     columns: tuple[Column, ...] = ()
-    """Those of the segments, with their types; one may lack some."""
+    """The columns of the segments, with their types; a segment may lack some."""
 
 
 class Engine(Protocol):
-    """Runs the heavy work of one task at a time per task id; safe to call from many threads."""
+    """The heavy work of tasks, one job per task id at a time; safe to call from many threads."""
 
     def read_batch(self, job: BatchJob) -> JournalEntry:
-        """Read, decode, write, fsync; return what the journal should hold.
+        """Read, decode, write and fsync one batch; return its journal entry.
 
         Raises:
             BatchCancelled: `cancel` was called; the batch's files are gone.
-            NoSpace: the disk is full (`tasks/durable_files.py`); nothing is left, a repeat may
-            succeed.
-            TaskError: the range cannot be read, or its rows not be written.
+            NoSpace: the disk is full (`tasks/durable_files.py`); no file is left, and a retry may
+                succeed.
+            TaskError: the range cannot be read, or its rows cannot be written.
         """
         ...
 
@@ -187,18 +187,18 @@ class Engine(Protocol):
         ...
 
     def compact(self, order: DesiredCompaction) -> SegmentFile:
-        """Rewrite published files as one file, synced; the inputs stay as they are.
+        """Rewrite published files as one file, synced; the inputs stay unchanged.
 
         Raises:
-            BatchCancelled: `cancel` was called; what was written is gone.
-            NoSpace: the disk is full; nothing is left, a repeat may succeed.
+            BatchCancelled: `cancel` was called; the written file is gone.
+            NoSpace: the disk is full; no file is left, and a retry may succeed.
             TaskError: an input is missing or damaged, these files cannot become one, or the new
                 file cannot be written.
         """
         ...
 
     def cancel(self, task_id: str) -> None:
-        """Stop the job that this task, or compaction, runs now, if any; returns at once."""
+        """Cancel the present job of this task or compaction, if any; returns at once."""
         ...
 
     def drop(self, task_id: str, entries: Sequence[JournalEntry]) -> None:
@@ -208,11 +208,11 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class StreamView:
-    """What Kafka holds of some partitions, read in one go."""
+    """Offsets and topic ids of some partitions, read in one go."""
 
     earliest: Offsets
     stable: Offsets
-    """Last stable offsets: where a `read_committed` reader must stop."""
+    """Last stable offsets, where a `read_committed` reader must stop."""
     topic_ids: dict[str, str]
 
 
@@ -230,48 +230,48 @@ class Stream(Protocol):
 
 
 class OverlordClient(Protocol):
-    """The control plane, as a worker reaches it; tries each address of `TIDEGATE_OVERLORDS`."""
+    """A worker's client of the control plane; tries each address of `TIDEGATE_OVERLORDS`."""
 
     def sync(self, request: SyncRequest) -> SyncResponse:
-        """Exchange states.
+        """Send the worker's state and return the desired state.
 
         Raises:
-            OverlordUnavailable: none answered; the caller tries again, tasks read on.
+            OverlordUnavailable: no overlord answered; the caller tries again, and tasks read on.
             Fenced: a newer incarnation of this worker has registered; stop everything.
         """
         ...
 
     def publish(self, task: DesiredTask, request: PublishRequest) -> PublishAnswer:
-        """Ask to publish; a repeat gets the stored answer.
+        """Request to publish a range; a repeated request gets the stored answer.
 
         Raises:
-            OverlordRefused: it will never take this request.
+            OverlordRefused: the overlord will never accept this request.
             OverlordUnavailable, Fenced: as `sync`.
         """
         ...
 
     def publish_compaction(self, order: DesiredCompaction, file: CompactedFile) -> PublishAnswer:
-        """Ask that a file takes the place of a compaction's inputs.
+        """Request that a file takes the place of a compaction's inputs.
 
         The outcome is `committed`, also on a repeat, or `superseded`: the file is not needed.
-        Raises as `publish`.
+        Raises like `publish`.
         """
         ...
 
     def answer_sample(self, order: DesiredSample, answer: SampleAnswer) -> None:
-        """Tell what became of a sample.  Raises as `publish`; then nobody may wait for it."""
+        """Send the result of a sample.  Raises like `publish`; then perhaps nobody waits for it."""
         ...
 
 
 class Sampler(Protocol):
-    """Reads records and decodes them for people; safe to call from many threads."""
+    """Reads and decodes records for people to look at; safe to call from many threads."""
 
     def sample(self, order: DesiredSample) -> SampleAnswer:
-        """Return what the records of a sample become; nothing is written.
+        """Return the rows that the records of a sample become; nothing is written.
 
         Raises:
             BatchCancelled: the engine's `cancel` was called with the sample's id.
-            StreamUnavailable: the brokers, or a registry of schemas, did not answer in time.
+            StreamUnavailable: the brokers, or a schema registry, did not answer in time.
             TaskError: the records cannot be read.
         """
         ...

@@ -1,4 +1,4 @@
-"""The data plane's engine: Kafka ranges to Parquet by PySpark.
+"""The engine of the data plane: writes Kafka ranges as Parquet, by PySpark.
 
-Read first: `engine.py` (one batch, one merge), `decode/decode.py` (what becomes of each record).
+Read first: `engine.py` (one batch, one merge), `decode/decode.py` (what each record becomes).
 """

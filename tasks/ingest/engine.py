@@ -82,7 +82,7 @@ from tasks.rows.row_plan import measured, metric_columns
 from tasks.spark.session import COMPACTING_POOL, FINISHING_POOL, LIVE_POOL, SparkRuntime
 
 _PEEK_ROWS = 1_000
-"""Records per partition that are looked at before the first batch of a table without columns."""
+"""Records per partition that are read before the first batch of a table without columns."""
 
 _FAILURES = (PySparkException, Py4JError, OSError, pa.ArrowException)
 
@@ -101,10 +101,10 @@ class SparkEngine:
     ) -> None:
         """Use `warehouse`, a folder.  `poll_timeout` bounds each wait for a broker.
 
-        `schemas` answers records that name theirs by number; None: any registry is asked.
+        `schemas` looks up schemas that records name by number; None: any registry is allowed.
 
         Raises:
-            TaskError: the warehouse is a store that is not built yet.
+            TaskError: the warehouse is in a kind of store that is not supported yet.
         """
         self._runtime = runtime
         self._warehouse = local_folder(warehouse)
@@ -123,7 +123,7 @@ class SparkEngine:
             NoSpace: the disk is full; the batch's files are gone.
             StreamUnavailable: the brokers, or a registry of schemas, did not answer in time; a
                 repeat may succeed.
-            TaskError: the range cannot be read, or its rows not be written.
+            TaskError: the range cannot be read, or its rows cannot be written.
         """
         span = BatchRange.of(job)
         if not span.start:
@@ -139,12 +139,12 @@ class SparkEngine:
                 return self._read(job, span, run, task / number)
 
     def merge(self, job: MergeJob) -> MergeResult:
-        """Make segments of journaled files, synced and checked.  See `tasks.ports.Engine`.
+        """Turn journaled files into segments, synced and checked.  See `tasks.ports.Engine`.
 
         Raises:
-            BatchCancelled: `cancel` was called; what the merge wrote is gone.
-            NoSpace: the disk is full; what the merge wrote is gone.
-            TaskError: the files cannot be read, or the segments not be written.
+            BatchCancelled: `cancel` was called; the files of the merge are gone.
+            NoSpace: the disk is full; the files of the merge are gone.
+            TaskError: the files cannot be read, or the segments cannot be written.
         """
         with self._jobs.run(job.task_id, FINISHING_POOL) as run:
             task = prepare_folder(self._warehouse, job.spec.data_source, job.task_id)
@@ -165,8 +165,8 @@ class SparkEngine:
         """Rewrite published files as one, synced and checked.  See `tasks.ports.Engine`.
 
         Raises:
-            BatchCancelled: `cancel` was called; what was written is gone.
-            NoSpace: the disk is full; what was written is gone.
+            BatchCancelled: `cancel` was called; the new file is gone.
+            NoSpace: the disk is full; the new file is gone.
             TaskError: an input is missing or damaged, these files cannot be one, or the new file
                 cannot be written.
         """
@@ -184,15 +184,15 @@ class SparkEngine:
 
     @property
     def jobs(self) -> Jobs:
-        """The runs of this application; `cancel` finds all of them."""
+        """The runs of this application, all of which `cancel` finds."""
         return self._jobs
 
     def cancel(self, task_id: str) -> None:
-        """Stop the job that `task_id` runs now, if it runs one; returns at once."""
+        """Cancel the present job of `task_id`, if any; returns at once."""
         self._jobs.cancel(task_id)
 
     def progress(self, task_id: str) -> Hashable:
-        """Return how far the job that `task_id` runs is: another answer means that it moved."""
+        """Return the progress of the job of `task_id`; another value means that it moved."""
         return self._jobs.progress(task_id)
 
     def drop(self, task_id: str, entries: Sequence[JournalEntry]) -> None:
@@ -213,16 +213,16 @@ class SparkEngine:
                 path.parent.rmdir()
 
     def warm(self) -> None:
-        """Run what a batch and a merge run, on made-up records: the first real ones start fast.
+        """Run the code of a batch and a merge on made-up records, so the first real ones are fast.
 
-        It leaves nothing in the warehouse.  What talks to Kafka is not warmed.
+        Nothing is left in the warehouse.  Reading from Kafka is not warmed up.
         """
         warm_up(self._runtime.session, self._runtime.work_dir / "warm")
-        self._runtime.parser_memory.bound()  # what it is bounded by is compiled
+        self._runtime.parser_memory.bound()  # compiles the code of the bound
 
     @contextmanager
     def _guarded(self, run: Run, folder: Path, doing: str) -> Iterator[None]:
-        """Leave no folder behind unless the body ends well; turn Spark's errors into ours."""
+        """Remove the folder unless the body ends well; turn Spark's errors into ours."""
         remove_folder(folder)
         try:
             yield
@@ -239,7 +239,7 @@ class SparkEngine:
 
     def _clean(self, run: Run, folder: Path) -> None:
         if self._runtime.alive():
-            with suppress(*_FAILURES):  # the first error is the one to tell
+            with suppress(*_FAILURES):  # report the first error only
                 self._jobs.settle(run)
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -261,8 +261,8 @@ class SparkEngine:
             wider = grown(wider, dict(zip(unsettled(typed), observed.kinds, strict=True)))
             if not observed.missing_schemas and wider == kinds:
                 break
-            # A key that was no column yet, a value that its column cannot hold, or a schema that
-            # was not known: read the range again.
+            # A key was no column yet, a value did not fit its column, or a schema was unknown:
+            # read the range again.
             remove_folder(folder)
             kinds = wider
             schemas = self._schemas.answered(schemas, job.spec, observed.missing_schemas, run.check)
@@ -306,7 +306,7 @@ class SparkEngine:
         records = count(span.start, span.end)
         files = max(1, min(len(span.start) * 4, records // ROWS_PER_FILE))
         columns = (*columns_of(spec, kinds), *measured(spec))
-        # What is large enough to be part of a segment as it is, has to be sorted as that is.
+        # A file that is large enough to be part of a segment has to be sorted like a segment.
         in_order = not spec.rollup and records >= PART_ROWS_MIN
         return write_rows(
             frame,
@@ -322,7 +322,7 @@ class SparkEngine:
         )
 
     def _peek(self, job: BatchJob, span: BatchRange) -> ColumnKinds:
-        """Return what a range's first records hold: most often that is all there is."""
+        """Return the columns of a range's first records, which are usually all of its columns."""
         near = {p: min(span.end[p], span.start[p] + _PEEK_ROWS) for p in span.start}
         return peeked(self._records(job, span.start, near), job.spec)
 

@@ -1,4 +1,4 @@
-"""Some records of a topic as the rows that a task would make of them; nothing is written.
+"""Samples: some records of a topic as the rows of a task; nothing is written.
 
 a part of the topic ─► decode, the rules of a batch ─► as many as fit ─► one text, no file
   ▲      ▲                        └ a new column, a schema ──┘ read again
@@ -48,19 +48,19 @@ from tasks.rows.row_plan import counted_apart, measured
 from tasks.spark.session import SAMPLING_POOL, SparkRuntime
 
 INPUT_CHARS = 65_536
-"""Longest text kept of a record."""
+"""Longest text that is kept of a record."""
 _METRIC = "sampled"
 _GROUP = "tidegate-sample"
 _POLL_TIMEOUTS = tuple(timedelta(seconds=s) for s in (10, 5, 2, 1))
-"""One of few: consumers that another sample left open are of use for the same timeout alone."""
+"""A few fixed values, because open consumers can be reused only with the same timeout."""
 _SEND_S = 0.5
-"""What is kept of a sample's time for its answer's way back."""
+"""The part of a sample's time that is reserved for sending the answer."""
 _FAILURES = (PySparkException, Py4JError, OSError, UnusableKey)
 
 
 @dataclass(frozen=True)
 class _Seen:
-    """What one pass over a part found."""
+    """The findings of one pass over a part."""
 
     rows: Sequence[dict[str, JsonValue]]
     unknown: Sequence[str]
@@ -74,7 +74,7 @@ class SparkSampler:
     def __init__(
         self, runtime: SparkRuntime, jobs: Jobs, read_secret: ReadSecret, schemas: SchemaSource
     ) -> None:
-        """Take part in `jobs`: who cancels a task's job cancels a sample's as well."""
+        """`jobs`: shared with the engine, so that its `cancel` finds samples as well."""
         self._runtime = runtime
         self._jobs = jobs
         self._read_secret = read_secret
@@ -113,7 +113,7 @@ class SparkSampler:
             except (BatchCancelled, *_FAILURES):
                 if not run.cancelled:
                     raise
-                break  # the narrower part is an answer, and it comes in time
+                break  # the narrower part is an answer that comes in time
             part_s = time.monotonic() - part_began
         return answer
 
@@ -177,12 +177,12 @@ class SparkSampler:
 
 
 def _poll_timeout(within: timedelta) -> timedelta:
-    """Return how long a broker may take for one answer to a sample that has so much time."""
+    """Return the time limit of one broker answer, for a sample with so much time."""
     return next((each for each in _POLL_TIMEOUTS if each <= within), _POLL_TIMEOUTS[-1])
 
 
 def _ahead_sql(start: Offsets, end: Offsets, *, newest: bool) -> str:
-    """Return the SQL of how far a record lies from where its partition's part begins."""
+    """Return the SQL of a record's distance from the begin of its partition's part."""
     numbers = numbers_of(start)
     cases = (
         f"WHEN {number} THEN {end[p]} - o" if newest else f"WHEN {number} THEN o - {start[p]}"
@@ -192,7 +192,7 @@ def _ahead_sql(start: Offsets, end: Offsets, *, newest: bool) -> str:
 
 
 def _bounded(frame: DataFrame, order: DesiredSample, ahead: str, columns: int) -> DataFrame:
-    """Keep as many records as were asked for, and as fit; `s` is cut, `row` is the row as text."""
+    """Keep as many records as wanted and as fit; `s` is cut, `row` is the row as text."""
     count = columns + len(order.spec.metrics)
     shown = {n: f"c{n}" for n in range(count)}
     for text, entries in counted_apart(order.spec):
@@ -217,7 +217,7 @@ def _bounded(frame: DataFrame, order: DesiredSample, ahead: str, columns: int) -
 
 
 def _sample_sql(extra: ExtraColumns) -> str:
-    """Return the SQL of the one text that a pass gives; see `_read`."""
+    """Return the SQL of the one text that a pass returns; see `_read`."""
     detail = UNFIT_COLUMN if extra.unfit else "CAST(NULL AS STRING)"
     return (
         f"to_json(struct(collect_list(struct(p, o, s, row, {REASON_COLUMN}, {detail} AS detail)) "
@@ -241,7 +241,7 @@ def _records(
     columns: Sequence[Column],
     start: Offsets,
 ) -> Iterator[SampledRecord]:
-    """Yield what the rows of a pass say, by topic, partition and offset."""
+    """Yield the records in the rows of a pass, by topic, partition and offset."""
     partitions: dict[JsonValue, TopicPartition] = {n: p for p, n in numbers_of(start).items()}
     reasons = list(RejectReason)
     names = [*(c.name for c in columns), *(metric.name for metric in spec.metrics)]

@@ -1,6 +1,6 @@
-"""A first batch and a first merge on made-up records, so that no user's batch is the first.
+"""Warm-up: a first batch and a first merge on generated records, before those of users.
 
-A JVM that has just started takes five seconds for what later takes half of one.
+A JVM that has just started takes five seconds for work that later takes half a second.
 """
 
 import shutil
@@ -24,7 +24,7 @@ _BYTES = 1_000_000
 
 
 def warm_up(session: SparkSession, folder: Path) -> None:
-    """Write, check and merge `_ROUNDS` made-up batches below `folder`, then remove it."""
+    """Write, check and merge `_ROUNDS` generated batches below `folder`, then remove it."""
     shutil.rmtree(folder, ignore_errors=True)
     partition, spec = TopicPartition("warm", 0), RowSpec()
     columns = (Column(name="a", type="long"), Column(name="b", type="double"), Column(name="c"))

@@ -1,1 +1,1 @@
-"""Kafka and schema registries as a worker asks them; `tasks/worker/` imports it."""
+"""Clients of Kafka and of schema registries, for workers; `tasks/worker/` imports it."""

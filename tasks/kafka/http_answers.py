@@ -1,4 +1,4 @@
-"""The body of an answer of HTTP, read with a bound: a stranger's server must not hold us up."""
+"""Bounded reading of HTTP response bodies, because a hostile server may send without end."""
 
 import time
 from collections.abc import Iterator
@@ -7,11 +7,11 @@ import httpx
 
 
 def bounded(response: httpx.Response, seconds: float, bytes_max: int) -> Iterator[bytes]:
-    """Yield the body; an endless or a dripping one ends in an error.
+    """Yield the body in chunks; a body that is too large or too slow ends in an error.
 
     Raises:
-        httpx.ReadError: it has more than `bytes_max` bytes.
-        httpx.ReadTimeout: it is not complete after `seconds`.
+        httpx.ReadError: the body has more than `bytes_max` bytes.
+        httpx.ReadTimeout: the body is not complete after `seconds`.
     """
     size, until = 0, time.monotonic() + seconds
     for chunk in response.iter_bytes():

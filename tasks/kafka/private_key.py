@@ -1,7 +1,7 @@
-"""The key of a client certificate in the one form that each Java reads: PKCS#8, not locked.
+"""Client certificate keys as unencrypted PKCS#8, the one form that every Java reads.
 
-Java 17 opens no key that was locked as OpenSSL does it today (PBES2), and no Java reads the older
-forms of a key; librdkafka takes them all.
+Java 17 cannot open a key that OpenSSL encrypts with its present default (PBES2), and no Java reads
+the older key formats.  librdkafka reads all of them.
 """
 
 from collections.abc import Mapping
@@ -21,14 +21,14 @@ _PASSWORD = "ssl.key.password"  # noqa: S105 -- the name of a property
 
 
 class UnusableKey(ValueError):
-    """The key of a client certificate cannot be read; the text holds nothing of it."""
+    """The key of a client certificate cannot be read; the message shows nothing of the key."""
 
 
 def with_open_key(properties: Mapping[str, str]) -> dict[str, str]:
-    """Return properties of the Java client whose key, if there is one, needs no password.
+    """Return properties of the Java client; a key among them needs no password any more.
 
     Raises:
-        UnusableKey: it is none, or its password does not open it.
+        UnusableKey: the text is not a key, or its password does not open it.
     """
     unlocked = dict(properties)
     password = unlocked.pop(_PASSWORD, None)
@@ -36,7 +36,7 @@ def with_open_key(properties: Mapping[str, str]) -> dict[str, str]:
         unlocked[_KEY] = _opened(
             unlocked[_KEY].encode(), None if password is None else password.encode()
         )
-        known_secrets().learn(unlocked[_KEY])  # it is another text than the one that was read
+        known_secrets().learn(unlocked[_KEY])  # the decrypted key is a secret of its own
     return unlocked
 
 

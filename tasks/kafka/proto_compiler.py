@@ -1,10 +1,10 @@
-"""Sources of Protobuf, as some registries hold them, compiled to descriptors by Google's `protoc`.
+"""Protobuf sources, as some registries hold them, compiled to descriptors by Google's `protoc`.
 
-    a file .proto and those it imports ─► a folder of their own ─► protoc, a process of its own
-                                                                     └─► a descriptor of each
+    a .proto file and its imports ─► a folder of their own ─► protoc, a process of its own
+                                                                   └─► a descriptor of each
 
-The compiler comes with grpcio-tools.  It reads nothing but that folder and its own files of
-google/protobuf, and it runs apart: what a source makes of it, the worker does not notice.
+The compiler comes with grpcio-tools.  It reads only that folder and its own google/protobuf files.
+It runs in a process of its own, so a hostile source cannot harm the worker.
 """
 
 import re
@@ -18,32 +18,32 @@ from tempfile import TemporaryDirectory
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 
 TIMEOUT_S = 20.0
-"""Of one compilation; most take a tenth of a second."""
+"""Timeout of one compilation; most take a tenth of a second."""
 
 _OWN_SPACE = "google/protobuf/"
 _NAME_MAX = 200
 _ERROR_CHARS_MAX = 300
 _OF_A_LOG = re.compile(r"WARNING: All log messages|[IWEF][0-9]{4} ")
-"""Lines that the compiler's library logs, beside what it says of the source."""
+"""Log lines of the compiler's library, as opposed to diagnostics of the source."""
 
 
 class NotCompiledError(Exception):
-    """A source that the compiler refuses; the message says why."""
+    """The compiler refuses a source; the message has the reason."""
 
 
 class NoCompilerError(Exception):
-    """The compiler is missing here, or could not do its work; that says nothing of a source."""
+    """The compiler is missing or failed by itself; the source may be valid."""
 
 
 def compiled(
     text: str, imports: Sequence[tuple[str, str]], *, timeout_s: float = TIMEOUT_S
 ) -> tuple[FileDescriptorProto, list[tuple[str, FileDescriptorProto]]]:
-    """Return the descriptor of a source, and those of its imports by name, in their order.
+    """Return the descriptor of a source, and (name, descriptor) of its imports in their order.
 
-    Imports of google/protobuf are left out: every reader has these.
+    Imports of google/protobuf are left out, because every reader has them.
 
     Raises:
-        NotCompiledError: a name is no path of an import, or a source is none.
+        NotCompiledError: a name is not the path of an import, or a text is not a valid source.
         NoCompilerError: grpcio-tools is missing, the compiler took longer than `timeout_s` or was
             killed, or the disk is full.
     """
@@ -83,7 +83,7 @@ def _write(folder: Path, name: str, source: str) -> None:
 
 def _run(folder: Path, names: Sequence[str], timeout_s: float) -> FileDescriptorSet:
     out = folder / "descriptors"
-    # `-I`: no variable, and no folder that this process stands in, changes what is run.
+    # `-I`: neither the environment nor the working folder changes which code runs.
     compiler = (sys.executable, "-I", "-m", "grpc_tools.protoc")
     where = ("--proto_path=.", f"--descriptor_set_out={out}")
     done = subprocess.run(
@@ -99,7 +99,7 @@ def _run(folder: Path, names: Sequence[str], timeout_s: float) -> FileDescriptor
         return FileDescriptorSet.FromString(out.read_bytes())
     lines = done.stderr.decode(errors="replace").splitlines()
     message = "; ".join(line for line in lines if not _OF_A_LOG.match(line))[:_ERROR_CHARS_MAX]
-    # What it says of a source begins with the source's name: all else is a trouble of its own.
+    # A diagnostic begins with the name of the source; any other line is the compiler's own trouble.
     if any(line.startswith(f"{name}:") for line in lines for name in names):
         raise NotCompiledError(message)
     raise NoCompilerError(f"Protobuf's compiler ended with {done.returncode}: {message}")

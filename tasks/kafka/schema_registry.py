@@ -1,12 +1,12 @@
-"""Schemas from a registry that speaks Confluent's API: asked once each, kept in this process.
+"""Client of schema registries with Confluent's API; each schema is requested once and cached.
 
-    number ─► kept? ─► GET <url>/schemas/ids/<number> ─┬─ 200  a schema; its references are asked
-                          one URL after the other      ├─ 404, error 40403: there is none
-                                                       └─ all else: no answer, a repeat may have one
+    number ─► cached? ─► GET <url>/schemas/ids/<number> ─┬─ 200  a schema; its references follow
+                           one URL after the other       ├─ 404, error 40403: there is none
+                                                         └─ all else: no answer, worth a retry
 
-A number means one schema for ever, so what was found is kept; that there is none is not kept.
-Of Protobuf's the descriptor is asked for; a registry that answers with the source has it compiled.
-No redirect is followed, and no address is asked but those of the task's spec.
+A number means one schema for ever, so schemas are cached; the answer "there is none" is not.
+For Protobuf the descriptor is requested; a registry that answers with a source has it compiled.
+No redirect is followed, and no address is contacted but those of the task's spec.
 """
 
 import base64
@@ -30,12 +30,12 @@ from tasks.ports import SchemasUnavailable, SchemaText, TaskError
 from tasks.runtime.secrets import known_secrets
 
 TIMEOUT_S = 5.0
-"""For each question, from first to last byte."""
+"""Timeout of each request, from its first byte to the last."""
 ANSWER_BYTES_MAX = 2_000_000
 REFERENCES_MAX = 50
-"""Schemas that one schema may need, directly or not."""
+"""Most schemas that one schema may refer to, directly or not."""
 KEPT_MAX = 5_000
-"""Schemas that are kept, of all registries together."""
+"""Most schemas in the cache, of all registries together."""
 
 _NO_SCHEMA = 40403
 _TEXT_MAX = 300
@@ -53,11 +53,11 @@ class RegistryClient:
         allowed: Sequence[str] | None = None,
         timeout_s: float = TIMEOUT_S,
     ) -> None:
-        """Ask only hosts that `allowed` names; None: any."""
+        """`allowed`: the hosts that may be contacted; None: any."""
         self._read_secret = read_secret
         self._allowed = allowed
         self._timeout_s = timeout_s
-        # No proxy and no netrc of the environment: credentials are those that the spec refers to.
+        # No proxy and no netrc of the environment: only credentials that the spec refers to.
         self._client = httpx.Client(
             trust_env=False, follow_redirects=False, verify=ssl.create_default_context()
         )
@@ -102,7 +102,7 @@ class RegistryClient:
         texts: list[tuple[str, str]],
         begun: set[tuple[str, int]],
     ) -> None:
-        """Add what a schema refers to, each after what it refers to itself."""
+        """Append the schemas that a schema refers to, each behind its own references."""
         listed = answer.get("references") or []
         for reference in listed if isinstance(listed, list) else [listed]:
             name, subject, version = _reference(reference)
@@ -163,7 +163,7 @@ class RegistryClient:
 
     def _secret(self, secret: SecretRef) -> str:
         value = self._read_secret(secret).strip()
-        if not value.isascii() or not value.isprintable():  # an error of the client would tell it
+        if not value.isascii() or not value.isprintable():  # httpx would show it in its error
             message = f"{secret.environment} holds a character that no header of HTTP may have"
             raise TaskError(FailureCode.REFUSED, message)
         return value
@@ -191,9 +191,9 @@ def _schema_of(answer: dict[str, object]) -> str:
 
 
 def _descriptors(text: str, imports: list[tuple[str, str]]) -> tuple[str, list[tuple[str, str]]]:
-    """Return descriptors in base64 also where a registry has answered with sources.
+    """Return descriptors in base64, even if a registry has answered with sources.
 
-    What cannot be compiled is returned as it is: it is a schema, and one that nobody can read.
+    A source that cannot be compiled is returned unchanged: it is a schema that nobody can read.
     """
     if not any(map(_is_source, (text, *dict(imports).values()))):
         return text, imports
@@ -208,7 +208,7 @@ def _descriptors(text: str, imports: list[tuple[str, str]]) -> tuple[str, list[t
 
 
 def _is_source(text: str) -> bool:
-    """Tell a source from base64, which has none of these: no source is without one."""
+    """Tell a source from base64, which has none of these characters; every source has one."""
     return any(sign in text for sign in ";{}")
 
 

@@ -1,8 +1,8 @@
-"""Kafka as a task sees it between batches: offsets and topic ids, by confluent-kafka.
+"""Kafka offsets and topic ids for a task, read between its batches by confluent-kafka.
 
-A look is three requests, each with a deadline.  A partition's earliest offset is read first and
-the topics' ids last: a topic that is recreated in between shows its new id, so its offsets are
-never taken for those of the old one.
+One look is three requests, each with a deadline.  Earliest offsets are read first and topic ids
+last.  So a topic that is recreated in between shows its new id, and its offsets are never taken
+for offsets of the old topic.
 """
 
 import time
@@ -35,10 +35,10 @@ from tasks.ports import StreamTimeout, StreamView, TaskError
 from tasks.runtime.secrets import Connections, NoSecret, secret_text
 
 _MARGIN_S = 0.5
-"""How much longer than a request's own timeout its future is waited for."""
+"""How much longer than its own timeout a request's future is awaited."""
 
 _AGAIN_S = 0.5
-"""Pause before a topic that seems to be missing, or without a leader, is looked for again."""
+"""Pause before the next look at a topic that seems missing, or seems to have no leader."""
 
 _MISSING = {
     KafkaError.UNKNOWN_TOPIC_OR_PART,
@@ -51,10 +51,10 @@ _Value = TypeVar("_Value")
 
 
 def environment_secret(secret: SecretRef) -> str:
-    """Return a secret that this worker's environment holds, or a file that it names.
+    """Return a secret from this worker's environment, or from a file that the environment names.
 
     Raises:
-        TaskError: it cannot be had here (REFUSED).
+        TaskError: the secret is not available here (REFUSED).
     """
     try:
         return secret_text(secret)
@@ -63,11 +63,11 @@ def environment_secret(secret: SecretRef) -> str:
 
 
 class CutOff(StreamTimeout):
-    """The deadline of a look came before its answer, which says nothing of the topic."""
+    """The deadline of a look passed before an answer came; nothing is known about the topic."""
 
 
 class KafkaStream:
-    """`Stream` by librdkafka; one client per connection settings, kept for the next look."""
+    """`Stream` over librdkafka; one client per connection settings, kept for the next look."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class KafkaStream:
     ) -> None:
         """Connect to nothing yet.
 
-        `timeout_s` bounds a look; for `patience_s` of it, what is missing is looked for again.
+        `timeout_s` bounds a look; for `patience_s` of it a missing topic is looked for again.
         """
         self._read_secret = read_secret
         self._timeout_s = timeout_s
@@ -107,7 +107,7 @@ class KafkaStream:
 
 
 class _AdminConnection:
-    """A client, and what it says beside its answers."""
+    """An admin client, and the connection errors that it reports outside its answers."""
 
     def __init__(self, properties: Mapping[str, str]) -> None:
         self._overheard = Overheard()
@@ -116,20 +116,20 @@ class _AdminConnection:
         self.admin = AdminClient({**properties, **OF_ADMIN_CLIENTS, **more})  # type: ignore[dict-item]  # no callbacks
 
     def why(self) -> tuple[str, str] | None:
-        """Return why it got no answer, and what to do; None: it has not said."""
+        """Return (why no answer came, the remedy); None: the client has reported nothing."""
         while self.admin.poll(0):
             pass
         return self._overheard.why()
 
 
 def settled(look: Callable[[], StreamView], until: float) -> StreamView:
-    """Look until there is a view, or the monotonic time `until` would pass before the next look.
+    """Look until there is a view, or the next look would begin after the monotonic time `until`.
 
-    A topic just made is unknown to some brokers for a moment, and its leaders refuse for a moment
-    longer, as they do when they move.
+    A new topic is unknown to some brokers for a moment, and its leaders refuse a moment longer.
+    Leaders also refuse while they move.
 
     Raises:
-        TaskError, StreamUnavailable: the last thing found; being cut off is nothing found.
+        TaskError, StreamUnavailable: the last error with a content; a mere timeout has none.
     """
     failure: TaskError | StreamTimeout | None = None
     while True:
@@ -145,7 +145,7 @@ def settled(look: Callable[[], StreamView], until: float) -> StreamView:
 
 
 def _admin_only(properties: Mapping[str, str]) -> dict[str, str]:
-    """Leave out what only consumers know: librdkafka warns of it otherwise."""
+    """Leave out properties of consumers only, because librdkafka would warn about them."""
     consumer = ("fetch.", "session.timeout.ms", "max.partition.fetch.bytes")
     return {k: v for k, v in properties.items() if not k.startswith(consumer)}
 
@@ -155,7 +155,7 @@ def _looked(admin: AdminClient, wanted: Sequence[TopicPartition], until: float) 
         earliest = _offsets(admin, wanted, OffsetSpec.earliest(), until)  # type: ignore[no-untyped-call]
         stable = _offsets(admin, wanted, OffsetSpec.latest(), until)  # type: ignore[no-untyped-call]
     except StreamTimeout:
-        # A topic that is gone and a leader that is away look the same to it: "no leaders found".
+        # A deleted topic and an absent leader give the same error: "no leaders found".
         _described(admin, wanted, until)
         raise
     topics = _described(admin, wanted, until)
@@ -176,7 +176,7 @@ def _offsets(
         for p, future in futures.items()
     }
     if unanswered := [str(p) for p in partitions if results[p].offset < 0]:
-        # It passes for a result, and for no error, where a leader is away.
+        # If a leader is away, librdkafka returns this as a result, not as an error.
         raise CutOff(f"{', '.join(unanswered)}: its leader does not answer")
     return {partition: results[partition].offset for partition in partitions}
 

@@ -1,1 +1,1 @@
-"""Rules from record to row, pure; both planes import it."""
+"""Pure rules that turn a record into a row; both planes import them."""

@@ -1,4 +1,4 @@
-"""Lists as arrays of one type: what each element becomes, as SQL.  Pure.
+"""Arrays of one type, made of lists: the conversion of each element, as SQL.  Pure.
 
     element          array<long>   array<double>   array<string>
     12, true         12, 1         12.0, 1.0       '12', '1'
@@ -6,9 +6,9 @@
     "x"              null          null            'x'
     object, list     null          null            null
 
-Each type holds what the one before it holds, and a value that has gone by way of a narrower one
-is the same in the end: a list's type may grow after it was written.  So numbers have one text,
-whichever type they come from, and true and false are longs throughout.
+Each type holds the values of the type before it.  A value that was stored in a narrower type first
+ends up the same, so a list's type may grow after the list was written.  Therefore a number has one
+text, whichever type it comes from, and true and false are longs throughout.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,7 +34,7 @@ NESTED = 8
 """Kind of objects, and of lists that hold objects or lists."""
 
 EXACT_MAX = 2**53
-"""Beyond it a double stands for several whole numbers."""
+"""Above this a double stands for several whole numbers."""
 
 ELEMENTS: Mapping[ColumnType, ElementType] = MappingProxyType(
     {
@@ -43,10 +43,10 @@ ELEMENTS: Mapping[ColumnType, ElementType] = MappingProxyType(
         "array<string>": ElementType.STRING,
     }
 )
-"""Types of columns that hold arrays -> what their elements are."""
+"""Column types that hold arrays -> type of their elements."""
 
 ReadText = Callable[[str, ColumnType], str]
-"""Makes the SQL of a scalar column type of the SQL of a text; null where it does not fit."""
+"""Turns the SQL of a text into the SQL of a scalar column type; null if the text does not fit."""
 
 _SCALARS: Mapping[ElementType, ColumnType] = MappingProxyType(
     {ElementType.LONG: "long", ElementType.DOUBLE: "double", ElementType.STRING: "string"}
@@ -55,7 +55,7 @@ _WHOLE = ("BIGINT", "BOOLEAN", "VOID")
 _AS_THEY_ARE: Mapping[ElementType, tuple[str, ...]] = MappingProxyType(
     {ElementType.LONG: _WHOLE, ElementType.DOUBLE: _WHOLE, ElementType.STRING: ("STRING", "VOID")}
 )
-"""Elements that Spark's own cast turns into those of a kind, all at once."""
+"""Element types that Spark's own cast converts to a kind, all at once."""
 
 
 _X = "tg_x"
@@ -63,9 +63,9 @@ _KIND = f"schema_of_variant({_X})"
 
 
 def of_variant(place: str, kind: str) -> Value:
-    """Return what a scalar of JSON is, true and false as 1 and 0 with a text; others are null.
+    """Return a scalar of JSON; true and false are 1 and 0 with a text; other values are null.
 
-    `place` is a VARIANT, `kind` what `schema_of_variant` says of it.
+    `place` is a VARIANT, `kind` the result of `schema_of_variant` for it.
     """
     number = f"{kind} IN ('DOUBLE', 'FLOAT') OR startswith({kind}, 'DECIMAL')"
     double = f"try_variant_get({place}, '$', 'double')"
@@ -86,14 +86,14 @@ def of_variant(place: str, kind: str) -> Value:
 
 
 def text_of_double(sql: str) -> str:
-    """Return a number's text; whole ones have none of a fraction: they may have been longs."""
+    """Return a number's text; a whole number has no fraction, because it may have been a long."""
     whole = f"{sql} = floor({sql}) AND abs({sql}) <= {EXACT_MAX}"
     as_long = f"CAST(CAST({sql} AS BIGINT) AS STRING)"
     return f"CASE WHEN {whole} THEN {as_long} ELSE CAST({sql} AS STRING) END"
 
 
 def kinds_of_list(array: ArrayValue) -> str:
-    """Return the SQL of the kinds of a list, which is not null: an INT, their sum."""
+    """Return the SQL of the kinds of a list that is not null: an INT, their sum."""
     if array.variant is None:
         if array.kind is ElementType.LONG:
             return str(LONGS)
@@ -119,26 +119,26 @@ def kinds_of_list(array: ArrayValue) -> str:
 
 
 def array_of(value: Value, kind: ElementType, read: ReadText | None = None) -> str:
-    """Return the SQL of a value as an array; a scalar is a list of one, an object is null.
+    """Return the SQL of a value as an array; a scalar becomes a list of one, an object null.
 
-    Numbers are read out of texts by `read`, and infinities do not fit then; None: the value is
-    known to fit, and no text is a number.
+    `read` parses numbers in texts, and then infinities do not fit; None: the value is known to
+    fit, and no text is a number.
     """
     alternatives = [_converted(value.array, kind, read)] if value.array else []
     alone = Value(value.long, value.double, value.string)
     if alone.texts:
         one = _element(alone, kind, read)
         alternatives.append(f"CASE WHEN {is_there(alone)} THEN array({one}) END")
-    # Parquet's type says whether an element may be null: of all files the same, whatever Spark
-    # finds out of one list.
+    # In Parquet's type elements may be null: the same in all files, whatever Spark can prove about
+    # a list.
     alternatives.append(f"CAST(NULL AS ARRAY<{SPARK_TYPES[kind]}>)")
     return _may_hold_nulls(f"coalesce({', '.join(alternatives)})", kind)
 
 
 def held_in(value: Value) -> str:
-    """Return the SQL of how many elements, nulls aside, a value has as an array; null: it is null.
+    """Return the SQL of the number of a value's elements as an array, nulls aside; null for null.
 
-    An object is one, for it should have been.
+    An object counts as one element, because it should have been one.
     """
     if value.array is None:
         return f"CASE WHEN {is_there(value)} THEN 1 END"
@@ -148,14 +148,14 @@ def held_in(value: Value) -> str:
 
 
 def count_of(array: str) -> str:
-    """Return the SQL of how many elements of an array are not null; null: it is null."""
+    """Return the SQL of the number of non-null elements of an array; null for a null array."""
     return f"array_size(filter({array}, {_X} -> {_X} IS NOT NULL))"
 
 
 def json_of_list(array: ArrayValue) -> str:
-    """Return the SQL of a list as JSON in a column where other values are, too: STRING.
+    """Return the SQL of a list as JSON, for a column that also has other values: STRING.
 
-    Scalars are texts in it: as an array of texts it would not have known what they were before.
+    Its scalars are texts, because an array of texts would have lost their types.
     """
     texts = f"to_json({array_of(Value(array=array), ElementType.STRING)})"
     if array.variant is None:
@@ -173,7 +173,7 @@ def _converted(array: ArrayValue, kind: ElementType, read: ReadText | None) -> s
         if array.kind is kind:
             return array.sql
         return f"transform({array.sql}, {_X} -> {_element(of_kind(array.kind, _X), kind, read)})"
-    # One step after another: to analyse lambdas inside each other takes Spark far longer.
+    # One step after another, because Spark analyses nested lambdas far more slowly.
     named = f"transform({_variants(array.variant)}, {_X} -> struct({_X} AS v, {_KIND} AS k))"
     scalar = of_variant(f"{_X}.v", f"{_X}.k")
     typed = f"struct({scalar.long} AS l, {scalar.double} AS d, {scalar.string} AS s)"
@@ -188,7 +188,7 @@ def _converted(array: ArrayValue, kind: ElementType, read: ReadText | None) -> s
 
 
 def _element(value: Value, kind: ElementType, read: ReadText | None) -> str:
-    """Return the SQL of a scalar as an element; null where it is none, or does not fit."""
+    """Return the SQL of a scalar as an element; null if it is no scalar or does not fit."""
     alternatives: list[str] = []
     if kind is ElementType.STRING:
         alternatives += [f"CAST({value.long} AS STRING)"] if value.long else []

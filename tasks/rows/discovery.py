@@ -1,12 +1,12 @@
-"""Which types discovered columns have: what of records' values decides, in any order.  Pure.
+"""Types of discovered columns: decided by the records' values, in any order.  Pure.
 
     longs ─────────► long       texts ─────────► string
     longs, doubles ► double     objects, mixed ► json
     lists of longs ► array<long> ··· with doubles ► array<double> ··· with texts ► array<string>
 
-A column's kinds only grow, and what a set of them comes to does not depend on who met which
-first: replicas, batches and handoffs may divide a topic as they like.  A value keeps its meaning
-when its column's type grows: see `wider`.
+A column's kinds only grow, and the type of a set of kinds does not depend on the order in which
+they were met.  So replicas, batches and handoffs may divide a topic in any way.  A value keeps its
+meaning when its column's type grows: see `wider`.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -30,13 +30,13 @@ from tasks.rows.expression.let import let
 from tasks.rows.expression.value import ArrayValue, Value, as_json, first
 
 LONG, DOUBLE, TEXT = 1, 2, 4
-"""Kinds of values; those of a column are their sum.  True and false are longs, as in Druid.
+"""Kinds of values; the kinds of a column are their sum.  True and false are longs, as in Druid.
 
-Lists have kinds of their own, by what they hold: `LONGS`, `DOUBLES`, `TEXTS`.
+Lists have kinds of their own, by their elements: `LONGS`, `DOUBLES`, `TEXTS`.
 """
 
 ColumnKinds = dict[str, int]
-"""Names of discovered columns, sorted, and the kinds of their values."""
+"""Names of discovered columns, sorted, with the kinds of their values."""
 
 _LISTS = LONGS | DOUBLES | TEXTS
 _ALL = LONG | DOUBLE | TEXT | NESTED | _LISTS
@@ -53,7 +53,7 @@ _KINDS: dict[ColumnType, int] = {
 
 
 def type_of(kinds: int) -> ColumnType | None:
-    """Return the type of a column with values of these kinds; None: it has had none yet."""
+    """Return the type of a column with values of these kinds; None: it has no values yet."""
     if kinds & NESTED or (kinds & TEXT and kinds != TEXT) or (kinds & _LISTS and kinds & ~_LISTS):
         return "json"
     if kinds & _LISTS:
@@ -65,27 +65,27 @@ def type_of(kinds: int) -> ColumnType | None:
 
 
 def kinds_of(column: ColumnType) -> int:
-    """Return the kinds that a column of a type stands for."""
+    """Return the kinds of values that a column type stands for."""
     return _KINDS[column]
 
 
 def unsettled(column_kinds: Mapping[str, int]) -> tuple[str, ...]:
-    """Return the columns whose types another value may still change, sorted."""
+    """Return the columns whose type another value may still change, sorted."""
     return tuple(sorted(name for name, kinds in column_kinds.items() if type_of(kinds) != "json"))
 
 
 def kinds_new(spec: IngestSpec, names: Iterable[str]) -> ColumnKinds:
-    """Return names that were met, sorted, with the kinds of values that are known by that."""
+    """Return newly met names, sorted, with the kinds that follow from the discovery of a name."""
     return {name: 0 if is_typed(spec, name) else TEXT for name in sorted(names)}
 
 
 def is_typed(spec: IngestSpec, name: str) -> bool:
-    """Tell whether a discovered column has the type of its values."""
+    """Return whether a discovered column gets its type from its values."""
     return spec.discovery is Discovery.TYPES or name in spec.typed
 
 
 def typed_of(spec: IngestSpec, column_kinds: ColumnKinds) -> ColumnKinds:
-    """Return the columns whose types are those of their values."""
+    """Return the columns that get their types from their values."""
     return {name: kinds for name, kinds in column_kinds.items() if is_typed(spec, name)}
 
 
@@ -97,7 +97,7 @@ def columns_of(spec: IngestSpec, column_kinds: ColumnKinds) -> tuple[Column, ...
 
 
 def kinds_met(spec: IngestSpec, names: Iterable[str], kinds: Mapping[str, int]) -> ColumnKinds:
-    """Return what a journal says was met."""
+    """Return the columns and kinds of a journal's entries."""
     return together([kinds_new(spec, names), kinds])
 
 
@@ -108,10 +108,10 @@ SCALARS: frozenset[ColumnType] = frozenset({"string", "long", "double", "float"}
 def common(
     columns: Iterable[Sequence[Column]], declared: Collection[str] = ()
 ) -> tuple[Column, ...]:
-    """Return the columns of a table, of those of its files; in the order in which they come.
+    """Return the columns of a table from the columns of its files, in order of appearance.
 
-    A column that is `declared` and was a text at one time, a number at another, is one of texts:
-    which of the two a value was, the spec said, and not the value.
+    A `declared` column that was once of texts, once of numbers, is one of texts: the spec decided
+    between the two, not the value.
     """
     return tuple(
         Column(name=name, type="string" if name in declared and _is_mixed(held) else _common(held))
@@ -120,7 +120,7 @@ def common(
 
 
 def numbers_beside_texts(columns: Iterable[Sequence[Column]]) -> frozenset[str]:
-    """Return the columns that some files have as texts and others as numbers, and none else."""
+    """Return the columns that hold texts in some files, numbers in others, and nothing else."""
     return frozenset(name for name, held in _types_of(columns).items() if _is_mixed(held))
 
 
@@ -144,7 +144,7 @@ def _common(types: set[ColumnType]) -> ColumnType:
 
 
 def kinds_sql(value: Value) -> str:
-    """Return the SQL of the kinds of one value, an INT; 0: it is null."""
+    """Return the SQL of the kinds of one value, an INT; 0: the value is null."""
     cases = [
         f"WHEN ({sql}) IS NOT NULL THEN {kind}"
         for kind, sql in (
@@ -161,7 +161,7 @@ def kinds_sql(value: Value) -> str:
 
 
 def stored(value: Value, column: ColumnType) -> str:
-    """Return the SQL of a value in a column whose kinds it is one of."""
+    """Return the SQL of a value in a column whose kinds include those of the value."""
     match column:
         case "long":
             return value.long or "CAST(NULL AS BIGINT)"
@@ -182,8 +182,8 @@ def stored(value: Value, column: ColumnType) -> str:
 def wider(sql: str, was: ColumnType, column: ColumnType) -> str:
     """Return the SQL of a stored value of type `was` in a column whose type has grown.
 
-    It is what it would be if the type had been known from the start.  Only whole numbers beyond
-    2^53 that were stored as doubles are not.  A number in a declared column of texts is its text.
+    The result is the same as if the type had been known from the start, except for whole numbers
+    beyond 2^53 that were stored as doubles.  A number in a declared column of texts is its text.
     """
     match was:
         case _ if was == column:
@@ -205,14 +205,14 @@ def wider(sql: str, was: ColumnType, column: ColumnType) -> str:
 
 
 def _json_of_double(sql: str) -> str:
-    """Write whole numbers as such: a long may have become a double on its way."""
+    """Write whole numbers without a fraction: a long may have become a double on its way."""
     whole = f"{sql} = floor({sql}) AND abs({sql}) <= {EXACT_MAX}"
     other = as_json(Value(double=sql))
     return f"CASE WHEN {whole} THEN CAST(CAST({sql} AS BIGINT) AS STRING) ELSE {other} END"
 
 
 def together(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    """Return what several batches have met, per column."""
+    """Return the kinds that several batches have met, per column."""
     kinds: dict[str, int] = {}
     for some in parts:
         for name, kind in some.items():

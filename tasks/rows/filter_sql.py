@@ -1,10 +1,10 @@
-"""What filters mean in Spark: each becomes a SQL BOOLEAN, null where a null decides nothing.
+"""Filters as SQL: each filter becomes a BOOLEAN, which is null if a null leaves it undecided.
 
-A field with several values matches if one of them does.  True and false are texts to a filter.
+A field with several values matches if one of them does.  To a filter true and false are texts.
 Pure.
 
-Source: Druid's `PredicateValueMatcherFactory.makeComplexProcessor`, which asks each row's value
-for its type: a long and a double have predicates of their own, all else is compared as text.
+Source: Druid's `PredicateValueMatcherFactory.makeComplexProcessor`, which decides by the type of
+each row's value: a long and a double have predicates of their own, all others compare as texts.
 """
 
 import re
@@ -48,19 +48,19 @@ from tasks.rows.sql.java_regex import RegexError, groups_of
 from tasks.rows.sql.text import text, texts
 
 Fields = Callable[[str], Value]
-_X = "x_"  # what a predicate calls one of several values
+_X = "x_"  # the name of one of several values in a predicate
 _LONGS = range(-(2**63), 2**63)
 _REAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,9})?")
 _NOT_FINITE = {"NaN", "Infinity", "+Infinity", "-Infinity"}
 _DIGITS_MAX = 40
-"""A power of ten beyond it makes no long, and is not worked out."""
+"""A larger power of ten makes no long, and is not computed."""
 
 
 def filter_sql(wanted: Filter, fields: Fields) -> str:
     """Return the SQL of a filter over fields.
 
     Raises:
-        ExpressionError: an expression in it cannot be had.
+        ExpressionError: an expression in the filter is not supported.
     """
     match wanted:
         case And():
@@ -89,10 +89,10 @@ def filter_sql(wanted: Filter, fields: Fields) -> str:
 
 
 def fields_in(wanted: Filter) -> Iterator[str]:
-    """Yield the names of the fields that a filter looks at.
+    """Yield the names of the fields that a filter reads.
 
     Raises:
-        ExpressionError: an expression in it says nothing.
+        ExpressionError: an expression in the filter cannot be parsed.
     """
     match wanted:
         case And() | Or():
@@ -164,7 +164,7 @@ def _is_null(value: Value) -> str:
 
 
 def _any_text(value: Value, test: Callable[[str], str]) -> str:
-    """Test the text of a value, or of each of several; null if there is none."""
+    """Test the text of a value, or of each of several; null if there is no text."""
     scalar = as_string(replace(value, array=None))
     if value.array is None:
         return f"({test(f'({scalar})')})"
@@ -174,7 +174,7 @@ def _any_text(value: Value, test: Callable[[str], str]) -> str:
 
 
 def _is_one_of(value: Value, wanted: Sequence[Scalar | None]) -> str:
-    """An empty text is a value like any other; null stands for a missing one."""
+    """An empty text is a value like any other; null stands for a missing value."""
     named = [plain for plain in map(_plain, wanted) if plain is not None]
     tests = [_equals_one(value, named, numbers=named)] if named else []
     if len(named) < len(wanted):
@@ -183,7 +183,7 @@ def _is_one_of(value: Value, wanted: Sequence[Scalar | None]) -> str:
 
 
 def _equals_text(value: Value, wanted: Scalar) -> str:
-    """Beside a number the texts `true` and `false` are one, as they are to expressions.
+    """Beside a number the texts `true` and `false` count as numbers, as in expressions.
 
     Source: Druid's `EqualityFilter`, and `ExprEval.castForEqualityComparison`.
     """
@@ -193,10 +193,10 @@ def _equals_text(value: Value, wanted: Scalar) -> str:
 
 
 def _equals_one(value: Value, named: Sequence[str], *, numbers: Sequence[str]) -> str:
-    """Compare a long with what `numbers` write of longs, a double with doubles, others with texts.
+    """Compare a long with the longs in `numbers`, a double with the doubles, others with texts.
 
-    Source: Druid's `SelectorPredicateFactory` and `InDimFilter`; what is no number of the row's
-    type equals none, and it takes `5.0` for the long 5.
+    Source: Druid's `SelectorPredicateFactory` and `InDimFilter`: a text that is no number of the
+    row's type equals none, but `5.0` equals the long 5.
     """
     rest = replace(value, long=None, double=None, number=None)
     cases = []
@@ -220,7 +220,7 @@ def _among(number: str, wanted: Iterable[str | None]) -> str:
 
 
 def _long_sql(written: str) -> str | None:
-    """Return the long that a text writes, exactly; None: it writes none."""
+    """Return the long in a text, exactly; None: there is none."""
     if not _REAL.fullmatch(written):
         return None
     exact = Decimal(written)
@@ -230,7 +230,7 @@ def _long_sql(written: str) -> str | None:
 
 
 def _double_sql(written: str) -> str | None:
-    """Return the double that a text writes; Java lets a letter tell its type."""
+    """Return the double in a text, where Java allows a letter for the type; None: there is none."""
     plain = written[:-1] if written[-1:] in {*"fFdD"} else written
     if _REAL.fullmatch(plain):
         return f"CAST('{float(plain)!r}' AS DOUBLE)"
@@ -238,7 +238,7 @@ def _double_sql(written: str) -> str | None:
 
 
 def _number_tests(column: str, tests: Iterable[tuple[str, Scalar | None]], fields: Fields) -> str:
-    """What is no number equals none, and lies below all of them: Druid's `NUMERIC` order."""
+    """A value that is no number equals none, and is less than all: Druid's `NUMERIC` order."""
     below = _is_no_number(fields(column))
     conditions = []
     for sign, bound in tests:
@@ -253,10 +253,10 @@ def _number_tests(column: str, tests: Iterable[tuple[str, Scalar | None]], field
 
 
 def _is_no_number(value: Value) -> str:
-    """Return the SQL of whether a value is a boolean, or a text that writes no number."""
+    """Return the SQL of whether a value is a boolean, or a text that is no number."""
     conditions = [f"({value.truth}) IS NOT NULL"] if value.truth else []
     if value.string:
-        word = f"lower({value.string}) IN ('true', 'false')"  # numbers to expressions alone
+        word = f"lower({value.string}) IN ('true', 'false')"  # numbers only to expressions
         unread = f"({double_of_text(value.string)}) IS NULL"
         conditions.append(f"({value.string}) IS NOT NULL AND ({word} OR {unread})")
     return " OR ".join(conditions)
@@ -274,7 +274,7 @@ def _bound(wanted: Bound, fields: Fields) -> str:
     if wanted.ordering == "lexicographic":
         return _any_text(value, lambda x: _all(x, tests))
     sized = [f"{sign} {_sized(bound)}" for sign, bound in map(_cut, tests)]
-    # A struct is never null, so it would be less than any text.
+    # A struct is never null, so a null text would be less than any text.
     return _any_text(value, lambda x: f"({x} IS NOT NULL AND {_all(_sized(x), sized)})")
 
 
@@ -297,7 +297,7 @@ def _all(x: str, tests: list[str]) -> str:
 
 
 def _plain(value: Scalar | None) -> str | None:
-    """Write a constant as the text that a field of that value has."""
+    """Write a constant as the text of a field with that value."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return None if value is None else str(value)
@@ -313,7 +313,7 @@ def _number(value: Scalar) -> int | float:
 
 
 def _as_regex(pattern: str, escape: str | None) -> str:
-    r"""Write a LIKE pattern as a regular expression: Spark's LIKE always takes `\` to escape."""
+    r"""Write a LIKE pattern as a regular expression: Spark's LIKE always escapes with `\`."""
     pieces, escaped = [], False
     for sign in pattern:
         if escaped or sign not in {"%", "_", escape}:

@@ -1,10 +1,10 @@
-"""Paths to the parts of a JSON document: how they are written, and what follows them in SQL.
+"""Paths to the parts of a JSON document: parsing, and translation to SQL.
 
     $.user.id   $['a b']   $.tags[0]     one value
     $.items[*].id                        of each element of a list, those that have it: a list
 
-Druid follows such paths by Jayway's JsonPath, which takes other spellings for the same; they are
-written again as Spark takes them.  Pure: no Spark is asked here.
+Druid follows paths by Jayway's JsonPath, which accepts several spellings; here they are rewritten
+to Spark's spelling.  Pure: nothing here calls Spark.
 """
 
 import re
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from tasks.rows.sql.text import text
 
 KEYS_MAX = 50
-"""Steps of a path."""
+"""Most steps of a path."""
 
 ALL = "[*]"
 _STEP = re.compile(
@@ -26,15 +26,15 @@ _STEP = re.compile(
 
 
 class JsonPathError(ValueError):
-    """A path cannot be followed."""
+    """A path cannot be parsed, or is not supported."""
 
 
 def canonical(path: str) -> str:
-    """Return a path as Spark takes it.
+    """Return a path in Spark's spelling.
 
     Raises:
-        JsonPathError: it is none, has more than `KEYS_MAX` steps, or what is not built: scans
-            (`..`), wildcards for keys, slices, filters, functions.
+        JsonPathError: the text is no path, has more than `KEYS_MAX` steps, or has unsupported
+            parts: scans (`..`), wildcards for keys, slices, filters, functions.
 
     Source: PathCompiler of Jayway's JsonPath 2.9: a path without `$` begins with a key.
     """
@@ -57,26 +57,26 @@ def _steps(path: str) -> Iterator[str]:
 def _written(step: re.Match[str]) -> str:
     key = step["single"] or step["double"]
     if step["plain"] is not None:
-        # Spark has no meaning for this sign, and Jayway one at the beginning of a path alone.
+        # Spark gives this character no meaning, and Jayway only at the beginning of a path.
         plain = step["plain"]
         return f"['{plain}']" if "@" in plain else f".{plain}"
     if key is None:
         return ALL if step["all"] else f"[{step['place']}]"
-    if key == "*":  # Spark takes it for every key
+    if key == "*":  # to Spark it means every key
         raise JsonPathError(key)
     return f"['{key}']"
 
 
 def finds_several(path: str) -> bool:
-    """Tell whether a canonical path finds a list of what is there, and not one value."""
+    """Return whether a canonical path leads to a list of values instead of one value."""
     return ALL in _steps(path)
 
 
 def several_sql(document: str, path: str) -> str:
-    """Return the SQL, an `array<variant>`, of what a path with `[*]` finds in a variant.
+    """Return the SQL, an `array<variant>`, of the values at a path with `[*]` in a variant.
 
-    Null if there is no list where the path takes all of one; of a list within, what is none is
-    left out, and so is an element that has not what the path asks for.  A null of JSON is there.
+    Null if there is no list where the path begins with `[*]`.  Further inside, a value that is no
+    list is left out, and so is an element without the rest of the path.  A JSON null is a value.
     """
     parts = [""]
     for step in _steps(path):

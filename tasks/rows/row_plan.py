@@ -1,4 +1,4 @@
-"""What has to be asked of records so that a spec's rows come out of them.  Pure."""
+"""The row plan: which fields of records a spec's rows need, and in which form.  Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from tasks.rows.expression.value import ArrayValue, Value, as_double
 from tasks.rows.filter_sql import fields_in, filter_sql
 
 NumberType = Literal["long", "double"]
-"""Columns of numbers that a format may read as such."""
+"""Types of number columns that a format may read directly as numbers."""
 
 _ANYTHING = Value(
     *("i0l", "i0d", "i0s", ArrayValue(ElementType.STRING, "i0a"), "i0j"),
@@ -25,39 +25,39 @@ _ANYTHING = Value(
 )
 
 TIME = "__time"
-"""What expressions and filters call a row's time: milliseconds since the epoch."""
+"""Name of a row's time in expressions and filters: milliseconds since the epoch."""
 
 OWN_TIME = "__at"
-"""Column of rows that wait for their rollup: their own time in microseconds, not cut down."""
+"""Column of rows before their rollup: their own time in microseconds, not truncated."""
 
 RECORDS = "__count"
-"""Column of rows that were rolled up: how many records each stands for."""
+"""Column of rolled-up rows: the number of records that each row stands for."""
 
 OWN_COLUMNS = ("__time", "__partition", "__offset", "__topic")
-"""Columns that we add; a field of that name is never a column (see `is_reserved`)."""
+"""Columns that we add; no field with such a name becomes a column (see `is_reserved`)."""
 
 _DISTINCT, _ENTRIES = "__of_", "__each_"
 
 
 @dataclass(frozen=True)
 class RowPlan:
-    """Columns by where their values come from; numbers count the columns that were asked for."""
+    """The columns by the source of their values; numbers are indexes in the requested columns."""
 
     texts: tuple[tuple[int, Column], ...]
-    """Straight from a field's text."""
+    """Columns made directly from a field's text."""
     values: tuple[tuple[int, Column], ...]
-    """From a field whose own type counts."""
+    """Columns made from a field with its own type."""
     transformed: tuple[tuple[int, Column], ...]
-    """From a transform of the same name."""
+    """Columns made by a transform of the same name."""
     transforms: tuple[tuple[str, Node], ...]
     metrics: tuple[tuple[Metric, Node | None], ...]
-    """With what each is made of; None: a count."""
+    """Metrics with their inputs; None: a count."""
     inputs: tuple[str, ...]
-    """Fields that transforms, filters and metrics look at."""
+    """Fields that transforms, filters and metrics read."""
     discovered: frozenset[str] = frozenset()
-    """Columns whose types are those of the records' values."""
+    """Columns that get their types from the records' values."""
     observed: tuple[str, ...] = ()
-    """Those of which each value's kind is told, in order; they may be no columns yet."""
+    """Names whose values' kinds are reported, in order; some may not be columns yet."""
 
     @property
     def text_names(self) -> tuple[str, ...]:
@@ -66,7 +66,7 @@ class RowPlan:
 
     @property
     def value_names(self) -> tuple[str, ...]:
-        """The fields that are asked for with their own type, sorted."""
+        """The fields that are needed with their own type, sorted."""
         computed = {name for name, _ in self.transforms}
         values = {column.name for _, column in self.values} | (set(self.observed) - computed)
         return tuple(sorted({*self.inputs, *values}))
@@ -75,11 +75,10 @@ class RowPlan:
 def plan_rows(
     spec: RowSpec, columns: Sequence[Column], kinds: Mapping[str, int] = MappingProxyType({})
 ) -> RowPlan:
-    """Return what a spec asks for; `kinds` are those of discovered columns
-    (`tasks.rows.discovery`).
+    """Return the plan of a spec; `kinds` are those of discovered columns (`tasks.rows.discovery`).
 
     Raises:
-        ExpressionError: an expression of the spec says nothing.
+        ExpressionError: an expression of the spec cannot be parsed.
     """
     transforms = tuple((t.name, parse(t.expression)) for t in spec.transforms)
     computed = {name for name, _ in transforms}
@@ -105,7 +104,7 @@ def plan_rows(
 
 
 def numbers_of(plan: RowPlan, time: TimestampSpec) -> dict[str, NumberType]:
-    """Return the fields whose texts are asked for to make one kind of number of them alone."""
+    """Return the fields whose texts are only needed to make one type of number of them."""
     kinds: dict[str, set[str]] = {}
     for _, column in plan.texts:
         kinds.setdefault(column.name, set()).add(column.type)
@@ -126,10 +125,10 @@ def _input_of(metric: Metric) -> Node | None:
 
 
 def measured(spec: RowSpec) -> tuple[Column, ...]:
-    """Return the columns that follow a table's own in the files of a batch: what metrics need.
+    """Return the columns behind a table's own in the files of a batch: the inputs of metrics.
 
-    A sketch's column keeps the value itself until the rows are merged, under names of its own: a
-    text, and after the columns of all metrics the entries of a list.
+    A sketch's input is the value itself until the rows are merged, under names of its own: a text
+    and, behind the columns of all metrics, the entries of a list.
     """
     columns = [
         Column(name=f"{_DISTINCT}{m.name}", type="string")
@@ -145,39 +144,39 @@ def measured(spec: RowSpec) -> tuple[Column, ...]:
 
 
 def counted_apart(spec: RowSpec) -> tuple[tuple[int, int], ...]:
-    """Return of each sketch the number of its text in `measured`, and of its entries."""
+    """Return for each sketch the index of its text in `measured`, and of its entries."""
     counts = [number for number, metric in enumerate(spec.metrics) if metric.is_sketch]
     return tuple((text, entries) for entries, text in enumerate(counts, len(spec.metrics)))
 
 
 def metric_columns(spec: RowSpec) -> tuple[Column, ...]:
-    """Return what metrics are in published files; a sketch is of no type that columns have."""
+    """Return the columns of metrics in published files; a sketch has no type of columns."""
     return tuple(Column(name=m.name, type=m.type) for m in spec.metrics if not m.is_sketch)
 
 
 def needs_own_time(spec: RowSpec) -> bool:
-    """Tell whether a rollup goes by the rows' own times."""
+    """Return whether a rollup needs the rows' own times."""
     return spec.rollup and any(m.of in {"first", "last"} for m in spec.metrics)
 
 
 def is_reserved(column: str) -> bool:
-    """Tell whether no column can have a name: tables have it of their own, in any case of letters.
+    """Return whether a name is reserved for columns of ours, in any case of letters.
 
-    Without rollup, too: what a table holds must not depend on whether its rows are merged.
+    It is so without rollup too: a table's columns must not depend on whether rows are merged.
     """
     name = column.lower()
     return not name or name in OWN_COLUMNS or is_own_of_rollup(name)
 
 
 def is_own_of_rollup(column: str) -> bool:
-    """Tell whether a column is one that a rollup makes, or needs until its rows are merged."""
+    """Return whether a rollup makes a column, or needs it until its rows are merged."""
     return column in {RECORDS, OWN_TIME} or column.startswith((_DISTINCT, _ENTRIES))
 
 
 def staged(value: Value, prefix: str) -> tuple[list[str], Value]:
-    """Give a value's texts names of their own: what to select, and the value by these names.
+    """Name each text of a value; return the SQL to select, and the value by these names.
 
-    What a value is as a number gets a name as well where the SQL for it is long.
+    The value's number gets a name as well if its SQL is long.
     """
     names = {
         "long": f"{prefix}l",
@@ -202,15 +201,15 @@ def staged(value: Value, prefix: str) -> tuple[list[str], Value]:
 
 
 def there(value: Value) -> str:
-    """Return the SQL that tells whether a value is not null."""
+    """Return the SQL of whether a value is not null."""
     return "(" + (" OR ".join(f"({sql}) IS NOT NULL" for sql in value.texts) or "false") + ")"
 
 
 def check_rows(spec: RowSpec) -> None:
-    """Make sure that every expression of a spec can be worked out, whatever its fields hold.
+    """Check that every expression of a spec can be compiled, whatever its fields hold.
 
     Raises:
-        ExpressionError: one cannot.
+        ExpressionError: an expression cannot.
     """
     plan = plan_rows(spec, ())
     trees = [tree for _, tree in plan.transforms] + [tree for _, tree in plan.metrics if tree]

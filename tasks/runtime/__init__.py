@@ -1,4 +1,4 @@
-"""What a worker and a broker run on: a Java, pinned jars, and processes tied to their parent.
+"""Programs below a worker and a broker: a Java, pinned jars, processes tied to their parent.
 
-Read first: `java.py` (which Java), `jars.py` (fetched once, checked always), `tied.py`.
+Read first: `java.py` (which Java), `jars.py` (fetched once, checked at every start), `tied.py`.
 """

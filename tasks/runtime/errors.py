@@ -1,14 +1,14 @@
-"""What can be wrong with the parts that Tidegate runs on.  Each message says what would fix it."""
+"""Errors of the parts that Tidegate runs on.  Each message says what would fix the error."""
 
 from collections.abc import Sequence
 
 
 class RuntimePartError(Exception):
-    """A part outside Python (a Java, a jar) is missing or not the one we ask for."""
+    """A part outside Python (a Java, a jar) is missing or not the required one."""
 
 
 class JavaMissing(RuntimePartError):
-    """There is no Java that we can use; `tried` says where we looked and what we found."""
+    """There is no usable Java; `tried` lists the places that were tried and the results."""
 
     def __init__(self, tried: Sequence[str]) -> None:
         self.tried = tuple(tried)

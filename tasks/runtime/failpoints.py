@@ -1,11 +1,11 @@
-"""Failpoints: a process stops exactly where an operator's test wants it to.  Off unless asked for.
+"""Failpoints: named places in the code where a test stops the process.  By default none is armed.
 
     TIDEGATE_FAILPOINTS="after:FixEnd:kill;publish:in-transaction:stop:2"
                          └──name───┘ └action┘                          └ at the second time only
 
-The code names the places it passes by `reach(name)`; with nothing armed that is a call which does
-nothing.  The variable is read once, when a process starts, and by nothing else: no request of any
-API reaches it.  `docs/reference/failpoints.md` lists the names.
+The code calls `reach(name)` at each named place; with nothing armed the call does nothing.  The
+variable is read once, when a process starts; no API request can arm a failpoint.
+`docs/reference/failpoints.md` lists the names.
 """
 
 import os
@@ -27,20 +27,20 @@ _POINT = re.compile(
 )
 
 Reach = Callable[[str], None]
-"""Tells that a named place is passed."""
+"""A callback that takes the name of a place which the code passes."""
 
 
 class FailpointsError(ValueError):
-    """The variable cannot be read; the message names the part and the form."""
+    """The variable cannot be parsed; the message names the part and the expected form."""
 
 
 class Action(StrEnum):
-    """What happens at an armed place."""
+    """The action at an armed failpoint."""
 
     KILL = "kill"
     """SIGKILL to this process."""
     KILL_IN = "kill-in"
-    """The same, so many milliseconds later, from another thread."""
+    """SIGKILL after so many milliseconds, from another thread."""
     STOP = "stop"
     """SIGSTOP to this process, until somebody sends SIGCONT."""
     EXIT = "exit"
@@ -54,13 +54,13 @@ _TIMED = frozenset({Action.KILL_IN, Action.SLEEP})
 
 @dataclass(frozen=True)
 class Armed:
-    """What to do at one place, and at which time it is passed."""
+    """One armed failpoint: the action, and the passage at which it happens."""
 
     name: str
     action: Action
     millis: int = 0
     turn: int = 1
-    """Counted from 1; at no other time anything happens."""
+    """Counted from 1; other passages do nothing."""
 
 
 def nothing(name: str) -> None:
@@ -68,10 +68,10 @@ def nothing(name: str) -> None:
 
 
 def reach_of(environment: Mapping[str, str]) -> Reach:
-    """Return what to call at each named place.
+    """Return the callback for the failpoints that the environment arms.
 
     Raises:
-        FailpointsError: the variable is set to something else than failpoints.
+        FailpointsError: the variable is set, but not to failpoints.
     """
     armed = parse(environment.get(VARIABLE, ""))
     if not armed:
@@ -81,10 +81,10 @@ def reach_of(environment: Mapping[str, str]) -> Reach:
 
 
 def parse(text: str) -> tuple[Armed, ...]:
-    """Read `name:action[=millis][:n]`, several separated by `;`.
+    """Parse `name:action[=millis][:n]`, several separated by `;`.
 
     Raises:
-        FailpointsError: a part is of another form.
+        FailpointsError: a part has another form.
     """
     return tuple(_parsed(part.strip()) for part in text.split(";") if part.strip())
 
@@ -104,7 +104,7 @@ def _parsed(part: str) -> Armed:
 
 
 class Failpoints:
-    """The armed places of one process; `reach` may be called from any thread."""
+    """The armed failpoints of one process; `reach` may be called from any thread."""
 
     def __init__(self, armed: tuple[Armed, ...]) -> None:
         self._armed = armed
@@ -113,7 +113,7 @@ class Failpoints:
         self._lock = threading.Lock()
 
     def reach(self, name: str) -> None:
-        """Carry out what is armed for this time that `name` is passed."""
+        """Carry out the action that is armed for this passage of `name`."""
         if name not in self._names:
             return
         with self._lock:

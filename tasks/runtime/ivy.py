@@ -1,8 +1,8 @@
-"""The Ivy that PySpark ships, run with settings and a cache of our own.
+"""Apache Ivy, as PySpark ships it, run with settings and a cache of our own.
 
-Ivy by itself looks into the user's Maven folder first, and a description there without its jar
-is fatal to it.  So it is given a settings file that knows the central repository only, and every
-folder that it writes is below the one that the caller names.
+By default Ivy first searches the user's Maven folder, and a description there without its jar is
+fatal.  So Ivy gets a settings file with the central repository only, and it writes only below the
+folder that the caller names.
 """
 
 import importlib.util
@@ -24,7 +24,7 @@ from tasks.runtime.tied import tied_argv
 CONNECT_TIMEOUT_MS = 20_000
 READ_TIMEOUT_MS = 60_000
 RUN_TIMEOUT_S = 900.0
-"""The longest that one run of Ivy may take: some 70 MB over a slow line."""
+"""Timeout of one run of Ivy: some 70 MB over a slow line."""
 
 _TAIL_LINES = 12
 _DOWNLOADING = re.compile(r"downloading \S*/([^/\s]+\.jar) \.\.\.")
@@ -41,7 +41,7 @@ class Ivy:
         """Fetch exactly these jars as `into`/<file name>; nothing is resolved.
 
         Raises:
-            JarsError: one could not be had; the message ends with what Ivy said.
+            JarsError: a jar could not be fetched; the message ends with Ivy's output.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         wanted = self.folder / "wanted.xml"
@@ -59,10 +59,10 @@ class Ivy:
         into: Path,
         notify: Callable[[str], None],
     ) -> None:
-        """Fetch a module and all it needs, as `into`/organisation/artifact/revision/file.
+        """Fetch a module and its dependencies, as `into`/organisation/artifact/revision/file.
 
         Raises:
-            JarsError: it could not be resolved.
+            JarsError: the module could not be resolved.
         """
         pattern = "[organisation]/[artifact]/[revision]/[artifact]-[revision].[ext]"
         named = ["-dependency", organisation, module, revision]
@@ -89,14 +89,14 @@ class Ivy:
             f"-Dsun.net.client.defaultReadTimeout={READ_TIMEOUT_MS}",
             *("-cp", str(_ivy_jar()), "org.apache.ivy.Main"),
             *("-settings", str(settings), "-cache", str(self.folder / "cache")),
-            # To Ivy a path is a pattern as well: that of a user's folder must not be part of it.
+            # Ivy takes a path for a pattern too, so a user's folder must not be part of it.
             *("-confs", "default", *wanted, "-retrieve", pattern),
         ]
         _run(command, into, notify)
 
 
 def pyspark_folder() -> Path | None:
-    """Return the folder of the installed PySpark, which is not imported; None without one."""
+    """Return the folder of the installed PySpark without importing it; None if there is none."""
     spec = importlib.util.find_spec("pyspark")
     if spec is None or not spec.submodule_search_locations:
         return None
@@ -104,7 +104,7 @@ def pyspark_folder() -> Path | None:
 
 
 def proxy_flags(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Return `HTTPS_PROXY`, which pip honours and a Java does not, as `-D` flags."""
+    """Return `HTTPS_PROXY`, which pip obeys and a Java does not, as `-D` flags."""
     proxy = environment.get("HTTPS_PROXY") or environment.get("https_proxy")
     parts = urlsplit(proxy or "")
     if not parts.hostname:
@@ -123,7 +123,7 @@ def _ivy_jar() -> Path:
 
 
 def _settings(use_poms: bool) -> str:
-    # The resolver's own default is the central repository: no address is written here.
+    # Ivy's own default is the central repository, so its address is not repeated here.
     resolver = f'<ibiblio name="central" m2compatible="true" usepoms="{str(use_poms).lower()}"/>'
     return (
         '<ivysettings><settings defaultResolver="central"/>'
@@ -147,7 +147,7 @@ def _module(jars: Sequence[Jar]) -> str:
 def _run(command: list[str], folder: Path, notify: Callable[[str], None]) -> None:
     lines: list[str] = []
     with subprocess.Popen(
-        tied_argv(command),  # a fetch that nobody waits for ends
+        tied_argv(command),  # if the waiting process dies, the fetch ends
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

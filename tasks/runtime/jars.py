@@ -1,14 +1,15 @@
-"""The jars of Spark's Kafka connector, of its formats and of the broker: fetched once, checked at
-every start.
+"""Cache of the jars of Spark's Kafka connector, of its formats and of the broker.
+
+Jars are fetched once and checked at every start.
 
     in place? ──yes──► check each sha256 ──► paths
         │no
         ▼  (one process at a time)
     fetch into a temporary folder ──► check each sha256 ──► rename ──► paths
 
-A crash before the rename leaves a temporary folder, which the next fetch removes; after it the
-set is whole.  So a folder with a set's name is never half, and a second start needs no network.
-`python -m tasks.runtime.jars --dir D` fetches ahead of time.
+A crash before the rename leaves a temporary folder, which the next fetch removes.  After the
+rename the set is complete.  So a folder with a set's name is never incomplete, and a second start
+needs no network.  `python -m tasks.runtime.jars --dir D` fetches ahead of time.
 """
 
 import argparse
@@ -30,7 +31,7 @@ from tasks.runtime.java import Java, find_java
 from tasks.runtime.pins import Jar, JarSet, digest, read_lock, refuse_unknown, verified, write_lock
 
 LOCK_TIMEOUT_S = 1200.0
-"""How long one process waits while another fetches."""
+"""How long one process waits for another one that fetches."""
 
 _LOCK_POLL_S = 0.2
 _KAFKA_REVISION = "4.3.0"
@@ -41,13 +42,13 @@ _SPARK_NEEDS = {
 }
 
 
-_FORMATS = ("spark-avro_2.13",)  # what it needs comes with PySpark and with its connector
+_FORMATS = ("spark-avro_2.13",)  # its dependencies come with PySpark and with the connector
 
 
 class JarGroup(StrEnum):
-    """Whose jars: Spark's Kafka connector or formats, given by `--jars`, or the broker's path.
+    """A group of jars: Spark's Kafka connector and its formats (for `--jars`), or the broker.
 
-    The formats are a set of their own: a folder that was filled before they came stays valid.
+    Formats have a group of their own, so a folder that was filled before them stays valid.
     """
 
     SPARK = "spark"
@@ -61,7 +62,7 @@ KAFKA = JarGroup.KAFKA
 
 
 def set_name(part: JarGroup) -> str:
-    """Name the set of jars of a part: the connector is that of the installed PySpark.
+    """Return the name of a group's jar set; the connector is that of the installed PySpark.
 
     Raises:
         JarsError: PySpark is not installed.
@@ -76,10 +77,10 @@ def set_name(part: JarGroup) -> str:
 
 
 def pinned_set(part: JarGroup) -> JarSet:
-    """Return the pins of a part.
+    """Return the pinned jar set of a group.
 
     Raises:
-        JarsError: the installed version of it has none.
+        JarsError: there are no pins for the installed version.
     """
     name, known = set_name(part), read_lock()
     if name not in known:
@@ -95,10 +96,10 @@ def ensure_jars(
     jars_folder: Path | None = None,
     notify: Callable[[str], None] = lambda _: None,
 ) -> list[Path]:
-    """Return the checked jars of a part, below `jars_dir`/<set>, and fetch them if absent.
+    """Return the checked jars of a group, below `jars_dir`/<set>; fetch them if they are absent.
 
     `jars_dir` is the cache, by default `<data dir>/jars`.  `jars_folder` (`TIDEGATE_JARS`) is a
-    user's own folder, flat or with a folder per set: then nothing is fetched or written.
+    user's own folder, flat or with a folder per set; with it nothing is fetched or written.
 
     Raises:
         JarsError: a jar is absent, unknown, not the pinned one, or could not be fetched; or its
@@ -129,7 +130,7 @@ def _refuse_in(folder: Path, character: str, why: str) -> None:
 
 def _fetch(pinned: JarSet, place: Path, java: Java, notify: Callable[[str], None]) -> None:
     _refuse_in(place.parent, "\\", "to Ivy, which fetches them, a backslash is a slash")
-    for left in place.parent.glob(".fetching-*"):  # by a process that was killed
+    for left in place.parent.glob(".fetching-*"):  # left by a process that was killed
         shutil.rmtree(left)
     cache, half = place.parent / ".ivy", place.parent / f".fetching-{pinned.name}"
     notify(f"fetching {len(pinned.jars)} jars of {pinned.name}")
@@ -158,7 +159,7 @@ def _alone(folder: Path, notify: Callable[[str], None]) -> Iterator[None]:
 
 
 def _locked(lock: IO[str]) -> bool:
-    """Take the lock if it is free; whether it is ours now, as it also is at a second call."""
+    """Try to take the lock; return whether this process holds it, perhaps since an earlier call."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -167,7 +168,7 @@ def _locked(lock: IO[str]) -> bool:
 
 
 def relock(work: Path, java: Java, notify: Callable[[str], None]) -> None:
-    """Resolve all sets anew and write `jars.lock`: the one place where a digest is believed."""
+    """Resolve all sets anew and write `jars.lock`; only here are digests taken on trust."""
     ivy = Ivy(java, work / "ivy")
     shutil.rmtree(work / "kafka", ignore_errors=True)
     shutil.rmtree(work / "spark", ignore_errors=True)
@@ -204,7 +205,7 @@ def _print(line: str) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Fetch jars ahead of time; 0 when they are there, 1 with the reason when they are not."""
+    """Fetch jars ahead of time; return 0, or 1 after the reason was printed."""
     parser = argparse.ArgumentParser(prog="python -m tasks.runtime.jars", description=main.__doc__)
     parser.add_argument("--dir", type=Path, required=True, help="cache, e.g. <data dir>/jars")
     parser.add_argument("--which", choices=[*JarGroup, "all"], default="all")

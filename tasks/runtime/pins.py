@@ -1,6 +1,6 @@
-"""The jars that we run, each pinned by revision and sha256 (`jars.lock`).
+"""The pinned jars (`jars.lock`), each with its revision and sha256.
 
-A set is named as its folder is: `spark-<version of PySpark>` or `kafka-<version of the broker>`.
+A set has the name of its folder: `spark-<version of PySpark>` or `kafka-<version of the broker>`.
 """
 
 import hashlib
@@ -25,13 +25,13 @@ class Jar:
 
     @property
     def file_name(self) -> str:
-        """The name of its file, in our folders and in a user's."""
+        """The name of the jar's file, in our folders and in a user's."""
         return f"{self.artifact}-{self.revision}.jar"
 
 
 @dataclass(frozen=True)
 class JarSet:
-    """The jars of one part, complete: nothing else is resolved when they are fetched."""
+    """The complete jars of one part: a fetch resolves nothing more."""
 
     name: str
     jars: tuple[Jar, ...]
@@ -59,10 +59,10 @@ def digest(path: Path) -> str:
 
 
 def verified(folder: Path, pinned: JarSet) -> list[Path]:
-    """Return the pinned jars in `folder`, each with the content that its pin says.
+    """Return the pinned jars in `folder` after a check of their digests.
 
     Raises:
-        JarsError: one is absent or differs.
+        JarsError: a jar is absent or differs from its pin.
     """
     paths = [folder / jar.file_name for jar in pinned.jars]
     if absent := [path.name for path in paths if not path.is_file()]:
@@ -77,10 +77,10 @@ def verified(folder: Path, pinned: JarSet) -> list[Path]:
 
 
 def refuse_unknown(folder: Path, pinned: JarSet) -> None:
-    """Refuse a folder of ours that holds a jar which is not pinned.
+    """Refuse a folder of ours that holds a jar without a pin.
 
     Raises:
-        JarsError: there is one.
+        JarsError: there is such a jar.
     """
     known = {jar.file_name for jar in pinned.jars}
     if unknown := sorted(path.name for path in folder.glob("*.jar") if path.name not in known):

@@ -1,7 +1,8 @@
-"""Where the secrets of connections lie: in this process's environment, or in files that it names.
+"""Secrets of connections, from this process's environment or from files that it names.
 
-A spec names a variable, never a file: which files are read is the operator's choice alone.  What
-was read is remembered, so that no text that leaves this process shows it (`without_secrets`).
+A spec names a variable, never a file, so only the operator chooses which files are read.  Every
+secret that was read is remembered, and masked in all texts that leave the process
+(`without_secrets`).
 """
 
 import os
@@ -20,19 +21,19 @@ BYTES_MAX = 64 * 1024
 _FILE = "_FILE"
 _CONNECTIONS_MAX = 64
 _KNOWN_MAX = 256
-"""Secrets that are remembered, former ones included: those that were not read for longest go."""
+"""Most secrets that are remembered, former ones included; the one unread for longest is dropped."""
 
 _Connection = TypeVar("_Connection")
 
 
 class NoSecret(LookupError):
-    """A secret cannot be had here; the text names its variable, never a value."""
+    """A secret is not available here; the message names its variable, never a value."""
 
 
 def secret_text(reference: SecretRef) -> str:
-    """Return a secret: what its variable holds, else what the file of `<variable>_FILE` holds.
+    """Return a secret: its variable's value, else the content of the file in `<variable>_FILE`.
 
-    A file's last line break is not part of it.
+    The last line break of the file is left out.
 
     Raises:
         NoSecret: neither variable is set, or the file cannot be read.
@@ -65,11 +66,11 @@ def _text_of(reference: SecretRef) -> str:
 class KnownSecrets:
     """Secrets that a process has read, to be masked in texts; safe to call from many threads.
 
-    A secret that was replaced stays: a text about it may come late.
+    A replaced secret is kept, because a text with it may come late.
     """
 
     def __init__(self, most: int = _KNOWN_MAX) -> None:
-        """Know none; remember at most so many."""
+        """`most`: the number of secrets that are remembered."""
         self._most = most
         self._lock = Lock()
         self._forms: OrderedDict[str, frozenset[str]] = OrderedDict()
@@ -87,26 +88,26 @@ class KnownSecrets:
             self._pattern = pattern_of(form for forms in self._forms.values() for form in forms)
 
     def hide(self, text: str) -> str:
-        """Return `text` without a known secret, and without what its name marks as one."""
+        """Return `text` with known secrets masked, and values that their names mark as secrets."""
         return masked(text, self._pattern)
 
 
 @cache
 def known_secrets() -> KnownSecrets:
-    """Return those of this process: one collection, as there is one environment."""
+    """Return the secrets of this process: one collection, as there is one environment."""
     return KnownSecrets()
 
 
 def without_secrets(text: str) -> str:
-    """Return `text` as it may leave this process, be logged or be stored."""
+    """Return `text` masked, so that it may leave this process, be logged or be stored."""
     return known_secrets().hide(text)
 
 
 class Connections(Generic[_Connection]):
-    """A connection for each client, made anew when one of its secrets is another than it was.
+    """Connections, one per client, each renewed when one of the client's secrets has changed.
 
     So a password that is changed in its file needs no restart.  While a secret cannot be read, as
-    in the middle of such a change, the connection that there is goes on.
+    in the middle of such a change, the existing connection stays in use.
     """
 
     def __init__(
@@ -116,7 +117,7 @@ class Connections(Generic[_Connection]):
         *,
         missing: type[Exception],
     ) -> None:
-        """`missing`: what `read_secret` raises for a secret that cannot be had."""
+        """`missing`: the error that `read_secret` raises for a secret that is not available."""
         self._read_secret = read_secret
         self._connect = connect
         self._missing = missing
@@ -127,7 +128,7 @@ class Connections(Generic[_Connection]):
         """Return the connection of `client`.
 
         Raises:
-            What `connect` raises, or for a client without a connection `read_secret`.
+            The errors of `connect`; if there is no connection yet, those of `read_secret` too.
         """
         key = client.to_json()
         with self._lock:

@@ -1,16 +1,16 @@
-"""A child that dies with its parent, also when the parent is killed by SIGKILL.
+"""Child process that dies with its parent, even if SIGKILL ends the parent.
 
     parent ──► this file, run as a script ──exec──► the command      (one process, one pid)
                  └ asks the kernel for PR_SET_PDEATHSIG = SIGKILL, which survives exec
 
-A handler in the parent would not run at SIGKILL, and a pid file is read only by the next start:
-the kernel alone sees each death.  Two traps:
+A handler in the parent does not run at SIGKILL, and a pid file is read only by the next start.
+Only the kernel sees every death.  Two traps:
 
 - The signal comes when the *thread* that started the child ends.  Start tied children from a
-  thread that lives as long as they should.
-- Only the child itself is tied.  What it starts in turn it has to tie too.
+  thread that lives as long as the children should.
+- Only the child itself is tied.  The child has to tie its own children.
 
-Elsewhere than on Linux the command runs untied, and a stop of the parent must stop it.
+On systems other than Linux the command runs untied, and its parent must stop it.
 """
 
 import ctypes
@@ -23,7 +23,7 @@ _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 def tied_argv(argv: Sequence[str]) -> tuple[str, ...]:
-    """Return the command that runs `argv` tied to the process that calls this."""
+    """Return the command that runs `argv` tied to the calling process."""
     # -I and -S: the wrapper needs nothing but the standard library, and 20 ms.
     return (sys.executable, "-I", "-S", __file__, str(os.getpid()), *argv)
 

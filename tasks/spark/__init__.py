@@ -1,1 +1,1 @@
-"""One Spark per worker: its session, settings, log and memory; ingest and worker import it."""
+"""The Spark application of a worker: session, settings, log, memory; ingest and worker use it."""

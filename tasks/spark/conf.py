@@ -1,4 +1,4 @@
-"""How every worker's JVM, and Spark in it, are set up; what differs is in `SparkOptions`."""
+"""Flags of every worker's JVM and settings of its Spark; `SparkOptions` has what differs."""
 
 # What Spark's launcher would add, less `--add-modules=jdk.incubator.vector`.
 # Source: org.apache.spark.launcher.JavaModuleOptions of Spark 4.0.0.
@@ -12,25 +12,25 @@ _OPENED = (
 )
 JVM_FLAGS = (
     "-XX:+IgnoreUnrecognizedVMOptions",
-    # Rules of many columns become one long Java method: it has to be compiled all the same.
+    # A rule over many columns becomes one long Java method, which must be compiled all the same.
     "-XX:-DontCompileHugeMethods",
     *(f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED),
     "-Djdk.reflect.useDirectMethodHandle=false",
     "-Dio.netty.tryReflectionSetAccessible=true",
     "-XX:-UsePerfData",
-    "-XX:+ExitOnOutOfMemoryError",  # half a JVM would answer that it lives
+    "-XX:+ExitOnOutOfMemoryError",  # a JVM that lacks memory would seem to live
     "-Djava.awt.headless=true",
     "-Dfile.encoding=UTF-8",
     # A login module that a user names runs code (CVE-2023-25194, CVE-2025-27818), an OAuth URL
-    # reads files and inner hosts (CVE-2025-27817).  Specs cannot carry either; this is the
-    # second door.
+    # reads files and inner hosts (CVE-2025-27817).  Specs cannot carry either; this is the second
+    # line of defence.
     (
         "-Dorg.apache.kafka.disallowed.login.modules=com.sun.security.auth.module.JndiLoginModule,"
         "com.sun.security.auth.module.LdapLoginModule"
     ),
     "-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=",
-    # A few broken bytes may announce a text or a list of two billion: memory for it is taken
-    # before a byte of it is read.  No record is as long as these bounds, in bytes and in items.
+    # A few broken bytes may announce a text or a list of two billion, and memory is allocated
+    # before the first byte is read.  No record exceeds these bounds, in bytes and in items.
     "-Dorg.apache.avro.limits.bytes.maxLength=67108864",
     "-Dorg.apache.avro.limits.string.maxLength=67108864",
     "-Dorg.apache.avro.limits.collectionItems.maxLength=4194304",
@@ -40,11 +40,11 @@ _MANY_THREADS_FROM_MB = 2_048
 
 
 def collector(heap: str) -> str:
-    """Return the flag of the collector that suits a heap, given as the JVM takes it: 768m, 2g.
+    """Return the flag of the garbage collector for a heap size in the JVM's notation: 768m, 2g.
 
-    One thread soon collects a small heap, and Serial looks at what is old before the heap grows.
-    Parallel lets it grow first: two tasks that kept up with a stream took 380 MB more of the
-    machine's memory with it, and no less time for their batches.
+    One thread soon collects a small heap, and Serial collects old objects before the heap grows.
+    Parallel lets the heap grow first: with Parallel two tasks that kept up with a stream took
+    380 MB more memory, and their batches took no less time.
     """
     number, unit = int(heap[:-1]), heap[-1].lower()
     megabytes = number * 1_024 if unit == "g" else number
@@ -55,23 +55,23 @@ CONF = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "WARN",
-    # Of Kafka's properties Spark itself takes passwords alone for secret, no line of JAAS, no key.
+    # By default Spark masks only passwords among Kafka's properties, but no JAAS line and no key.
     "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|jaas|keystore|ssl[.]key",
     "spark.sql.redaction.options.regex": "(?i)url|secret|password|jaas|keystore|ssl[.]key",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.scheduler.mode": "FAIR",
     "spark.speculation": "false",
-    # Spark would end the JVM, with all tasks of the worker, where a record overflows the stack in
-    # a user's regular expression.  What is fatal is out of memory: see JVM_FLAGS.
+    # Spark would end the JVM, with all tasks of the worker, if a record overflows the stack in a
+    # user's regular expression.  Lack of memory does end the JVM: see JVM_FLAGS.
     "spark.executor.killOnFatalError.depth": "0",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.caseSensitive": "true",
-    # Else Spark puts the process's environment where a text says ${env:NAME}.
+    # Otherwise Spark replaces ${env:NAME} in a text by a variable of the process.
     "spark.sql.variable.substitute": "false",
     "spark.sql.variant.allowDuplicateKeys": "true",  # the last counts, as it does elsewhere
     "spark.sql.ansi.enabled": "false",  # a value that does not fit is null, never a failed job
-    # Nor are bytes that are no text in their encoding: they are replaced, as Java does it.
+    # Invalid bytes of a text encoding do not fail a job either: they are replaced, as in Java.
     "spark.sql.legacy.codingErrorAction": "true",
     "spark.sql.shuffle.partitions": "4",
     "spark.sql.adaptive.enabled": "false",  # no batch shuffles; planning twice costs time
@@ -85,20 +85,20 @@ CONF = {
     ),
     "spark.sql.files.maxPartitionBytes": str(256 * 1024 * 1024),
     "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
-    # With version 2 a task puts its files in place itself, also a late one of a cancelled job.
+    # With version 2 a task moves its files into place itself, even a late task of a cancelled job.
     "spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version": "1",
     # The checksummed local file system leaves a .crc beside each file.
     "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
     "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
-    # A task keeps its consumer group, so that its next batch finds its consumers open.  Those of
-    # ended tasks hold megabytes each until they are closed.
+    # A task keeps its consumer group, so that its next batch reuses its open consumers.  Consumers
+    # of ended tasks hold megabytes each until they are closed.
     "spark.kafka.consumer.cache.capacity": "256",
     "spark.kafka.consumer.cache.timeout": "1m",
     "spark.kafka.consumer.cache.evictorThreadRunInterval": "20s",
     "spark.kafka.consumer.fetchedData.cache.timeout": "30s",
     "spark.kafka.consumer.fetchedData.cache.evictorThreadRunInterval": "20s",
     "spark.cleaner.periodicGC.interval": "10min",
-    # A worker lives for weeks: what the status stores keep of finished jobs is bounded.
+    # A worker lives for weeks, so the status stores keep a bounded number of finished jobs.
     "spark.ui.retainedJobs": "200",
     "spark.ui.retainedStages": "200",
     "spark.ui.retainedTasks": "2000",

@@ -1,4 +1,4 @@
-"""Java sources of ours, compiled in Spark's own JVM by the compiler of its plans."""
+"""Our Java sources, compiled inside Spark's JVM by Janino, the compiler of Spark's plans."""
 
 from importlib.resources import files
 
@@ -8,7 +8,7 @@ from py4j.java_gateway import JavaObject, JVMView
 def compiled(jvm: JVMView, package: str, source: str) -> JavaObject:
     """Return Janino's compiler after it has compiled `java/<source>` of a package of ours.
 
-    Its `getClassLoader()` has the classes, its `getBytecodes()` their code.
+    `getClassLoader()` of the result has the classes, `getBytecodes()` their code.
 
     Raises:
         Py4JError: the JVM is gone.

@@ -1,15 +1,15 @@
-"""The log of a worker's JVM: one file of its owner's, in whose lines secrets are masked.
+"""Log4j configuration of a worker's JVM: one file, for its owner only, with secrets masked.
 
-It is written by the JVM itself, which may fail in ways that no Python sees.  So the patterns of
-`tasks.contract.masking` are given to its own layout, for messages and traces alike.
+The JVM writes the log itself, and may fail in ways that Python does not see.  So the JVM's own
+layout has the patterns of `tasks.contract.masking`, for messages and stack traces alike.
 """
 
 from tasks.contract.masking import PATTERNS
 
 CONFIGURATION_NAME = "tidegate-log4j2.properties"
-"""In the JVM's working folder."""
+"""File name of the configuration, in the JVM's working folder."""
 
-# As Spark has it.  Source: org/apache/spark/log4j2-defaults.properties of Spark 4.0.0.
+# Spark's own layout.  Source: org/apache/spark/log4j2-defaults.properties of Spark 4.0.0.
 _BEGIN, _MESSAGE, _TRACE = "%d{yy/MM/dd HH:mm:ss} %p %c{1}: ", "%m", "%ex"
 _QUIET = {
     "org.sparkproject.jetty": "warn",
@@ -20,7 +20,7 @@ _QUIET = {
 
 
 def configuration() -> str:
-    """Return the text of a file of properties for Log4j 2."""
+    """Return the properties file for Log4j 2."""
     pattern = f"{_BEGIN}{_masked(_MESSAGE)}%n{_masked(_TRACE)}"
     layout = "appender.console.layout"
     held = {
@@ -30,7 +30,7 @@ def configuration() -> str:
         "appender.console.name": "console",
         "appender.console.target": "SYSTEM_ERR",
         f"{layout}.type": "PatternLayout",
-        # Else Log4j, which does not see the %ex in a %replace, would write each trace once more.
+        # Otherwise Log4j, which does not see the %ex in a %replace, would write each trace twice.
         f"{layout}.alwaysWriteExceptions": "false",
         f"{layout}.pattern": pattern.replace("\\", "\\\\"),
     }

@@ -1,7 +1,7 @@
-"""Spark's SQL parser never forgets: its memory is bounded here.
+"""Memory bound of Spark's SQL parser, whose cache only grows.
 
 Each new shape of a statement adds states to a cache that all parsers of the JVM share.  Known
-specs add none; but samples, changed specs and long expressions do, for the weeks that a worker
+specs add none.  Samples, changed specs and long expressions add some for as long as the worker
 lives: a thousand random expressions, five deep, made 69,000 states.  Source: Spark's SPARK-47404.
 """
 
@@ -12,22 +12,21 @@ from py4j.java_gateway import JavaGateway, JavaObject
 from tasks.spark.janino import compiled
 
 STATE_BYTES = 6 * 1024
-"""What one state holds, as a heap dump of 84,000 of them told, with all that hangs on it."""
+"""Size of one state with all that it refers to, from a heap dump of 84,000 states."""
 
 _SHARE = 8
 
 
 class ParserMemory:
-    """The memory of all SQL parsers of one JVM; safe to use from many threads."""
+    """The shared cache of all SQL parsers of one JVM; safe to use from many threads."""
 
     def __init__(self, gateway: JavaGateway) -> None:
-        """Compile nothing yet."""
         self._gateway = gateway
         self._lock = Lock()
         self._in_jvm: JavaObject | None = None
 
     def states(self) -> int:
-        """Return how many states are remembered.
+        """Return the number of cached states.
 
         Raises:
             Py4JError: the JVM is gone.
@@ -36,9 +35,9 @@ class ParserMemory:
         return states
 
     def bound(self) -> None:
-        """Forget all, if that is more than an eighth of the heap.
+        """Clear the cache if it takes more than an eighth of the heap.
 
-        Statements that are read after that are learned again; those who parse meanwhile go on.
+        Later statements fill the cache anew; statements that are being parsed are not disturbed.
 
         Raises:
             Py4JError: the JVM is gone.
@@ -48,7 +47,7 @@ class ParserMemory:
             memory.forget()
 
     def forget(self) -> None:
-        """Forget all.
+        """Clear the cache.
 
         Raises:
             Py4JError: the JVM is gone.

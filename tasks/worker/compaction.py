@@ -1,12 +1,12 @@
-"""The compactions of one worker: done one after the other, offered, and forgotten as it is told.
+"""The compactions of one worker: run one after the other, offered to the overlord, forgotten.
 
     listed, new ──► waits ──► rewritten ──► offered, until an answer comes ──► forgotten
-                      │           └─ failed ──► reported, until it is listed no more
-    listed no more ───┴──► cancelled ──its thread is done with it──► no longer reported
+                      │           └─ failed ──► reported, until no longer listed
+    no longer listed ─┴──► cancelled ──the thread has stopped it──► no longer reported
 
-What is reported may still be written to: the overlord deletes a folder only when no report lists
-its compaction.  An id that was forgotten is never begun again, for its file name would be given
-a second time.
+A reported compaction may still write: the overlord deletes a folder only when no report lists its
+compaction.  A forgotten id is never begun again, because its file name would be used a second
+time.
 """
 
 from collections import OrderedDict
@@ -38,7 +38,7 @@ _DETAIL_MAX = 4_000
 
 @dataclass(frozen=True)
 class _Held:
-    """One compaction that is reported; without a failure it waits, or is at work."""
+    """One reported compaction; without a failure it waits or runs."""
 
     order: DesiredCompaction
     failure: FailureCode | None = None
@@ -61,18 +61,18 @@ class Compactor:
         self._incarnation = incarnation
         self._changed = Condition()
         self._held: dict[str, _Held] = {}
-        """In the order in which they were told."""
+        """In the order of their first listing."""
         self._current: str | None = None
-        """The one that the thread has in hand."""
+        """The compaction that the thread runs now."""
         self._given_up = False
-        """That one is listed no more."""
+        """Whether the current compaction is no longer listed."""
         self._gone: OrderedDict[str, bool] = OrderedDict()
-        """Those that are never begun again -> whether an overlord has answered."""
+        """Compactions that are never begun again -> whether an overlord has answered."""
         self._thread: Thread | None = None
         self._closing = False
 
     def apply(self, desired: Sequence[DesiredCompaction]) -> None:
-        """Make the compactions those that are listed; repeated, it changes nothing."""
+        """Take the listed compactions as the whole wanted set; a repeat changes nothing."""
         with self._changed:
             before = self.reports()
             listed = {order.compaction_id for order in desired}
@@ -90,12 +90,12 @@ class Compactor:
             self._world.changed()
 
     def reports(self) -> tuple[CompactionReport, ...]:
-        """Return what the overlord is told."""
+        """Return the reports for the overlord."""
         with self._changed:
             return tuple(held.report() for held in self._held.values())
 
     def close(self) -> None:
-        """Begin and offer nothing any more, cancel what runs; returns at once."""
+        """Begin and offer nothing more, and cancel what runs; returns at once."""
         with self._changed:
             self._closing = True
             waiting = [k for k, held in self._held.items() if held.failure is None]
@@ -115,13 +115,13 @@ class Compactor:
             self._cancel()
         return True
 
-    # -- what is told, under the lock ----------------------------------------------------------
+    # -- the listed compactions, under the lock ------------------------------------------------
 
     def _take(self, order: DesiredCompaction) -> None:
         compaction_id = order.compaction_id
         held = self._held.get(compaction_id)
         if held is not None:
-            self._held[compaction_id] = replace(held, order=order)  # its token may be a new one
+            self._held[compaction_id] = replace(held, order=order)  # the token may be a new one
         elif not self._closing and not self._gone.get(compaction_id, False):
             self._held[compaction_id] = self._judged(order)
             if self._thread is None and self._held[compaction_id].failure is None:
@@ -134,7 +134,7 @@ class Compactor:
                 text = f"{what} {name[:200]!r} cannot be the name of a folder"
                 return _Held(order, FailureCode.REFUSED, text)
         if order.compaction_id in self._gone:
-            text = "this worker was told to stop it: it is not begun a second time"
+            text = "this worker has stopped it on request: it is not begun a second time"
             return _Held(order, FailureCode.REFUSED, text)
         return _Held(order)
 
@@ -151,23 +151,23 @@ class Compactor:
     # -- the thread ----------------------------------------------------------------------------
 
     def _cancel(self) -> None:
-        """Have what nobody wants cancelled: repeated, for it may not have reached the engine."""
+        """Cancel the unwanted compaction, repeatedly: a cancel may not have reached the engine."""
         with self._changed:
             compaction_id = self._current if self._unwanted() else None
         if compaction_id is None:
             return
         try:
             (self._world.cancel or self._world.engine.cancel)(compaction_id)
-        except Exception:  # noqa: BLE001 -- whoever brought the list must not suffer; it is repeated
+        except Exception:  # noqa: BLE001 -- the sync thread must go on; the cancel is repeated
             structlog.get_logger().exception("cancel failed", compaction=compaction_id)
 
     def _run(self) -> None:
         while (order := self._next()) is not None:
             try:
                 failed = self._carried_out(order)
-            except Exception as error:  # noqa: BLE001 -- whatever it is, it fails this one alone
+            except Exception as error:  # noqa: BLE001 -- any error fails this compaction only
                 if self._engine_is_dead():
-                    return  # the worker ends; the next one is told again
+                    return  # the worker ends; the next incarnation gets the compaction again
                 failed = _failure(order, error)
             self._end(order.compaction_id, failed)
             self._world.changed()
@@ -183,7 +183,7 @@ class Compactor:
             return None
 
     def _carried_out(self, order: DesiredCompaction) -> _Held | None:
-        """Rewrite and offer; return what failed, or None when there is nothing more to say."""
+        """Rewrite and offer; return the failure, or None if there is nothing left to report."""
         log = structlog.get_logger().bind(**_about(order))
         log.info("compaction begins", files=len(order.inputs))
         try:
@@ -221,7 +221,7 @@ class Compactor:
         return file
 
     def _answer(self, offered: CompactedFile) -> PublishAnswer | None:
-        """Ask until an overlord answers; None: nobody wants it any more."""
+        """Offer the file until an overlord answers; None: the compaction is no longer wanted."""
         tries = 0
         while (order := self._wanted(offered.compaction_id)) is not None:
             try:
@@ -250,9 +250,9 @@ class Compactor:
             self._current, self._given_up = None, False
 
     def _engine_is_dead(self) -> bool:
-        """Tell a job that failed from an engine that died: nothing is to be said of the files."""
+        """Return whether the engine died: then a failed job says nothing about the files."""
         if self._world.engine_alive():
-            # The pipe to a process breaks a little before the process can be seen to be gone.
+            # The pipe to a process breaks a little before the process is seen to have ended.
             with self._changed:
                 self._changed.wait_for(lambda: self._closing, self._world.engine_doubt_s)
         return not self._world.engine_alive()

@@ -65,7 +65,7 @@ class Watch:
     def _ask(self, task_id: str, question: Callable[[], None]) -> None:
         try:
             question()
-        except Exception as error:  # noqa: BLE001 -- it is asked again, and the others as well
+        except Exception as error:  # noqa: BLE001 -- one failure must not end the watch
             tasks = (runner.desired for runner in self._runners())
             facts = next((about(t) for t in tasks if t.task_id == task_id), {"task": task_id})
             structlog.get_logger().warning("the engine fails", **facts, why=str(error))

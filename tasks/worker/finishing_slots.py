@@ -6,7 +6,7 @@ from threading import Condition
 
 
 class FinishingSlots:
-    """Lets `places` in at a time, in order of arrival."""
+    """Lets a number of waiters (`places`) in at a time, in order of arrival."""
 
     def __init__(self, places: int) -> None:
         self._free = places

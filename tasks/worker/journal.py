@@ -1,11 +1,11 @@
-"""The durable list of a task's finished micro-batches: only what it names exists for us.
+"""The journal: a task's durable list of finished micro-batches; only what it names exists.
 
     <data dir>/journal/<task id>.jsonl
 
-One line per record, each `<first 16 hex of the SHA-256 of the rest> <JSON>`: a header first, then
-batches, and the fixed end once it is known.  A line is appended with fsync, so only the last one
-can be torn by a crash: it was never acted upon and is cut off.  Damage anywhere before is not
-explained by a crash: `JournalDamaged`, and the task counts as lost (P20).
+One line per record, each `<first 16 hex of the SHA-256 of the rest> <JSON>`: first a header, then
+batches, and the fixed end once it is known.  Every append is an fsync, so a crash can tear only the
+last line.  A torn line was never acted upon and is cut off.  A crash does not explain damage before
+the last line: that is `JournalDamaged`, and the task counts as lost (P20).
 """
 
 import hashlib
@@ -28,18 +28,18 @@ _SUFFIX = ".jsonl"
 
 
 class JournalDamaged(Exception):
-    """The journal cannot be relied upon; what it held is lost to this task."""
+    """The journal is unreliable; its content is lost to this task."""
 
 
 class Header(Wire):
-    """Whose journal it is; on opening it must agree with what the overlord says."""
+    """The owner of a journal; on opening, the header must agree with the overlord's order."""
 
     kind: Literal["task"] = "task"
     task_id: str
     generation_id: str
     start: WireOffsets
     incarnation: int
-    """The one that made the file."""
+    """The incarnation that created the file."""
 
 
 class _BatchLine(Wire):
@@ -60,26 +60,26 @@ class Journal:
     """The journal of one task; one thread uses it at a time."""
 
     def __init__(self, path: Path, header: Header, held: JournalContents) -> None:
-        """Hold what was read; use `create` or `open_journal`."""
+        """Use `create` or `open_journal`."""
         self._path = path
         self._size = path.stat().st_size
         self._header = header
         self._entries = list(held.entries)
         self._end = held.end
         self._end_due: Offsets | None = None
-        """An end that there was no space for."""
+        """An end that could not be written for lack of space."""
 
     @property
     def held(self) -> JournalContents:
-        """What is durable now."""
+        """The durable content."""
         return JournalContents(tuple(self._entries), self._end)
 
     def append(self, entry: JournalEntry) -> None:
-        """Add one batch; when this returns it is durable.
+        """Append one batch; it is durable when this method returns.
 
         Raises:
-            NoSpace: it is not, and a repeat may succeed.
-            OSError: it is not; the file may end in a torn line.
+            NoSpace: the batch is not durable, and a retry may succeed.
+            OSError: the batch is not durable; the file may end in a torn line.
         """
         if self._end_due is not None:
             self.record_end(self._end_due)
@@ -87,9 +87,9 @@ class Journal:
         self._entries.append(entry)
 
     def record_end(self, end: Offsets) -> None:
-        """Remember the fixed end, durably.  Raises as `append`; a repeat changes nothing.
+        """Record the fixed end, durably.  Raises like `append`; a repeat changes nothing.
 
-        What could not be written is written before the next batch.
+        An end that could not be written is written before the next batch.
         """
         if self._end != end:
             self._end_due = dict(end)
@@ -97,7 +97,7 @@ class Journal:
             self._end, self._end_due = dict(end), None
 
     def drop_tail(self, number: int) -> None:
-        """Take the `number` newest batches off, durably: all of them or none (P14)."""
+        """Remove the `number` newest batches, durably: all of them or none (P14)."""
         kept = self._entries[: len(self._entries) - number]
         end = self._end if self._end_due is None else self._end_due
         content = _content(self._header, JournalContents(tuple(kept), end))
@@ -108,7 +108,7 @@ class Journal:
     def _write(self, record: _BatchLine | _End) -> None:
         line = _line(record)
         with naming_file(self._path), self._path.open("r+b", buffering=0) as file:
-            file.truncate(self._size)  # a try before may have left half of a line
+            file.truncate(self._size)  # an earlier try may have left half a line
             file.seek(self._size)
             try:
                 rest = memoryview(line)
@@ -123,10 +123,10 @@ class Journal:
 
 
 class JournalFolder:
-    """The journals of one worker, a file each."""
+    """The journals of one worker, one file each."""
 
     def __init__(self, data_dir: Path) -> None:
-        """Use `<data dir>/journal`, made if it is missing."""
+        """Use `<data dir>/journal`; create the folder if it is missing."""
         self._folder = data_dir / "journal"
         make_folder(self._folder)
 
@@ -134,7 +134,7 @@ class JournalFolder:
         """Open the journal of `task`; None if there is none.
 
         Raises:
-            JournalDamaged: it is damaged, or of another generation or start.
+            JournalDamaged: the journal is damaged, or has another generation or start.
         """
         path = self._path(task.task_id)
         if not path.exists():
@@ -146,7 +146,7 @@ class JournalFolder:
         return Journal(path, header, held)
 
     def create(self, task: DesiredTask, incarnation: int) -> Journal:
-        """Make an empty journal for `task`, durably, in place of any other of its name."""
+        """Create an empty journal for `task`, durably; it replaces a journal of the same name."""
         header = Header(
             task_id=task.task_id,
             generation_id=task.generation_id,
@@ -162,7 +162,7 @@ class JournalFolder:
         return {path.name.removesuffix(_SUFFIX) for path in self._folder.glob(f"*{_SUFFIX}")}
 
     def delete(self, task_id: str) -> None:
-        """Remove a task's journal; done already is fine."""
+        """Delete a task's journal, if there is one."""
         self._path(task_id).unlink(missing_ok=True)
         sync_folder(self._folder)
 

@@ -1,10 +1,10 @@
-"""What a worker counts and measures of itself, for scrapers; no decision looks at it.
+"""Counters and histograms of a worker, for scrapers; no decision reads them.
 
     the task's thread ── each effect, its seconds ──┐
     each step of a task: (state, event, state) ─────┼──► counters and histograms ──► /metrics
     each sync ──────────────────────────────────────┘
 
-They are of this process and begin at zero with it.  A task is never a label.
+They begin at zero with each process.  A task is never a label.
 """
 
 from collections.abc import Iterator
@@ -57,10 +57,9 @@ _COUNTED = ("processed", "processed_with_error", "unparseable", "thrown_away")
 
 
 class WorkerMeters(Collector):
-    """What one worker has counted; every method may be called from any thread."""
+    """All counters and histograms of one worker; every method may be called from any thread."""
 
     def __init__(self) -> None:
-        """Begin at zero."""
         own = self._own = CollectorRegistry()
         self._names = LabelNames()
         of = ("supervisor", "table")
@@ -77,13 +76,13 @@ class WorkerMeters(Collector):
         self._heard_at: float | None = None
 
     def collect(self) -> Iterator[Metric]:
-        """Yield every family, without the times at which samples were made."""
+        """Yield every family, without `_created` samples."""
         for family in self._own.collect():
             family.samples = [s for s in family.samples if not s.name.endswith("_created")]
             yield family
 
     def task(self, task: DesiredTask) -> "TaskMeter":
-        """Return what counts for one task."""
+        """Return the meter of one task."""
         return TaskMeter(self, self.labels(task))
 
     def labels(self, task: DesiredTask) -> tuple[str, str]:
@@ -92,38 +91,37 @@ class WorkerMeters(Collector):
         return (OTHERS, OTHERS) if name == OTHERS else (name, task.spec.data_source)
 
     def compacted(self, outcome: str, seconds: float) -> None:
-        """Measure the rewriting of files by a compaction."""
+        """Record the outcome and duration of a compaction's rewriting."""
         self.steps.labels(COMPACT, outcome).observe(seconds)
 
     def synced(self, outcome: str) -> None:
-        """Count an exchange: done, unanswered, fenced or failed."""
+        """Count a sync by its outcome: done, unanswered, fenced or failed."""
         self._syncs.labels(outcome).inc()
         if outcome == DONE:
             self._heard_at = monotonic()
 
     @property
     def silent_s(self) -> float | None:
-        """How long no overlord has answered; None: none ever has."""
+        """Seconds since an overlord last answered; None: none ever has."""
         return None if self._heard_at is None else monotonic() - self._heard_at
 
 
 class TaskMeter:
-    """Counts for one task; `stepped` is called under the task's lock."""
+    """Meter of one task; `stepped` is called under the task's lock."""
 
     def __init__(self, meters: WorkerMeters, labels: tuple[str, str]) -> None:
-        """Count into `meters`."""
         self._meters = meters
         self._labels = labels
         self._pause_ordered_at: float | None = None
         self._paused_at: float | None = None
 
     def took(self, effect: Effect, outcome: str, seconds: float) -> None:
-        """Measure an effect that was carried out."""
+        """Record the outcome and duration of an effect."""
         if (step := STEPS.get(type(effect))) is not None:
             self._meters.steps.labels(step, outcome).observe(seconds)
 
     def stepped(self, before: TaskState, event: Event, after: TaskState) -> None:
-        """Count what a step of the task has brought."""
+        """Count the results of one step of the task."""
         self._pauses(before, event, after)
         more = after.counters.cancelled_rows - before.counters.cancelled_rows
         if more > 0:
@@ -176,7 +174,7 @@ class TaskMeter:
 
 
 def outcome_of(event: Event | None) -> str:
-    """Return how an effect ended, from the event that it led to."""
+    """Return the outcome of an effect, from the event that the effect led to."""
     match event:
         case JobDropped(trouble=""):
             return CANCELLED

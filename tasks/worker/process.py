@@ -1,4 +1,4 @@
-"""The composition root of the data plane: what a worker process is made of, from Java to tasks."""
+"""The composition root of the data plane: builds a worker process, from Java to tasks."""
 
 import sys
 from collections.abc import Callable
@@ -29,7 +29,7 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True)
 class WorkerSetup:
-    """What the operator has set, for one worker process."""
+    """Settings of one worker process, as the operator gave them."""
 
     options: WorkerOptions
     java: str
@@ -37,23 +37,23 @@ class WorkerSetup:
     jars_dir: Path
     """Cache of the fetched jars."""
     jars_folder: Path | None
-    """The operator's own jars: then nothing is fetched."""
+    """The operator's own jars; with them nothing is fetched."""
     spark_master: str
     spark_heap: str
     reach: Reach = nothing
-    """An operator's failpoints; nothing in production."""
+    """The operator's failpoints; nothing in production."""
     logs: TaskLogs | None = None
-    """What structlog was told to leave the lines of each task with."""
+    """The task logs, if structlog was configured with them."""
 
 
 def serve(setup: WorkerSetup, read_secret: ReadSecret = environment_secret) -> int:
-    """Start Spark, run tasks until told to stop; return the exit code.
+    """Start Spark and run tasks until the worker must end; return the exit code.
 
     Call it from the main thread: the JVM lives as long as the thread that started it.
 
     Raises:
         RuntimePartError: Java or a jar is missing, Spark did not start, another worker uses
-            the data folder, or it cannot be written.
+            the data folder, or the folder cannot be written.
     """
     try:
         return _serve(setup, read_secret)
@@ -108,7 +108,7 @@ def _serve(setup: WorkerSetup, read_secret: ReadSecret) -> int:
 
 
 def _jars(setup: WorkerSetup, java: Java) -> list[Path]:
-    """Return Spark's jars; a folder from before there were formats does for all but Avro."""
+    """Return Spark's jars; a folder from before there were formats is enough for all but Avro."""
     given = setup.jars_folder
     jars = ensure_jars(setup.jars_dir, java, SPARK, jars_folder=given, notify=_print_line)
     try:
@@ -121,7 +121,7 @@ def _jars(setup: WorkerSetup, java: Java) -> list[Path]:
 
 
 def start_spark_thread(name: str, run: Callable[[], None]) -> Thread:
-    """Start a thread of Spark's kind: it gives its connection to the JVM back when it ends."""
+    """Start a thread of PySpark's class, which releases its connection to the JVM when it ends."""
     thread = InheritableThread(target=run, name=name, daemon=True)
     thread.start()
     return thread

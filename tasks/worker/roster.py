@@ -1,10 +1,10 @@
-"""The tasks of one worker: started, told, stopped and forgotten as the overlord's answers say.
+"""The tasks of one worker: started, ordered, stopped and forgotten as the overlord's lists say.
 
-    listed, unknown ──► start (refused ones: FAILED at once)      listed, known ──► tell
+    listed, unknown ──► start (refused ones: FAILED at once)      listed, known ──► pass orders on
     known, not listed ──► stop ──thread has ended──► journal deleted, no longer reported
-    ended and listed ──► reported on, until it is listed no more
+    ended and listed ──► reported further, until no longer listed
 
-A task's output folder is never deleted here: the overlord's cleaning owns it (P23).
+A task's output folder is never deleted here, because the overlord cleans it up (P23).
 """
 
 from collections import OrderedDict
@@ -49,17 +49,17 @@ class Roster:
         self._incarnation = incarnation
         self._lock = Lock()
         self._runners: Mapping[str, TaskRunner] = {}
-        """Replaced, never changed: readers need no lock."""
+        """Replaced, never changed, so readers need no lock."""
         self._leaving: set[str] = set()
         self._forgotten: OrderedDict[str, None] = OrderedDict()
         self._swept = False
         self._closing = False
         self.disabled = False
-        """As an overlord said last: this worker finishes what it has and is given nothing new."""
+        """The overlord's last word: a disabled worker finishes its tasks and gets no new ones."""
 
     @property
     def runners(self) -> Sequence[TaskRunner]:
-        """Every task that is reported."""
+        """Every reported task."""
         return tuple(self._runners.values())
 
     def find(self, task_id: str) -> TaskRunner | None:
@@ -67,10 +67,10 @@ class Roster:
         return self._runners.get(task_id)
 
     def apply(self, desired: Sequence[DesiredTask], kept: Collection[str] = ()) -> None:
-        """Make the tasks those that are listed; repeated, it changes nothing.
+        """Take the listed tasks as the whole desired set; a repeat changes nothing.
 
-        Those of `kept` go on as they are; one that does not run keeps its journal, and waits until
-        it is listed.
+        Tasks of `kept` go on unchanged; one that does not run keeps its journal, and waits for its
+        listing.
         """
         with self._lock:
             self._reap()
@@ -87,7 +87,7 @@ class Roster:
             self._reap()
 
     def direct(self, orders: Sequence[KeptOrder]) -> None:
-        """Pass on the newest orders of tasks that run with the spec they have."""
+        """Pass on the newest orders for running tasks whose spec is unchanged."""
         with self._lock:
             for kept in orders:
                 runner = self.find(kept.task_id)
@@ -96,19 +96,19 @@ class Roster:
                     runner.desire(runner.desired.model_copy(update=news))
 
     def pass_orders_on(self, desired: Sequence[DesiredTask | KeptOrder]) -> None:
-        """Pass on orders alone: what an answer that was overtaken is still good for."""
+        """Pass on orders only: the one valid part of an answer that another one has overtaken."""
         for task in desired:
             if (runner := self.find(task.task_id)) is not None:
                 runner.deliver_order(task.order)
 
     def reports(self) -> tuple[TaskReport, ...]:
-        """Return how far each task is."""
+        """Return the report of every task."""
         with self._lock:
             self._reap()
         return tuple(runner.report() for runner in self.runners)
 
     def close(self, cancel_after_s: float) -> None:
-        """Stop every task, keep the journals, start none any more; returns at once."""
+        """Stop every task, keep the journals, start no more tasks; returns at once."""
         with self._lock:
             self._closing = True
         for runner in self.runners:
@@ -162,8 +162,8 @@ class Roster:
             text = f"this worker may not connect to the schema registries {', '.join(hosts)}"
             return Failure(FailureCode.REFUSED, text)
         if task.task_id in self._forgotten:
-            # Its file names would be given a second time in this incarnation.
-            text = "this worker was told to stop it, and deleted its journal"
+            # Its file names would be used a second time in this incarnation.
+            text = "this worker has stopped it on request, and deleted its journal"
             return Failure(FailureCode.JOURNAL_LOST, text)
         return None
 
@@ -177,7 +177,7 @@ class Roster:
             return None
 
     def _reap(self) -> None:
-        """Forget the tasks that were to stop and whose threads have ended."""
+        """Forget the stopped tasks whose threads have ended."""
         gone = [task_id for task_id in self._leaving if self._runners[task_id].ended]
         for task_id in gone:
             if is_safe_name(task_id):

@@ -1,11 +1,12 @@
-"""One task at work: its state, the thread that carries its effects out, and who may tell it what.
+"""One running task: its state, and the thread that carries out its effects.
 
     sync, control API, alarm ──deliver(event)──► step() under the task's lock ──effects──► queue
                                                     ▲                                       │
                                                     └────── events ◄── the task's thread ◄──┘
 
-Whoever delivers an event makes the step, so an order is taken while the thread is in the middle
-of a batch; only cancelling is asked for by the one who delivers.  Nothing here decides.
+The thread that delivers an event also makes the step, so an order is taken while the task's thread
+is in the middle of a batch.  Of the effects, only cancelling happens on the delivering thread.
+Nothing here decides.
 """
 
 from collections import deque
@@ -101,12 +102,12 @@ class TaskRunner:
 
     @property
     def desired(self) -> DesiredTask:
-        """What the overlord said last, its newest token included."""
+        """The overlord's last order for the task, with the newest token."""
         return self._desired
 
     @property
     def ended(self) -> bool:
-        """Whether nothing of this task runs any more."""
+        """Whether the task is over and its thread has ended."""
         return self._state.over and (self._thread is None or self._thread_ended)
 
     def start(self) -> None:
@@ -117,11 +118,11 @@ class TaskRunner:
             self._thread = self._world.start_thread(name, self._run)
 
     def report(self) -> TaskReport:
-        """Return what the overlord is told."""
+        """Return the task's report for the overlord."""
         return report(self._state, self._world.monotonic())
 
     def desire(self, desired: DesiredTask) -> None:
-        """Take what a sync said of this task."""
+        """Take the task's part of a sync answer."""
         self._desired = desired
         now = self._world.monotonic()
         if desired.order.rank > self._state.order.rank:
@@ -130,17 +131,17 @@ class TaskRunner:
             self.deliver(TurnKnown(now, desired.turn))
 
     def deliver_order(self, order: Order) -> None:
-        """Take an order of the control API."""
+        """Take an order from the control API."""
         self.deliver(Ordered(self._world.monotonic(), order))
 
     def tick(self) -> None:
-        """Let a task that waits for a moment see whether it has come."""
+        """Deliver a tick if the task's `wake_at` has come."""
         wake_at, now = self._state.wake_at, self._world.monotonic()
         if wake_at is not None and now >= wake_at:
             self.deliver(Ticked(now))
 
     def watch(self, progress: Progress) -> None:
-        """Note whether the running job has moved since the last look, or waits for others'."""
+        """Note whether the running job has moved since the last look, or waits for other jobs."""
         if not isinstance(self._state.busy, ReadWork | Merging):
             return
         before, waits = self._seen, not self._in_engine
@@ -149,29 +150,29 @@ class TaskRunner:
             self.deliver(JobMoved(self._world.monotonic()))
 
     def stop(self, cancel_after_s: float) -> None:
-        """Ask the task to end without publishing; its journal stays."""
+        """Request the end of the task without a publish; its journal stays."""
         now = self._world.monotonic()
         self.deliver(StopRequested(now, now + cancel_after_s))
         self._world.gate.wake()
 
     def wait_until(self, claim: Callable[[TaskState], bool], timeout_s: float) -> bool:
-        """Wait until `claim` holds of the state; False if it did not in time."""
+        """Wait until `claim` is true of the state; False after the timeout."""
         with self._changed:
             return self._changed.wait_for(lambda: claim(self._state), timeout_s)
 
     def join(self, timeout_s: float) -> bool:
-        """Wait for the thread to end; False if it did not in time."""
+        """Wait for the thread to end; False after the timeout."""
         if self._thread is not None:
             self._thread.join(timeout_s)
         return self.ended
 
     def deliver(self, event: Event) -> None:
-        """Make the step that `event` asks for and queue what follows from it."""
+        """Make the step for `event` and queue its effects."""
         with self._changed:
             before = self._state
             try:
                 self._state, effects = step(self._state, event)
-            except Exception as error:  # noqa: BLE001 -- a bug fails this task and no other
+            except Exception as error:  # noqa: BLE001 -- a bug fails this task only
                 text = without_secrets(f"{type(error).__name__}: {error}")
                 broke = Broke(event.now, FailureCode.INTERNAL, text)
                 self._state, effects = step(self._state, broke)
@@ -201,11 +202,11 @@ class TaskRunner:
     def _cancel(self) -> None:
         try:
             (self._world.cancel or self._world.engine.cancel)(self._desired.task_id)
-        except Exception:  # noqa: BLE001 -- whoever brought the order must not suffer; it is repeated
+        except Exception:  # noqa: BLE001 -- the caller must go on; the cancel is repeated
             structlog.get_logger().exception("cancel failed", **self._facts)
 
     def _drop_queued_job(self) -> bool:
-        """Take a job off the queue that its thread has not begun: no engine knows it yet."""
+        """Remove a queued job that the thread has not begun: the engine does not know it yet."""
         for effect in self._todo:
             if isinstance(effect, ReadBatch | Merge):
                 self._todo.remove(effect)
@@ -213,7 +214,7 @@ class TaskRunner:
         return False
 
     def _run(self) -> None:
-        # What the engine says on this thread is said of this task.
+        # Log lines of the engine on this thread belong to this task.
         structlog.contextvars.bind_contextvars(**self._facts)
         try:
             while (effect := self._next()) is not None:
@@ -242,7 +243,7 @@ class TaskRunner:
                 return self._carry_out(effect)
             with self._world.gate.place(lambda: self._state.over or self._state.stopping) as held:
                 return self._carry_out(effect) if held else self._dropped()
-        except Exception as error:  # noqa: BLE001 -- whatever it is, it fails this task and no other
+        except Exception as error:  # noqa: BLE001 -- any error fails this task only
             if isinstance(effect, ReadBatch | Merge) and self._engine_is_dead():
                 return self._dropped("the engine's process has ended", own=True)
             if isinstance(error, NoSpace):
@@ -250,13 +251,13 @@ class TaskRunner:
             return self._broke(error)
 
     def _without_space(self, effect: Effect, reason: str) -> Event | None:
-        """Wait for space: nothing half-written counts, and the files so far stay good."""
+        """Handle lack of space: half-written files do not count, and earlier files stay good."""
         structlog.get_logger().warning("no space", **self._facts, why=reason)
         if isinstance(effect, ReadBatch | Merge):
             return self._dropped(reason, own=True)
         if isinstance(effect, Append | DropTail):
             return Unwritten(self._world.monotonic(), reason)
-        return None  # an end that is not on disk: the next append brings it, every order has it
+        return None  # an unwritten end: the next append writes it, and every order has it
 
     def _broke(self, error: Exception) -> Event:
         now = self._world.monotonic()
@@ -271,9 +272,9 @@ class TaskRunner:
                 return Broke(now, FailureCode.INTERNAL, text)
 
     def _engine_is_dead(self) -> bool:
-        """Tell a job that failed from a JVM that died: its task goes on after the restart."""
+        """Return whether the JVM died: then a failed job's task goes on after the restart."""
         if self._world.engine_alive():
-            # The pipe to a process breaks a little before the process can be seen to be gone.
+            # The pipe to a process breaks a little before the process is seen to have ended.
             with self._changed:
                 self._changed.wait_for(lambda: self._state.over, self._world.engine_doubt_s)
         return not self._world.engine_alive()
@@ -308,7 +309,7 @@ class TaskRunner:
                 self._kept_journal().record_end(end)
                 return None
             case DropTail(entries):
-                # The journal first: an entry whose files are gone must never be found again.
+                # The journal first: no entry may ever name files that are gone.
                 self._kept_journal().drop_tail(len(entries))
                 self._drop(entries)
                 return TailDropped(now())
@@ -379,7 +380,7 @@ class TaskRunner:
         return Unanswered(now, reason, waited_s)
 
     def _drop(self, entries: Sequence[JournalEntry]) -> None:
-        # What stays behind is not in the journal, so it does not exist for anyone.
+        # Files that stay behind are not in the journal, so they do not exist for anyone.
         with suppress(OSError, TaskError):
             self._world.engine.drop(self._desired.task_id, entries)
 

@@ -1,10 +1,9 @@
-"""The samples of one worker: read beside its tasks, answered once, and forgotten.
+"""The samples of one worker: read beside its tasks, answered once, forgotten.
 
     listed, new ─► waits ─► read ─► answered, or nobody waits any more ─► forgotten
-    listed no more, or its time is over ─► cancelled
+    no longer listed, or out of time ─► cancelled
 
-A sample that is lost is asked for again by whoever wanted it: nothing here is stored, and nothing
-is reported.
+Samples are neither stored nor reported.  The caller repeats a request whose sample was lost.
 """
 
 from collections import OrderedDict
@@ -30,7 +29,7 @@ from tasks.worker.options import WorkerOptions
 from tasks.worker.runner import World
 
 AT_ONCE = 2
-"""So many samples run at once: each takes cores from the tasks."""
+"""Samples that run at once; each takes cores from the tasks."""
 _SEEN_MAX = 1_000
 _TEXT_MAX = 4_000
 _ANSWER_BYTES_MAX = 12 * 1024 * 1024
@@ -41,25 +40,25 @@ class WorkerSamples:
     """All samples of one incarnation of a worker; safe to call from many threads."""
 
     def __init__(self, world: World, sampler: Sampler | None, options: WorkerOptions) -> None:
-        """Begin without a sample; without a `sampler` each is answered with that."""
+        """Without a `sampler`, every sample is answered with the reason."""
         self._world = world
         self._sampler = sampler
         self._options = options
         self._changed = Condition()
         self._waiting: OrderedDict[str, DesiredSample] = OrderedDict()
         self._running: dict[str, float] = {}
-        """Sample -> the monotonic time at which nobody waits for it any more."""
+        """Running sample -> the monotonic time from which nobody waits for it."""
         self._unwanted: set[str] = set()
-        """Of those that run."""
+        """Running samples that are no longer wanted."""
         self._seen: OrderedDict[str, float] = OrderedDict()
-        """Sample -> as above: none is begun twice."""
+        """Sample -> the same time; no sample is begun twice."""
         self._threads: list[Thread] = []
         self._at_work = 0
-        """Threads that will look for a sample once more before they end."""
+        """Threads that will look for another sample before they end."""
         self._closing = False
 
     def apply(self, desired: Sequence[DesiredSample]) -> None:
-        """Read what is listed and new, give up what is not listed any more; repeatable."""
+        """Take the listed samples as the whole wanted set; repeatable."""
         with self._changed:
             listed = {order.sample_id for order in desired}
             for sample_id in self._waiting.keys() - listed:
@@ -72,7 +71,7 @@ class WorkerSamples:
         self._cancel()
 
     def close(self) -> None:
-        """Begin and answer nothing any more, cancel what runs; returns at once."""
+        """Begin and answer nothing more, and cancel what runs; returns at once."""
         with self._changed:
             self._closing = True
             self._waiting.clear()
@@ -81,7 +80,7 @@ class WorkerSamples:
         self._cancel()
 
     def join(self, timeout_s: float) -> bool:
-        """Wait, after `close`, for the threads to end; False if they did not in time."""
+        """Wait, after `close`, for the threads to end; False after the timeout."""
         until = self._world.monotonic() + timeout_s
         for thread in self._threads:
             while thread.is_alive():
@@ -91,7 +90,7 @@ class WorkerSamples:
                 self._cancel()
         return True
 
-    # -- what is told, under the lock ----------------------------------------------------------
+    # -- the listed samples, under the lock ----------------------------------------------------
 
     def _take(self, order: DesiredSample) -> None:
         self._waiting[order.sample_id] = order
@@ -104,12 +103,12 @@ class WorkerSamples:
             self._threads.append(self._world.start_thread("sampler", self._run))
 
     def _cancel(self) -> None:
-        """Have what nobody wants cancelled: repeated, for it may not have reached the engine."""
+        """Cancel unwanted samples, repeatedly: a cancel may not have reached the engine."""
         with self._changed:
             unwanted = sorted(self._unwanted)
         cancel = self._world.cancel or self._world.engine.cancel
         for sample_id in unwanted:
-            with suppress(Exception):  # whoever brought the list must not suffer; it is repeated
+            with suppress(Exception):  # the sync thread must go on; the cancel is repeated
                 cancel(sample_id)
 
     # -- the threads ---------------------------------------------------------------------------
@@ -146,7 +145,7 @@ class WorkerSamples:
         self._cancel()
 
     def _taken(self, order: DesiredSample) -> SampleAnswer | None:
-        """Return the answer; None: nobody wants one."""
+        """Return the answer to a sample; None: nobody waits for it."""
         if refusal := self._refusal(order):
             return _failed(order, refusal)
         assert self._sampler is not None
@@ -156,7 +155,7 @@ class WorkerSamples:
             return None
         except (TaskError, StreamTimeout) as error:
             return _failed(order, str(error))
-        except Exception as error:  # noqa: BLE001 -- whatever it is, it fails this one alone
+        except Exception as error:  # noqa: BLE001 -- any error fails this sample only
             structlog.get_logger().error("sample failed", sample=order.sample_id, exc_info=error)
             return _failed(order, f"the worker failed: {type(error).__name__}")
         if len(answer.to_json().encode()) > _ANSWER_BYTES_MAX:
@@ -164,7 +163,7 @@ class WorkerSamples:
         return answer
 
     def _refusal(self, order: DesiredSample) -> str:
-        """Return why a sample is not even begun: nothing connects before this was asked."""
+        """Return why a sample must not begin, or ''; nothing connects before this check."""
         spec = order.spec
         if self._sampler is None:
             return "this worker takes no samples"
@@ -175,7 +174,7 @@ class WorkerSamples:
         return ""
 
     def _answer(self, order: DesiredSample, answer: SampleAnswer | None) -> None:
-        """Tell it until an overlord has heard or refused it, or nobody wants it any more."""
+        """Send the answer until an overlord takes or refuses it, or nobody waits for it."""
         tries = 0
         while (
             answer is not None

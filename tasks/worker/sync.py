@@ -1,12 +1,12 @@
-"""Keeps a worker and its overlord of one mind: two loops over the same call.
+"""The sync of a worker with its overlord: two loops over the same call.
 
     long poll   known = newest revision, waits ~10 s: brings news the moment there are any
     reporter    waits for nothing: carries news up at once, else every second
 
-Answers can overtake each other, and the overlord may work out the one to the newer request first.
-An answer counts whole if its request was sent after the last such answer had come; from another
-of the same term only the orders are taken, which carry a rank of their own, and a fresh report
-is sent to fetch the rest; one of a lower term counts for nothing.
+Answers can overtake each other, and the overlord may answer the newer request first.  An answer
+counts whole if its request was sent after the last such answer had come.  From any other answer of
+the same term only the orders count, because an order has a rank of its own; a fresh report then
+fetches the rest.  An answer of a lower term counts for nothing.
 """
 
 from collections.abc import Callable
@@ -28,12 +28,12 @@ _RETRY_FIRST_S = 0.5
 _RETRY_MAX_S = 5.0
 _POLL_PERIOD_MIN_S = 0.2
 _SAMPLES_CHARS_MAX = 2_000_000
-"""Of all rejected records that one sync shows: 12 MB where each has to be escaped, of the 16 MiB
-that an overlord takes.  Who sends more is refused with all that it says, and lost."""
+"""Most characters of rejected records in one sync: up to 12 MB when escaped, of the 16 MiB that an
+overlord takes.  A larger request would be refused as a whole, with all its reports."""
 
 
 class Sync:
-    """The exchange of one incarnation of a worker with whichever overlord leads."""
+    """The exchange of one incarnation of a worker with the overlord that leads."""
 
     def __init__(
         self,
@@ -62,9 +62,9 @@ class Sync:
         self._changed = Condition()
         self._sequence = 0
         self._newest = (-1, -1)
-        """(term, newest request sent) when the answer that counts came."""
+        """(term, newest request sent) at the arrival of the last answer that counted."""
         self._ignored: int | None = None
-        """The earlier term whose answers were told of last."""
+        """The earlier term that the last warning named."""
         self._known: str | None = None
         self._reported: tuple[object, ...] = ()
         self._ask_again = False
@@ -72,7 +72,7 @@ class Sync:
         self._stopping = False
         self._closed = False
         self.is_answered = False
-        """Whether an overlord answered the last request that has come to its end."""
+        """Whether an overlord answered the last finished request."""
 
     def start(self) -> tuple[Thread, Thread]:
         """Start both loops; they end some time after `close`, at once if nothing is in flight."""
@@ -83,30 +83,30 @@ class Sync:
         return threads[0], threads[1]
 
     def wake(self) -> None:
-        """Let the reporter see whether there is news; returns at once."""
+        """Let the reporter check whether there is news; returns at once."""
         with self._changed:
             self._news = True
             self._changed.notify_all()
 
     def stopping(self) -> None:
-        """From now on tell the overlord that this worker is about to end."""
+        """Report from now on that this worker is about to end."""
         with self._changed:
             self._stopping = True
             self._ask_again = True
             self._changed.notify_all()
 
     def close(self) -> None:
-        """End both loops; answers that still arrive are not looked at."""
+        """End both loops; answers that still arrive are ignored."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
 
     def send_last_report(self) -> None:
-        """Send the last report, once, after `close`; nobody needs to hear it."""
+        """Send the last report, once, after `close`; nothing depends on its arrival."""
         try:
             self._overlord.sync(self._request(timedelta(0)))
         except (OverlordUnavailable, Fenced) as error:
-            structlog.get_logger().info("last sync was not heard", why=str(error))
+            structlog.get_logger().info("no overlord took the last report", why=str(error))
 
     def _poll(self) -> None:
         unanswered = 0
@@ -125,15 +125,15 @@ class Sync:
             self._rest(self._options.report_period_min.total_seconds())
             try:
                 self._await_news(began)
-            except Exception as error:  # noqa: BLE001 -- the next exchange tells, and is tried anew
-                structlog.get_logger().error("news could not be looked for", exc_info=error)
+            except Exception as error:  # noqa: BLE001 -- the next exchange is tried in any case
+                structlog.get_logger().error("the reporter failed to look for news", exc_info=error)
                 unanswered += 1
 
     def _exchange(self, wait: timedelta) -> bool:
-        """Ask and act on the answer; False if none came, or it could not be acted on."""
+        """Send a request and act on the answer; False if none came, or acting on it failed."""
         try:
             return self._exchanged(wait)
-        except Exception as error:  # noqa: BLE001 -- a pass that fails is made again, whatever it is
+        except Exception as error:  # noqa: BLE001 -- a failed exchange is repeated
             self.is_answered = False
             self._meters.synced(FAILED)
             structlog.get_logger().error("sync failed", exc_info=error)
@@ -187,7 +187,7 @@ class Sync:
             self._warn_of_earlier_term(response.term)
             return
         if (response.term, sequence) > self._newest:
-            # Requests under way may have been answered before this one: they count less.
+            # The overlord may have answered pending requests before this one, so those count less.
             self._newest = (response.term, self._sequence)
             self._roster.apply(response.tasks, response.kept)
             self._roster.direct(response.kept_orders)
@@ -201,7 +201,7 @@ class Sync:
             self._changed.notify_all()
 
     def _warn_of_earlier_term(self, term: int) -> None:
-        """Say once per term that its answers are not followed: for ever, after a restore."""
+        """Warn once per term that its answers are ignored; after a restore that is for ever."""
         if term != self._ignored:
             self._ignored = term
             structlog.get_logger().warning(
@@ -212,7 +212,7 @@ class Sync:
             )
 
     def _await_news(self, since: float) -> None:
-        """Wait until a phase or an order changed, or a report is due anyway."""
+        """Wait until a phase or an order has changed, or a periodic report is due."""
         until = since + self._options.report_period.total_seconds()
         with self._changed:
             while not (self._closed or self._ask_again):
@@ -237,7 +237,7 @@ def _retry_s(unanswered: int) -> float:
 
 
 def _with_newest_samples(tasks: tuple[TaskReport, ...]) -> tuple[TaskReport, ...]:
-    """Return the reports with as many of the newest rejected records as one sync can show."""
+    """Return the reports with as many of the newest rejected records as fit into one sync."""
     share = _SAMPLES_CHARS_MAX // max(1, len(tasks))
     return tuple(_with_samples_up_to(task, share) for task in tasks)
 

@@ -1,10 +1,10 @@
-"""The log of each task, in a file of its own at its worker: bounded, and lost before anything else.
+"""Task logs: one bounded file per task in its worker's data folder.
 
     structlog ──line with `task`──► <data dir>/task-logs/<task id>.log      kept after the task
                                                          <task id>.key      who may read it then
 
-A disk that is full costs lines and nothing else.  A file that is full takes the grave lines
-alone, and says so.  When a task begins, the oldest files of ended tasks make room.
+A full disk costs log lines and nothing else.  A full file takes only grave lines, and says so.
+When a task begins, the oldest files of ended tasks make room.
 """
 
 import hashlib
@@ -36,12 +36,12 @@ _FULL = "the log is full: from here on warnings and errors alone\n"
 
 @dataclass(frozen=True)
 class LogBounds:
-    """How much is kept; sizes in bytes."""
+    """Limits of what is kept; sizes in bytes."""
 
     file_bytes_max: int = 4 * 1024 * 1024
-    """Beyond it a task's file takes grave lines alone."""
+    """Beyond this size a task's file takes only grave lines."""
     reserve_bytes: int = 256 * 1024
-    """For those, once the file is full."""
+    """Space for grave lines, once the file is full."""
     files_max: int = 1_000
     total_bytes_max: int = 256 * 1024 * 1024
     line_bytes_max: int = 8 * 1024
@@ -54,21 +54,21 @@ class LogChunk:
 
     content: bytes
     start: int
-    """Where it begins in the file, in bytes."""
+    """Position of the piece in the file, in bytes."""
     size: int
-    """Of the whole file."""
+    """Size of the whole file, in bytes."""
 
 
 class TaskLogs:
-    """The logs of one worker, and the structlog processor that fills them; safe for threads."""
+    """The logs of one worker, and the structlog processor that fills them; thread-safe."""
 
     def __init__(self, data_dir: Path, bounds: LogBounds | None = None) -> None:
-        """Use `<data dir>/task-logs`; it is made with the first task."""
+        """Use `<data dir>/task-logs`; the first task creates the folder."""
         self._folder = data_dir / "task-logs"
         self._bounds = bounds or LogBounds()
         self._lock = Lock()
         self._open: dict[str, str] = {}
-        """Task -> digest of its token: tasks whose lines are taken."""
+        """Task -> digest of its token, for tasks whose lines are taken."""
         self._full: set[str] = set()
 
     def __call__(
@@ -77,7 +77,7 @@ class TaskLogs:
         method: str,  # noqa: ARG002 -- same
         event: MutableMapping[str, object],
     ) -> MutableMapping[str, object]:
-        """Write the line to the file of the task that it names; pass it on as it is."""
+        """Write the line to the file of its task; return the event unchanged."""
         task_id = event.get("task")
         if isinstance(task_id, str):
             with self._lock:
@@ -87,7 +87,7 @@ class TaskLogs:
         return event
 
     def begin(self, task_id: str, token: str) -> None:
-        """Take the lines of a task from now on; whoever has `token` may read them, also later."""
+        """Take a task's lines from now on; the holder of `token` may read them, also later."""
         if not is_safe_name(task_id):
             return
         with self._lock:
@@ -105,7 +105,7 @@ class TaskLogs:
             self._full.discard(task_id)
 
     def may_read(self, task_id: str, token: str) -> bool:
-        """Tell whether a task's log may be read with this token; False if there is none."""
+        """Return whether `token` may read a task's log; False if there is no log."""
         if not is_safe_name(task_id):
             return False
         with self._lock:
@@ -116,9 +116,9 @@ class TaskLogs:
         return known is not None and hmac.compare_digest(known.encode(), _digest(token).encode())
 
     def read(self, task_id: str, offset: int) -> LogChunk | None:
-        """Return a task's log from `offset` on, a negative one counted from its end.
+        """Return at most `answer_bytes_max` of a task's log, from `offset` on.
 
-        At most `answer_bytes_max` of it; None: there is no such log.
+        A negative `offset` is counted from the end.  None: there is no such log.
         """
         if not is_safe_name(task_id):
             return None
@@ -147,7 +147,7 @@ class TaskLogs:
             _write(self._file(task_id), line, size)
 
     def _make_room(self) -> None:
-        """Delete the oldest files of tasks that have ended, until there is room for one more."""
+        """Delete the oldest files of ended tasks, until there is room for one more."""
         found = sorted((path.stat().st_mtime, path) for path in self._folder.glob("*.log"))
         number, total = len(found), sum(path.stat().st_size for _, path in found)
         for _, path in found:
@@ -167,7 +167,7 @@ class TaskLogs:
 
 
 def _write(path: Path, line: bytes, size: int) -> None:
-    """Append a line whole, or leave the file at `size`."""
+    """Append a line whole, or cut the file back to `size`."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o640)
     try:
         if os.write(descriptor, line) != len(line):
@@ -181,7 +181,7 @@ def _digest(token: str) -> str:
 
 
 def _line_of(event: Mapping[str, object], bytes_max: int) -> bytes:
-    """Return a line of ASCII; a trace follows on lines of its own."""
+    """Return the ASCII text of a log line; a stack trace follows on lines of its own."""
     named = {*_SHOWN_FIRST, *_NAMES_LAST}
     facts = [key for key in event if key not in named]
     facts += [key for key in _NAMES_LAST if key in event]

@@ -1,9 +1,9 @@
-"""A worker process: takes its data folder, registers, runs the tasks it is given, ends in order.
+"""The worker process: locks its data folder, registers, runs tasks, ends in order.
 
     lock folder ─► new incarnation ─► control API ─► sync ─► tasks ... ─┬─ SIGTERM ──► exit 0
                                                                        ├─ fenced ───► exit 1
                                                                        └─ JVM died, or stuck: 1
-Whatever the end, the journals stay: the next incarnation goes on from them.
+The journals always stay, and the next incarnation goes on from them.
 """
 
 import fcntl
@@ -39,7 +39,7 @@ from tasks.worker.sync import Sync
 from tasks.worker.task_logs import TaskLogs
 
 _AT_ONCE_S = 3.0
-"""How long tasks that must stop at once are waited for."""
+"""How long the worker waits for tasks that must stop at once."""
 
 
 class DataFolderBusy(Exception):
@@ -54,12 +54,12 @@ class Reason(StrEnum):
     ENGINE_DIED = "engine died"
     ENGINE_STUCK = "engine stuck"
     THREAD_ENDED = "thread ended"
-    """One that a worker cannot do without; the process would only look alive."""
+    """A thread that the worker needs has ended; the process would only seem to live."""
 
 
 @dataclass(frozen=True)
 class WorkerPorts:
-    """What a worker is given to work with."""
+    """The outside dependencies of a worker."""
 
     engine: Engine
     stream: Stream
@@ -71,25 +71,25 @@ class WorkerPorts:
     engine_end: Callable[[], str] = lambda: ""
     """How the engine's process ended, in words."""
     engine_pid: Callable[[], int | None] = lambda: None
-    """Of the engine's process; None: it has none."""
+    """Process id of the engine; None: it has no process."""
     kill_engine: Callable[[], None] = lambda: None
-    """End the engine's process, which does not listen any more."""
+    """Kill the engine's process, which no longer responds."""
     progress: Progress = lambda _: None
-    """How far the running job of a task is."""
+    """Progress of the running job of a task."""
     start_thread: StartThread = start_thread
-    """Spark wants threads of its own class for its job groups."""
+    """Spark needs threads of its own class for its job groups."""
     failpoint: Callable[[str], None] = lambda _: None
     """See `tasks/runtime/failpoints.py`."""
     logs: TaskLogs | None = None
-    """Where structlog leaves the lines of each task; None: it leaves none."""
+    """The task logs that structlog fills; None: it fills none."""
 
 
 @contextmanager
 def locked_folder(data_dir: Path) -> Iterator[None]:
-    """Hold `data_dir` for this process, until the body ends or the process does.
+    """Lock `data_dir` for this process, until the body or the process ends.
 
     Raises:
-        DataFolderBusy: another process holds it.
+        DataFolderBusy: another process holds the lock.
     """
     make_folder(data_dir)
     descriptor = os.open(data_dir / "worker.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -174,15 +174,15 @@ class Worker:
 
     @property
     def url(self) -> str:
-        """Base address of the control API; it answers from `run` on."""
+        """Base address of the control API, which answers once `run` was called."""
         return self._server.url
 
     def stop(self) -> None:
-        """Ask for a graceful end; may be called from a signal handler."""
+        """Request a graceful end; may be called from a signal handler."""
         self._ends.put(Reason.STOPPED)
 
     def run(self) -> int:
-        """Work until something ends it; return the exit code of the process."""
+        """Work until an event ends the worker; return the exit code of the process."""
         self._outside.failpoint("worker:started")
         self._server.start()
         alarm = Thread(target=self._alarm.run, name="alarm", daemon=True)
@@ -217,7 +217,7 @@ class Worker:
             except Empty:
                 if not self._outside.engine_alive():
                     return Reason.ENGINE_DIED
-                if not self._serves() and self._ends.empty():  # else they ended for that reason
+                if not self._serves() and self._ends.empty():  # else that is the reason
                     return Reason.THREAD_ENDED
 
     def _serves(self) -> bool:
@@ -228,7 +228,7 @@ class Worker:
         if reason is not Reason.STOPPED:
             log.error(_END_MESSAGES[reason], how=self._outside.engine_end())
             if reason is Reason.ENGINE_STUCK:
-                self._outside.kill_engine()  # it would answer nothing else
+                self._outside.kill_engine()  # a stuck engine responds to nothing else
             self._sync.close()
             self._roster.close(cancel_after_s=0)
             self._compactor.close()
@@ -240,7 +240,7 @@ class Worker:
         self._sync.stopping()
         self._roster.close(self._options.stop_grace.total_seconds())
         self._sampling.close()
-        self._compactor.close()  # at once: it holds up no handoff, and is begun anew elsewhere
+        self._compactor.close()  # at once: no handoff waits for it, and it begins anew elsewhere
         left = self._join(until)
         self._sync.close()
         self._sync.send_last_report()
@@ -257,8 +257,8 @@ class Worker:
 def run_worker(options: WorkerOptions, outside: WorkerPorts) -> int:
     """Run one worker until SIGTERM or SIGINT, or until it must end; return its exit code.
 
-    0: stopped as asked.  1: fenced, the engine died or stuck, or a thread of the worker ended;
-    started again, it goes on.
+    0: stopped on request.  1: fenced, the engine died or is stuck, or a thread of the worker
+    ended; after a restart the tasks go on.
 
     Raises:
         DataFolderBusy: another worker uses the data folder.
@@ -273,7 +273,7 @@ def run_worker(options: WorkerOptions, outside: WorkerPorts) -> int:
 
 @contextmanager
 def _stopped_by_signals(stop: Callable[[], None]) -> Iterator[None]:
-    if current_thread() is not main_thread():  # signals are the main thread's
+    if current_thread() is not main_thread():  # only the main thread may handle signals
         yield
         return
 

@@ -1,1 +1,1 @@
-"""Parsed records to columns, and what is wrong with a record; the engine imports it."""
+"""Conversion of parsed records to columns, and the reject reasons; the engine imports it."""

@@ -1,6 +1,6 @@
 """Time chunks: the interval that a segment belongs to.
 
-The same rule twice, for Python and for Spark; a merge checks the second by the first.
+The rule exists twice, in Python and as SQL for Spark; a merge checks the SQL by the Python.
 """
 
 from bisect import bisect_right
@@ -15,37 +15,37 @@ from tasks.rows.time.zones import FIRST, LAST
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 TIME_MIN = datetime(1, 1, 1, tzinfo=UTC)
-"""Start of the one chunk of ALL, and of any that would begin before year 1."""
+"""Start of the one chunk of ALL, and of every chunk that would begin before year 1."""
 
 TIME_MAX = datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
-"""End of the one chunk of ALL, and of any that would end in year 10000."""
+"""End of the one chunk of ALL, and of every chunk that would end in year 10000."""
 
 _TRUNCATED = {Granularity.MONTH, Granularity.QUARTER, Granularity.YEAR}
-"""Those for which Spark has a function."""
+"""The granularities for which Spark has a function."""
 
 Interval = tuple[datetime, datetime]
-"""[start, end), aware, in UTC."""
+"""[start, end): aware times in UTC."""
 
 
 class Chunks:
-    """A table's time chunks.
+    """The time chunks of a table.
 
-    ALL is one chunk from year 1 to the end of year 9999: the times that a row can have.  (Druid's
+    ALL is one chunk from year 1 to the end of year 9999, the range of a row's time.  (Druid's
     eternity is longer than our dates.)  Weeks begin on Monday.
     """
 
     def __init__(
         self, granularity: Granularity | PeriodChunks, clock: WallClock | None = None
     ) -> None:
-        """`clock`: of the granularity's zone, as Spark has it; UTC's by default."""
+        """`clock`: Spark's clock of the granularity's zone; by default that of UTC."""
         self._granularity = granularity
         self._tiling = None if granularity is Granularity.ALL else _tiling(granularity, clock)
-        # Clocks may be slow to ask, and the files of a merge lie in few chunks.
+        # A question to a clock may be slow, and the files of a merge lie in few chunks.
         self._starts: list[datetime] = []
         self._known: list[Interval] = []
 
     def __str__(self) -> str:
-        """Return it as it is told to people."""
+        """Return the granularity as text for people."""
         granularity = self._granularity
         if isinstance(granularity, Granularity):
             return granularity.value
@@ -61,13 +61,13 @@ class Chunks:
             return self._known[place - 1]
         start, end = self._tiling.around(micros(moment))
         chunk = _moment(max(start, FIRST)), _moment(min(end, LAST))
-        if chunk not in self._known[place - 1 : place]:  # the last microsecond ends its own
+        if chunk not in self._known[place - 1 : place]:  # TIME_MAX is the end of its own chunk
             self._starts.insert(place, chunk[0])
             self._known.insert(place, chunk)
         return chunk
 
     def sql(self, column: str) -> str:
-        """Return the SQL of the start of a time's chunk, in microseconds since the epoch."""
+        """Return the SQL of the start of the chunk of a time, in microseconds since the epoch."""
         granularity = self._granularity
         if self._tiling is None:
             return "0L"

@@ -1,8 +1,8 @@
-"""Which columns a table has: those that the spec declares, and the keys that records bring.
+"""Columns of a table: declared ones of the spec, and discovered ones from the keys of records.
 
-A batch that meets a new key, or a value that its column's type cannot hold, is read again with
-it, so each of its rows has the value; earlier batches had no such key or value: the merge reads
-the one as null there, and the other in the wider type.
+A batch that meets a new key, or a value too wide for its column's type, is read again with the new
+column or type, so each of its rows has the value.  Earlier batches had no such key or value.  The
+merge reads a new column as null there, and their narrower values in the wider type.
 """
 
 import json
@@ -37,46 +37,43 @@ from tasks.rows.row_plan import is_reserved, measured
 
 _SPECS_MAX = 100
 COLUMNS_MAX = 1_000
-"""A discovered table has no more columns; further keys are counted as errors of their rows."""
+"""Most columns of a discovered table; a further key counts as an error of its row."""
 
 
 def kinds_so_far(spec: IngestSpec, names: Iterable[str], kinds: Mapping[str, int]) -> ColumnKinds:
-    """Return what earlier batches of a range have met, and the columns that a format names."""
+    """Return the columns and kinds that earlier batches have met, or that a format names."""
     return kinds_met(spec, {*names, *spec.typed, *_named_fields(spec)} - set(spec.excluded), kinds)
 
 
 class ColumnBook:
-    """What batches of one worker have found, per spec; safe to call from many threads.
+    """Columns that batches of one worker have found, per spec; safe to call from many threads.
 
-    A range begins with what the one before it has found, so that its first batch is written once.
-    What it does not need does no harm: a type holds what a narrower one does, and a column
-    without a value is null.
+    A range begins with the columns of the range before it, so that its first batch is written once.
+    Superfluous columns do no harm: a type holds the values of a narrower type, and a column without
+    a value is null.
     """
 
     def __init__(self) -> None:
-        """Begin with an empty book."""
         self._found: dict[str, ColumnKinds] = {}
         self._lock = Lock()
 
     def begin(self, spec: IngestSpec) -> ColumnKinds:
-        """Return what was found by now."""
+        """Return the columns found so far."""
         with self._lock:
             return dict(self._found.get(spec_key(spec), {}))
 
     def learn(self, spec: IngestSpec, column_kinds: ColumnKinds) -> None:
-        """Add what a batch has found."""
+        """Add the columns that a batch has found."""
         key = spec_key(spec)
         with self._lock:
             known = self._found.pop(key, {})
-            self._found[key] = grown(
-                known, column_kinds
-            )  # the one that was used last is the last one
+            self._found[key] = grown(known, column_kinds)  # keep the order of use: the newest last
             for old in list(self._found)[:-_SPECS_MAX]:
                 del self._found[old]
 
 
 def spec_key(spec: IngestSpec) -> str:
-    """Return what makes columns comparable; a range's bounds of time are its own."""
+    """Return the part of a spec that decides its columns; its time bounds are no part of it."""
     return spec.model_copy(update={"not_before": None, "not_after": None}).to_json()
 
 
@@ -86,9 +83,9 @@ def columns_in(spec: IngestSpec, entries: Iterable[JournalEntry]) -> tuple[Colum
 
 
 def digested(spec: IngestSpec, column_kinds: ColumnKinds) -> tuple[int, ...]:
-    """Return the numbers of a batch's columns that do not depend on what else it has met.
+    """Return the numbers of the columns that do not depend on the other records of the batch.
 
-    All but the discovered ones: declared columns come first, what metrics need comes last.
+    These are all but the discovered columns: declared columns come first, metric columns last.
     """
     columns = len(columns_of(spec, column_kinds))
     declared = len(columns_of(spec, {}))
@@ -96,12 +93,12 @@ def digested(spec: IngestSpec, column_kinds: ColumnKinds) -> tuple[int, ...]:
 
 
 def fits(columns: Sequence[Column], whole: Iterable[Column]) -> bool:
-    """Tell whether columns are some of others, with the same types."""
+    """Return whether `columns` are some of `whole`, with the same types."""
     return set(columns) <= set(whole)
 
 
 def _named_fields(spec: IngestSpec) -> set[str]:
-    """Return the columns that a format itself names; none if nothing is discovered."""
+    """Return the columns that a format itself names; none if discovery is off."""
     if spec.discovery is Discovery.NOTHING:
         return set()
     names: set[str] = set()
@@ -115,9 +112,9 @@ def _named_fields(spec: IngestSpec) -> set[str]:
 
 
 def known_keys(spec: IngestSpec, names: Iterable[str]) -> frozenset[str]:
-    """Return the keys that are no news; empty if nothing is discovered.
+    """Return the keys that are not new; empty if discovery is off.
 
-    Reserved names are news: a record with such a field loses what it holds, which is counted.
+    Reserved names count as new: a record with such a field loses its value, which is counted.
     """
     if spec.discovery is Discovery.NOTHING:
         return frozenset()
@@ -125,19 +122,19 @@ def known_keys(spec: IngestSpec, names: Iterable[str]) -> frozenset[str]:
 
 
 def hidden_keys(spec: IngestSpec, names: Iterable[str]) -> frozenset[str]:
-    """Return the discovered columns that a transform of the same name makes.
+    """Return the discovered columns that a transform of the same name computes.
 
-    A row has them if its record has such a field: whether a batch knows the column from other
-    records must not decide.  Fields that a format names are in every record.
+    A row has such a column if its record has a field of that name.  It must not matter whether the
+    batch knows the column from other records.  Fields that a format names are in every record.
     """
     computed = {transform.name for transform in spec.transforms}
     return frozenset((computed & set(names)) - _never(spec) - set(spec.typed) - _named_fields(spec))
 
 
 def flat_keys(spec: IngestSpec, names: Iterable[str]) -> frozenset[str] | None:
-    """Return the columns that were discovered as texts; None if no column is.
+    """Return the columns that were discovered as texts; None if there are none.
 
-    What they may hold, and what makes a key news, are flat values alone, as in Druid.
+    As in Druid, only flat values count: as a column's values, and as a reason to call a key new.
     """
     if spec.discovery is not Discovery.TEXTS:
         return None
@@ -145,16 +142,16 @@ def flat_keys(spec: IngestSpec, names: Iterable[str]) -> frozenset[str] | None:
 
 
 def _never(spec: IngestSpec) -> set[str]:
-    """Return the keys that are never discovered: the time, what is declared or excluded."""
+    """Return the keys that are never discovered: the time, declared and excluded columns."""
     declared = (column.name for column in spec.columns)
     metrics = (metric.name for metric in spec.metrics)
     return {spec.timestamp.column, *declared, *spec.excluded, *metrics}
 
 
 def grown(column_kinds: ColumnKinds, new: Mapping[str, int]) -> ColumnKinds:
-    """Return what was found with what is new, sorted, up to COLUMNS_MAX names; none goes.
+    """Return the columns with the new ones added, sorted, up to COLUMNS_MAX names; none is removed.
 
-    No reserved name comes in; one that is there already is of a worker that did not reserve it.
+    No reserved name is added; a reserved name among the old ones comes from an older worker.
     """
     room = max(0, COLUMNS_MAX - len(column_kinds))
     taken = sorted(name for name in set(new) - set(column_kinds) if not is_reserved(name))[:room]
@@ -170,7 +167,7 @@ def judged(
     *,
     straight: bool = True,
 ) -> DataFrame:
-    """Return `decode`'s frame of records, with the columns of what was found."""
+    """Return `decode`'s frame of records, with the discovered columns."""
     return decode(
         records,
         spec,
@@ -185,7 +182,7 @@ def judged(
 
 
 def peeked(records: DataFrame, spec: IngestSpec) -> ColumnKinds:
-    """Return what records hold that could be columns.  Runs one job, two where types are found."""
+    """Return the possible columns of records.  Runs one job, two if types are discovered."""
     keys = "keys"
     known = known_keys(spec, ())
     frame = decode(records, spec, (), known=known, flat=flat_keys(spec, ()))

@@ -1,4 +1,4 @@
-"""What becomes of each record: a row, or a reason why not.  The same bytes give the same result.
+"""Decoding of each record to a row, or to a reject reason.  The same bytes give the same result.
 
     value ─► form? ─► fields ─► a time? ─► transforms ─► wanted? ─► columns, metrics ─► row
       └ null-value      │         └ no-timestamp           └ filtered
@@ -6,8 +6,8 @@
       └ not-json, …  ◄──┘                                  └ after-maximum-time
                                          do its values fit? ┴ unfit-value, if the spec asks
 
-Each rule is SQL text over a frame of `p` (partition), `o` (offset), `v` (the value's bytes); no
-rule looks at a clock, a locale or the machine.
+Each rule is SQL text over a frame of `p` (partition), `o` (offset), `v` (the value's bytes).  No
+rule depends on a clock, a locale or the machine.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -63,7 +63,7 @@ from tasks.rows.sql.text import texts as listed
 from tasks.rows.time.period import floor_sql, read_period
 
 _UNFIT_TEXTS = "unfit_texts"
-"""As `UNFIT_COLUMN`, of the columns that are made straight of fields."""
+"""Like `UNFIT_COLUMN`, for columns that come directly from fields."""
 
 
 def decode(
@@ -78,17 +78,18 @@ def decode(
     flat: Collection[str] | None = None,
     straight: bool = True,
 ) -> DataFrame:
-    """Turn records (see `source.read_range`) into judged rows; one pass, no job is run.
+    """Turn records (see `source.read_range`) into judged rows, in one pass; runs no job.
 
     The result has `p`, `o`, `s` (the value as text), `size` (bytes), `t` (time), `c0`, `c1`, …
-    (the columns, in order, then those of `measured(spec)`), `bad` (a value did not fit), `reason`
-    (0: a row), and what else `sql` names: `unknown` unless `known` is empty (the columns are
-    declared then), `asked` of a format with a registry, `q0`, `q1`, … of `RowPlan.observed`,
-    `unfit` where records with such values are no rows, and `again`.  `straight` reads all fields
-    at once, numbers as such, where the format can; the rows are the same.  `kinds` are those of
-    the columns whose types are discovered, and of names that are no columns yet.  Columns of
-    `hidden` are made by transforms, for records alone that have a field of that name.  Of fields
-    in `flat` nested values are null, and none is news; None: they are texts as any other.
+    (the columns, in order, then those of `measured(spec)`), `bad` (a value did not fit) and
+    `reason` (0: a row).  Further columns, named in `sql`: `unknown` unless `known` is empty (all
+    columns are declared then), `asked` for a format with a registry, `q0`, `q1`, … of
+    `RowPlan.observed`, `unfit` if such values make a record no row, and `again`.
+
+    `straight`: read all fields at once, numbers as numbers, if the format can; the rows are equal.
+    `kinds`: of the columns with discovered types, and of names that are not columns yet.
+    `hidden`: columns of transforms, only for records that have a field of that name.
+    `flat`: fields whose nested values are null and never new; None: nested values are texts.
     """
     plan = plan_rows(spec, columns, kinds)
     texts = sorted({*plan.text_names, spec.timestamp.column})
@@ -129,7 +130,7 @@ def decode(
 
 
 def _timed(frame: DataFrame, plan: RowPlan, spec: RowSpec, carried: Sequence[str]) -> DataFrame:
-    """Add the time `t`, and which fields of a row do not fit or are unknown."""
+    """Add the time `t`, and the fields of a row that do not fit or are unknown."""
     lost = _misfits(plan)
     return frame.selectExpr("*", f"{read_time('x', spec.timestamp)} AS y").selectExpr(
         *("p", "o", "s", "size", "x", "r", *carried),
@@ -145,7 +146,7 @@ def _judged(
 ) -> tuple[DataFrame, dict[str, Value], list[str]]:
     """Name the parts: `x` the time's text, `r` the reason, `f0` … texts, `c0` … columns.
 
-    Returns, too, what transforms and the filter look at, and the names that are to be carried on.
+    Returns also the inputs of transforms and filter, and the names that later steps need.
     """
     inputs: dict[str, Value] = {}
     looked_at: list[str] = []
@@ -180,7 +181,7 @@ def _judged(
 
 
 def _raw(parsed: Parsed, column: Column) -> str:
-    """Return the SQL of the text that a column's value is made of; null where it needs none."""
+    """Return the SQL of the text from which a column's value is made; null if none is needed."""
     exact = parsed.exact.get(column.name)
     return parsed.text(column.name) if exact is None else exact.otherwise
 
@@ -196,7 +197,7 @@ def _value(parsed: Parsed, column: Column) -> str:
 def _stored_sql(plan: RowPlan, column: Column, value: Value) -> str:
     """Return the SQL of a value as its column stores it."""
     if column.name in plan.discovered:
-        # Of each type that the column may grow to, what is no finite number is null.
+        # If the column may still grow to a type, a non-finite number is null in that type.
         finite = value.double and within_type(value.double, "double")
         return stored(replace(value, double=finite, number=None, digits=None), column.type)
     return as_column(value, column.type)
@@ -210,7 +211,7 @@ def _transformed(
     *,
     hidden: Collection[str],
 ) -> tuple[DataFrame, dict[str, Value], list[Lost]]:
-    """Work out the transforms; they see the record's fields and time, and not each other."""
+    """Compute the transforms; they see the record's fields and time, but not each other."""
     before = inputs | {TIME: Value(long="unix_millis(t)")}
     computed: dict[str, Value] = {}
     selected: list[str] = []
@@ -227,7 +228,7 @@ def _transformed(
         if name in computed
     ]
     if TIME in computed:
-        # A time that was moved nowhere is a bad one, also where the record had none.
+        # A transform that makes the time null makes it a bad time, even if the record had none.
         moved = "CASE WHEN t IS NULL THEN x ELSE 'moved' END AS x"
         kept = ["p", "o", "s", "size", moved, "r", "misfit", "unknown", *carried]
         kept += [text.rpartition(" AS ")[2] for text in selected]
@@ -243,7 +244,7 @@ def _transformed(
 
 
 def _where_met(name: str, value: Value) -> Value:
-    """Return a value where its record has a field of that name, else null."""
+    """Return a value, or null if its record has no field of that name."""
 
     def met(sql: str | None) -> str | None:
         return sql and f"CASE WHEN array_contains(unknown, {text(name)}) THEN {sql} END"
@@ -259,14 +260,14 @@ def _where_met(name: str, value: Value) -> Value:
 
 
 def _without(hidden: Collection[str]) -> str:
-    """Return the SQL of what is unknown, less the names that were asked for only to be seen."""
+    """Return the SQL of the unknown keys, without names that were requested only as `hidden`."""
     return f"nullif(array_except(unknown, array({listed(sorted(hidden))})), {NONE_OF_NAMES})"
 
 
 def _measured(
     frame: DataFrame, plan: RowPlan, fields: dict[str, Value], columns: int, *, declared: bool
 ) -> tuple[DataFrame, list[Lost]]:
-    """Work out what metrics are made of; they see all fields, transforms' and the record's."""
+    """Compute the inputs of metrics, which see all fields, of transforms and of the record."""
     lost: list[Lost] = []
     staging: list[str] = []
     selected: list[str] = []
@@ -291,14 +292,14 @@ def _measured(
 
 
 def _measured_value(metric: Metric, tree: Node, fields: dict[str, Value]) -> Value:
-    """Return what a metric is made of: of a field the value itself, which may be a boolean."""
+    """Return the input of a metric: for a field the value itself, which may be a boolean."""
     if metric.field is not None:
         return fields.get(metric.field, Value())
     return compile_expression(tree, lambda field: fields.get(field, Value()))
 
 
 def _entries(value: Value) -> str:
-    """Return the SQL of a list as texts, null where it is none: each of them counts as a value.
+    """Return the SQL of a list as texts, null if it is no list: each entry counts as a value.
 
     Source: Druid's `HllSketchBuildUtil.updateSketch`.
     """
@@ -307,14 +308,14 @@ def _entries(value: Value) -> str:
 
 
 def _counted(metric: Metric, fields: dict[str, Value]) -> str:
-    """Return the SQL that tells whether a row counts for a metric."""
+    """Return the SQL of whether a row counts for a metric."""
     if metric.filter is None:
         return "true"
     return f"coalesce({filter_sql(metric.filter, lambda field: fields.get(field, Value()))}, false)"
 
 
 def _reason(spec: RowSpec, fields: dict[str, Value]) -> str:
-    """Return the SQL of what makes a record no row: its form, its time, then the spec's wishes."""
+    """Return the SQL of the reject reason: by the form, then the time, then the spec's filters."""
     no, bad = RejectReason.NO_TIMESTAMP.code, RejectReason.BAD_TIMESTAMP.code
     cases = [
         "WHEN r <> 0 THEN r",
@@ -329,13 +330,13 @@ def _reason(spec: RowSpec, fields: dict[str, Value]) -> str:
     if spec.not_after is not None:
         bound = f"timestamp_micros({micros(spec.not_after)})"
         cases.append(f"WHEN t > {bound} THEN {RejectReason.TOO_LATE.code}")
-    if _judges(spec):  # the last: what the spec does not want is thrown away, whatever it holds
+    if _judges(spec):  # the last: an unwanted record is dropped, whatever it holds
         cases.append(f"WHEN {UNFIT_COLUMN} IS NOT NULL THEN {RejectReason.UNFIT_VALUE.code}")
     return f"CASE {' '.join(cases)} ELSE 0 END"
 
 
 def _stored_time(spec: RowSpec) -> str:
-    """Return the SQL of a row's time: cut down, but not below year 1, as in `tile_sql`."""
+    """Return the SQL of a row's time, truncated, but not to before year 1, as in `tile_sql`."""
     if spec.truncation is None:
         return "t"
     cut = spec.truncation
@@ -348,7 +349,7 @@ def _judges(spec: RowSpec) -> bool:
 
 
 def _misfits(plan: RowPlan) -> list[Lost]:
-    """Return the values that may not fit their columns; in a column of texts each does."""
+    """Return the values that may not fit their columns; every value fits a column of texts."""
     typed = [(n, column) for n, column in plan.texts if column.type != "string"]
     lost = [Lost(f"(f{n} IS NOT NULL AND c{n} IS NULL)", column) for n, column in typed]
     lost += [Lost(_has_fewer(f"c{n}", f"f{n}"), c) for n, c in _declared_arrays(plan)]
@@ -356,14 +357,14 @@ def _misfits(plan: RowPlan) -> list[Lost]:
 
 
 def _is_lost(value: Value, column: Column, stored_as: str) -> str:
-    """Tell whether a value, or an element of it, is there and did not fit its column."""
+    """Return the SQL of whether a value, or an element of it, is present but did not fit."""
     if column.type in ELEMENTS:
         return _has_fewer(stored_as, held_in(value))
     return f"({there(value)} AND {stored_as} IS NULL)"
 
 
 def _is_infinite(value: Value) -> str:
-    """Tell whether a field holds a number that no double is."""
+    """Return the SQL of whether a field holds a number beyond the range of a double."""
     if not value.double:
         return "false"
     return f"(({value.double}) IS NOT NULL AND {within_type(value.double, 'double')} IS NULL)"
@@ -378,7 +379,7 @@ def _declared_arrays(plan: RowPlan) -> list[tuple[int, Column]]:
 
 
 def _discovered_numbers(plan: RowPlan) -> list[tuple[int, Column]]:
-    """Return the columns with the type of their values in which numbers may be."""
+    """Return (index, column) of the columns with discovered types that may hold numbers."""
     return [
         (n, c) for n, c in plan.values if c.name in plan.discovered and c.type in {"double", "json"}
     ]

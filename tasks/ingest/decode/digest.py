@@ -1,8 +1,7 @@
-"""The hash of each judged record, as SQL; what they come to together is in
-`tasks/contract/digests.py`.
+"""The hash of each judged record, as SQL; `tasks/contract/digests.py` combines the hashes.
 
-It may depend on nothing but the record and the spec: not on the batch that the record is in, nor
-on what else was met.  So discovered columns are left out, whose types follow the values of all.
+A hash depends only on the record and the spec: not on the batch of the record, nor on other
+records.  So discovered columns are left out, because their types follow from all values.
 """
 
 from collections.abc import Sequence
@@ -16,8 +15,8 @@ from tasks.rows.sql.text import text
 def hash_sql(start: Offsets, columns: Sequence[int]) -> str:
     """Return the SQL of a judged record's hash (see `decode`): 64 bits, a BIGINT, never null.
 
-    `columns` are the numbers of those whose values count.  A null leaves Spark's hash as it is, so
-    each value is followed by its number: else `(null, 7)` and `(7, null)` would be alike.
+    `columns` are the numbers of the columns that count.  A null leaves Spark's hash unchanged, so
+    each value is followed by its column's number: else `(null, 7)` and `(7, null)` were alike.
     """
     place = f"{_topic_sql(start)}, CAST({partition_sql(start)} AS INT), o"
     values = "".join(f", c{number}, {turn}" for turn, number in enumerate(columns))
@@ -27,6 +26,6 @@ def hash_sql(start: Offsets, columns: Sequence[int]) -> str:
 
 
 def _topic_sql(start: Offsets) -> str:
-    """Return the topic; a constant where a batch has one alone."""
+    """Return the SQL of the topic; a constant if the batch has only one topic."""
     topics = {partition.topic for partition in numbers_of(start)}
     return text(next(iter(topics))) if len(topics) == 1 else topic_sql(start)

@@ -1,10 +1,10 @@
-"""Times in ISO 8601 as SQL: a few forms by Spark's own cast, the others rewritten for it.
+"""ISO 8601 times as SQL: some forms by Spark's own cast, the others rewritten for the cast.
 
     2024-05-01T10:00:00Z ──────────────────────────────────────── cast ──► TIMESTAMP
     2024-W18-3T10Z ─► 2024-01-04T10:00:00Z, and 118 days on ────── cast ──► + days ──► TIMESTAMP
 
-Nothing here is a lambda: a step of Spark's with one of them is not compiled with those around it,
-and nearly all records have the first form.
+The SQL has no lambda: Spark does not compile a step with a lambda together with its neighbours, and
+nearly all records have the first form.
 
 Source: Joda-Time's `ISODateTimeFormat.dateTimeParser`, by which Druid reads times.
 """
@@ -28,21 +28,21 @@ _REWRITES = (
     (rf"([T ][0-9]{{1,2}}:[0-9]{{1,2}}){_END}", "$1:00$2"),
     (",", "."),
 )
-"""What Spark's cast does not read, and what it reads in its place."""
+"""Forms that Spark's cast does not read, and their replacements."""
 
 
 def read_iso(raw: str) -> str:
-    """Return the SQL TIMESTAMP of the SQL text `raw`; null if it is none, or has no date.
+    """Return the SQL TIMESTAMP of the SQL text `raw`; null if `raw` is no time or has no date.
 
-    A year has four digits.  A time without a zone is one of UTC.
+    A year has four digits.  A time without a zone is in UTC.
     """
-    # Without a month a bare number would be a year to the cast, and a bare time one of today.
+    # The cast takes a bare number for a year, and a bare time for a time of today.
     plain = f"CASE WHEN substr({raw}, 5, 1) = '-' THEN CAST({raw} AS TIMESTAMP) END"
     return f"coalesce({plain}, {_rewritten(raw)})"
 
 
 def has_year(raw: str) -> str:
-    """Tell whether a text begins with a year of four digits and goes on: it is no number then."""
+    """Return the SQL of whether a text goes on behind a four-digit year, unlike a number."""
     return f"substr({raw}, 5, 1) IN ('-', 'T')"
 
 
@@ -55,7 +55,7 @@ def _rewritten(raw: str) -> str:
 
 
 def _days_on(raw: str) -> str:
-    """Return the SQL of how many days to go on; null if there is no such day."""
+    """Return the SQL of the number of days to add; null if there is no such day."""
     year = f"CAST(substr({raw}, 1, 4) AS INT)"
     week = f"CAST(regexp_extract({raw}, '-[Ww]([0-9]+)', 1) AS INT)"
     weekday = f"CAST(regexp_extract({raw}, '-[Ww][0-9]+-([1-7])', 1) AS INT)"

@@ -1,7 +1,7 @@
-"""The clocks of a time zone as the JVM has them, by which its SQL goes.
+"""The wall clock of a time zone, as the JVM has it, because Spark's SQL follows the JVM.
 
-Python's own list of zones may be older or newer than Java's: then a merge would put rows on one
-side of midnight, and its check on the other.
+Python's own list of zones may be older or newer than Java's.  With it a merge could put rows on
+one side of midnight, and the check of the merge on the other.
 """
 
 from pyspark.sql import SparkSession
@@ -13,7 +13,7 @@ from tasks.rows.time.zones import SECOND, read_zone
 
 
 class JavaClock:
-    """See `tasks.rows.time.tiling.Clock`; each question is a call to the JVM."""
+    """See `tasks.rows.time.tiling.Clock`; each call is a call to the JVM."""
 
     def __init__(self, session: SparkSession, zone: str) -> None:
         """`zone`: the name of a region that Java knows."""
@@ -28,7 +28,7 @@ class JavaClock:
         return int(self._rules.getOffset(moment).getTotalSeconds()) * SECOND
 
     def offset_shown(self, local: int) -> int:
-        """Return the same for a wall clock; where it is shown twice or never, from before."""
+        """Return the same for a wall clock time; of one shown twice or never, from before."""
         utc = self._time.ZoneOffset.UTC
         shown = self._time.LocalDateTime.ofEpochSecond(local // SECOND, 0, utc)
         return int(self._rules.getOffset(shown).getTotalSeconds()) * SECOND

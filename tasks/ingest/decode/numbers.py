@@ -1,7 +1,7 @@
-"""Which specs' records write numbers as texts: there it does not pay to read them as numbers.
+"""Specs whose records write numbers as texts, for which reading numbers directly does not pay.
 
-A record whose numbers are texts is read twice.  That gives the same row, and costs more than it
-saves if more than a few records are like that.
+A record whose numbers are texts is read twice.  The row is the same, but if more than a few records
+are like that, the second read costs more than the direct read saves.
 """
 
 from threading import Lock
@@ -12,24 +12,23 @@ from tasks.ingest.decode.observed import ObservedRecords
 
 _SPECS_MAX = 100
 _PAYS_UP_TO = 0.2
-"""Part of a batch's records that may be read twice."""
+"""Largest share of a batch's records that may be read twice."""
 
 
 class NumberBook:
-    """What batches of one worker have seen, per spec; safe to call from many threads."""
+    """Results of batches of one worker, per spec; safe to call from many threads."""
 
     def __init__(self) -> None:
-        """Begin with an empty book."""
         self._otherwise: dict[str, None] = {}
         self._lock = Lock()
 
     def straight(self, spec: IngestSpec) -> bool:
-        """Tell whether numbers are to be read as numbers."""
+        """Return whether to read numbers as numbers."""
         with self._lock:
             return spec_key(spec) not in self._otherwise
 
     def learn(self, spec: IngestSpec, observed: ObservedRecords) -> None:
-        """Remember a spec of which a batch had to read much twice."""
+        """Remember a spec, if a batch of it had to read many records twice."""
         if observed.again > _PAYS_UP_TO * observed.records:
             with self._lock:
                 self._otherwise[spec_key(spec)] = None

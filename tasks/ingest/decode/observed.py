@@ -1,7 +1,7 @@
-"""What a batch's one pass tells beside its files: counts, offset bounds, rejects, a digest.
+"""The metric of a batch's one pass: counts, offset bounds, rejects and a digest, beside its files.
 
-All of it is one metric, a JSON text: each part fetched on its own would cost a round trip to
-the JVM, and a list of rejects one per record.
+The metric is one JSON text.  With several metrics each would cost a round trip to the JVM, and a
+list of rejects would cost one round trip per record.
 """
 
 import json
@@ -30,15 +30,15 @@ METRIC = "observed"
 """Name of the metric that `metric_sql` defines."""
 
 SAMPLE_CHARS = 500
-"""Longest text kept of a rejected record, in characters."""
+"""Longest text that is kept of a rejected record, in characters."""
 
 _HASH = "hashed"
-_REASONS = 32  # a reason takes five bits of a reject's number; more of them than that do not fit
+_REASONS = 32  # a reason has five bits of a reject's number
 
 
 @dataclass(frozen=True)
 class Kept:
-    """The rows of one partition: how many, and their offsets' bounds, inclusive."""
+    """The number of rows of one partition, and the bounds of their offsets, inclusive."""
 
     rows: int
     first: int
@@ -47,7 +47,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class Reject:
-    """One offset that became no row."""
+    """One offset whose record became no row."""
 
     partition: TopicPartition
     offset: int
@@ -56,7 +56,7 @@ class Reject:
 
 @dataclass(frozen=True)
 class ObservedRecords:
-    """What one pass saw; `kept` has only partitions with rows."""
+    """The observations of one pass; `kept` has only partitions with rows."""
 
     records: int
     size_bytes: int
@@ -65,33 +65,33 @@ class ObservedRecords:
     rejects: tuple[Reject, ...]
     """Sorted by partition and offset."""
     samples: tuple[RejectSample, ...]
-    """The first and the last of each reason, with what was expected where a value is unfit."""
+    """The first and last record of each reason, with the expected value if a value is unfit."""
     unknown: tuple[str, ...]
-    """Top-level keys that are no columns yet, sorted."""
+    """Top-level keys that are not columns yet, sorted."""
     missing_schemas: tuple[int, ...] = ()
-    """Numbers of schemas that are to be fetched (see `schemas`), sorted."""
+    """Numbers of schemas that have to be fetched (see `schemas`), sorted."""
     kinds: tuple[int, ...] = ()
-    """Of the rows' values, per column of which `decode` tells them."""
+    """Kinds of the rows' values, for each column whose kinds `decode` reports."""
     again: int = 0
-    """Records of which numbers were not written as such, and those that were no records at all."""
+    """Records whose numbers were not written as numbers, and values that were no records at all."""
     digest: int = 0
-    """64 bits, signed: what the records came to (see `digest.hash_sql`)."""
+    """64 bits, signed: the combined hashes of the records (see `digest.hash_sql`)."""
 
     @property
     def rows(self) -> int:
-        """Rows that were written."""
+        """The number of written rows."""
         return sum(kept.rows for kept in self.kept.values())
 
 
 def seen_sql(
     columns: Sequence[str], start: Offsets, digested: Sequence[int] = ()
 ) -> tuple[str, ...]:
-    """Return the SQL of what `metric_sql` looks at, over a judged frame with these columns.
+    """Return the SQL of the inputs of `metric_sql`, over a judged frame with these columns.
 
-    `digested` are the numbers of the columns whose values are in the digest: each costs something
-    for every record.  An observation is not compiled with what is before it, works out twice what
-    it adds up, and gets each record copied: so hashes are made before, and of texts there are
-    those alone of which samples may be told.
+    `digested` are the numbers of the columns in the digest; each costs something per record.  Spark
+    does not compile an observation with the steps before it, computes each added term twice, and
+    copies each record for it.  So hashes are computed before, and the only texts are possible
+    samples.
     """
     sampled = f"CASE WHEN NOT ({IS_ROW}) THEN left(s, {SAMPLE_CHARS}) END AS s"
     others = (column for column in columns if column != "s")
@@ -99,9 +99,9 @@ def seen_sql(
 
 
 def metric_sql(start: Offsets, extra: ExtraColumns, reasons: Sequence[RejectReason]) -> str:
-    """Return the SQL of the metric over what `seen_sql` gives, of the partitions of `start`.
+    """Return the SQL of the metric over the columns of `seen_sql`, for the partitions of `start`.
 
-    `told` is what the rows tell, `reasons` are those of which samples are wanted.
+    `extra` are the optional parts; `reasons` are the reasons of which samples are wanted.
 
     A reject is one number, to keep the text short: `((offset - start) x partitions + index) x 32
     + reason`, where index counts the partitions of `start`, sorted.
@@ -132,7 +132,7 @@ def metric_sql(start: Offsets, extra: ExtraColumns, reasons: Sequence[RejectReas
 
 
 def extra_sql(extra: ExtraColumns) -> str:
-    """Return the SQL of what rows tell beside, of all of them; each part begins with a comma."""
+    """Return the SQL of the optional parts, over all rows; each part begins with a comma."""
     parts = {
         UNKNOWN_COLUMN: distinct_sql(UNKNOWN_COLUMN) if extra.unknown else "",
         MISSING_SCHEMA_COLUMN: distinct_sql(MISSING_SCHEMA_COLUMN) if extra.missing_schemas else "",
@@ -143,7 +143,7 @@ def extra_sql(extra: ExtraColumns) -> str:
 
 
 def _sample(reason: RejectReason, unfit: bool) -> str:
-    """Return the SQL of what is told of one record; of the same type for each reason."""
+    """Return the SQL of the sample of one record; it has the same type for each reason."""
     fields = "p, o, s"
     if not unfit:
         return f"struct({fields})"
@@ -153,13 +153,13 @@ def _sample(reason: RejectReason, unfit: bool) -> str:
 
 
 def kinds_sql(columns: int) -> str:
-    """Return the SQL of an array: what kinds the rows' values have, per column that tells it."""
+    """Return the SQL of an array: the kinds of the rows' values, per column that reports kinds."""
     each = (f"CASE WHEN {IS_ROW} THEN {KIND_COLUMN}{n} END" for n in range(columns))
     return f"array({', '.join(f'coalesce(bit_or({kind}), 0)' for kind in each)})"
 
 
 def read_metric(metric: str, start: Offsets, reasons: Sequence[RejectReason]) -> ObservedRecords:
-    """Read what `metric_sql` gave for the same partitions and reasons."""
+    """Parse the result of `metric_sql` for the same partitions and reasons."""
     observed = json.loads(metric)
     partitions = sorted(start)
     kept = {

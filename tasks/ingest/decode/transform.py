@@ -1,7 +1,7 @@
-"""From the text of a JSON value to the value of a column: SQL text, one rule per type.
+"""Conversion of the text of a JSON value to a column's value: SQL text, one rule per type.
 
-A text that does not fit is null, never an error and never another value: Spark's own cast reads
-`12:30` as a time of today, `1.5` as the whole number 1 and `1d` as the number 1.
+A text that does not fit becomes null, never an error and never another value.  Spark's own cast
+reads `12:30` as a time of today, `1.5` as the whole number 1 and `1d` as the number 1.
 """
 
 from dataclasses import replace
@@ -16,7 +16,7 @@ from tasks.rows.expression.value import Value, as_double, as_json, as_long, as_s
 from tasks.rows.time.joda import read_pattern
 
 MICROS_MIN = -62_135_596_800_000_000
-"""The first instant of year 1, in microseconds since the epoch; Python knows none before it."""
+"""The first instant of year 1, in microseconds since the epoch; Python has none before it."""
 
 MICROS_MAX = 253_402_300_799_999_999
 """The last microsecond of year 9999."""
@@ -25,12 +25,12 @@ _SECOND_MICROS = 1_000_000
 _MILLI_MICROS = 1_000
 
 _FRACTION = 17
-"""Digits behind the point that count: a double has no more, and a cast rounds those behind them."""
+"""Decimal places that count: a double has no more, and a cast rounds the rest."""
 
 _DIGITS_OF_TIMES = {_SECOND_MICROS: 13, _MILLI_MICROS: 16, 1: 19}
 """Microseconds of a unit -> the digits before the point that its numbers may have.
 
-With `_FRACTION` and those of the unit they are no more than a DECIMAL has: no product is rounded.
+With `_FRACTION` and the digits of the unit they fit a DECIMAL, so no product is rounded.
 """
 
 _DIGITS_OF_NANOS = 20
@@ -58,12 +58,12 @@ def as_value(raw: str, kind: ColumnType) -> str:
 
 
 def within_type(number: str, kind: ColumnType) -> str:
-    """Return a DOUBLE or FLOAT, null if it is NaN, which to Spark is the largest, or infinite."""
+    """Return a DOUBLE or FLOAT, null if it is infinite or NaN (to Spark the largest number)."""
     return f"CASE WHEN abs({number}) <= {_LARGEST[kind]} THEN {number} END"
 
 
 def read_time(raw: str, spec: TimestampSpec) -> str:
-    """Return the SQL of what `as_time` makes a time of: it looks at that more than once."""
+    """Return the SQL of the intermediate value from which `as_time` makes the time."""
     match spec.format:
         case "auto":
             return f"CASE WHEN {has_year(raw)} THEN {read_iso(raw)} END"
@@ -76,10 +76,10 @@ def read_time(raw: str, spec: TimestampSpec) -> str:
 
 
 def as_time(raw: str, read: str, spec: TimestampSpec) -> str:
-    """Return the SQL of the time that the text `raw` writes; null if it writes none.
+    """Return the SQL of the time in the text `raw`; null if there is none.
 
-    `read` is the SQL of what `read_time` has found in it.  Times have microseconds and lie in the
-    years 1 to 9999.  A blank text is a missing one.
+    `read` is the SQL of the result of `read_time`.  Times have microseconds and lie in the years 1
+    to 9999.  A blank text counts as missing.
     """
     rule = _rule(raw, read, spec.format)
     if spec.missing_value is None:
@@ -89,10 +89,10 @@ def as_time(raw: str, read: str, spec: TimestampSpec) -> str:
 
 
 def as_column(value: Value, kind: ColumnType) -> str:
-    """Return the SQL of column type `kind` for a value that knows its own type.
+    """Return the SQL of column type `kind` for a value that has a type of its own.
 
-    Null if it does not fit: a long is no double beyond 64 bits, a double is finite.  Fractions of
-    what becomes a long are cut off.
+    Null if the value does not fit: a long beyond 64 bits is no double, and a double is finite.
+    A fraction is cut off if the column is a long.
     """
     match kind:
         case "string" if value.array is not None:
@@ -130,7 +130,7 @@ def _rule(raw: str, read: str, written: str) -> str:
             millis = _from_number(raw, _whole(raw), _MILLI_MICROS)
             return f"CASE WHEN {has_year(raw)} THEN {within(read)} ELSE {millis} END"
         case "iso":
-            # As Druid's parser, to which up to nine digits are a year.
+            # As in Druid's parser, which takes up to nine digits for a year.
             long = f"length({raw}) > 9 AND NOT contains({raw}, '.')"
             millis = from_millis(f"CASE WHEN {long} THEN {_whole(raw)} END")
             return f"CASE WHEN {read} IS NULL THEN {millis} ELSE {within(read)} END"
@@ -139,20 +139,20 @@ def _rule(raw: str, read: str, written: str) -> str:
 
 
 def from_millis(millis: str) -> str:
-    """Return the time of a BIGINT; null unless a row can have it."""
+    """Return the SQL of the time of a BIGINT; null unless a row can have that time."""
     low, high = -(-MICROS_MIN // _MILLI_MICROS), MICROS_MAX // _MILLI_MICROS
-    # Asked first: timestamp_millis fails the job where microseconds do not fit a long.
+    # Checked first: timestamp_millis fails the job if the microseconds do not fit a long.
     return f"CASE WHEN {millis} BETWEEN {low} AND {high} THEN timestamp_millis({millis}) END"
 
 
 def within(time: str) -> str:
-    """Return a time only if a row can have it."""
+    """Return the SQL of a time, null unless a row can have it."""
     bounds = f"timestamp_micros({MICROS_MIN}) AND timestamp_micros({MICROS_MAX})"
     return f"CASE WHEN {time} BETWEEN {bounds} THEN {time} END"
 
 
 def micros(moment: Instant) -> int:
-    """Return microseconds since the epoch, exactly."""
+    """Return the microseconds of a moment since the epoch, exactly."""
     return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
 
 
@@ -161,7 +161,7 @@ def _whole(raw: str) -> str:
 
 
 def _from_number(raw: str, whole: str, unit_micros: int) -> str:
-    """Return the time of a number of units; what is less than a microsecond is cut off, down."""
+    """Return the SQL of the time of a number of units, rounded down to microseconds."""
     low, high = -(-MICROS_MIN // unit_micros), MICROS_MAX // unit_micros
     exact = _exact(raw, _DIGITS_OF_TIMES[unit_micros])
     return (
@@ -174,7 +174,7 @@ def _from_number(raw: str, whole: str, unit_micros: int) -> str:
 
 
 def _from_nanos(raw: str, whole: str) -> str:
-    """Return the time of nanoseconds; what is less than a microsecond is cut off, down."""
+    """Return the SQL of the time of nanoseconds, rounded down to microseconds."""
     exact = f"CAST(floor({_exact(raw, _DIGITS_OF_NANOS)}) AS DECIMAL({_DIGITS_OF_NANOS}, 0))"
     return (
         f"CASE WHEN {whole} IS NOT NULL AND NOT contains({raw}, '.') "
@@ -184,11 +184,11 @@ def _from_nanos(raw: str, whole: str) -> str:
 
 
 def _exact(raw: str, digits: int) -> str:
-    """Return the DECIMAL that a text writes, with or without an exponent; null if it is none."""
+    """Return the SQL of a text as DECIMAL, with or without an exponent; null if it is no number."""
     return f"CAST({raw} AS DECIMAL({digits + _FRACTION}, {_FRACTION}))"
 
 
 def _is_plain(raw: str) -> str:
-    """Exclude what Java reads as a finite number and JSON does not write: `1d`, `1f`, `0x1p3`."""
+    """Exclude finite numbers of Java that JSON does not allow: `1d`, `1f`, `0x1p3`."""
     # Six searches in a few bytes; a regular expression costs ten times as much per value.
     return " AND ".join(f"NOT contains({raw}, '{letter}')" for letter in "dDfFxX")

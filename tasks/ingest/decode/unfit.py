@@ -1,7 +1,7 @@
-"""Values that their declared columns cannot hold, where a spec makes no row of such a record.
+"""Unfit values, which their declared columns cannot hold, if the spec rejects such records.
 
-A discovered column has the type of its values, so none is unfit there.  With rollup a metric's
-value is not judged: it counts for nothing in the row of others.
+A discovered column has the type of its values, so no value is unfit there.  With rollup a metric's
+value is not checked: an unfit value counts for nothing in the common row.
 """
 
 from collections.abc import Iterable
@@ -13,18 +13,18 @@ from tasks.rows.sql.text import text
 
 @dataclass(frozen=True)
 class Lost:
-    """A value that may not be what its column holds."""
+    """A value that may not fit its column."""
 
     sql: str
-    """BOOLEAN: it is there, and its column is null; of an array, an element of it."""
+    """BOOLEAN: the value is present but its column is null; for an array, an element is."""
     column: Column
     declared: bool = True
 
 
 def unfit_sql(lost: Iterable[Lost], *beside: str) -> str:
-    """Return the SQL of what was expected of which values, a STRING; null: they all fit.
+    """Return the SQL of the expected types of the unfit values, a STRING; null: all values fit.
 
-    `beside` are columns with the same of others.
+    `beside` are columns with such texts for other values.
     """
     cases = [f"CASE WHEN {one.sql} THEN {text(_expected(one))} END" for one in lost if one.declared]
     return (

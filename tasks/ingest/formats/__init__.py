@@ -1,1 +1,1 @@
-"""Bytes of a record to fields, a file per input format; `decode/` imports it."""
+"""Parsing of a record's bytes to fields, one file per input format; `decode/` imports it."""

@@ -1,7 +1,7 @@
-"""The JSON text of Avro records: what is no record of its schema has none.
+"""Conversion of Avro records to JSON text; bytes that are no record of their schema have none.
 
-That is also what ends early or has bytes left over, or has a text that is no UTF-8.  Of such a
-text Java makes one with U+FFFD in it, which few others have: only those are looked at closely.
+Such bytes end early, have bytes left over, or have a text that is no UTF-8.  Java turns such a text
+into one with U+FFFD, which is rare in valid texts, so only texts with U+FFFD are checked closely.
 """
 
 from pyspark.sql import DataFrame

@@ -1,7 +1,7 @@
-"""Records of bytes that only a schema explains: decoded to JSON text, and read on as that.
+"""Binary records, which need a schema: they are decoded to JSON text and parsed as JSON.
 
-bytes ─► number of a schema ─► known? ─┬─ its JSON text, or that it is no record of it
-└─ asked for, and the batch is read again
+bytes ─► number of a schema ─► known? ─┬─ the record's JSON text, or none if it does not fit
+└─ requested, and the batch is read again
 """
 
 from collections.abc import Callable, Iterable
@@ -18,34 +18,34 @@ from tasks.rows.sql.text import text
 
 _HEAD_BYTES = 5
 _NUMBER_MAX = 2**31 - 1
-"""No registry has a greater number; one that is asked for it says something that is no answer."""
+"""Registries have no greater number, and answer a request for one with no usable answer."""
 _LINE_ENDS = "\r\n"
 _SAMPLE_BYTES = 360
-"""So many bytes of a record that is none are told, as base64: they fill a sample."""
+"""Bytes of an invalid record that a sample shows, as base64: they fill the sample."""
 
 
 @dataclass(frozen=True)
 class BinaryReader:
-    """Reads values and keys that are records of a schema; `decode` is the format's own part."""
+    """Reads values and keys that need a schema; `decode` is the part of the format."""
 
     spec: BinaryFormat
     decode: Callable[[DataFrame, KnownSchemas, str], DataFrame]
-    """Adds `_j`, the JSON of a record, else null, to a frame that has `_id`, the schema's number.
+    """Adds `_j` (the record's JSON, or null) to a frame that has `_id` (the schema's number).
 
-    It takes the known schemas, and SQL of the bytes behind that number.
+    Its arguments are the frame, the known schemas, and SQL of the bytes behind that number.
     """
     names: Callable[[bool], frozenset[str]]
     """Fields that the format names; True: only those that may hold a flat value."""
     not_one: RejectReason
-    """Of bytes that are no record of their schema."""
+    """The reason for bytes that are no record of their schema."""
     may_be_empty: bool = False
-    """No bytes may be a record: then an empty value is none that is broken."""
+    """Whether zero bytes may be a record; then an empty value is valid."""
     lists: bool = True
     """Whether lists are discovered as texts, as Druid does for some formats."""
 
     @property
     def reasons(self) -> frozenset[RejectReason]:
-        """Why a record's form may be none."""
+        """The possible reasons why the form of a value is invalid."""
         empty = set() if self.may_be_empty else {RejectReason.EMPTY}
         schema = {RejectReason.UNKNOWN_SCHEMA, RejectReason.UNREADABLE_SCHEMA}
         return frozenset({self.not_one} | schema | empty)
@@ -55,7 +55,7 @@ class BinaryReader:
         return self.names(flat)
 
     def parse(self, records: DataFrame, wanted: WantedFields, answers: KnownSchemas) -> Parsed:
-        """Decode `v`; the frame gains `s`, and what `parse_json` adds to it."""
+        """Decode `v`; the frame gains `s` and the columns of `parse_json`."""
         known = known_schemas(self.spec, answers)
         frame = self._as_json(records, known)
         parsed = parse_json(frame, self.spec.fields, wanted, lists=self.lists)
@@ -73,7 +73,7 @@ class BinaryReader:
         )
 
     def _as_json(self, records: DataFrame, known: KnownSchemas) -> DataFrame:
-        """Add `_id`, `_j` and `s`: `_j`, or the first bytes of what is no record, as `base64:`."""
+        """Add `_id`, `_j` and `s`: `_j`, or the first bytes of an invalid record, as `base64:`."""
         head = framed(self.spec)
         if head is None:
             frame, body = records.selectExpr("*", "0 AS _id"), "v"
@@ -83,19 +83,19 @@ class BinaryReader:
             frame = records.selectExpr("*", f"CASE WHEN {starts} THEN {number} END AS _id")
             body = f"substring(v, {_HEAD_BYTES + 1})"
         decoded = self.decode(frame, known, body)
-        in_lines = f"base64(substring(v, 1, {_SAMPLE_BYTES}))"  # Spark's: of 76 characters each
+        in_lines = f"base64(substring(v, 1, {_SAMPLE_BYTES}))"  # Spark's: lines of 76 characters
         shown = f"concat('base64:', translate({in_lines}, {text(_LINE_ENDS)}, ''))"
         return decoded.selectExpr("*", f"coalesce(_j, {shown}) AS s")
 
     def _missing_schemas_sql(self, known: KnownSchemas) -> str:
-        """Return the SQL of the number that is not known, as a list of one; null if it is known."""
+        """Return the SQL of a list with the unknown schema number; null if the number is known."""
         if not isinstance(self.spec.schemas, RegistrySchemas):
             return NO_NUMBERS
         settled = _among({*known.schemas, *known.missing, *known.unreadable})
         return f"CASE WHEN _id <= {_NUMBER_MAX} AND NOT {settled} THEN array(_id) END"
 
     def _judge(self, known: KnownSchemas) -> str:
-        """Judge the record's form: 0, or the number of a reason."""
+        """Return the SQL of the judgement on a record's form: 0, or the number of a reason."""
         none = self.not_one.code
         empty = f"WHEN octet_length(v) = 0 THEN {RejectReason.EMPTY.code} "
         return (

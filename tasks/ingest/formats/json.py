@@ -1,11 +1,11 @@
 """Records that are one JSON object each.
 
 JSON is strict (RFC 8259): NaN, single quotes, trailing commas, a byte order mark and more than
-one value in a record are `not-json`, and so are nesting deeper than 1,000 and half a surrogate
-pair: no column could hold it as it is, and two names that have one would be one name.
+one value in a record are `not-json`.  So are nesting deeper than 1,000 and half a surrogate pair:
+no column could hold it unchanged, and two names with one would become the same name.
 
-Of duplicate keys the last counts; but the text at a path is the first that is found, its value the
-last.
+Of duplicate keys the last counts.  But of the values at a path, the text is that of the first, and
+the typed value that of the last.
 """
 
 import sys
@@ -36,25 +36,25 @@ from tasks.rows.json_path import finds_several, several_sql
 from tasks.rows.row_plan import NumberType
 from tasks.rows.sql.text import name, text, texts
 
-_SPACE = " \t\r\n"  # what JSON takes for blank
+_SPACE = " \t\r\n"  # blanks of JSON
 _STRICT = {"allowSingleQuotes": "false", "allowNonNumericNumbers": "false", "mode": "PERMISSIVE"}
 
 _NESTED = ("OBJECT", "ARRAY<OBJECT", "ARRAY<ARRAY")
-"""How kinds of values begin that are, or hold, objects or lists of lists."""
+"""How the kinds of values begin that are, or contain, objects or lists of lists."""
 
 _NUMBERS: Mapping[NumberType, DataType] = {"long": LongType(), "double": DoubleType()}
 
 _BLANK = f"trim(BOTH {text(_SPACE)} FROM s) = ''"
 _OPENS = f"(startswith(s, '{{') OR startswith(trim(LEADING {text(_SPACE)} FROM s), '{{'))"
-# Spark reads the first JSON value and ignores the rest of the record.  Put into an array before a
-# mark, the mark is the second element only if the record is one value and nothing else.  It is
-# made of all of the record's bytes, so that no record has the mark in itself.
+# Spark reads the first JSON value and ignores the rest of the record.  So the record is put into an
+# array before a mark: the mark is the second element only if the record is a single value.  The
+# mark is a hash of all of the record's bytes, so that no record can contain its own mark.
 _MARK = "CAST(xxhash64(s) AS STRING)"
 _WHOLE = f"get_json_object(concat('[', s, ',', {_MARK}, ']'), '$[1]') <=> {_MARK}"
 _FLAT = f"{ENDS_FLAT}(s)"
-"""Cheaper, and true for most."""
+"""A cheaper, sufficient check, true for most records."""
 _MAY_SKIP = f"(NOT {_FLAT} OR contains(s, '[') OR contains(s, 'null'))"
-"""Cheap, and true of each record with a field that text discovery skips."""
+"""A cheap check that is true for each record with a field that text discovery skips."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class JsonReader:
     reasons = frozenset({RejectReason.EMPTY, RejectReason.NOT_JSON, RejectReason.NOT_AN_OBJECT})
 
     def named_fields(self, *, flat: bool) -> frozenset[str]:  # noqa: ARG002 -- paths are named
-        """Return the fields at paths, and the roots that are listed."""
+        """Return the fields at paths, and the listed roots."""
         return named_in(self.spec)
 
     def parse(self, records: DataFrame, wanted: WantedFields, _: KnownSchemas) -> Parsed:
@@ -78,14 +78,14 @@ class JsonReader:
 
 
 def named_in(spec: JsonFormat) -> frozenset[str]:
-    """Return the fields that a section for JSON names: at paths, or as roots."""
+    """Return the fields that a JSON section names: at paths, or as roots."""
     return frozenset({path.name for path in spec.paths} | set(spec.roots or ()))
 
 
 def first_of_object(document: str) -> str:
-    """Return SQL of the text of the first field of a JSON object; null where it is none."""
+    """Return the SQL of the text of a JSON object's first field; null if there is none."""
     first = f"get(map_values(from_json({document}, 'map<string,string>')), 0)"
-    # Bytes that are no UTF-8 are replaced, as in headers; of half a surrogate pair Spark makes `?`.
+    # Invalid UTF-8 is replaced, as in headers; Spark turns half a surrogate pair into `?`.
     mended = f"{IS_JSON_TEXT}(make_valid_utf8({document}))"
     return f"CASE WHEN {IS_JSON_TEXT}({document}) OR {mended} THEN {first} END"
 
@@ -93,9 +93,9 @@ def first_of_object(document: str) -> str:
 def parse_json(
     records: DataFrame, spec: JsonFormat, wanted: WantedFields, *, lists: bool = True
 ) -> Parsed:
-    """Read `s`; the frame gains `j`, `again`, `k`, and for values `e`, `b`, `w`, `e0`, `k0` etc.
+    """Parse `s`; the frame gains `j`, `again`, `k`, and for values `e`, `b`, `w`, `e0`, `k0` etc.
 
-    With `Wanted.flat` it gains `flat`, too; without `lists` no list is flat.
+    With `Wanted.flat` it also gains `flat`; without `lists` no list is flat.
     """
     add_text_functions(records.sparkSession)
     paths = {path.name: path.path for path in spec.paths}
@@ -105,7 +105,7 @@ def parse_json(
     numbers = {key: wanted.numbers[key] for key in roots if key in wanted.numbers}
     skips = wanted.flat is not None and spec.roots is None
     beside = [fn.expr(_flat_names(lists=lists)).alias("flat")] if skips else []
-    # Without numbers, and values only where texts are as well, there is nothing to read at once.
+    # Without numbers, and if the texts of all values are read too, one pass saves nothing.
     if wanted.straight and (numbers or not {*typed} <= {*roots}):
         fields = _at_once(records, roots, typed, numbers, beside=beside)
     else:
@@ -134,7 +134,7 @@ def parse_json(
 
 @dataclass(frozen=True)
 class _Fields:
-    """What was read of the top level, and where nothing could be."""
+    """SQL of the top-level fields over `frame`; `broken`: of whether a record could not be read."""
 
     frame: DataFrame
     broken: str
@@ -147,7 +147,7 @@ class _Fields:
 def _apart(
     records: DataFrame, texts: Sequence[str], values: Sequence[str], *, beside: Sequence[Column]
 ) -> _Fields:
-    """Read all texts of the top level, and then all values."""
+    """Read all texts of the top level first, and then all values."""
     corrupt = _unused("corrupt", texts)
     found = [_texts(texts, corrupt).alias("j"), *([_values(values).alias("e")] if values else [])]
     return _Fields(
@@ -168,11 +168,11 @@ def _at_once(
 ) -> _Fields:
     """Read texts, some of them as `numbers`, and values in one pass over a record.
 
-    One pass costs less than two, and a number as such less than by way of a text.  Where a field
-    cannot be read so, all of the record is read again as `_apart` does: it is the same to columns.
+    One pass costs less than two, and a number read directly less than one read as a text.  If a
+    field cannot be read so, the whole record is read again as in `_apart`: columns are the same.
     """
     corrupt = _unused("corrupt", [*texts, *values])
-    shared = [key for key in values if key not in texts]  # a struct has one field of a name
+    shared = [key for key in values if key not in texts]  # a struct has each field name once
     others = [key for key in values if key in texts]
     kinds: dict[str, DataType] = dict.fromkeys(texts, StringType())
     kinds |= {key: _NUMBERS[kind] for key, kind in numbers.items()}
@@ -182,7 +182,7 @@ def _at_once(
         if kind == "double":
             again |= fn.abs(straight.getField(key)) > sys.float_info.max
     again = fn.coalesce(fn.col("s").isNotNull() & again, fn.expr("false"))
-    # In one selection: Spark works `straight` out once, and no row is copied on the way to `k`.
+    # In one selection: Spark then computes `straight` once, and copies no row on the way to `k`.
     frame = records.select(
         *("*", straight.alias("j"), again.alias("again")),
         fn.when(again, _texts(texts, corrupt)).alias("k"),
@@ -211,7 +211,7 @@ def _deep_value(path: str) -> str:
 def _deep_text(path: str) -> str:
     if finds_several(path):
         return f"to_json({several_sql('w', path)})"
-    # Of duplicate keys the first.  To parse a record for `w`, too, would cost as much again.
+    # Of duplicate keys the first.  Parsing the record also for `w` would cost as much again.
     return f"get_json_object(s, {text(path)})"
 
 
@@ -241,7 +241,7 @@ def _is_root(spec: JsonFormat, key: str) -> bool:
 
 
 def _judge(broken: str) -> str:
-    """Judge the record's form: 0, or the number of a reason."""
+    """Return the SQL of the judgement on a record's form: 0, or the number of a reason."""
     empty, not_json = RejectReason.EMPTY.code, RejectReason.NOT_JSON.code
     return (
         f"CASE WHEN s IS NULL THEN {RejectReason.NULL_VALUE.code} "
@@ -254,7 +254,7 @@ def _judge(broken: str) -> str:
 
 
 def _value(place: str, kind: str) -> Value:
-    """Return what a JSON value is: true is 1 to an expression, and a text to a filter."""
+    """Return the typed form of a JSON value: true is 1 to an expression, and a text to a filter."""
     return replace(
         of_variant(place, kind),
         array=ArrayValue(
@@ -276,7 +276,7 @@ def _unknown_keys(spec: JsonFormat, known: Sequence[str], *, skips: bool) -> str
 
 
 def _flat_names(*, lists: bool) -> str:
-    """Return the SQL of the keys that text discovery does not skip; null: it skips none.
+    """Return the SQL of the keys that text discovery keeps; null if it skips none.
 
     Source: what Druid's flatteners take for root fields where nested ones are not discovered.
     """
@@ -300,8 +300,8 @@ def _is_flat(value: str, kind: str, *, lists: bool) -> str:
 
 
 def _flat_text(key: str, flat: str) -> str:
-    """Return the SQL of a field's text, null where text discovery skips what the field holds."""
-    # A text, too, may begin so; only then a record's own word for it is asked for.
+    """Return the SQL of a field's text, null if text discovery skips the field's value."""
+    # A text may begin so, too; only then the field's exact form in the record is examined.
     bracket = f"(startswith({flat}, '{{') OR startswith({flat}, '['))"
     skipped = f"{bracket} AND NOT array_contains(flat, {text(key)})"
     return f"CASE WHEN {skipped} THEN NULL ELSE {flat} END"

@@ -1,4 +1,4 @@
-"""From the bytes of a record to its fields: by the formats of its value and its key."""
+"""Parsing of a record's bytes to its fields, by the formats of its value and its key."""
 
 from dataclasses import dataclass, replace
 
@@ -17,7 +17,7 @@ from tasks.rows.sql.text import text, texts
 def parse(
     records: DataFrame, spec: RowSpec, wanted: WantedFields, schemas: Schemas = NO_SCHEMAS
 ) -> Parsed:
-    """Judge the form of records as `source.read_range` gives them.  Lazy: no job is run."""
+    """Judge the form of the records of `source.read_range`.  Lazy: no job is run."""
     if spec.kafka_columns is not None:
         return _parse_kafka(records, spec, wanted, schemas)
     assert spec.value_format is not None
@@ -25,7 +25,7 @@ def parse(
 
 
 def reasons_of(spec: RowSpec) -> tuple[RejectReason, ...]:
-    """Return why a record with which something is wrong may become no row, in a fixed order."""
+    """Return the reasons for which bad records of a spec may become no row, in a fixed order."""
     reasons = {RejectReason.NO_TIMESTAMP, RejectReason.BAD_TIMESTAMP}
     if spec.value_format is not None:
         reasons |= reader_of(spec.value_format).reasons
@@ -37,9 +37,9 @@ def reasons_of(spec: RowSpec) -> tuple[RejectReason, ...]:
 def _parse_kafka(
     records: DataFrame, rows: RowSpec, wanted: WantedFields, schemas: Schemas
 ) -> Parsed:
-    """Read what stands beside the value too; a field of the value goes before one of these.
+    """Read the fields beside the value too; a field of the value precedes one of these.
 
-    A record without a value is a row of what stands beside it.
+    A record without a value becomes a row of the fields beside it.
     """
     inner, spec = rows.value_format, rows.kafka_columns
     assert spec is not None
@@ -78,14 +78,14 @@ def _together(one: str, other: str, nothing: str) -> str:
 
 @dataclass(frozen=True)
 class _Beside:
-    """A field that is no part of a record's value."""
+    """A field outside a record's value."""
 
     text: str
     value: Value
 
 
 def _beside(spec: KafkaColumns, names: tuple[str, ...]) -> dict[str, _Beside]:
-    """Return what is found by these names; of one name a header goes before all else.
+    """Return name -> field beside the value; a header precedes all others of the same name.
 
     Source: Druid's `KafkaInputReader.extractHeaderAndKeys`.
     """
@@ -118,14 +118,14 @@ def _header(spec: KafkaColumns, name: str) -> _Beside | None:
 
 
 def _header_text(value: str, encoding: HeaderEncoding) -> str:
-    """Return SQL of bytes as text; what is none is replaced, as Java's `new String` does it."""
+    """Return the SQL of bytes as text; invalid ones are replaced, as in Java's `new String`."""
     if encoding is HeaderEncoding.UTF_8:
         return f"make_valid_utf8(CAST({value} AS STRING))"
     return f"decode({value}, {text(encoding)})"  # replaces: `spark.sql.legacy.codingErrorAction`
 
 
 def _with_key(records: DataFrame, spec: KafkaColumns, answers: KnownSchemas) -> DataFrame:
-    """Add `_name`, the text of the first field of a key; with a schema `MISSING`, too: `Parsed`."""
+    """Add `_name`, the text of the key's first field; with a schema `MISSING` too: `Parsed`."""
     add_text_functions(records.sparkSession)
     if spec.key_format is None:
         return records.selectExpr("*", "CAST(_key AS STRING) AS _name")

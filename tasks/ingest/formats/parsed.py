@@ -1,7 +1,7 @@
-"""What a record holds, before anything is asked of it: its fields, by name.
+"""Parsed records: their fields, by name, before any rule is applied.
 
-A field is asked for as text, or as a value with the type that the record gives it; the first is
-cheaper.  Both are SQL over the frame they come with.
+A field is available as text, or as a value with the type that the record gives it; text is cheaper.
+Both are SQL over the frame of the records.
 """
 
 from collections.abc import Mapping
@@ -18,66 +18,66 @@ NO_NAMES = "CAST(NULL AS ARRAY<STRING>)"
 NONE_OF_NAMES = "CAST(array() AS ARRAY<STRING>)"
 NO_NUMBERS = "CAST(NULL AS ARRAY<BIGINT>)"
 MISSING = "_missing"
-"""Column of a frame: `Parsed.asked` of keys."""
+"""Column of a frame with the missing schemas of keys, as `Parsed.missing_schemas` of values."""
 
 
 @dataclass(frozen=True)
 class WantedFields:
-    """Which fields are asked for, and how."""
+    """The fields that a spec needs, and in which form."""
 
     texts: tuple[str, ...] = ()
     values: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
-    """Names of fields that are no news; none: nothing is news."""
+    """Names of fields that are not new; empty: no field counts as new."""
     numbers: Mapping[str, NumberType] = field(default_factory=dict)
-    """Texts of which a number will be made, that one."""
+    """Name of a text -> the type of the number that will be made of it."""
     flat: frozenset[str] | None = None
-    """Only texts, numbers, true, false and lists of them are news, and the texts of these fields.
+    """Fields whose texts have to be flat; None: every field has a text, whatever it holds.
 
-    None: whatever is there is news, and a field's text is there whatever it holds.
+    With a set, only texts, numbers, true, false and lists of them count as new fields.
     """
     straight: bool = True
-    """A format may read all fields at once, numbers as such, and again what it cannot read so."""
+    """Whether a format may read all fields at once, numbers as such, and failed records again."""
 
 
 @dataclass(frozen=True)
 class Exact:
-    """A field that was asked for as a number, and in most records is one."""
+    """A field that was requested as a number, and is a number in most records."""
 
     number: str
-    """SQL of the field in the type that was asked for, where the record's numbers are numbers."""
+    """SQL of the field in the requested type, if the record's numbers are numbers."""
     otherwise: str
-    """SQL of its text where they are not (`Parsed.again`); null where they are."""
+    """SQL of the field's text if they are not (`Parsed.again`), else null."""
 
 
 @dataclass(frozen=True)
 class Parsed:
-    """Records whose form is judged."""
+    """Records with a judgement on their form."""
 
     frame: DataFrame
-    """The records' columns, `s` (the value as text), and what the SQL below uses."""
+    """The records' columns, `s` (the value as text), and the columns that the SQL below uses."""
     reason: str
-    """SQL of a number: 0, or a `RejectReason`'s."""
+    """SQL of a number: 0, or the number of a `RejectReason`."""
     raw: str = "s"
-    """The value as it was sent, null for a tombstone: `s`, unless that is made of it.
+    """The value as it was sent, null for a tombstone: `s`, unless `s` is derived from it.
 
-    Not to look at `v` beside `s` saves a copy of the value for each step of Spark's.
+    A frame that does not use `v` beside `s` saves one copy of the value per step of Spark.
     """
     texts: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, Value] = field(default_factory=dict)
     exact: Mapping[str, Exact] = field(default_factory=dict)
-    """Some of `Wanted.numbers`; `texts` has them as well."""
+    """Fields among `Wanted.numbers`; `texts` has them as well."""
     again: str = NEVER
-    """SQL of a BOOLEAN, never null: the record had to be read a second time, all of it as texts."""
+    """SQL of a BOOLEAN, never null: the record had to be read again, all of it as texts."""
     unknown: str = NO_NAMES
-    """SQL of the fields' names that are not known, as an array; null if there are none."""
+    """SQL of an array with the names of unknown fields; null if there are none."""
     missing_schemas: str = NO_NUMBERS
-    """SQL of the numbers of schemas that are not known, as an array; null if there are none."""
+    """SQL of an array with the numbers of unknown schemas; null if there are none."""
 
     def text(self, name: str) -> str:
-        """Return the SQL of a field's text; null where it is missing."""
+        """Return the SQL of a field's text; null if the field is missing."""
         return self.texts.get(name, NO_TEXT)
 
     def value(self, name: str) -> Value:
-        """Return a field's value; always null if no record has it."""
+        """Return a field's value, which is always null if no record has the field."""
         return self.values.get(name, Value())

@@ -1,4 +1,4 @@
-"""The JSON text of Protobuf messages: what is no message of its type has none."""
+"""Conversion of Protobuf messages to JSON text; invalid bytes have none."""
 
 from pyspark.sql import DataFrame
 
@@ -16,7 +16,7 @@ from tasks.rows.schemas.protobuf import Messages, ProtobufSchemaError
 def protobuf_reader(spec: ProtobufFormat) -> BinaryReader:
     """Return the reader of Protobuf.
 
-    No bytes are a message of which no field is set; a number of a schema takes some.
+    Zero bytes are a message without a set field, unless a schema's number has to precede it.
     """
     return BinaryReader(
         spec,
@@ -29,10 +29,10 @@ def protobuf_reader(spec: ProtobufFormat) -> BinaryReader:
 
 
 def _decode(frame: DataFrame, known: KnownSchemas, _: str) -> DataFrame:
-    """Add `_j`; a message's places stand before its bytes, so that the whole value is decoded.
+    """Add `_j`; the path to the message's type precedes its bytes, so the whole value is decoded.
 
     Raises:
-        TaskError: Java's library does not take what was read and checked.
+        TaskError: Java's library refuses a schema that was parsed and checked.
     """
     session = frame.sparkSession
     try:

@@ -1,8 +1,8 @@
-"""The function that Spark reads Protobuf by: a Java source of ours, compiled in Spark's own JVM.
+"""The Spark function that decodes Protobuf: our own Java source, compiled in Spark's JVM.
 
     Messages ─► one function per set of files and message, known to the session by its digest
 
-What Spark ships holds all of it: a compiler (`java_classes`), and Protobuf's runtime.
+Spark ships all that this needs: a compiler (`java_classes`), and Protobuf's runtime.
 """
 
 from collections import OrderedDict
@@ -18,13 +18,13 @@ from tasks.ingest.spark.java_classes import add_classes
 from tasks.rows.schemas.protobuf import Messages, ProtobufSchemaError
 
 KEPT_MAX = 500
-"""Functions of one session; the one that was used least lately goes."""
+"""Most functions of one session; the least recently used one is dropped."""
 _TEXT_MAX = 300
 
 
 @dataclass
 class _Known:
-    """What one JVM knows: its session dies with it, and so does this."""
+    """The functions of one JVM; both end with the JVM."""
 
     names: OrderedDict[str, None] = field(default_factory=OrderedDict)
     lock: Lock = field(default_factory=Lock)
@@ -37,10 +37,11 @@ _LOCK = Lock()
 def protobuf_function(session: SparkSession, messages: Messages) -> str:
     """Return the name of the function from a record's bytes to JSON text, or null.
 
-    Made when it is first asked for, once in the life of a JVM.  Safe to call from many threads.
+    The function is created at the first request, once in the life of a JVM.  Safe to call from
+    many threads.
 
     Raises:
-        ProtobufSchemaError: Java's library does not take what Python's has taken.
+        ProtobufSchemaError: Java's library refuses a schema that Python's library took.
     """
     with _LOCK:
         known = _OF_SESSIONS.setdefault(session, _Known())

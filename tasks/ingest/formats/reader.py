@@ -1,4 +1,4 @@
-"""What each input format offers; `table.py` lists the formats."""
+"""The interface of each input format; `table.py` lists the formats."""
 
 from typing import Protocol
 
@@ -10,17 +10,17 @@ from tasks.ingest.formats.schemas import KnownSchemas
 
 
 class FormatReader(Protocol):
-    """Reads the values, or the keys, of records by one format of a spec.  Lazy: no job is run."""
+    """Reads the values or keys of records in one format of a spec.  Lazy: no job is run."""
 
     @property
     def reasons(self) -> frozenset[RejectReason]:
-        """Why a value that is there may be no record of this format."""
+        """The reasons why a present value may be no record of this format."""
         ...
 
     def named_fields(self, *, flat: bool) -> frozenset[str]:
-        """Return the fields that the format itself names: they are columns before any record.
+        """Return the fields that the format itself names, which are columns before any record.
 
-        `flat`: without those that can hold nothing but nested values.
+        `flat`: leave out fields that can only hold nested values.
         """
         ...
 
@@ -29,8 +29,8 @@ class FormatReader(Protocol):
         ...
 
     def with_key_name(self, records: DataFrame, answers: KnownSchemas) -> DataFrame:
-        """Add `_name`, the text of the first field of the key in `_key`; null where it has none.
+        """Add `_name`, the text of the first field of the key in `_key`; null if there is none.
 
-        A format with schemas adds `MISSING`, too: the numbers of those that are not known.
+        A format with schemas also adds `MISSING`, the numbers of unknown schemas.
         """
         ...

@@ -1,10 +1,10 @@
-"""Why a record became no row."""
+"""Reject reasons: why a record became no row."""
 
 from enum import Enum
 
 
 class RejectReason(Enum):
-    """Why a record became no row; values are as they appear in files and reports."""
+    """The reason why a record became no row; the values appear in files and reports."""
 
     NULL_VALUE = "null-value"
     EMPTY = "empty"
@@ -25,18 +25,18 @@ class RejectReason(Enum):
 
     @property
     def code(self) -> int:
-        """The number that stands for it inside a job, from 1."""
+        """The number of the reason inside a job, from 1."""
         return list(RejectReason).index(self) + 1
 
     @property
     def thrown_away(self) -> bool:
-        """Nothing is wrong with the record: it is no row because the spec wants none of it."""
+        """Whether the record is valid, but unwanted by the spec."""
         return self in _THROWN_AWAY
 
 
 _THROWN_AWAY = frozenset(
     {
-        RejectReason.NULL_VALUE,  # a tombstone is no broken record
+        RejectReason.NULL_VALUE,  # a tombstone is not a bad record
         RejectReason.FILTERED,
         RejectReason.TOO_EARLY,
         RejectReason.TOO_LATE,

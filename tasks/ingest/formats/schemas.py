@@ -1,6 +1,6 @@
-"""The schemas of one batch: those that a spec holds, and those that its records have named so far.
+"""The schemas of one batch: those of its spec, and those that its records have named so far.
 
-A record whose schema is not known asks for it; the batch is read again when it was fetched.
+A record requests its schema if that is unknown; after the fetch, the batch is read again.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,10 +26,10 @@ from tasks.rows.schemas.protobuf import (
 )
 
 _LAST_MAX = 20
-"""Schemas of a registry that a batch begins with."""
+"""Schemas of a registry with which a batch begins."""
 _REGISTRIES_MAX = 100
 OF_KEYS = 1 << 32
-"""Added to the number of a key's schema where it is told: keys may have a registry of their own."""
+"""Added to the number of a key's schema, because keys may have a registry of their own."""
 
 
 Schema = Record | Messages
@@ -37,13 +37,13 @@ Schema = Record | Messages
 
 @dataclass(frozen=True)
 class KnownSchemas:
-    """What a registry has said of numbers so far."""
+    """The answers of a registry for schema numbers so far."""
 
     schemas: Mapping[int, Schema] = field(default_factory=dict)
     missing: frozenset[int] = frozenset()
-    """It has no schema of that number."""
+    """Numbers of which the registry has no schema."""
     unreadable: frozenset[int] = frozenset()
-    """It has one, but none that can be read."""
+    """Numbers whose schema cannot be parsed."""
 
 
 NO_KNOWN_SCHEMAS = KnownSchemas()
@@ -51,7 +51,7 @@ NO_KNOWN_SCHEMAS = KnownSchemas()
 
 @dataclass(frozen=True)
 class Schemas:
-    """What is known of the schemas of a batch's values and keys."""
+    """The known schemas of a batch's values and keys."""
 
     values: KnownSchemas = NO_KNOWN_SCHEMAS
     keys: KnownSchemas = NO_KNOWN_SCHEMAS
@@ -61,12 +61,12 @@ NO_SCHEMAS = Schemas()
 
 
 def framed(spec: BinaryFormat) -> int | None:
-    """Return the byte that each record begins with, before the number of its schema."""
+    """Return the byte with which each record begins, before its schema's number; None: no frame."""
     return {"one": None, "many": 1, "registry": 0}[spec.schemas.type]
 
 
 def known_schemas(spec: BinaryFormat, answers: KnownSchemas) -> KnownSchemas:
-    """Return what is known of the schemas of a format, by number; the only one has 0."""
+    """Return the known schemas of a format, by number; a spec's own schema has number 0."""
     match spec.schemas:
         case OneSchema(text=text):
             return KnownSchemas({0: read_schema(text)})
@@ -79,9 +79,9 @@ def known_schemas(spec: BinaryFormat, answers: KnownSchemas) -> KnownSchemas:
 
 
 def held_fields(spec: AvroFormat, *, flat: bool = False) -> tuple[str, ...]:
-    """Return the top-level fields of the schemas that a spec itself holds, sorted.
+    """Return the top-level fields of the schemas in a spec, sorted.
 
-    `flat`: without those that can hold nothing but nested values.
+    `flat`: leave out fields that can only hold nested values.
     """
     records = known_schemas(spec, NO_KNOWN_SCHEMAS).schemas.values()
     fields = (record.fields for record in records if isinstance(record, Record))
@@ -90,26 +90,25 @@ def held_fields(spec: AvroFormat, *, flat: bool = False) -> tuple[str, ...]:
 
 
 class SchemaBook:
-    """What batches of one worker have learnt of registries; safe to call from many threads.
+    """Schemas that batches of one worker have fetched; safe to call from many threads.
 
-    A batch begins with the schemas that were used last: each is a part of its plan.  What it
-    does not need does no harm, and what is missing it asks for: its rows do not depend on this.
+    A batch begins with the most recently used schemas, because each is a part of its plan.  The
+    rows do not depend on this choice: superfluous schemas do no harm, and missing ones are fetched.
     """
 
     def __init__(self, source: SchemaSource) -> None:
-        """Begin with an empty book."""
         self._source = source
         self._last: dict[str, dict[int, Schema]] = {}
         self._lock = Lock()
 
     def begin(self, spec: RowSpec) -> Schemas:
-        """Return what a batch begins with."""
+        """Return the schemas with which a batch begins."""
         return Schemas(self._begun(spec.value_registry), self._begun(spec.key_registry))
 
     def answered(
         self, schemas: Schemas, spec: RowSpec, numbers: Sequence[int], check: Callable[[], None]
     ) -> Schemas:
-        """Return `schemas` with what was asked for (see `OF_KEYS`); `check` may end it between.
+        """Return `schemas` with the requested ones (see `OF_KEYS`); `check` may raise in between.
 
         Raises:
             SchemasUnavailable: a registry did not answer.

@@ -1,4 +1,4 @@
-"""The input formats: a row for each, from its section in a message to its reader."""
+"""Table of input formats: one row per format, from its section in a message to its reader."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -45,5 +45,5 @@ FORMATS: Mapping[type[Wire], Callable[[Wire], FormatReader]] = MappingProxyType(
 
 
 def reader_of(written: ValueFormat) -> FormatReader:
-    """Return the reader of a format as a spec has it."""
+    """Return the reader for a format section of a spec."""
     return FORMATS[type(written)](written)

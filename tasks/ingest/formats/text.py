@@ -1,4 +1,4 @@
-"""Records that are one line of text each: csv, tsv, or what a pattern takes out of a line."""
+"""Records that are one line of text each: csv, tsv, or the groups of a regular expression."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,31 +16,31 @@ from tasks.rows.expression.value import ArrayValue, Value
 from tasks.rows.sql.text import text
 
 _NOTHING = "\x01tidegate\x01"
-"""Stands for a value that is missing between two separators; `""` in quotes is an empty text."""
+"""Marks a missing value between two separators; `""` in quotes is an empty text."""
 _MARK = "\x02"
-"""Stands before each group of a pattern; a record that has it is read group by group."""
+"""Precedes each group of a pattern; a record that contains it is read group by group."""
 _SURROGATES = 0xD800
 _META = ".$|()[{^?*+\\"
 _LINE = r"CASE WHEN endswith(s, '\n') THEN regexp_replace(s, '\\r?\\n\\z', '') ELSE s END"
-r"""SQL of the record without the `\n` or `\r\n` at its end.  Not a column: `s` is one already."""
+r"""SQL of the record without a final `\n` or `\r\n`.  Not a column: `s` is one already."""
 _QUOTE = '"'
 _VALUES_MAX = 20_480
-"""At a record of csv with more `from_csv` fails, in every mode: `maxColumns` of its parser."""
+"""With more values in a csv record `from_csv` fails, in every mode: `maxColumns` of its parser."""
 
 
 _FIRST_LINE = r"""CASE WHEN contains(CAST(_key AS STRING), '\n')
 THEN CAST(concat(substring_index(CAST(_key AS STRING), '\n', 1), '\n') AS BINARY) ELSE _key END"""
-"""SQL of a key that is text: of several lines only the first counts, as in Druid."""
+"""SQL of a key of text: of several lines only the first counts, as in Druid."""
 
 
 @dataclass(frozen=True)
 class LineReader:
-    """Reads values and keys that are lines, whose fields have the names of columns."""
+    """Reads values and keys that are lines; the fields of a line have the names of columns."""
 
     columns: tuple[str, ...]
     reasons: frozenset[RejectReason]
     read: Callable[[DataFrame, WantedFields], Parsed]
-    """Of a frame with `s`."""
+    """Parses a frame with `s`."""
 
     def named_fields(self, *, flat: bool) -> frozenset[str]:  # noqa: ARG002 -- texts are flat
         """Return the columns."""
@@ -67,13 +67,13 @@ def text_reader(spec: TextFormat) -> LineReader:
 
 
 def regex_reader(spec: RegexFormat) -> LineReader:
-    """Return the reader of lines that a pattern divides."""
+    """Return the reader of lines that a regular expression divides."""
     reasons = frozenset({RejectReason.EMPTY, RejectReason.NOT_A_LINE, RejectReason.NO_MATCH})
     return LineReader(spec.columns, reasons, lambda frame, wanted: parse_regex(frame, spec, wanted))
 
 
 def parse_text(records: DataFrame, spec: TextFormat, wanted: WantedFields) -> Parsed:
-    """Read `s`; the frame gains `r0` and `a`, the values in order."""
+    """Parse `s`; the frame gains `r0` (the reason) and `a` (the values in order)."""
     add_text_functions(records.sparkSession)
     crowded = _crowded(spec.delimiter) if spec.type == "csv" else None
     frame = records.selectExpr("*", f"{_judge(crowded)} AS r0")
@@ -97,9 +97,9 @@ def parse_text(records: DataFrame, spec: TextFormat, wanted: WantedFields) -> Pa
 
 
 def parse_regex(records: DataFrame, spec: RegexFormat, wanted: WantedFields) -> Parsed:
-    """Read `s`; the frame gains `r0` and `a`: nothing, and the groups in order; else no match.
+    """Parse `s`; the frame gains `r0` and `a`: an empty text and the groups, or less if none match.
 
-    All groups are taken out at once: the line becomes a list of them, each behind a mark.
+    All groups are extracted at once: the line becomes a list of them, each behind a mark.
     """
     add_text_functions(records.sparkSession)
     pattern = text(rf"\A(?:{spec.pattern})\z")
@@ -158,9 +158,9 @@ def _divided(place: str, by: str) -> str:
 
 
 def _literally(plain: str) -> str:
-    """Write a text as a regular expression of Java that matches just that.
+    """Return a Java regular expression that matches exactly a text.
 
-    One sign is written so that Java divides a text by it without a regular expression.
+    A single character is written so that Java splits by it without a regular expression.
     """
     if len(plain) == 1 and ord(plain) < _SURROGATES:
         return f"\\{plain}" if plain in _META else plain
@@ -168,11 +168,11 @@ def _literally(plain: str) -> str:
 
 
 def _crowded(delimiter: str) -> str:
-    """Return the SQL that tells whether a record of csv may have more than `_VALUES_MAX` values.
+    """Return the SQL of whether a csv record may have more than `_VALUES_MAX` values.
 
-    Of a long record all delimiters are counted first; only where they are too many, those in
-    quotes are taken out, from the start on.  Behind a value that is not well-formed each one
-    counts again, so that these are never fewer than the parser finds.
+    In a long record first all delimiters are counted; only if they are too many, those in quotes
+    are left out, from the start on.  Behind a value that is not well-formed each delimiter counts
+    again, so the result is never lower than the parser's count.
     """
     sign = rf"\x{{{ord(delimiter):x}}}"
     value = text(rf'\G(?:"[^"]*+(?:""[^"]*+)*+"|[^"{sign}]++)?+({sign}|\z)')
@@ -188,9 +188,9 @@ def _count(within: str, sign: str) -> str:
 
 
 def _judge(crowded: str | None = None) -> str:
-    """Judge the record's form: of csv, where quotes stand in pairs, if `crowded` is given.
+    """Return the SQL of the reject reason, or 0; in csv, with `crowded`, quotes must pair up.
 
-    A quote may be doubled within others.  Most records are plain lines, which is told at a glance.
+    A quote within quotes may be doubled.  Most records are plain lines, which a quick check finds.
     """
     plain, broken = f"{IS_PLAIN_LINE}(s)", ""
     if crowded is not None:

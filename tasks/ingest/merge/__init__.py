@@ -1,1 +1,1 @@
-"""Written batches to the files of a segment, and compaction; the engine imports it."""
+"""Segments from the files of written batches, and compaction; the engine imports it."""

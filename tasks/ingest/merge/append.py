@@ -1,12 +1,12 @@
-"""Parquet files put together by their row groups: nothing is decoded, sorted or coded anew.
+"""Concatenation of Parquet files by their row groups: nothing is decoded, sorted or encoded anew.
 
     files of a batch that are large, sorted, of one time chunk ─┐
       and have the schema of a rewritten one                    │
     the others ──► rewritten, sorted (`merge`) ─────────────────┴─ per chunk ─► few large files
 
-So what a catch-up has read is written once and copied once, at the speed of the disk.  Pages are
-copied as they are, so all have to be what the one schema in the new footer says: types, and which
-columns may be null.
+So the files of a catch-up are written once and copied once, at the speed of the disk.  Pages are
+copied unchanged, so all of them must fit the one schema of the new footer: in their types, and in
+which columns may be null.
 """
 
 from collections.abc import Collection, Sequence
@@ -26,7 +26,7 @@ from tasks.spark.paths import hadoop_path
 _ROW_GROUP_BYTES = 128 * 1024 * 1024
 _PADDING_BYTES_MAX = 8 * 1024 * 1024
 _INDEX_CHARS = 64
-"""As Parquet's own defaults are; of blocks of HDFS, and of what is written anew: nothing is."""
+"""Parquet's own defaults; they concern blocks of HDFS and new pages, and here are neither."""
 
 
 def put_together(
@@ -39,11 +39,11 @@ def put_together(
     folder: Path,
     step: Step,
 ) -> tuple[DataFile, ...]:
-    """Return few files with the rows of all; new ones lie in `folder`, each in one chunk.
+    """Return few files with all rows; new files lie in `folder`, each in one time chunk.
 
-    `alike` are the paths of the files that have exactly the columns of `job`.  `topic` is that of
-    the rows, unless they name their own.  `step` is told of each file that is copied, and on the
-    way through its digest.
+    `alike` are the paths of the files that have exactly the columns of `job`.  `topic` is the
+    topic of the rows, unless they name their own.  `step` is called for each copied file, and
+    while its digest is computed.
     """
     layout = layout_of(job.columns, topics=job.topics)
     parts = [
@@ -51,7 +51,7 @@ def put_together(
         for file in job.files
         if file.path in alike
         and is_part(file, job.chunks, job.target)
-        and pq.read_schema(warehouse / file.path).equals(layout)  # what older workers wrote is not
+        and pq.read_schema(warehouse / file.path).equals(layout)  # older workers' differ
     ]
     others = tuple(file for file in job.files if file not in parts)
     if others:
@@ -81,7 +81,7 @@ def append(session: SparkSession, paths: Sequence[Path], into: Path, step: Step 
 
     Raises:
         Py4JJavaError: a file cannot be read or written.
-        TaskError: the files have several schemas (INTERNAL): the writer would not notice.
+        TaskError: the files have several schemas (INTERNAL), which the writer would not notice.
 
     Source: `ParquetFileWriter.appendFile` of parquet-java, which Spark ships.
     """
@@ -94,7 +94,7 @@ def append(session: SparkSession, paths: Sequence[Path], into: Path, step: Step 
     metas = []
     for each in inputs:
         reader = parquet.ParquetFileReader.open(each)
-        metas.append(reader.getFileMetaData())  # the footer is read; nothing else ever is
+        metas.append(reader.getFileMetaData())  # only the footer is ever read
         reader.close()
     schema = metas[0].getSchema()
     for path, meta in zip(paths, metas, strict=True):

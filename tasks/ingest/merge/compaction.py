@@ -1,10 +1,10 @@
-"""Published files of one time chunk, rewritten as one: each of their rows, once, sorted anew.
+"""Compaction: the published files of one time chunk, rewritten as one file, sorted anew.
 
-    each input as it was told? ─► its columns ─► one frame per kind of file ─► one sorted file
+    each input as published? ─► its columns ─► one frame per kind of file ─► one sorted file
           └─ rows and bounds of each partition, times ──────── the same? ─────────────┘
 
-What a file does not have is null, and what it has in a narrower type is widened, as in a merge.
-Rolled-up rows are put together; no two of them become one.
+A column that a file lacks is null, and a narrower type is widened, as in a merge.  Rolled-up rows
+are put together, but no two of them become one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -65,40 +65,40 @@ _COLUMNS_NAMED = 10
 
 @dataclass(frozen=True)
 class Shape:
-    """What files have that are read as one frame."""
+    """The common form of files that are read as one frame."""
 
     columns: tuple[Column, ...]
-    """Those of the new file, each in the type that these files have it in."""
+    """The columns of the new file, each with the type that these files have."""
     topic: str | None = None
-    """That of all rows, which the new file has to name; None: they do it themselves, or none."""
+    """The topic of all rows, which the new file has to name; None: rows name theirs, or none."""
 
 
 @dataclass(frozen=True)
 class CompactionJob:
-    """What one compaction does, after its inputs were looked at."""
+    """The work of one compaction, after its inputs were examined."""
 
     inputs: tuple[SegmentFile, ...]
     columns: tuple[Column, ...]
     sketches: tuple[str, ...]
-    """Columns of a rollup that are of no type that columns have: bytes, which are kept."""
+    """Rollup columns of no column type, whose bytes are kept."""
     shapes: Mapping[Shape, Sequence[str]]
-    """Shape -> the paths of the files that have it."""
+    """Shape -> paths of the files with that shape."""
     rolled_up: bool
     topics: bool
-    """Each row of the new file names its topic."""
+    """Whether each row of the new file names its topic."""
     form: FileFormat
     raw: bool = False
-    """The files have raw records, and no columns that a spec names."""
+    """Whether the files have raw records, instead of columns of a spec."""
 
     @property
     def order(self) -> tuple[str, ...]:
-        """By which columns the rows are sorted."""
+        """The columns by which the rows are sorted."""
         return ("__time", *(column.name for column in self.columns[:SORTED_BY]))
 
 
 @dataclass(frozen=True)
 class _Footer:
-    """What one input has beside its rows' own columns."""
+    """The facts about one input beside its rows' own columns."""
 
     file: SegmentFile
     columns: tuple[Column, ...]
@@ -108,10 +108,10 @@ class _Footer:
 
 
 def compaction_of(order: DesiredCompaction, warehouse: Path, step: Step) -> CompactionJob:
-    """Return what is to be done; reads every input once.  `step` is told on the way.
+    """Return the work to do, after one read of every input.  `step` is called on the way.
 
     Raises:
-        TaskError: an input is not there or not as it was told (READ_FAILED), or these files
+        TaskError: an input is missing or not as it was published (READ_FAILED), or these files
             cannot become one (REFUSED).
     """
     _check_order(order)
@@ -175,7 +175,7 @@ def combine(session: SparkSession, job: CompactionJob, *, warehouse: Path, folde
 
 
 def checked(job: CompactionJob, path: Path, warehouse: Path, step: Step) -> SegmentFile:
-    """Sync the new file, make sure that it holds what the inputs hold, and return it.
+    """Sync the new file, check that it holds the rows of the inputs, and return it.
 
     Raises:
         TaskError: rows, or offsets of a partition, or times differ (WRITE_FAILED).
@@ -237,7 +237,7 @@ def _check_whole(file: SegmentFile, warehouse: Path, step: Step) -> None:
 
 
 def _footer(some: CompactionInput, order: DesiredCompaction, warehouse: Path) -> _Footer:
-    """Return what an input has, with the types in which it has the new file's columns."""
+    """Return the facts of an input, with its own types of the new file's columns."""
     path = some.file.path
     schema = _schema(path, warehouse)
     rolled_up = "__offset" not in schema.names

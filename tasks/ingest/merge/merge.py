@@ -1,11 +1,11 @@
-"""From journaled files to segments: take them as they are, or rewrite them once, sorted.
+"""The merge of journaled files to segments: they stay as they are, or are rewritten once, sorted.
 
     each file in one time chunk, and few per chunk? ──yes──► they are the segments
         │no
         ▼
-    one job: rows in the parts that `sizes` makes ──► sort each ──► a file for each of its chunks
+    one job: rows in the parts of `sizes` ──► sort each part ──► a file for each of its chunks
 
-There is no shuffle: a part is read, sorted and written by one Spark task.
+There is no shuffle: one Spark task reads, sorts and writes a part.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -41,7 +41,7 @@ from tasks.rows.sql.text import name
 from tasks.spark.paths import hadoop_path, read_parquet
 
 SORTED_BY = 3
-"""So many leading columns follow `__time` in the order of a segment's rows."""
+"""The number of leading columns after `__time` by which a segment's rows are sorted."""
 
 _TYPES: dict[str, DataType] = {
     "string": StringType(),
@@ -63,33 +63,33 @@ ARROW: dict[str, pa.DataType] = {
     "array<double>": pa.list_(pa.float64()),
     "array<string>": pa.list_(pa.string()),
 }
-"""Type of a column -> what Arrow finds in a file; elements of arrays may be null."""
+"""Type of a column -> Arrow's type in a file; elements of arrays may be null."""
 
 
 @dataclass(frozen=True)
 class Rewrite:
-    """What one merge job does."""
+    """The work of one merge job."""
 
     files: tuple[DataFile, ...]
     columns: tuple[Column, ...]
     chunks: Chunks
     target: FileTarget
     topics: bool = False
-    """The files have a column `__topic`."""
+    """Whether the files have a column `__topic`."""
     written: Mapping[str, Sequence[Column]] = field(default_factory=dict)
-    """Path -> the columns of files that have some of another type."""
+    """Path -> the columns of a file, for files with narrower types in some columns."""
     form: FileFormat = DEFAULT_FORMAT
 
 
 def rewrite(session: SparkSession, job: Rewrite, *, warehouse: Path, folder: Path) -> list[Path]:
-    """Write the rows of all files, sorted, into a new `folder`; each file in one chunk."""
+    """Write all rows, sorted, into a new `folder`; each file lies in one time chunk."""
     order = order_of(job.columns)
     read = partial(read_files, session, job=job, warehouse=warehouse)
     return rewrite_with(session, job, read, order, warehouse=warehouse, folder=folder)
 
 
 def order_of(columns: Sequence[Column]) -> list[str]:
-    """Return how the rows of a segment are sorted, as SQL."""
+    """Return the sort order of a segment's rows, as SQL."""
     return ["__time", *(name(column.name) for column in columns[:SORTED_BY])]
 
 
@@ -102,7 +102,7 @@ def rewrite_with(
     warehouse: Path,
     folder: Path,
 ) -> list[Path]:
-    """Do the same for files that `read` reads, which have `__time`; `order` is SQL."""
+    """Do the same for a custom `read` of the files; its frame has `__time`; `order` is SQL."""
     chunks = {job.chunks.of(t) for f in job.files for t in (f.time_min, f.time_max)}
     cores = session.sparkContext.defaultParallelism
     layout = lay_out(job.files, job.chunks, job.target, cores=cores, warehouse=warehouse)
@@ -120,7 +120,7 @@ def rewrite_with(
 
 
 def _within(frame: DataFrame, part: FileShare) -> DataFrame:
-    """Leave the rows to other parts that are theirs."""
+    """Leave out the rows that belong to other parts."""
     bounds = [
         f"__time {than} timestamp_micros({micros(bound)})"
         for than, bound in ((">=", part.since), ("<", part.until))
@@ -132,7 +132,7 @@ def _within(frame: DataFrame, part: FileShare) -> DataFrame:
 def read_files(
     session: SparkSession, files: Sequence[DataFile], *, job: Rewrite, warehouse: Path
 ) -> DataFrame:
-    """Read files as one, with the columns of `job`: what a file does not have is null."""
+    """Read files as one frame with the columns of `job`; a column that a file lacks is null."""
     whole = tuple(job.columns)
     alike: dict[tuple[Column, ...], list[Path]] = {}
     for file in files:
@@ -147,7 +147,7 @@ def read_files(
 
 
 def widened(frame: DataFrame, was: Sequence[Column], columns: Sequence[Column]) -> DataFrame:
-    """Turn columns of the types `was` into those of `columns`, the same names; others stay."""
+    """Convert columns of the types `was` to the types of `columns`, by name; others stay."""
     wanted = [
         f"{wider(name(a.name), a.type, b.type)} AS {name(b.name)}"
         for a, b in zip(was, columns, strict=True)
@@ -158,7 +158,7 @@ def widened(frame: DataFrame, was: Sequence[Column], columns: Sequence[Column]) 
 
 
 def check_rewritten(old: Sequence[DataFile | SegmentFile], new: Sequence[DataFile]) -> None:
-    """Make sure that a rewrite has neither lost nor added a row.
+    """Check that a rewrite has neither lost nor added a row.
 
     Raises:
         TaskError: rows or offsets of a partition differ (WRITE_FAILED).
@@ -171,10 +171,10 @@ def check_rewritten(old: Sequence[DataFile | SegmentFile], new: Sequence[DataFil
 
 
 def as_segments(files: Sequence[DataFile], chunks: Chunks) -> tuple[SegmentFile, ...]:
-    """Return files as they are offered for publishing.
+    """Return files in the form that is offered for publishing.
 
     Raises:
-        TaskError: the rows of one lie in more than one time chunk (a bug of the merge).
+        TaskError: the rows of a file lie in more than one time chunk (a bug of the merge).
     """
     return tuple(_as_segment(file, chunks) for file in files)
 
@@ -191,7 +191,7 @@ def _as_segment(file: DataFile, chunks: Chunks) -> SegmentFile:
 
 
 def segment_in(file: DataFile, interval: Interval) -> SegmentFile:
-    """Return a file whose rows lie in one interval as it is offered for publishing."""
+    """Return a file whose rows lie in one interval, in the form that is offered for publishing."""
     return SegmentFile(
         path=file.path,
         interval_start=interval[0],
@@ -218,7 +218,7 @@ def schema_of(columns: Sequence[Column], *, topics: bool) -> StructType:
 
 
 def layout_of(columns: Sequence[Column], *, topics: bool) -> pa.Schema:
-    """Return what Arrow finds in a file that `rewrite` wrote: any column may be null."""
+    """Return Arrow's schema of a file that `rewrite` wrote: any column may be null."""
     return pa.schema(
         [
             ("__time", pa.timestamp("us", "UTC")),
@@ -231,13 +231,13 @@ def layout_of(columns: Sequence[Column], *, topics: bool) -> pa.Schema:
 
 
 def fields_of(columns: Sequence[Column]) -> list[StructField]:
-    """Return what all files of a table have: `__time`, then its columns."""
+    """Return the fields that all files of a table have: `__time`, then its columns."""
     time = StructField("__time", TimestampType())
     return [time, *(StructField(column.name, _TYPES[column.type]) for column in columns)]
 
 
 def union(frames: Sequence[DataFrame]) -> DataFrame:
-    """Return the rows of all frames, whose columns are alike."""
+    """Return the rows of all frames, which have the same columns."""
     whole = frames[0]
     for frame in frames[1:]:
         whole = whole.union(frame)
@@ -245,7 +245,7 @@ def union(frames: Sequence[DataFrame]) -> DataFrame:
 
 
 def _flattened(folder: Path) -> list[Path]:
-    """Give files plain names, without `chunk=…` folders: readers would make a column of those."""
+    """Move files out of `chunk=…` folders, of which readers would make a column."""
     found = [*data_paths(folder), *sorted(folder.glob("*=*/part-*.parquet"))]
     plain = []
     for number, path in enumerate(found):
@@ -256,7 +256,7 @@ def _flattened(folder: Path) -> list[Path]:
 
 
 def unused(wanted: str, taken: Sequence[str]) -> str:
-    """Return a name that no column has."""
+    """Return a name for a column that is not taken."""
     while wanted in taken:
         wanted += "_"
     return wanted

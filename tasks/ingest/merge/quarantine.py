@@ -1,11 +1,11 @@
-"""Raw records that could not be read, kept as they are: files of the table `<dataSource>__errors`.
+"""Quarantine: the raw bad records, kept unchanged as files of the table `<dataSource>__errors`.
 
     a batch's rejects ─► the bad ones ─┐ broadcast
     the same records, read again ──────┴─ join ─► <batch>/errors-….parquet       a batch
                                                   <merge>/errors/segment-….parquet  a merge
 
-A batch without a bad record costs nothing; one with some reads the part of its range in which they
-lie a second time, and decodes nothing.  No record passes through Python.
+A batch without bad records costs nothing.  A batch with bad records reads the part of its range
+with them a second time, and decodes nothing.  No record passes through Python.
 """
 
 from collections.abc import Sequence
@@ -62,21 +62,21 @@ SCHEMA = StructType(
         StructField("headers", ArrayType(_HEADER)),
     ]
 )
-"""`__time` is the record's in Kafka; the epoch if it has none that a row can have."""
+"""`__time` is the record's time in Kafka; the epoch if that is missing or not a row's time."""
 
 ORDER = ("topic", "partition", "offset")
-"""How rows are sorted in a file: a page of them is found by the file's statistics."""
+"""Sort order of the rows, so that statistics of the file lead to a page."""
 
 _RUNS = "topic STRING, partition INT, first BIGINT, last BIGINT, reason STRING"
 
 
 def bad_ones(rejects: Sequence[Reject]) -> list[Reject]:
-    """Return the rejects with which something is wrong."""
+    """Return the rejects whose records are bad."""
     return [reject for reject in rejects if not reject.reason.thrown_away]
 
 
 def range_of(bad: Sequence[Reject]) -> tuple[Offsets, Offsets]:
-    """Return the range, exclusive at its end, in which bad records lie: the second read's."""
+    """Return the range, exclusive at its end, of bad records: the range of the second read."""
     start: dict[TopicPartition, int] = {}
     end: dict[TopicPartition, int] = {}
     for reject in bad:
@@ -90,10 +90,10 @@ def keep_raw(
 ) -> tuple[DataFile, ...]:
     """Write the bad ones of `records` beside their batch's rejects file; synced and checked.
 
-    `records` is `read_range` of `range_of(bad)` with what is `beside` a value.  Runs one job.
+    `records` is `read_range` of `range_of(bad)` with `beside`.  Runs one job.
 
     Raises:
-        TaskError: they are not there any more, as when the topic was compacted (WRITE_FAILED).
+        TaskError: a record is gone, as after a compaction of the topic (WRITE_FAILED).
     """
     start, end = range_of(bad)
     work = rejects.parent / "errors"
@@ -119,14 +119,14 @@ def _raw(records: DataFrame, rejects: Path, start: Offsets) -> DataFrame:
         *("_key AS key", "v AS value", "_headers AS headers"),
     )
     return given.join(fn.broadcast(_listed(records.sparkSession, rejects)), [*ORDER]).selectExpr(
-        # Kafka's clients write -1 where there is no time.
+        # Kafka's clients write -1 for a missing time.
         "CASE WHEN unix_millis(sent) >= 0 THEN sent ELSE timestamp_millis(0) END AS __time",
         *SCHEMA.names[1:],
     )
 
 
 def _listed(session: SparkSession, rejects: Path) -> DataFrame:
-    """Return topic, partition, offset and reason of each bad record of a rejects file."""
+    """Return topic, partition, offset and reason of each bad record in a rejects file."""
     reasons = texts(reason.value for reason in RejectReason if not reason.thrown_away)
     runs = read_parquet(session, _RUNS, [rejects]).where(f"reason IN ({reasons})")
     return runs.selectExpr("topic", "partition", "explode(sequence(first, last)) offset", "reason")
@@ -138,12 +138,12 @@ def _described(paths: Sequence[Path], warehouse: Path, step: Step) -> tuple[Data
 
 
 def check_raw(files: Sequence[DataFile], bad: Sequence[Reject]) -> None:
-    """Make sure that files hold as many records of each partition as are bad, in their bounds.
+    """Check that files hold as many records of each partition as are bad, within their bounds.
 
-    A record is joined with its place, which is there once: as many are the same ones.
+    Each record was joined with its own offset, so equal numbers mean the same records.
 
     Raises:
-        TaskError: they do not (WRITE_FAILED).
+        TaskError: the numbers differ (WRITE_FAILED).
     """
     wanted: dict[TopicPartition, Kept] = {}
     for reject in bad:
@@ -167,7 +167,7 @@ def merge_raw(
     folder: Path,
     step: Step,
 ) -> tuple[DataFile, ...]:
-    """Return files of raw records that are good segments, rewritten into a new `folder` if need be.
+    """Return files of raw records as segments, rewritten into a new `folder` if need be.
 
     Raises:
         TaskError: the rewritten files hold other records (WRITE_FAILED).
@@ -197,14 +197,14 @@ def combine_raw(
 
 
 def describe_raw(path: Path, warehouse: Path, step: Step = no_step) -> DataFile:
-    """Return what a file of raw records holds."""
+    """Return the description of a file of raw records."""
     return describe_with(path, warehouse, spans_of_topics(path, ""), step)
 
 
 def number_kept(job: MergeJob) -> int | None:
-    """Return how many bad records a range has, if it keeps them all; else None.
+    """Return the number of bad records of a range, if it keeps all of them; else None.
 
-    A journal that an earlier release has begun keeps only those that were read since.
+    A journal that began with an earlier release has only the bad records that were read since.
     """
     if job.spec.tuning.bad_records is not BadRecords.QUARANTINE:
         return None

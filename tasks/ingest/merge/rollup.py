@@ -1,13 +1,13 @@
-"""From the rows of a range to rolled-up segments: one row per time and equal columns.
+"""Rollup of a range's rows to segments: one row per time and equal columns.
 
     files ─► key of each row: chunk, and a share of it where one file would have too many rows
       ├─► per key and partition: how many rows, from which offsets      the spans of its file
       └─► per key, time and columns: the metrics, and `__count`         the rows of its file
                                               └─ one file per key
 
-A list that a sketch is of has a row per entry first, of which one alone stands for the record.
-A rolled-up row names no offset; that a file's rows stand for as many records as its spans count
-is checked before it is offered.
+A list that feeds a sketch first becomes one row per entry, of which only one stands for the record.
+A rolled-up row has no offset.  Before a file is offered, a check compares the number of records
+behind its rows with the count of its spans.
 """
 
 import shutil
@@ -39,29 +39,29 @@ _SPARK = {"long": "BIGINT", "double": "DOUBLE", "float": "FLOAT", "string": "STR
 
 @dataclass(frozen=True)
 class Rollup:
-    """What one rollup does."""
+    """The work of one rollup."""
 
     files: tuple[DataFile, ...]
     columns: tuple[Column, ...]
-    """Those that rows must have alike to become one."""
+    """The columns in which rows must be equal to become one row."""
     rows: RowSpec
     chunks: Chunks
     target: FileTarget
-    """Its rows are the records that a file stands for."""
+    """The size of a file; its rows are the records that the file stands for."""
     topic: str | None
-    """That of all rows; None: each names its own."""
+    """The topic of all rows; None: each row names its own."""
     written: Mapping[str, Sequence[Column]] = field(default_factory=dict)
-    """Path -> the columns of files that have some of another type."""
+    """Path -> the columns of a file, for files with narrower types in some columns."""
     form: FileFormat = DEFAULT_FORMAT
 
 
 def roll_up(
     session: SparkSession, job: Rollup, *, warehouse: Path, folder: Path, step: Step
 ) -> tuple[DataFile, ...]:
-    """Write the rows of all files, rolled up and sorted, into a new `folder`; synced.
+    """Write all rows, rolled up and sorted, into a new `folder`; synced.
 
-    `step` is told on the way through the digests.  Runs two Spark jobs, three where a chunk may
-    need several files.
+    `step` is called while digests are computed.  Runs two Spark jobs, three if a chunk may need
+    several files.
 
     Raises:
         TaskError: the rows do not stand for as many records as were read (WRITE_FAILED).
@@ -71,7 +71,7 @@ def roll_up(
     read = Rewrite(job.files, stored, job.chunks, job.target, topics, job.written)
     rows = read_files(session, job.files, job=read, warehouse=warehouse)
     if job.rows.truncation is None:
-        # Rows of one millisecond are one: Druid's times have no more.  Down, also before 1970.
+        # Rows of one millisecond become one, as Druid's times have no more digits; rounded down.
         rows = rows.withColumn("__time", fn.expr("timestamp_millis(unix_millis(__time))"))
     chunk = job.chunks.sql("__time")
     share = _share(rows, job, chunk, folder / "chunks")
@@ -92,12 +92,12 @@ def roll_up(
 
 
 def _share(rows: DataFrame, job: Rollup, chunk: str, folder: Path) -> str:
-    """Return the SQL of which file of its chunk a row goes to, from 0; equal rows to one."""
+    """Return the SQL of a row's file within its chunk, from 0; equal rows go to one file."""
     records, size = total_rows(job.files), sum(file.size_bytes for file in job.files)
     if job.target.files_for(records, size) == 1:
         return "0"
     alike = ", ".join(("__time", *(name(column.name) for column in job.columns)))
-    # What is rolled up is as much smaller as it has fewer rows, about.
+    # The size of rolled-up rows shrinks about as much as their number.
     kinds = f"approx_count_distinct(xxhash64({alike})) AS kinds"
     grouped = rows.groupBy(fn.expr(chunk).alias("k"))
     counted = _small(grouped.agg(fn.expr("count(1) AS n"), fn.expr(kinds)), folder)
@@ -114,7 +114,7 @@ def _share(rows: DataFrame, job: Rollup, chunk: str, folder: Path) -> str:
 def _spans(
     keyed: DataFrame, key: str, topic: str | None, folder: Path
 ) -> dict[str, list[OffsetSpan]]:
-    """Return key -> how many rows of each partition go to its file, and from which offsets."""
+    """Return key -> number and offset bounds of the rows of each partition in the key's file."""
     by = [key, "__partition", *(["__topic"] if topic is None else [])]
     counted = keyed.groupBy(*by).agg(
         fn.expr("count(1) AS n"), fn.expr("min(__offset) AS lo"), fn.expr("max(__offset) AS hi")
@@ -135,7 +135,7 @@ def _spans(
 
 
 def _small(frame: DataFrame, folder: Path) -> list[dict[str, Any]]:
-    """Return a few rows.  Not by collect(): it leaves its socket to the garbage collector."""
+    """Return a few rows, without collect(), which leaves its socket to the garbage collector."""
     frame.coalesce(1).write.parquet(hadoop_path(folder))
     rows: list[dict[str, Any]] = pq.read_table(folder, partitioning=None).to_pylist()
     shutil.rmtree(folder)
@@ -143,9 +143,9 @@ def _small(frame: DataFrame, folder: Path) -> list[dict[str, Any]]:
 
 
 def _with_entries(rows: DataFrame, spec: RowSpec) -> DataFrame:
-    """Divide rows with lists that are counted into one for each entry.
+    """Split each row with a counted list into one row per entry.
 
-    The first has all that the row had, the others have no offset and no value of other metrics.
+    The first has all values of the row; the others have no offset and no values of other metrics.
     """
     pairs = counted_apart(spec)
     if not pairs:
@@ -194,7 +194,7 @@ def _aggregates(session: SparkSession, spec: RowSpec, *, topics: bool) -> list[C
 def _collected(
     folder: Path, warehouse: Path, spans: dict[str, list[OffsetSpan]], step: Step
 ) -> Iterator[DataFile]:
-    """Give each key's file a plain name, and check that its rows stand for what was read."""
+    """Rename each key's file, and check that its rows stand for the records that were read."""
     written = {path.parent.name.partition("=")[2]: path for path in folder.glob("rows/*/*.parquet")}
     if written.keys() != spans.keys():
         raise TaskError(
@@ -209,7 +209,7 @@ def _collected(
 def describe_counted(
     path: Path, warehouse: Path, spans: tuple[OffsetSpan, ...], step: Step = no_step
 ) -> DataFile:
-    """Sync one file of rolled-up rows, and say what is in it.
+    """Sync and describe one file of rolled-up rows.
 
     Raises:
         TaskError: its rows stand for more or fewer records than `spans` count (WRITE_FAILED).

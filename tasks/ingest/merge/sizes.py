@@ -1,11 +1,11 @@
-"""How many files a merge writes, and which rows each of its Spark tasks gets.
+"""Layout of a merge: how many files it writes, and which rows each of its Spark tasks gets.
 
     few rows in all ──────────────────────► one task: a file for each time chunk
     more ─► rows per chunk ─┬─ large chunk ► several tasks of its own, each some of the files
                             └─ small ones ─► neighbours share one task: a file for each of them
 
-A small chunk is never divided between tasks: late rows of many hours would become as many files
-for each task.  Nothing is shuffled: tasks read files, and leave what is not theirs.
+A small chunk is never divided between tasks, because late rows of many hours would become as many
+files per task.  Nothing is shuffled: tasks read whole files, and drop the rows of other tasks.
 """
 
 from bisect import bisect_left
@@ -25,48 +25,48 @@ from tasks.ingest.write.files import total_rows
 from tasks.ports import DataFile
 
 PART_ROWS_MIN = 50_000
-"""A file of so many rows may become a row group of a larger one, as it is: none is too small."""
+"""A file with so many rows is large enough to become a row group of a larger file, unchanged."""
 _PARALLEL_ROWS = 1_000_000
-"""Idle cores are used as long as each writes so many rows."""
+"""Idle cores are used as long as each core writes so many rows."""
 _CHUNKS_MAX = 1_000
-"""So many chunks of a batch are journaled: those that may become full."""
+"""The most chunks of a batch in the journal: those that may become full."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
 class FileTarget:
-    """How large a published file is at most: strictly in rows, and in bytes about."""
+    """The largest size of a published file: a strict bound in rows, an approximate one in bytes."""
 
     rows: int
     size_bytes: int
 
     def files_for(self, rows: int, size_bytes: float) -> int:
-        """Return how many files so much is to become, at least 1."""
+        """Return the number of files for so many rows and bytes, at least 1."""
         return max(1, -(-rows // self.rows), -int(-size_bytes // self.size_bytes))
 
 
 @dataclass(frozen=True)
 class FileChunks:
-    """A file, and how many of its rows lie in which chunk; a chunk is named by its start."""
+    """A file with the number of its rows in each chunk; a chunk is named by its start."""
 
     file: DataFile
     rows: Mapping[datetime, int]
 
     def within(self, chunks: frozenset[datetime]) -> "FileChunks":
-        """Return what it has of some chunks."""
+        """Return the same file with some of its chunks only."""
         if len(chunks) < len(self.rows):
             return FileChunks(self.file, {c: self.rows[c] for c in chunks if c in self.rows})
         return FileChunks(self.file, {c: n for c, n in self.rows.items() if c in chunks})
 
     @property
     def total(self) -> int:
-        """How many rows that is."""
+        """The number of these rows."""
         return sum(self.rows.values())
 
 
 @dataclass(frozen=True)
 class FileShare:
-    """What one Spark task writes: the rows of some files, from `since` and before `until`."""
+    """The part of one Spark task: the rows of some files, from `since` and before `until`."""
 
     files: tuple[DataFile, ...]
     since: datetime | None = None
@@ -75,23 +75,23 @@ class FileShare:
 
 @dataclass(frozen=True)
 class Layout:
-    """All that a merge writes; each row is in one part."""
+    """All parts that a merge writes; each row is in one part."""
 
     parts: tuple[FileShare, ...]
     rows_max: int
-    """What a part has of one chunk is written into files of at most so many rows."""
+    """Most rows per file for the rows of one part in one chunk."""
 
 
 def target_of(tuning: Tuning) -> FileTarget:
-    """Return how large a spec wants its files."""
+    """Return the file size that a spec wants."""
     return FileTarget(tuning.segment_rows_max, tuning.segment_bytes)
 
 
 def may_stay(files: Sequence[DataFile], chunks: Chunks, target: FileTarget) -> bool:
-    """Tell whether files are good segments as they are.
+    """Return whether files are good segments as they are.
 
-    Each lies in one time chunk and is not too large, and no chunk has more than twice the files
-    it needs: their mean is at least half of what a merge would make.
+    Each file lies in one time chunk and is not too large, and no chunk has more than twice the
+    files that it needs: so their mean size is at least half of a merged file's.
     """
     rows: Counter[Interval] = Counter()
     size: Counter[Interval] = Counter()
@@ -107,7 +107,7 @@ def may_stay(files: Sequence[DataFile], chunks: Chunks, target: FileTarget) -> b
 
 
 def is_part(file: DataFile, chunks: Chunks, target: FileTarget) -> bool:
-    """Tell whether a file may be part of a segment as it is: large, and in one time chunk."""
+    """Return whether a file may be part of a segment unchanged: large, and in one time chunk."""
     alone = chunks.of(file.time_min) == chunks.of(file.time_max)
     return alone and file.rows >= PART_ROWS_MIN and _pieces(file, target) == 1
 
@@ -115,9 +115,9 @@ def is_part(file: DataFile, chunks: Chunks, target: FileTarget) -> bool:
 def packed(
     files: Sequence[DataFile], chunks: Chunks, target: FileTarget
 ) -> list[tuple[DataFile, ...]]:
-    """Divide files of one chunk each, by time, into groups that are to become one file each.
+    """Group files of one chunk each, by time; each group becomes one file.
 
-    A group has no more rows than the target, and about as many bytes at most.
+    A group has at most the target's rows, and about its bytes at most.
     """
     of: dict[Interval, list[DataFile]] = {}
     for file in sorted(files, key=lambda file: (file.time_min, file.path)):
@@ -144,9 +144,9 @@ def _packs(
 
 
 def fullest(files: Sequence[DataFile], chunks: Chunks, warehouse: Path) -> dict[str, int]:
-    """Return start of a chunk -> its rows in files, of the 1,000 chunks with most rows.
+    """Return start of a chunk -> its rows in files, for the 1,000 chunks with most rows.
 
-    Reads the times of the files that lie in several chunks.
+    Reads the times in files that lie in several chunks.
     """
     rows: Counter[datetime] = Counter()
     for file in files:
@@ -164,7 +164,7 @@ def lay_out(
 ) -> Layout:
     """Decide which tasks write the rows of `files`, and how large their files are.
 
-    Reads the times of the files that lie in several chunks, if there is anything to divide.
+    Reads the times in files that lie in several chunks, if there is anything to divide.
     """
     rows, size = total_rows(files), sum(file.size_bytes for file in files)
     if target.files_for(rows, size) == 1 and _at_once(rows, cores) == 1:
@@ -173,7 +173,7 @@ def lay_out(
 
 
 def divided(held: Sequence[FileChunks], target: FileTarget, cores: int) -> Layout:
-    """Do the same with what is known of the files.  Pure."""
+    """Do the same from known rows per chunk.  Pure."""
     amounts = _summed(held)
     tasks = {
         chunk: max(target.files_for(rows, size), _at_once(rows, cores))
@@ -199,7 +199,7 @@ def divided(held: Sequence[FileChunks], target: FileTarget, cores: int) -> Layou
 def _runs(
     rows: Mapping[datetime, int], tasks: Mapping[datetime, int], share: int
 ) -> list[list[datetime]]:
-    """Divide the chunks, by time: one that is to be several files alone, others together."""
+    """Group the chunks by time: a chunk of several files alone, small neighbours together."""
     runs: list[list[datetime]] = []
     taken = share
     for chunk in sorted(rows):
@@ -212,7 +212,7 @@ def _runs(
 
 
 def _summed(held: Iterable[FileChunks]) -> dict[datetime, tuple[int, float]]:
-    """Return chunk -> rows and bytes, of each file as much as its share of the rows."""
+    """Return chunk -> rows and bytes; a file's bytes count in proportion to its rows."""
     totals: dict[datetime, tuple[int, float]] = {}
     for each in held:
         row_bytes = each.file.size_bytes / each.file.rows
@@ -223,7 +223,7 @@ def _summed(held: Iterable[FileChunks]) -> dict[datetime, tuple[int, float]]:
 
 
 def _groups(held: Sequence[FileChunks], number: int) -> list[list[FileChunks]]:
-    """Divide files, in order, into groups of about as many rows."""
+    """Group files, in order, into groups of about equal rows."""
     number = min(number, len(held))
     share = sum(each.total for each in held) / number
     groups: list[list[FileChunks]] = [[]]
@@ -245,9 +245,9 @@ def _pieces(file: DataFile, target: FileTarget) -> int:
 
 
 def _files_of(rows: int, size_bytes: float, target: FileTarget) -> int:
-    """Return how many files a task makes of what it has of a chunk.
+    """Return the number of files that a task writes for its part of a chunk.
 
-    Groups of files are a little more or less than the target: a rest is no file of its own.
+    Groups of files differ a little from the target, so a small rest is no file of its own.
     """
     return max(1, -(-rows // target.rows), round(size_bytes / target.size_bytes))
 
@@ -259,7 +259,7 @@ def _held(file: DataFile, chunks: Chunks, warehouse: Path) -> FileChunks:
     table = pq.read_table(warehouse / file.path, columns=["__time"], partitioning=None)
     since_epoch = table["__time"].cast(pa.timestamp("us", "UTC")).cast(pa.int64())
     times = since_epoch.combine_chunks().sort()
-    # Sorted, and as a plain list of numbers, so that each chunk is found by a few comparisons.
+    # Sorted, as a plain list of numbers, so a few comparisons find each chunk.
     view = memoryview(times.buffers()[1]).cast("q")[: len(times)]
     rows: dict[datetime, int] = {}
     done = 0

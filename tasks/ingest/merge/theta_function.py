@@ -1,8 +1,8 @@
-"""The aggregate that theta sketches are made by: Spark 4.0 has none, but the library for one.
+"""The aggregate function that makes theta sketches; Spark 4.0 ships only the library for them.
 
     ThetaSketch.java ─► one function per size, which the session's catalogue knows by its name
 
-What Spark ships holds all of it: a compiler (`java_classes`), and Apache DataSketches.
+Spark ships all that this needs: a compiler (`java_classes`), and Apache DataSketches.
 """
 
 from threading import Lock
@@ -17,8 +17,8 @@ _LOCK = Lock()
 def theta_function(session: SparkSession, precision: int) -> str:
     """Return the name of an aggregate from texts to a sketch of `2**precision` hashes.
 
-    Its bytes are a compact, ordered theta sketch of Apache DataSketches, with its default seed;
-    of no texts an empty one.  Safe to call from many threads.
+    The result is a compact, ordered theta sketch of Apache DataSketches with the default seed;
+    it is empty if there are no texts.  Safe to call from many threads.
 
     Raises:
         Py4JError: the JVM is gone.

@@ -1,1 +1,1 @@
-"""Spark jobs, sources and functions of ours; all of `tasks/ingest/` imports it."""
+"""Our Spark jobs, sources and functions; all of `tasks/ingest/` imports it."""

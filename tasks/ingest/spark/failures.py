@@ -1,7 +1,7 @@
-"""What an exception out of Spark means for the task: closed kinds, told apart in one place.
+"""Classification of Spark's exceptions into the failures of a task.
 
-Spark wraps what went wrong into job failures whose text has the causes' class names and error
-conditions; these are what is matched, never a sentence.  What it shows of properties is masked.
+Spark wraps an error into a job failure whose text has the class names and error conditions of its
+causes.  These names are matched, never sentences.  Secrets in the text are masked.
 """
 
 from pathlib import Path
@@ -36,7 +36,7 @@ _SILENT = (
 _READING = ("org.apache.kafka.", "org.apache.spark.sql.kafka010.")
 _NO_AVRO = "AVRO_NOT_LOADED_SQL_FUNCTIONS_UNUSABLE"
 _OVERFLOWED = ("java.lang.StackOverflowError", "at java.base/java.util.regex.")
-"""Both of them: a pattern that calls itself for each sign of a long text."""
+"""Both occur for a pattern that calls itself for each character of a long text."""
 _NO_STACK = (
     "a regular expression of the spec overflowed the stack at a long text of a record; "
     "repeat classes such as [^,]* rather than alternatives such as (a|b)*, or let a loop take "
@@ -59,10 +59,10 @@ _DISK = (
 
 
 def judge(error: Exception, doing: str, folder: Path) -> Exception:
-    """Return what to raise for `error`; `doing` says at what, with partitions and numbers.
+    """Return the exception to raise for `error`; `doing` names the work, partitions and numbers.
 
-    A `TaskError`; `StreamTimeout` where the brokers did not answer, or `NoSpace` where
-    `folder` had no space: then a repeat may do.
+    The result is a `TaskError`; or, if a retry may succeed, `StreamTimeout` (the brokers did not
+    answer) or `NoSpace` (`folder` had no space).
     """
     if isinstance(error, OSError):
         text = without_secrets(f"{doing}: {error}")
@@ -72,7 +72,7 @@ def judge(error: Exception, doing: str, folder: Path) -> Exception:
     if isinstance(error, UnusableKey):
         return TaskError(FailureCode.REFUSED, f"{doing}: {error}")
     full_text = f"{error}\n{_java_causes(error)}"
-    # Before it is cut: of half a secret nothing would be recognized.
+    # Mask before the cut: half of a secret would not be recognized.
     message = f"{doing}: {_first_lines(without_secrets(full_text))}"[:_TEXT_MAX]
     if _NO_AVRO in full_text:
         return TaskError(FailureCode.REFUSED, f"{doing}: this worker has no jar that reads Avro")

@@ -1,8 +1,8 @@
-"""Java sources of ours on the class path of Spark's JVMs, compiled there.
+"""Our own Java classes on the class path of Spark's JVMs, compiled there.
 
     source ─ Janino ─► classes ─► a jar below the JVM's scratch folder ─► driver and executors
 
-What Spark ships has a compiler, which compiles its plans.
+Spark ships the compiler Janino, which also compiles its plans.
 """
 
 import zipfile
@@ -38,7 +38,7 @@ def _add(session: SparkSession, source: str) -> None:
     compiler = compiled(jvm, "tasks.ingest", source)
     spark = jvm.org.apache.spark.util.Utils
     local = spark.getLocalDir(context._jsc.sc().conf())  # noqa: SLF001 -- as above
-    scratch = spark.createTempDir(local, "classes")  # goes with the JVM
+    scratch = spark.createTempDir(local, "classes")  # deleted with the JVM
     jar = Path(str(scratch.getAbsolutePath())) / f"tidegate-{Path(source).stem}.jar"
     with zipfile.ZipFile(jar, "w") as held:
         for name, code in dict(compiler.getBytecodes()).items():

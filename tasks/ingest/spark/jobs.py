@@ -1,7 +1,7 @@
-"""Spark jobs of many tasks in one application: who runs, in which pool, and how one is stopped.
+"""Spark jobs of many tasks in one application: running, pools and cancelling.
 
-Each run has a job group of its own: cancelling a group also refuses jobs that it starts later,
-so a cancel that comes before a job, or between two, counts as well.
+Each run has a job group of its own.  Cancelling a group also refuses its later jobs, so a cancel
+before a job, or between two jobs, counts as well.
 """
 
 import threading
@@ -32,37 +32,37 @@ class Run:
     """One batch or merge of one task, while it runs."""
 
     def __init__(self, group: str) -> None:
-        """Name its job group."""
+        """`group`: the job group of the run."""
         self.group = group
         self.steps = 0
-        """So much was done of what is no Spark job: files described, copied, read for a digest."""
+        """Steps of work outside Spark jobs: files described, copied, read for a digest."""
         self._cancelled = threading.Event()
 
     @property
     def cancelled(self) -> bool:
-        """Tell whether somebody asked for its end."""
+        """Return whether the run was cancelled."""
         return self._cancelled.is_set()
 
     def cancel(self) -> None:
-        """Note that somebody did."""
+        """Record that the run was cancelled."""
         self._cancelled.set()
 
     def check(self) -> None:
-        """Go on only if nobody asked for the end.
+        """Return unless the run was cancelled.
 
         Raises:
-            BatchCancelled: somebody did.
+            BatchCancelled: it was.
         """
         if self.cancelled:
             raise BatchCancelled(self.group)
 
     def step(self) -> None:
-        """Note that work which is no Spark job went on; go on only if nobody asked for the end.
+        """Count a step of work outside Spark jobs; return unless the run was cancelled.
 
         Raises:
-            BatchCancelled: somebody did.
+            BatchCancelled: it was.
         """
-        self.steps += 1  # by the run's own thread alone
+        self.steps += 1  # only the run's own thread counts
         self.check()
 
 
@@ -70,7 +70,6 @@ class Jobs:
     """The runs of one application."""
 
     def __init__(self, runtime: SparkRuntime) -> None:
-        """Nothing runs yet."""
         self._context = runtime.context
         self._parser_memory = runtime.parser_memory
         self._runs: dict[str, Run] = {}
@@ -81,7 +80,7 @@ class Jobs:
     def run(self, task_id: str, pool: str) -> Iterator[Run]:
         """Make every job of the body, in this thread, part of one run of `task_id`.
 
-        The thread is free after it: what it does next has no part in the run, cancelled or not.
+        Afterwards the thread is free: its later jobs are not part of the run, cancelled or not.
         """
         run = Run(f"{task_id}/{next(self._numbers)}")
         with self._lock:
@@ -103,7 +102,7 @@ class Jobs:
             self._parser_memory.bound()
 
     def cancel(self, task_id: str) -> None:
-        """Ask for the end of what `task_id` runs; returns at once, also if it runs nothing."""
+        """Cancel the present run of `task_id`; returns at once, also if there is none."""
         with self._lock:
             run = self._runs.get(task_id)
         if run is not None:
@@ -111,10 +110,10 @@ class Jobs:
             self._context._jsc.sc().cancelJobGroupAndFutureJobs(run.group)  # noqa: SLF001
 
     def progress(self, task_id: str) -> Hashable:
-        """Return what grows while `task_id`'s run moves, None if it runs none.
+        """Return a value that changes while the run of `task_id` moves; None if there is no run.
 
-        These are jobs, tasks, rows, and the steps of what is no job.
-        Rows of a task that runs come with the executor's heartbeat, every ten seconds.
+        It has jobs, tasks, rows, and the steps outside Spark jobs.  Rows of a running Spark task
+        come with the executor's heartbeat, every ten seconds.
         """
         with self._lock:
             run = self._runs.get(task_id)
@@ -140,12 +139,12 @@ class Jobs:
         )
 
     def settle(self, run: Run) -> None:
-        """Wait, within a bound, until no task of a failed or cancelled run works any more.
+        """Wait, within a bound, until no Spark task of a failed or cancelled run works any more.
 
-        A cancelled job returns before its tasks have stopped, and one that still writes may make
-        its folder anew after we have removed it.  A task inside a fetch stops only after it, so
-        the wait is bounded: a late one cannot commit, and leaves at most a `_temporary` folder,
-        which the next try removes.
+        A cancelled job returns before its tasks have stopped, and a task that still writes may
+        create its folder again after we have removed it.  A task inside a fetch stops only after
+        the fetch, so the wait is bounded: a late task cannot commit, and leaves at most a
+        `_temporary` folder, which the next try removes.
         """
         tracker, deadline = self._context.statusTracker(), time.monotonic() + _SETTLE_TIMEOUT_S
         jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(run.group)]

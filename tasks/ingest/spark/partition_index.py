@@ -1,6 +1,6 @@
-"""What stands for a partition while a batch is judged: one whole number, in a frame's `p`.
+"""The number of a partition in a batch's frames: the column `p`.
 
-It is the partition's own number; in a batch of several topics it is its place among the sorted
+With one topic it is the partition's own number.  With several topics it is the index in the sorted
 partitions, so that the expressions of every batch compare numbers, never texts.
 """
 
@@ -11,7 +11,7 @@ from tasks.rows.sql.text import text
 
 
 def numbers_of(partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
-    """Return partition -> the number that stands for it, sorted by partition."""
+    """Return partition -> its number in `p`, sorted by partition."""
     ordered = sorted(partitions)
     several = len({partition.topic for partition in ordered}) > 1
     return {p: place if several else p.partition for place, p in enumerate(ordered)}
@@ -30,7 +30,7 @@ def number_sql(partitions: Iterable[TopicPartition]) -> str:
 
 
 def partition_sql(partitions: Iterable[TopicPartition]) -> str:
-    """Return the SQL of a partition's number in its topic over `p`."""
+    """Return the SQL of a partition's own number, from `p`."""
     numbers = numbers_of(partitions)
     if _topics(numbers) == 1:
         return "p"
@@ -38,7 +38,7 @@ def partition_sql(partitions: Iterable[TopicPartition]) -> str:
 
 
 def topic_sql(partitions: Iterable[TopicPartition]) -> str:
-    """Return the SQL of a partition's topic over `p`."""
+    """Return the SQL of a partition's topic, from `p`."""
     cases = (f"WHEN {n} THEN {text(p.topic)}" for p, n in numbers_of(partitions).items())
     return f"CASE p {' '.join(cases)} END"
 

@@ -1,6 +1,6 @@
-"""A range of Kafka records as a frame: explicit offsets, committed records only, nothing skipped.
+"""The Kafka source: a range of records as a frame, with explicit offsets, committed records only.
 
-`assign`, never `subscribe`: the position is ours, no consumer group's.
+It uses `assign`, never `subscribe`: the position is ours, not a consumer group's.
 """
 
 import hashlib
@@ -20,24 +20,24 @@ from tasks.ingest.spark.partition_index import number_sql
 from tasks.ports import BatchJob
 
 FETCH_WAIT_MS = "20"
-"""How long a broker may keep a fetch at the end of the log, unless the spec says otherwise.
+"""How long a broker may hold a fetch at the end of the log, unless the spec says otherwise.
 
-Kafka's default is 500 ms.  The connector's consumer fetches ahead, and its next call waits behind
-that fetch: a batch that ends at the end of the log, as every live one does, took a second longer.
+Kafka's default is 500 ms.  The connector's consumer fetches ahead, and its next call waits for that
+fetch.  So a batch up to the end of the log, as every live one is, took a second longer.
 """
 
 POLL_RECORDS = 5_000
-"""How many records one poll hands out, of a task with few partitions.
+"""How many records one poll returns, for a task with few partitions.
 
-After each poll the connector asks the broker twice where the log begins and ends.  Kafka's default
-of 500 asks eight times while one fetched megabyte of small records is handed out.  But what was
-handed out and not read yet stays in the heap, for each partition, until the next batch; and if
-there is none, for a minute: 10,000 records of 224 bytes were 5 MB.
+After each poll the connector asks the broker twice where the log begins and ends.  With Kafka's
+default of 500 it asks eight times per fetched megabyte of small records.  But unread records of a
+poll stay in the heap, for each partition, until the next batch, or for a minute without one: 10,000
+records of 224 bytes were 5 MB.
 """
 
 _FETCH_BYTES = 1 << 20  # Kafka's default
 _FEW = 32
-"""A task of more partitions fetches and polls less of each: together what so many would."""
+"""With more partitions a task fetches and polls less of each: in sum as much as for so many."""
 _POLL_RECORDS_MIN = 500  # Kafka's default
 _FETCH_BYTES_MIN = 128 << 10
 
@@ -49,19 +49,19 @@ _BESIDE = (
 )
 
 _SPLIT_ROWS = 100_000
-"""A partition's share of a batch is read by more tasks when each gets at least as much."""
+"""More Spark tasks share a partition's part of a batch if each of them gets so many records."""
 
 
 @dataclass(frozen=True)
 class BatchRange:
-    """The part of a batch that has something to read, `[start, end)` of each partition."""
+    """The non-empty part of a batch, `[start, end)` of each partition."""
 
     start: Offsets
     end: Offsets
 
     @classmethod
     def of(cls, job: BatchJob) -> Self:
-        """Leave out the partitions of which nothing is to be read."""
+        """Return the range of `job` without the empty partitions."""
         live = [p for p in sorted(job.start) if job.start[p] < job.end[p]]
         return cls({p: job.start[p] for p in live}, {p: job.end[p] for p in live})
 
@@ -71,7 +71,7 @@ class BatchRange:
         return next(iter(self.start)).topic
 
     def __str__(self) -> str:
-        """Return it as it is told to people."""
+        """Return the range as text for people."""
         return ", ".join(f"{p} [{self.start[p]}, {self.end[p]})" for p in sorted(self.start))
 
 
@@ -88,10 +88,10 @@ def read_range(
 ) -> DataFrame:
     """Return the records of `[start, end)` as `p`, `o`, `v` (null for a tombstone).
 
-    `p` is as `places.numbers_of(start)` says.  With `beside` there are also `_key`, `_headers`,
-    `_millis` (the record's time) and `_topic`.  Both offsets name the same partitions, each with
-    at least one to read.  `client` has the Java client's properties; `partitions` is as
-    `read_options` says.  Lazy: nothing is read before a job runs.
+    `p` is as in `partition_index.numbers_of(start)`.  With `beside` there are also `_key`,
+    `_headers`, `_millis` (the record's time) and `_topic`.  Both offsets have the same partitions,
+    each with at least one record to read.  `client` has the Java client's properties;
+    `partitions` is as in `read_options`.  Lazy: nothing is read before a job runs.
     """
     options = read_options(
         start,
@@ -119,11 +119,11 @@ def read_options(
     poll_timeout: timedelta,
     partitions: int = 1,
 ) -> dict[str, str]:
-    """Return the options of one read; `poll_timeout` bounds each question to a broker.
+    """Return the options of one read; `poll_timeout` bounds each request to a broker.
 
-    `group_id` is how the consumer group's name begins.  `partitions`: how many all reads of the
-    group have together; if it is the same for each of them, the next read finds its consumers
-    open.  A property of `client` comes before ours.
+    `group_id` is the prefix of the consumer group's name.  `partitions` is the number that all
+    reads of the group have in common, so that the next read can reuse the open consumers.  A
+    property of `client` takes precedence over ours.
     """
     ms = str(int(poll_timeout.total_seconds() * 1000))
     own = {"fetch.max.wait.ms": FETCH_WAIT_MS} | _at_once(partitions) | dict(client)
@@ -144,12 +144,12 @@ def read_options(
 
 
 def _digest_of(consumers: Mapping[str, str]) -> str:
-    """Return the same text for the same properties, and only for them.
+    """Return a digest of consumer properties: equal properties, and only these, have an equal one.
 
-    The connector keeps consumers by group and partition for as long as the JVM lives.  Whoever
-    asks for one with another property, a password that was changed, fails: and with a text that
-    shows both.  The digest has a key, for a group's name is no secret: without one a password
-    could be guessed from it.
+    The connector keeps consumers by group and partition as long as the JVM lives.  A read with
+    another property, such as a changed password, would fail with a text that shows both.  The
+    digest has a key, because a group's name is no secret: without the key one could guess a
+    password from the name.
     """
     held = json.dumps(sorted(consumers.items())).encode()
     return hmac.new(_group_key(), held, hashlib.sha256).hexdigest()[:16]
@@ -157,7 +157,7 @@ def _digest_of(consumers: Mapping[str, str]) -> str:
 
 @cache
 def _group_key() -> bytes:
-    return secrets.token_bytes(32)  # once for each process: its JVM knows no other's consumers
+    return secrets.token_bytes(32)  # once per process, whose JVM knows no consumers of another one
 
 
 def _at_once(partitions: int) -> dict[str, str]:
@@ -183,6 +183,6 @@ def _positions(offsets: Offsets) -> str:
 
 
 def _task_count(session: SparkSession, start: Offsets, end: Offsets) -> int:
-    """Return how many tasks read: one per partition, more for a few long ones on idle cores."""
+    """Return the number of Spark tasks: one per partition, more for long ones on idle cores."""
     rows = sum(end[p] - start[p] for p in start)
     return max(len(start), min(session.sparkContext.defaultParallelism, rows // _SPLIT_ROWS))

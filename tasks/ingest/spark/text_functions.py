@@ -1,8 +1,8 @@
-"""What is asked of every record's text, in SQL: Spark's own functions look at byte after byte.
+"""SQL functions on every record's text, because Spark's own functions look at each byte.
 
     TextFunctions.java ─► a catalog of the session ─► `tidegate.is_utf8(s)` in the code of a plan
 
-Those took a tenth of the time of a batch of JSON (docs/adr/0035).
+Spark's own functions took a tenth of the time of a batch of JSON (docs/adr/0035).
 """
 
 from pyspark.sql import SparkSession
@@ -10,23 +10,23 @@ from pyspark.sql import SparkSession
 from tasks.ingest.spark.java_classes import add_classes
 
 IS_UTF8 = "tidegate.is_utf8"
-"""SQL name of a function: its text is well-formed.  As `is_valid_utf8`, but true of null."""
+"""SQL function: the text is well-formed.  Like `is_valid_utf8`, but true of null."""
 
 IS_JSON_TEXT = "tidegate.is_json_text"
-"""SQL name of a function: as `IS_UTF8`, and no escape (`\\\\ud83d`) is half of a surrogate pair."""
+"""SQL function: like `IS_UTF8`, and no escape (`\\\\ud83d`) is half of a surrogate pair."""
 
 ENDS_FLAT = "tidegate.ends_flat"
-"""SQL name of a function: its text's one closing brace is its last byte.  False of null."""
+"""SQL function: the last byte is the only closing brace.  False of null."""
 
 IS_PLAIN_LINE = "tidegate.is_plain_line"
-"""SQL name of a function: its text is well-formed, begins with what is seen (a byte above 0x20),
-and has neither a line feed, a carriage return nor a double quote.  False of null and of ''."""
+"""SQL function: the text is well-formed, begins with a visible character (a byte above 0x20), and
+has neither a line feed, a carriage return nor a double quote.  False of null and of ''."""
 
 _CATALOG = "spark.sql.catalog.tidegate"
 
 
 def add_text_functions(session: SparkSession) -> None:
-    """Let `session` know the functions; repeatable, safe to call from many threads.
+    """Register the functions in `session`; repeatable, safe to call from many threads.
 
     Raises:
         Py4JError: the JVM is gone.

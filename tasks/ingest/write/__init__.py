@@ -1,1 +1,1 @@
-"""Decoded rows to Parquet files; `merge/` and the engine import it."""
+"""Writing of decoded rows to Parquet files; `merge/` and the engine import it."""

@@ -1,4 +1,4 @@
-"""What the journal is told of one batch."""
+"""The journal entry of one batch."""
 
 from collections import Counter
 
@@ -18,7 +18,7 @@ def entry_of(
     kinds: ColumnKinds,
     raw: tuple[DataFile, ...] = (),
 ) -> JournalEntry:
-    """Return the entry of one batch; `observed` is None where there was nothing to read."""
+    """Return the entry of one batch; `observed` is None if there was nothing to read."""
     counters = Counters(batches=1)
     samples: tuple[RejectSample, ...] = ()
     digest = NO_RECORDS

@@ -1,4 +1,4 @@
-"""Parquet files on disk: what their footers say, and how they are made durable.
+"""Parquet files on disk: their footers, and their durability.
 
     written ──► read the footer ──► fsync the file ──► size, digest ──► fsync the folders
 
@@ -35,7 +35,7 @@ read the folder by a pattern such as data/**/*.parquet.
 
 
 Step = Callable[[], None]
-"""Told that work went on, for it may take minutes and is no Spark job; what it raises ends it."""
+"""Called when work outside Spark jobs, which may take minutes, goes on; its error ends the work."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def local_folder(warehouse: str) -> Path:
     """Return the warehouse's folder.
 
     Raises:
-        TaskError: it is a URL of another kind than `file:` (not built yet).
+        TaskError: the warehouse is a URL other than `file:` (not supported yet).
     """
     scheme, colon, rest = warehouse.partition("://")
     if not colon:
@@ -64,7 +64,7 @@ def local_folder(warehouse: str) -> Path:
 
 
 def prepare_folder(warehouse: Path, data_source: str, task_id: str) -> Path:
-    """Make `<warehouse>/<data source>/data/<task>` and return it; its README is written once."""
+    """Create `<warehouse>/<data source>/data/<task>` and return it; its README is written once."""
     folder = warehouse / data_source / "data" / task_id
     make_folder(warehouse)  # the fsyncs of a batch go up to it, and no further
     folder.mkdir(parents=True, exist_ok=True)
@@ -83,13 +83,13 @@ def remove_folder(folder: Path) -> None:
 
 
 def no_step() -> None:
-    """Nobody is told."""
+    """Do nothing."""
 
 
 def describe(path: Path, warehouse: Path, topic: str, step: Step = no_step) -> DataFile | None:
-    """Sync one Parquet file and say what is in it; None if it has no rows: then it is deleted.
+    """Sync and describe one Parquet file; a file without rows is deleted, and the result is None.
 
-    `topic` is that of its rows, unless they name their own.
+    `topic` is the topic of its rows, unless they name their own.
     """
     if drop_if_empty(path):
         return None
@@ -97,7 +97,7 @@ def describe(path: Path, warehouse: Path, topic: str, step: Step = no_step) -> D
 
 
 def drop_if_empty(path: Path) -> bool:
-    """Delete a Parquet file that has no rows; tell whether it had none."""
+    """Delete a Parquet file without rows; return whether it was deleted."""
     empty = bool(pq.read_metadata(path).num_rows == 0)
     if empty:
         path.unlink()
@@ -107,7 +107,7 @@ def drop_if_empty(path: Path) -> bool:
 def describe_with(
     path: Path, warehouse: Path, spans: tuple[OffsetSpan, ...], step: Step = no_step
 ) -> DataFile:
-    """Sync one Parquet file that has rows; say what is in it, and that it stands for `spans`."""
+    """Sync one Parquet file with rows; describe it as standing for `spans`."""
     footer = pq.read_metadata(path)
     low, high = _instants(path, footer)
     digest = sync_file(path, step)
@@ -130,7 +130,7 @@ def sync_file(path: Path, step: Step = no_step) -> Digest:
 
 
 def digest_of(path: Path, step: Step = no_step) -> Digest:
-    """Return the size and digest of a file that was made durable before."""
+    """Return the size and digest of a durable file."""
     with path.open("rb") as file:
         return _digest(file, step)
 
@@ -144,9 +144,9 @@ def _digest(file: BufferedReader, step: Step) -> Digest:
 
 
 def sync_folders(folder: Path, warehouse: Path) -> None:
-    """Make the names in `folder`, and its own name up to the warehouse, durable.
+    """Make the entries of `folder`, and of its parents up to the warehouse, durable.
 
-    All of them each time: one made by an earlier attempt may not have been synced by it.
+    All folders each time: an earlier attempt may have created one without a sync.
     """
     for path in (folder, *folder.parents):
         descriptor = os.open(path, os.O_RDONLY)
@@ -159,7 +159,7 @@ def sync_folders(folder: Path, warehouse: Path) -> None:
 
 
 def parquet_options(wanted: FileFormat) -> dict[str, str]:
-    """Return what Spark's writer has to be told; nothing of what is so in any case."""
+    """Return the options of Spark's writer; only those that differ from its defaults."""
     options: dict[str, str] = {}
     if not wanted.compressed:
         options["compression"] = "uncompressed"
@@ -167,7 +167,7 @@ def parquet_options(wanted: FileFormat) -> dict[str, str]:
         options["parquet.compression.codec.zstd.level"] = str(wanted.zstd_level)
     if not wanted.dictionary:
         options["parquet.enable.dictionary"] = "false"
-    # Parquet asks by a leaf's path: of a list that is its elements'.
+    # Parquet's option takes the path of a leaf: for a list that of its elements.
     leaves = (leaf for column in wanted.plain for leaf in (column, f"{column}.list.element"))
     return options | {f"parquet.enable.dictionary#{leaf}": "false" for leaf in leaves}
 
@@ -183,7 +183,7 @@ def total_rows(files: Iterable[DataFile]) -> int:
 
 
 def _bounds(path: Path, footer: pq.FileMetaData, column: str) -> tuple[object, object]:
-    """Return least and greatest value of a column, from the footer where it has them."""
+    """Return least and greatest value of a column, from the footer if it has them."""
     index = footer.schema.names.index(column)
     found = [footer.row_group(g).column(index).statistics for g in range(footer.num_row_groups)]
     if all(statistics is not None and statistics.has_min_max for statistics in found):
@@ -225,7 +225,7 @@ def _spans(path: Path, footer: pq.FileMetaData, topic: str) -> tuple[OffsetSpan,
 
 
 def spans_of_topics(path: Path, prefix: str = "__") -> tuple[OffsetSpan, ...]:
-    """Return which offsets the rows name; `prefix` begins the names of the columns with them."""
+    """Return the offsets that the rows name; `prefix` begins the names of those columns."""
     topic, partition, offset = (f"{prefix}{name}" for name in ("topic", "partition", "offset"))
     table = pq.read_table(path, columns=[topic, partition, offset], partitioning=None)
     grouped = table.group_by([topic, partition]).aggregate(

@@ -1,8 +1,7 @@
 """The rejects file: every offset that a range read and that became no row (rule P25).
 
-One Parquet row per run of consecutive offsets of one partition with one reason.  Offsets that
-Kafka itself shows to no reader (aborted records, transaction markers, compacted ones) are in
-neither file.
+One Parquet row stands for a run of consecutive offsets of one partition with one reason.  Offsets
+that Kafka itself hides (aborted records, transaction markers, compacted ones) are in neither file.
 """
 
 from collections.abc import Iterable, Sequence
@@ -40,7 +39,7 @@ def as_runs(rejects: Iterable[Reject]) -> list[Run]:
 
 
 def joined(runs: Iterable[Run]) -> list[Run]:
-    """Sort runs and join those that continue each other."""
+    """Sort runs and join adjacent ones."""
     merged: list[Run] = []
     for run in sorted(runs):
         topic, partition, first, last, reason = run
@@ -56,7 +55,7 @@ def joined(runs: Iterable[Run]) -> list[Run]:
 def write_rejects(
     runs: Sequence[Run], path: Path, warehouse: Path, quarantined: int | None = None
 ) -> RejectsFile | None:
-    """Write and sync the file; None, and no file, if there is nothing to write."""
+    """Write and sync the file; without rejects write no file and return None."""
     if not runs:
         return None
     columns = list(zip(*runs, strict=True))

@@ -1,7 +1,7 @@
-"""Judged rows into Parquet, counted in the same pass, and checked against what lies on disk.
+"""Writing of judged rows to Parquet, with counts from the same pass and a check of the files.
 
-A batch counts only if its write returned normally *and* what was observed agrees with the files
-(rule P21): after a cancelled job an observation answers with nothing, and without an error.
+A batch counts only if its write returned normally *and* the observation agrees with the files
+(rule P21): after a cancelled job an observation is empty, without an error.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ from tasks.rows.sql.text import name
 from tasks.spark.paths import hadoop_path
 
 ROWS_PER_FILE = 100_000
-"""A batch is written into one more file for each so many records, up to one per reading task."""
+"""A batch has one more file for each so many records, up to one file per reading task."""
 
 
 def write_rows(
@@ -47,12 +47,12 @@ def write_rows(
     digested: Sequence[int] = (),
     order: Sequence[str] = (),
 ) -> ObservedRecords:
-    """Write the rows of `decode`'s frame into a new `folder` and return what the pass saw.
+    """Write the rows of `decode`'s frame into a new `folder` and return the observations.
 
     Files have `__time`, the columns in order, `__partition`, `__offset`, and with `topics`
-    `__topic`; each may be null, by its type.  Of records that are no rows for one of `reasons`,
-    some are sampled.  `digested` are the numbers of the columns whose values are in the digest.
-    Each file is sorted by `order`, SQL.  Runs one Spark job.
+    `__topic`; by its type each column may be null.  Records that became no row for one of
+    `reasons` are sampled.  `digested` are the numbers of the columns in the digest.  Each file is
+    sorted by `order`, SQL.  Runs one Spark job.
     """
     observation = Observation()
     held = judged.columns
@@ -72,17 +72,17 @@ def write_rows(
     )
     if order:
         rows = rows.sortWithinPartitions(*order)
-    # The folder is new; "append" so that a late task of a cancelled try, which may have made it
-    # anew a moment ago, is no failure.  What counts is checked against the pass in any case.
+    # The folder is new.  Still "append", because a late task of a cancelled try may have created it
+    # again a moment ago.  The check against the observation decides in any case.
     rows.write.mode("append").options(**parquet_options(form)).parquet(hadoop_path(folder))
     return read_metric(await_metric(observation, METRIC), start, reasons)
 
 
 def _optional(sql: str, column: str) -> str:
-    """Return the SQL of a column that Spark takes for one that may be null.
+    """Make Spark treat a column as nullable; return its SQL.
 
-    What it knows never to be, a count or a constant, it writes as REQUIRED, without levels; what it
-    has read again is OPTIONAL.  Pages of both cannot lie under one schema.
+    Spark writes a column as REQUIRED if it can prove that it has no null (a count, a constant), but
+    as OPTIONAL after a re-read.  Pages of both kinds cannot share a schema.
     """
     return f"CASE WHEN {IS_ROW} THEN {sql} END AS {name(column)}"
 
@@ -90,10 +90,10 @@ def _optional(sql: str, column: str) -> str:
 def check_rows(
     observed: ObservedRecords, files: Sequence[DataFile], start: Offsets, end: Offsets
 ) -> None:
-    """Make sure that files and observation tell the same, and only of offsets in `[start, end)`.
+    """Check that files and observation agree, and only have offsets in `[start, end)`.
 
     Raises:
-        TaskError: they do not; the batch must not count (WRITE_FAILED).
+        TaskError: they differ; the batch must not count (WRITE_FAILED).
     """
     written = merge_spans(files)
     if written != observed.kept:
@@ -115,7 +115,7 @@ def check_rows(
 
 
 def merge_spans(files: Sequence[DataFile | SegmentFile]) -> dict[TopicPartition, Kept]:
-    """Return, per partition, rows and offset bounds over all files."""
+    """Return, per partition, the rows and offset bounds over all files."""
     kept: dict[TopicPartition, Kept] = {}
     for span in (span for file in files for span in file.spans):
         partition = TopicPartition(span.topic, span.partition)

@@ -1,4 +1,4 @@
-"""Druid's expression language: what a text says.  Pure; Spark's columns are made elsewhere.
+"""Druid's expression language: parsing and translation to SQL.  Pure; Spark columns are elsewhere.
 
-Read `tree.py` (what there is), then `parse.py` (how it is written), then the package `functions`.
+Read `tree.py` (the parts), then `parse.py` (the grammar), then the package `functions`.
 """

@@ -1,4 +1,4 @@
-"""From the tree of an expression to SQL texts."""
+"""Compilation of an expression's tree to SQL texts."""
 
 import difflib
 import math
@@ -26,21 +26,21 @@ from tasks.rows.expression.value import SPARK_TYPES, Value, of_array, of_double,
 from tasks.rows.sql.text import text
 
 HEIGHT_MAX = 120
-"""Parts inside each other, operators in a row included: `a + b + c` has 3.  Spark's parser, and
-its rules, go as deep as the SQL does."""
+"""Most nested parts, operators in a row included: `a + b + c` has 3.  Spark's parser and its rules
+go as deep as the SQL does."""
 
 _Scope: TypeAlias = Mapping[str, Value]
 _TOO_MUCH = "leave parts out, or make several transforms of it"
 
 
 def compile_expression(tree: Node, fields: Callable[[str], Value]) -> Value:
-    """Return what an expression is in Spark; `fields` tells what a name stands for.
+    """Return an expression as SQL; `fields` returns the value of a name.
 
-    The SQL of a field must stand as an operand and name no column that begins with `tg_`.
+    The SQL of a field must be usable as an operand, and no column may begin with `tg_`.
 
     Raises:
-        ExpressionError: a function is not known or not given what it needs, arrays do not fit,
-            or the SQL would be too large.
+        ExpressionError: a function is unknown or gets wrong arguments, arrays do not fit, or the
+            SQL would be too large.
     """
     _check_height(tree)
     value = _Compiler(fields).value(tree, {}, 0)
@@ -51,7 +51,7 @@ def compile_expression(tree: Node, fields: Callable[[str], Value]) -> Value:
 
 
 def names_in(tree: Node) -> frozenset[str]:
-    """Return the names that stand for fields; a lambda's own are left out."""
+    """Return the names of fields, without the arguments of lambdas."""
     names: set[str] = set()
     todo: list[tuple[Node, frozenset[str]]] = [(tree, frozenset())]
     while todo:
@@ -92,7 +92,7 @@ class _Compiler:
         self._fields = fields
 
     def value(self, part: Node, scope: _Scope, depth: int) -> Value:
-        """Work out one part; `depth` counts the lambdas around it."""
+        """Compile one part; `depth` counts the lambdas around it."""
         match part:
             case Literal(value=value):
                 return _literal(value)
@@ -100,7 +100,7 @@ class _Compiler:
                 items = ", ".join(_literal_sql(value) for value in values)
                 return of_array(kind, f"CAST(array({items}) AS ARRAY<{SPARK_TYPES[kind]}>)")
             case Name(name=name):
-                # True is 1 to an expression, and false 0, whatever they are to a filter.
+                # To an expression true is 1 and false is 0, even if a filter takes them for texts.
                 computed = scope[name] if name in scope else replace(self._fields(name), truth=None)
             case Unary(operator=operator, operand=operand):
                 inner = self.value(operand, scope, depth)

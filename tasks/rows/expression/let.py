@@ -1,23 +1,23 @@
-"""SQL texts that stay small: what is used more than once is written once, and bound to a name."""
+"""Let-bindings in SQL texts: a part that is used several times is written once, under a name."""
 
 import re
 from collections.abc import Callable
 from hashlib import blake2s
 
 SQL_MAX = 60_000
-"""Characters of one SQL text; a larger one is refused."""
+"""Most characters of one SQL text; a larger text is refused."""
 
 PREFIX = "tg_"
-"""Begins each name that is bound here; no column of a frame may begin so."""
+"""Prefix of each bound name; no column of a frame may begin with it."""
 
 NESTED_MAX = 10
-"""Lambdas inside each other in one SQL text: to analyse it Spark takes twice the time for each."""
+"""Most nested lambdas in one SQL text: each level doubles the time of Spark's analysis."""
 
 CONDITIONS_MAX = 25
-"""CASEs inside each other in one SQL text.
+"""Most nested CASEs in one SQL text.
 
 Measured with sums and products of fields of no fixed type, in a heap of 512 MB: the code that
-Spark generates takes a second for 25 and all of the memory for 40.
+Spark generates takes a second for 25 levels and all of the memory for 40.
 """
 
 _SHORT = 40
@@ -26,10 +26,10 @@ _CASES = re.compile(r"'(?:[^'\\]|\\.)*'|`[^`]*`|\bCASE\b|\bEND\b", re.DOTALL)
 
 
 def let(sql: str, body: Callable[[str], str]) -> str:
-    """Return what `body` makes of `sql`; a long one that is used twice or more is bound once.
+    """Return `body(sql)`; a long `sql` that the body uses several times is bound once.
 
-    A name is made from the text it stands for, so one that is bound inside another of the same
-    name means the same.
+    A name is derived from the text that it stands for, so an inner binding of the same name has
+    the same meaning.
     """
     if len(sql) <= _SHORT:
         return body(sql)
@@ -41,7 +41,7 @@ def let(sql: str, body: Callable[[str], str]) -> str:
 
 
 def let_both(left: str, right: str, body: Callable[[str, str], str]) -> str:
-    """Return what `body` makes of two texts."""
+    """Return `body` of two SQL texts, each bound like in `let`."""
     return let(left, lambda a: let(right, lambda b: body(a, b)))
 
 
@@ -51,7 +51,7 @@ def element(depth: int, place: int = 0) -> str:
 
 
 def nested(sql: str) -> int:
-    """Return how many lambdas stand inside each other."""
+    """Return the depth of nested lambdas."""
     most, lambdas, opened = 0, 0, [0]
     for found in _SCOPES.finditer(sql):
         match found.group():
@@ -67,7 +67,7 @@ def nested(sql: str) -> int:
 
 
 def conditions(sql: str) -> int:
-    """Return how many CASEs stand inside each other."""
+    """Return the depth of nested CASEs."""
     most, depth = 0, 0
     for match in _CASES.finditer(sql):
         if match.group() == "CASE":

@@ -1,7 +1,7 @@
 """Operators between values, type by type.
 
 Source: Druid's `BinaryEvalOpExprBase` and `ExpressionTypeConversion.autoDetect`: two texts are
-texts, two longs longs, two arrays arrays, and everything else is compared and counted as doubles.
+treated as texts, two longs as longs, two arrays as arrays, and all other pairs as doubles.
 """
 
 from collections.abc import Callable
@@ -21,17 +21,17 @@ from tasks.rows.expression.value import (
 )
 
 Form = Callable[[str, str], str]
-"""From the SQL of two operands to the SQL of a result."""
+"""Turns the SQL of two operands into the SQL of a result."""
 
 INFINITY = "CAST('Infinity' AS DOUBLE)"
 NAN = "CAST('NaN' AS DOUBLE)"
 
 
 def binary(sign: str, left: Value, right: Value, at: int) -> Value:
-    """Return what an operator makes of two values.
+    """Return the result of an operator between two values.
 
     Raises:
-        ExpressionError: an array where a number is needed, or arrays that do not compare.
+        ExpressionError: an array in place of a number, or arrays that cannot be compared.
     """
     if sign in {"&&", "||"}:
         word = "and" if sign == "&&" else "or"
@@ -48,10 +48,10 @@ def binary(sign: str, left: Value, right: Value, at: int) -> Value:
 
 
 def negate(value: Value, at: int) -> Value:
-    """Return `-value`; a text has none: Druid fails the row, here it is null.
+    """Return `-value`; null for a text in a row, where Druid fails the row.
 
     Raises:
-        ExpressionError: it is an array or a text.
+        ExpressionError: the value is always an array or a text.
     """
     if value.texts and not (value.long or value.double):
         raise ExpressionError("'-' takes a number", at, "cast it: cast(x, 'DOUBLE')")
@@ -67,7 +67,7 @@ def deny(value: Value) -> Value:
 
 
 def numeric(left: Value, right: Value, whole: Form, real: Form) -> Value:
-    """Return a long of two longs, null of two texts, and a double of all others."""
+    """Return a long for two longs, null for two texts, and a double for all other pairs."""
     if not (left.texts and right.texts):
         return Value()
     long = double = None
@@ -79,7 +79,7 @@ def numeric(left: Value, right: Value, whole: Form, real: Form) -> Value:
 
 
 def divide(left: str, right: str) -> str:
-    """Return DOUBLE: `left / right` as Java divides, by zero too; Spark says null there."""
+    """Return DOUBLE: `left / right` as in Java, also by zero, where Spark returns null."""
     return let_both(
         left,
         right,
@@ -91,10 +91,10 @@ def divide(left: str, right: str) -> str:
 
 
 def compare(sign: str, left: Value, right: Value, at: int) -> str:
-    """Return BOOLEAN, null if one of the values is.
+    """Return BOOLEAN, null if one of the values is null.
 
-    Texts compare by their UTF-8 bytes, Java's by UTF-16: the order of characters beyond U+FFFF
-    and those from U+E000 on differs.  NaN equals nothing, and is more than any other number.
+    Texts compare by their UTF-8 bytes, in Java by UTF-16: characters beyond U+FFFF and those from
+    U+E000 on have another order.  NaN equals nothing, and is greater than any other number.
     """
     if not (left.texts and right.texts):
         return "CAST(NULL AS BOOLEAN)"
@@ -112,7 +112,7 @@ def compare(sign: str, left: Value, right: Value, at: int) -> str:
 
 
 def _always_alike(left: Value, right: Value) -> bool:
-    """Whether both are of one type in every row, so that none is read as a double."""
+    """Return whether both always have the same type, so that neither is read as a double."""
     shapes = (
         ({"long"}, {"string"}, {"array"}) if left.array and right.array else ({"long"}, {"string"})
     )
@@ -125,7 +125,7 @@ def _views(value: Value) -> set[str]:
 
 
 def _if_unlike(left: Value, right: Value, form: Form) -> str:
-    """Return `form` of both as doubles, null where both are longs, texts, or arrays."""
+    """Return `form` of both as doubles; null if both are longs, both texts, or both arrays."""
     alike = [
         (a, b)
         for a, b in (
@@ -153,7 +153,7 @@ def _compare_arrays(plain: Form, left: ArrayValue, right: ArrayValue, at: int) -
 
 
 def _infix(sign: str) -> Form:
-    # As calls: to find the end of a bracket, Spark's parser reads all that is in it once per level.
+    # As calls, because Spark's parser rereads the content of a plain bracket once per level.
     return lambda a, b: f"`{sign}`({a}, {b})"
 
 
@@ -174,8 +174,8 @@ def _modulo(left: str, right: str) -> str:
 
 
 def _power(left: str, right: str) -> str:
-    """Return BIGINT: a power of longs that wraps as Java's does; null below 0: Druid fails."""
-    # Squares the base once per bit of the exponent, which Druid wants to be an int.
+    """Return BIGINT: a power of longs, with Java's overflow; null below 0, where Druid fails."""
+    # Squares the base once per bit of the exponent, which in Druid must be an int.
     step = (
         "named_struct('r', CASE WHEN (shiftright({e}, tg_b) & 1L) = 1L THEN tg_p.r * tg_p.b "
         "ELSE tg_p.r END, 'b', tg_p.b * tg_p.b)"
@@ -191,8 +191,8 @@ def _power(left: str, right: str) -> str:
     )
 
 
-# Of longs, and of doubles.  Longs wrap, as Java's do.  Dividing a long by 0 is null: Druid fails
-# the row.
+# For longs, and for doubles.  Longs overflow as in Java.  Division of a long by 0 gives null, where
+# Druid fails the row.
 _ARITHMETIC: dict[str, tuple[Form, Form]] = {
     "+": (_infix("+"), _infix("+")),
     "-": (_infix("-"), _infix("-")),
@@ -212,4 +212,4 @@ _COMPARISONS: dict[str, tuple[Form, Form]] = {
 }
 
 whole_divide = _ARITHMETIC["/"][0]
-"""Divides longs; null by 0."""
+"""Divides longs; null for a division by 0."""

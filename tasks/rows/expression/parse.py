@@ -1,8 +1,8 @@
-"""From a text to a tree.  Source: Druid's grammar of expressions, `Expr.g4`.
+"""The parser: from a text to a tree.  Source: Druid's grammar of expressions, `Expr.g4`.
 
     binds most   - !    ^ (to the right)    * / %    + -    < <= > >= == !=    && ||   least
 
-As in Druid `&&` and `||` bind alike, and a sign before a number binds closer than `^`.
+As in Druid, `&&` and `||` have the same precedence, and the sign of a number precedes `^`.
 """
 
 import math
@@ -23,9 +23,9 @@ from tasks.rows.expression.tree import (
 )
 
 TEXT_MAX = 10_000
-"""Characters of one expression."""
+"""Most characters of one expression."""
 DEPTH_MAX = 100
-"""Parts inside each other; far more would end the stack of whoever walks through the tree."""
+"""Most nested parts; far more would overflow the stack of code that walks through the tree."""
 LONG_MAX = 2**63 - 1
 
 _LEVELS = (("&&", "||"), ("<", "<=", ">", ">=", "==", "!="), ("+", "-"), ("*", "/", "%"), ("^",))
@@ -34,10 +34,10 @@ _POWER = _BINDS["^"]
 
 
 def parse(text: str) -> Node:
-    """Return what a text says.
+    """Return the tree of an expression.
 
     Raises:
-        ExpressionError: it is no expression; the first place that is wrong is named.
+        ExpressionError: the text is no expression; the error has its first wrong place.
     """
     if len(text) > TEXT_MAX:
         raise ExpressionError(
@@ -66,7 +66,7 @@ class _Parser:
             raise _unexpected(self._word, "an operator, or the end")
 
     def expression(self, least: int) -> Node:
-        """Read operands and the operators between them that bind at least so closely."""
+        """Parse operands and operators, as long as an operator's precedence is at least `least`."""
         self._depth += 1
         if self._depth > DEPTH_MAX:
             raise ExpressionError(
@@ -108,7 +108,7 @@ class _Parser:
         word = self._word
         if sign.text == "-" and word.sort is Sort.LONG and int(word.text) == LONG_MAX + 1:
             self._take()
-            return Literal(sign.at, -LONG_MAX - 1)  # the one long whose positive is none
+            return Literal(sign.at, -LONG_MAX - 1)  # the one long without a positive counterpart
         self._depth += 1
         if self._depth > DEPTH_MAX:
             raise ExpressionError("too many signs in a row", sign.at, f"use {DEPTH_MAX} at most")
@@ -225,7 +225,7 @@ def _kind_named(word: Token) -> ElementType:
 
 
 def _kind_of(values: list[Scalar]) -> ElementType:
-    """Of an array without a type: Druid's grammar takes an empty one for strings."""
+    """The type of an array without a prefix: in Druid's grammar an empty one has strings."""
     held = [value for value in values if value is not None]
     if not held or any(isinstance(value, str) for value in held):
         return ElementType.STRING

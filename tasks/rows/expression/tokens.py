@@ -1,4 +1,4 @@
-"""The words of an expression.  Source: Druid's grammar of expressions, `Expr.g4`."""
+"""The lexer: the tokens of an expression.  Source: Druid's grammar of expressions, `Expr.g4`."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from tasks.rows.expression.errors import ExpressionError
 
 
 class Sort(Enum):
-    """What kind of word it is."""
+    """The kind of a token."""
 
     LONG = auto()
     DOUBLE = auto()
@@ -24,7 +24,7 @@ class Sort(Enum):
 
 @dataclass(frozen=True)
 class Token:
-    """One word; `text` is what it means: a string without its quotes."""
+    """One token; `text` is its meaning: a string without its quotes."""
 
     sort: Sort
     text: str
@@ -58,10 +58,10 @@ _FIXES = {
 
 
 def tokens(text: str) -> Iterator[Token]:
-    """Yield the words of a text, and an END.
+    """Yield the tokens of a text, and an END.
 
     Raises:
-        ExpressionError: something that is no word.
+        ExpressionError: a character that begins no token.
     """
     at = 0
     while at < len(text):
@@ -83,7 +83,7 @@ def tokens(text: str) -> Iterator[Token]:
 
 
 def _unquoted(word: str, at: int) -> str:
-    halves = re.sub(_ESCAPE, _meant, word[1:-1])  # Java writes what is beyond \\uffff as two
+    halves = re.sub(_ESCAPE, _meant, word[1:-1])  # Java writes a character beyond \\uffff as two
     try:
         return halves.encode("utf-16-be", "surrogatepass").decode("utf-16-be")
     except UnicodeDecodeError as error:

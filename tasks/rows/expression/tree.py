@@ -1,4 +1,4 @@
-"""The parts of an expression; equal parts of equal texts are equal, wherever they stand."""
+"""The tree of an expression; parts of equal text are equal, wherever they are in an expression."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -17,10 +17,10 @@ class ElementType(StrEnum):
 
 @dataclass(frozen=True)
 class Node:
-    """Something of an expression."""
+    """A part of an expression."""
 
     at: int = field(compare=False)
-    """Characters of the text before it."""
+    """Number of characters before the part in the text."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class ArrayLiteral(Node):
 
 @dataclass(frozen=True)
 class Name(Node):
-    """A field, or what a lambda is called with."""
+    """A field, or an argument of a lambda."""
 
     name: str
 
@@ -64,7 +64,7 @@ class Binary(Node):
 
 @dataclass(frozen=True)
 class Lambda(Node):
-    """What `map`, `filter` and their like do with each element."""
+    """The function that `map`, `filter` and the like apply to each element."""
 
     names: tuple[str, ...]
     body: Node
@@ -72,7 +72,7 @@ class Lambda(Node):
 
 @dataclass(frozen=True)
 class Call(Node):
-    """A function and what it is given; a lambda comes first."""
+    """A function call with its arguments; a lambda is the first argument."""
 
     function: str
     arguments: tuple[Node, ...]

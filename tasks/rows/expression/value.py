@@ -1,10 +1,10 @@
-"""What a part of an expression is, in Spark.
+"""Values: the SQL of a part of an expression, one text per possible type.
 
-A JSON field's type is known only per row, so a value is several SQL texts, one per type; in each
-row at most one of them is not null.  Every text stands as an operand wherever it is put.
-Brackets are those of calls: `coalesce(a OR b)` for `(a OR b)`.  To find the end of a plain one
+The type of a JSON field is known only per row.  So a value has several SQL texts, one per type, and
+in each row at most one of them is not null.  Each text can be used as an operand anywhere.
+Brackets are those of calls: `coalesce(a OR b)` for `(a OR b)`.  To find the end of a plain bracket,
 Spark's parser reads ahead at each level: ten levels take seconds, twenty do not end.
-Source: Druid's `ExprEval` for what a value of one type is as another.
+Source: Druid's `ExprEval` for conversions between types.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,10 +20,10 @@ SPARK_TYPES = {
     ElementType.DOUBLE: "DOUBLE",
     ElementType.STRING: "STRING",
 }
-"""Spark's type of an element."""
+"""Element type -> Spark's type."""
 
 _WHOLE = text(r"\A[+-]?[0-9]+\z")
-# What Guava's Doubles.tryParse takes, less the hexadecimal forms.
+# The numbers that Guava's Doubles.tryParse accepts, without the hexadecimal forms.
 _NUMBER = text(r"\A[+-]?(NaN|Infinity|([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?[fFdD]?)\z")
 
 
@@ -34,24 +34,24 @@ class ArrayValue:
     kind: ElementType
     sql: str
     variant: str | None = field(default=None, compare=False)
-    """VARIANT: the list of JSON that it was, which says more than `sql` does; None: it was none."""
+    """VARIANT: the original JSON list, which has more types than `sql`; None: it was not JSON."""
     known_shape: str | None = field(default=None, compare=False)
-    """STRING: what `schema_of_variant` says of it, if that is worked out already."""
+    """STRING: the result of `schema_of_variant` for the list, if it is known already."""
 
     @property
     def there(self) -> str:
-        """BOOLEAN: whether it is not null."""
+        """BOOLEAN: whether the array is not null."""
         return f"({self.variant or self.sql}) IS NOT NULL"
 
     @property
     def shape(self) -> str:
-        """STRING: what `schema_of_variant` says of the list of JSON that it was."""
+        """STRING: the result of `schema_of_variant` for the original JSON list."""
         return self.known_shape or f"schema_of_variant({self.variant})"
 
 
 @dataclass(frozen=True)
 class Value:
-    """SQL texts of which at most one is not null in a row; `Value()` is null always."""
+    """SQL texts, of which at most one is not null in a row; `Value()` is always null."""
 
     long: str | None = None
     """BIGINT; None: never a long."""
@@ -63,21 +63,21 @@ class Value:
     json: str | None = None
     """Nested data (`COMPLEX<json>`) as JSON text: STRING"""
     number: str | None = field(default=None, compare=False)
-    """DOUBLE: what all of it is as a number, if a caller has worked that out already."""
+    """DOUBLE: the whole value as a number, if a caller has computed it already."""
     truth: str | None = field(default=None, compare=False)
-    """STRING: `true` or `false` where the long is a boolean's; expressions never see it."""
+    """STRING: `true` or `false` if the long stands for a boolean; expressions never see it."""
     digits: str | None = field(default=None, compare=False)
-    """STRING: the number as it was written where the double, beyond 2^53, stands for several."""
+    """STRING: the original digits of a number beyond 2^53, where a double is not exact."""
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """All of its SQL texts."""
+        """All SQL texts of the value."""
         held = (self.long, self.double, self.string, self.array and self.array.sql, self.json)
         return tuple(sql for sql in held if sql)
 
     @property
     def is_array(self) -> bool:
-        """Whether it is an array or null, and never anything else."""
+        """Whether the value is always an array or null."""
         return self.array is not None and len(self.texts) == 1
 
 
@@ -102,12 +102,12 @@ def of_array(kind: ElementType, sql: str) -> Value:
 
 
 def of_truth(sql: str) -> Value:
-    """Make a value of a BOOLEAN: as in Druid the long 1 or 0."""
+    """Make a value of a BOOLEAN: the long 1 or 0, as in Druid."""
     return Value(long=f"CAST({sql} AS BIGINT)")
 
 
 def of_kind(kind: ElementType, sql: str) -> Value:
-    """Make a value of an element of an array."""
+    """Make a value of an array's element."""
     match kind:
         case ElementType.LONG:
             return of_long(sql)
@@ -129,7 +129,7 @@ def as_kind(value: Value, kind: ElementType) -> str:
 
 
 def as_string(value: Value) -> str:
-    """Return STRING: numbers as Java writes them, an array of one as its element."""
+    """Return STRING: numbers in Java's notation, an array of one as its element."""
     alternatives = [sql for sql in (value.truth, value.digits) if sql]
     alternatives += [f"CAST({sql} AS STRING)" for sql in (value.long, value.double) if sql]
     alternatives += [sql for sql in (value.string, value.json) if sql]
@@ -139,7 +139,7 @@ def as_string(value: Value) -> str:
 
 
 def as_long(value: Value) -> str:
-    """Return BIGINT: doubles cut; what no long is, and texts that are no number, null."""
+    """Return BIGINT: doubles truncated; null for other numbers, and for texts without one."""
     alternatives = [value.long] if value.long else []
     if value.digits:
         alternatives.append(_cut(value.digits))
@@ -153,7 +153,7 @@ def as_long(value: Value) -> str:
 
 
 def as_double(value: Value) -> str:
-    """Return DOUBLE: texts that are no number null."""
+    """Return DOUBLE; null for a text that is no number."""
     if value.number:
         return value.number
     alternatives = [f"CAST({value.long} AS DOUBLE)"] if value.long else []
@@ -167,9 +167,9 @@ def as_double(value: Value) -> str:
 
 
 def as_truth(value: Value) -> str:
-    """Return BOOLEAN: a number over 0, or the text `true`; null is null, other things false."""
+    """Return BOOLEAN: true for a number over 0 or the text `true`, null for null, else false."""
     alternatives = [f"`>`({value.long}, 0L)"] if value.long else []
-    if value.double:  # to Spark NaN is more than any number
+    if value.double:  # to Spark NaN is greater than any number
         alternatives.append(let(value.double, lambda x: f"coalesce({x} > 0D AND NOT isnan({x}))"))
     if value.string:
         alternatives.append(f"`=`(lower({value.string}), 'true')")
@@ -190,7 +190,7 @@ def as_truth(value: Value) -> str:
 
 
 def as_json(value: Value) -> str:
-    """Return STRING: the value as JSON text; null is null."""
+    """Return STRING: the value as JSON text; null for null."""
     alternatives = [f"CAST({value.long} AS STRING)"] if value.long else []
     if value.digits:
         alternatives.append(value.digits)
@@ -215,7 +215,7 @@ def as_json(value: Value) -> str:
 
 
 def quoted(sql: str) -> str:
-    """Return the SQL of a text as JSON writes it."""
+    """Return the SQL of a text in JSON's notation."""
     return let(
         f"to_json(array({sql}))",
         lambda j: f"CASE WHEN {sql} IS NOT NULL THEN substr({j}, 2, length({j}) - 2) END",
@@ -223,9 +223,9 @@ def quoted(sql: str) -> str:
 
 
 def as_array(value: Value, kind: ElementType | None = None) -> ArrayValue:
-    """Return a value as an array; one of another type is the only element.
+    """Return a value as an array; a value of another type becomes the only element.
 
-    `kind`: what its elements become; None: what they are, texts if that differs by row.
+    `kind`: the type of the elements; None: their own type, or texts if that differs by row.
     """
     wanted = kind or element_kind(value)
     alternatives = [cast_array(value.array, wanted).sql] if value.array else []
@@ -241,7 +241,7 @@ def as_array(value: Value, kind: ElementType | None = None) -> ArrayValue:
 
 
 def element_kind(value: Value) -> ElementType:
-    """Return the type of an array that is made of a value."""
+    """Return the element type of an array that is made of a value."""
     if value.array:
         return value.array.kind
     if value.string or value.json or not value.texts:
@@ -250,7 +250,7 @@ def element_kind(value: Value) -> ElementType:
 
 
 def cast_array(array: ArrayValue, kind: ElementType) -> ArrayValue:
-    """Return an array with each element of another type; what cannot be is null."""
+    """Return an array with another element type; an element that cannot be converted is null."""
     if array.kind is kind:
         return array
     if array.kind is ElementType.STRING:
@@ -262,17 +262,17 @@ def cast_array(array: ArrayValue, kind: ElementType) -> ArrayValue:
 
 
 def is_null(value: Value) -> str:
-    """Return BOOLEAN, never null: whether it is null."""
+    """Return BOOLEAN, never null: whether the value is null."""
     return f"coalesce({' AND '.join(f'isnull({sql})' for sql in value.texts) or 'true'})"
 
 
 def is_there(value: Value) -> str:
-    """Return BOOLEAN, never null: whether it is not null."""
+    """Return BOOLEAN, never null: whether the value is not null."""
     return f"coalesce({' OR '.join(f'isnotnull({sql})' for sql in value.texts) or 'false'})"
 
 
 def first(texts: Sequence[str], kind: str) -> str:
-    """Return the one of several texts that is not null; without any, a null of a Spark type."""
+    """Return the one of several texts that is not null; without texts, a null of a Spark type."""
     if not texts:
         return f"CAST(NULL AS {kind})"
     return texts[0] if len(texts) == 1 else f"coalesce({', '.join(texts)})"
@@ -307,15 +307,15 @@ def choose(branches: Sequence[tuple[str, Value]], otherwise: Value, at: int) -> 
 
 
 def without_array(value: Value) -> Value:
-    """Return a value that is null where it is an array."""
+    """Return a value that is null if it is an array."""
     return replace(value, array=None, number=None)
 
 
 def common_kind(kinds: Sequence[ElementType], at: int) -> ElementType | None:
-    """Return a type for elements of several arrays; None if there are no arrays.
+    """Return a common element type of several arrays; None if there are no arrays.
 
     Raises:
-        ExpressionError: texts here and numbers there.
+        ExpressionError: some have texts and others numbers.
     """
     distinct = set(kinds)
     if ElementType.STRING in distinct and len(distinct) > 1:
@@ -327,17 +327,17 @@ def common_kind(kinds: Sequence[ElementType], at: int) -> ElementType | None:
 
 
 def whole_of_double(sql: str) -> str:
-    """Return BIGINT: a double, cut; null if no long is that: NaN, and what is not below 2^63.
+    """Return BIGINT: a double, truncated; null for NaN, and from 2^63 on, which no long holds.
 
-    Below 0 the bound itself is none either: whole numbers that lie just beyond it are as doubles
-    the bound.  `sql` stands in the result once.
+    -2^63 is null as well, because whole numbers just below it are the same double.  The result
+    contains `sql` once.
     """
-    # Even a cast that may fail takes 2^63 for the largest long.  The steps go beyond both ends.
+    # Even a cast that may fail turns 2^63 into the largest long.  The steps overflow at both ends.
     return f"try_add(try_subtract(try_add(TRY_CAST({sql} AS BIGINT), 1L), 2L), 1L)"
 
 
 def long_of_text(sql: str) -> str:
-    """Return BIGINT: the number that a text writes, cut; null if it writes none, or no long."""
+    """Return BIGINT: the number in a text, truncated; null if there is none, or it is no long."""
     return let(
         sql,
         lambda t: (
@@ -349,8 +349,8 @@ def long_of_text(sql: str) -> str:
 
 
 def double_of_text(sql: str) -> str:
-    """Return DOUBLE: the number that a text writes; null if it writes none."""
-    # To Druid `true` and `false` are numbers too.  Spark's cast alone takes blanks and `inf`.
+    """Return DOUBLE: the number in a text; null if there is none."""
+    # To Druid `true` and `false` are numbers too.  Spark's cast also accepts blanks and `inf`.
     return let(
         sql,
         lambda t: (
@@ -361,7 +361,7 @@ def double_of_text(sql: str) -> str:
 
 
 def _decimal(text_sql: str) -> str:
-    # Twenty digits before the point hold each long; a double would hold 15 to 17 in all.
+    # Twenty digits before the point hold every long; a double would hold 15 to 17 in all.
     return f"CAST({text_sql} AS DECIMAL(38, 18))"
 
 
@@ -370,7 +370,7 @@ def _cut(text_sql: str) -> str:
 
 
 def _only(array: ArrayValue) -> Value:
-    """Return the element of an array of one; null for others."""
+    """Return the element of an array of one; null for other arrays."""
     one = let(array.sql, lambda a: f"CASE WHEN array_size({a}) = 1 THEN get({a}, 0) END")
     return of_kind(array.kind, one)
 

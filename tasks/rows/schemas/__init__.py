@@ -1,1 +1,1 @@
-"""Avro and Protobuf schemas as rules for rows, pure."""
+"""Parsing and translation of Avro and Protobuf schemas, pure."""

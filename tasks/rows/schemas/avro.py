@@ -1,11 +1,10 @@
-"""Schemas of Avro records, read and bounded.  Pure.
+"""Parsing of Avro schemas, with bounds on their size.  Pure.
 
-    JSON text ─► checked, names resolved ─► a tree of types ─► what Spark is told (`avro_sql`)
+    JSON text ─► checked, names resolved ─► a tree of types ─► Spark's schema (`avro_sql`)
 
-Names and order of fields, symbols and branches are kept; documentation, defaults, aliases and
-logical types mean nothing to the bytes of a record and are dropped: a record is read by the
-schema that it was written with, and a logical type is the plain value beneath it.
-
+Names and order of fields, symbols and branches are kept.  Documentation, defaults, aliases and
+logical types are dropped, because they do not change the bytes of a record: a record is decoded
+with the schema of its writer, and a logical type is the plain value beneath it.
 Source: the specification of Apache Avro 1.12, "Schema Declaration".
 """
 
@@ -15,13 +14,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 TEXT_MAX = 500_000
-"""Characters of a schema."""
+"""Most characters of a schema."""
 TYPES_MAX = 2_000
-"""Types in one schema, each counted where it is used."""
+"""Most types in one schema, each counted at each use."""
 DEPTH_MAX = 30
-"""Levels of types within types."""
+"""Most levels of nested types."""
 FIXED_MAX = 65_536
-"""Bytes of a fixed."""
+"""Most bytes of a fixed."""
 
 SCALARS = frozenset({"null", "boolean", "int", "long", "float", "double", "string"})
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
@@ -30,19 +29,19 @@ _SHOWN_MAX = 60
 
 
 class AvroSchemaError(Exception):
-    """A text is no schema, or one that cannot be read; the message says where and why."""
+    """A text is no schema, or an unsupported one; the message says where and why."""
 
 
 @dataclass(frozen=True)
 class Scalar:
-    """A type without parts, by Avro's name of it."""
+    """A type without parts, with Avro's name for it."""
 
     kind: str
 
 
 @dataclass(frozen=True)
 class BinaryType:
-    """Bytes: so many of them (a fixed, which has a name), or any number."""
+    """Bytes: a fixed number of them (a fixed, which has a name), or any number."""
 
     name: str = "bytes"
     size: int | None = None
@@ -50,7 +49,7 @@ class BinaryType:
 
 @dataclass(frozen=True)
 class Enumeration:
-    """One of some names."""
+    """One of several names."""
 
     name: str
     symbols: tuple[str, ...]
@@ -65,7 +64,7 @@ class Array:
 
 @dataclass(frozen=True)
 class Map:
-    """Texts, each with a value."""
+    """A map from texts to values."""
 
     values: "AvroType"
 
@@ -78,7 +77,7 @@ class Union:
 
     @property
     def valued(self) -> tuple["AvroType", ...]:
-        """The branches but for null."""
+        """The branches other than null."""
         return tuple(branch for branch in self.branches if branch != Scalar("null"))
 
 
@@ -94,10 +93,10 @@ AvroType = Scalar | BinaryType | Enumeration | Array | Map | Union | Record
 
 
 def read_schema(text: str, references: Sequence[str] = ()) -> Record:
-    """Read the schema of records; `references` are schemas whose names it uses, in order.
+    """Parse the schema of records; `references` are the schemas that it refers to, in order.
 
     Raises:
-        AvroSchemaError: it is no schema, not one of a record, recursive or too large.
+        AvroSchemaError: the text is no schema, not one of a record, recursive or too large.
     """
     reader = _Reader({})
     for reference in references:
@@ -109,7 +108,7 @@ def read_schema(text: str, references: Sequence[str] = ()) -> Record:
 
 
 def name_of(kind: AvroType) -> str:
-    """Return what a branch of a union is called."""
+    """Return the name of a type as a branch of a union."""
     match kind:
         case Scalar(kind=name) | BinaryType(name=name) | Enumeration(name=name) | Record(name=name):
             return name
@@ -122,7 +121,7 @@ def name_of(kind: AvroType) -> str:
 
 
 def may_be_flat(kind: AvroType) -> bool:
-    """Tell whether a type has values that are neither nested nor null: scalars, lists of them."""
+    """Return whether a type has flat values: scalars, or lists of them."""
     match kind:
         case Record() | Map() | Scalar(kind="null"):
             return False
@@ -145,7 +144,7 @@ def _parsed(text: str) -> object:
 
 @dataclass
 class _Reader:
-    """Reads one schema; `named` has its named types by their full name, None: not whole yet."""
+    """Parses one schema; `named` has its named types by full name, None while one is incomplete."""
 
     named: dict[str, AvroType | None]
     types: int = 0
@@ -176,7 +175,7 @@ class _Reader:
             return self._counted(BinaryType(), place)
         full = name if "." in name or not space else f"{space}.{name}"
         if full not in self.named:
-            full = name  # a name of no namespace is seen from within one, as Java's reader has it
+            full = name  # as in Java's parser, a name without a namespace is visible within one
         if full not in self.named:
             raise _at(place, f"names the type {_shown(name)}, which is not declared before it")
         known = self.named[full]
@@ -215,7 +214,7 @@ class _Reader:
                 return Array(items)
             case "map":
                 return Map(self.read(schema.get("values"), space, (*place, "values")))
-            case str() | list() | dict() as inner:  # a type with properties, such as a logical one
+            case str() | list() | dict() as inner:  # a type with properties, such as a logical type
                 return self.read(inner, space, (*place, "type"))
             case _:
                 raise _at(place, "is an object without a type")
@@ -261,7 +260,7 @@ class _Reader:
     def _declare(
         self, schema: dict[str, object], space: str, place: tuple[str, ...]
     ) -> tuple[str, str, str]:
-        """Return the short and the full name of a named type, and the namespace within it."""
+        """Return the short and the full name of a named type, and the namespace inside the type."""
         given, own = schema.get("name"), schema.get("namespace", space)
         if not isinstance(given, str) or not isinstance(own, str):
             raise _at(place, "needs a name")
@@ -306,7 +305,7 @@ def _depth(kind: AvroType) -> int:
 
 
 def _bytes_min(kind: AvroType) -> int:
-    """Return the fewest bytes that a value of a type takes, or 1 for any more."""
+    """Return the fewest bytes of a value of a type, where 1 stands for any more."""
     match kind:
         case Scalar(kind="null"):
             return 0

@@ -1,17 +1,17 @@
-"""What Spark is told of an Avro schema, and the SQL from a decoded record to its JSON.  Pure.
+"""Translation of an Avro schema to Spark's, and the SQL from a decoded record to its JSON.  Pure.
 
     bytes + MARK ─► from_avro by `spark_schema` ─► {v: the record, e: MARK} ─► `json_sql` of v
 
-Spark ignores what follows a record and takes half of one that ends early for none; the mark
-behind the record tells both: it is read whole, at its place, only if the record ends where its
-bytes end.  Spark is told no name of the user's (fields are `f0`, `f1`, ...): Avro's bytes hold
-none, and a name that Spark or SQL reads in a way of its own cannot be there.  Nor is it told of
-lists of doubles, but of records of one double each, whose bytes are the same: Avro 1.12.0, which
-Spark 4.0 ships, rounds lists of doubles to single precision (AVRO-4110).
+Spark ignores bytes behind a record, and decodes a truncated record to null.  The mark behind the
+record detects both: the mark is read intact only if the record ends where its bytes end.  The
+schema for Spark has no user's name (fields are `f0`, `f1`, ...): Avro's bytes have no names, and
+Spark or SQL could misread one.  For a list of doubles it has a list of records of one double each,
+with the same bytes, because Avro 1.12.0, which Spark 4.0 ships, rounds lists of doubles to single
+precision (AVRO-4110).
 
-A text that is no UTF-8 makes its record none: its JSON would have another text in its place.
-Numbers stay exact; NaN and the infinities are texts, for JSON has no word for them; bytes are
-base64 or text; a map's keys are sorted, for Avro's order is that of whatever was read before.
+A record with a text that is no UTF-8 is invalid, because its JSON would have a different text.
+Numbers stay exact.  NaN and the infinities become texts, because JSON lacks them.  Bytes become
+base64 or text.  A map's keys are sorted, because their order in Avro depends on earlier reads.
 """
 
 import json
@@ -33,26 +33,26 @@ from tasks.rows.schemas.avro import (
 from tasks.rows.sql.text import text
 
 MARK = bytes.fromhex("ff91c3a755e80b3d6c2f94d1087ab6fe")
-"""Its first byte is not in it again, so no part of it can be taken for its beginning.  What
-follows a record is told from it unless it begins with this very mark, which none does by chance."""
+"""Its first byte occurs only once, so no part of the mark looks like its beginning.  No bytes
+behind a record are equal to this mark by chance."""
 
 _WITH_NULLS = "map('ignoreNullFields', 'false')"
 _MERGED = ({"int", "long"}, {"float", "double"})
-"""What Spark makes one type of, when a union has these and nothing else."""
+"""The branches that Spark merges into one type, if a union has only these."""
 
 
 @dataclass(frozen=True)
 class Written:
-    """How values without a word in JSON are written."""
+    """The form of values that JSON has no notation for."""
 
     binary_as_string: bool = False
-    """Bytes are UTF-8 text, what is none of it replaced; else base64."""
+    """Bytes become UTF-8 text, with invalid ones replaced; else base64."""
     unions_by_type: bool = False
-    """A value of a union of several types is an object, its one key the name of its type."""
+    """A value of a union of several types becomes an object, whose one key is the type's name."""
 
 
 def spark_schema(record: Record) -> str:
-    """Return the schema, as JSON, by which `from_avro` reads a record and the mark after it."""
+    """Return the schema, as JSON, by which `from_avro` decodes a record and the mark behind it."""
     names = count()
     fields = [
         {"name": "v", "type": _to_json(record, names)},
@@ -62,24 +62,24 @@ def spark_schema(record: Record) -> str:
 
 
 def from_avro_sql(record: Record, value: str) -> str:
-    """Return the SQL of the decoded struct of a binary `value`; its `e` is null for no record."""
+    """Return the SQL of the decoded struct of a binary `value`; `e` is null for an invalid one."""
     marked = f"concat({value}, X'{MARK.hex()}')"
     return f"from_avro({marked}, {text(spark_schema(record))}, map('mode', 'PERMISSIVE'))"
 
 
 def json_sql(record: Record, place: str, written: Written) -> str:
-    """Return the SQL of the JSON text of a decoded record at `place`, which is not null."""
+    """Return the SQL of the JSON text of a decoded record at `place`, which must not be null."""
     return _Writer(written).json(record, place)
 
 
 def no_text_sql(record: Record, place: str) -> str:
-    """Return the SQL of whether a text in a decoded record at `place` is no UTF-8; never null."""
+    """Return the SQL of whether a decoded record at `place` has a non-UTF-8 text; never null."""
     found = _no_text(record, place, count())
     return "false" if found is None else f"coalesce({found}, false)"
 
 
 def _no_text(kind: AvroType, place: str, names: Iterator[int]) -> str | None:
-    """Return it of a value; None: there is no text in it."""
+    """Return the same for a value of any type; None: it has no text."""
     match kind:
         case Scalar(kind="string"):
             return f"NOT is_valid_utf8({place})"
@@ -126,7 +126,7 @@ def _to_json(kind: AvroType, names: Iterator[int]) -> object:
         case Union(branches=branches):
             branch_schemas = [_to_json(branch, names) for branch in branches]
             if {name_of(branch) for branch in kind.valued} in _MERGED:
-                # One more branch, which no value can have, keeps the two apart.
+                # One more branch, which no value can have, keeps Spark from merging the two.
                 branch_schemas.append({"type": "enum", "name": f"n{next(names)}", "symbols": []})
             return branch_schemas
         case Record(fields=fields):
@@ -137,7 +137,7 @@ def _to_json(kind: AvroType, names: Iterator[int]) -> object:
 
 
 def _is_mixed(kind: AvroType) -> bool:
-    """Whether a value has a union of several types in it: no one type of Spark's holds it."""
+    """Return whether a type contains a union of several types, for which Spark has no one type."""
     match kind:
         case Union(branches=branches):
             return len(kind.valued) > 1 or any(_is_mixed(branch) for branch in branches)
@@ -155,7 +155,7 @@ class _Writer:
     _numbers: Iterator[int] = field(default_factory=count)
 
     def json(self, kind: AvroType, place: str) -> str:
-        """Return the SQL of the JSON text of a value; it is never null, a null is `null`."""
+        """Return the SQL of the JSON text of a value; never null: a null becomes `null`."""
         found = self._mixed(kind, place) if _is_mixed(kind) else self._plain(kind, place)
         return f"CASE WHEN {place} IS NULL THEN 'null' ELSE {found} END"
 
@@ -169,7 +169,7 @@ class _Writer:
                 return f"to_json({self._value(kind, place)}, {_WITH_NULLS})"
             case Union() if len(kind.valued) == 1:
                 return self._plain(kind.valued[0], place)
-            case _:  # a list of one has the text between its brackets
+            case _:  # the JSON of a list of one contains the value's text in brackets
                 one = self._variable()
                 listed = f"array(to_json(array({self._value(kind, place)}), {_WITH_NULLS}))"
                 return f"transform({listed}, {one} -> substring({one}, 2, length({one}) - 2))[0]"
@@ -206,7 +206,7 @@ class _Writer:
         return f"CASE {' '.join(cases)} ELSE 'null' END"
 
     def _record(self, kind: Record, place: str) -> str:
-        """Write each field with such a union, and then all others in one go."""
+        """Write each field with such a union separately, and then all others at once."""
         places = [(name, inner, f"{place}.f{n}") for n, (name, inner) in enumerate(kind.fields)]
         parts = ["'{'"]
         for name, inner, where in places:
@@ -241,7 +241,7 @@ class _Writer:
                 return f"map_from_entries({entries})"
             case Union():
                 inner = self._value(kind.valued[0] if kind.valued else Scalar("null"), place)
-                # Without this a record that is null would be one of nulls.
+                # Without this a null record would become a record of nulls.
                 there = f"CASE WHEN {place} IS NOT NULL THEN {inner} END"
                 return inner if inner == place else there
             case Record(fields=fields):
@@ -255,7 +255,7 @@ class _Writer:
 
     def _entries(self, place: str) -> str:
         one, other = self._variable(), self._variable()
-        order = f"CASE WHEN {one}.key < {other}.key THEN -1 ELSE 1 END"  # a map has a key once
+        order = f"CASE WHEN {one}.key < {other}.key THEN -1 ELSE 1 END"  # each key occurs once
         return f"array_sort(map_entries({place}), ({one}, {other}) -> {order})"
 
     def _variable(self) -> str:
@@ -263,5 +263,5 @@ class _Writer:
 
 
 def _opened(name: str) -> str:
-    """Return how the JSON of an object begins, up to the value of its first key."""
+    """Return the beginning of an object's JSON, up to the value of its first key."""
     return f"{{{json.dumps(name)}:"

@@ -1,9 +1,9 @@
-"""Descriptors of Protobuf messages, read and bounded.  Pure.
+"""Parsing of Protobuf descriptors, with bounds on their size.  Pure.
 
     base64 ─► a set of files ─► those that the message needs, each behind its imports ─► checked
 
-What the files of google/protobuf declare is taken from the library, not from the set: their
-messages have a form of their own in JSON, so they must be what they are called.
+The files of google/protobuf come from the library, not from the set.  Their messages have a special
+form in JSON, so they must be the real ones.
 
 Source: descriptor.proto of Protocol Buffers; its documentation, "ProtoJSON Format".
 """
@@ -25,12 +25,12 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import DecodeError
 
 TEXT_MAX = 500_000
-"""Characters of a set of files in base64."""
+"""Most characters of a set of files in base64."""
 FILES_MAX = 200
 MESSAGES_MAX = 2_000
-"""Types of messages in one set, those within others and of maps included."""
+"""Most message types in one set, nested ones and those of maps included."""
 NAME_MAX = 200
-"""Characters in the name of a field or of an enum's value."""
+"""Most characters in the name of a field or of an enum's value."""
 SET_HINT = "protoc --include_imports --descriptor_set_out=FILE"
 
 _DEPTH_MAX = 30
@@ -38,7 +38,7 @@ _SHOWN_MAX = 60
 _NAMES_SHOWN = 5
 _KEPT = 64
 _EDITION_MAX = descriptor_pb2.EDITION_2023
-"""The newest that the runtime in Spark reads."""
+"""The newest edition that the Protobuf runtime in Spark supports."""
 _VERIFY = descriptor_pb2.FeatureSet.Utf8Validation.VERIFY
 _OWN_SPACE = "google.protobuf."
 _NAMES_OF_ALL = (
@@ -52,22 +52,22 @@ _WELL_KNOWN: Mapping[str, FileDescriptor] = {
 
 
 class ProtobufSchemaError(Exception):
-    """A text is no set of files, or one that cannot be read; the message says where and why."""
+    """A text is no set of files, or an unsupported one; the message says where and why."""
 
 
 @dataclass(frozen=True)
 class Messages:
-    """What records are read by."""
+    """The descriptors with which records are decoded."""
 
     files: bytes
-    """A FileDescriptorSet, each file behind those that it imports."""
+    """A FileDescriptorSet, with each file behind its imports."""
     message: str
-    """Full name of a message of the last file; empty: each record says which one it is."""
+    """Full name of a message of the last file; empty: each record names its message."""
 
 
 @contextmanager
 def _of_text() -> Iterator[None]:
-    """Refuse names of bytes that are no text: the library finds them where they are read."""
+    """Refuse names that are no UTF-8; the library fails only when it reads them."""
     try:
         yield
     except UnicodeDecodeError:
@@ -77,12 +77,13 @@ def _of_text() -> Iterator[None]:
 @lru_cache(maxsize=_KEPT)
 @_of_text()
 def read_descriptors(text: str, message: str | None = None) -> Messages:
-    """Read a FileDescriptorSet in base64; `message` may be a full name or the end of one.
+    """Parse a FileDescriptorSet in base64; `message` is a full name or the end of one.
 
-    Without it, the only message of the files that no other file imports is meant.
+    Without `message`, the set's only message in a file that no other file imports is used.
 
     Raises:
-        ProtobufSchemaError: it is no such set, too large, lacks an import or has no such message.
+        ProtobufSchemaError: the text is no such set, is too large, or lacks an import or the
+            message.
     """
     held = FileDescriptorSet()
     _parse(held, text)
@@ -97,10 +98,10 @@ def read_descriptors(text: str, message: str | None = None) -> Messages:
 
 @_of_text()
 def read_registered(text: str, references: Sequence[tuple[str, str]]) -> Messages:
-    """Read a FileDescriptorProto in base64, and those that it imports, by the names of imports.
+    """Parse a FileDescriptorProto in base64, and its imports, which are given by name.
 
     Raises:
-        ProtobufSchemaError: it is none (the text of a file .proto is none), or cannot be read.
+        ProtobufSchemaError: the text is none (a .proto source is none), or is unsupported.
     """
     files: dict[str, FileDescriptorProto] = {}
     for name, held in references:
@@ -126,7 +127,7 @@ def _parse(held: FileDescriptorSet | FileDescriptorProto, text: str) -> None:
 
 
 def _chosen(files: Mapping[str, FileDescriptorProto], wanted: str | None) -> tuple[str, str]:
-    """Return the full name of the message that is meant, and its file."""
+    """Return the full name of the wanted message, and its file."""
     own = [file for file in files.values() if file.name not in _WELL_KNOWN]
     if wanted is None:
         imported = {name for file in files.values() for name in file.dependency}
@@ -175,7 +176,7 @@ def _names(message: descriptor_pb2.DescriptorProto, space: str, depth: int) -> I
 
 
 def _checked(home: str, files: Mapping[str, FileDescriptorProto]) -> bytes:
-    """Return the set of what a file needs, itself the last, once the library has taken it."""
+    """Return the set of the files that `home` needs, `home` last, after a check by the library."""
     ordered = _ordered(home, files)
     pool, held = DescriptorPool(), FileDescriptorSet()
     messages = 0
@@ -210,9 +211,9 @@ def _raw(name: str, files: Mapping[str, FileDescriptorProto]) -> bytes:
 
 
 def _check_texts(file: FileDescriptorProto) -> None:
-    """Let a text that is no UTF-8 make its message none, whatever the file says of it.
+    """Make a message invalid if it has a text that is no UTF-8, whatever the file says.
 
-    Else Java would replace what is none of it, and the row would have a text that nobody sent.
+    Otherwise Java would replace invalid bytes, and the row would have a text that nobody sent.
     """
     if file.syntax != "editions":
         file.options.java_string_check_utf8 = True
@@ -229,7 +230,7 @@ def _check_texts(file: FileDescriptorProto) -> None:
 
 
 def _ordered(home: str, files: Mapping[str, FileDescriptorProto]) -> list[str]:
-    """Return a file and all that it imports, directly or not, each behind its imports."""
+    """Return a file and all its imports, direct or not, each behind its own imports."""
     done: dict[str, bool] = {}
     waiting = [(home, "")]
     while waiting:
@@ -237,9 +238,9 @@ def _ordered(home: str, files: Mapping[str, FileDescriptorProto]) -> list[str]:
         if done.get(name):
             waiting.pop()
             continue
-        if name in done:  # its imports are through
+        if name in done:  # all its imports are done
             done[name] = True
-            done[name] = done.pop(name)  # behind them
+            done[name] = done.pop(name)  # move behind its imports
             waiting.pop()
             continue
         if name not in files and name not in _WELL_KNOWN:
@@ -264,7 +265,7 @@ def _imports(name: str, files: Mapping[str, FileDescriptorProto]) -> Sequence[st
 
 
 def _check(message: Descriptor, file: str, depth: int) -> int:
-    """Return how many messages one is, those within it counted, if its names can be used."""
+    """Check a message's names; return the number of messages in it, itself included."""
     label = f"{_shown(message.full_name)} of {_shown(file)}"
     if depth > _DEPTH_MAX:
         raise ProtobufSchemaError(f"its messages are declared more than {_DEPTH_MAX} deep")
@@ -283,7 +284,7 @@ def _check_symbols(enums: Iterable[EnumDescriptor], where: str) -> None:
 
 
 def _check_lengths(names: Iterable[str], where: str) -> None:
-    """A byte of a record may stand for such a name, and becomes as many characters."""
+    """Bound the lengths of names, because one byte of a record may become a whole name."""
     if any(len(name) > NAME_MAX for name in names):
         raise ProtobufSchemaError(f"{where} has a name of more than {NAME_MAX} characters")
 

@@ -1,1 +1,1 @@
-"""SQL texts and Java's regular expressions, pure."""
+"""Quoting of SQL texts, and parsing of Java's regular expressions, pure."""

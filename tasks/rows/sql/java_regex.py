@@ -1,14 +1,14 @@
-"""Java's regular expressions, read before Spark gets them: one that Java refuses fails a job late.
+"""Validation of Java regular expressions, because Java would refuse one only in a running job.
 
-They are read with Python's rules, which are nearly Java's, once what is Java's alone has been put
-into words that Python knows.  What is left over is refused, though Java may know it.  Pure.
+Syntax of Java alone is first translated to Python's, whose rules are nearly Java's.  A pattern that
+Python still does not know is refused, even if Java may know it.  Pure.
 """
 
 import re
 from dataclasses import dataclass
 
 PATTERN_MAX = 2_000
-"""Characters of one pattern."""
+"""Most characters of one pattern."""
 
 _WORDS = re.compile(
     r"""
@@ -32,23 +32,23 @@ _ESCAPES = {
 
 
 class RegexError(ValueError):
-    """A pattern that cannot be read; its text says why."""
+    """A pattern that cannot be parsed; the text says why."""
 
 
 @dataclass(frozen=True)
 class Groups:
-    """The groups of a pattern that capture something."""
+    """The capturing groups of a pattern."""
 
     count: int
     names: frozenset[str]
-    """Of those that have one."""
+    """The names of the named groups."""
 
 
 def groups_of(pattern: str) -> Groups:
     """Return the groups of a pattern.
 
     Raises:
-        RegexError: the pattern is too long, or is none.
+        RegexError: the pattern is too long or invalid.
     """
     if len(pattern) > PATTERN_MAX:
         raise RegexError(f"it has more than {PATTERN_MAX:,} characters")
@@ -60,7 +60,7 @@ def groups_of(pattern: str) -> Groups:
 
 
 def _as_python(pattern: str) -> str:
-    """Say it in Python's words; what it matches may be another text, its groups are the same."""
+    """Translate a pattern to Python; it may match other texts, but it has the same groups."""
     pieces: list[str] = []
     begun: int | None = None  # where a class of characters begins
     for match in _WORDS.finditer(pattern):
@@ -70,7 +70,7 @@ def _as_python(pattern: str) -> str:
                 begun = len(pieces) if word == "[" else None
             elif word == "]" and "".join(pieces[begun:]) not in {"[", "[^"}:
                 begun = None
-            elif word != "]":  # classes in classes, joined or cut: Java's alone
+            elif word != "]":  # nested, joined or intersected classes, which only Java has
                 word = "\\" + word[0]
             pieces.append(word)
         else:

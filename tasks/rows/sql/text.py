@@ -1,7 +1,7 @@
-"""How names and texts are written in Spark SQL.  Pure.
+"""Quoting of names and texts for Spark SQL.  Pure.
 
-A batch's expressions are one text per step, parsed inside the JVM: built with PySpark's `Column`
-methods each operator would be a call from process to process, some 50 ms per batch.
+A batch's expressions are one text per step, parsed inside the JVM.  With PySpark's `Column` methods
+each operator would be a call between processes, some 50 ms per batch.
 """
 
 from collections.abc import Iterable
@@ -16,8 +16,8 @@ def name(identifier: str) -> str:
 def text(value: str) -> str:
     """Quote a text as a literal.
 
-    A dollar is written as its code: unless told otherwise, Spark puts the values of `${env:NAME}`
-    and of its own settings into SQL before it parses it, into literals too.
+    A dollar is written as its code, because by default Spark replaces `${env:NAME}` and its own
+    settings in SQL before it parses the SQL, even in literals.
     """
     escaped = value.replace("\\", "\\\\").replace("'", "\\'").replace("$", "\\u0024")
     return f"'{escaped}'"

@@ -1,1 +1,1 @@
-"""Joda formats, periods, zones and chunks of time, pure."""
+"""Joda patterns, periods, zones and the tiling of time, pure."""

@@ -3,14 +3,13 @@
     text ──one regular expression──► fields, as texts ──► wall clock ──zone──► TIMESTAMP
     TIMESTAMP ──zone──► wall clock ──► fields ──format_string──► text
 
-A text must match the whole pattern; else, and for a date or time that is none, the result is null.
-As in Joda a number may have fewer digits than letters, unless another number follows it directly;
-names and quoted text may be in any case; a weekday moves the date within its week; an hour of 24
-wins over AM and PM.  Names are English, whatever the machine speaks.
+A text must match the whole pattern.  If it does not, or if there is no such date or time, the
+result is null.  As in Joda, a number may have fewer digits than letters, unless another number
+follows directly; names and quoted text may be in any case; a weekday moves the date within its
+week; an hour of 24 precedes AM and PM.  Names are English on every machine.
 
-Other than in Joda: years lie in 1 to 9999; two digits of a year are those of 1950 to 2049; six
-digits of a second are kept; more than nine digits of a year
-do not match.
+Unlike in Joda, years lie in 1 to 9999; two digits of a year mean 1950 to 2049; six digits of a
+second are kept; more than nine digits of a year do not match.
 
 Source: Joda-Time's `DateTimeFormat`, `DateTimeFormatterBuilder`, `DateTimeParserBucket`.
 """
@@ -24,7 +23,7 @@ from tasks.rows.time import zones
 from tasks.rows.time.zones import SECOND, Zone, let, read_zone
 
 PATTERN_LENGTH_MAX = 200
-"""Characters."""
+"""Most characters of a pattern."""
 
 MONTHS: tuple[str, ...] = ("January", "February", "March", "April", "May", "June", "July")
 MONTHS += ("August", "September", "October", "November", "December")
@@ -37,7 +36,7 @@ _FIELDS |= {"s": "second", "S": "fraction", "z": "zone", "Z": "zone"}
 _DIGITS_MAX = {"D": 3, "e": 1}
 _TEXTS = "GEazZ"
 _TWO, _NAMED = 2, 3
-"""Two letters of a year are its last digits; three of a month are its name, of a zone its id."""
+"""Two letters of a year are its last digits; three of a month mean its name, of a zone its id."""
 _RANGES = {"M": (1, 12), "d": (1, 31), "D": (1, 366), "w": (1, 53), "e": (1, 7)}
 _RANGES |= {"H": (0, 23), "k": (1, 24), "K": (0, 11), "h": (1, 12), "m": (0, 59), "s": (0, 59)}
 _NUMBERS = {"M": "month(m)", "d": "day(m)", "D": "dayofyear(m)", "w": "weekofyear(m)"}
@@ -52,7 +51,7 @@ _APART = {
 
 
 class PatternError(ValueError):
-    """A pattern that cannot be used; `at` is the place of the culprit, counted from 0."""
+    """A pattern that cannot be used; `at` is the place of the error, counted from 0."""
 
     def __init__(self, message: str, at: int, fix: str) -> None:
         super().__init__(f"{message} (character {at + 1}); {fix}")
@@ -72,32 +71,32 @@ class Piece:
 
     @property
     def is_number(self) -> bool:
-        """Digits alone stand for it."""
+        """Whether only digits stand for the piece."""
         named = self.letter in _TEXTS or (self.letter == "M" and self.count >= _NAMED)
         return self.letter != _LITERAL and not named
 
     @property
     def field(self) -> str:
-        """What it is a part of; empty for a literal."""
+        """The field to which the piece belongs; empty for a literal."""
         return _FIELDS.get(self.letter, "")
 
 
 @dataclass(frozen=True)
 class JodaPattern:
-    """A pattern that was read; its methods return SQL text."""
+    """A parsed pattern; its methods return SQL text."""
 
     pieces: tuple[Piece, ...]
 
     def parse_sql(self, raw: str, zone: str = "UTC") -> str:
-        """Return the SQL TIMESTAMP that the SQL text `raw` writes; null if it writes none.
+        """Return the SQL TIMESTAMP of the time in the SQL text `raw`; null if there is none.
 
-        A zone in the text wins over `zone`.  A wall clock that `zone` skips is null, of one that
-        it shows twice the earlier time is taken.  What the pattern lacks is that of 1970-01-01,
-        but the year of a date is 2000.
+        A zone in the text precedes `zone`.  A wall clock time that `zone` skips is null; of one
+        that occurs twice the earlier is taken.  Fields that the pattern lacks are those of
+        1970-01-01, but the year of a date is 2000.
 
         Raises:
             PatternError: the pattern can only be printed.
-            ZoneError: `zone` is none.
+            ZoneError: `zone` is not a time zone.
         """
         place = read_zone(zone)
         _check_parses(self.pieces)
@@ -112,25 +111,25 @@ class JodaPattern:
             regex += own
         exact = _parse(raw, regex, _instant(self.pieces, fields, place))
         if self._is_plain:
-            # Many times as fast, for what nearly all texts are; all others are judged as ever.
+            # Many times as fast, and right for nearly all texts; all others take the general way.
             plain = "".join(_regex(piece, fixed=True, plain=True) for piece in self.pieces)
             return f"coalesce({zones.cast_plain(raw, plain, groups, place)}, {exact})"
         return exact
 
     @property
     def _is_plain(self) -> bool:
-        """Only numbers, day and year among them, and an offset; see `cast_plain`."""
+        """Whether it has only numbers (with year and day) and an offset; see `cast_plain`."""
         runs = {(piece.letter, piece.count) for piece in self.pieces if piece.field}
         letters = {letter for letter, _ in runs}
         named = any(letter in "MZ" and count >= _NAMED for letter, count in runs)
         return ("y", 4) in runs and {"M", "d"} <= letters <= set("yMdHmsSZ") and not named
 
     def format_sql(self, time: str, zone: str = "UTC") -> str:
-        """Return the SQL STRING of the SQL TIMESTAMP `time` as the pattern prints it in `zone`.
+        """Return the SQL STRING of the SQL TIMESTAMP `time`, printed by the pattern in `zone`.
 
         Raises:
             PatternError: the name of this zone cannot be printed.
-            ZoneError: `zone` is none.
+            ZoneError: `zone` is not a time zone.
         """
         place = read_zone(zone)
         form, values = "", list[str]()
@@ -148,10 +147,10 @@ class JodaPattern:
 
 
 def read_pattern(written: str) -> JodaPattern:
-    """Read a pattern.
+    """Parse a pattern.
 
     Raises:
-        PatternError: it is empty or too long, has an unknown letter or a quote without its end.
+        PatternError: it is empty or too long, has an unknown letter, or has an unclosed quote.
     """
     if not written:
         raise PatternError("the pattern is empty", 0, "write one such as yyyy-MM-dd HH:mm:ss")
@@ -162,13 +161,13 @@ def read_pattern(written: str) -> JodaPattern:
 
 
 def parse_iso_sql(raw: str, zone: str = "UTC") -> str:
-    """Return the SQL TIMESTAMP that the SQL text `raw` writes in ISO 8601 or as SQL does.
+    """Return the SQL TIMESTAMP of the time in the SQL text `raw`, in ISO 8601 or SQL's form.
 
     A date (`2024`, `2024-05`, `2024-05-01`, `2024-122`, `2024-W18-3`), then perhaps `T` or a blank
     and perhaps a time down to fractions of a second, then perhaps an offset.  Else null.
 
     Raises:
-        ZoneError: `zone` is none.
+        ZoneError: `zone` is not a time zone.
     """
     number = "([0-9]{1,2}+)"
     date = f"-[Ww]{number}(?:-([0-9]))?|-([0-9]{{3}})|-{number}(?:-{number})?"
@@ -216,7 +215,7 @@ def _pieces(written: str) -> Iterator[Piece]:
 
 
 def _literal(written: str, at: int) -> tuple[str, int]:
-    """Read what stands for itself, up to the next letter outside of quotes."""
+    """Parse literal text, up to the next letter outside of quotes."""
     literal, opened = "", -1
     while at < len(written):
         if written.startswith("''", at):
@@ -235,7 +234,7 @@ def _literal(written: str, at: int) -> tuple[str, int]:
 
 
 def _check_parses(pieces: tuple[Piece, ...]) -> None:
-    """Raise what keeps the pattern from being parsed."""
+    """Raise the error that keeps the pattern from being parsed, if there is one."""
     first: dict[str, Piece] = {}
     for piece in pieces:
         if piece.letter == "C" or (piece.letter == "z" and piece.count > _NAMED):
@@ -267,8 +266,8 @@ def _check_parses(pieces: tuple[Piece, ...]) -> None:
 def _regex(piece: Piece, *, fixed: bool, plain: bool = False) -> str:
     """Return a regular expression (of Java and Python) with a group per field, mostly one.
 
-    `fixed`: a number follows directly.  What has matched is never given back, as in Joda.
-    `plain`: only full widths, far from the ends of our years.
+    `fixed`: a number follows directly.  The match never backtracks, as in Joda.
+    `plain`: only full widths, far from the bounds of our years.
     """
     count, letter = piece.count, piece.letter
     if plain and letter in "yZ":
@@ -298,7 +297,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def _value(piece: Piece, group: int, *, pivoted: bool) -> str:
-    """Return the SQL of a field's number; null beyond its range.  `f` are the groups' texts."""
+    """Return the SQL of a field's number; null beyond its range.  `f` has the groups' texts."""
     letter, group_text = piece.letter, f"f[{group}]"
     if letter in "yYx":
         if piece.count != _TWO:
@@ -331,7 +330,7 @@ def _fraction(group: int) -> str:
 
 
 def _parse(raw: str, regex: str, instant: str) -> str:
-    """Bind `f`, the texts of the groups; all are empty where the pattern does not match."""
+    """Bind `f`, the texts of the groups; all are empty if the pattern does not match."""
     groups = ",".join(f"${number + 1}" for number in range(re.compile(regex).groups))
     return zones.bounded(let("f", f"split({zones.rewritten(raw, regex, groups)}, ',')", instant))
 
@@ -354,7 +353,7 @@ def _instant(pieces: tuple[Piece, ...], fields: Mapping[str, str], zone: Zone) -
 def _printed(piece: Piece, zone: Zone) -> tuple[str, str]:
     """Return a conversion of `format_string` and the SQL of its value.
 
-    In it `t` is the instant, `l` the wall clock, both in microseconds, `m` that as a TIMESTAMP.
+    The SQL uses `t` (instant) and `l` (wall clock) in microseconds, and `m` (`l` as TIMESTAMP).
     """
     letter, count = piece.letter, piece.count
     number = f"%0{count}d" if count > 1 else "%d"

@@ -1,9 +1,9 @@
-"""Periods of ISO 8601 and what one does with them in SQL: round a time down or up, shift it.
+"""ISO 8601 periods in SQL: round a time down or up to a period, or shift it by periods.
 
-Buckets without an origin begin where the calendar says: years on 1 January, months on the first,
-weeks on Monday, days at midnight, hours, minutes and seconds on the full one.  All others are
-counted from the origin, by default 1970-01-01T00:00 of the zone.  Years to days follow the zone's
-calendar, with days of 23 and 25 hours; hours and less are exact lengths of time.
+Buckets without an origin begin with the calendar: years on 1 January, months on the first, weeks on
+Monday, days at midnight; hours, minutes and seconds at full ones.  All other periods are counted
+from the origin, by default 1970-01-01T00:00 of the zone.  Years to days follow the zone's calendar,
+with days of 23 and 25 hours; hours and shorter parts are exact lengths of time.
 
 Source: Druid's `PeriodGranularity` and Joda's chronologies.  Where those miscount (hours before
 1970 or in zones east of Greenwich, mixed periods before the origin), the rule above holds instead.
@@ -44,7 +44,7 @@ class PeriodError(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class Period:
-    """A period, in the parts it was written in; none is negative, one at least is not zero."""
+    """A period by its written parts; no part is negative, at least one is not zero."""
 
     years: int = 0
     months: int = 0
@@ -57,29 +57,29 @@ class Period:
 
     @property
     def all_months(self) -> int:
-        """Years and months, in months."""
+        """Years and months together, in months."""
         return self.years * 12 + self.months
 
     @property
     def all_days(self) -> int:
-        """Weeks and days, in days."""
+        """Weeks and days together, in days."""
         return self.weeks * 7 + self.days
 
     @property
     def exact_micros(self) -> int:
-        """Hours and less, in microseconds."""
+        """Hours and shorter parts together, in microseconds."""
         parts = self.hours * _HOUR + self.minutes * _MINUTE + self.seconds * SECOND
         return parts + self.millis * _MILLI
 
     @property
     def parts(self) -> int:
-        """How many of the parts are not zero."""
+        """The number of parts that are not zero."""
         own = (self.years, self.months, self.weeks, self.days)
         return sum(map(bool, (*own, self.hours, self.minutes, self.seconds, self.millis)))
 
     @property
     def first_local(self) -> int:
-        """Where its days are counted from without an origin: a wall clock, in microseconds.
+        """The wall clock, in microseconds, from which days are counted without an origin.
 
         One week begins on Monday; all else is counted from 1970-01-01, a Thursday.
         """
@@ -87,7 +87,7 @@ class Period:
 
     @property
     def on_the_clock(self) -> bool:
-        """Without an origin it begins at the full hour, minute, second or millisecond."""
+        """Whether its buckets begin at full hours, minutes etc. if there is no origin."""
         if self.exact_micros not in {_HOUR, _MINUTE, SECOND, _MILLI}:
             return False
         single = self.parts == 1 and 1 in {self.hours, self.minutes, self.seconds}
@@ -95,10 +95,10 @@ class Period:
 
 
 def read_period(text: str) -> Period:
-    """Read a period of ISO 8601, down to milliseconds.
+    """Parse a period of ISO 8601, down to milliseconds.
 
     Raises:
-        PeriodError: it has not the form, is zero, negative, or longer than 10,000 years.
+        PeriodError: the text is no period, or it is zero, negative or longer than 10,000 years.
     """
     shown = repr(text[:40])
     if "-" in text:
@@ -127,8 +127,8 @@ def floor_sql(
     Null where that is before year 1.
 
     Raises:
-        ZoneError: `zone` is none.
-        PeriodError: buckets of this period cannot be told in this zone or from this origin.
+            ZoneError: `zone` is not a time zone.
+            PeriodError: this zone or this origin has no defined buckets of the period.
     """
     return _rounded(time, _buckets(period, read_zone(zone), origin).floor)
 
@@ -141,8 +141,8 @@ def ceil_sql(
     Null where that is after year 9999.
 
     Raises:
-        ZoneError: `zone` is none.
-        PeriodError: buckets of this period cannot be told in this zone or from this origin.
+            ZoneError: `zone` is not a time zone.
+            PeriodError: this zone or this origin has no defined buckets of the period.
     """
     return _rounded(time, _buckets(period, read_zone(zone), origin).ceil)
 
@@ -150,16 +150,16 @@ def ceil_sql(
 def tile_sql(
     time: str, period: Period, *, zone: str = "UTC", origin: datetime | None = None
 ) -> str:
-    """Return where the tile of the SQL TIMESTAMP `time` begins: SQL, microseconds since 1970.
+    """Return the SQL of the begin of a time's tile, in microseconds since 1970.
 
-    Tiles are the buckets of `floor_sql` made to cover time without a gap or an overlap: each ends
-    where the next begins.  They differ where clocks are changed: a midnight that is shown twice
-    is the first one, one that is never shown comes after the change, and what is left of an hour
-    by a change of less than an hour belongs to the tile before.  None begins before year 1.
+    Tiles are the buckets of `floor_sql`, made to cover time without a gap or an overlap: each ends
+    where the next begins.  They differ from buckets at clock changes: of a midnight that occurs
+    twice the first counts; a skipped midnight is the moment after the change; the rest of an hour
+    after a change of less than an hour belongs to the tile before.  None begins before year 1.
 
     Raises:
-        ZoneError: `zone` is none.
-        PeriodError: buckets of this period cannot be told in this zone or from this origin.
+        ZoneError: `zone` is not a time zone.
+        PeriodError: this zone or this origin has no defined buckets of the period.
     """
     tile = let("t", f"unix_micros({time})", _tile(period, read_zone(zone), origin))
     return f"greatest({tile}, {FIRST})"
@@ -172,7 +172,7 @@ def shift_sql(time: str, period: Period, step: str, *, zone: str = "UTC") -> str
     its last.  Null outside the years 1 to 9999.
 
     Raises:
-        ZoneError: `zone` is none.
+        ZoneError: `zone` is not a time zone.
     """
     place = read_zone(zone)
     moved = "v.t"
@@ -184,7 +184,7 @@ def shift_sql(time: str, period: Period, step: str, *, zone: str = "UTC") -> str
             moved = _moved(place, moved, f"l + v.n * {days * DAY}")
     if period.exact_micros:
         moved = f"{moved} + v.n * {period.exact_micros}"
-    # Within this bound no product overflows; beyond it the result is out of our years anyway.
+    # Within this bound no product overflows; beyond it the result is outside our years anyway.
     exact = period.all_days * DAY + period.exact_micros
     most = min(_MONTHS_MAX // max(period.all_months, 1), _MICROS_MAX // max(exact, 1))
     body = f"CASE WHEN v.n = 0 THEN v.t WHEN v.n BETWEEN -{most} AND {most} THEN {moved} END"
@@ -194,7 +194,7 @@ def shift_sql(time: str, period: Period, step: str, *, zone: str = "UTC") -> str
 
 @dataclass(frozen=True)
 class _Buckets:
-    """SQL over `t`, the instant: where its bucket begins, and the first not before it."""
+    """SQL over `t`, the instant: the begin of its bucket, and the first begin not before `t`."""
 
     floor: str
     ceil: str
@@ -218,7 +218,7 @@ def _tile(period: Period, zone: Zone, origin: datetime | None) -> str:
 
 
 def _buckets(period: Period, zone: Zone, origin: datetime | None) -> _Buckets:
-    """Choose the way to count; see the head of the module."""
+    """Choose the way of counting; see the docstring of the module."""
     if origin is not None and origin.tzinfo is None:
         raise PeriodError("the origin has no time zone", "write it with Z or an offset")
     start = None if origin is None else _micros(origin)
@@ -254,9 +254,9 @@ def _exact(period: Period, zone: Zone, start: int | None) -> _Buckets:
 
 
 def _on_the_clock(period: Period, zone: Zone) -> str:
-    """The last moment up to `t` at which the clock showed a full hour, minute or second."""
+    """Return the last moment up to `t` with a full hour, minute or second on the clock."""
     length = period.exact_micros
-    # Of the clock as `t` shows it; if that was not yet what it showed, of the one before.
+    # First by the offset at `t`; if the clock had another offset at that moment, one step earlier.
     before = f"CASE WHEN {zone.local('b')} - b = o THEN b ELSE b - {length} END"
     before = let("b", f"t - pmod(t + o, {length})", before)
     body = let("o", f"{zone.local('c')} - c", f"CASE WHEN o = l - t THEN c ELSE {before} END")
@@ -264,7 +264,7 @@ def _on_the_clock(period: Period, zone: Zone) -> str:
 
 
 def _calendar(period: Period, zone: Zone) -> _Buckets:
-    """One year, month, week or day."""
+    """Return the buckets of one year, month, week or day."""
     if period.all_days:
         length = period.all_days * DAY
         begin = f"l - pmod(l - {period.first_local}, {length})"
@@ -273,7 +273,7 @@ def _calendar(period: Period, zone: Zone) -> _Buckets:
         unit = "YEAR" if period.years else "MONTH"
         begin = f"unix_micros(date_trunc('{unit}', timestamp_micros(l)))"
         following = _add_months("b", str(period.all_months))
-    # Midnight may come twice: then the one that has the offset of `t`, if there is one.
+    # Midnight may occur twice; then the one with the offset of `t` counts, if there is one.
     floor = zone.instant("b")
     if zone.offset is None:
         floor = f"CASE WHEN {zone.local('t - (l - b)')} = b THEN t - (l - b) ELSE {floor} END"
@@ -286,7 +286,7 @@ def _calendar(period: Period, zone: Zone) -> _Buckets:
 
 
 def _from_origin_by_days(days: int, zone: Zone, origin: str) -> _Buckets:
-    """Count from `origin`, SQL of a wall clock."""
+    """Count days from `origin`, SQL of a wall clock."""
     length = days * DAY
     base = f"l - pmod(l - {origin}, {length})"
     return _nearest(zone, base, lambda number: f"b + {number * length}")
@@ -304,7 +304,7 @@ def _from_origin_by_months(months: int, zone: Zone, start: int | None) -> _Bucke
 def _nearest(zone: Zone, base: str, boundary: Callable[[int], str]) -> _Buckets:
     """Choose among the boundaries around `t`, as instants: `boundary(0)` is the nearest by local.
 
-    The clock may be put forward over a boundary, or show it twice; hence the neighbours.
+    A clock change may skip a boundary or repeat it; hence the neighbours.
     """
     at = {number: zone.instant(boundary(number)) for number in range(-1, 3)}
     floor = f"CASE WHEN {at[1]} <= t THEN {at[1]} WHEN {at[0]} <= t THEN {at[0]} ELSE {at[-1]} END"
@@ -317,7 +317,7 @@ def _nearest(zone: Zone, base: str, boundary: Callable[[int], str]) -> _Buckets:
 
 
 def _moved(zone: Zone, instant: str, local: str) -> str:
-    """Compute with the wall clock, `l`."""
+    """Return the SQL of a computation with the wall clock, `l`."""
     return let("l", zone.local(instant), zone.instant(f"({local})"))
 
 

@@ -1,10 +1,10 @@
-"""Time divided by a period into tiles: the rule of `tasks.rows.time.period.tile_sql`, for Python.
+"""Tiles of time by a period: the rule of `tasks.rows.time.period.tile_sql`, in Python.
 
     all tiles alike in length ──► counted from an anchor
     months, days of a zone    ──► boundaries of the calendar around the moment: the last up to it
     a full hour of a zone     ──► the last moment at which its clock showed one
 
-Moments are whole microseconds since 1970 in UTC, wall clocks the same as if they were UTC.
+Moments are whole microseconds since 1970 in UTC; wall clocks are the same, as if they were UTC.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from tasks.rows.time.zones import DAY
 
 _CYCLE_YEARS = 400
 _CYCLE_DAYS = 146_097
-"""After so many years the calendar repeats."""
+"""The calendar repeats after so many days, which are 400 years."""
 
 _EPOCH = date(1970, 1, 1).toordinal()
 
@@ -26,20 +26,20 @@ Tile = tuple[int, int]
 
 
 class WallClock(Protocol):
-    """What the clocks of a time zone show, in microseconds east of UTC."""
+    """The clock of a time zone; offsets are in microseconds east of UTC."""
 
     def offset(self, instant: int) -> int:
         """Return how far the wall clock is ahead of UTC at an instant."""
         ...
 
     def offset_shown(self, local: int) -> int:
-        """Return the same for a wall clock; where it is shown twice or never, from before."""
+        """Return the same for a wall clock time; of one shown twice or never, from before."""
         ...
 
 
 @dataclass(frozen=True)
 class FixedClock:
-    """A clock that is never changed."""
+    """A clock whose offset never changes."""
 
     east: int = 0
 
@@ -54,7 +54,7 @@ class FixedClock:
 
 @dataclass(frozen=True)
 class Tiling:
-    """A period from an origin, in the zone of a clock; one that `tile_sql` takes."""
+    """A period from an origin, in the zone of a clock; `tile_sql` must accept the three."""
 
     period: Period
     clock: WallClock
@@ -62,7 +62,7 @@ class Tiling:
 
     @property
     def even(self) -> tuple[int, int] | None:
-        """The length of each tile, and where one begins; None if they are not all alike."""
+        """The length of every tile, and the begin of one; None if lengths differ."""
         period, fixed = self.period, isinstance(self.clock, FixedClock)
         if period.all_months or (period.all_days and not fixed):
             return None
@@ -75,7 +75,7 @@ class Tiling:
         return length, first - self.clock.offset_shown(first)
 
     def around(self, moment: int) -> Tile:
-        """Return the tile that `moment` lies in."""
+        """Return the tile of `moment`."""
         if (even := self.even) is not None:
             length, anchor = even
             start = moment - (moment - anchor) % length
@@ -97,7 +97,7 @@ class Tiling:
         return default if self.origin is None else self.origin + self.clock.offset(self.origin)
 
     def _nearest(self, moment: int, boundary: Callable[[int], int]) -> Tile:
-        """Choose among boundaries, wall clocks: `boundary(0)` is the nearest by what is shown."""
+        """Choose among boundaries, as wall clocks: `boundary(0)` is the nearest by the clock."""
         shown = [boundary(number) for number in range(-1, 3)]
         at = [local - self.clock.offset_shown(local) for local in shown]
         return max(i for i in at if i <= moment), min(i for i in at if i > moment)
@@ -107,7 +107,7 @@ class Tiling:
         east = clock.offset(moment)
         start = moment - (moment + east) % length
         end = start + length
-        if (before := clock.offset(start)) != east:  # it did not show a full one there
+        if (before := clock.offset(start)) != east:  # the clock showed no full one there
             start = moment - (moment + before) % length
             start -= 0 if clock.offset(start) == before else length
         if (after := clock.offset(end)) != east:
@@ -131,13 +131,13 @@ def _plus_months(local: int, months: int) -> int:
 
 
 def _date_of(local: int) -> tuple[int, date]:
-    """Return the year of a wall clock, and its day in the like year of 1 to 400."""
+    """Return the year of a wall clock, and the same day in the like year of 1 to 400."""
     cycle, rest = divmod(local // DAY + _EPOCH - 1, _CYCLE_DAYS)
     day = date.fromordinal(rest + 1)
     return day.year + cycle * _CYCLE_YEARS, day
 
 
 def _ordinal(year: int, month: int) -> int:
-    """Return the number of a month's first day, of any year: `date` ends with 9999."""
+    """Return the number of a month's first day, for any year, as `date` ends with 9999."""
     cycle, like = divmod(year - 1, _CYCLE_YEARS)
     return date(like + 1, month, 1).toordinal() + cycle * _CYCLE_DAYS

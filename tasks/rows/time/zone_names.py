@@ -1,4 +1,4 @@
-"""The names of time zones: Region/City, as the IANA database has them.  Data only.
+"""Names of time zones: Region/City, from the IANA database.  Data only.
 
 tests/tasks/rows/time/test_zones.py compares them with the database of the machine.
 """

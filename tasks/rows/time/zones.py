@@ -1,9 +1,9 @@
-"""Time zones in SQL text: from an instant to what the clock on the wall shows, and back.
+"""Time zones in SQL: from an instant to the wall clock, and back.
 
     instant (BIGINT, microseconds since 1970 in UTC) ── local ──► wall clock, as if it were UTC
                                                      ◄─ instant ──
 
-Spark fails a job that names a zone it does not have: only names of `zone_names` are taken.
+Spark fails a job with an unknown zone, so only the names of `zone_names` are accepted.
 """
 
 import re
@@ -15,13 +15,13 @@ from tasks.rows.sql.text import text
 from tasks.rows.time.zone_names import REGIONS
 
 SECOND = 1_000_000
-"""Microseconds."""
+"""Microseconds of a second."""
 
 DAY = 86_400 * SECOND
 """Microseconds of a day without a change of the clock."""
 
 FIRST = -62_135_596_800 * SECOND
-"""The first instant of year 1: we know none before it."""
+"""The first instant of year 1; earlier ones are not supported."""
 
 LAST = 253_402_300_800 * SECOND - 1
 """The last microsecond of year 9999."""
@@ -42,13 +42,13 @@ ZONES_OF_NAMES = {
     **dict.fromkeys(("MST", "MDT"), "America/Denver"),
     **dict.fromkeys(("PST", "PDT"), "America/Los_Angeles"),
 }
-"""The short names that Joda parses; `EST` in July is the time of New York too."""
+"""The short names that Joda parses; `EST` in July also means the time of New York."""
 
 _FIXED = {"UTC": "UTC", "Z": "UTC", "GMT": "GMT", "Etc/UTC": "Etc/UTC"}
 
 
 class ZoneError(ValueError):
-    """A time zone that is none; `message` says what is wrong, `fix` what to write."""
+    """An invalid time zone; `message` says what is wrong, `fix` what to write."""
 
     def __init__(self, message: str, fix: str) -> None:
         super().__init__(f"{message}; {fix}")
@@ -72,7 +72,7 @@ class Zone:
     def instant(self, local: str) -> str:
         """Return the SQL of the instant at which the wall clock shows the SQL `local`.
 
-        Of two the earlier; where the clock was put forward over it, as if it had not been.
+        Of two instants the earlier; a skipped time counts as if the clock had not been put forward.
         Source: Joda's `DateTimeZone.getOffsetFromLocal`.
         """
         if self.offset is None:
@@ -88,10 +88,10 @@ class Zone:
 
 
 def read_zone(name: str) -> Zone:
-    """Read `UTC`, `GMT`, an offset such as `+05:30`, or the name of a `Region/City`.
+    """Parse `UTC`, `GMT`, an offset such as `+05:30`, or the name of a `Region/City`.
 
     Raises:
-        ZoneError: it is none of these.
+        ZoneError: the text is none of these.
     """
     if name in _FIXED:
         return Zone(_FIXED[name], 0)
@@ -111,8 +111,8 @@ def read_zone(name: str) -> Zone:
 
 
 def instant_in_named(local: str, zone: str) -> str:
-    """As `Zone.instant_shown`, for the SQL text `zone`; null if there is no zone of that name."""
-    # Functions that take a zone fail the job if there is none of the name; a cast gives null.
+    """As `Zone.instant_shown`, for the SQL text `zone`; null if that is no zone's name."""
+    # Functions that take a zone fail the job for an unknown name; a cast gives null.
     clock = "date_format(timestamp_micros(lz), 'yyyy-MM-dd HH:mm:ss.SSSSSS')"
     instant = f"unix_micros(CAST(concat({clock}, ' ', {zone}) AS TIMESTAMP))"
     back = f"unix_micros(from_utc_timestamp(timestamp_micros(u), {zone}))"
@@ -121,7 +121,7 @@ def instant_in_named(local: str, zone: str) -> str:
 
 
 def offset_micros(offset: str) -> str:
-    """Return the SQL of an offset as `OFFSET` takes it, in microseconds."""
+    """Return the SQL of an offset (a text that matches `OFFSET`), in microseconds."""
     digits = f"rpad(replace({offset}, ':', ''), 7, '0')"
     hours, minutes, seconds = (f"CAST(substr({digits}, {at}, 2) AS BIGINT)" for at in (2, 4, 6))
     size = f"({hours} * 3600 + {minutes} * 60 + {seconds}) * {SECOND}"
@@ -132,12 +132,12 @@ def offset_micros(offset: str) -> str:
 
 
 def wall_clock(fields: Mapping[str, str]) -> str:
-    """Return the SQL of the wall clock, in microseconds; null if it has no such day.
+    """Return the SQL of the wall clock, in microseconds; null if there is no such day.
 
     `fields` has the SQL of numbers in their ranges: year, month, day, dayofyear, weekyear, week,
     weekday, hour, halfhour (0 to 11), minute, second, fraction (microseconds); and of texts: era,
-    half (am or pm).  What is missing is that of 1970-01-01,
-    but a date without a year is one of 2000; a weekday moves within the week.
+    half (am or pm).  Missing fields are those of 1970-01-01, but a date without a year is in 2000;
+    a weekday moves within the week.
     """
     parts = []
     if date := _date(fields):
@@ -154,7 +154,7 @@ def wall_clock(fields: Mapping[str, str]) -> str:
         if field in fields:
             parts.append(f"{_long(fields[field])} * {unit}")
     local = " + ".join(parts) or "0L"
-    if "era" in fields:  # the years before Christ are none of ours
+    if "era" in fields:  # the years before Christ are not supported
         local = f"CASE WHEN lower({fields['era']}) IN ('ad', 'ce') THEN {local} END"
     return local
 
@@ -164,7 +164,7 @@ def _long(value: str) -> str:
 
 
 def _date(fields: Mapping[str, str]) -> str:
-    """Return the SQL DATE, null if there is no such day; empty if no field says anything of it."""
+    """Return the SQL DATE, null if there is no such day; empty if no field concerns the date."""
     if "weekyear" in fields:
         year = fields["weekyear"]
         january = f"make_date({year}, 1, 4)"  # always in the first week
@@ -187,16 +187,16 @@ def _date(fields: Mapping[str, str]) -> str:
 
 
 def let(name: str, value: str, body: str) -> str:
-    """Return SQL that evaluates `value` once and puts it in `body` under `name`.
+    """Return SQL that evaluates `value` once and uses it in `body` under `name`.
 
-    Spark evaluates a repeated expression once only where no condition stands around it.  In
-    `body` no other text of a caller may stand: `name` would hide a column of that name.
+    Spark evaluates a repeated expression once only if it is outside of conditions.  `body` must not
+    contain another SQL text of a caller, because `name` would hide a column of that name.
     """
     return f"transform(array({value}), {name} -> {body})[0]"
 
 
 def cast_plain(raw: str, regex: str, groups: Mapping[str, int], zone: Zone) -> str:
-    """Return the SQL TIMESTAMP of a text that `regex` takes apart, by Spark's own cast; else null.
+    """Return the SQL TIMESTAMP of a text that matches `regex`, by Spark's own cast; else null.
 
     `groups` has the number of a group for year (four digits), month and day, and perhaps for hour,
     minute, second, fraction and zone (an offset); `zone` is that of a text without one.

@@ -1,4 +1,4 @@
-"""Refuses request bodies above a bound before anything reads them whole."""
+"""Size limit of request bodies: refuses larger ones before anything reads them whole."""
 
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -16,7 +16,7 @@ class BodyLimit:
         self._bytes_max = bytes_max
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Count what passes."""
+        """Pass messages on and count the bytes of the body."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

@@ -1,7 +1,7 @@
-"""The routes of the control API, as Druid's tasks answer them.
+"""Routes of the control API, with the paths and answers of Druid's tasks.
 
-Beyond Druid: every order carries `term` and `sequence`, so that a late copy of a request is
-refused (409) and a repeated one changes nothing; every task has a token; a pause has a lease.
+Beyond Druid, every order has `term` and `sequence`: a late copy of a request is refused (409), and
+a repeated request changes nothing.  Every task has a token, and every pause has a lease.
 """
 
 import hmac
@@ -28,13 +28,13 @@ from tasks.worker.roster import Roster
 from tasks.worker.runner import TaskRunner
 
 UNBOUNDED = 2**63 - 1
-"""What Druid answers where reading has no end."""
+"""Druid's answer for a range without an end."""
 
 _BODY_BYTES_MAX = 1024 * 1024
 _PAUSE_WAIT_S = 2.0
 _LEASE_MAX_S = 3_600.0
 
-# Druid knows five words; what it has no word for keeps ours.
+# Druid knows five status words; for our other phases the answer has our own word.
 _DRUID_STATUS = {
     TaskPhase.FINISHING: "READING",
     TaskPhase.WAITING: "PUBLISHING",
@@ -43,7 +43,7 @@ _CAN_PAUSE = {TaskPhase.STARTING, TaskPhase.READING, TaskPhase.PAUSED}
 
 
 class HttpRefusal(Exception):
-    """Ends a request with this status and text."""
+    """Ends a request with this HTTP status and text."""
 
     def __init__(self, status: int, error: str) -> None:
         super().__init__(error)
@@ -52,17 +52,17 @@ class HttpRefusal(Exception):
 
 
 class Chat:
-    """What the routes need: the tasks."""
+    """The tasks of the worker, as the routes see them."""
 
     def __init__(self, roster: Roster) -> None:
         self._roster = roster
 
     def task_ids(self) -> list[str]:
-        """Return the tasks that this worker has."""
+        """Return the ids of the tasks that this worker has."""
         return sorted(runner.desired.task_id for runner in self._roster.runners)
 
     def find(self, task_id: str, authorization: str | None, meant_for: str | None) -> TaskRunner:
-        """Return a task whose token the caller has."""
+        """Return a task, if the caller has the task's token."""
         runner = self._roster.find(task_id)
         if runner is None:
             raise HttpRefusal(503, f"Can't find chatHandler for handler[{task_id}]")
@@ -105,13 +105,13 @@ Rank = Annotated[tuple[int, int], Depends(_rank)]
 
 @dataclass(frozen=True)
 class Listing:
-    """Who is told which tasks there are: anybody, or who has the worker's own token."""
+    """Access to the list of tasks: for anybody, or for callers with the worker's own token."""
 
     token: str | None = field(default=None, repr=False)
     to_anybody: bool = True
 
     def check(self, authorization: str | None) -> None:
-        """Return if the caller may be told."""
+        """Return if the caller may see the list, else raise HttpRefusal."""
         if self.to_anybody:
             return
         scheme, _, token = (authorization or "").partition(" ")
@@ -178,7 +178,7 @@ def _render_invalid(request: Request, error: Exception) -> Response:
 
 
 def _render_unrouted(_: Request, error: Exception) -> Response:
-    """No route takes this path, or this method of it."""
+    """Answer a request whose path, or method on that path, has no route."""
     assert isinstance(error, HTTPException)
     return JSONResponse({"error": error.detail}, error.status_code, error.headers)
 
@@ -188,13 +188,13 @@ def _render_bug(request: Request, _: Exception) -> Response:
 
 
 def _keyed(runner: TaskRunner, offsets: Offsets) -> dict[str, int]:
-    """Name partitions as Druid does: by number, or with the topic if there are several."""
+    """Name partitions as Druid does: by number, or by topic and number of several topics."""
     single = len({topic for topic, _ in runner.state.start}) == 1
     return {(str(p[1]) if single else str(TopicPartition(*p))): offsets[p] for p in sorted(offsets)}
 
 
 def _parsed(runner: TaskRunner, body: bytes) -> dict[TopicPartition, int]:
-    """Read offsets keyed by number (of the only topic) or by `topic:number`."""
+    """Parse offsets keyed by number (of the only topic) or by `topic:number`."""
     if not body:
         raise HttpRefusal(400, "the body has to map each partition to its end offset")
     try:

@@ -1,4 +1,4 @@
-"""What a scraper reads of a worker: its slots, tasks and processes now, and what it has counted."""
+"""Metrics of a worker, for scrapers: its slots, tasks, processes, and its counters."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -18,19 +18,19 @@ from tasks.worker.metrics import WorkerMeters
 from tasks.worker.roster import Roster
 
 ENDS = ("stopped", "fenced", "engine died", "engine stuck", "without a word")
-"""How the life before may have ended."""
+"""How the previous incarnation may have ended."""
 
 
 @dataclass(frozen=True)
 class EngineProcess:
-    """The engine's process, as far as a worker knows of it."""
+    """Facts about the engine's process."""
 
     alive: Callable[[], bool] = lambda: True
     pid: Callable[[], int | None] = lambda: None
 
 
 class WorkerCollector(Collector):
-    """Looks at a worker, at each scrape."""
+    """Collects the metrics of a worker anew at each scrape."""
 
     def __init__(
         self,
@@ -41,7 +41,6 @@ class WorkerCollector(Collector):
         life: Incarnation | None = None,
         engine: EngineProcess | None = None,
     ) -> None:
-        """Look at nothing before a scrape."""
         self._roster = roster
         self._meters = meters
         self._slots = slots
@@ -96,7 +95,7 @@ class WorkerCollector(Collector):
 
 
 def _reason(life: Incarnation | None) -> str | None:
-    """Return one of `ENDS`; None: there was no life before, or it told something else."""
+    """Return one of `ENDS`; None: there was no previous incarnation, or it left another text."""
     previous_end = "" if life is None else life.previous_end
     if previous_end == WITHOUT_A_WORD:
         return ENDS[-1]
@@ -109,7 +108,7 @@ def _add_memory(family: GaugeMetricFamily, name: str, pid: int | None) -> None:
     try:
         family.add_metric((name,), psutil.Process(pid).memory_info().rss)
     except psutil.Error:
-        return  # it has just ended
+        return  # the process has just ended
 
 
 def _gauge(name: str, text: str, value: float) -> Metric:

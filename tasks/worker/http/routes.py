@@ -1,4 +1,4 @@
-"""Routes of the control API beside the chat: metrics, logs of tasks, whether it takes tasks."""
+"""Routes of the control API beside the chat: metrics, task logs, and the enabled state."""
 
 from typing import Annotated, NoReturn
 
@@ -14,9 +14,9 @@ _OFFSET_MAX = 2**53
 
 
 def add_worker_routes(app: FastAPI, roster: Roster, logs: TaskLogs, address: str) -> None:
-    """Serve logs, each behind its task's token, and whether this worker takes new tasks.
+    """Serve task logs, each behind its task's token, and whether this worker takes new tasks.
 
-    `address` is `host:port`, as Druid's clients name a worker.
+    `address` is `host:port`, Druid's name of a worker.
     """
     app.state.logs, app.state.roster, app.state.address = logs, roster, address
     app.add_api_route("/metrics", _metrics, response_model=None)
@@ -62,7 +62,7 @@ def _log(
     scheme, _, token = authorization.partition(" ")
     if scheme.lower() != "bearer" or not token:
         raise HttpRefusal(401, "give the task's token: Authorization: Bearer ...")
-    # One answer for both: whoever has no token learns of no task.
+    # One answer for both cases, so that a caller without a token learns of no task.
     part = logs.read(task_id, offset) if logs.may_read(task_id, token) else None
     if part is None:
         _none()

@@ -1,7 +1,8 @@
-"""The control API of a worker: Druid's chat paths, each task behind its own token.
+"""HTTP server of a worker's control API: Druid's chat paths, each task behind its own token.
 
-It is an accelerator: every order it takes carries (term, sequence) and travels by the sync as
-well, so a handoff succeeds without it (P5).  Routes are in `control_api.py` and `routes.py`.
+The control API only accelerates: every order has (term, sequence) and travels by the sync as
+well, so a handoff succeeds without this server (P5).  Routes are in `control_api.py` and
+`routes.py`.
 """
 
 import socket
@@ -23,7 +24,7 @@ _BACKLOG = 128
 
 
 class ControlServer:
-    """Serves the control API on a thread; the port is held from the construction on."""
+    """Serves the control API on a thread; holds the port from the construction on."""
 
     def __init__(
         self,
@@ -60,17 +61,17 @@ class ControlServer:
         self._thread: Thread | None = None
 
     def start(self) -> None:
-        """Serve; requests that come before the thread is up wait in the socket's queue."""
+        """Serve; earlier requests wait in the socket's queue until the thread runs."""
         self._thread = Thread(target=self._serve, name="control API", daemon=True)
         self._thread.start()
 
     @property
     def serves(self) -> bool:
-        """Whether its thread runs."""
+        """Whether the server's thread runs."""
         return self._thread is not None and self._thread.is_alive()
 
     def close(self) -> None:
-        """Stop serving and give the port back."""
+        """Stop serving and release the port."""
         self._server.should_exit = True
         if self._thread is not None:
             self._thread.join(_CLOSE_TIMEOUT_S)

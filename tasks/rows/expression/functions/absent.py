@@ -1,4 +1,4 @@
-"""Functions that Druid knows and we do not build: what to do instead."""
+"""Functions that Druid has and Tidegate lacks, each with a replacement."""
 
 ABSENT = {
     "lookup": "workers have no lookups: join with a table when you query",
@@ -18,4 +18,4 @@ ABSENT = {
     "mv_filter_prefix": "use filter with like",
     "subtract_months": "use timestamp_shift(time, 'P1M', -n)",
 }
-"""By the name in small letters."""
+"""Name in small letters -> advice."""

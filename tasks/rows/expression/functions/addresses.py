@@ -1,6 +1,6 @@
-"""Functions of addresses: of IPv4 dotted texts and longs of 32 bits, of IPv6 texts.
+"""Functions of addresses: IPv4 as dotted texts or longs of 32 bits, IPv6 as texts.
 
-Source: RFC 4291, section 2.2, for the texts of IPv6; one with a zone (`fe80::1%eth0`) is none here.
+Source: RFC 4291, section 2.2, for IPv6 texts; a text with a zone (`fe80::1%eth0`) is no address.
 """
 
 import re
@@ -43,7 +43,7 @@ def _parse(given: Given) -> Value:
 
 
 def _number(value: Value) -> str:
-    """Return BIGINT: an address as a long; null if it is none."""
+    """Return BIGINT: an address as a long; null if the value is no address."""
     alternatives = []
     if value.long:
         alternatives.append(
@@ -99,12 +99,12 @@ def _match(given: Given) -> Value:
 
 
 def _match6(given: Given) -> Value:
-    """Of anything but texts it is 0, as in Druid."""
+    """As in Druid, the result is 0 for a value that is not a text."""
     network = _subnet6(given)
     whole, bits = divmod(network.prefixlen, 4)
     digits = f"{int(network.network_address):032x}"
     prefix = digits[:whole]
-    if bits:  # of the next digit some bits count
+    if bits:  # some bits of the next digit count
         low = int(digits[whole], 16)
         prefix += f"[{_HEX[low : low + 2 ** (4 - bits)]}]"
     wanted = text(rf"\A{prefix}")

@@ -30,7 +30,7 @@ def _map(given: Given) -> Value:
 
 
 def _cartesian_map(given: Given) -> Value:
-    """Work on each combination; those of the first array's first element come first.
+    """Apply the lambda to each combination; those of the first array's first element come first.
 
     Null if there are more than `_COMBINATIONS_MAX`: one record could fill the memory.
     """
@@ -50,10 +50,10 @@ def _cartesian_map(given: Given) -> Value:
 
 
 def _element_sql(given: Given, lambda_: Lambda, scope: dict[str, Value]) -> tuple[ElementType, str]:
-    """Return type and SQL of what a lambda makes of an element.
+    """Return type and SQL of a lambda's result for an element.
 
     Raises:
-        ExpressionError: it makes arrays.
+        ExpressionError: the result is an array.
     """
     value = given.body(lambda_, scope)
     if value.is_array:
@@ -65,7 +65,7 @@ def _element_sql(given: Given, lambda_: Lambda, scope: dict[str, Value]) -> tupl
 
 
 def _filter(given: Given) -> Value:
-    """As in Druid it is null if nothing is left."""
+    """As in Druid, the result is null if no element is left."""
     array = given.array(1)
     return of_array(
         array.kind,
@@ -93,14 +93,14 @@ def _test(given: Given, array: ArrayValue) -> str:
 
 
 def _fold(given: Given) -> Value:
-    """What is gathered keeps the type of what it begins with."""
+    """The accumulator keeps the type of its initial value."""
     return _folded(given, [given.array(1)], given.values[2])
 
 
 def _cartesian_fold(given: Given) -> Value:
-    """Gather each combination, in the order of `_cartesian_map` and with its bound.
+    """Fold over each combination, in the order and with the bound of `_cartesian_map`.
 
-    Without any it is what it begins with, as it is for `fold`; Druid says an empty array.
+    Without a combination the result is the initial value, as for `fold`; in Druid it is [].
     """
     arrays = [given.array(place) for place in range(1, len(given.values) - 1)]
     folded = _folded(given, arrays, given.values[-1])
@@ -114,13 +114,13 @@ def _cartesian_fold(given: Given) -> Value:
 
 
 def _few(arrays: Sequence[ArrayValue]) -> str:
-    """Return BOOLEAN: whether the combinations are not too many; null if an array is."""
+    """Return BOOLEAN: whether the number of combinations is allowed; null if an array is null."""
     number = " * ".join(f"CAST(array_size({array.sql}) AS DOUBLE)" for array in arrays)
     return f"{number} <= {_COMBINATIONS_MAX}D"
 
 
 def _folded(given: Given, arrays: Sequence[ArrayValue], begin: Value) -> Value:
-    """Fold arrays inside each other; the first is the outermost."""
+    """Nest the folds over arrays; the fold over the first array is the outermost."""
     lambda_ = given.function(len(arrays) + 1)
     items = [element(given.depth, place) for place in range(len(arrays))]
     gathered = [element(given.depth, len(arrays) + place) for place in range(len(arrays))]

@@ -1,4 +1,4 @@
-"""Functions of arrays.  A value that is no array counts as an array of one, null as null."""
+"""Functions of arrays.  A value that is not an array counts as an array of one, null as null."""
 
 from collections.abc import Callable
 
@@ -27,12 +27,12 @@ from tasks.rows.expression.value import (
 )
 
 _PADDED_MAX = 10_000
-"""Nulls that `array_slice` adds behind the end, at most; with more it is null."""
+"""Most nulls that `array_slice` appends; if more were needed, the result is null."""
 _INT_MAX = 2**31 - 1
 
 
 def _array(given: Given) -> Value:
-    """As in Druid the first argument says what the others become."""
+    """As in Druid, the type of the first argument decides the type of the others."""
     if any(value.is_array for value in given.values):
         raise ExpressionError("an array of arrays cannot be made", given.at, "use array_concat")
     kind = element_kind(without_array(given.values[0]))
@@ -67,7 +67,7 @@ def _offset_of(first: int) -> Callable[[Given], Value]:
 
 
 def _comparable(given: Given, array: int, scalar: int) -> tuple[str, str]:
-    """Return an array and a value as SQL of one type, where only equal ones are alike."""
+    """Return an array and a value as SQL of one type, in which only equal values are equal."""
     held, value = given.array(array), given.values[scalar]
     if value.is_array:
         raise given.wrong(
@@ -96,7 +96,7 @@ def _scalar_in(given: Given) -> Value:
 
 
 def _contains(given: Given) -> Value:
-    """As in Druid, null is looked for as an element."""
+    """As in Druid, null may be searched for as an element."""
     if given.values[1].array is None:
         array, wanted = _comparable(given, 0, 1)
         null = is_null(given.values[1])
@@ -142,7 +142,7 @@ def _both(given: Given) -> tuple[str, str]:
     """Return two arrays as SQL of one type.
 
     Raises:
-        ExpressionError: the first is of numbers, the second of texts.
+        ExpressionError: the first has numbers, the second texts.
     """
     left, value = given.array(0), given.values[1]
     right = as_array(value) if value.texts else ArrayValue(left.kind, _nothing(left.kind))
@@ -179,7 +179,7 @@ def _alone(given: Given, place: int, value: Value, array: ArrayValue) -> str:
 
 
 def _concat(given: Given) -> Value:
-    """Without a second array it is the first one."""
+    """If the second array is null, the result is the first."""
     left = given.array(0)
     right = as_array(given.values[1], left.kind)
     return of_array(left.kind, _joined(left, right))
@@ -207,7 +207,7 @@ def _as_set(array: ArrayValue) -> Value:
 
 
 def _slice(given: Given) -> Value:
-    """As in Druid what is asked for behind the end is null."""
+    """As in Druid, elements behind the end are null."""
     array = given.array(0)
     null = f"CAST(NULL AS {SPARK_TYPES[array.kind]})"
 
@@ -242,7 +242,7 @@ def _from_string(given: Given) -> Value:
     separator = checked_separator(given, 1)
 
     def split(raw: str) -> str:
-        # Java leaves out empty texts at the end, unless nothing was split.
+        # Java drops empty texts at the end, unless nothing was split.
         return let(
             f"split({raw}, {separator}, -1)",
             lambda all_: (

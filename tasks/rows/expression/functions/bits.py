@@ -1,8 +1,8 @@
 """Functions of a double's exponent, fraction and bits: Java's `Math` and `Double`.
 
-They are worked out exactly, by powers of 2.  Spark could call Java's own, by `java_method`: that
-fails the job at a null, is four times slower, and takes the code around it out of what Spark
-generates, folds and moves, for to Spark it may answer differently each time.
+They are computed exactly, by powers of 2.  Spark could call Java's own functions by `java_method`.
+But that fails the job at a null, is four times slower, and counts as non-deterministic, so Spark
+neither folds nor moves it, nor includes it in generated code.
 """
 
 from collections.abc import Callable
@@ -29,11 +29,11 @@ _BITS_OF_NAN = f"{0x7FF8000000000000}L"
 _FRACTION = f"{2**52 - 1}L"
 _HIDDEN = f"{2**52}L"
 _FACTORS_MAX = 2_100
-"""A larger power of 2 makes infinity of the least double, and 0 of the largest."""
+"""A larger power of 2 turns the smallest double into infinity, and the largest into 0."""
 
 
 def _one(special: str, ordinary: Callable[[str], str]) -> Callable[[Given], str]:
-    """Make a function; `special` is it for infinities and NaN, with `{x}` for the number."""
+    """Make a function; `special` is its SQL for infinities and NaN, with `{x}` for the number."""
 
     def make(given: Given) -> str:
         return let(
@@ -48,8 +48,8 @@ def _one(special: str, ordinary: Callable[[str], str]) -> Callable[[Given], str]
 
 
 def _scaled(size: str, form: Callable[[str], str]) -> str:
-    """Return `form` of the exponent of `size`, a finite number of at least 0: -1022 or more."""
-    # The logarithm is rounded: close to a power of 2 it may be one off.
+    """Return `form` of the exponent (at least -1022) of `size`, a finite number of at least 0."""
+    # The logarithm is rounded, so close to a power of 2 it may be one off.
     near = f"floor(log2({size}))"
     exact = let(
         near,
@@ -71,7 +71,7 @@ def _exponent(x: str) -> str:
 
 
 def _next_up(x: str) -> str:
-    # Below a power of 2 doubles lie half as far apart, but for those next to 0.
+    # Below a power of 2 doubles are twice as dense, except for those next to 0.
     down = _scaled(
         f"abs({x})",
         lambda e: (
@@ -113,10 +113,10 @@ def _remainder(left: str, right: str) -> str:
 
 
 def _nearest(x: str, y: str) -> str:
-    """Return what of |x| lies beyond the nearest multiple of |y|, between two the even one."""
+    """Return the distance of |x| from the nearest multiple of |y|; of two the even multiple."""
 
-    # None of these steps rounds: a remainder never does, nor does a difference of numbers of
-    # which one is at most twice the other.
+    # None of these steps rounds: a remainder never does, nor does the difference of two numbers if
+    # one is at most twice the other.
     def beyond(rest: str, step: str) -> str:
         past = let(
             f"({rest} - {step})",
@@ -128,12 +128,12 @@ def _nearest(x: str, y: str) -> str:
 
 
 def _negative(x: str) -> str:
-    """Return BOOLEAN: whether the sign is a minus, that of 0 too."""
+    """Return BOOLEAN: whether the sign is a minus, also that of -0.0."""
     return f"({x} < 0D OR ({x} = 0D AND CAST({x} AS STRING) = '-0.0'))"
 
 
 def _to_bits(given: Given) -> Value:
-    """As in Java all NaNs have the same bits."""
+    """As in Java, all NaNs have the same bits."""
 
     def bits(x: str) -> str:
         size = _scaled(
@@ -158,7 +158,7 @@ def _to_bits(given: Given) -> Value:
 
 
 def _from_bits(given: Given) -> Value:
-    """A double is cut; one beyond the longs is null, where Druid fails the row."""
+    """A double is truncated; beyond the longs it is null, where Druid fails the row."""
     value = given.values[0]
     alternatives = [value.long] if value.long else []
     if value.double:
@@ -182,7 +182,7 @@ def _from_bits(given: Given) -> Value:
 
 
 def _scalb(given: Given) -> Value:
-    """The power of 2 is an int, as Java casts; two texts are null."""
+    """The exponent is an int, by Java's cast; the result for two texts is null."""
     left, right = given.values
     if not (left.texts and right.texts):
         return Value()
@@ -197,7 +197,7 @@ def _scalb(given: Given) -> Value:
 
 
 def _times_power(number: str, power: str) -> str:
-    # The smallest factor comes first: what it rounds off, the larger ones make 0 in any case.
+    # The smallest factor comes first: if it rounds, the larger ones make 0 in any case.
     def product(k: str) -> str:
         rest, half = f"{k} div 500", f"({k} div 500) div 2"
         return (
@@ -206,7 +206,7 @@ def _times_power(number: str, power: str) -> str:
         )
 
     bounded = f"least(greatest({power}, -{_FACTORS_MAX}), {_FACTORS_MAX})"
-    # Both of Spark's leave nulls out.
+    # Both of Spark's functions ignore nulls.
     return f"CASE WHEN {power} IS NOT NULL THEN {let(bounded, product)} END"
 
 

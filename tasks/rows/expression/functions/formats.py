@@ -1,7 +1,7 @@
-"""The function `format`: texts by a pattern of Java's `Formatter`, which is read here first.
+"""The function `format`: texts by a pattern of Java's `Formatter`, which is parsed here first.
 
-A pattern that Java refuses would fail a job; Spark is given one part of it at a time, checked, with
-a value of the type that the part takes.  Source: Java's `Formatter`, Druid's `nonStrictFormat`.
+A pattern that Java refuses would fail a job.  So Spark gets one checked part at a time, with a
+value of the type that the part takes.  Source: Java's `Formatter`, Druid's `nonStrictFormat`.
 """
 
 import re
@@ -15,9 +15,9 @@ from tasks.rows.sql.text import text
 _PART = re.compile(r"%(?:([0-9]+)\$)?([-#+ 0,(<]*)([0-9]+)?(\.[0-9]+)?(.)", re.DOTALL)
 _ANY, _LONGS = "bBsS", "doxX"
 _LENGTH_MAX = 10_000
-"""Characters that the widths and precisions of a pattern add up to, at most."""
+"""Most characters in the sum of a pattern's widths and precisions."""
 
-# What each conversion takes of the flags.
+# The flags that each conversion accepts.
 _FLAGS = {
     **dict.fromkeys(_ANY, "-"),
     "d": "-+ 0,(",
@@ -38,7 +38,7 @@ class _Directive:
     """One `%…` of a pattern."""
 
     place: int
-    """Of the argument."""
+    """Number of the argument, from 0."""
     flags: str
     width: str
     precision: str
@@ -46,12 +46,12 @@ class _Directive:
 
     @property
     def written(self) -> str:
-        """The part as Java takes it, for an argument of its own."""
+        """The part in Java's notation, for a separate argument."""
         return f"%{self.flags}{self.width}{self.precision}{self.conversion}"
 
     @property
     def fault(self) -> str | None:
-        """What Java would refuse; None: nothing."""
+        """The reason why Java would refuse the part; None: it would not."""
         for flag in self.flags:
             if flag not in _FLAGS[self.conversion] or self.flags.count(flag) > 1:
                 return f"the flag '{flag}' does not go here"
@@ -66,9 +66,9 @@ class _Directive:
 
 
 def _format(given: Given) -> Value:
-    """As in Druid, where a value is of another type the pattern is followed by all of them."""
+    """As in Druid, if a value has another type, the pattern is followed by all values."""
     if len(given.values) == 1:
-        return of_text(given.text(0))  # Druid does not read it then
+        return of_text(given.text(0))  # Druid does not parse the pattern in this case
     if not given.values[0].texts:
         return Value()
     pattern = given.literal_text(0, "the pattern")
@@ -94,10 +94,10 @@ def _format(given: Given) -> Value:
 
 
 def _parts(given: Given, pattern: str) -> Iterator[str | _Directive]:
-    """Divide a pattern.
+    """Split a pattern into texts and directives.
 
     Raises:
-        ExpressionError: Java would refuse it, or there is no such argument.
+        ExpressionError: Java would refuse the pattern, or an argument is missing.
     """
     at, ordinary, last = 0, 0, -1
     while at < len(pattern):
@@ -132,10 +132,10 @@ def _parts(given: Given, pattern: str) -> Iterator[str | _Directive]:
 
 
 def _part_sql(given: Given, part: _Directive) -> str:
-    """Return STRING: what a part becomes; null is the word.
+    """Return STRING: the text of a part; for null the word `null`.
 
     Raises:
-        ExpressionError: its value is never of the type that it takes.
+        ExpressionError: its value never has the type that the part takes.
     """
     value = given.values[part.place + 1]
     form = text(part.written)
@@ -155,7 +155,7 @@ def _part_sql(given: Given, part: _Directive) -> str:
 
 
 def _unfit(given: Given, part: _Directive) -> list[str]:
-    """Return what must be null for a value to be of the type that a part takes."""
+    """Return the SQL texts that must be null if a value has the type that a part takes."""
     if part.conversion in _ANY:
         return []
     value = given.values[part.place + 1]

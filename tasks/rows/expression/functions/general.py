@@ -63,7 +63,7 @@ def _is_there(given: Given) -> Value:
 
 
 def cast(given: Given, value: Value, name: str, place: int) -> Value:
-    """Return a value as the type that argument `place` names; what cannot be is null.
+    """Return a value in the type that argument `place` names; null if it cannot be converted.
 
     Raises:
         ExpressionError: there is no such type.
@@ -91,7 +91,7 @@ _ARRAYS = {f"ARRAY<{kind}>": kind for kind in ElementType} | {
 
 
 def _only_of_many(value: Value) -> Value:
-    """Leave out an array that has not one element: Druid fails to cast it to a text."""
+    """Exclude arrays that have not exactly one element: Druid cannot cast them to a text."""
     array = value.array
     if not array:
         return value

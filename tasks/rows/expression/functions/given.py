@@ -1,4 +1,4 @@
-"""A function of the language, and what one call of it is given."""
+"""A function of the language, and one call of it with its arguments."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,32 +10,32 @@ from tasks.rows.expression.value import ArrayValue, Value, as_array, as_long, as
 
 @dataclass(frozen=True)
 class Given:
-    """One call: its arguments as values, and as they are written."""
+    """One call: its arguments as values, and as parts of the tree."""
 
     call: Call
     values: tuple[Value, ...]
-    """One per argument; of a lambda an empty one."""
+    """One value per argument; for a lambda an empty value."""
     depth: int
-    """Lambdas around the call."""
+    """The number of lambdas around the call."""
     body: Callable[[Lambda, Mapping[str, Value]], Value]
-    """Works out a lambda of this call with the values of its arguments."""
+    """Compiles a lambda of this call for the values of its arguments."""
 
     @property
     def at(self) -> int:
-        """Where the call stands."""
+        """The place of the call in the text."""
         return self.call.at
 
     @property
     def name(self) -> str:
-        """The function's name as it is written."""
+        """The name of the function as the call spells it."""
         return self.call.function
 
     def part(self, place: int) -> Node | None:
-        """Return an argument as it is written; None if it is left out."""
+        """Return an argument as a part of the tree; None if it is missing."""
         return self.call.arguments[place] if place < len(self.values) else None
 
     def has(self, place: int) -> bool:
-        """Whether an argument is not left out."""
+        """Return whether the argument is present."""
         return place < len(self.values)
 
     def text(self, place: int) -> str:
@@ -43,7 +43,7 @@ class Given:
         return as_string(self.values[place])
 
     def whole(self, place: int, missing: int = 0) -> str:
-        """Return BIGINT, never null: an argument that counts; as in Druid null counts as 0."""
+        """Return BIGINT, never null: an argument as a whole number; as in Druid null is 0."""
         if place >= len(self.values):
             return f"{missing}L"
         known = self.literal(place)
@@ -59,7 +59,7 @@ class Given:
         """Return the lambda of this call.
 
         Raises:
-            ExpressionError: there is none, or it is made for another number of values.
+            ExpressionError: there is no lambda, or it takes another number of values.
         """
         part = self.call.arguments[0]
         if not isinstance(part, Lambda):
@@ -71,7 +71,7 @@ class Given:
         return part
 
     def literal(self, place: int) -> Scalar:
-        """Return what a literal argument says; None if it is null or no literal."""
+        """Return the value of a literal argument; None if it is null or not a literal."""
         part = self.part(place)
         if isinstance(part, Unary) and part.operator == "-" and isinstance(part.operand, Literal):
             number = part.operand.value
@@ -79,10 +79,10 @@ class Given:
         return part.value if isinstance(part, Literal) else None
 
     def literal_text(self, place: int, what: str) -> str:
-        """Return a text that must be known beforehand.
+        """Return a text that must be known at compile time.
 
         Raises:
-            ExpressionError: the argument is no literal text.
+            ExpressionError: the argument is not a literal text.
         """
         found = self.literal(place)
         if isinstance(found, str):
@@ -90,10 +90,10 @@ class Given:
         raise self.wrong(place, f"{what} of {self.name} must be a literal text")
 
     def literal_whole(self, place: int, what: str) -> int:
-        """Return a whole number that must be known beforehand.
+        """Return a whole number that must be known at compile time.
 
         Raises:
-            ExpressionError: the argument is no literal whole number.
+            ExpressionError: the argument is not a literal whole number.
         """
         found = self.literal(place)
         if isinstance(found, int):
@@ -108,20 +108,20 @@ class Given:
 
 @dataclass(frozen=True)
 class Function:
-    """What is known of a function; `usage` begins with its name as Druid spells it."""
+    """The facts about a function; `usage` begins with its name in Druid's spelling."""
 
     usage: str
     least: int
     most: int | None
-    """Arguments it takes; None: any number."""
+    """Most arguments; None: any number."""
     make: Callable[[Given], Value]
 
     @property
     def name(self) -> str:
-        """Its name as Druid spells it."""
+        """The name in Druid's spelling."""
         return self.usage.split("(", 1)[0]
 
 
 def table(*functions: Function) -> dict[str, Function]:
-    """Return functions by name in small letters: to Druid case does not matter."""
+    """Return name in small letters -> function, as Druid ignores case."""
     return {function.name.lower(): function for function in functions}

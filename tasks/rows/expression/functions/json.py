@@ -1,4 +1,4 @@
-"""Functions of nested data, which is kept as JSON text."""
+"""Functions of nested data, which is stored as JSON text."""
 
 import re
 from dataclasses import replace
@@ -27,10 +27,10 @@ _HALF = text(rf"{_UPPER}(?!{_LOWER})|(?<!{_UPPER}){_LOWER}")
 
 
 def _path(given: Given, place: int) -> str:
-    """Return a path in Spark's form, less its `$`; only such paths reach Spark.
+    """Return a path in Spark's form without its `$`; no other path reaches Spark.
 
     Raises:
-        ExpressionError: it is no literal, or none of Druid's.
+        ExpressionError: the argument is no literal, or no path of Druid's.
     """
     written = given.literal_text(place, "the path")
     at, path = 1, ""
@@ -51,19 +51,19 @@ def _path(given: Given, place: int) -> str:
 
 
 def _raw(document: str, path: str) -> str:
-    """Return STRING: what is there as JSON text, a text with its quotes."""
-    # Below a wildcard Spark keeps the quotes, without one it takes them off.
+    """Return STRING: the JSON text at a path; a text keeps its quotes."""
+    # Below a wildcard Spark keeps the quotes, otherwise it removes them.
     found = f"get_json_object(concat('[', {document}, ']'), {text('$[*]' + path)})"
     return f"nullif({found}, 'null')"
 
 
 def _document(given: Given, place: int = 0) -> str:
-    """Return the JSON text of an argument; data that is not nested is what it is."""
+    """Return the JSON text of an argument; a value that is not nested stays as it is."""
     return as_json(given.values[place])
 
 
 def _json_value(given: Given) -> Value:
-    """A scalar; an array only if its type is asked for."""
+    """Return a scalar, or an array if its type is requested."""
     path = _path(given, 1)
     document = _document(given)
     raw = _raw(document, path)
@@ -78,7 +78,7 @@ def _json_value(given: Given) -> Value:
 
 
 def _scalar(raw: str, plain: str) -> Value:
-    """As in Druid true and false are the longs 1 and 0."""
+    """As in Druid, true and false are the longs 1 and 0."""
     long = let(
         raw,
         lambda r: (
@@ -109,13 +109,13 @@ def _json_query(given: Given) -> Value:
 
 
 def _json_keys(given: Given) -> Value:
-    """Keys of an object; null for anything else."""
+    """Return the keys of an object; null for any other value."""
     found = _raw(_document(given), _path(given, 1))
     return of_array(ElementType.STRING, f"json_object_keys({found})")
 
 
 def _json_object(given: Given) -> Value:
-    """Keys are literals; of equal ones the last counts."""
+    """Keys are literals; of equal keys the last counts."""
     if len(given.values) % 2:
         raise given.wrong(
             len(given.values) - 1, "json_object needs a value for each key", "add one"
@@ -133,18 +133,18 @@ def _json_object(given: Given) -> Value:
 
 
 def _has_whole_pairs(raw: str) -> str:
-    """Return BOOLEAN: no escape of a JSON text is half of a surrogate pair."""
-    # Escaped backslashes go first: what follows one is no escape.
+    """Return BOOLEAN: whether no escape of a JSON text is half of a surrogate pair."""
+    # Escaped backslashes are removed first, because no escape begins in them.
     escapes = f"replace({raw}, {text(_BACKSLASHES)}, ' ')"
     return f"NOT (contains({raw}, {text(_ESCAPE)}) AND {escapes} RLIKE {_HALF})"
 
 
 def parsed(text_of_json: str) -> str:
-    """Return STRING: a text as JSON text; null if it is not one JSON value, or is null."""
+    """Return STRING: a text as JSON text; null if it is not exactly one JSON value, or is null."""
 
     def read(raw: str) -> str:
-        # One JSON value and nothing else: only then is the mark the second element.  It is made
-        # of all of the text, so that no text has its own mark in itself.
+        # The mark is the second element only if the text is a single JSON value.  It is a hash of
+        # the whole text, so that no text can contain its own mark.
         mark = f"CAST(xxhash64({raw}) AS STRING)"
         whole = f"get_json_object(concat('[', {raw}, ',', {mark}, ']'), '$[1]') = {mark}"
         return f"CASE WHEN {whole} AND {_has_whole_pairs(raw)} THEN {_raw(raw, '')} END"
@@ -153,7 +153,7 @@ def parsed(text_of_json: str) -> str:
 
 
 def _parse_json(given: Given) -> Value:
-    """Where Druid's parse_json fails a row it is null, as try_parse_json is."""
+    """If Druid's parse_json would fail the row, the result is null, as for try_parse_json."""
     value = given.values[0]
     if not value.string:
         return Value(json=value.json)

@@ -1,4 +1,4 @@
-"""All functions, by name in small letters."""
+"""Table of all functions, by name in small letters."""
 
 from tasks.rows.expression.functions import (
     addresses,

@@ -1,6 +1,6 @@
-"""Functions of time with Joda's patterns and with periods; these, and zones, are literals.
+"""Functions of time with Joda patterns or periods; patterns, periods and zones are literals.
 
-A time is a long: milliseconds since the epoch, of the years 1 to 9999.  Others are null.
+A time is a long: milliseconds since the epoch, in the years 1 to 9999.  Other times are null.
 """
 
 from collections.abc import Callable
@@ -75,7 +75,7 @@ def _moment(given: Given) -> str:
 
 
 def _is_given(given: Given, place: int) -> bool:
-    """Whether an argument is there and not null."""
+    """Return whether an argument is present and not null."""
     return given.has(place) and bool(given.values[place].texts)
 
 

@@ -1,6 +1,6 @@
-"""Functions that go through nested data of any depth, level by level.
+"""Functions that traverse nested data of any depth, level by level.
 
-SQL has no recursion: each level is one step of a fold, over pieces that lie in their final order.
+SQL has no recursion, so each level is one step of a fold over pieces in their final order.
 Source: Druid's `NestedDataExpressions`; for `json_merge` Jackson's `readerForUpdating` as well.
 """
 
@@ -11,14 +11,14 @@ from tasks.rows.expression.tree import ElementType
 from tasks.rows.expression.value import Value, as_json, first, of_array, quoted
 
 _LEVELS_MAX = 32
-"""Nested data that is deeper, where it has to be looked into, makes null."""
+"""Most levels of nested data that are traversed; deeper data makes null."""
 
 _PLAIN = "'[.\\\\[\\\\]\\'\"]'"
-"""A regular expression of what a name must not have to stand in a path as it is."""
+"""A regular expression of the characters that a name needs quotes for in a path."""
 
 
 def _paths(given: Given) -> Value:
-    """Say where scalars and lists of scalars are; names are in the order of the alphabet."""
+    """Return the paths of scalars and of lists of scalars; names are in alphabetical order."""
     piece = "named_struct('p', {p}, 'v', {v}, 'd', {d})"
     name = (
         f"CASE WHEN tg_x.key RLIKE {_PLAIN} THEN concat('.[\\'', tg_x.key, '\\']') "
@@ -52,9 +52,9 @@ def _paths(given: Given) -> Value:
 
 
 def _merge(given: Given) -> Value:
-    """Merge objects name by name, of two lists make one; null if something else meets or is null.
+    """Merge objects by names, and concatenate lists; null for other pairs, or with a null.
 
-    Below the top what is not both objects or both lists becomes that of the last.
+    Below the top the last value counts, unless both are objects or both are lists.
     """
     merged, *others = [_document(given, place) for place in range(len(given.values))]
     for other in others:
@@ -63,10 +63,10 @@ def _merge(given: Given) -> Value:
 
 
 def _document(given: Given, place: int) -> str:
-    """Return STRING: an argument as JSON text, or as a text that should be one.
+    """Return STRING: an argument as JSON text, or as a text that should be JSON.
 
     Raises:
-        ExpressionError: it is neither.
+        ExpressionError: the argument is neither.
     """
     value = given.values[place]
     alternatives = [value.json] if value.json else []
@@ -128,7 +128,7 @@ def _merged(left: str, right: str) -> str:
 
 
 def _levels(begin: str, step: str) -> str:
-    """Return ARRAY: from the piece `begin`, what becomes of each piece `tg_p` at each level."""
+    """Return ARRAY: from the piece `begin`, the results of each piece `tg_p` at each level."""
     return (
         f"aggregate(sequence(1, {_LEVELS_MAX}), array({begin}), "
         f"(tg_s, tg_n) -> flatten(transform(tg_s, tg_p -> {step})))"

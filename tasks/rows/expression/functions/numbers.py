@@ -1,4 +1,4 @@
-"""Functions of numbers: Java's `Math`.  Of texts they are null, as in Druid."""
+"""Functions of numbers: Java's `Math`.  As in Druid, their result for a text is null."""
 
 from collections.abc import Callable
 
@@ -9,19 +9,19 @@ from tasks.rows.expression.operators import INFINITY, NAN, Form, divide, numeric
 from tasks.rows.expression.value import Value, as_long, first, of_double, of_long, whole_of_double
 
 _SCALE_MAX = 400
-"""Decimal places of a double end before; `round` works with as many digits as it is told."""
+"""A double has no more decimal places; `round` computes with as many digits as requested."""
 _DIGITS_OF_A_LONG = 19
 
 
 def real(given: Given, place: int = 0) -> str:
-    """Return DOUBLE: an argument that is a number, not one that a text writes."""
+    """Return DOUBLE: an argument that is a number, but not a number in a text."""
     value = given.values[place]
     found = [f"CAST({value.long} AS DOUBLE)"] if value.long else []
     return first(found + ([value.double] if value.double else []), "DOUBLE")
 
 
 def _one(form: Callable[[str], str]) -> Callable[[Given], Value]:
-    """Make a function from one double to a double; `form` may name it often."""
+    """Make a function from one double to a double; `form` may use its operand several times."""
     return lambda given: of_double(let(real(given), form))
 
 
@@ -30,7 +30,7 @@ def _call(name: str) -> Callable[[Given], Value]:
 
 
 def _log(name: str, least: str) -> Callable[[Given], Value]:
-    # Spark says null where Java says -Infinity or NaN.
+    # Spark returns null where Java returns -Infinity or NaN.
     return _one(
         lambda x: (
             f"CASE WHEN {x} > {least} THEN {name}({x}) WHEN {x} = {least} "
@@ -40,7 +40,7 @@ def _log(name: str, least: str) -> Callable[[Given], Value]:
 
 
 def _ceil(x: str) -> str:
-    # Spark's own gives a long; through `rint` large numbers and -0.0 stay what they are.
+    # Spark's own function returns a long; `rint` preserves large numbers and -0.0.
     return (
         f"CASE WHEN rint({x}) < {x} THEN CASE WHEN rint({x}) = -1D THEN (- 0D) "
         f"ELSE rint({x}) + 1D END ELSE rint({x}) END"
@@ -79,7 +79,7 @@ def _mixed(whole: Form, real: Form) -> Callable[[Given], Value]:
 
 def _extreme(name: str) -> Form:
     def real(left: str, right: str) -> str:
-        # To Spark NaN is the largest and null is none; to Java NaN and null swallow all.
+        # To Spark NaN is the largest number and null is skipped; in Java NaN and null absorb all.
         return let_both(
             left,
             right,
@@ -119,7 +119,7 @@ def _safe_divide(left: str, right: str) -> str:
 
 
 def _round(given: Given) -> Value:
-    """Half goes away from 0.  As in Druid NaN becomes 0, and infinity the largest double."""
+    """Half is rounded away from 0.  As in Druid, NaN becomes 0, and infinity the largest double."""
     value = given.values[0]
     places = given.literal_whole(1, "the number of places") if given.has(1) else 0
     if abs(places) > _SCALE_MAX:
@@ -142,7 +142,7 @@ def _round(given: Given) -> Value:
 
 
 def _bits(form: Form) -> Callable[[Given], Value]:
-    """Make a function of the bits of two longs; doubles are cut, two texts are null."""
+    """Make a function of the bits of two longs; doubles are truncated, two texts give null."""
 
     def make(given: Given) -> Value:
         left, right = given.values
@@ -161,7 +161,7 @@ def _shift(name: str) -> Form:
 
 
 def _complement(given: Given) -> Value:
-    """Of a double beyond the longs Druid fails the row, here it is null."""
+    """A double beyond the longs gives null; Druid fails the row."""
     value = given.values[0]
     alternatives = [f"(~ {value.long})"] if value.long else []
     if value.double:

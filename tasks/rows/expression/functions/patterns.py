@@ -1,8 +1,8 @@
 """Functions with patterns: LIKE, and Java's regular expressions.
 
-Druid's and Spark's patterns are both Java's, so they mean the same.  One that Java refuses would
-fail a job as late as when it runs, so a pattern is a literal and is read here first, with Python's
-rules, which are nearly Java's: what only Java knows may be refused, and says so.
+Druid's and Spark's patterns are both Java's, so they mean the same.  A pattern that Java refuses
+would fail a running job.  So a pattern is a literal and is parsed here first, with Python's rules,
+which are nearly Java's: a construct of Java alone may be refused, with an error that says so.
 """
 
 import re
@@ -18,7 +18,7 @@ def pattern(given: Given, place: int) -> tuple[str, Groups]:
     """Return a literal pattern as SQL, and its groups.
 
     Raises:
-        ExpressionError: it is no literal, or no pattern.
+        ExpressionError: the argument is no literal, or no pattern.
     """
     written = given.literal_text(place, "the pattern")
     try:
@@ -36,7 +36,7 @@ def _like(given: Given) -> Value:
 
 
 def _like_pattern(written: str, escape: str | None) -> str:
-    """Write a pattern with Spark's escape, a backslash; Druid has none unless it is given."""
+    """Write a pattern with Spark's escape, a backslash; Druid's has none unless one is given."""
     like_pattern, plain = "", False
     for letter in written:
         if letter == escape and not plain:
@@ -53,7 +53,7 @@ def _regexp_like(given: Given) -> Value:
 
 
 def _regexp_extract(given: Given) -> Value:
-    """A group that took no part gives an empty text; Druid says null there."""
+    """A group that took no part in the match gives an empty text; in Druid null."""
     sql, groups = pattern(given, 1)
     index = given.literal_whole(2, "the index") if given.has(2) else 0
     if not 0 <= index <= groups.count:
@@ -74,10 +74,10 @@ def _regexp_replace(given: Given) -> Value:
 
 
 def _check_replacement(given: Given, written: str, groups: Groups) -> None:
-    """Refuse what Java refuses only when it replaces.
+    """Refuse a replacement that Java would refuse only at run time.
 
     Raises:
-        ExpressionError: it ends in the middle, or names a group that is not there.
+        ExpressionError: the replacement is incomplete, or names a missing group.
     """
     for found in re.finditer(r"\\.|\$\d|\$\{(\w+)\}|([\\$])", written, re.DOTALL):
         word, group, open_end = found.group(), found.group(1), found.group(2)
@@ -88,10 +88,10 @@ def _check_replacement(given: Given, written: str, groups: Groups) -> None:
 
 
 def checked_separator(given: Given, place: int) -> str:
-    """Return a literal pattern to split at; as in Druid null is the empty one.
+    """Return a literal pattern to split at; as in Druid null counts as the empty pattern.
 
     Raises:
-        ExpressionError: it is no literal, or no pattern.
+        ExpressionError: the argument is no literal, or no pattern.
     """
     return (
         "''"

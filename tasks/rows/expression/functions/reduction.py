@@ -1,4 +1,4 @@
-"""Functions that pick one of several values: nulls are left out, a text makes all of them texts."""
+"""Functions that pick one of several values: nulls are skipped; one text makes all values texts."""
 
 from collections.abc import Callable, Sequence
 
@@ -39,12 +39,12 @@ def _if(tests: Sequence[str], sql: str) -> str:
 
 
 def _pick(name: str, texts: Sequence[str]) -> str:
-    """Both of Spark's leave nulls out."""
+    """Both of Spark's functions skip nulls."""
     return texts[0] if len(texts) == 1 else f"{name}({', '.join(texts)})"
 
 
 def _real(name: str, texts: Sequence[str]) -> str:
-    # To Spark NaN is the largest, to Java it is the least too.
+    # To Spark NaN is the largest number; in Java it is also the smallest.
     picked = _pick(name, texts)
     if name == "greatest":
         return picked

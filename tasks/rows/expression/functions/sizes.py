@@ -15,7 +15,7 @@ _DECIMAL = ("K", "M", "G", "T", "P", "E")
 
 def _format(base: int, units: tuple[str, ...], suffix: str) -> Callable[[Given], Value]:
     def make(given: Given) -> Value:
-        """Doubles are cut, texts are null."""
+        """Doubles are truncated, texts give null."""
         precision = given.literal_whole(1, "the precision") if given.has(1) else 2
         if not 0 <= precision <= _PRECISION_MAX:
             raise given.wrong(1, f"the precision {precision} is not in 0 to 3", "use 0 to 3")
@@ -32,11 +32,11 @@ def _written(number: str, precision: int, base: int, units: tuple[str, ...]) -> 
     branches = []
     for place in range(len(larger), 0, -1):
         if base == _THOUSAND:
-            # Whole divisions cut digits that no precision shows; -1000 to 1000 times 1000 remain.
+            # Whole division drops digits that no precision shows; -1000 to 1000 times 1000 remain.
             scaled = f"({number} div {base ** (place - 1)}L) / 1000D"
         else:
             scaled = f"CAST({number} AS DOUBLE) / {float(base**place)!r}D"
-        # The least long has no positive twin: it is compared as it is.
+        # The smallest long has no positive counterpart, so it is compared directly.
         test = f"({number} >= {base**place}L OR {number} <= - {base**place}L)"
         unit = text(larger[place - 1] + suffix)
         branches.append(f"WHEN {test} THEN concat(format_string({shape}, {scaled}), {unit})")

@@ -38,7 +38,7 @@ def _strpos(given: Given) -> Value:
 
 
 def _substring(given: Given) -> Value:
-    """As in Druid it is null where it begins behind the end; before 0 Druid fails the row."""
+    """As in Druid, null if it begins behind the end; if it begins before 0 Druid fails the row."""
     start, length = given.whole(1), given.whole(2)
 
     def cut(whole: str, begin: str, size: str) -> str:
@@ -85,7 +85,7 @@ def _reverse(given: Given) -> Value:
 
 def _pad(function: str) -> Callable[[Given], Value]:
     def make(given: Given) -> Value:
-        """As in Druid a length of 0 gives null, and one below 0 an empty text."""
+        """As in Druid, length 0 gives null, and a negative length an empty text."""
         return of_text(
             let(
                 given.whole(1),
@@ -109,7 +109,7 @@ def _trim(side: str) -> Callable[[Given], Value]:
 
 
 def _replace(given: Given) -> Value:
-    """To replace nothing is null: Druid puts the replacement between all characters."""
+    """An empty text to replace gives null; Druid inserts the replacement between all characters."""
     if given.literal(1) == "":
         raise given.wrong(1, "replace needs something to replace", "write a text")
     return of_text(
@@ -141,7 +141,7 @@ def _parse_long(given: Given) -> Value:
     if not 1 < radix <= len(_DIGITS):
         raise given.wrong(1, f"{radix} is no radix", "use 2 to 36")
     digits = _DIGITS[:radix]
-    # Beyond 64 bits `conv` answers with all bits set, which is no long either.
+    # Beyond 64 bits `conv` returns all bits set, which is no long either.
     shape, prefix = text(rf"(?i)\A[+-]?[{digits}]+\z"), text(r"\A0[xX]")
 
     def read(raw: str) -> str:
@@ -158,10 +158,10 @@ def _parse_long(given: Given) -> Value:
 
 
 def _only(given: Given) -> str:
-    """Return the first argument, which must be a text: of other types Druid fails the row.
+    """Return the first argument, which must be a text: for other types Druid fails the row.
 
     Raises:
-        ExpressionError: it never is.
+        ExpressionError: the argument is never a text.
     """
     value = given.values[0]
     if value.texts and not value.string:

@@ -1,4 +1,4 @@
-"""Parts of a time, which is a long: milliseconds since the epoch; the zone is a literal."""
+"""Parts of a time (a long: milliseconds since the epoch), in a zone that is a literal."""
 
 from tasks.rows.expression.functions.given import Function, Given, table
 from tasks.rows.expression.let import let
@@ -8,7 +8,7 @@ from tasks.rows.time.zones import Zone, ZoneError, read_zone
 _MILLIS_MIN = -62_135_596_800_000
 _MILLIS_MAX = 253_402_300_799_999
 
-# By Druid's name; `{t}` is the zone's wall clock as a TIMESTAMP, the session's zone is UTC.
+# By Druid's name; `{t}` is the zone's wall clock as a TIMESTAMP, and the session's zone is UTC.
 _UNITS = {
     "MILLISECOND": "(unix_millis({t}) - unix_seconds({t}) * 1000L)",
     "SECOND": "CAST(floor(extract(SECOND FROM {t})) AS BIGINT)",
@@ -25,7 +25,7 @@ _UNITS = {
     "ISOYEAR": "CAST(extract(YEAROFWEEK FROM {t}) AS BIGINT)",
     "DECADE": "CAST(year({t}) div 10 AS BIGINT)",
 }
-# To Druid these are doubles, and begin with the year 1 of theirs: 2000 is of the 20th century.
+# In Druid these are doubles that count from the year 1 of a century: 2000 is in the 20th.
 _DOUBLES = {
     "CENTURY": "CAST(ceil(year({t}) / 100D) AS DOUBLE)",
     "MILLENNIUM": "CAST(ceil(year({t}) / 1000D) AS DOUBLE)",
@@ -33,7 +33,7 @@ _DOUBLES = {
 
 
 def _extract(given: Given) -> Value:
-    """Of the years 1 to 9999; a text is null."""
+    """For the years 1 to 9999; a text gives null."""
     unit = given.literal_text(1, "the unit").upper()
     if unit not in _UNITS and unit not in _DOUBLES and unit != "EPOCH":
         known = ", ".join(("EPOCH", *_UNITS, *_DOUBLES))
