@@ -1,5 +1,6 @@
 """`tidegate audit`: list the audit log."""
 
+from datetime import datetime
 from typing import Annotated
 
 import typer
@@ -7,11 +8,9 @@ import typer
 from supervisor.cli.shell.client import Params
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.options import Limit, Output, Server, connect
-from supervisor.cli.shell.output import print_notice, show_json, show_table
+from supervisor.cli.shell.output import print_notice
+from supervisor.cli.shell.resource import Resource
 from supervisor.views.history import AuditPage, AuditView
-
-AUDIT = "/api/v1/audit"
-
 
 Cursor = Annotated[
     str | None,
@@ -65,17 +64,22 @@ def audit(
     filters = {"supervisor": supervisor, "action": action, "actor": actor, "cursor": cursor}
     params: Params = {"limit": limit} | {k: v for k, v in filters.items() if v is not None}
     with connect(server) as client:
-        answer = client.get(AUDIT, params)
-    if output is Format.JSON:
-        show_json(answer.json())
-        return
-    page = answer.read(AuditPage)
-    show_table(("WHEN", "WHO", "DID", "TO", "DETAIL"), (_row(entry) for entry in page.entries))
-    if page.next is not None:
-        print_notice(f"There is more: --cursor {page.next}")
+        answer = client.get(_AUDIT.path, params)
+    _AUDIT.show(answer, output)
+    if output is not Format.JSON and (following := answer.read(AuditPage).next) is not None:
+        print_notice(f"There is more: --cursor {following}")
 
 
-def _row(entry: AuditView) -> tuple[object, ...]:
+def _row(entry: AuditView, _: datetime) -> tuple[object, ...]:
     detail = "; ".join(f"{name}: {value}" for name, value in entry.detail.items() if value)
     at = entry.at.isoformat(timespec="seconds")
     return at, entry.actor, entry.action, entry.subject, detail
+
+
+_AUDIT = Resource(
+    path="/api/v1/audit",
+    part="entries",
+    rows=list[AuditView],
+    columns=("WHEN", "WHO", "DID", "TO", "DETAIL"),
+    cells=_row,
+)

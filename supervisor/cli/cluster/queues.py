@@ -16,14 +16,12 @@ from supervisor.cli.shell.output import (
     show_facts,
     show_json,
     show_name,
-    show_table,
     show_text,
     size,
 )
 from supervisor.cli.shell.pages import rows_up_to
 from supervisor.cli.shell.resource import Resource, add_list
 from supervisor.views.queues import (
-    FailedPage,
     FailedRow,
     FailedView,
     LatencyView,
@@ -145,15 +143,8 @@ def failed(
         return
     place = ("failed",) if container is None or name is None else (container, name, "failed")
     with connect(server) as client:
-        answer = rows_up_to(client, path_of(QUEUES, *place), "failed", limit)
-    if output is Format.JSON:
-        show_json(answer.json())
-        return
-    now = datetime.now(UTC)
-    show_table(
-        ("CONTAINER", "NAME", "SEQ", "KEY", "TRIES", "FAILED", "REASON"),
-        (_failed_row(each, now) for each in answer.read(FailedPage).failed),
-    )
+        answer = rows_up_to(client, path_of(QUEUES, *place), _FAILED.part, limit)
+    _FAILED.show(answer, output)
 
 
 @commands.command()
@@ -342,3 +333,12 @@ def _failed_row(event: FailedRow, now: datetime) -> tuple[object, ...]:
         reason = f"{reason[:REASON_SHOWN]}..."
     when = ago(event.failed_at, now)
     return event.container, event.name, event.seq, event.key, event.attempts, when, reason
+
+
+_FAILED = Resource(
+    path=f"{QUEUES}/failed",
+    part="failed",
+    rows=list[FailedRow],
+    columns=("CONTAINER", "NAME", "SEQ", "KEY", "TRIES", "FAILED", "REASON"),
+    cells=_failed_row,
+)

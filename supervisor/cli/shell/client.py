@@ -8,13 +8,13 @@ import json
 import ssl
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Self, TypeVar
 from urllib.parse import quote
 
 import httpx
-from pydantic import TypeAdapter, ValidationError
+from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from supervisor.cli.shell.problems import ProblemAnswer, Unreachable
 from supervisor.core.values.errors import FieldError
@@ -81,6 +81,11 @@ class ApiReply:
                 status=self.status,
             ) from error
         return value
+
+    def part(self, member: str) -> "ApiReply":
+        """Return this answer reduced to a list that it has as `member`; empty: it has none."""
+        page = self.read(dict[str, JsonValue])
+        return replace(self, body=json.dumps(page.get(member) or []).encode())
 
     def read(self, kind: type[T], *, whole: bool = False) -> T:
         """Return the body as a value of `kind`, read leniently; `whole`: no member may be missing.

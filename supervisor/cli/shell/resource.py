@@ -4,7 +4,7 @@ A resource declares its path, the model of its rows and its columns.  Output for
 list and JSON are handled here once.  A verb with its own logic is a module.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Generic, TypeVar
@@ -34,17 +34,27 @@ class Resource(Generic[Row]):
     nothing: str = ""
     """The notice for an empty list."""
     params: Params | None = None
+    part: str = ""
+    """The member of an answer that is the list; empty: the whole answer is."""
+    problem: Callable[[Row], str | None] | None = None
+    """A row -> the notice about what is wrong with it, if anything is."""
 
     def show(self, answer: ApiReply, output: Format) -> None:
         """Print an answer of this resource's path in the chosen form."""
         if output is Format.JSON:
             show_json(answer.json())
             return
-        rows: list[Row] = answer.read(self.rows)
+        self.show_rows((answer.part(self.part) if self.part else answer).read(self.rows))
+
+    def show_rows(self, rows: Sequence[Row]) -> None:
+        """Print rows as a table, and notices below it."""
         now = datetime.now(UTC)
+        show_table(self.columns, (self.cells(row, now) for row in rows), wide=self.wide)
         if not rows and self.nothing:
             print_notice(self.nothing)
-        show_table(self.columns, (self.cells(row, now) for row in rows), wide=self.wide)
+        for row in rows:
+            if self.problem is not None and (notice := self.problem(row)):
+                print_notice(notice)
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,10 @@ from supervisor.cli.shell.client import Client, path_of
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.groups import HelpSections
 from supervisor.cli.shell.options import Limit, Output, Server, Wait, connect
-from supervisor.cli.shell.output import print_notice, show_done, show_json, show_table
+from supervisor.cli.shell.output import print_notice, show_done, show_json
 from supervisor.cli.shell.pages import rows_up_to
 from supervisor.cli.shell.problems import FAILED
+from supervisor.cli.shell.resource import Resource
 from supervisor.cli.shell.wait import wait_for
 from supervisor.cli.table.segment_life import TABLES, Table, a_period, within
 from supervisor.views.tables.compaction import CompactionPage, CompactionRuleView, CompactionView
@@ -88,7 +89,7 @@ def run(
     elif not compactions:
         print_notice(f"{table} has no files that would become fewer.")
     else:
-        _show(compactions)
+        _COMPACTIONS.show_rows(compactions)
     if any(each.status == "FAILED" for each in compactions):
         raise typer.Exit(FAILED)
 
@@ -106,11 +107,8 @@ def list_all(
 ) -> None:
     """List the newest compactions of a table, or of all, and what became of them."""
     with connect(server) as client:
-        answer = rows_up_to(client, COMPACTIONS, "compactions", limit, {"dataSource": table})
-    if output is Format.JSON:
-        show_json(answer.json())
-        return
-    _show(answer.read(CompactionPage).compactions)
+        answer = rows_up_to(client, COMPACTIONS, _COMPACTIONS.part, limit, {"dataSource": table})
+    _COMPACTIONS.show(answer, output)
 
 
 @commands.command("rule")
@@ -222,28 +220,6 @@ def _ended(client: Client, begun: Sequence[CompactionView], seconds: float) -> l
     return [ended[each.id] for each in begun]
 
 
-def _show(compactions: Sequence[CompactionView]) -> None:
-    show_table(
-        ("TABLE", "FROM", "TO", "FILES", "ROWS", "STATUS", "ASKED BY", "ID"),
-        (
-            (
-                each.data_source,
-                f"{each.interval_start:%Y-%m-%d %H:%M}",
-                f"{each.interval_end:%Y-%m-%d %H:%M}",
-                each.files,
-                each.rows,
-                each.status_code or each.status,
-                each.reason,
-                each.id,
-            )
-            for each in compactions
-        ),
-    )
-    for each in compactions:
-        if each.status == "FAILED":
-            print_notice(f"{each.id}: {each.detail}")
-
-
 def _format_rule(rule: CompactionRuleView) -> str:
     if rule.skip_offset_from_latest is None:
         return f"{rule.data_source} is compacted only when asked"
@@ -252,3 +228,22 @@ def _format_rule(rule: CompactionRuleView) -> str:
         f"its newest rows: {rule.files_min} or more files of a chunk, into files of "
         f"{rule.target_rows} rows or {rule.target_bytes} bytes at most (set by {rule.author})"
     )
+
+
+_COMPACTIONS = Resource(
+    path=COMPACTIONS,
+    part="compactions",
+    rows=list[CompactionView],
+    columns=("TABLE", "FROM", "TO", "FILES", "ROWS", "STATUS", "ASKED BY", "ID"),
+    cells=lambda row, _: (
+        row.data_source,
+        f"{row.interval_start:%Y-%m-%d %H:%M}",
+        f"{row.interval_end:%Y-%m-%d %H:%M}",
+        row.files,
+        row.rows,
+        row.status_code or row.status,
+        row.reason,
+        row.id,
+    ),
+    problem=lambda row: f"{row.id}: {row.detail}" if row.status == "FAILED" else None,
+)

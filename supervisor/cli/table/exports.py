@@ -1,6 +1,6 @@
 """`tidegate export ...` and `tidegate snippet`: list exports, print code that reads a table."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated
 
 import typer
@@ -9,9 +9,10 @@ from supervisor.cli.shell.client import path_of
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.groups import HelpSections
 from supervisor.cli.shell.options import Output, Server, connect
-from supervisor.cli.shell.output import ago, print_notice, show_json, show_table, show_text
+from supervisor.cli.shell.output import ago, show_text
+from supervisor.cli.shell.resource import Resource
 from supervisor.core.tables.snippets import Reader
-from supervisor.views.tables.exports import ExportList, ExportView, Snippets
+from supervisor.views.tables.exports import ExportView, Snippets
 
 commands = typer.Typer(
     no_args_is_help=True, cls=HelpSections, help="Tables in other formats, over the same files."
@@ -35,23 +36,10 @@ def list_all(
     output: Output = Format.TABLE,
 ) -> None:
     """List the exports of a table, or of all: how far behind each is, and what holds it up."""
-    path = "/api/v1/exports" if datasource is None else path_of(TABLES, datasource, "exports")
+    path = _EXPORTS.path if datasource is None else path_of(TABLES, datasource, "exports")
     with connect(server) as client:
         answer = client.get(path)
-    if output is Format.JSON:
-        show_json(answer.json())
-        return
-    now = datetime.now(UTC)
-    exports = answer.read(ExportList).exports
-    show_table(
-        ("TABLE", "FORMAT", "STATE", "LAG", "VERSION", "EXPORTED", "LOCATION"),
-        (_row(each, now) for each in exports),
-    )
-    for each in exports:
-        if each.problem:
-            print_notice(f"{each.data_source} as {each.format}: {each.problem}")
-    if not exports:
-        print_notice('No table is exported: "exports" in a spec\'s dataSchema asks for it.')
+    _EXPORTS.show(answer, output)
 
 
 def snippet(
@@ -84,3 +72,14 @@ def _row(each: ExportView, now: datetime) -> tuple[object, ...]:
         exported,
         each.location,
     )
+
+
+_EXPORTS = Resource(
+    path="/api/v1/exports",
+    part="exports",
+    rows=list[ExportView],
+    columns=("TABLE", "FORMAT", "STATE", "LAG", "VERSION", "EXPORTED", "LOCATION"),
+    cells=_row,
+    nothing='No table is exported: "exports" in a spec\'s dataSchema asks for it.',
+    problem=lambda row: row.problem and f"{row.data_source} as {row.format}: {row.problem}",
+)
