@@ -9,8 +9,9 @@ from pydantic import BaseModel
 
 from supervisor.core.spec.changes import CLASSES, compare, forbidden
 from supervisor.core.spec.reader import read_spec
-from supervisor.core.spec.section import Effect
+from supervisor.core.spec.section import Effect, Section
 from supervisor.core.spec.sections.io_config import KafkaIoConfig
+from supervisor.core.spec.sections.tuning_config import TuningConfig
 from supervisor.core.spec.spec import SupervisorSpec, ingest_spec
 from tests.supervisor.core.snapshots import NOON
 from tests.supervisor.core.spec.spec_documents import REMOVED, changed, created, specs
@@ -156,10 +157,8 @@ def test_a_null_that_one_of_two_contexts_lacks_is_a_change() -> None:
     assert [(c.field, c.old, c.new) for c in found.fields] == [("/context", {}, {"tag": None})]
 
 
-@settings(max_examples=50, deadline=None)
-@given(
-    old=specs(), new=specs(), fields=st.sets(st.sampled_from(sorted(KafkaIoConfig.model_fields)))
-)
+@settings(max_examples=20, deadline=None)
+@given(old=specs(), new=specs(), fields=st.sets(st.sampled_from(IO_FIELDS)))
 def test_what_is_hot_asks_the_same_of_tasks(
     old: SupervisorSpec, new: SupervisorSpec, fields: set[str]
 ) -> None:
@@ -167,15 +166,26 @@ def test_what_is_hot_asks_the_same_of_tasks(
 
     Tasks are told until when rows count by when their range was opened.
     """
-    update = {field: getattr(new.io_config, field) for field in fields}
-    mixed = old.model_copy(update={"io_config": old.io_config.model_copy(update=update)})
+    others = [
+        new.model_copy(update={"id": old.id}),
+        old.model_copy(update={"io_config": _with(old.io_config, new.io_config, *fields)}),
+    ]
+    for name, section in (("io_config", KafkaIoConfig), ("tuning_config", TuningConfig)):
+        theirs, ours = getattr(new, name), getattr(old, name)
+        each = (_with(ours, theirs, field) for field in section.model_fields)
+        others += [old.model_copy(update={name: one}) for one in each]
 
-    for other in (new.model_copy(update={"id": old.id}), mixed):
+    for other in others:
         found = compare(old, other)
         assert (found.effect is None) == (old == other)
         if found.needs_other_tasks is None:
             assert ingest_spec(old, NOON) == ingest_spec(other, NOON)
             assert old.io_config.stream == other.io_config.stream
+
+
+def _with(section: Section, other: Section, *fields: str) -> Section:
+    """Return a section with these fields of another one."""
+    return section.model_copy(update={field: getattr(other, field) for field in fields})
 
 
 @pytest.mark.parametrize(
