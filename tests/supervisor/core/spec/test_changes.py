@@ -1,5 +1,7 @@
 """What a new version of a spec changes, and how much each change disturbs."""
 
+import re
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -16,6 +18,7 @@ from supervisor.core.spec.spec import SupervisorSpec, ingest_spec
 from tests.supervisor.core.snapshots import NOON
 from tests.supervisor.core.spec.spec_documents import REMOVED, changed, created, specs
 
+ROOT = Path(__file__).parents[4]
 HOT, SUPERVISOR, TASKS = Effect.HOT, Effect.RESTART_SUPERVISOR, Effect.RESTART_TASKS
 IO, TUNING, DATA = "/spec/ioConfig", "/spec/tuningConfig", "/spec/dataSchema"
 IO_FIELDS = sorted(KafkaIoConfig.model_fields)
@@ -225,3 +228,11 @@ def test_a_pattern_is_answered_by_get_as_druid_does_and_may_be_posted_again() ->
     assert (answered["topic"], answered["topicPattern"]) == (None, "samples-.*")
     assert answered["stream"] == "samples-.*"
     assert spec(read.normalised()) == read
+
+
+def test_the_page_of_the_spec_names_what_is_hot() -> None:
+    page = (ROOT / "docs/reference/spec.md").read_text(encoding="utf-8")
+    [row] = [line for line in page.splitlines() if line.startswith("| `hot` |")]
+    hot = {pointer.rpartition("/")[2] for pointer, effect in CLASSES.items() if effect is HOT}
+
+    assert set(re.findall(r"`(\w+)`", row)) - {"hot"} == hot
