@@ -9,9 +9,11 @@ import importlib.metadata
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Annotated
 
 import typer
+import typer.main
 
 from supervisor.cli.cluster import access, config, metadata, queues, tasks, workers
 from supervisor.cli.cluster.audit import audit
@@ -102,7 +104,13 @@ def run(arguments: Sequence[str]) -> int:
     """Carry out one command line and return its exit code."""
     # In a context of its own, so that its form and profile end with it.
     context = contextvars.copy_context()
-    return context.run(_guarded, lambda: app(list(arguments), prog_name="tidegate"))
+    return context.run(_guarded, lambda: _tree()(list(arguments), prog_name="tidegate"))
+
+
+@cache
+def _tree() -> Callable[..., object]:
+    """Return the tree of commands, which is built from their functions once."""
+    return typer.main.get_command(app)
 
 
 def _guarded(command: Callable[[], object]) -> int:
