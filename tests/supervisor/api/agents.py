@@ -255,6 +255,6 @@ def post_json(
     client: TestClient, path: str, text: str | bytes, headers: dict[str, str] | None = None
 ) -> httpx.Response:
     """POST a text that is JSON already."""
-    told = {"Content-Type": "application/json"} | (headers or {})
-    sent: httpx.Response = client.post(path, content=text, headers=told)
+    all_headers = {"Content-Type": "application/json"} | (headers or {})
+    sent: httpx.Response = client.post(path, content=text, headers=all_headers)
     return sent

@@ -18,12 +18,12 @@ def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def world(tmp_path: Path, migrated: Path) -> Iterator[World]:
     """An overlord that leads."""
-    with a_world(tmp_path, migrated) as made:
-        yield made
+    with a_world(tmp_path, migrated) as leading:
+        yield leading
 
 
 @pytest.fixture
 def follower(tmp_path: Path, migrated: Path) -> Iterator[World]:
     """An overlord that does not lead; nobody does."""
-    with a_world(tmp_path, migrated, leads=False) as made:
-        yield made
+    with a_world(tmp_path, migrated, leads=False) as following:
+        yield following

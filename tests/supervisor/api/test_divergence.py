@@ -41,20 +41,20 @@ def range_of(world: World) -> dict[str, JsonValue]:
 def test_a_difference_is_told_wherever_people_look(world: World) -> None:
     (_, winner), (_, other) = published(world, GOOD, BAD)
 
-    told = range_of(world)
-    assert (told["publishedBy"], told["digest"]) == (winner, GOOD)
-    assert told["diverged"] == [
+    generation = range_of(world)
+    assert (generation["publishedBy"], generation["digest"]) == (winner, GOOD)
+    assert generation["diverged"] == [
         {"taskId": other, "digest": BAD, "records": 1, "found": "other-rows"}
     ]
     [warning] = warnings(world)
     assert "different rows" in str(warning)
-    assert str(told["id"]) in str(warning)
+    assert str(generation["id"]) in str(warning)
     sentences = world.get_object(f"/api/v1/supervisors/{TOPIC}/explain")["sentences"]
     assert str(warning) in str(sentences)
     events = world.get_object("/api/v1/events")["events"]
     assert isinstance(events, list)
     [event] = [e for e in events if isinstance(e, dict) and e["type"] == "replicas-diverged"]
-    assert event["generationId"] == told["id"]
+    assert event["generationId"] == generation["id"]
     entries = world.get_object("/api/v1/audit?action=alert")["entries"]
     assert isinstance(entries, list)
     assert [other in str(entry) for entry in entries] == [True]

@@ -91,7 +91,7 @@ def _ours(text: str) -> str:
     return text.replace("127.0.0.1:", "localhost:").replace('"samples"', f'"{TOPIC}"')
 
 
-def _tell(world: World) -> Story:
+def _play(world: World) -> Story:
     story = Story(world)
     world.streams.create(TOPIC, 2)
     assert story.ask("supervisor-create").status_code == 200, story.answers
@@ -181,7 +181,7 @@ def _is_changed(story: Story, agents: list[Agent]) -> None:
 
 
 def test_every_request_is_answered_with_druids_status(world: World) -> None:
-    story = _tell(world)
+    story = _play(world)
     assert story.answers.keys() == SAMPLES.keys()
     wanted = {name: sample["status"] for name, sample in SAMPLES.items()}
     wanted |= {name: status for name, (status, _) in OTHER_STATUS.items()}
@@ -190,7 +190,7 @@ def test_every_request_is_answered_with_druids_status(world: World) -> None:
 
 
 def test_every_member_of_a_success_is_there_or_listed_as_left_out(world: World) -> None:
-    story = _tell(world)
+    story = _play(world)
     missing = {
         f"{name}: {place}"
         for name, sample in SAMPLES.items()
@@ -202,25 +202,25 @@ def test_every_member_of_a_success_is_there_or_listed_as_left_out(world: World) 
     assert {one.rpartition("/")[2] for one in missing} == LEFT_OUT.keys(), "these are there now"
 
 
-def _missing(members: JsonValue, found: object, place: str) -> Iterator[str]:
+def _missing(members: JsonValue, answer: object, place: str) -> Iterator[str]:
     """Tell which members an answer does not have."""
     if isinstance(members, Mapping):
-        if not isinstance(found, dict):
+        if not isinstance(answer, dict):
             yield f"{place} is no object"
         elif "*" in members:
-            if not found:
+            if not answer:
                 yield f"{place}/* is empty"
-            for name, value in found.items():
+            for name, value in answer.items():
                 yield from _missing(members["*"], value, f"{place}/*" if name else place)
         else:
             for name, value in members.items():
-                if name not in found:
+                if name not in answer:
                     yield f"{place}/{name}"
-                elif found[name] is not None:
-                    yield from _missing(value, found[name], f"{place}/{name}")
+                elif answer[name] is not None:
+                    yield from _missing(value, answer[name], f"{place}/{name}")
     elif isinstance(members, list):
-        if not isinstance(found, list):
+        if not isinstance(answer, list):
             yield f"{place} is no array"
         elif members:
-            for value in found:
+            for value in answer:
                 yield from _missing(members[0], value, f"{place}[]")

@@ -49,8 +49,8 @@ def test_a_group_is_handed_off_and_published_once_while_its_successor_reads(worl
     assert world.payload()["committedOffsets"] == {"0": 600, "1": 600}
     ended = world.get_rows(f"{TASKS}/completeTasks")
     assert {(row["id"], row["status"]) for row in ended} == {(t, "SUCCESS") for _, t in publishing}
-    told = [str(row["reason"]).partition(" ")[2] for row in ended if row["workerId"] == first.id]
-    assert told == ["published the range"] * 2  # ended with the winner, before they asked
+    reasons = [str(row["reason"]).partition(" ")[2] for row in ended if row["workerId"] == first.id]
+    assert reasons == ["published the range"] * 2  # ended with the winner, before they asked
     _check_table(world, {task_id for agent, task_id in publishing if agent is second})
 
 

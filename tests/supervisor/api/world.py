@@ -48,7 +48,7 @@ SUPERVISORS = "/druid/indexer/v1/supervisor"
 TASKS = "/druid/indexer/v1"
 Json = dict[str, object]
 Reach = Callable[[str], None]
-Asked = tuple[AccessRules, Passwords] | None
+Access = tuple[AccessRules, Passwords] | None
 
 
 PASSWORDS = Argon2Passwords(memory_kib=8, passes=1)
@@ -163,10 +163,10 @@ class World:
 
     def get_rows(self, path: str) -> list[Json]:
         """GET and read a JSON array of objects."""
-        found = self.get(path)
-        assert isinstance(found, list)
-        assert all(isinstance(row, dict) for row in found)
-        return found
+        rows = self.get(path)
+        assert isinstance(rows, list)
+        assert all(isinstance(row, dict) for row in rows)
+        return rows
 
     def post(self, path: str, body: object = None) -> httpx.Response:
         """POST JSON, or no body."""
@@ -200,7 +200,7 @@ def a_world(
     leads: bool = True,
     rules: OperatorPolicy = RULES,
     reach: Reach = _idle,
-    access: Asked = None,
+    access: Access = None,
     url: str | None = None,
 ) -> Iterator[World]:
     """Build an overlord over a copy of `migrated`; its loop runs until the block ends.
@@ -285,9 +285,9 @@ def _passes(
     shell: ActionContext, leadership: Leadership, changed: Wakeups
 ) -> Callable[[str], Pass | None]:
     def one(supervisor_id: str) -> Pass | None:
-        made = make_pass(supervisor_id, shell, leadership.term())
-        if made is not None and made.decided.actions:
+        new_pass = make_pass(supervisor_id, shell, leadership.term())
+        if new_pass is not None and new_pass.decided.actions:
             changed.notify()
-        return made
+        return new_pass
 
     return one

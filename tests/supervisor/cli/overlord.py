@@ -25,7 +25,7 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Request:
     """One request as it arrived."""
 
     method: str
@@ -48,8 +48,8 @@ class Overlord:
 
     url: str
     replies: dict[tuple[str, str], list[Reply]] = field(default_factory=dict)
-    asked: list[Asked] = field(default_factory=list)
-    ask: Callable[[Asked], Reply] | None = None
+    requests: list[Request] = field(default_factory=list)
+    ask: Callable[[Request], Reply] | None = None
     """Whom to ask in place of the prepared answers."""
 
     def on(self, method: str, path: str, *replies: Reply) -> None:
@@ -58,17 +58,17 @@ class Overlord:
 
     def refuse(self, method: str, path: str, status: int, **members: object) -> None:
         """Prepare a problem."""
-        told = {"type": "/problems/refused", "status": status} | members
-        self.on(method, path, Reply(told, status, PROBLEM))
+        problem = {"type": "/problems/refused", "status": status} | members
+        self.on(method, path, Reply(problem, status, PROBLEM))
 
-    def reply_to(self, asked: Asked) -> Reply:
+    def reply_to(self, request: Request) -> Reply:
         """Note the request and return its answer."""
-        self.asked.append(asked)
+        self.requests.append(request)
         if self.ask is not None:
-            return self.ask(asked)
-        prepared = self.replies.get((asked.method, asked.path))
+            return self.ask(request)
+        prepared = self.replies.get((request.method, request.path))
         if not prepared:
-            return Reply(f"nothing at {asked.path}", 404, "text/plain")
+            return Reply(f"nothing at {request.path}", 404, "text/plain")
         return prepared.pop(0) if len(prepared) > 1 else prepared[0]
 
 
@@ -91,8 +91,8 @@ class _Handler(BaseHTTPRequestHandler):
         path, kind = unquote(parts.path), self.headers.get("Content-Type")
         assert isinstance(self.server, _Server)
         headers = {name.lower(): value for name, value in self.headers.items()}
-        asked = Asked(method, path, parse_qs(parts.query), body, kind, headers)
-        reply = self.server.overlord.reply_to(asked)
+        request = Request(method, path, parse_qs(parts.query), body, kind, headers)
+        reply = self.server.overlord.reply_to(request)
         text = reply.body if isinstance(reply.body, str) else json.dumps(reply.body)
         if reply.content_type == JSON:
             text = json.dumps(reply.body)

@@ -26,7 +26,7 @@ ROUTES = [
     for method in sorted(route.methods or ())
 ]
 UNSCOPED = {Permission.OPEN, Permission.SIGNED_IN, Permission.WORK}
-ASKED_BY_POST = {
+READS_BY_POST = {
     "/druid/indexer/v1/taskStatus": "the ids are in the body",
     "/druid/indexer/v1/lockedIntervals/v2": "nothing is locked",
     "/druid/indexer/v1/action": "not offered",
@@ -39,34 +39,34 @@ CALLERS = ("viewer", "operator", "admin", "everywhere", "worker", "nobody", "rev
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
     """Two supervisors of two tables with a task each, and callers of each role."""
     folder = tmp_path_factory.mktemp("matrix")
-    with a_guarded_world(folder, empty_file(folder / "empty.db")) as made:
-        yield made
+    with a_guarded_world(folder, empty_file(folder / "empty.db")) as guarded_world:
+        yield guarded_world
 
 
 @pytest.fixture(scope="module")
 def tokens(guarded: Guarded) -> dict[str, str]:
     """Token by caller; under the name of a table, the id of its task."""
-    found = {role.value: guarded.token(role.value, *grants_of(role)) for role in Role}
-    found["everywhere"] = guarded.token("everywhere", *grants_of(Role.ADMIN, "*"))
-    found["worker"] = guarded.token("worker", kind=Kind.WORKER)
-    found["revoked"] = guarded.token("revoked", *grants_of(Role.ADMIN, "*"))
-    found["wrong"] = "tdg_wrong"
+    by_caller = {role.value: guarded.token(role.value, *grants_of(role)) for role in Role}
+    by_caller["everywhere"] = guarded.token("everywhere", *grants_of(Role.ADMIN, "*"))
+    by_caller["worker"] = guarded.token("worker", kind=Kind.WORKER)
+    by_caller["revoked"] = guarded.token("revoked", *grants_of(Role.ADMIN, "*"))
+    by_caller["wrong"] = "tdg_wrong"
     guarded.principals.revoke("revoked", "test")
     guarded.token("last")
     for table in (OWN, FOREIGN):
         guarded.world.streams.create(table, 1)
-        guarded.world.client.headers[WORKERS_HEADER] = found["worker"]
-        posted = guarded.ask("POST", SUPERVISORS, found["everywhere"], _spec(table))
+        guarded.world.client.headers[WORKERS_HEADER] = by_caller["worker"]
+        posted = guarded.ask("POST", SUPERVISORS, by_caller["everywhere"], _spec(table))
         assert posted.status_code == 200, posted.text
-        found[f"operation of {table}"] = posted.headers["tidegate-operation"]
+        by_caller[f"operation of {table}"] = posted.headers["tidegate-operation"]
     agent = guarded.world.agent("w1")
     agent.sync()
     for table in (OWN, FOREIGN):
         guarded.world.settle(table)
     agent.sync()
     assert {held.wanted.supervisor_id for held in agent.held.values()} == {OWN, FOREIGN}
-    found |= {held.wanted.supervisor_id: task_id for task_id, held in agent.held.items()}
-    return found
+    by_caller |= {held.wanted.supervisor_id: task_id for task_id, held in agent.held.items()}
+    return by_caller
 
 
 def _spec(table: str) -> dict[str, object]:
@@ -181,20 +181,20 @@ def test_a_route_that_declares_two_is_refused() -> None:
 
 
 def test_nothing_but_the_health_is_open_and_only_workers_calls_are_work() -> None:
-    found = [
+    permissions = [
         (route.path, needs_of(route).permission) for route in api_routes(build_routes().routes)
     ]
-    assert [path for path, permission in found if permission is Permission.OPEN] == [
+    assert [path for path, permission in permissions if permission is Permission.OPEN] == [
         "/status/health"
     ]
-    for path, permission in found:
+    for path, permission in permissions:
         assert (permission is Permission.WORK) == path.startswith("/internal/v1/")
 
 
 def test_every_change_needs_more_than_reading() -> None:
     """Goal: a POST that was declared as a read by mistake."""
     for route in api_routes(build_routes().routes):
-        asks = (route.methods or set()) <= {"GET", "HEAD"} or route.path in ASKED_BY_POST
+        asks = (route.methods or set()) <= {"GET", "HEAD"} or route.path in READS_BY_POST
         if not asks:
             assert needs_of(route).permission not in {
                 Permission.READ,
@@ -245,9 +245,9 @@ def test_a_hidden_supervisor_is_answered_as_one_that_is_not_there(
             guarded.ask("GET", f"{SUPERVISORS}/{name}{verb}", tokens["viewer"])
             for name in (FOREIGN, "nowhere")
         ]
-        told = [answer.text.replace(FOREIGN, "nowhere") for answer in answers]
+        texts = [answer.text.replace(FOREIGN, "nowhere") for answer in answers]
         assert [answer.status_code for answer in answers] == [404, 404]
-        assert told[0] == told[1]
+        assert texts[0] == texts[1]
 
 
 def test_a_spec_needs_the_permission_on_its_table_and_on_the_one_before(

@@ -34,16 +34,16 @@ MINUTE = timedelta(minutes=1)
 @pytest.fixture
 def guarded(tmp_path: Path, migrated: Path) -> Iterator[Guarded]:
     """An overlord that asks who calls; alice is an administrator with a password."""
-    with a_guarded_world(tmp_path, migrated) as made:
-        made.principals.add_user("alice", PASSWORD, ADMIN, "test")
-        made.world.clock.advance(CALM)
-        yield made
+    with a_guarded_world(tmp_path, migrated) as guarded_world:
+        guarded_world.principals.add_user("alice", PASSWORD, ADMIN, "test")
+        guarded_world.world.clock.advance(CALM)
+        yield guarded_world
 
 
 def basic(name: str, password: str) -> dict[str, str]:
     """The header of a name and a password."""
-    told = base64.b64encode(f"{name}:{password}".encode()).decode()
-    return {"Authorization": f"Basic {told}"}
+    encoded = base64.b64encode(f"{name}:{password}".encode()).decode()
+    return {"Authorization": f"Basic {encoded}"}
 
 
 def ask(guarded: Guarded, headers: dict[str, str], path: str = SUPERVISORS) -> httpx.Response:
@@ -222,8 +222,8 @@ def test_denied_and_failed_tries_are_on_record_without_what_was_typed(guarded: G
     for _ in range(3):
         ask(guarded, {})
     rows = ask(guarded, bearer(admin), "/api/v1/audit/denied").json()
-    told = {(row["name"], row["what"], row["times"]) for row in rows}
-    assert told == {
+    denied = {(row["name"], row["what"], row["times"]) for row in rows}
+    assert denied == {
         ("viewer", f"POST {SUPERVISORS}", 1),
         ("alice", f"GET {SUPERVISORS}", 1),
         ("", f"GET {SUPERVISORS}", 1),
@@ -249,8 +249,8 @@ def test_credentials_are_in_no_log(guarded: Guarded, capfd: pytest.CaptureFixtur
     ask(guarded, basic("alice", PASSWORD))
     ask(guarded, basic("alice", "wrong-password"))
     ask(guarded, bearer("tdg_wrong-token"))
-    said = "".join(capfd.readouterr())
-    assert not [word for word in (token, PASSWORD, "wrong-") if word in said]
+    output = "".join(capfd.readouterr())
+    assert not [word for word in (token, PASSWORD, "wrong-") if word in output]
 
 
 @pytest.mark.parametrize(
@@ -299,7 +299,7 @@ def test_a_follower_passes_the_callers_credentials_on_to_the_leader(
         refused = ask(guarded, bearer("tdg_wrong"), f"{SUPERVISORS}/clicks/status")
         assert refused.status_code == 401
         assert (passed.status_code, passed.json()) == (200, {"passed": "on"})
-        assert [asked.authorization for asked in leader.asked] == [f"Bearer {token}"]
+        assert [request.authorization for request in leader.requests] == [f"Bearer {token}"]
     assert token not in "".join(capfd.readouterr())
 
 
@@ -335,12 +335,12 @@ def test_a_flood_of_passwords_takes_two_threads_and_the_rest_goes_on(
     with a_guarded_world(tmp_path, migrated, lenient, passwords=passwords) as guarded:
         token = guarded.token("ci", *ADMIN)
         with ThreadPoolExecutor(40) as pool:
-            asked = [pool.submit(ask, guarded, basic(f"u{n}", PASSWORD)) for n in range(40)]
-            wait_until(lambda: sum(one.done() for one in asked) >= 40 - PROOFS_WAITING_MAX)
+            calls = [pool.submit(ask, guarded, basic(f"u{n}", PASSWORD)) for n in range(40)]
+            wait_until(lambda: sum(one.done() for one in calls) >= 40 - PROOFS_WAITING_MAX)
             assert ask(guarded, bearer(token)).status_code == 200
             assert passwords.at_once == PROOFS_AT_ONCE
             passwords.go_on.set()
-            answers = [one.result().status_code for one in asked]
+            answers = [one.result().status_code for one in calls]
     assert answers.count(429) == 40 - PROOFS_WAITING_MAX
     assert answers.count(401) == PROOFS_WAITING_MAX
     assert passwords.most == PROOFS_AT_ONCE
@@ -357,9 +357,9 @@ def test_a_name_that_nobody_has_costs_as_much_as_one_that_somebody_has(
         guarded.principals.add_user("gone", PASSWORD, ADMIN, "test")
         guarded.principals.revoke("gone", "test")
         guarded.token("ci", *ADMIN)
-        told = set()
+        refusals = set()
         for number, name in enumerate(("alice", "gone", "nobody", "ci"), 1):
             answer = ask(guarded, basic(name, "wrong-password"))
-            told.add((answer.status_code, answer.text))
+            refusals.add((answer.status_code, answer.text))
             assert passwords.checked == number
-        assert len(told) == 1
+        assert len(refusals) == 1

@@ -104,9 +104,9 @@ def test_a_body_of_another_type_than_json_is_a_415(
 
 
 def test_json_with_its_only_charset_is_taken(world: World) -> None:
-    told = {"Content-Type": 'Application/JSON; charset="UTF-8"'}
+    headers = {"Content-Type": 'Application/JSON; charset="UTF-8"'}
 
-    answer = world.client.post(SUPERVISORS, content=b"{}", headers=told)
+    answer = world.client.post(SUPERVISORS, content=b"{}", headers=headers)
 
     assert (answer.status_code, answer.json()["type"]) == (400, "/problems/invalid-spec")
 
@@ -134,9 +134,9 @@ def test_a_body_without_a_length_is_bounded_as_well(world: World) -> None:
             given += 1
             yield b" " * 256 * 1024
 
-    told = {"Content-Type": "application/json"}
+    headers = {"Content-Type": "application/json"}
 
-    answer = world.client.post(SUPERVISORS, content=endless(), headers=told)
+    answer = world.client.post(SUPERVISORS, content=endless(), headers=headers)
 
     assert answer.status_code == 413
 
@@ -146,9 +146,9 @@ def test_a_body_in_parts_is_read_whole(world: World) -> None:
         yield b'{"type": '
         yield b'"hdfs"}'
 
-    told = {"Content-Type": "application/json"}
+    headers = {"Content-Type": "application/json"}
 
-    answer = world.client.post(SUPERVISORS, content=parts(), headers=told)
+    answer = world.client.post(SUPERVISORS, content=parts(), headers=headers)
 
     assert (answer.status_code, answer.json()["type"]) == (400, "/problems/invalid-spec")
     assert "hdfs" in answer.json()["error"]
@@ -156,9 +156,9 @@ def test_a_body_in_parts_is_read_whole(world: World) -> None:
 
 def test_a_worker_may_say_more_than_a_user(world: World) -> None:
     """Goal: a publish of many files is not refused for its length alone."""
-    told = post_json(world.client, "/internal/v1/workers/w1/sync", BIG)
+    answer = post_json(world.client, "/internal/v1/workers/w1/sync", BIG)
 
-    assert (told.status_code, told.json()["type"]) == (400, "/problems/invalid-request")
+    assert (answer.status_code, answer.json()["type"]) == (400, "/problems/invalid-request")
 
 
 @pytest.mark.parametrize("length", ["-1", "x", "+5", "9" * 5_000])

@@ -58,12 +58,12 @@ def test_what_was_decided_on_an_older_version_is_refused_and_changes_nothing(
 
     refused = post(world, path, document, if_match=old)
 
-    told = refused.json()
-    assert (refused.status_code, told["type"]) == (412, "/problems/precondition-failed")
-    assert (told["version"], told["etag"]) == (2, etag(world))
-    assert "read it again (GET)" in told["detail"]
+    problem = refused.json()
+    assert (refused.status_code, problem["type"]) == (412, "/problems/precondition-failed")
+    assert (problem["version"], problem["etag"]) == (2, etag(world))
+    assert "read it again (GET)" in problem["detail"]
     assert len(world.get_rows(f"{CLICKS}/history")) == 2
-    assert post(world, path, document, if_match=told["etag"]).status_code == 200
+    assert post(world, path, document, if_match=problem["etag"]).status_code == 200
 
 
 def test_resume_follows_the_version_too(world: World) -> None:

@@ -73,20 +73,20 @@ def test_a_spec_with_several_faults_names_them_all(world: World) -> None:
 
     answer = world.post(SUPERVISORS, document)
 
-    found = answer.json()
+    problem = answer.json()
     assert answer.status_code == 400
     assert answer.headers["content-type"] == "application/problem+json"
-    assert found.keys() == {"type", "title", "status", "detail", "instance", "error", "errors"}
-    assert (found["type"], found["status"]) == ("/problems/invalid-spec", 400)
-    assert (found["instance"], found["error"]) == (SUPERVISORS, found["detail"])
-    pointers = {error["pointer"] for error in found["errors"]}
+    assert problem.keys() == {"type", "title", "status", "detail", "instance", "error", "errors"}
+    assert (problem["type"], problem["status"]) == ("/problems/invalid-spec", 400)
+    assert (problem["instance"], problem["error"]) == (SUPERVISORS, problem["detail"])
+    pointers = {error["pointer"] for error in problem["errors"]}
     assert pointers >= {f"/spec/ioConfig/{name}" for name in ("taskCount", "replicas", "tpoic")}
-    assert all(error.keys() == {"pointer", "message", "hint"} for error in found["errors"])
+    assert all(error.keys() == {"pointer", "message", "hint"} for error in problem["errors"])
     assert world.get(SUPERVISORS) == []
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "reason"),
     [
         (b"", "not JSON"),
         (b"{", "line 1 column"),
@@ -99,13 +99,13 @@ def test_a_spec_with_several_faults_names_them_all(world: World) -> None:
     ],
 )
 def test_a_body_that_is_no_spec_is_a_400_that_says_why(
-    world: World, body: bytes, told: str
+    world: World, body: bytes, reason: str
 ) -> None:
     answer = post_json(world.client, SUPERVISORS, body)
 
     assert answer.status_code == 400
     assert answer.json()["type"] == "/problems/invalid-spec"
-    assert told in answer.json()["error"]
+    assert reason in answer.json()["error"]
 
 
 def test_a_spec_without_a_topic_or_with_a_forbidden_change_is_refused(world: World) -> None:
@@ -150,10 +150,10 @@ def test_a_wrong_method_is_a_405_that_names_the_right_one(
 
 
 def test_a_route_that_is_not_there_is_a_problem_too(world: World) -> None:
-    found = world.get_object("/druid/indexer/v1/no-such-route", 404)
+    problem = world.get_object("/druid/indexer/v1/no-such-route", 404)
 
-    assert found["type"] == "/problems/no-such-route"
-    assert found["instance"] == "/druid/indexer/v1/no-such-route"
+    assert problem["type"] == "/problems/no-such-route"
+    assert problem["instance"] == "/druid/indexer/v1/no-such-route"
 
 
 def test_a_bug_is_a_plain_500_with_the_usual_headers(

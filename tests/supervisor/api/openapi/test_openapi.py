@@ -25,8 +25,8 @@ def test_every_operation_is_described_and_refuses_with_a_problem() -> None:
             assert {"400", "401", "403", "429", "503"} <= answers.keys()
             assert "default" not in answers, "it would let every answer pass"
             for status in sorted(answers.keys() & {"400", "401", "403", "429"}):
-                told = answers[status]["$ref"].rpartition("/")[2]
-                content = document["components"]["responses"][told]["content"]
+                component = answers[status]["$ref"].rpartition("/")[2]
+                content = document["components"]["responses"][component]["content"]
                 assert list(content) == ["application/problem+json"]
 
 

@@ -24,14 +24,14 @@ def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_token_is_told_once_and_the_list_shows_who_may_what(tidegate: Tidegate) -> None:
-    made = tidegate(
+    created = tidegate(
         "access", "token", "create", "ci", "--role", "viewer", "--on", "a*", "--on", "b"
     )
     worker = tidegate("access", "worker-token", "create", "w", "--expires", "P90D")
     listed = tidegate("access", "list", "-o", "json")
-    assert (made.code, worker.code) == (0, 0)
-    assert made.out.startswith("tdg_")
-    assert made.out != worker.out
+    assert (created.code, worker.code) == (0, 0)
+    assert created.out.startswith("tdg_")
+    assert created.out != worker.out
     rows = listed.json()
     assert isinstance(rows, list)
     assert [(row["name"], row["kind"], row["state"], row["grants"]) for row in rows] == [
@@ -39,17 +39,17 @@ def test_a_token_is_told_once_and_the_list_shows_who_may_what(tidegate: Tidegate
         ("w", "worker", "live", []),
     ]
     assert [row["expires"] is None for row in rows] == [True, False]
-    assert made.out.strip() not in listed.out
+    assert created.out.strip() not in listed.out
     assert "viewer on a*" in tidegate("access", "list").out
 
 
 def test_a_file_of_a_token_is_new_and_its_owners_alone(tidegate: Tidegate, tmp_path: Path) -> None:
     create = ("access", "token", "create")
-    made = tidegate(*create, "ci", *EVERYTHING, "--file", "ci.token")
+    created = tidegate(*create, "ci", *EVERYTHING, "--file", "ci.token")
     again = tidegate(*create, "other", *EVERYTHING, "--file", "ci.token")
     taken = tidegate(*create, "ci", *EVERYTHING, "--file", "ci2.token")
     file = tmp_path / "ci.token"
-    assert (made.code, made.out) == (0, "")
+    assert (created.code, created.out) == (0, "")
     assert file.stat().st_mode & 0o777 == 0o600
     assert file.read_text().startswith("tdg_")
     assert again.code == 1
@@ -140,7 +140,7 @@ def test_a_command_sends_its_token_and_a_variable_wins_over_a_file(
     assert tidegate("supervisor", "list").code == 0
     monkeypatch.setenv("TIDEGATE_TOKEN", "tdg_of-the-variable")
     assert tidegate("supervisor", "list").code == 0
-    sent = [asked.authorization for asked in server.asked]
+    sent = [request.authorization for request in server.requests]
     assert sent == [None, "Bearer tdg_of-the-file", "Bearer tdg_of-the-variable"]
 
 
@@ -153,8 +153,8 @@ def test_a_command_sends_a_name_and_a_password(
     assert tidegate("supervisor", "list").code == 1
     monkeypatch.setenv("TIDEGATE_PASSWORD_FILE", "password")
     assert tidegate("supervisor", "list").code == 0
-    told = base64.b64encode("alice:pä:ss".encode()).decode()
-    assert [asked.authorization for asked in server.asked] == [f"Basic {told}"]
+    encoded = base64.b64encode("alice:pä:ss".encode()).decode()
+    assert [request.authorization for request in server.requests] == [f"Basic {encoded}"]
 
 
 def test_credentials_go_to_configured_overlords_only(
@@ -171,7 +171,7 @@ def test_credentials_go_to_configured_overlords_only(
         assert f"{elsewhere.url} leads, and is none of TIDEGATE_OVERLORDS" in ended.err
         monkeypatch.setenv("TIDEGATE_OVERLORDS", f"{server.url},{elsewhere.url}")
         assert tidegate("supervisor", "list").code == 0
-        assert [asked.authorization for asked in elsewhere.asked] == [None, "Bearer tdg_x"]
+        assert [request.authorization for request in elsewhere.requests] == [None, "Bearer tdg_x"]
 
 
 @pytest.mark.parametrize(("name", "value"), [("TOKEN", "a b"), ("TOKEN_FILE", "none")])

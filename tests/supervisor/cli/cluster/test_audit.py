@@ -22,4 +22,4 @@ def test_entries_are_shown_and_filters_are_asked_for(tidegate: Tidegate, server:
         *("2026-03-01T12:00:00+00:00", "ada", "suspend", "clicks", "version:", "2"),
     ]
     assert "--cursor abc" in ended.err
-    assert server.asked[-1].query == {"supervisor": ["clicks"], "actor": ["ada"], "limit": ["1"]}
+    assert server.requests[-1].query == {"supervisor": ["clicks"], "actor": ["ada"], "limit": ["1"]}

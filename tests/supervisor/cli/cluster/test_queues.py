@@ -57,7 +57,9 @@ PAYLOAD = {"v": 1, "kind": "task_output", "key": "task-7"}
 
 def sent(server: Overlord) -> list[tuple[str, str]]:
     """What changes something, of all that was asked."""
-    return [(asked.method, asked.path) for asked in server.asked if asked.method != "GET"]
+    return [
+        (request.method, request.path) for request in server.requests if request.method != "GET"
+    ]
 
 
 def test_queues_are_listed_with_what_is_wrong(tidegate: Tidegate, server: Overlord) -> None:
@@ -106,26 +108,26 @@ def test_failed_events_are_listed_of_all_queues_or_one(
 
     assert line.split()[:5] == [*PLACE, "7", "task-7", "3"]
     assert line.endswith("...")
-    assert server.asked[0].query == {"limit": ["5"]}
-    told = tidegate("queue", "failed", *words, "-o", "json").json()
-    assert told == {"failed": [FAILED], "next": None}
+    assert server.requests[0].query == {"limit": ["5"]}
+    listed = tidegate("queue", "failed", *words, "-o", "json").json()
+    assert listed == {"failed": [FAILED], "next": None}
 
 
 def test_a_failed_event_is_shown_whole(tidegate: Tidegate, server: Overlord) -> None:
-    told = FAILED | {"payload": PAYLOAD, "payloadBase64": None}
-    server.on("GET", f"{PATH}/failed/7", Reply(told))
+    event = FAILED | {"payload": PAYLOAD, "payloadBase64": None}
+    server.on("GET", f"{PATH}/failed/7", Reply(event))
 
     out = tidegate("queue", "failed", *PLACE, "--seq", "7").out
 
     assert FAILED["reason"].strip() in out  # type: ignore[attr-defined]  # it is text
     assert '"kind": "task_output"' in out
     as_json = tidegate("queue", "failed", *PLACE, "--seq", "7", "-o", "json").json()
-    assert as_json == told
+    assert as_json == event
 
 
 def test_a_payload_that_is_no_json_is_shown_in_base64(tidegate: Tidegate, server: Overlord) -> None:
-    told = FAILED | {"payload": None, "payloadBase64": "/wA="}
-    server.on("GET", f"{PATH}/failed/7", Reply(told))
+    event = FAILED | {"payload": None, "payloadBase64": "/wA="}
+    server.on("GET", f"{PATH}/failed/7", Reply(event))
 
     assert "/wA=" in tidegate("queue", "failed", *PLACE, "--seq", "7").out
 
@@ -163,7 +165,7 @@ def test_words_that_do_not_say_which_event_are_refused(
     tidegate: Tidegate, server: Overlord, words: tuple[str, ...]
 ) -> None:
     assert tidegate("queue", *words).code == 2
-    assert server.asked == []
+    assert server.requests == []
 
 
 def test_a_drop_says_what_it_does_and_asks(tidegate: Tidegate, server: Overlord) -> None:
@@ -171,11 +173,11 @@ def test_a_drop_says_what_it_does_and_asks(tidegate: Tidegate, server: Overlord)
     server.on("GET", f"{PATH}/failed/7", Reply(FAILED | {"payload": PAYLOAD}))
     server.on("DELETE", f"{PATH}/failed/7", Reply({"seq": 7}))
 
-    asked = tidegate("queue", "drop", *PLACE, "7")
+    unconfirmed = tidegate("queue", "drop", *PLACE, "7")
 
-    assert asked.code == 2
+    assert unconfirmed.code == 2
     for shown in ("task-7", "read-only", "never done", "Say --yes"):
-        assert shown in asked.err
+        assert shown in unconfirmed.err
     assert sent(server) == []
 
     ended = tidegate("queue", "drop", *PLACE, "7", "--yes")
@@ -188,11 +190,11 @@ def test_a_repair_says_what_it_does_and_asks(tidegate: Tidegate, server: Overlor
     server.on("GET", PATH, Reply(DEAD))
     server.on("POST", f"{PATH}/repair", Reply({"again": 5, "setAside": 2, "missing": 1}))
 
-    asked = tidegate("queue", "repair", *PLACE)
+    unconfirmed = tidegate("queue", "repair", *PLACE)
 
-    assert asked.code == 2
+    assert unconfirmed.code == 2
     for shown in ("dead at event 15", "event 15 is missing", "set aside", "Say --yes"):
-        assert shown in asked.err
+        assert shown in unconfirmed.err
     assert sent(server) == []
 
     ended = tidegate("queue", "repair", *PLACE, "-y")

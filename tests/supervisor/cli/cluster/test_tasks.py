@@ -3,7 +3,7 @@
 import pytest
 
 from tests.supervisor.cli.conftest import Tidegate
-from tests.supervisor.cli.overlord import Asked, Overlord, Reply
+from tests.supervisor.cli.overlord import Overlord, Reply, Request
 
 ID = "index_kafka_clicks_0123456789abcde_abcdefgh"
 BASE = "/druid/indexer/v1"
@@ -35,12 +35,12 @@ def _log_of(server: Overlord, states: list[str], lines: list[list[str]]) -> None
     """Serve a log that has grown by some lines at each look, 500 bytes at most at once."""
     grown = [""]
 
-    def reply(asked: Asked) -> Reply:
-        if asked.path.endswith("/status"):
+    def reply(request: Request) -> Reply:
+        if request.path.endswith("/status"):
             state = states.pop(0) if len(states) > 1 else states[0]
             grown[0] += "".join(lines.pop(0)) if lines else ""
             return Reply({"task": ID, "status": ROW | {"statusCode": state}})
-        offset = int(asked.query.get("offset", ["0"])[0])
+        offset = int(request.query.get("offset", ["0"])[0])
         start = max(0, len(grown[0]) + offset) if offset < 0 else offset
         headers = {"X-Tidegate-Log-Start": str(start), "X-Tidegate-Log-Size": str(len(grown[0]))}
         return Reply(grown[0][start : start + 500], 200, "text/plain", headers)
@@ -69,9 +69,9 @@ def test_a_task_is_shown_with_what_it_has_counted(
     assert ended.code == 0
     for shown in (ID, "RUNNING", "clicks:3", "w1 127.0.0.1:8091", "1004", "not-json"):
         assert shown in ended.out
-    told = tidegate("task", "get", ID, "-o", "json").json()
-    assert isinstance(told, dict)
-    assert told.keys() == {"status", "reports"}
+    document = tidegate("task", "get", ID, "-o", "json").json()
+    assert isinstance(document, dict)
+    assert document.keys() == {"status", "reports"}
 
 
 def test_a_task_without_reports_is_shown_all_the_same(tidegate: Tidegate, server: Overlord) -> None:
@@ -100,7 +100,7 @@ def test_a_log_is_printed_whole_piece_by_piece(tidegate: Tidegate, server: Overl
     ended = tidegate("task", "logs", ID)
 
     assert (ended.code, ended.out, ended.err) == (0, "".join(LINES), "")
-    assert len(server.asked) > 2
+    assert len(server.requests) > 2
 
 
 def test_the_end_of_a_log_is_printed(tidegate: Tidegate, server: Overlord) -> None:
@@ -169,8 +169,8 @@ def test_workers_are_taken_out_and_in(tidegate: Tidegate, server: Overlord, verb
 
 
 def test_the_command_that_runs_a_worker_is_still_there(tidegate: Tidegate) -> None:
-    told = tidegate("worker", "--help")
+    ended = tidegate("worker", "--help")
 
-    assert told.code == 0
-    assert "--slots" in told.out
+    assert ended.code == 0
+    assert "--slots" in ended.out
     assert tidegate("worker", "--slots", "0").code == 2

@@ -76,7 +76,7 @@ def session() -> str:
         work = Path(folder) / "work"
         work.mkdir()
         (work / "clicks.yaml").write_text(SPEC, encoding="utf-8")
-        return "".join(_step(told, line, work, url) for told, line in STEPS)
+        return "".join(_step(prose, line, work, url) for prose, line in STEPS)
 
 
 def rewritten(page: str, played: str) -> str:
@@ -86,8 +86,8 @@ def rewritten(page: str, played: str) -> str:
     return f"{before}{BEGIN}{played}{END}{after}"
 
 
-def _step(told: str, line: str, work: Path, url: str) -> str:
-    text = f"\n{told}\n" if told else ""
+def _step(prose: str, line: str, work: Path, url: str) -> str:
+    text = f"\n{prose}\n" if prose else ""
     if not line:
         return text
     printed, code = _run(line, work, url)

@@ -52,7 +52,7 @@ def test_the_leader_is_asked_where_another_names_it(tidegate: Tidegate, server: 
         leader.on("POST", f"{BASE}/a/suspend", Reply({}))
 
         assert tidegate("supervisor", "suspend", "a").code == 0
-        assert [asked.path for asked in leader.asked] == [f"{BASE}/a/suspend"]
+        assert [request.path for request in leader.requests] == [f"{BASE}/a/suspend"]
 
 
 def test_a_redirect_of_a_write_is_followed_to_the_leader(
@@ -60,12 +60,12 @@ def test_a_redirect_of_a_write_is_followed_to_the_leader(
 ) -> None:
     """Source: D5: the follower has carried out nothing."""
     with overlord() as leader:
-        told = NOT_LEADING | {"leader": leader.url, "status": 307}
-        server.on("POST", f"{BASE}/a/suspend", Reply(told, 307))
+        problem = NOT_LEADING | {"leader": leader.url, "status": 307}
+        server.on("POST", f"{BASE}/a/suspend", Reply(problem, 307))
         leader.on("POST", f"{BASE}/a/suspend", Reply({}))
 
         assert tidegate("supervisor", "suspend", "a").code == 0
-        assert [asked.path for asked in leader.asked] == [f"{BASE}/a/suspend"]
+        assert [request.path for request in leader.requests] == [f"{BASE}/a/suspend"]
 
 
 def test_nobody_leading_is_exit_code_3(tidegate: Tidegate, server: Overlord) -> None:
@@ -73,7 +73,7 @@ def test_nobody_leading_is_exit_code_3(tidegate: Tidegate, server: Overlord) -> 
 
     ended = tidegate("supervisor", "list")
 
-    assert (ended.code, len(server.asked)) == (3, 1)
+    assert (ended.code, len(server.requests)) == (3, 1)
     assert "another overlord leads" in ended.err
 
 
@@ -140,7 +140,7 @@ def test_wrong_usage_is_exit_code_2(
 ) -> None:
     ended = tidegate(*arguments)
 
-    assert (ended.code, ended.out, server.asked) == (2, "", [])
+    assert (ended.code, ended.out, server.requests) == (2, "", [])
     assert ended.err
 
 

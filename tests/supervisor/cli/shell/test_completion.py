@@ -20,7 +20,7 @@ WORDS = "import sys; from supervisor.cli.main import main; sys.argv = ['tidegate
 def completed(url: str, line: str) -> list[str]:
     """What bash would offer for the last word of a line."""
     words = line.split(" ")
-    asked = {
+    variables = {
         "_TIDEGATE_COMPLETE": "complete_bash",
         "COMP_WORDS": line,
         "COMP_CWORD": str(len(words) - 1),
@@ -28,7 +28,7 @@ def completed(url: str, line: str) -> list[str]:
     }
     done = subprocess.run(
         [sys.executable, "-c", WORDS],
-        env=dict(os.environ) | asked,
+        env=dict(os.environ) | variables,
         capture_output=True,
         text=True,
         timeout=60,

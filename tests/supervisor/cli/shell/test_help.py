@@ -21,10 +21,10 @@ def test_what_may_be_left_out_tells_what_happens_then(verb: str) -> None:
     assert list(_silent(verb, VERBS[verb])) == []
 
 
-def _silent(verb: str, found: TyperCommand | TyperGroup) -> Iterator[str]:
+def _silent(verb: str, command: TyperCommand | TyperGroup) -> Iterator[str]:
     """Yield what may be left out, takes a value, and does not tell its default."""
-    context = found.make_context(verb, [], resilient_parsing=True)
-    for param in found.get_params(context):
+    context = command.make_context(verb, [], resilient_parsing=True)
+    for param in command.get_params(context):
         record = param.get_help_record(context)
         flag = getattr(param, "is_flag", False)
         if record is None or param.required or flag:
@@ -44,9 +44,9 @@ def test_an_example_stands_on_a_line_as_it_is_typed(tidegate: Tidegate, verb: st
 
 def _examples(text: str) -> Iterator[str]:
     for paragraph in text.replace("\b", "").split("\n\n"):
-        told = re.match(r"\s*Examples?:(.*)", paragraph, re.DOTALL)
-        if told is not None:
-            yield from (line.strip() for line in told[1].splitlines() if line.strip())
+        match = re.match(r"\s*Examples?:(.*)", paragraph, re.DOTALL)
+        if match is not None:
+            yield from (line.strip() for line in match[1].splitlines() if line.strip())
         else:
             assert "\ntidegate " not in f"\n{paragraph.strip()}", "an example outside of Examples"
 
@@ -60,7 +60,7 @@ def test_help_shows_no_old_name(tidegate: Tidegate, verb: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "old", "asked"),
+    ("path", "old", "query"),
     [
         (
             "/druid/indexer/v1/tasks",
@@ -76,14 +76,14 @@ def test_help_shows_no_old_name(tidegate: Tidegate, verb: str) -> None:
     ],
 )
 def test_old_names_of_options_go_on_working(
-    tidegate: Tidegate, server: Overlord, path: str, old: tuple[str, ...], asked: object
+    tidegate: Tidegate, server: Overlord, path: str, old: tuple[str, ...], query: object
 ) -> None:
     pages: dict[str, JsonValue] = {"/api/v1/compactions": {"compactions": [], "next": None}}
     server.on("GET", path, Reply(pages.get(path, [])))
 
     ended = tidegate(*old)
 
-    assert (ended.code, server.asked[-1].query) == (0, asked)
+    assert (ended.code, server.requests[-1].query) == (0, query)
 
 
 def test_the_old_name_of_a_samples_limit_goes_on_working(
@@ -94,7 +94,7 @@ def test_the_old_name_of_a_samples_limit_goes_on_working(
     server.on("POST", "/druid/indexer/v1/sampler", reply)
 
     assert tidegate("supervisor", "sample", "t", "--rows", "7").code == 0
-    assert json.loads(server.asked[-1].body)["samplerConfig"]["numRows"] == 7
+    assert json.loads(server.requests[-1].body)["samplerConfig"]["numRows"] == 7
 
 
 def test_an_old_name_is_no_name_of_a_supervisor(tidegate: Tidegate, server: Overlord) -> None:

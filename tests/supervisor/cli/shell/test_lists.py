@@ -24,7 +24,11 @@ def test_tasks_are_asked_for_by_state_and_table(tidegate: Tidegate, server: Over
 
     ended = tidegate("task", "list", "--state", "complete", "--data-source", "clicks", "-n", "7")
 
-    assert server.asked[0].query == {"state": ["complete"], "datasource": ["clicks"], "max": ["7"]}
+    assert server.requests[0].query == {
+        "state": ["complete"],
+        "datasource": ["clicks"],
+        "max": ["7"],
+    }
     first = ended.out.splitlines()[1]
     for shown in (
         str(row["id"]),

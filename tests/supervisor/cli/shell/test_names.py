@@ -46,7 +46,7 @@ VERSIONS = [
 class Case:
     """One call of a verb, what the overlord answers, and the names that are printed."""
 
-    told: str
+    printed: str
     replies: Mapping[tuple[str, str], object] = field(default_factory=dict)
     words: tuple[str, ...] = ()
 
@@ -173,25 +173,25 @@ def test_each_verb_with_forms_says_what_its_names_are() -> None:
     having = {verb for verb, found in VERBS.items() if "--output" in _options(found)}
 
     assert set(NAMES) == having
-    known = {verb for verb, told in NAMES.items() if isinstance(told, Rows | About)}
+    known = {verb for verb, names in NAMES.items() if isinstance(names, Rows | About)}
     assert known - NEEDS_KAFKA == set(CASES)
 
 
-@pytest.mark.parametrize("verb", [verb for verb, told in NAMES.items() if isinstance(told, Rows)])
+@pytest.mark.parametrize("verb", [verb for verb, names in NAMES.items() if isinstance(names, Rows)])
 def test_what_a_list_prints_is_what_a_verb_takes(verb: str) -> None:
-    told = NAMES[verb]
-    assert isinstance(told, Rows)
-    if told.takes.startswith("-"):
+    names = NAMES[verb]
+    assert isinstance(names, Rows)
+    if names.takes.startswith("-"):
         return
-    words = told.takes.split()
+    words = names.takes.split()
     taker = VERBS[next(name for name in (" ".join(words[:2]), words[0]) if name in VERBS)]
     arguments = [param for param in taker.params if param.param_type_name == "argument"]
     before = [word for word in words if word.isupper()]
     if words[-1].startswith("--"):  # an option takes the one word
         assert words[-1] in _options(taker)
-        assert len(told.columns) == 1
+        assert len(names.columns) == 1
     else:
-        assert len(arguments) == len(before) + len(told.columns)
+        assert len(arguments) == len(before) + len(names.columns)
 
 
 @pytest.mark.parametrize("verb", CASES)
@@ -206,21 +206,21 @@ def test_names_are_printed_one_a_line_and_nothing_else(
 
     ended = prepared(*verb.split(), *case.words, "-o", "name")
 
-    assert (ended.out, ended.code) == (case.told, 0), ended.err
+    assert (ended.out, ended.code) == (case.printed, 0), ended.err
 
 
-@pytest.mark.parametrize("verb", [v for v, told in NAMES.items() if isinstance(told, Nameless)])
+@pytest.mark.parametrize("verb", [v for v, names in NAMES.items() if isinstance(names, Nameless)])
 def test_a_verb_without_ids_refuses_and_says_what_to_use(
     tidegate: Tidegate, server: Overlord, verb: str
 ) -> None:
-    told = NAMES[verb]
-    assert isinstance(told, Nameless)
+    names = NAMES[verb]
+    assert isinstance(names, Nameless)
     needed = ["x" for param in VERBS[verb].params if param.required]
 
     ended = tidegate(*verb.split(), *needed, "-o", "name")
 
-    assert (ended.code, ended.out, server.asked) == (2, "", [])
-    assert told.instead in " ".join(ended.err.split())
+    assert (ended.code, ended.out, server.requests) == (2, "", [])
+    assert names.instead in " ".join(ended.err.split())
 
 
 def test_a_profile_asks_for_names_where_there_are_some(
@@ -242,7 +242,7 @@ def test_the_payload_of_an_event_is_no_name(tidegate: Tidegate, server: Overlord
 def test_what_is_not_published_has_no_name(tidegate: Tidegate, server: Overlord) -> None:
     ended = tidegate("segment", "list", "clicks", "--fresh", "-o", "name")
 
-    assert (ended.code, server.asked) == (2, [])
+    assert (ended.code, server.requests) == (2, [])
     assert "leave --fresh out" in ended.err
 
 

@@ -48,12 +48,12 @@ def test_names_are_ids_alone(listed: Tidegate) -> None:
 
 
 def test_json_and_yaml_say_the_same(listed: Tidegate) -> None:
-    for arguments, told in ((("list",), ROWS), (("get", "a"), SPEC)):
+    for arguments, expected in ((("list",), ROWS), (("get", "a"), SPEC)):
         as_json = listed("supervisor", *arguments, "-o", "json").out
         as_yaml = listed("supervisor", *arguments, "-o", "yaml").out
 
-        assert as_json == json.dumps(told, indent=2, ensure_ascii=False) + "\n"
-        assert yaml.safe_load(as_yaml) == told
+        assert as_json == json.dumps(expected, indent=2, ensure_ascii=False) + "\n"
+        assert yaml.safe_load(as_yaml) == expected
 
 
 def test_one_command_does_not_choose_for_the_next(listed: Tidegate) -> None:

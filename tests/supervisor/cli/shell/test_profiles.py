@@ -66,10 +66,10 @@ def test_a_flag_counts_before_the_environment_and_that_before_the_profile(
         assert flag["overlord"] == (other.url, "--server")
     assert rows(tidegate, *show)["overlord"] == (server.url, "TIDEGATE_OVERLORDS")
     monkeypatch.delenv("TIDEGATE_OVERLORDS")
-    told = rows(tidegate, *show)
-    assert told["overlord"] == ("http://127.0.0.1:1", "profile there")
-    assert told["profile"] == ("there", "--profile")
-    assert told["token_file"] == (str(profiles.parents[2] / "token"), "profile there")
+    of_profile = rows(tidegate, *show)
+    assert of_profile["overlord"] == ("http://127.0.0.1:1", "profile there")
+    assert of_profile["profile"] == ("there", "--profile")
+    assert of_profile["token_file"] == (str(profiles.parents[2] / "token"), "profile there")
     assert rows(tidegate, "config", "show")["overlord"] == ("http://127.0.0.1:8090", "default")
     Path("tidegate.toml").write_text('overlords = ["http://10.0.0.1:8090"]\n')
     settings = rows(tidegate, "config", "show")
@@ -77,7 +77,7 @@ def test_a_flag_counts_before_the_environment_and_that_before_the_profile(
 
 
 @pytest.mark.parametrize(
-    ("text", "told", "hint"),
+    ("text", "message", "hint"),
     [
         ("[profiles.a]\noverlord = []", "profiles.a.overlord is not known", "overlords"),
         ("profile = 1", "profile is not known", "profiles"),
@@ -87,14 +87,14 @@ def test_a_flag_counts_before_the_environment_and_that_before_the_profile(
     ],
 )
 def test_what_is_wrong_in_the_file_is_named(
-    tidegate: Tidegate, profiles: Path, text: str, told: str, hint: str
+    tidegate: Tidegate, profiles: Path, text: str, message: str, hint: str
 ) -> None:
     profiles.write_text(text)
 
     ended = tidegate("config", "list")
 
     assert ended.code == 1
-    assert told in ended.err
+    assert message in ended.err
     assert hint in ended.err
 
 
@@ -141,6 +141,6 @@ def test_a_token_of_a_profile_goes_to_its_overlords_alone(
         monkeypatch.setenv("TIDEGATE_TOKEN", "tdg_variable")
         assert tidegate(*ask).code == 0
 
-        assert [asked.authorization for asked in server.asked] == [None, None]
-        sent = [asked.authorization for asked in there.asked]
+        assert [request.authorization for request in server.requests] == [None, None]
+        sent = [request.authorization for request in there.requests]
         assert sent == ["Bearer tdg_profile", "Bearer tdg_variable"]

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.supervisor.cli.conftest import Tidegate
-from tests.supervisor.cli.overlord import PROBLEM, Asked, Overlord, Reply
+from tests.supervisor.cli.overlord import PROBLEM, Overlord, Reply, Request
 from tests.supervisor.cli.supervisor.test_supervisors import BASE, status
 
 ROWS = [
@@ -13,16 +13,16 @@ ROWS = [
 ]
 
 
-def answered(asked: Asked) -> Reply:
+def answered(request: Request) -> Reply:
     """An overlord whose supervisor b is suspended already, and whose c is in trouble."""
-    if asked.path == BASE:
+    if request.path == BASE:
         return Reply(ROWS)
-    name, verb = asked.path.removeprefix(f"{BASE}/").split("/", 1)
+    name, verb = request.path.removeprefix(f"{BASE}/").split("/", 1)
     if verb == "status":
         return Reply(status("SUSPENDED") | {"id": name})
     if (name, verb) == ("b", "suspend"):
-        told = {"type": "/problems/already-in-state", "detail": "[b] is already suspended"}
-        return Reply(told, 400, PROBLEM)
+        problem = {"type": "/problems/already-in-state", "detail": "[b] is already suspended"}
+        return Reply(problem, 400, PROBLEM)
     if name == "broken":
         return Reply({"detail": "no"}, 409, PROBLEM)
     return Reply({"id": name})
@@ -37,7 +37,7 @@ def verbs(tidegate: Tidegate, server: Overlord) -> Tidegate:
 
 def posted(server: Overlord) -> list[str]:
     """What was done."""
-    return [a.path.removeprefix(f"{BASE}/") for a in server.asked if a.method == "POST"]
+    return [a.path.removeprefix(f"{BASE}/") for a in server.requests if a.method == "POST"]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_terminate_names_all_that_it_would_end_before_it_asks(
 def test_nobody_is_chosen_by_mistake(verbs: Tidegate, server: Overlord, verb: str) -> None:
     assert verbs("supervisor", verb).code == 2
     assert verbs("supervisor", verb, "a", "--all").code == 2
-    assert server.asked == []
+    assert server.requests == []
 
 
 def test_nothing_that_fits_is_nothing_to_do(verbs: Tidegate) -> None:
@@ -112,10 +112,10 @@ def test_several_wait_together(verbs: Tidegate) -> None:
 def test_a_deadline_of_several_is_exit_code_4_and_all_were_asked(
     verbs: Tidegate, server: Overlord
 ) -> None:
-    server.ask = lambda asked: (
+    server.ask = lambda request: (
         Reply(status("STOPPING", groups=[{"generationId": "g"}]))
-        if asked.path.endswith("/status")
-        else answered(asked)
+        if request.path.endswith("/status")
+        else answered(request)
     )
 
     ended = verbs("supervisor", "suspend", "a", "c", "--wait", "0.1")
@@ -142,12 +142,12 @@ def test_each_of_several_is_waited_for_by_its_operation(
 ) -> None:
     """Goal: one that was superseded does not hide that the other is done."""
 
-    def answer(asked: Asked) -> Reply:
-        if asked.path.startswith("/api/v1/operations/"):
-            operation = asked.path.rpartition("/")[2]
+    def answer(request: Request) -> Reply:
+        if request.path.startswith("/api/v1/operations/"):
+            operation = request.path.rpartition("/")[2]
             state = "done" if operation == "op_a" else "superseded"
             return Reply({"id": operation, "state": state, "at": "2026-01-05T12:00:00Z"})
-        name = asked.path.removeprefix(f"{BASE}/").split("/", 1)[0]
+        name = request.path.removeprefix(f"{BASE}/").split("/", 1)[0]
         return Reply({"id": name}, headers={"Tidegate-Operation": f"op_{name}"})
 
     server.ask = answer

@@ -4,7 +4,7 @@ import pytest
 
 from tests.supervisor.cli.conftest import Tidegate
 from tests.supervisor.cli.overlord import Overlord, Reply
-from tests.supervisor.cli.supervisor.test_reset import asked, moved, status
+from tests.supervisor.cli.supervisor.test_reset import moved, posted, status
 
 BASE = "/druid/indexer/v1/supervisor/clicks"
 PATH = f"{BASE}/resetToLatestAndBackfill"
@@ -14,7 +14,7 @@ FLAGS = ("supervisor", "reset", "clicks", "--to-latest", "--backfill")
 
 def answer(own: str | None = OWN, **numbers: int | None) -> Reply:
     ranges = [{"topic": "clicks", "partition": 0, "from": 100, "to": 300}]
-    told: dict[str, object] = {
+    body: dict[str, object] = {
         "id": "clicks",
         "backfillSupervisorId": own,
         "backfill": ranges,
@@ -24,7 +24,7 @@ def answer(own: str | None = OWN, **numbers: int | None) -> Reply:
         "discarded": [{"generationId": "clicks:1", "group": 0, "partitions": ["clicks:0"]}],
         "operationId": "op_7",
     }
-    return Reply(told)
+    return Reply(body)
 
 
 def test_it_says_who_reads_what(tidegate: Tidegate, server: Overlord) -> None:
@@ -32,8 +32,8 @@ def test_it_says_who_reads_what(tidegate: Tidegate, server: Overlord) -> None:
 
     ended = tidegate(*FLAGS, "--backfill-task-count", "2", "--yes")
 
-    assert (ended.code, asked(server)) == (0, [("resetToLatestAndBackfill", False)])
-    assert server.asked[-1].query["backfillTaskCount"] == ["2"]
+    assert (ended.code, posted(server)) == (0, [("resetToLatestAndBackfill", False)])
+    assert server.requests[-1].query["backfillTaskCount"] == ["2"]
     assert ended.out == (
         f"clicks:0: {OWN} reads 100 to 300, 200 offsets; clicks goes on at 300\n"
         f"clicks is reset, {OWN} created\n"
@@ -47,7 +47,7 @@ def test_it_asks_with_the_ranges_before_it_does_anything(
 
     ended = tidegate(*FLAGS)
 
-    assert (ended.code, asked(server)) == (2, [("resetToLatestAndBackfill", True)])
+    assert (ended.code, posted(server)) == (2, [("resetToLatestAndBackfill", True)])
     assert "clicks:0: a supervisor of its own reads 100 to 300, 200 offsets" in ended.err
     assert "30 records are lost" in ended.err
     assert "1 range(s) that are being read are given up" in ended.err
@@ -60,7 +60,7 @@ def test_a_dry_run_asks_nobody(tidegate: Tidegate, server: Overlord) -> None:
 
     ended = tidegate(*FLAGS, "--dry-run")
 
-    assert (ended.code, asked(server)) == (0, [("resetToLatestAndBackfill", True)])
+    assert (ended.code, posted(server)) == (0, [("resetToLatestAndBackfill", True)])
     assert ended.out.endswith("nothing is changed: a dry run\n")
 
 
@@ -79,7 +79,7 @@ def test_wait_ends_when_the_tasks_of_the_first_read_again(
     server.on("GET", f"{BASE}/status", Reply(status()), Reply(status(activeTasks=[task])))
 
     assert tidegate(*FLAGS, "--yes", "--wait", "30").code == 0
-    assert [a.method for a in server.asked] == ["POST", "GET", "GET"]
+    assert [a.method for a in server.requests] == ["POST", "GET", "GET"]
 
 
 @pytest.mark.parametrize(
@@ -97,4 +97,4 @@ def test_options_that_do_not_go_together_ask_nothing(
 ) -> None:
     ended = tidegate("supervisor", "reset", "clicks", *options)
 
-    assert (ended.code, server.asked) == (2, [])
+    assert (ended.code, server.requests) == (2, [])

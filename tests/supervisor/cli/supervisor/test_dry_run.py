@@ -30,7 +30,7 @@ CHANGE = {"field": "/spec/ioConfig/replicas", "from": 1, "to": 2, "effect": "hot
 
 
 def verdict(**members: object) -> Reply:
-    told = {
+    body = {
         "id": "clicks",
         "valid": True,
         "errors": [],
@@ -42,7 +42,7 @@ def verdict(**members: object) -> Reply:
         "restarts": "none",
         "restartsWhat": "nothing changes",
     }
-    return Reply(told | members)
+    return Reply(body | members)
 
 
 @pytest.fixture
@@ -69,8 +69,8 @@ def test_a_dry_run_at_the_server_shows_what_would_be(
     ]
     assert "warning: w" in ended.err
     assert "topic clicks: 1 partitions, 10 offsets" in ended.err
-    [asked] = server.asked
-    assert (json.loads(asked.body), asked.query["connect"]) == (GOOD, ["true"])
+    [request] = server.requests
+    assert (json.loads(request.body), request.query["connect"]) == (GOOD, ["true"])
 
 
 def test_a_dry_run_of_a_bad_spec_fails_with_each_field(
@@ -122,11 +122,11 @@ def test_a_dry_run_here_needs_no_server(
     assert (bad.code, broken.code) == (1, 1)
     assert "did you mean topic?" in bad.err
     assert "line 1 column 2" in broken.err
-    assert server.asked == []
+    assert server.requests == []
 
 
 @pytest.mark.parametrize(
-    ("told", "code", "said"),
+    ("reply", "code", "message"),
     [
         (verdict(), 0, "clicks is the same"),
         (verdict(changes=[CHANGE]), 1, "clicks differs"),
@@ -134,15 +134,15 @@ def test_a_dry_run_here_needs_no_server(
     ],
 )
 def test_a_diff_says_by_its_code_whether_there_is_one(
-    tidegate: Tidegate, server: Overlord, file: str, told: Reply, code: int, said: str
+    tidegate: Tidegate, server: Overlord, file: str, reply: Reply, code: int, message: str
 ) -> None:
-    server.on("POST", VALIDATE, told)
+    server.on("POST", VALIDATE, reply)
 
     ended = tidegate("supervisor", "diff", "-f", file)
 
-    assert (ended.code, said in ended.err) == (code, True)
-    assert ("/spec/ioConfig/replicas" in ended.out) == ("differs" in said)
-    assert server.asked[0].query["connect"] == ["false"]
+    assert (ended.code, message in ended.err) == (code, True)
+    assert ("/spec/ioConfig/replicas" in ended.out) == ("differs" in message)
+    assert server.requests[0].query["connect"] == ["false"]
 
 
 DATA = [
@@ -175,7 +175,7 @@ def test_a_sample_of_a_file_is_a_table_of_rows_and_reasons(
         ["1:9", "filtered:", '{"user":', '"b"}'],
     ]
     assert "3 records: 1 rows, 1 that cannot be read, 1 that the spec leaves out" in ended.err
-    sent = json.loads(server.asked[0].body)
+    sent = json.loads(server.requests[0].body)
     config = {"numRows": 3, "timeoutMs": 5_000}
     assert sent == {"type": "kafka", "spec": GOOD, "samplerConfig": config}
 
@@ -187,15 +187,15 @@ def test_a_sample_of_a_supervisor_takes_its_spec(tidegate: Tidegate, server: Ove
     ended = tidegate("supervisor", "sample", "clicks", "-o", "json")
 
     assert json.loads(ended.out) == SAMPLED
-    assert json.loads(server.asked[1].body)["spec"] == GOOD
+    assert json.loads(server.requests[1].body)["spec"] == GOOD
 
 
 def test_records_without_a_format_are_shown_as_they_are(
     tidegate: Tidegate, server: Overlord, file: str
 ) -> None:
     row = {"topic": "c", "partition": 0, "offset": 7, "input": {"raw": "a line"}}
-    told = {"numRowsRead": 1, "numRowsIndexed": 0, "logicalSegmentSchema": [], "data": [row]}
-    server.on("POST", SAMPLER, Reply(told), Reply(told | {"data": []}))
+    body = {"numRowsRead": 1, "numRowsIndexed": 0, "logicalSegmentSchema": [], "data": [row]}
+    server.on("POST", SAMPLER, Reply(body), Reply(body | {"data": []}))
 
     ended = tidegate("supervisor", "sample", "-f", file)
     empty = tidegate("supervisor", "sample", "-f", file)
@@ -228,14 +228,17 @@ def test_a_dry_run_of_a_folder_tells_of_each_spec(
     server.on("POST", VALIDATE, bad, verdict(changes=[CHANGE]), bad, verdict())
 
     ended = tidegate("supervisor", "apply", "-f", "specs", "--dry-run=server", "--only-new")
-    told = tidegate("supervisor", "apply", "-f", "specs", "--dry-run=server", "-o", "json")
+    as_json = tidegate("supervisor", "apply", "-f", "specs", "--dry-run=server", "-o", "json")
 
     assert (ended.code, "/spec: is missing" in ended.err) == (1, True)
     assert ended.out.splitlines()[-1] == "clicks would be taken: nothing changes"
-    assert [json.loads(asked.body) for asked in server.asked[:2]] == [{"type": "kafka"}, GOOD]
-    assert {asked.headers["if-none-match"] for asked in server.asked[:2]} == {"*"}
-    assert told.code == 1
-    assert [row["answer"]["valid"] for row in json.loads(told.out)] == [False, True]
+    assert [json.loads(request.body) for request in server.requests[:2]] == [
+        {"type": "kafka"},
+        GOOD,
+    ]
+    assert {request.headers["if-none-match"] for request in server.requests[:2]} == {"*"}
+    assert as_json.code == 1
+    assert [row["answer"]["valid"] for row in json.loads(as_json.out)] == [False, True]
 
 
 def test_a_diff_and_a_sample_take_one_spec_in_yaml(
@@ -250,6 +253,6 @@ def test_a_diff_and_a_sample_take_one_spec_in_yaml(
     assert tidegate("supervisor", "sample", "-f", "one.yaml").code == 0
     several = tidegate("supervisor", "diff", "-f", "two.yaml")
 
-    assert json.loads(server.asked[0].body) == {"type": "kafka"}
-    assert json.loads(server.asked[1].body)["spec"] == {"type": "kafka"}
+    assert json.loads(server.requests[0].body) == {"type": "kafka"}
+    assert json.loads(server.requests[1].body)["spec"] == {"type": "kafka"}
     assert (several.code, "two.yaml has 2 specs" in several.err) == (1, True)

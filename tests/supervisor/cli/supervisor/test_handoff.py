@@ -12,7 +12,7 @@ BASE = "/druid/indexer/v1/supervisor/clicks"
 HANDOFF = f"{BASE}/taskGroups/handoff"
 
 
-def group(number: int, state: str = "READING", *, asked: str = "", ordinal: int = 0) -> object:
+def group(number: int, state: str = "READING", *, requester: str = "", ordinal: int = 0) -> object:
     return {
         "generationId": f"clicks:{ordinal or number}",
         "group": number,
@@ -22,12 +22,12 @@ def group(number: int, state: str = "READING", *, asked: str = "", ordinal: int 
         "openedAt": "2026-11-21T03:16:15.188Z",
         "nextPublishDue": None,
         "handoffWhy": "",
-        "asked": asked,
+        "asked": requester,
     }
 
 
-def asked_for(server: Overlord) -> list[object]:
-    return [json.loads(one.body) for one in server.asked if one.path == HANDOFF]
+def handoff_requests(server: Overlord) -> list[object]:
+    return [json.loads(one.body) for one in server.requests if one.path == HANDOFF]
 
 
 def test_all_groups_are_asked_for_unless_some_are_named(
@@ -44,7 +44,7 @@ def test_all_groups_are_asked_for_unless_some_are_named(
         "clicks: groups 0, 1 will publish what they have read\n",
     )
     assert some.json() == {"id": "clicks", "taskGroupIds": [1]}
-    assert asked_for(server) == [{"taskGroupIds": [0, 1]}, {"taskGroupIds": [1]}]
+    assert handoff_requests(server) == [{"taskGroupIds": [0, 1]}, {"taskGroupIds": [1]}]
 
 
 def test_a_supervisor_without_groups_is_asked_for_nothing(
@@ -55,7 +55,7 @@ def test_a_supervisor_without_groups_is_asked_for_nothing(
     ended = tidegate("supervisor", "handoff", "clicks")
 
     assert (ended.code, ended.out) == (0, "clicks has no group that reads\n")
-    assert asked_for(server) == []
+    assert handoff_requests(server) == []
 
 
 def test_waiting_ends_when_what_read_has_published_or_had_read_nothing(
@@ -66,7 +66,7 @@ def test_waiting_ends_when_what_read_has_published_or_had_read_nothing(
         "GET",
         f"{BASE}/status",
         Reply(status(groups=[group(0, ordinal=1), group(1, ordinal=2)])),
-        Reply(status(groups=[group(0, asked="me", ordinal=1), group(1, "PAUSING", ordinal=2)])),
+        Reply(status(groups=[group(0, requester="me", ordinal=1), group(1, "PAUSING", ordinal=2)])),
         Reply(status(groups=[group(0, "PUBLISHING", ordinal=1), group(1, ordinal=2)])),
         Reply(status(groups=[group(0, ordinal=3), group(1, ordinal=2)])),
     )
@@ -78,7 +78,7 @@ def test_waiting_ends_when_what_read_has_published_or_had_read_nothing(
         0,
         "clicks: groups 0, 1 have published what they have read\n",
     )
-    assert len([one for one in server.asked if one.method == "GET"]) == 4
+    assert len([one for one in server.requests if one.method == "GET"]) == 4
 
 
 def test_a_wait_that_passes_its_deadline_says_what_is_missing(

@@ -64,10 +64,10 @@ def test_a_columns_type_holds_every_value_seen(seen: list[object], kind: str) ->
 
 
 def test_the_field_that_is_called_a_time_is_preferred() -> None:
-    found = infer(values({"id": 1_795_000_000_000, "created_at": ISO, "timestamp": ISO}))
+    inferred = infer(values({"id": 1_795_000_000_000, "created_at": ISO, "timestamp": ISO}))
 
-    assert found.timestamp_column == "timestamp"
-    assert [name for name, _ in found.columns] == ["id", "created_at"]
+    assert inferred.timestamp_column == "timestamp"
+    assert [name for name, _ in inferred.columns] == ["id", "created_at"]
 
 
 def test_a_time_that_many_records_lack_is_not_taken() -> None:
@@ -102,18 +102,18 @@ def test_records_that_are_no_objects_are_told() -> None:
 
 
 def test_names_that_a_table_cannot_have_are_left_out() -> None:
-    found = infer(values({"ts": ISO, "__offset": 1, "City": "a", "city": "b", "": 1}))
+    inferred = infer(values({"ts": ISO, "__offset": 1, "City": "a", "city": "b", "": 1}))
 
-    assert found.columns == (("City", "string"),)
-    assert len(found.notes) == 3
+    assert inferred.columns == (("City", "string"),)
+    assert len(inferred.notes) == 3
 
 
 def test_the_spec_is_one_that_the_overlord_takes() -> None:
-    found = infer(
+    inferred = infer(
         values({"ts": ISO, "user": "a", "n": 1, "x": 1.5, "tags": ["a"], "at": {"lat": 1}})
     )
 
-    read = read_spec(make_spec("localhost:9092", "my.topic", "clicks", found))
+    read = read_spec(make_spec("localhost:9092", "my.topic", "clicks", inferred))
 
     assert read.warnings == ()
     assert (read.spec.id, read.spec.io_config.topic) == ("clicks", "my.topic")

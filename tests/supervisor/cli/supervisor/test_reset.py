@@ -18,13 +18,13 @@ def moved(**numbers: int | None) -> dict[str, object]:
 
 def answer(*partitions: dict[str, object]) -> Reply:
     discarded = [{"generationId": "clicks:1", "group": 0, "partitions": ["clicks:0"]}]
-    told = {"id": "clicks", "dryRun": False, "partitions": partitions, "discarded": discarded}
-    return Reply(told)
+    body = {"id": "clicks", "dryRun": False, "partitions": partitions, "discarded": discarded}
+    return Reply(body)
 
 
-def asked(server: Overlord) -> list[tuple[str, bool]]:
+def posted(server: Overlord) -> list[tuple[str, bool]]:
     """Verb and whether it was a dry run, of each POST."""
-    posts = [a for a in server.asked if a.method == "POST"]
+    posts = [a for a in server.requests if a.method == "POST"]
     return [(a.path.rpartition("/")[2], a.query.get("dryRun") == ["true"]) for a in posts]
 
 
@@ -33,7 +33,7 @@ def test_reset_says_what_it_did(tidegate: Tidegate, server: Overlord) -> None:
 
     ended = tidegate("supervisor", "reset", "clicks", "--yes")
 
-    assert (ended.code, asked(server)) == (0, [("reset", False)])
+    assert (ended.code, posted(server)) == (0, [("reset", False)])
     assert ended.out == (
         "clicks:0: from 100 to 0: 100 records are read, and in the table, a second time\n"
         "clicks is reset\n"
@@ -48,7 +48,7 @@ def test_without_anybody_to_ask_it_tells_what_it_would_do_and_does_nothing(
 
     ended = tidegate("supervisor", "reset", "clicks")
 
-    assert (ended.code, asked(server)) == (2, [("reset", True)])
+    assert (ended.code, posted(server)) == (2, [("reset", True)])
     assert "50 records are skipped; 150 records are lost: Kafka holds them no more" in ended.err
     assert "1 range(s) that are being read are given up" in ended.err
     assert "Say --yes" in ended.err
@@ -63,7 +63,7 @@ def test_given_offsets_are_sent_as_druid_takes_them(tidegate: Tidegate, server: 
     )
 
     assert ended.code == 0, ended.err
-    assert json.loads(server.asked[-1].body) == {
+    assert json.loads(server.requests[-1].body) == {
         "type": "kafka",
         "partitions": {"type": "end", "stream": "events", "partitionOffsetMap": {"0": 7, "12": 9}},
     }
@@ -74,7 +74,7 @@ def test_a_dry_run_asks_nobody(tidegate: Tidegate, server: Overlord) -> None:
 
     ended = tidegate("supervisor", "reset", "clicks", "--dry-run")
 
-    assert (ended.code, asked(server)) == (0, [("reset", True)])
+    assert (ended.code, posted(server)) == (0, [("reset", True)])
     assert "from no offset to 5: nothing is skipped or read twice" in ended.out
 
 
@@ -100,7 +100,7 @@ def test_an_offset_of_another_form_is_a_mistake_of_the_caller(
 ) -> None:
     ended = tidegate("supervisor", "reset", "clicks", "--offset", text)
 
-    assert (ended.code, server.asked) == (2, [])
+    assert (ended.code, server.requests) == (2, [])
 
 
 def test_a_refusal_is_told_and_nothing_is_asked(tidegate: Tidegate, server: Overlord) -> None:
@@ -123,6 +123,6 @@ def test_wait_of_reset_ends_when_its_tasks_read_again(tidegate: Tidegate, server
     server.on("GET", f"{BASE}/status", Reply(status()), Reply(status(activeTasks=[task])))
 
     assert tidegate("supervisor", "reset", "clicks", "--yes", "--wait", "30").code == 0
-    assert [a.method for a in server.asked] == ["POST", "GET", "GET"]
+    assert [a.method for a in server.requests] == ["POST", "GET", "GET"]
     server.on("GET", f"{BASE}/status", Reply(status()))
     assert tidegate("supervisor", "reset", "clicks", "--yes", "--wait", "0.1").code == 4

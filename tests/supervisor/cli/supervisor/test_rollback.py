@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.supervisor.cli.conftest import Tidegate
-from tests.supervisor.cli.overlord import Asked, Overlord, Reply
+from tests.supervisor.cli.overlord import Overlord, Reply, Request
 
 BASE = "/druid/indexer/v1/supervisor"
 ROLLBACK = "/api/v1/supervisors/clicks/rollback"
@@ -27,9 +27,9 @@ def changed(tidegate: Tidegate, server: Overlord) -> Tidegate:
     return tidegate
 
 
-def posted(server: Overlord) -> list[Asked]:
+def posted(server: Overlord) -> list[Request]:
     """What was asked to be done."""
-    return [asked for asked in server.asked if asked.method == "POST"]
+    return [request for request in server.requests if request.method == "POST"]
 
 
 def test_the_version_before_is_the_last_one_that_has_a_spec(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from supervisor.cli.shell.problems import CommandFailed
 from supervisor.cli.supervisor.spec_files import read_specs
 from tests.supervisor.cli.conftest import Tidegate
-from tests.supervisor.cli.overlord import PROBLEM, Asked, Overlord, Reply
+from tests.supervisor.cli.overlord import PROBLEM, Overlord, Reply, Request
 
 SPEC = """
 type: kafka
@@ -38,11 +38,11 @@ READ = {
 
 def bodies(path: Path) -> list[object]:
     """What would be posted; it has to be readable."""
-    found = []
+    parsed = []
     for spec in read_specs([str(path)]):
         assert isinstance(spec.body, bytes), spec.body
-        found.append(json.loads(spec.body))
-    return found
+        parsed.append(json.loads(spec.body))
+    return parsed
 
 
 def refusal(text: str, tmp_path: Path) -> str:
@@ -80,7 +80,7 @@ def test_a_folder_is_its_specs_by_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("a: &x [1]\nb: *x\n", "line 2: aliases (*name) are not taken"),
         ("a: 1\nb: 2\na: 3\n", "the key 'a' is given twice"),
@@ -93,8 +93,8 @@ def test_a_folder_is_its_specs_by_name(tmp_path: Path) -> None:
         ("a: \x01\n", "special characters are not allowed"),
     ],
 )
-def test_what_no_spec_needs_is_refused(tmp_path: Path, text: str, told: str) -> None:
-    assert told in refusal(text, tmp_path)
+def test_what_no_spec_needs_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    assert message in refusal(text, tmp_path)
 
 
 def test_copies_of_copies_are_not_made(tmp_path: Path) -> None:
@@ -131,15 +131,15 @@ def test_stdin_may_be_yaml(
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(SPEC.encode())))
 
     assert tidegate("supervisor", "apply", "-f", "-").code == 0
-    assert json.loads(server.asked[0].body) == READ
+    assert json.loads(server.requests[0].body) == READ
 
 
 BASE = "/druid/indexer/v1/supervisor"
 
 
-def by_name(asked: Asked) -> Reply:
+def by_name(request: Request) -> Reply:
     """Refuse what is called bad."""
-    name = json.loads(asked.body)["id"]
+    name = json.loads(request.body)["id"]
     if name == "bad":
         return Reply({"title": "The spec is not acceptable", "detail": "no"}, 400, PROBLEM)
     return Reply({"id": name, "modified": True, "version": 1})
@@ -181,4 +181,4 @@ def test_only_new_says_so_to_the_overlord(
 
     tidegate("supervisor", "apply", "-f", "spec.json", "--only-new")
 
-    assert server.asked[0].headers["if-none-match"] == "*"
+    assert server.requests[0].headers["if-none-match"] == "*"

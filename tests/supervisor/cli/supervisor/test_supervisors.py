@@ -52,16 +52,16 @@ def test_apply_posts_the_file_as_it_is(
     ended = tidegate("supervisor", "apply", "-f", "spec.json")
 
     assert (ended.code, ended.out) == (0, "clicks is applied\n")
-    [asked] = server.asked
-    assert (asked.body.decode(), asked.content_type) == (text, "application/json")
+    [request] = server.requests
+    assert (request.body.decode(), request.content_type) == (text, "application/json")
 
 
 def test_apply_tells_each_change_and_what_it_disturbs(
     tidegate: Tidegate, server: Overlord, tmp_path: Path
 ) -> None:
     change = {"field": "/spec/ioConfig/replicas", "from": 1, "to": 2, "effect": "hot"}
-    told = {"id": "clicks", "modified": True, "version": 2, "changes": [change]}
-    server.on("POST", BASE, Reply(told))
+    body = {"id": "clicks", "modified": True, "version": 2, "changes": [change]}
+    server.on("POST", BASE, Reply(body))
     (tmp_path / "spec.json").write_text("{}")
 
     ended = tidegate("supervisor", "apply", "-f", "spec.json")
@@ -81,13 +81,13 @@ def test_apply_of_an_unchanged_spec_says_so(
 def test_warnings_are_talk_and_the_answer_is_json(
     tidegate: Tidegate, server: Overlord, tmp_path: Path
 ) -> None:
-    told = {"id": "clicks", "modified": True, "version": 1, "warnings": ["heap has no meaning"]}
-    server.on("POST", BASE, Reply(told))
+    body = {"id": "clicks", "modified": True, "version": 1, "warnings": ["heap has no meaning"]}
+    server.on("POST", BASE, Reply(body))
     (tmp_path / "spec.json").write_text("{}")
 
     ended = tidegate("supervisor", "apply", "-f", "spec.json", "-o", "json")
 
-    assert ended.json() == told
+    assert ended.json() == body
     assert ended.err == "warning: heap has no meaning\n"
 
 
@@ -122,7 +122,7 @@ def test_a_refused_spec_prints_each_field_and_no_traceback(
 def test_a_spec_file_that_is_not_there_is_an_error(tidegate: Tidegate, server: Overlord) -> None:
     ended = tidegate("supervisor", "apply", "-f", "none.json")
 
-    assert (ended.code, server.asked) == (1, [])
+    assert (ended.code, server.requests) == (1, [])
     assert "none.json" in ended.err
 
 
@@ -143,7 +143,7 @@ def test_wait_of_apply_ends_when_its_tasks_read(
     ended = tidegate("supervisor", "apply", "-f", "spec.json", "--wait", "30")
 
     assert ended.code == 0
-    assert len([a for a in server.asked if a.method == "GET"]) == 4
+    assert len([a for a in server.requests if a.method == "GET"]) == 4
 
 
 def test_wait_of_apply_ends_when_fixed_ranges_are_all_read(
@@ -193,7 +193,7 @@ def test_wait_of_terminate_ends_when_no_task_of_it_runs(
     ended = tidegate("supervisor", "terminate", "clicks", "--yes", "--wait", "30")
 
     assert (ended.code, ended.out) == (0, "clicks is terminated; its table stays\n")
-    assert server.asked[-1].path == "/druid/indexer/v1/tasks"
+    assert server.requests[-1].path == "/druid/indexer/v1/tasks"
 
 
 def test_wait_of_terminate_says_what_was_given_up(tidegate: Tidegate, server: Overlord) -> None:
@@ -208,9 +208,9 @@ def test_wait_of_terminate_says_what_was_given_up(tidegate: Tidegate, server: Ov
     ended = tidegate("supervisor", "terminate", "clicks", "--yes", "--wait", "30")
 
     assert (ended.code, ended.out) == (0, "clicks is terminated; its table stays\n")
-    told = "not published, no task of it was left: clicks:7: clicks:0 from 5"
-    said = f"{told} to 9, clicks:1 from 2 to 4\n{told}, clicks:1 from 2\n"
-    assert ended.err.removeprefix("waiting until op_7 is done\n") == said
+    given_up = "not published, no task of it was left: clicks:7: clicks:0 from 5"
+    notices = f"{given_up} to 9, clicks:1 from 2 to 4\n{given_up}, clicks:1 from 2\n"
+    assert ended.err.removeprefix("waiting until op_7 is done\n") == notices
 
 
 def test_terminate_without_a_terminal_asks_for_yes_and_does_nothing(
@@ -218,7 +218,7 @@ def test_terminate_without_a_terminal_asks_for_yes_and_does_nothing(
 ) -> None:
     ended = tidegate("supervisor", "terminate", "clicks")
 
-    assert (ended.code, server.asked) == (2, [])
+    assert (ended.code, server.requests) == (2, [])
     assert "--yes" in ended.err
 
 
@@ -237,19 +237,19 @@ def test_an_unknown_supervisor_is_told_in_the_overlords_words(
     tidegate: Tidegate, server: Overlord
 ) -> None:
     """Source: Druid 33: an unknown id is a 404 of text/plain."""
-    told = "Cannot find any supervisor with id: [x]"
-    server.on("GET", f"{BASE}/x/status", Reply(told, 404, "text/plain"))
+    message = "Cannot find any supervisor with id: [x]"
+    server.on("GET", f"{BASE}/x/status", Reply(message, 404, "text/plain"))
 
     ended = tidegate("supervisor", "status", "x")
 
-    assert (ended.code, ended.out, ended.err) == (1, "", f"error: {told}\n")
+    assert (ended.code, ended.out, ended.err) == (1, "", f"error: {message}\n")
 
 
 def test_an_id_is_one_part_of_the_path(tidegate: Tidegate, server: Overlord) -> None:
     tidegate("supervisor", "get", "a/../b?c")
 
-    [asked] = server.asked
-    assert (asked.path, asked.query) == (f"{BASE}/a/../b?c", {})
+    [request] = server.requests
+    assert (request.path, request.query) == (f"{BASE}/a/../b?c", {})
 
 
 def test_list_shows_one_line_per_supervisor(tidegate: Tidegate, server: Overlord) -> None:
@@ -279,7 +279,7 @@ def test_status_shows_offsets_lag_and_the_next_publish(
     tidegate: Tidegate, server: Overlord
 ) -> None:
     due = (datetime.now(UTC) + timedelta(seconds=90)).isoformat()
-    told = status(
+    document = status(
         why="all is well",
         activeTasks=[task()],
         committedOffsets={"0": 100, "10": 5},
@@ -291,7 +291,7 @@ def test_status_shows_offsets_lag_and_the_next_publish(
             {"timestamp": "2026-11-21T03:16:15.188Z", "exceptionClass": "E", "message": "boom"}
         ],
     )
-    server.on("GET", f"{BASE}/clicks/status", Reply(told))
+    server.on("GET", f"{BASE}/clicks/status", Reply(document))
 
     lines = [line.split() for line in tidegate("supervisor", "status", "clicks").out.splitlines()]
 
@@ -308,8 +308,8 @@ def test_status_shows_offsets_lag_and_the_next_publish(
 
 def test_status_of_plain_druid_is_shown_too(tidegate: Tidegate, server: Overlord) -> None:
     """Source: the status of a pending supervisor of Druid 33."""
-    told = {"id": "s", "payload": {"dataSource": "s", "state": "PENDING", "activeTasks": []}}
-    server.on("GET", f"{BASE}/s/status", Reply(told))
+    document = {"id": "s", "payload": {"dataSource": "s", "state": "PENDING", "activeTasks": []}}
+    server.on("GET", f"{BASE}/s/status", Reply(document))
 
     ended = tidegate("supervisor", "status", "s")
 

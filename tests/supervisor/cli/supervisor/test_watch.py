@@ -5,12 +5,12 @@ import json
 import pytest
 
 from tests.supervisor.cli.conftest import Tidegate
-from tests.supervisor.cli.overlord import Asked, Overlord, Reply
+from tests.supervisor.cli.overlord import Overlord, Reply, Request
 
 SSE = "text/event-stream"
 
 
-def event(number: int, **told: object) -> str:
+def event(number: int, **members: object) -> str:
     data = {
         "id": number,
         "at": "2026-03-01T12:00:00Z",
@@ -18,7 +18,7 @@ def event(number: int, **told: object) -> str:
         "supervisorId": "clicks",
         "group": 0,
         "detail": {"rows": number},
-    } | told
+    } | members
     return f"id: {number}\nevent: {data['type']}\ndata: {json.dumps(data)}\n\n"
 
 
@@ -27,16 +27,16 @@ def listed(newest: int, *events: dict[str, object]) -> Reply:
     return Reply({"events": [*events], "newest": newest, "next": None})
 
 
-def streamed(server: Overlord) -> list[Asked]:
+def streamed(server: Overlord) -> list[Request]:
     """The requests for the stream."""
-    return [asked for asked in server.asked if asked.path.endswith("/stream")]
+    return [request for request in server.requests if request.path.endswith("/stream")]
 
 
 def test_sentences_are_printed_in_order(tidegate: Tidegate, server: Overlord) -> None:
-    told = {
+    explanation = {
         "sentences": [{"text": "It is RUNNING.", "since": "2026-03-01T12:00:00Z"}, {"text": "B."}]
     }
-    server.on("GET", "/api/v1/supervisors/clicks/explain", Reply(told))
+    server.on("GET", "/api/v1/supervisors/clicks/explain", Reply(explanation))
 
     ended = tidegate("supervisor", "explain", "clicks")
 
@@ -49,10 +49,10 @@ def test_a_lost_connection_goes_on_behind_the_last_event(
 ) -> None:
     """Goal: nothing is missed and nothing is printed twice."""
 
-    def answer(asked: Asked) -> Reply:
-        if not asked.path.endswith("/stream"):
+    def answer(request: Request) -> Reply:
+        if not request.path.endswith("/stream"):
             return listed(0, {"id": 1, "at": "2026-01-05T12:00:00Z"})
-        after = int(asked.query.get("after", ["0"])[0])
+        after = int(request.query.get("after", ["0"])[0])
         body = "retry: 1000\n\n: still here\n\n" + "".join(event(after + n) for n in (1, 2))
         return Reply(body, content_type=SSE)
 
@@ -62,8 +62,8 @@ def test_a_lost_connection_goes_on_behind_the_last_event(
     assert ended.code == 0
     assert [line.rsplit("=", 1)[1] for line in ended.out.splitlines()] == [*"12345"]
     assert "clicks group 0  generation-published" in ended.out
-    assert [asked.query.get("after") for asked in streamed(server)] == [["0"], ["2"], ["4"]]
-    assert {tuple(asked.query["supervisor"]) for asked in server.asked} == {("clicks",)}
+    assert [request.query.get("after") for request in streamed(server)] == [["0"], ["2"], ["4"]]
+    assert {tuple(request.query["supervisor"]) for request in server.requests} == {("clicks",)}
     assert ended.err.count("nothing is known") == 0
 
 
@@ -73,14 +73,14 @@ def test_it_begins_behind_what_was_newest_and_says_if_nothing_is_known(
     """Fault: a connection lost before the first event began again at whatever was newest then."""
     replies = iter([Reply("retry: 1000\n\n", content_type=SSE), Reply(event(8), content_type=SSE)])
 
-    def answer(asked: Asked) -> Reply:
-        return next(replies) if asked.path.endswith("/stream") else listed(7)
+    def answer(request: Request) -> Reply:
+        return next(replies) if request.path.endswith("/stream") else listed(7)
 
     server.ask = answer
     ended = tidegate("supervisor", "watch", "clikcs", "-n", "1")
 
     assert ended.code == 0
-    assert [asked.query["after"] for asked in streamed(server)] == [["7"], ["7"]]
+    assert [request.query["after"] for request in streamed(server)] == [["7"], ["7"]]
     assert "nothing is known of [clikcs]" in ended.err
 
 
@@ -126,4 +126,4 @@ def test_a_stream_is_asked_for_with_the_token(
     server.on("GET", "/api/v1/events/stream", Reply(event(1), content_type=SSE))
 
     assert tidegate("supervisor", "watch", "-n", "1").code == 0
-    assert [asked.authorization for asked in streamed(server)] == ["Bearer tdg_x"]
+    assert [request.authorization for request in streamed(server)] == ["Bearer tdg_x"]

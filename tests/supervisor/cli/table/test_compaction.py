@@ -9,7 +9,7 @@ TABLE = "/api/v1/datasources/clicks"
 ALL = "/api/v1/compactions"
 
 
-def compaction(number: int = 1, **told: object) -> dict[str, object]:
+def compaction(number: int = 1, **members: object) -> dict[str, object]:
     return {
         "id": f"compact_clicks_{number}",
         "dataSource": "clicks",
@@ -25,7 +25,7 @@ def compaction(number: int = 1, **told: object) -> dict[str, object]:
         "workerId": None,
         "endedAt": None,
         "detail": "",
-    } | told
+    } | members
 
 
 def some(*found: object) -> Reply:
@@ -42,7 +42,7 @@ def test_what_begins_is_shown(tidegate: Tidegate, server: Overlord) -> None:
 
     assert ended.code == 0
     assert ended.out.splitlines()[1].split()[-4:] == ["1000", "WAITING", "me", "compact_clicks_1"]
-    assert json.loads(server.asked[-1].body) == {
+    assert json.loads(server.requests[-1].body) == {
         "targetRows": 1_000_000,
         "filesMin": 3,
         "interval": "2026-01-05/2026-01-06",
@@ -90,7 +90,7 @@ def test_compactions_are_listed_newest_first_as_they_come(
 
     ended = tidegate("compaction", "list", "clicks", "--limit", "7")
 
-    assert server.asked[-1].query == {"dataSource": ["clicks"], "limit": ["7"]}
+    assert server.requests[-1].query == {"dataSource": ["clicks"], "limit": ["7"]}
     assert [line.split()[-1] for line in ended.out.splitlines()[1:]] == [
         "compact_clicks_2",
         "compact_clicks_1",
@@ -108,7 +108,10 @@ def test_pages_are_followed_until_there_are_enough(tidegate: Tidegate, server: O
     ended = tidegate("compaction", "list", "--limit", "2", "-o", "json")
 
     assert ended.json() == {"compactions": [compaction(2), compaction(1)], "next": "c1"}
-    assert [a.query for a in server.asked] == [{"limit": ["2"]}, {"limit": ["1"], "cursor": ["c2"]}]
+    assert [a.query for a in server.requests] == [
+        {"limit": ["2"]},
+        {"limit": ["1"], "cursor": ["c2"]},
+    ]
 
 
 def test_a_rule_is_shown_set_and_ended(tidegate: Tidegate, server: Overlord) -> None:
@@ -127,7 +130,7 @@ def test_a_rule_is_shown_set_and_ended(tidegate: Tidegate, server: Overlord) -> 
 
     shown = tidegate("compaction", "rule", "clicks")
     put = tidegate("compaction", "rule", "clicks", "--skip-latest", "P2D", "--files-min", "4")
-    sent = json.loads(server.asked[-1].body)
+    sent = json.loads(server.requests[-1].body)
     off = tidegate("compaction", "rule", "clicks", "--off")
 
     assert shown.out == off.out == "clicks is compacted only when asked\n"
@@ -148,7 +151,7 @@ def test_a_part_of_a_rule_is_not_passed_over_in_silence(
 ) -> None:
     ended = tidegate("compaction", "rule", "clicks", "--target-rows", "7", "--files-min", "3")
 
-    assert (ended.code, server.asked) == (2, [])
+    assert (ended.code, server.requests) == (2, [])
     assert "goes with --skip-latest" in ended.err
 
 

@@ -22,7 +22,7 @@ from tests.supervisor.cli.overlord import Overlord, Reply
 TABLE = "/api/v1/datasources/clicks"
 
 
-def export(**told: object) -> dict[str, object]:
+def export(**members: object) -> dict[str, object]:
     return {
         "dataSource": "clicks",
         "format": "delta",
@@ -33,7 +33,7 @@ def export(**told: object) -> dict[str, object]:
         "location": "/warehouse/clicks",
         "exportedAt": "2026-11-21T00:00:00Z",
         "problem": "",
-    } | told
+    } | members
 
 
 def test_exports_are_listed_with_what_holds_them_up(tidegate: Tidegate, server: Overlord) -> None:
@@ -57,7 +57,7 @@ def test_without_a_table_all_are_listed_and_none_is_told(
 
     ended = tidegate("export", "list")
 
-    assert (ended.code, server.asked[-1].path) == (0, "/api/v1/exports")
+    assert (ended.code, server.requests[-1].path) == (0, "/api/v1/exports")
     assert "No table is exported" in ended.err
     assert tidegate("export", "list", "-o", "json").json() == {"exports": []}
 
@@ -70,14 +70,14 @@ def test_a_snippet_is_printed_as_it_is(tidegate: Tidegate, server: Overlord) -> 
     ended = tidegate("snippet", "clicks", "--reader", "polars")
 
     assert (ended.code, ended.out) == (0, code)
-    assert server.asked[-1].query == {"reader": ["polars"]}
+    assert server.requests[-1].query == {"reader": ["polars"]}
 
 
 def test_an_unknown_reader_is_a_mistake_of_use(tidegate: Tidegate) -> None:
     assert tidegate("snippet", "clicks", "--reader", "excel").code == 2
 
 
-_TELL = {
+_PROGRAMS = {
     Reader.DUCKDB: 'names = rows.columns\nids = rows.project("__partition, __offset").fetchall()',
     Reader.POLARS: 'ids = rows.select("__partition", "__offset").rows()',
     Reader.PANDAS: "ids = list(zip(rows['__partition'].tolist(), rows['__offset'].tolist()))",
@@ -85,10 +85,10 @@ _TELL = {
         "ids = list(zip(rows['__partition'].to_pylist(), rows['__offset'].to_pylist()))"
     ),
 }
-_TELL[Reader.PYICEBERG] = _TELL[Reader.DELTALAKE]
+_PROGRAMS[Reader.PYICEBERG] = _PROGRAMS[Reader.DELTALAKE]
 
 
-@pytest.mark.parametrize("reader", list(_TELL))
+@pytest.mark.parametrize("reader", list(_PROGRAMS))
 def test_a_snippet_reads_exactly_the_published_rows(
     server: Overlord, tmp_path: Path, reader: Reader
 ) -> None:
@@ -103,7 +103,7 @@ def test_a_snippet_reads_exactly_the_published_rows(
     _serve(server, harbour, DELTA, ICEBERG)
 
     published: Counter[tuple[int, int]] = sum(harbour.published().values(), Counter())
-    assert _ran(server, reader, _TELL[reader]) == f"{sorted(published.elements())}"
+    assert _ran(server, reader, _PROGRAMS[reader]) == f"{sorted(published.elements())}"
 
 
 _SCORES = {
@@ -140,7 +140,7 @@ def test_what_has_become_texts_is_read_as_texts(
 ) -> None:
     """Goal: also arrays; a number that no double holds keeps its digits as a text."""
     big = 2**53 + 1
-    for name, tell, columns in (
+    for name, programs, columns in (
         ("array<string>", _GROWN, [pa.array([[big]], _LISTS[0]), pa.array([["a"]], _LISTS[1])]),
         ("json", _GROWN_TEXTS, [pa.array([big]), pa.array(['["a"]'])]),
     ):
@@ -150,10 +150,10 @@ def test_what_has_become_texts_is_read_as_texts(
             harbour.publish_range(1, extra=partial(_twice, column))
         _serve(server, harbour, columns={"x": name})
 
-        found = _ran(server, reader, tell[reader])
+        printed = _ran(server, reader, programs[reader])
 
-        whole = [([str(big)],), (["a"],)] if tell is _GROWN else [(str(big),), ('["a"]',)]
-        assert found == f"{sorted(whole * 2)}"
+        whole = [([str(big)],), (["a"],)] if programs is _GROWN else [(str(big),), ('["a"]',)]
+        assert printed == f"{sorted(whole * 2)}"
 
 
 def test_a_snippet_keeps_whole_numbers_that_stand_beside_a_null(
@@ -165,8 +165,8 @@ def test_a_snippet_keeps_whole_numbers_that_stand_beside_a_null(
     harbour.publish_range(1, extra=lambda rows: {"x": pa.array([2**53 + 1, None][:rows])})
     _serve(server, harbour, columns={"x": "long"})
 
-    tell = "ids = rows['x'].dropna().tolist()"
-    assert _ran(server, Reader.PANDAS, tell) == f"{[2**53 + 1]}"
+    program = "ids = rows['x'].dropna().tolist()"
+    assert _ran(server, Reader.PANDAS, program) == f"{[2**53 + 1]}"
 
 
 def test_the_snippet_for_duckdb_refuses_names_that_it_takes_for_one(
@@ -200,14 +200,14 @@ def test_a_warehouse_whose_name_is_a_pattern_is_read_alone(
     _serve(server, harbour)
 
     published: Counter[tuple[int, int]] = sum(harbour.published().values(), Counter())
-    ran = _ran(server, reader, _TELL[reader], str(harbour.root))
+    ran = _ran(server, reader, _PROGRAMS[reader], str(harbour.root))
     assert ran == f"{sorted(published.elements())}"
 
 
-def _ran(server: Overlord, reader: Reader, tell: str, warehouse: str = "") -> str:
-    """Run a snippet, and return `ids` as `tell` finds them, sorted."""
+def _ran(server: Overlord, reader: Reader, program: str, warehouse: str = "") -> str:
+    """Run a snippet, and return `ids` as `program` finds them, sorted."""
     given = snippet(reader, "clicks", server.url, warehouse=warehouse)
-    code = f"{given}\n{tell}\nprint('IDS', sorted(ids))\n"
+    code = f"{given}\n{program}\nprint('IDS', sorted(ids))\n"
     ran = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
     )
@@ -229,8 +229,8 @@ def _serve(
     held = [{"name": name, "type": kind} for name, kind in columns.items()]
     server.on("GET", f"{TABLE}/files", Reply({"files": files, "columns": held}))
     rows = [harbour.row(each) for each in exported]
-    told = [
+    exports = [
         export(format=row.format, location=str(harbour.root / row.standing.location))
         for row in rows
     ]
-    server.on("GET", f"{TABLE}/exports", Reply({"exports": told}))
+    server.on("GET", f"{TABLE}/exports", Reply({"exports": exports}))

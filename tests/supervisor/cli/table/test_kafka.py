@@ -31,8 +31,8 @@ def publisher(broker: Broker, tmp_path: Path) -> Iterator[Publisher]:
     """A topic `clicks` of two partitions with 50 records each; nothing of it is published."""
     create_topic(broker.bootstrap, "clicks", partitions=2)
     produce(broker.bootstrap, "clicks", (f'{{"n": {n}}}' for n in range(100)))
-    made = Publisher(tmp_path / "warehouse", broker.bootstrap)
-    yield made
+    clicks = Publisher(tmp_path / "warehouse", broker.bootstrap)
+    yield clicks
     delete(broker, "clicks")
 
 
@@ -226,10 +226,10 @@ def test_a_topic_made_anew_proves_nothing_of_the_old_one(
 def test_the_reader_knows_a_compacted_topic(broker: Broker) -> None:
     create_topic(broker.bootstrap, "compacted", partitions=1, config={"cleanup.policy": "compact"})
 
-    found = read(broker, {Partition("compacted", 0): (0, 5)})
+    topic_read = read(broker, {Partition("compacted", 0): (0, 5)})
 
-    assert found.compacted == {"compacted"}
-    assert found.records == {Partition("compacted", 0): Runs()}
+    assert topic_read.compacted == {"compacted"}
+    assert topic_read.records == {Partition("compacted", 0): Runs()}
 
 
 def read(broker: Broker, wanted: dict[Partition, tuple[int, int]]) -> TopicRead:
@@ -244,13 +244,13 @@ def test_the_reader_counts_every_offset_once(broker: Broker, publisher: Publishe
     wanted = {Partition("clicks", 0): (10, 30), Partition("clicks", 1): (0, 70)}
     assert publisher.kafka == broker.bootstrap
 
-    found = read(broker, wanted)
+    topic_read = read(broker, wanted)
 
-    assert found.records == {
+    assert topic_read.records == {
         Partition("clicks", 0): Runs([(10, 30)]),
         Partition("clicks", 1): Runs([(0, 50)]),
     }
-    assert found.unreadable == {}
+    assert topic_read.unreadable == {}
 
 
 def test_offsets_past_the_topics_end_hold_no_records(broker: Broker, publisher: Publisher) -> None:
@@ -290,10 +290,10 @@ def test_what_is_deleted_while_we_read_is_unreadable(broker: Broker, publisher: 
 def test_a_topic_that_is_gone_is_unreadable(broker: Broker) -> None:
     gone = Partition("gone", 0)
 
-    found = read(broker, {gone: (3, 8)})
+    topic_read = read(broker, {gone: (3, 8)})
 
-    assert (found.unreadable, found.records) == ({gone: Runs([(3, 8)])}, {gone: Runs()})
-    assert found.notes == ("the topic gone is not there any more",)
+    assert (topic_read.unreadable, topic_read.records) == ({gone: Runs([(3, 8)])}, {gone: Runs()})
+    assert topic_read.notes == ("the topic gone is not there any more",)
 
 
 def test_a_broker_that_is_down_is_exit_code_3(

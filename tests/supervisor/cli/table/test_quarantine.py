@@ -30,8 +30,8 @@ BINARY = RECORD | {
 
 def page(*records: object, after: str | None = None, first: bool = True) -> Reply:
     reasons = {"not-json": 2} if first else None
-    told = {"supervisorId": "clicks", "dataSource": "clicks__errors"}
-    return Reply(told | {"reasons": reasons, "records": list(records), "next": after})
+    table = {"supervisorId": "clicks", "dataSource": "clicks__errors"}
+    return Reply(table | {"reasons": reasons, "records": list(records), "next": after})
 
 
 def test_records_are_listed_page_by_page(tidegate: Tidegate, server: Overlord) -> None:
@@ -44,7 +44,7 @@ def test_records_are_listed_page_by_page(tidegate: Tidegate, server: Overlord) -
     assert "user-1" in lines[1]
     assert "base64:/wA=" in lines[2]
     assert ended.err == "2 records: 2 not-json\n"
-    first, second = (asked.query for asked in server.asked)
+    first, second = (request.query for request in server.requests)
     assert first == {"reason": ["not-json"], "partition": ["1"], "limit": ["100"]}
     assert second == first | {"after": ["clicks:1:17"], "limit": ["99"]}
 
@@ -54,7 +54,7 @@ def test_no_more_are_listed_than_asked_for(tidegate: Tidegate, server: Overlord)
 
     ended = tidegate("quarantine", "list", "clicks", "--limit", "1")
 
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
     assert "--limit shows more" in ended.err
     as_json = tidegate("quarantine", "list", "clicks", "--limit", "1", "-o", "json").json()
     assert isinstance(as_json, dict)
@@ -73,4 +73,4 @@ def test_one_record_is_shown_whole(tidegate: Tidegate, server: Overlord) -> None
 
 def test_a_place_that_is_none_is_a_usage_error(tidegate: Tidegate, server: Overlord) -> None:
     assert tidegate("quarantine", "show", "clicks", "clicks", "17").code == 2
-    assert server.asked == []
+    assert server.requests == []

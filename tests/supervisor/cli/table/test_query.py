@@ -16,12 +16,12 @@ FILES = "/api/v1/datasources/clicks/files"
 @pytest.fixture
 def publisher(server: Overlord, tmp_path: Path) -> Publisher:
     """A table of 10 published rows, and a server that lists it."""
-    made = Publisher(tmp_path / "ware house's [1]*?")
-    made.publish({0: 0}, {0: 6}, rows_of(0, 0, 6))
-    made.publish({0: 6}, {0: 10}, rows_of(0, 6, 10))
+    clicks = Publisher(tmp_path / "ware house's [1]*?")
+    clicks.publish({0: 0}, {0: 6}, rows_of(0, 0, 6))
+    clicks.publish({0: 6}, {0: 10}, rows_of(0, 6, 10))
     server.on("GET", "/api/v1/datasources", Reply({"dataSources": ["clicks"]}))
-    server.on("GET", FILES, Reply(made.listed()))
-    return made
+    server.on("GET", FILES, Reply(clicks.listed()))
+    return clicks
 
 
 def test_a_table_is_its_listed_files(
@@ -37,7 +37,7 @@ def test_a_table_is_its_listed_files(
         0,
         [["n", "last"], ["10", "9"]],
     )
-    assert [asked.path for asked in server.asked] == [FILES]
+    assert [request.path for request in server.requests] == [FILES]
 
 
 def test_json_keeps_types_and_times(tidegate: Tidegate, publisher: Publisher) -> None:
@@ -76,7 +76,7 @@ def test_fresh_rows_are_asked_for(
     ended = tidegate("query", "--fresh", "select count(*) as n from clicks", "-o", "json")
 
     assert ended.json() == [{"n": 10}]
-    assert server.asked[0].query == {"include": ["journaled"]}
+    assert server.requests[0].query == {"include": ["journaled"]}
     assert "worker w1 did not answer" in ended.err
 
 
@@ -240,7 +240,7 @@ def test_tables_that_the_query_does_not_name_are_not_asked_for(
     server.on("GET", "/api/v1/datasources", Reply({"dataSources": []}))
 
     assert tidegate("query", "select 6 * 7 as answer", "-o", "json").json() == [{"answer": 42}]
-    assert [asked.path for asked in server.asked] == ["/api/v1/datasources"]
+    assert [request.path for request in server.requests] == ["/api/v1/datasources"]
 
 
 def test_all_tables_are_shown(tidegate: Tidegate, publisher: Publisher) -> None:

@@ -15,11 +15,11 @@ FILES = "/api/v1/datasources/clicks/files"
 @pytest.fixture
 def publisher(server: Overlord, tmp_path: Path) -> Publisher:
     """A table of two files, six rows and four."""
-    made = Publisher(tmp_path / "warehouse")
-    made.publish({0: 0}, {0: 6}, rows_of(0, 0, 6))
-    made.publish({0: 6}, {0: 10}, rows_of(0, 6, 10))
-    server.on("GET", FILES, Reply(made.listed()))
-    return made
+    clicks = Publisher(tmp_path / "warehouse")
+    clicks.publish({0: 0}, {0: 6}, rows_of(0, 0, 6))
+    clicks.publish({0: 6}, {0: 10}, rows_of(0, 6, 10))
+    server.on("GET", FILES, Reply(clicks.listed()))
+    return clicks
 
 
 @pytest.mark.parametrize("recorded", [True, False])

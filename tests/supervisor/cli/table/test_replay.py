@@ -58,16 +58,16 @@ def in_topic(broker: Broker, topic: str) -> list[tuple[Found, int]]:
         }
     )
     consumer.assign([TopicPartition(topic, 0, 0)])
-    found = []
+    records = []
     try:
         while (message := consumer.poll(20)) is not None and message.error() is None:
             headers: object = message.headers() or []
             assert isinstance(headers, list)
-            told = (message.key(), message.value(), headers)
-            found.append((told, message.timestamp()[1]))
+            content = (message.key(), message.value(), headers)
+            records.append((content, message.timestamp()[1]))
     finally:
         consumer.close()
-    return found
+    return records
 
 
 def job(
@@ -88,9 +88,9 @@ def test_each_record_is_sent_once_and_as_it_was(broker: Broker, tmp_path: Path) 
     create_topic(broker.bootstrap, "replayed", partitions=1)
     files = errors_file(tmp_path / "a", [1, 2, 3]), errors_file(tmp_path / "b", [7, 8])
 
-    told = [replay(job(broker, "replayed", *files, most=2)) for _ in range(4)]
+    reports = [replay(job(broker, "replayed", *files, most=2)) for _ in range(4)]
 
-    assert [(each.sent, each.there, each.more) for each in told] == [
+    assert [(each.sent, each.there, each.more) for each in reports] == [
         (2, 0, True),
         (2, 2, True),
         (1, 4, False),
@@ -100,15 +100,15 @@ def test_each_record_is_sent_once_and_as_it_was(broker: Broker, tmp_path: Path) 
         wanted(n) for n in (1, 2, 3, 7, 8)
     ]
     assert all(at > LATELY.timestamp() * 1000 + 60_000 for _, at in in_topic(broker, "replayed"))
-    assert told[-1].ends == {0: 8}  # five records and the ends of three transactions
+    assert reports[-1].ends == {0: 8}  # five records and the ends of three transactions
 
 
 def test_records_keep_their_time_and_go_by_reason_if_asked(broker: Broker, tmp_path: Path) -> None:
     create_topic(broker.bootstrap, "replayed-in-time", partitions=1)
     files = errors_file(tmp_path / "a", [1]), errors_file(tmp_path / "b", [2], "empty")
-    asked = job(broker, "replayed-in-time", *files, keep_time=True)
+    replay_job = job(broker, "replayed-in-time", *files, keep_time=True)
 
-    replay(Replay(asked.files, asked.topic, asked.client, "empty", keep_time=True))
+    replay(Replay(replay_job.files, replay_job.topic, replay_job.client, "empty", keep_time=True))
 
     sent = in_topic(broker, "replayed-in-time")
     assert sent == [(wanted(2), int(LATELY.timestamp() * 1000))]
@@ -123,8 +123,8 @@ def test_a_replay_that_fails_half_way_sends_nothing(
     once = job(broker, "replayed-half", file)
     looked = module._origins
 
-    def another_comes_between(asked: Replay) -> frozenset[str]:
-        had = looked(asked)
+    def another_comes_between(replay_job: Replay) -> frozenset[str]:
+        had = looked(replay_job)
         monkeypatch.setattr(module, "_origins", looked)
         assert replay(once).sent == 3
         return had
@@ -169,13 +169,13 @@ def test_the_command_sends_the_published_errors_of_a_supervisor(
     server.on("GET", "/api/v1/supervisors/clicks/ledger", Reply(publisher.ledger()))
     command = ("quarantine", "replay", "clicks", "--topic")
 
-    asked = tidegate(*command, "replayed-by-hand")
+    unconfirmed = tidegate(*command, "replayed-by-hand")
     own = tidegate(*command, "clicks", "--yes")
     sent = tidegate(*command, "replayed-by-hand", "--yes")
     again = tidegate(*command, "replayed-by-hand", "--yes", "-o", "json").json()
     named = tidegate(*command, "replayed-by-hand", "--yes", "-o", "name")
 
-    assert (asked.code, own.code) == (2, 1)
+    assert (unconfirmed.code, own.code) == (2, 1)
     assert "reads clicks itself" in own.err
     assert sent.out == "2 records sent to replayed-by-hand, 0 were there before\n"
     assert named.out == "clicks\n"

@@ -14,7 +14,7 @@ FORGET = "/api/v1/supervisors/clicks/forget"
 DAY = "2026-11-21/2026-11-22"
 
 
-def segment(number: int, **told: object) -> dict[str, object]:
+def segment(number: int, **members: object) -> dict[str, object]:
     return {
         "id": f"task-{number}/0",
         "path": f"clicks/data/task-{number}/0.parquet",
@@ -26,7 +26,7 @@ def segment(number: int, **told: object) -> dict[str, object]:
         "unusedAt": None,
         "deleteAfter": None,
         "deletedAt": None,
-    } | told
+    } | members
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +46,7 @@ def table(server: Overlord) -> None:
 
 def sent(server: Overlord) -> tuple[str, str, object]:
     """The last request, with its body."""
-    last = server.asked[-1]
+    last = server.requests[-1]
     return last.method, last.path, json.loads(last.body) if last.body else None
 
 
@@ -96,7 +96,7 @@ def test_taking_out_without_a_terminal_says_how_many_and_does_nothing(
     assert ended.code == 2
     assert "Take 1 segments (10 rows) out of clicks?" in ended.err
     assert "--yes" in ended.err
-    assert [asked.method for asked in server.asked] == ["GET"]
+    assert [request.method for request in server.requests] == ["GET"]
 
 
 @pytest.mark.parametrize("verb", ["mark-unused", "mark-used"])
@@ -108,7 +108,7 @@ def test_what_is_not_chosen_clearly_is_not_touched(
     tidegate: Tidegate, server: Overlord, verb: str, options: list[str]
 ) -> None:
     assert tidegate("segment", verb, "clicks", *options).code == 2
-    assert server.asked == []
+    assert server.requests == []
 
 
 def test_a_list_of_all_tells_what_becomes_of_each(tidegate: Tidegate, server: Overlord) -> None:
@@ -134,14 +134,14 @@ def test_a_list_of_all_tells_what_becomes_of_each(tidegate: Tidegate, server: Ov
     assert " deleted 2h0m ago" in third
     assert "compacted, deleted in 3d0h" in fourth
     assert "compacted, deleted 2h0m ago" in fifth
-    assert server.asked[0].query == {"limit": ["5000"]}
+    assert server.requests[0].query == {"limit": ["5000"]}
     assert ended.err == "5 segments, 50 rows\n"
 
 
 def test_a_list_of_the_unused_asks_for_them_alone(tidegate: Tidegate, server: Overlord) -> None:
     rows = tidegate("segment", "list", "clicks", "--unused", "-o", "json").json()
 
-    assert server.asked[0].query == {"used": ["false"], "limit": ["5000"]}
+    assert server.requests[0].query == {"used": ["false"], "limit": ["5000"]}
     assert isinstance(rows, list)
     assert (rows[0]["dataSource"], rows[0]["id"]) == ("clicks", "task-1/0")
     assert tidegate("segment", "list", "clicks", "--unused", "--all").code == 2
@@ -157,7 +157,7 @@ def test_every_page_of_segments_is_listed(tidegate: Tidegate, server: Overlord) 
     ended = tidegate("segment", "list", "clicks", "--all")
 
     assert ended.err == "3 segments, 30 rows\n"
-    assert [a.query.get("cursor") for a in server.asked] == [None, ["c1"], ["c2"]]
+    assert [a.query.get("cursor") for a in server.requests] == [None, ["c1"], ["c2"]]
 
 
 def test_retention_is_shown_set_and_dropped(tidegate: Tidegate, server: Overlord) -> None:
@@ -182,16 +182,16 @@ def test_a_wrong_period_is_wrong_usage(
     tidegate: Tidegate, server: Overlord, options: list[str]
 ) -> None:
     assert tidegate("segment", "retention", "clicks", *options).code == 2
-    assert server.asked == []
+    assert server.requests == []
 
 
 def test_forgetting_says_what_is_lost_and_asks(tidegate: Tidegate, server: Overlord) -> None:
     server.on("POST", FORGET, Reply({"id": "clicks"}))
 
-    asked = tidegate("supervisor", "forget", "clicks")
-    assert asked.code == 2
-    assert "reads from the start and doubles rows" in asked.err
-    assert server.asked == []
+    unconfirmed = tidegate("supervisor", "forget", "clicks")
+    assert unconfirmed.code == 2
+    assert "reads from the start and doubles rows" in unconfirmed.err
+    assert server.requests == []
 
     ended = tidegate("supervisor", "forget", "clicks", "--yes")
     assert (ended.code, ended.out) == (0, "clicks is forgotten; its table stays\n")

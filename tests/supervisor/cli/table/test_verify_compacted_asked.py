@@ -11,17 +11,17 @@ import pytest
 from supervisor.verify.ledger import CheckedGap, CheckedLedger
 from tests.conformance.stories import CLICKS, NOON
 from tests.supervisor.cli.conftest import Ended, Tidegate
-from tests.supervisor.cli.overlord import Asked, Overlord, Reply
+from tests.supervisor.cli.overlord import Overlord, Reply, Request
 from tests.supervisor.verify.compacting import Table
 
 
 @pytest.fixture
 def table(tmp_path: Path) -> Table:
     """Two ranges of three rows each."""
-    made = Table(tmp_path)
+    two_ranges = Table(tmp_path)
     for _ in range(2):
-        made.publish({0: [(0, 0), (0, 0), (0, 0)]})
-    return made
+        two_ranges.publish({0: [(0, 0), (0, 0), (0, 0)]})
+    return two_ranges
 
 
 def ledger(table: Table) -> CheckedLedger:
@@ -70,15 +70,15 @@ def test_a_compacted_table_is_asked_for_once_and_has_no_findings(
     tidegate: Tidegate, server: Overlord, table: Table
 ) -> None:
     table.compact("task-g1/0", "task-g2/0")
-    server.ask = lambda asked: answers(table)[asked.path.rpartition("/")[2]]
+    server.ask = lambda request: answers(table)[request.path.rpartition("/")[2]]
 
     ended = verify(tidegate)
 
-    told = ended.json()
-    assert isinstance(told, dict)
-    assert (ended.code, told["findings"], told["publications"]) == (0, [], 2)
-    assert [each["rows"] for each in told["partitions"][0]["ranges"]] == [3, 3]
-    assert len(server.asked) == 2
+    verdict = ended.json()
+    assert isinstance(verdict, dict)
+    assert (ended.code, verdict["findings"], verdict["publications"]) == (0, [], 2)
+    assert [each["rows"] for each in verdict["partitions"][0]["ranges"]] == [3, 3]
+    assert len(server.requests) == 2
 
 
 def test_a_table_that_is_compacted_while_it_is_asked_for_is_asked_for_again(
@@ -86,16 +86,16 @@ def test_a_table_that_is_compacted_while_it_is_asked_for_is_asked_for_again(
 ) -> None:
     """Goal: a swap between two answers is no finding."""
 
-    def answer(asked: Asked) -> Reply:
-        found = answers(table)[asked.path.rpartition("/")[2]]
-        if len(server.asked) == 1:
+    def answer(request: Request) -> Reply:
+        reply = answers(table)[request.path.rpartition("/")[2]]
+        if len(server.requests) == 1:
             table.compact("task-g1/0", "task-g2/0")
-        return found
+        return reply
 
     server.ask = answer
 
     ended = verify(tidegate)
 
-    told = ended.json()
-    assert isinstance(told, dict)
-    assert (ended.code, told["findings"], len(server.asked)) == (0, [], 4)
+    verdict = ended.json()
+    assert isinstance(verdict, dict)
+    assert (ended.code, verdict["findings"], len(server.requests)) == (0, [], 4)

@@ -34,10 +34,10 @@ def warehouse(tmp_path: Path, migrated: Path, server: Overlord) -> Iterator[Ware
     root = tmp_path / "warehouse"
     root.mkdir()
     with a_world(tmp_path, migrated, leads=False) as world:
-        made = Warehouse(root, world, take_lease(world.store))
-        server.ask = made.answer
-        made.published()
-        yield made
+        created = Warehouse(root, world, take_lease(world.store))
+        server.ask = created.answer
+        created.published()
+        yield created
 
 
 @pytest.fixture
@@ -255,10 +255,10 @@ def test_the_logs_of_exports_are_the_tables_own(
 
     orphans = {("orphan", f"{TABLE}/{name}") for name in foreign}
     assert (one.code, set(kinds(one))) == (1, orphans | {("orphan", f"{TABLE}/{logs[1]}")})
-    told = ended.json()
-    assert isinstance(told, dict)
-    assert {(found["kind"], found["path"]) for found in told["findings"]} == orphans
-    assert told["exports"] == {"files": 2, "sizeBytes": 4}
+    verdict = ended.json()
+    assert isinstance(verdict, dict)
+    assert {(found["kind"], found["path"]) for found in verdict["findings"]} == orphans
+    assert verdict["exports"] == {"files": 2, "sizeBytes": 4}
 
 
 # -- while things happen ---------------------------------------------------------------------------
@@ -338,11 +338,11 @@ def test_the_verdict_as_json(verify: Verify, warehouse: Warehouse) -> None:
 
     ended = verify("-o", "json")
 
-    told = ended.json()
-    assert isinstance(told, dict)
+    verdict = ended.json()
+    assert isinstance(verdict, dict)
     assert ended.code == 1
-    assert (told["recorded"], told["emptyFolders"]) == ({"files": 1, "sizeBytes": 19}, 1)
-    assert [(f["kind"], f["path"]) for f in told["findings"]] == [("orphan", "caf\\xe9")]
+    assert (verdict["recorded"], verdict["emptyFolders"]) == ({"files": 1, "sizeBytes": 19}, 1)
+    assert [(f["kind"], f["path"]) for f in verdict["findings"]] == [("orphan", "caf\\xe9")]
 
 
 def test_the_warehouse_is_looked_for_where_the_overlord_has_it(
@@ -385,10 +385,10 @@ def test_both_proofs_are_made_and_either_can_fail(
     assert (good.code, bad.code) == (0, 1)
     assert "0 files, 0 B: as recorded" in good.out
     assert "clicks: proven" in good.out
-    told = bad.json()
-    assert isinstance(told, dict)
-    assert told["table"]["verdict"] == "proven"
-    assert [found["path"] for found in told["files"]["findings"]] == ["stray"]
+    verdicts = bad.json()
+    assert isinstance(verdicts, dict)
+    assert verdicts["table"]["verdict"] == "proven"
+    assert [found["path"] for found in verdicts["files"]["findings"]] == ["stray"]
 
 
 @pytest.mark.parametrize("options", [(), ("--strict",), ("clicks", "--no-digest")])

@@ -33,10 +33,10 @@ def warehouse(tmp_path: Path, server: Overlord) -> Iterator[Warehouse]:
     root.mkdir()
     file = empty_file(tmp_path / "migrated.db")
     with a_world(tmp_path, file, leads=False) as world:
-        made = Warehouse(root, world, take_lease(world.store))
-        server.ask = made.answer
-        made.change(lambda tx: tx.compactions.add(COMPACTION))
-        yield made
+        created = Warehouse(root, world, take_lease(world.store))
+        server.ask = created.answer
+        created.change(lambda tx: tx.compactions.add(COMPACTION))
+        yield created
 
 
 def summary(tidegate: Tidegate, warehouse: Warehouse) -> tuple[int, str]:
@@ -83,9 +83,9 @@ def test_a_compacted_file_and_what_it_replaced_are_compared(
     ended = tidegate("verify", "--files", "--warehouse", str(warehouse.root), "-o", "json")
 
     assert whole == (0, "2 files, 27 B: as recorded; 0 being written, 0 pending, 0 kept")
-    told = ended.json()
-    assert isinstance(told, dict)
-    [found] = told["findings"]
+    verdict = ended.json()
+    assert isinstance(verdict, dict)
+    [found] = verdict["findings"]
     assert (found["kind"], found["path"], found["taskId"]) == ("damaged", PART, ID)
 
 

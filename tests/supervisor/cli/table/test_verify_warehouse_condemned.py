@@ -30,9 +30,9 @@ def warehouse(tmp_path: Path, server: Overlord) -> Iterator[Warehouse]:
     root.mkdir()
     file = empty_file(tmp_path / "migrated.db")
     with a_world(tmp_path, file, leads=False) as world:
-        made = Warehouse(root, world, take_lease(world.store))
-        server.ask = made.answer
-        yield made
+        created = Warehouse(root, world, take_lease(world.store))
+        server.ask = created.answer
+        yield created
 
 
 @pytest.fixture
@@ -76,9 +76,9 @@ def test_a_condemned_file_is_no_orphan_before_its_deletion_is_done(
 
     done = strict()
 
-    told = "0 files, 0 B: as recorded; 0 being written, {} pending, 0 kept"
-    assert (waits.code, waits.out.splitlines()[-1]) == (0, told.format(1))
-    assert (deleted.code, deleted.out.splitlines()[-1]) == (0, told.format(0))
+    summary = "0 files, 0 B: as recorded; 0 being written, {} pending, 0 kept"
+    assert (waits.code, waits.out.splitlines()[-1]) == (0, summary.format(1))
+    assert (deleted.code, deleted.out.splitlines()[-1]) == (0, summary.format(0))
     assert (done.code, "orphan" in done.out) == (1, True)
 
 

@@ -12,7 +12,7 @@ from tasks.contract.messages import PublishOutcome, RejectsFile
 from tasks.contract.offsets import TopicPartition
 from tests.conformance.stories import CLICKS, NOON, attempt, opening, publication, segment
 from tests.supervisor.api.world import World
-from tests.supervisor.cli.overlord import Asked, Reply
+from tests.supervisor.cli.overlord import Reply, Request
 
 TABLE = "table"
 """That the stories' supervisor feeds."""
@@ -29,11 +29,11 @@ class Warehouse:
     """What happens, one each, while the overlord is being asked."""
     _tasks: int = 0
 
-    def answer(self, asked: Asked) -> Reply:
+    def answer(self, request: Request) -> Reply:
         """Let the real overlord answer one request."""
         if self.meanwhile:
             self.meanwhile.pop(0)()
-        response = self.world.client.get(asked.path)
+        response = self.world.client.get(request.path)
         return Reply(response.json(), response.status_code, response.headers["content-type"])
 
     def write(self, path: str, content: bytes) -> Path:

@@ -39,30 +39,30 @@ class Served:
             assert answer.headers["content-type"].startswith("text/event-stream")
             yield events_of(answer.iter_lines())
 
-    def tell(self, *told: LifecycleEvent) -> None:
+    def record(self, *events: LifecycleEvent) -> None:
         with self.world.store.leading(self.world.leadership.term()) as tx:
-            for each in told:
+            for each in events:
                 tx.happenings.record(each)
 
 
 def events_of(lines: Iterator[str]) -> Iterator[Json]:
     """Yield `{id, event, data}` as a browser would."""
-    found: Json = {}
+    event: Json = {}
     for line in lines:
         name, _, value = line.partition(": ")
         if line and name in {"id", "event"}:
-            found[name] = value
+            event[name] = value
         elif name == "data":
-            found["data"] = json.loads(value)
-        elif not line and "data" in found:
-            yield found
-            found = {}
+            event["data"] = json.loads(value)
+        elif not line and "data" in event:
+            yield event
+            event = {}
 
 
 @pytest.fixture
 def served(world: World) -> Iterator[Served]:
-    with serving(world) as made:
-        yield made
+    with serving(world) as running:
+        yield running
 
 
 @contextmanager
@@ -99,9 +99,9 @@ def test_a_story_is_told_and_says_what_the_rows_say(world: World) -> None:
             agent.publish(task_id)
     world.settle()
 
-    found = world.get_object(EVENTS)["events"]
-    assert isinstance(found, list)
-    assert [event["type"] for event in found][::-1] == [
+    events = world.get_object(EVENTS)["events"]
+    assert isinstance(events, list)
+    assert [event["type"] for event in events][::-1] == [
         "supervisor-created",
         "offsets-initialised",
         "generation-opened",
@@ -117,16 +117,16 @@ def test_a_story_is_told_and_says_what_the_rows_say(world: World) -> None:
         (task,) = tx.tasks.of_generations([generation.id])
         publication = tx.segments.publication(generation.id)
     assert publication is not None
-    by_type = {event["type"]: event for event in found}
+    by_type = {event["type"]: event for event in events}
     published = by_type["generation-published"]
     assert published["detail"]["rows"] == publication.rows == 10
     assert published["detail"]["publishedBy"] == task.id
     assert published["detail"]["end"] == {str(p): at for p, at in publication.end.items()}
     ended = by_type["task-ended"]
     assert (ended["taskId"], ended["detail"]["status"]) == (task.id, task.status.value)
-    assert {e["generationId"] for e in found if e["generationId"]} == {generation.id}
-    assert {e["group"] for e in found if e["generationId"]} == {generation.group}
-    assert {e["schema"] for e in found} == {1}
+    assert {e["generationId"] for e in events if e["generationId"]} == {generation.id}
+    assert {e["group"] for e in events if e["generationId"]} == {generation.group}
+    assert {e["schema"] for e in events} == {1}
 
 
 def test_the_list_is_paged_and_filtered(world: World) -> None:
@@ -141,10 +141,10 @@ def test_the_list_is_paged_and_filtered(world: World) -> None:
 
 
 def test_a_stream_replays_from_an_id_and_goes_on(served: Served) -> None:
-    served.tell(*[replace(FACT, detail={"n": n}) for n in range(1_200)])  # more than a page
+    served.record(*[replace(FACT, detail={"n": n}) for n in range(1_200)])  # more than a page
     with served.follow("?after=0") as events:
         first = take(events, 1_200)
-        served.tell(replace(FACT, detail={"n": 1_200}))
+        served.record(replace(FACT, detail={"n": 1_200}))
         last = next(events)
     assert [e["data"]["detail"]["n"] for e in [*first, last]] == list(range(1_201))  # type: ignore[index]
     assert [e["id"] for e in first[:2]] == ["1", "2"]
@@ -153,22 +153,22 @@ def test_a_stream_replays_from_an_id_and_goes_on(served: Served) -> None:
 
 
 def test_without_an_id_it_begins_now(served: Served) -> None:
-    served.tell(FACT)
+    served.record(FACT)
     with served.follow() as events:
-        served.tell(replace(FACT, supervisor_id="new"))
+        served.record(replace(FACT, supervisor_id="new"))
         assert next(events)["id"] == "2"
 
 
 def test_a_stream_of_one_supervisor_has_nothing_of_others(served: Served) -> None:
     with served.follow("?supervisor=mine&after=0") as events:
-        served.tell(FACT, replace(FACT, supervisor_id="mine"), FACT)
-        served.tell(replace(FACT, supervisor_id="mine"))
+        served.record(FACT, replace(FACT, supervisor_id="mine"), FACT)
+        served.record(replace(FACT, supervisor_id="mine"))
         assert [e["id"] for e in take(events, 2)] == ["2", "4"]
 
 
 def test_many_listeners_hear_the_same_and_cost_one_reader(served: Served) -> None:
     with served.follow("?after=0") as one, served.follow("?after=0") as two:
-        served.tell(FACT, FACT)
+        served.record(FACT, FACT)
         assert take(one, 2) == take(two, 2)
         readers = [thread for thread in threading.enumerate() if thread.name == "feed"]
         assert len(readers) == 1
@@ -209,15 +209,15 @@ def test_a_stream_has_what_its_caller_may_see(tmp_path: Path, migrated: Path) ->
         everybody = guarded.token("all", *grants_of(Role.ADMIN, "*"))
         for document in (foreign, spec_document()):
             assert guarded.ask("POST", SUPERVISORS, everybody, document).status_code == 200
-        served.tell(replace(FACT, supervisor_id=FOREIGN), replace(FACT, supervisor_id=OWN))
+        served.record(replace(FACT, supervisor_id=FOREIGN), replace(FACT, supervisor_id=OWN))
         seen = {}
         for token in (viewer, everybody):
             with served.follow("?after=0", **bearer(token)) as events:
                 owners = set()
-                for told in events:
-                    assert isinstance(told["data"], dict)
-                    owners.add(told["data"]["supervisorId"])
-                    if (told["event"], told["data"]["supervisorId"]) == ("state-changed", OWN):
+                for event in events:
+                    assert isinstance(event["data"], dict)
+                    owners.add(event["data"]["supervisorId"])
+                    if (event["event"], event["data"]["supervisorId"]) == ("state-changed", OWN):
                         break
             seen[token] = owners
         assert seen == {viewer: {OWN}, everybody: {OWN, FOREIGN}}

@@ -32,16 +32,16 @@ Line = Mapping[str, object]
 @pytest.fixture
 def lines() -> Iterator[list[Line]]:
     """Return what is logged, with the fields that the context brings."""
-    found: list[Line] = []
+    logged: list[Line] = []
 
     def keep(_: Any, __: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:  # noqa: ANN401 -- structlog's own types
-        found.append(dict(event))
+        logged.append(dict(event))
         raise structlog.DropEvent
 
     before = structlog.get_config()
     processors = [structlog.contextvars.merge_contextvars, structlog.processors.add_log_level, keep]
     structlog.configure(processors=processors)
-    yield found
+    yield logged
     structlog.configure(**before)
 
 
@@ -68,8 +68,8 @@ def test_a_handoff_tells_each_change_with_its_ids(world: World, lines: list[Line
     tokens = [agent.held[task_id].wanted.token for agent, task_id in held]
     assert not [line for line in lines if any(token in str(line) for token in tokens)]
 
-    told = [str(line["event"]) for line in mine]
-    assert sorted(told) == [
+    events = [str(line["event"]) for line in mine]
+    assert sorted(events) == [
         "generation-end-fixed",
         "generation-opened",
         "generation-pausing",
@@ -104,8 +104,8 @@ def test_a_publish_tells_what_decided_it(world: World, lines: list[Line]) -> Non
     for agent, task_id in held:
         agent.publish(task_id)
 
-    asked = of_event(lines, "publish")
-    assert [(line["outcome"], line["check"]) for line in asked] == [
+    verdicts = of_event(lines, "publish")
+    assert [(line["outcome"], line["check"]) for line in verdicts] == [
         ("committed", "all-passed"),
         ("already-published", "published-before"),
     ]
@@ -155,8 +155,8 @@ def test_a_bug_is_answered_and_logged_with_the_id(world: World, lines: list[Line
     answer = world.client.get("/burst", headers={"X-Request-Id": LEGAL})
 
     assert (answer.status_code, answer.headers["X-Request-Id"]) == (500, LEGAL)
-    told = [line["event"] for line in lines if line.get("request_id") == LEGAL]
-    assert sorted(map(str, told)) == ["a request failed", "request"]
+    events = [line["event"] for line in lines if line.get("request_id") == LEGAL]
+    assert sorted(map(str, events)) == ["a request failed", "request"]
 
 
 def test_what_is_only_read_leaves_no_line(world: World, lines: list[Line]) -> None:

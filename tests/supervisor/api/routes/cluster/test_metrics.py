@@ -56,11 +56,11 @@ def test_a_queue_shows_its_row_and_what_was_counted(world: World) -> None:
     counted.truncated(QUEUE)
     counted.refused(QUEUE, "EventTooLarge")
 
-    found = values(world)
+    samples = values(world)
 
     size = len(encode(EVENT))
-    assert found.pop("oldest_seconds") >= 0
-    assert found == {
+    assert samples.pop("oldest_seconds") >= 0
+    assert samples == {
         "outstanding_bytes": 2 * size,
         "outstanding_events": 2,
         "added_total": 2,
@@ -124,11 +124,11 @@ def test_what_is_alarmed_about_begins_at_zero(world: World) -> None:
     """Goal: the first lost range grows from something; a series that is born with it does not."""
     world.start()
 
-    found = families(world)
-    gaps = found["tidegate_supervisor_gap_offsets"].samples
-    stale = found["tidegate_publish_requests"].samples
-    ended = found["tidegate_tasks_ended"].samples
-    ranges = found["tidegate_generations_ended"].samples
+    by_name = families(world)
+    gaps = by_name["tidegate_supervisor_gap_offsets"].samples
+    stale = by_name["tidegate_publish_requests"].samples
+    ended = by_name["tidegate_tasks_ended"].samples
+    ranges = by_name["tidegate_generations_ended"].samples
 
     assert {each.labels["kind"]: each.value for each in gaps} == dict.fromkeys(GapKind, 0)
     assert {each.labels["outcome"]: each.value for each in stale} == {"stale": 0}

@@ -222,11 +222,11 @@ def test_labels_are_few_and_none_is_a_task_or_a_range(world: World) -> None:
 
     assert {name for s in samples for name in s.labels} <= CLOSED.keys()
     for sample in samples:
-        for name, told in sample.labels.items():
+        for name, label_value in sample.labels.items():
             allowed = CLOSED[name]
-            assert allowed is None or told in allowed, sample
-            assert not any(task_id in told for task_id in ids), sample
-            assert f"{TOPIC}:" not in told or name == "container", sample
+            assert allowed is None or label_value in allowed, sample
+            assert not any(task_id in label_value for task_id in ids), sample
+            assert f"{TOPIC}:" not in label_value or name == "container", sample
 
 
 def test_supervisors_beyond_the_bound_share_a_sample() -> None:
@@ -245,9 +245,9 @@ def test_nothing_is_kept_between_two_processes_and_no_time_of_birth_is_told() ->
     registry.register(meters)
     OverlordMeters().transaction("reading", "ended", 0.2)
 
-    found = list(text_string_to_metric_families(generate_latest(registry).decode()))
+    metrics = list(text_string_to_metric_families(generate_latest(registry).decode()))
 
     name = "tidegate_metadata_transaction_seconds"
     labels = {"kind": "reading", "outcome": "ended"}
-    assert _value(found, f"{name}_count", labels) == 1
-    assert not [family.name for family in found if "created" in family.name]
+    assert _value(metrics, f"{name}_count", labels) == 1
+    assert not [family.name for family in metrics if "created" in family.name]

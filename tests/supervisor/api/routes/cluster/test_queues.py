@@ -66,11 +66,11 @@ def test_a_queue_tells_what_waits_since_when_and_how_long_work_takes(world: Worl
     add(world, replace(EVENT, key="task-2"))
     meters(world).handled(QUEUE, [1.0, 3.0])
 
-    [found] = world.get_rows(QUEUES)
+    [queue] = world.get_rows(QUEUES)
 
-    assert found == world.get(PATH)
+    assert queue == world.get(PATH)
     assert (
-        found
+        queue
         | {
             "container": "supervisor:clicks",
             "name": "task-output",
@@ -88,9 +88,9 @@ def test_a_queue_tells_what_waits_since_when_and_how_long_work_takes(world: Worl
             "healthy": True,
             "why": "",
         }
-        == found
+        == queue
     )
-    oldest = found["oldest"]
+    oldest = queue["oldest"]
     assert isinstance(oldest, dict)
     assert (oldest["seq"], oldest["kind"], oldest["key"]) == (1, "task_output", "task-1")
 
@@ -158,7 +158,7 @@ def test_failed_events_are_listed_for_one_queue_and_for_all(world: World) -> Non
 
 
 @pytest.mark.parametrize(
-    ("payload", "told", "text"),
+    ("payload", "content", "text"),
     [
         (encode(EVENT), {"v": 1, "kind": "task_output", "key": "task-1", "attempts": 0}, None),
         (b'{"v": 9}', {"v": 9}, None),
@@ -168,18 +168,20 @@ def test_failed_events_are_listed_for_one_queue_and_for_all(world: World) -> Non
     ],
 )
 def test_a_payload_is_shown_as_json_and_what_is_none_as_base64(
-    world: World, payload: bytes, told: Json | None, text: str | None
+    world: World, payload: bytes, content: Json | None, text: str | None
 ) -> None:
     """Goal: whatever was stored can be looked at, and none of it breaks the answer."""
     add(world)
     set_aside(world, 1, payload)
 
-    found = world.get_object(f"{PATH}/failed/1")
+    event = world.get_object(f"{PATH}/failed/1")
 
-    shown = found["payload"]
-    assert found["payloadBase64"] == text
+    shown = event["payload"]
+    assert event["payloadBase64"] == text
     assert (
-        shown is None if told is None else isinstance(shown, dict) and told.items() <= shown.items()
+        shown is None
+        if content is None
+        else isinstance(shown, dict) and content.items() <= shown.items()
     )
 
 
@@ -258,13 +260,13 @@ def test_a_dead_queue_makes_the_process_unhealthy_and_says_how_it_is_repaired(
     kill(world, OTHER, 1)
     kill(world, QUEUE, 1)
 
-    found = world.get_object("/status/health", 503)
+    problem = world.get_object("/status/health", 503)
 
-    assert found["type"] == "/problems/event-queue-dead"
-    assert (found["container"], found["queue"]) == (QUEUE.container, QUEUE.name)
-    assert found["position"] == 1
-    assert found["repair"] == "tidegate queue repair supervisor:clicks task-output"
-    dead = found["dead"]
+    assert problem["type"] == "/problems/event-queue-dead"
+    assert (problem["container"], problem["queue"]) == (QUEUE.container, QUEUE.name)
+    assert problem["position"] == 1
+    assert problem["repair"] == "tidegate queue repair supervisor:clicks task-output"
+    dead = problem["dead"]
     assert isinstance(dead, list)
     assert [(each["container"], each["position"]) for each in dead] == [
         (QUEUE.container, 1),

@@ -21,20 +21,20 @@ def test_it_answers_as_druid_and_tells_who_reads_what(world: World) -> None:
     answer = world.post(PATH)
 
     assert answer.status_code == 200, answer.text
-    told = answer.json()
-    own = told["backfillSupervisorId"]
-    assert (told["id"], told["dryRun"]) == (TOPIC, False)
+    backfill = answer.json()
+    own = backfill["backfillSupervisorId"]
+    assert (backfill["id"], backfill["dryRun"]) == (TOPIC, False)
     assert own.startswith(f"{TOPIC}_backfill_")
     assert len(own) == len(TOPIC) + len("_backfill_") + 8
-    assert told["partitions"] == [
+    assert backfill["partitions"] == [
         moved(0, 0, RECORDS, skipped=RECORDS),
         moved(1, 0, RECORDS, skipped=RECORDS),
     ]
-    assert told["backfill"] == [part(0, 0, RECORDS), part(1, 0, RECORDS)]
-    assert told["backfillTaskCount"] == 2
-    assert {g["generationId"] for g in told["discarded"]} == {"clicks:1", "clicks:2"}
-    assert answer.headers["Tidegate-Operation"] == told["operationId"]
-    assert world.get_object(f"/api/v1/operations/{told['operationId']}")["state"] == "done"
+    assert backfill["backfill"] == [part(0, 0, RECORDS), part(1, 0, RECORDS)]
+    assert backfill["backfillTaskCount"] == 2
+    assert {g["generationId"] for g in backfill["discarded"]} == {"clicks:1", "clicks:2"}
+    assert answer.headers["Tidegate-Operation"] == backfill["operationId"]
+    assert world.get_object(f"/api/v1/operations/{backfill['operationId']}")["state"] == "done"
     assert world.payload()["committedOffsets"] == {"0": RECORDS, "1": RECORDS}
     for supervisor_id in (TOPIC, own):
         world.settle(supervisor_id)
@@ -63,11 +63,11 @@ def test_the_other_is_a_spec_like_any_that_is_posted(world: World) -> None:
 def test_the_ledger_names_who_reads_what_is_skipped(world: World) -> None:
     reading(world)
 
-    told = world.client.post(PATH, headers={"X-Druid-Author": "ada"}).json()
+    backfill = world.client.post(PATH, headers={"X-Druid-Author": "ada"}).json()
 
     gaps = world.get_object(f"/api/v1/supervisors/{TOPIC}/ledger")["gaps"]
     assert isinstance(gaps, list)
-    own = told["backfillSupervisorId"]
+    own = backfill["backfillSupervisorId"]
     assert {(g["kind"], g["why"]) for g in gaps} == {
         ("skipped", f"reset to latest by ada: {own} reads what is skipped")
     }
@@ -117,10 +117,12 @@ def test_what_has_nothing_to_backfill_is_a_400_that_says_what_to_do(world: World
     assert world.post(SUPERVISORS, bounded).status_code == 200
     refusals.append(world.post(f"{SUPERVISORS}/fixed/resetToLatestAndBackfill"))
 
-    told = [(a.status_code, a.json()["type"], a.json()["detail"]) for a in refusals]
+    problems = [(a.status_code, a.json()["type"], a.json()["detail"]) for a in refusals]
 
-    assert {(status, kind) for status, kind, _ in told} == {(400, "/problems/no-backfill")}
-    for (_, _, detail), word in zip(told, ("nothing to backfill", "resume", "fixed"), strict=True):
+    assert {(status, kind) for status, kind, _ in problems} == {(400, "/problems/no-backfill")}
+    for (_, _, detail), word in zip(
+        problems, ("nothing to backfill", "resume", "fixed"), strict=True
+    ):
         assert word in detail
 
 

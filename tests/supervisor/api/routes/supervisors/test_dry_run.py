@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from supervisor.core.planning.observed import StreamTrouble
 from supervisor.core.spec.reader import read_spec
 from tasks.contract.sample import SampleAnswer
-from tests.supervisor.api.routes.supervisors.test_sampler import sampled_record, told
+from tests.supervisor.api.routes.supervisors.test_sampler import sample_order, sampled_record
 from tests.supervisor.api.world import SUPERVISORS, TOPIC, Json, World, spec_document
 
 VALIDATE = "/api/v1/supervisors/validate"
@@ -31,9 +31,9 @@ def test_a_new_supervisor_is_told_of_and_not_made(world: World, path: str) -> No
     world.streams.append(TOPIC, 1, 5)
     wanted = spec_document()
 
-    found = judged(world, wanted, path)
+    verdict = judged(world, wanted, path)
 
-    spec = found.pop("spec")
+    spec = verdict.pop("spec")
     assert world.get(SUPERVISORS) == []
     assert world.post(SUPERVISORS, wanted).json()["id"] == TOPIC
     assert spec == world.get(f"{SUPERVISORS}/{TOPIC}")
@@ -41,7 +41,7 @@ def test_a_new_supervisor_is_told_of_and_not_made(world: World, path: str) -> No
         {"partition": 0, "earliest": 0, "latest": 0},
         {"partition": 1, "earliest": 0, "latest": 5},
     ]
-    assert found == {
+    assert verdict == {
         "id": TOPIC,
         "valid": True,
         "errors": [],
@@ -78,11 +78,11 @@ def test_a_spec_that_a_post_refuses_has_the_same_errors(
     refused = world.post(SUPERVISORS, wanted)
     assert refused.status_code == 400
 
-    found = judged(world, wanted, path)
+    verdict = judged(world, wanted, path)
 
-    assert found["errors"] == refused.json()["errors"]
-    assert (found["valid"], found["spec"], found["connect"]) == (False, None, None)
-    assert (found["changes"], found["restarts"]) == ([], "none")
+    assert verdict["errors"] == refused.json()["errors"]
+    assert (verdict["valid"], verdict["spec"], verdict["connect"]) == (False, None, None)
+    assert (verdict["changes"], verdict["restarts"]) == ([], "none")
 
 
 def test_a_change_that_no_supervisor_can_make_has_the_same_errors(world: World) -> None:
@@ -90,11 +90,11 @@ def test_a_change_that_no_supervisor_can_make_has_the_same_errors(world: World) 
     world.post(SUPERVISORS, spec_document())
     wanted = spec_document(topic="other")
 
-    found = judged(world, wanted)
+    verdict = judged(world, wanted)
 
-    assert found["errors"] == world.post(SUPERVISORS, wanted).json()["errors"]
-    assert found["valid"] is False
-    assert found["restartsWhat"] == "the spec would be refused: nothing changes"
+    assert verdict["errors"] == world.post(SUPERVISORS, wanted).json()["errors"]
+    assert verdict["valid"] is False
+    assert verdict["restartsWhat"] == "the spec would be refused: nothing changes"
 
 
 @pytest.mark.parametrize("path", [VALIDATE, DRY_RUN])
@@ -110,52 +110,52 @@ def test_every_change_is_told_as_the_post_tells_it(world: World) -> None:
     history = world.get(f"{SUPERVISORS}/{TOPIC}/history")
     wanted = spec_document(task_count=1, replicas=1)
 
-    found = judged(world, wanted)
+    verdict = judged(world, wanted)
     again = judged(world, wanted)
 
-    assert found == again
-    assert found["restarts"] == "tasks"
+    assert verdict == again
+    assert verdict["restarts"] == "tasks"
     ends = "2 task groups hand off and publish what was read"
-    assert found["restartsWhat"] == f"{ends}; tasks with the new spec go on from there"
+    assert verdict["restartsWhat"] == f"{ends}; tasks with the new spec go on from there"
     assert world.get(f"{SUPERVISORS}/{TOPIC}/history") == history
-    assert world.post(SUPERVISORS, wanted).json()["changes"] == found["changes"]
+    assert world.post(SUPERVISORS, wanted).json()["changes"] == verdict["changes"]
 
 
 @pytest.mark.parametrize(
-    ("changed", "restarts", "said"),
+    ("changed", "restarts", "effect"),
     [
         ({}, "none", "nothing changes: the stored spec says the same"),
         ({"replicas": 3}, "none", "nothing that runs is stopped: the new values hold at once"),
     ],
 )
 def test_what_disturbs_nothing_says_so(
-    world: World, changed: dict[str, JsonValue], restarts: str, said: str
+    world: World, changed: dict[str, JsonValue], restarts: str, effect: str
 ) -> None:
     world.start(partitions=2)
 
-    found = judged(world, spec_document(**changed))  # type: ignore[arg-type]
+    verdict = judged(world, spec_document(**changed))  # type: ignore[arg-type]
 
-    assert (found["restarts"], found["restartsWhat"]) == (restarts, said)
+    assert (verdict["restarts"], verdict["restartsWhat"]) == (restarts, effect)
 
 
 def test_a_suspension_is_told(world: World) -> None:
     world.start(partitions=2)
 
-    found = judged(world, spec_document() | {"suspended": True})
+    verdict = judged(world, spec_document() | {"suspended": True})
 
-    assert found["restarts"] == "supervisor"
+    assert verdict["restarts"] == "supervisor"
     ends = "2 task groups hand off and publish what was read"
-    assert found["restartsWhat"] == f"{ends}; nothing new starts"
+    assert verdict["restartsWhat"] == f"{ends}; nothing new starts"
 
 
 @pytest.mark.parametrize("path", [VALIDATE, DRY_RUN])
 def test_a_broker_that_does_not_answer_is_a_finding(world: World, path: str) -> None:
     world.streams.fail(StreamTrouble.UNREACHABLE, "no answer from localhost:9092")
 
-    found = judged(world, spec_document(), path)
+    verdict = judged(world, spec_document(), path)
 
-    assert found["valid"] is True
-    assert found["connect"] == {
+    assert verdict["valid"] is True
+    assert verdict["connect"] == {
         "reachable": False,
         "topics": [],
         "error": "no answer from localhost:9092",
@@ -185,26 +185,26 @@ def test_a_sample_comes_with_it_if_it_is_asked_for(
     agent = world.agent("w1")
     agent.sync()
     answer = caller.submit(judged, world, spec_document(), f"{VALIDATE}?sample=3")
-    order = told(agent)
+    order = sample_order(agent)
     assert order.rows == 3
     records = (sampled_record(0, values={"__time": 5, "user": "a"}),)
     agent.answer_sample(order, SampleAnswer(sample_id=order.sample_id, records=records))
 
-    found = answer.result(20)
+    verdict = answer.result(20)
 
-    assert isinstance(found["sample"], dict)
-    assert found["sample"]["data"][0]["parsed"] == {"__time": 5, "user": "a"}
-    assert found["sampleError"] is None
+    assert isinstance(verdict["sample"], dict)
+    assert verdict["sample"]["data"][0]["parsed"] == {"__time": 5, "user": "a"}
+    assert verdict["sampleError"] is None
 
 
 def test_a_sample_that_cannot_be_had_is_a_finding(world: World) -> None:
     world.streams.create(TOPIC, 1)
     world.streams.append(TOPIC, 0, 4)
 
-    found = judged(world, spec_document(), f"{VALIDATE}?sample=3")
+    verdict = judged(world, spec_document(), f"{VALIDATE}?sample=3")
 
-    assert (found["valid"], found["sample"]) == (True, None)
-    assert "no worker is connected" in str(found["sampleError"])
+    assert (verdict["valid"], verdict["sample"]) == (True, None)
+    assert "no worker is connected" in str(verdict["sampleError"])
 
 
 def test_a_sample_of_too_many_rows_is_refused(world: World) -> None:
@@ -219,8 +219,8 @@ def test_a_follower_sends_to_the_leader(follower: World) -> None:
 def test_a_spec_that_says_the_same_restarts_nothing_whatever_is_asked(world: World) -> None:
     """Source: Druid's skipRestartIfUnmodified, which is always so here."""
     world.post(SUPERVISORS, spec_document())
-    for asked in ("true", "false"):
-        answer = world.post(f"{SUPERVISORS}?skipRestartIfUnmodified={asked}", spec_document())
+    for skip in ("true", "false"):
+        answer = world.post(f"{SUPERVISORS}?skipRestartIfUnmodified={skip}", spec_document())
         assert answer.json()["modified"] is False
 
 

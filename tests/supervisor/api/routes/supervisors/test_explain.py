@@ -59,9 +59,9 @@ def test_a_worker_that_is_silent_is_named_with_what_it_has(world: World) -> None
     world.clock.advance(timedelta(seconds=6))
     agents[1].sync()
 
-    told = "worker w1 is silent: what is told of 1 of the tasks is its last word"
-    assert sentences(world, "failure") == [f"{told}."]
-    assert world.payload()["warnings"] == [told]
+    warning = "worker w1 is silent: what is told of 1 of the tasks is its last word"
+    assert sentences(world, "failure") == [f"{warning}."]
+    assert world.payload()["warnings"] == [warning]
     agents[0].sync()
     assert world.payload()["warnings"] == []
 

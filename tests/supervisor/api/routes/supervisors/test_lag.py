@@ -36,9 +36,9 @@ def test_lag_in_time_is_told_from_how_the_log_grew(world: World) -> None:
     assert isinstance(age, int)
     assert 10_000 <= age < 11_000, "the first of them came right after the look before"
     assert now["minimumLagMillis"] == {"0": age}
-    told = world.client.get("/metrics").text
-    assert f'tidegate_supervisor_lag_records{{supervisor="{TOPIC}"}} 100.0' in told
-    assert f'tidegate_supervisor_lag_seconds{{supervisor="{TOPIC}"}}' in told
+    metrics = world.client.get("/metrics").text
+    assert f'tidegate_supervisor_lag_records{{supervisor="{TOPIC}"}} 100.0' in metrics
+    assert f'tidegate_supervisor_lag_seconds{{supervisor="{TOPIC}"}}' in metrics
 
 
 def test_each_task_tells_how_old_its_oldest_unread_record_is(world: World) -> None:
@@ -57,11 +57,11 @@ def test_each_task_tells_how_old_its_oldest_unread_record_is(world: World) -> No
     slow.read(other_id, 75)
     world.round(agents)
 
-    told = {task["id"]: task["lagMillis"] for task in _active(world)}
+    lags = {task["id"]: task["lagMillis"] for task in _active(world)}
 
-    assert told[task_id] == {"0": 0}
+    assert lags[task_id] == {"0": 0}
     assert world.payload()["minimumLagMillis"] == {"0": 0}
-    late = told[other_id]
+    late = lags[other_id]
     assert isinstance(late, dict)
     assert 5_000 <= late["0"] < 6_000, "half of what came in ten seconds is not read"
 

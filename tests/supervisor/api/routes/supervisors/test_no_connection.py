@@ -63,12 +63,12 @@ class Listener:
 
     def calls(self) -> int:
         """How many have connected so far."""
-        found = 0
+        count = 0
         with suppress(BlockingIOError):
             while True:
                 self.socket.accept()[0].close()
-                found += 1
-        return found
+                count += 1
+        return count
 
 
 @pytest.fixture

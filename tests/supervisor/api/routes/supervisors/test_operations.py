@@ -35,20 +35,22 @@ def test_a_suspend_is_done_when_the_last_range_has_published(world: World) -> No
     agents = world.start(partitions=2, task_count=2, replicas=1)
     for agent, task_id in task_ids(agents):
         agent.read(task_id, 5)
-    asked = world.client.post(f"{SUPERVISORS}/{TOPIC}/suspend", headers={"X-Druid-Author": "ada"})
+    response = world.client.post(
+        f"{SUPERVISORS}/{TOPIC}/suspend", headers={"X-Druid-Author": "ada"}
+    )
 
-    now = operation(world, asked.headers[ID])
+    now = operation(world, response.headers[ID])
     assert (now["kind"], now["supervisor"], now["askedBy"]) == ("suspend", TOPIC, "ada")
     assert (now["state"], now["finishedAt"]) == ("running", None)
     assert "group 0" in str(now["waitsFor"])
-    assert "operationId" not in asked.json(), "a spec that is posted again has no such field"
+    assert "operationId" not in response.json(), "a spec that is posted again has no such field"
     finish(world, agents)
 
-    then = operation(world, asked.headers[ID])
+    then = operation(world, response.headers[ID])
     assert (then["state"], then["waitsFor"]) == ("done", "")
     assert then["finishedAt"] is not None
     world.post(f"{SUPERVISORS}/{TOPIC}/resume")
-    assert operation(world, asked.headers[ID]) == then
+    assert operation(world, response.headers[ID]) == then
 
 
 def test_a_suspend_that_is_taken_back_is_superseded_and_the_resume_runs(world: World) -> None:
@@ -79,10 +81,10 @@ def test_a_handoff_is_done_when_the_range_is_published(world: World) -> None:
     for agent, task_id in task_ids(agents):
         agent.read(task_id, 5)
     path = f"{SUPERVISORS}/{TOPIC}/taskGroups/handoff"
-    asked = world.post(path, {"taskGroupIds": [0]}).headers[ID]
-    assert operation(world, asked)["state"] == "running"
+    operation_id = world.post(path, {"taskGroupIds": [0]}).headers[ID]
+    assert operation(world, operation_id)["state"] == "running"
     finish(world, agents)
-    now = operation(world, asked)
+    now = operation(world, operation_id)
     assert (now["state"], len(now["ranges"])) == ("done", 1)  # type: ignore[arg-type]  # a list
 
 

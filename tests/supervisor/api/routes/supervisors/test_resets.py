@@ -56,10 +56,10 @@ def test_reset_answers_as_druid_and_says_what_it_did(world: World) -> None:
     answer = world.post(RESET)
 
     assert answer.status_code == 200
-    told = answer.json()
-    assert (told["id"], told["dryRun"]) == (TOPIC, False)
-    assert told["partitions"] == [moved(0, 0, 0), moved(1, 0, 0)]
-    assert {g["generationId"] for g in told["discarded"]} == {"clicks:1", "clicks:2"}
+    reset = answer.json()
+    assert (reset["id"], reset["dryRun"]) == (TOPIC, False)
+    assert reset["partitions"] == [moved(0, 0, 0), moved(1, 0, 0)]
+    assert {g["generationId"] for g in reset["discarded"]} == {"clicks:1", "clicks:2"}
 
 
 def test_reset_offsets_moves_the_named_partitions(world: World) -> None:
@@ -136,17 +136,17 @@ def test_a_body_that_says_something_else_is_refused_with_its_place(
 
 
 @pytest.mark.parametrize(
-    ("offsets", "told"), [({"7": 0}, "it has clicks:0, clicks:1"), ({"0": 11}, "holds 0 to 10")]
+    ("offsets", "detail"), [({"7": 0}, "it has clicks:0, clicks:1"), ({"0": 11}, "holds 0 to 10")]
 )
 def test_offsets_that_kafka_does_not_hold_are_refused_with_what_it_holds(
-    world: World, offsets: dict[str, object], told: str
+    world: World, offsets: dict[str, object], detail: str
 ) -> None:
     reading(world)
 
     answer = world.post(RESET_OFFSETS, body(offsets))
 
     assert (answer.status_code, answer.json()["type"]) == (400, "/problems/invalid-offsets")
-    assert told in answer.json()["detail"]
+    assert detail in answer.json()["detail"]
 
 
 @pytest.mark.parametrize("verb", ["reset", "resetOffsets"])

@@ -47,21 +47,21 @@ def test_an_earlier_spec_becomes_the_newest_version(changed: World) -> None:
     assert done.headers["etag"] == changed.client.get(CLICKS).headers["etag"]
     with changed.store.reading() as tx:
         assert tx.audit.recent(1)[0].action == "rollback"
-    told = changed.get_object(f"/api/v1/operations/{operation}")
-    assert (told["kind"], told["specVersion"]) == ("rollback", 3)
+    stored = changed.get_object(f"/api/v1/operations/{operation}")
+    assert (stored["kind"], stored["specVersion"]) == ("rollback", 3)
 
 
 def test_a_dry_run_tells_the_same_and_changes_nothing(changed: World) -> None:
-    told = roll_back(changed, 1, "?dryRun=true").json()
+    preview = roll_back(changed, 1, "?dryRun=true").json()
 
-    assert (told["version"], told["dryRun"], len(told["changes"])) == (3, True, 1)
+    assert (preview["version"], preview["dryRun"], len(preview["changes"])) == (3, True, 1)
     assert replicas(changed) == 3
 
 
 def test_going_to_what_is_there_changes_nothing(changed: World) -> None:
-    told = roll_back(changed, 2).json()
+    answer = roll_back(changed, 2).json()
 
-    assert (told["modified"], told["version"]) == (False, 2)
+    assert (answer["modified"], answer["version"]) == (False, 2)
 
 
 def test_a_terminated_supervisor_comes_back(changed: World) -> None:
@@ -75,7 +75,7 @@ def test_a_terminated_supervisor_comes_back(changed: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "status", "told"),
+    ("version", "status", "detail"),
     [
         (9, 404, "version 9 does not exist; versions with one: 1, 2"),
         (3, 404, "version 3 ended the supervisor and has no spec"),
@@ -84,14 +84,14 @@ def test_a_terminated_supervisor_comes_back(changed: World) -> None:
     ],
 )
 def test_what_cannot_be_gone_back_to_is_refused(
-    changed: World, version: object, status: int, told: str
+    changed: World, version: object, status: int, detail: str
 ) -> None:
     changed.post(f"{CLICKS}/terminate")
 
     refused = roll_back(changed, version)
 
     assert refused.status_code == status
-    assert told in refused.json()["detail"]
+    assert detail in refused.json()["detail"]
     assert len(changed.get_rows(f"{CLICKS}/history")) == 3
 
 

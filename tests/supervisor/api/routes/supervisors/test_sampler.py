@@ -58,18 +58,20 @@ def agent(world: World) -> Agent:
     return connected
 
 
-def told(agent: Agent) -> DesiredSample:
+def sample_order(agent: Agent) -> DesiredSample:
     """What the agent is told to look at, once it is."""
 
-    def asked() -> bool:
+    def ordered() -> bool:
         agent.sync()
         return bool(agent.samples)
 
-    wait_until(asked)
+    wait_until(ordered)
     return agent.samples[0]
 
 
-def asked(world: World, callers: ThreadPoolExecutor, wanted: Json) -> "Future[httpx.Response]":
+def request_sample(
+    world: World, callers: ThreadPoolExecutor, wanted: Json
+) -> "Future[httpx.Response]":
     return callers.submit(world.post, SAMPLER, wanted)
 
 
@@ -77,8 +79,8 @@ def test_a_sample_is_read_by_a_worker_and_shown_as_druid_shows_it(
     world: World, agent: Agent, callers: ThreadPoolExecutor
 ) -> None:
     """Source: Druid's SamplerResponse; nulls are left out, as Druid does."""
-    answer = asked(world, callers, body(numRows=3))
-    order = told(agent)
+    answer = request_sample(world, callers, body(numRows=3))
+    order = sample_order(agent)
     records = (
         sampled_record(0, values={"__time": 5, "user": "a", "bytes": None}),
         sampled_record(1, input="no JSON", reason="not-json"),
@@ -121,8 +123,10 @@ def test_a_sample_is_read_by_a_worker_and_shown_as_druid_shows_it(
 def test_a_worker_is_told_what_to_read_and_what_it_is_no_more(
     world: World, agent: Agent, callers: ThreadPoolExecutor
 ) -> None:
-    answer = asked(world, callers, body(numRows=7, timeoutMs=20_000, maxBytesInMemory=1_000))
-    order = told(agent)
+    answer = request_sample(
+        world, callers, body(numRows=7, timeoutMs=20_000, maxBytesInMemory=1_000)
+    )
+    order = sample_order(agent)
 
     assert (order.rows, order.newest, order.size_bytes) == (7, False, 1_000)
     assert {p.partition: end for p, end in order.latest.items()} == {0: 10, 1: 0}
@@ -139,7 +143,7 @@ def test_a_sample_wakes_the_long_poll_of_its_worker(
     world: World, agent: Agent, callers: ThreadPoolExecutor
 ) -> None:
     polled = callers.submit(agent.post, agent.request(wait_s=15))
-    answer = asked(world, callers, body())
+    answer = request_sample(world, callers, body())
 
     agent.obey(SyncResponse.from_json(polled.result(10).content))
 
@@ -151,8 +155,8 @@ def test_a_sample_wakes_the_long_poll_of_its_worker(
 def test_the_newest_records_are_read_unless_the_spec_begins_at_the_earliest(
     world: World, agent: Agent, callers: ThreadPoolExecutor
 ) -> None:
-    answer = asked(world, callers, body(flat()))
-    order = told(agent)
+    answer = request_sample(world, callers, body(flat()))
+    order = sample_order(agent)
     assert order.newest
     agent.answer_sample(order, SampleAnswer(sample_id=order.sample_id))
     answer.result(20)
@@ -165,8 +169,8 @@ def test_a_range_that_is_read_once_is_sampled_within_its_bounds(
         useEarliestOffset=None,
         boundedStreamConfig={"startSequenceNumbers": {"0": 2}, "endSequenceNumbers": {"0": 5}},
     )
-    answer = asked(world, callers, body(spec))
-    order = told(agent)
+    answer = request_sample(world, callers, body(spec))
+    order = sample_order(agent)
     assert (list(order.earliest.values()), list(order.latest.values())) == ([2], [5])
     assert not order.newest
     agent.answer_sample(order, SampleAnswer(sample_id=order.sample_id))
@@ -189,8 +193,8 @@ def test_without_an_input_format_records_are_shown_as_they_are(
     world: World, agent: Agent, callers: ThreadPoolExecutor
 ) -> None:
     """Goal: a topic can be looked at before anything of its table is known."""
-    answer = asked(world, callers, body(flat()))
-    order = told(agent)
+    answer = request_sample(world, callers, body(flat()))
+    order = sample_order(agent)
     assert (order.spec.columns, order.spec.discovery) == ((), Discovery.NOTHING)
     records = (
         sampled_record(0, values={"__time": 0, "user": "a"}),
@@ -215,8 +219,8 @@ def test_without_a_timestamp_rows_have_no_time(
 ) -> None:
     spec = flat()
     spec["ioConfig"] = {**flat()["ioConfig"], "inputFormat": {"type": "json"}}  # type: ignore[dict-item]
-    answer = asked(world, callers, body(spec))
-    order = told(agent)
+    answer = request_sample(world, callers, body(spec))
+    order = sample_order(agent)
     assert order.spec.timestamp.missing_value is not None
     record = sampled_record(0, values={"__time": 0, "user": "a"})
     found = SampleAnswer(sample_id=order.sample_id, records=(record,), columns=COLUMNS[:1])
@@ -231,8 +235,8 @@ def test_without_a_timestamp_rows_have_no_time(
 def test_what_a_worker_cannot_read_is_a_400_with_its_reason(
     world: World, agent: Agent, callers: ThreadPoolExecutor
 ) -> None:
-    answer = asked(world, callers, body())
-    order = told(agent)
+    answer = request_sample(world, callers, body())
+    order = sample_order(agent)
     why = "sample: topic is gone"
     agent.answer_sample(order, SampleAnswer(sample_id=order.sample_id, failure=why))
 
@@ -246,8 +250,8 @@ def test_why_a_sample_failed_is_told_without_secrets(
     why: str, world: World, agent: Agent, callers: ThreadPoolExecutor
 ) -> None:
     known_secrets().learn(SECRET)
-    answer = asked(world, callers, body())
-    order = told(agent)
+    answer = request_sample(world, callers, body())
+    order = sample_order(agent)
     failed = SampleAnswer(sample_id=order.sample_id).model_copy(update={"failure": why})
     assert CANARY in failed.to_json()
     agent.answer_sample(order, failed)
@@ -261,14 +265,14 @@ def test_why_a_sample_failed_is_told_without_secrets(
 def test_an_answer_needs_the_token_of_its_sample(
     world: World, agent: Agent, callers: ThreadPoolExecutor
 ) -> None:
-    answer = asked(world, callers, body())
-    order = told(agent)
-    found = SampleAnswer(sample_id=order.sample_id)
-    wrong = agent.answer_sample(order.model_copy(update={"token": "another"}), found)
-    other = agent.answer_sample(order, found.model_copy(update={"sample_id": "another"}))
+    answer = request_sample(world, callers, body())
+    order = sample_order(agent)
+    sample = SampleAnswer(sample_id=order.sample_id)
+    wrong = agent.answer_sample(order.model_copy(update={"token": "another"}), sample)
+    other = agent.answer_sample(order, sample.model_copy(update={"sample_id": "another"}))
     assert (wrong.status_code, other.status_code) == (403, 400)
     assert not answer.done()
-    agent.answer_sample(order, found)
+    agent.answer_sample(order, sample)
     assert answer.result(20).status_code == 200
 
 
@@ -293,7 +297,9 @@ def test_without_a_worker_there_is_no_sample(world: World) -> None:
 
 @pytest.mark.usefixtures("agent")
 def test_samples_are_bounded_in_number(world: World, callers: ThreadPoolExecutor) -> None:
-    waiting = [asked(world, callers, body(timeoutMs=3_000)) for _ in range(AT_ONCE_MAX + 1)]
+    waiting = [
+        request_sample(world, callers, body(timeoutMs=3_000)) for _ in range(AT_ONCE_MAX + 1)
+    ]
 
     answers = [each.result(20).json()["type"] for each in waiting]
 
@@ -315,7 +321,7 @@ def test_a_follower_sends_to_the_leader(follower: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "pointer", "said"),
+    ("wanted", "pointer", "message"),
     [
         ({}, "/type", "type is required"),
         ({"type": "kafka"}, "/spec", "spec is required"),
@@ -337,12 +343,12 @@ def test_a_follower_sends_to_the_leader(follower: World) -> None:
     ],
 )
 def test_a_request_that_is_wrong_names_the_field(
-    world: World, wanted: Json, pointer: str, said: str
+    world: World, wanted: Json, pointer: str, message: str
 ) -> None:
     """Source: Druid 33.0.0, for the inner type; what Druid ignores is refused."""
     response = world.post(SAMPLER, wanted)
 
     assert response.status_code == 400
     errors = response.json()["errors"]
-    assert [said in e["message"] for e in errors if e["pointer"] == pointer] == [True], errors
+    assert [message in e["message"] for e in errors if e["pointer"] == pointer] == [True], errors
     assert response.json()["error"] == response.json()["detail"]

@@ -49,8 +49,8 @@ def test_a_post_creates_a_supervisor_and_the_same_again_changes_nothing(world: W
     again = world.post(SUPERVISORS, spec_document())
 
     assert first.status_code == 200
-    told = {"id": TOPIC, "modified": True, "restarted": False, "version": 1}
-    assert first.json() == told | {"operationId": "op_1"}
+    created = {"id": TOPIC, "modified": True, "restarted": False, "version": 1}
+    assert first.json() == created | {"operationId": "op_1"}
     assert again.json() == {"id": TOPIC, "modified": False, "restarted": False, "version": 1}
     assert world.get(SUPERVISORS) == [TOPIC]
 
@@ -58,10 +58,10 @@ def test_a_post_creates_a_supervisor_and_the_same_again_changes_nothing(world: W
 def test_what_get_answers_may_be_posted_and_counts_as_unmodified(world: World) -> None:
     world.post(SUPERVISORS, spec_document())
 
-    found = world.get_object(f"{SUPERVISORS}/{TOPIC}")
+    document = world.get_object(f"{SUPERVISORS}/{TOPIC}")
 
-    assert found.keys() >= SPEC
-    assert world.post(SUPERVISORS, found).json()["modified"] is False
+    assert document.keys() >= SPEC
+    assert world.post(SUPERVISORS, document).json()["modified"] is False
 
 
 def test_what_has_no_effect_is_accepted_with_a_warning(world: World) -> None:
@@ -283,8 +283,8 @@ def test_a_terminated_supervisor_is_a_tombstone_in_the_history(world: World, ver
     world.post(SUPERVISORS, spec_document())
     spec = world.get(f"{SUPERVISORS}/{TOPIC}")
 
-    told = world.post(f"{SUPERVISORS}/{TOPIC}/{verb}").json()
-    assert told == {"id": TOPIC, "operationId": "op_2"}
+    terminated = world.post(f"{SUPERVISORS}/{TOPIC}/{verb}").json()
+    assert terminated == {"id": TOPIC, "operationId": "op_2"}
 
     history = world.get_rows(f"{SUPERVISORS}/{TOPIC}/history")
     assert history[0]["spec"] == {
@@ -304,10 +304,10 @@ def test_a_terminated_supervisor_is_a_tombstone_in_the_history(world: World, ver
 def test_a_count_of_versions_is_a_positive_number(world: World, count: str) -> None:
     world.post(SUPERVISORS, spec_document())
 
-    found = world.get_object(f"{SUPERVISORS}/{TOPIC}/history?count={count}", 400)
+    problem = world.get_object(f"{SUPERVISORS}/{TOPIC}/history?count={count}", 400)
 
-    assert found["type"] == "/problems/invalid-request"
-    assert [error["pointer"] for error in _rows(found["errors"])] == ["/query/count"]
+    assert problem["type"] == "/problems/invalid-request"
+    assert [error["pointer"] for error in _rows(problem["errors"])] == ["/query/count"]
 
 
 def test_the_author_is_a_comment_in_the_audit_log(world: World) -> None:
@@ -353,10 +353,10 @@ def test_an_unknown_id_is_a_problem_to_who_accepts_problems(world: World) -> Non
 
 
 def test_an_unknown_history_is_json_as_druids(world: World) -> None:
-    found = world.get_object(f"{SUPERVISORS}/no-such/history", 404)
+    problem = world.get_object(f"{SUPERVISORS}/no-such/history", 404)
 
-    assert found["error"] == "No history for [no-such]."
-    assert found["type"] == "/problems/no-history"
+    assert problem["error"] == "No history for [no-such]."
+    assert problem["type"] == "/problems/no-history"
 
 
 def _rows(value: object) -> list[dict[str, object]]:

@@ -42,7 +42,7 @@ def agents(world: World) -> list[Agent]:
     return agents
 
 
-def _told(agent: Agent) -> SyncResponse:
+def _sync(agent: Agent) -> SyncResponse:
     answer = agent.post(agent.request())
     assert answer.status_code == 200, answer.text
     return SyncResponse.from_json(answer.content)
@@ -54,14 +54,14 @@ def test_its_tasks_are_kept_as_they_are_and_those_of_others_are_served(
     """Goal: after a rollback no worker is without orders for what one spec says."""
     for agent in agents:
         before = {task.wanted.supervisor_id: task.wanted for task in agent.held.values()}
-        told = _told(agent)
+        response = _sync(agent)
 
-        assert [task.task_id for task in told.tasks] == [before[OTHER].task_id]
-        assert told.kept == (before[TOPIC].task_id,)
+        assert [task.task_id for task in response.tasks] == [before[OTHER].task_id]
+        assert response.kept == (before[TOPIC].task_id,)
 
     _read_again(world)
-    told = _told(agents[0])
-    assert {task.supervisor_id for task in told.tasks} == {TOPIC, OTHER}
+    response = _sync(agents[0])
+    assert {task.supervisor_id for task in response.tasks} == {TOPIC, OTHER}
     assert b"kept" not in agents[0].post(agents[0].request()).content, "left out in other times"
 
 
@@ -69,7 +69,7 @@ def test_others_hand_off_while_it_cannot_be_read(world: World, agents: list[Agen
     assert world.post(f"{SUPERVISORS}/{OTHER}/suspend", {}).status_code == 200
     world.settle(OTHER)
 
-    orders = [task.order for agent in agents for task in _told(agent).tasks]
+    orders = [task.order for agent in agents for task in _sync(agent).tasks]
 
     assert all(order.sequence > 0 for order in orders)
 
@@ -162,9 +162,9 @@ def test_a_range_in_a_state_of_a_newer_release_stops_no_other_supervisor(
         "UPDATE generations SET state = 'OF_THE_FUTURE' WHERE supervisor_id = 'clicks'",
     )
     for agent in agents:
-        told = _told(agent)
-        assert {task.supervisor_id for task in told.tasks} == {OTHER}
-        assert len(told.kept) == 1
+        response = _sync(agent)
+        assert {task.supervisor_id for task in response.tasks} == {OTHER}
+        assert len(response.kept) == 1
 
     before = world.clock.now()
     world.leadership._on_lead()

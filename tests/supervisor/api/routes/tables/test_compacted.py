@@ -51,12 +51,12 @@ def test_a_replaced_segment_tells_by_what_and_stays_out(world: World) -> None:
     _, segment = publish(world)
     old, new = compact(world, segment)
 
-    told = {each["id"]: each for each in listed(world)}
+    by_id = {each["id"]: each for each in listed(world)}
 
-    assert (told[old.id]["used"], told[old.id]["replacedBy"]) == (False, new.compaction_id)
-    assert (told[new.id]["used"], told[new.id]["compactionId"]) == (True, new.compaction_id)
-    assert (told[old.id]["compactionId"], told[new.id]["replacedBy"]) == (None, None)
-    assert told[old.id]["deleteAfter"] is not None
+    assert (by_id[old.id]["used"], by_id[old.id]["replacedBy"]) == (False, new.compaction_id)
+    assert (by_id[new.id]["used"], by_id[new.id]["compactionId"]) == (True, new.compaction_id)
+    assert (by_id[old.id]["compactionId"], by_id[new.id]["replacedBy"]) == (None, None)
+    assert by_id[old.id]["deleteAfter"] is not None
     assert world.post(f"{DRUID}/markUsed", {"segmentIds": [old.id]}).json() == changed(0)
 
 

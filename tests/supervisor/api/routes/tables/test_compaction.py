@@ -53,8 +53,8 @@ def test_what_is_not_said_is_as_the_specs_of_the_table_have_it(world: World) -> 
 
     rule = world.client.put(RULE, json={}).json()
     assert (rule["targetRows"], rule["targetBytes"]) == (70_000, 2**22)
-    said = world.client.put(RULE, json={"targetRows": 5, "targetBytes": None}).json()
-    assert (said["targetRows"], said["targetBytes"]) == (5, 2**22)
+    own_sizes = world.client.put(RULE, json={"targetRows": 5, "targetBytes": None}).json()
+    assert (own_sizes["targetRows"], own_sizes["targetBytes"]) == (5, 2**22)
     large = world.client.put("/api/v1/datasources/another/compaction", json={}).json()
     assert (large["targetRows"], large["targetBytes"]) == (9_000_000, 16 * 1024**3)
 
@@ -77,8 +77,8 @@ def test_files_become_one_and_everything_tells_of_it(world: World) -> None:
     assert (done["status"], done["workerId"]) == ("SUCCESS", agent.id)
     assert done == world.get_object(f"{ALL}/{order.compaction_id}")
     assert done == compactions(world, f"?dataSource={TOPIC}&limit=1")[0]
-    stands = {(each["used"], each["replacedBy"], each["compactionId"]) for each in listed(world)}
-    assert stands == {(False, order.compaction_id, None), (True, None, order.compaction_id)}
+    states = {(each["used"], each["replacedBy"], each["compactionId"]) for each in listed(world)}
+    assert states == {(False, order.compaction_id, None), (True, None, order.compaction_id)}
     ledger = CheckedLedger.model_validate(world.get_object(LEDGER))
     assert [len(each.compacted) for each in ledger.publications] == [1, 1]
     agent.sync()

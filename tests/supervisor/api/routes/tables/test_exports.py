@@ -56,10 +56,10 @@ def test_a_spec_switches_exports_on_and_off_and_disturbs_no_task(world: World) -
 def test_get_gives_back_what_was_asked_for(world: World) -> None:
     publish(world)
     world.post(SUPERVISORS, asking("delta"))
-    found = world.get_object(f"{SUPERVISORS}/{TOPIC}")
+    document = world.get_object(f"{SUPERVISORS}/{TOPIC}")
 
-    assert cast("Json", found["dataSchema"])["exports"] == ["delta"]
-    assert world.post(SUPERVISORS, found).json()["modified"] is False
+    assert cast("Json", document["dataSchema"])["exports"] == ["delta"]
+    assert world.post(SUPERVISORS, document).json()["modified"] is False
 
 
 def test_the_lag_counts_from_the_oldest_change_that_is_not_exported(world: World) -> None:

@@ -48,8 +48,10 @@ def test_a_walk_over_segments_sees_each_once_though_one_is_taken_out(world: Worl
     assert world.post(f"{DRUID}/markUnused", {"segmentIds": ids[:1]}).status_code == 200
     second = world.get_object(f"{SEGMENTS}?limit=1&used=true&cursor={first['next']}")
 
-    told = [row["id"] for page in (first, second) for row in cast("list[Json]", page["segments"])]
-    assert told == ids
+    listed_ids = [
+        row["id"] for page in (first, second) for row in cast("list[Json]", page["segments"])
+    ]
+    assert listed_ids == ids
     assert second["next"] is None
 
 

@@ -58,12 +58,14 @@ def publish(world: World, folder: Path, number: int, records: Sequence[Raw]) -> 
     )
     row = segment(path, NOON, generation, task)
     file = row.file.model_copy(update={"spans": spans, "rows": len(records)})
-    made = Segment(f"{task}/error-0", errors_table(TOPIC), TOPIC, generation, task, NOON, file)
+    error_segment = Segment(
+        f"{task}/error-0", errors_table(TOPIC), TOPIC, generation, task, NOON, file
+    )
     with world.store.leading(world.leadership.term()) as tx:
         tx.generations.open(TOPIC, TOPIC, opening(generation, number + 90, {}), NOON)
         tx.tasks.start(attempt(task, generation))
-        tx.segments.add(publication(generation, task), [made])
-    return made
+        tx.segments.add(publication(generation, task), [error_segment])
+    return error_segment
 
 
 @pytest.fixture
@@ -92,14 +94,14 @@ def test_records_come_by_place_and_are_counted_by_reason(world: World) -> None:
 @pytest.mark.usefixtures("records")
 def test_pages_follow_each_other_without_a_gap(world: World) -> None:
     """Goal: each record is on one page, and the numbers are told once."""
-    found, after = [], ""
+    listed, after = [], ""
     for _ in range(3):
         page = world.get_object(f"{PATH}?limit=2{after}")
-        found += places(page)
+        listed += places(page)
         assert (page["reasons"] is None) == bool(after)
         after = f"&after={page['next']}"
 
-    assert found == [(0, 3), (0, 7), (0, 8), (0, 9), (1, 2), (1, 10_000)]
+    assert listed == [(0, 3), (0, 7), (0, 8), (0, 9), (1, 2), (1, 10_000)]
     assert after == "&after=None"
 
 
@@ -188,5 +190,5 @@ def test_a_spec_that_warns_warns_in_its_status(world: World, mode: str, warned: 
     warnings = world.payload()["warnings"]
 
     assert isinstance(warnings, list)
-    told = "3 records of the ranges that are read now cannot be read: see parseErrors"
-    assert warnings == [told] * warned
+    warning = "3 records of the ranges that are read now cannot be read: see parseErrors"
+    assert warnings == [warning] * warned

@@ -97,7 +97,7 @@ def test_a_segment_tells_until_when_it_can_be_put_back(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "pointer", "told"),
+    ("body", "pointer", "detail"),
     [
         ({"interval": "yesterday"}, "/interval", "start/end in ISO 8601"),
         ({"interval": "2026-01-02/2026-01-01"}, "/interval", "ends before it has begun"),
@@ -110,7 +110,7 @@ def test_a_segment_tells_until_when_it_can_be_put_back(world: World) -> None:
     ],
 )
 def test_a_selection_of_another_form_is_refused_with_its_place(
-    world: World, body: Json, pointer: str, told: str
+    world: World, body: Json, pointer: str, detail: str
 ) -> None:
     for verb in ("markUnused", "markUsed"):
         response = world.post(f"{DRUID}/{verb}", body)
@@ -119,7 +119,7 @@ def test_a_selection_of_another_form_is_refused_with_its_place(
         problem = response.json()
         assert problem["type"] == "/problems/invalid-request"
         assert [each["pointer"] for each in problem["errors"]] == [pointer]
-        assert told in problem["detail"]
+        assert detail in problem["detail"]
 
 
 def test_a_table_that_nobody_knows_is_404(world: World) -> None:
@@ -236,5 +236,5 @@ def test_a_forgotten_supervisor_leaves_its_table_and_begins_anew(world: World) -
     assert [row.first_offset for row in ledger.committed] == [0]
     old_task = segment.removesuffix("/0")
     assert [task for _, task in task_ids(agents)] != [old_task]
-    told = world.get_object(f"/druid/indexer/v1/task/{old_task}")
-    assert cast("Json", told["payload"])["dataSchema"] is None
+    ended_task = world.get_object(f"/druid/indexer/v1/task/{old_task}")
+    assert cast("Json", ended_task["payload"])["dataSchema"] is None

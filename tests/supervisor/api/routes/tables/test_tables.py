@@ -42,11 +42,15 @@ def _published(world: World) -> tuple[list[Agent], str]:
 def test_the_files_of_a_table_are_those_that_were_published(world: World) -> None:
     _, task_id = _published(world)
 
-    found = world.get_object(FILES)
+    listing = world.get_object(FILES)
 
-    assert (found["dataSource"], found["warehouse"], found["missing"]) == (TOPIC, "/warehouse", [])
+    assert (listing["dataSource"], listing["warehouse"], listing["missing"]) == (
+        TOPIC,
+        "/warehouse",
+        [],
+    )
     path = f"{TOPIC}/data/{task_id}/part-0.parquet"
-    assert found["files"] == [
+    assert listing["files"] == [
         {
             "path": path,
             "uri": f"/warehouse/{path}",
@@ -64,7 +68,7 @@ def test_the_files_of_a_table_are_those_that_were_published(world: World) -> Non
         }
     ]
     columns = [{"name": "user", "type": "string"}, {"name": "n", "type": "long"}]
-    assert (found["columns"], found["columnSets"]) == (columns, [columns])
+    assert (listing["columns"], listing["columnSets"]) == (columns, [columns])
 
 
 def test_a_declared_column_of_texts_and_numbers_is_listed_as_one_of_texts(world: World) -> None:
@@ -78,10 +82,10 @@ def test_a_declared_column_of_texts_and_numbers_is_listed_as_one_of_texts(world:
         [range_] = tx.segments.publications(TOPIC)
         tx.segments.add(replace(range_, generation_id=f"{TOPIC}:2"), [new])
 
-    found = world.get_object(FILES)
+    listing = world.get_object(FILES)
 
     columns = [{"name": "user", "type": "string"}, {"name": "n", "type": "json"}]
-    assert found["columns"] == columns, "the spec declares user alone"
+    assert listing["columns"] == columns, "the spec declares user alone"
 
 
 @pytest.mark.parametrize("published", [False, True])
@@ -96,12 +100,12 @@ def test_a_type_that_a_tables_files_turn_into_another_is_warned_of(
     numbers = [{"type": "long", "name": "user"}, {"type": "double", "name": "bytes"}]
     wanted = changed(_DIMENSIONS, numbers, spec_document(task_count=1, replicas=1))
 
-    asked = world.post("/api/v1/supervisors/validate", wanted).json()["warnings"]
+    validated = world.post("/api/v1/supervisors/validate", wanted).json()["warnings"]
     previewed = world.post(f"{SUPERVISORS}?dryRun=true", wanted).json()["warnings"]
     applied = world.post(SUPERVISORS, wanted).json()["warnings"]
 
     [warning] = applied
-    assert asked == previewed == applied
+    assert validated == previewed == applied
     assert "column user is declared long, and ranges of the table hold it as string" in warning
     assert "the table's type of it is string" in warning
     assert len(world.post(SUPERVISORS, wanted).json()["warnings"]) == 1
@@ -121,16 +125,16 @@ def test_journaled_files_of_one_replica_per_live_generation_are_added_on_request
     for agent in agents:
         agent.sync()
 
-    found = world.get_object(f"{FILES}?include=journaled")
+    listing = world.get_object(f"{FILES}?include=journaled")
 
-    files = found["files"]
+    files = listing["files"]
     assert isinstance(files, list)
     assert sorted(f["taskId"] for f in files) == sorted(fast.held)  # the furthest one
     assert {(f["published"], f["sha256"], f["intervalStart"]) for f in files} == {
         (False, None, None)
     }
     assert [(f["rows"], f["columnSet"]) for f in files] == [(8, 0), (8, 0)]
-    assert found["columns"] == [{"name": "user", "type": "json"}]
+    assert listing["columns"] == [{"name": "user", "type": "json"}]
     assert world.get_object(FILES)["files"] == []
 
 
@@ -149,8 +153,8 @@ def test_a_silent_worker_is_replaced_by_the_other_replica_and_else_named(world: 
     assert [(f["rows"], one["missing"]) for f in one["files"]] == [(5, [])]
     assert none["files"] == []
     assert isinstance(none["missing"], list)
-    [told] = none["missing"]
-    assert told.startswith(f"{TOPIC}:1: ")
+    [reason] = none["missing"]
+    assert reason.startswith(f"{TOPIC}:1: ")
 
 
 def test_workers_that_hang_are_asked_all_at_once_and_hold_no_answer_up(world: World) -> None:
@@ -160,15 +164,18 @@ def test_workers_that_hang_are_asked_all_at_once_and_hold_no_answer_up(world: Wo
     world.journals.hanging = {agent.id: woken for agent in agents}
 
     try:
-        found = world.get_object(f"{FILES}?include=journaled")
+        listing = world.get_object(f"{FILES}?include=journaled")
         held_up = set(world.journals.held_up)
     finally:
         woken.set()
 
-    assert (found["files"], held_up) == ([], tasks)
-    assert isinstance(found["missing"], list)
-    assert [told.partition(": ")[0] for told in found["missing"]] == [f"{TOPIC}:1", f"{TOPIC}:2"]
-    assert all("does not answer" in told for told in found["missing"])
+    assert (listing["files"], held_up) == ([], tasks)
+    assert isinstance(listing["missing"], list)
+    assert [reason.partition(": ")[0] for reason in listing["missing"]] == [
+        f"{TOPIC}:1",
+        f"{TOPIC}:2",
+    ]
+    assert all("does not answer" in reason for reason in listing["missing"])
 
 
 def test_who_hangs_takes_no_time_from_the_other_replica(world: World) -> None:
@@ -180,12 +187,12 @@ def test_who_hangs_takes_no_time_from_the_other_replica(world: World) -> None:
     world.journals.hanging = {"w1": woken}
 
     try:
-        found = world.get_object(f"{FILES}?include=journaled")
+        listing = world.get_object(f"{FILES}?include=journaled")
     finally:
         woken.set()
 
-    assert isinstance(found["files"], list)
-    assert [(f["rows"], found["missing"]) for f in found["files"]] == [(5, [])]
+    assert isinstance(listing["files"], list)
+    assert [(f["rows"], listing["missing"]) for f in listing["files"]] == [(5, [])]
 
 
 def test_a_replica_beyond_the_fixed_end_is_not_shown_since_its_successor_reads_the_same(
@@ -201,12 +208,12 @@ def test_a_replica_beyond_the_fixed_end_is_not_shown_since_its_successor_reads_t
     agent.read(task_id, 1)  # beyond the end, and reported
     agent.sync()
 
-    found = world.get_object(f"{FILES}?include=journaled")
+    listing = world.get_object(f"{FILES}?include=journaled")
 
-    assert isinstance(found["files"], list)
-    assert task_id not in [f["taskId"] for f in found["files"]]
-    assert isinstance(found["missing"], list)
-    assert any("beyond the end" in told for told in found["missing"])
+    assert isinstance(listing["files"], list)
+    assert task_id not in [f["taskId"] for f in listing["files"]]
+    assert isinstance(listing["missing"], list)
+    assert any("beyond the end" in reason for reason in listing["missing"])
 
 
 def test_an_unknown_table_is_a_404_and_one_without_files_is_empty(world: World) -> None:
@@ -233,13 +240,17 @@ def test_the_ledger_is_what_verify_reads(world: World) -> None:
 
     answer = world.client.get(f"/api/v1/supervisors/{TOPIC}/ledger")
 
-    told = CheckedLedger.from_json(answer.content)
-    assert (told.supervisor_id, told.data_source, told.warehouse) == (TOPIC, TOPIC, "/warehouse")
-    assert told.kafka.bootstrap_servers == "localhost:9092"
-    assert told.committed_ranges() == {at: (0, 10)}
-    assert told.topic_ids() == {TOPIC: "id-1"}
-    assert [(g.first, g.end, g.kind) for g in told.gaps] == [(3, 5, "skipped")]
-    [publication] = told.publications
+    ledger = CheckedLedger.from_json(answer.content)
+    assert (ledger.supervisor_id, ledger.data_source, ledger.warehouse) == (
+        TOPIC,
+        TOPIC,
+        "/warehouse",
+    )
+    assert ledger.kafka.bootstrap_servers == "localhost:9092"
+    assert ledger.committed_ranges() == {at: (0, 10)}
+    assert ledger.topic_ids() == {TOPIC: "id-1"}
+    assert [(g.first, g.end, g.kind) for g in ledger.gaps] == [(3, 5, "skipped")]
+    [publication] = ledger.publications
     assert (publication.task_id, publication.rows, publication.rejected) == (task_id, 10, 0)
     assert (publication.start, publication.end) == ({at: 0}, {at: 10})
     assert [s.rows for s in publication.segments] == [10]
@@ -248,10 +259,10 @@ def test_the_ledger_is_what_verify_reads(world: World) -> None:
 def test_plans_tell_what_was_decided_and_why(world: World) -> None:
     world.start(partitions=1, task_count=1, replicas=1)
 
-    found = world.get_object(f"/api/v1/supervisors/{TOPIC}/plans")
+    page = world.get_object(f"/api/v1/supervisors/{TOPIC}/plans")
     [newest] = _rows(world.get_object(f"/api/v1/supervisors/{TOPIC}/plans?limit=1")["plans"])
 
-    plans = _rows(found["plans"])
+    plans = _rows(page["plans"])
     assert newest == plans[0]
     actions = [action for plan in reversed(plans) for action in _rows(plan["actions"])]
     assert [a["action"] for a in actions] == [
@@ -270,10 +281,10 @@ def test_the_number_of_plans_is_bounded(world: World, limit: str) -> None:
 
 @pytest.mark.parametrize("what", ["ledger", "plans"])
 def test_an_unknown_supervisor_is_a_problem_under_our_own_paths(world: World, what: str) -> None:
-    found = world.get_object(f"/api/v1/supervisors/no-such/{what}", 404)
+    problem = world.get_object(f"/api/v1/supervisors/no-such/{what}", 404)
 
-    assert found["type"] == "/problems/supervisor-not-found"
-    assert found["supervisorId"] == "no-such"
+    assert problem["type"] == "/problems/supervisor-not-found"
+    assert problem["supervisorId"] == "no-such"
 
 
 def _rows(value: object) -> list[dict[str, object]]:

@@ -31,9 +31,9 @@ FILES = "/api/v1/files"
 @pytest.fixture
 def leader(follower: World) -> Leader:
     """Whoever leads writes rows; the overlord that is asked does not lead."""
-    made = Leader(follower.store, take_lease(follower.store))
-    assert made.opens(opening("g1", 1, {P0: 0}))
-    return made
+    elected = Leader(follower.store, take_lease(follower.store))
+    assert elected.opens(opening("g1", 1, {P0: 0}))
+    return elected
 
 
 def test_an_empty_database_answers_for_nothing(follower: World) -> None:
@@ -122,5 +122,5 @@ def test_copies_are_named_once_an_export_is_what_the_list_is(
 
 
 def named_copies(follower: World) -> list[dict[str, Any]]:
-    told: Any = follower.get(FILES)
-    return list(told["copies"])
+    listing: Any = follower.get(FILES)
+    return list(listing["copies"])

@@ -77,8 +77,8 @@ def stored(request: pytest.FixtureRequest, tmp_path: Path, migrated: Path) -> It
     if request.param == "postgresql":
         url = str(request.getfixturevalue("postgresql_database"))
         migrate(url)
-    with a_world(tmp_path, migrated, url=url) as made:
-        yield made
+    with a_world(tmp_path, migrated, url=url) as stored_world:
+        yield stored_world
 
 
 def test_a_range_of_ninety_days_by_hours_and_a_hundred_partitions_is_published(
@@ -109,8 +109,8 @@ def test_a_range_of_ninety_days_by_hours_and_a_hundred_partitions_is_published(
 
 @pytest.fixture
 def guarded(tmp_path: Path, migrated: Path) -> Iterator[Guarded]:
-    with a_guarded_world(tmp_path, migrated) as made:
-        yield made
+    with a_guarded_world(tmp_path, migrated) as guarded_world:
+        yield guarded_world
 
 
 def _sends(guarded: Guarded, token: str, path: str = PUBLISH) -> int:
@@ -187,9 +187,9 @@ def held_app() -> Iterator[tuple[Held, Starlette]]:
     yield held, Starlette(routes=routes, middleware=[Middleware(Known), Middleware(Bodies)])
 
 
-@pytest.mark.parametrize("told_length", [True, False], ids=["by length", "in parts"])
+@pytest.mark.parametrize("with_length", [True, False], ids=["by length", "in parts"])
 def test_of_large_bodies_one_is_in_memory_at_a_time_and_small_ones_pass(
-    *, told_length: bool
+    *, with_length: bool
 ) -> None:
     """Goal: what workers send at once takes no more memory than the largest of it."""
 
@@ -201,7 +201,7 @@ def test_of_large_bodies_one_is_in_memory_at_a_time_and_small_ones_pass(
         with held_app() as (held, app):
             transport = httpx.ASGITransport(app)
             async with httpx.AsyncClient(transport=transport, base_url="http://o") as client:
-                bodies = [LARGE if told_length else parts() for _ in range(3)]
+                bodies = [LARGE if with_length else parts() for _ in range(3)]
                 large = [
                     asyncio.create_task(client.post(PUBLISH, content=body, headers=JSON))
                     for body in bodies

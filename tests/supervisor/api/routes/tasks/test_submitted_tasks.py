@@ -165,6 +165,6 @@ def test_a_submitted_task_belongs_to_its_table(tmp_path: Path, migrated: Path) -
             assert guarded.ask("GET", path, viewer).status_code == 200
             assert guarded.ask("GET", path, stranger).status_code == 404
         stop = f"{TASK}/nightly/shutdown"
-        told = [guarded.ask("POST", stop, caller).status_code for caller in (viewer, stranger)]
-        assert told == [403, 404]
+        statuses = [guarded.ask("POST", stop, caller).status_code for caller in (viewer, stranger)]
+        assert statuses == [403, 404]
         assert guarded.ask("POST", stop, operator).status_code == 200

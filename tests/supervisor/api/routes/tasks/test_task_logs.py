@@ -53,11 +53,11 @@ def test_a_task_without_a_log_and_no_task_are_two_things(world: World) -> None:
     task_id = _with_log(world)
     world.journals.logs.clear()
 
-    found = world.get_object(f"{TASKS}/task/{task_id}/log", 404)
+    problem = world.get_object(f"{TASKS}/task/{task_id}/log", 404)
     nobody = world.client.get(f"{TASKS}/task/no-such/log")
 
-    assert found["type"] == "/problems/no-task-log"
-    assert str(found["error"]).startswith("No log was found for this task.")
+    assert problem["type"] == "/problems/no-task-log"
+    assert str(problem["error"]).startswith("No log was found for this task.")
     assert (nobody.status_code, nobody.text) == (404, "Cannot find any task with id: [no-such]")
 
 

@@ -24,9 +24,9 @@ def _reports(world: World, task_id: str) -> dict[str, dict[str, object]]:
 
 
 def _payload(world: World, task_id: str) -> dict[str, object]:
-    told = _reports(world, task_id)["ingestionStatsAndErrors"]
-    assert (told["type"], told["taskId"]) == ("ingestionStatsAndErrors", task_id)
-    payload = told["payload"]
+    report = _reports(world, task_id)["ingestionStatsAndErrors"]
+    assert (report["type"], report["taskId"]) == ("ingestionStatsAndErrors", task_id)
+    payload = report["payload"]
     assert isinstance(payload, dict)
     return payload
 
@@ -91,7 +91,7 @@ def test_what_a_task_published_is_reported_for_good(world: World) -> None:
     agent, task_id = _reading(world)
     _publishes(world, agent, task_id)
 
-    found = _reports(world, task_id)
+    reports = _reports(world, task_id)
 
     payload = _payload(world, task_id)
     assert payload == {
@@ -115,13 +115,13 @@ def test_what_a_task_published_is_reported_for_good(world: World) -> None:
     events = payload["unparseableEvents"]
     assert isinstance(events, dict)
     assert len(events["buildSegments"]) == 2
-    assert found["taskContext"] == {
+    assert reports["taskContext"] == {
         "type": "taskContext",
         "taskId": task_id,
         "payload": {"checkpoints": '{"0":{"0":0}}'},
     }
     _steps_down(world.leadership)
-    assert _reports(world, task_id) == found
+    assert _reports(world, task_id) == reports
 
 
 def test_partitions_of_a_pattern_have_one_name_in_the_report_and_in_the_payload(

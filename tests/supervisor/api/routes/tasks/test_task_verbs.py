@@ -182,17 +182,17 @@ def test_short_statuses_leave_unknown_ids_out(world: World) -> None:
     (agent, ended), (_, runs) = task_ids(agents)
     world.post(f"{TASKS}/task/{ended}/shutdown")
 
-    found = world.post(f"{TASKS}/taskStatus", [ended, runs, "no-such"]).json()
+    statuses = world.post(f"{TASKS}/taskStatus", [ended, runs, "no-such"]).json()
 
-    assert found.keys() == {ended, runs}
-    assert found[ended] == {
+    assert statuses.keys() == {ended, runs}
+    assert statuses[ended] == {
         "id": ended,
         "status": "FAILED",
-        "duration": found[ended]["duration"],
+        "duration": statuses[ended]["duration"],
         "errorMsg": WHY,
         "location": {"host": f"{agent.id}.example", "port": 8091, "tlsPort": -1},
     }
-    assert (found[runs]["status"], found[runs]["duration"]) == ("RUNNING", -1)
+    assert (statuses[runs]["status"], statuses[runs]["duration"]) == ("RUNNING", -1)
 
 
 @pytest.mark.parametrize("body", [[], {}, [1], "x"])
@@ -213,14 +213,14 @@ def test_segments_of_a_task_are_listed_by_their_table(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "told"),
+    ("path", "detail"),
     [("task", "index_kafka with start and end offsets"), ("action", "Druid's own protocol")],
 )
-def test_what_is_not_offered_says_what_to_do(world: World, path: str, told: str) -> None:
+def test_what_is_not_offered_says_what_to_do(world: World, path: str, detail: str) -> None:
     answer = world.post(f"{TASKS}/{path}", {"type": "index_parallel"})
 
     assert (answer.status_code, answer.json()["type"]) == (400, "/problems/not-offered")
-    assert told in answer.json()["detail"]
+    assert detail in answer.json()["detail"]
 
 
 def test_nothing_is_pending_and_nothing_is_locked(world: World) -> None:

@@ -101,10 +101,10 @@ def test_lists_are_narrowed_by_state_table_type_and_number(world: World) -> None
 
 @pytest.mark.parametrize("query", ["state=unknown", "max=0", "max=x"])
 def test_a_bad_filter_is_a_400(world: World, query: str) -> None:
-    found = world.get_object(f"{TASKS}/tasks?{query}", 400)
+    problem = world.get_object(f"{TASKS}/tasks?{query}", 400)
 
-    assert found["type"] == "/problems/invalid-request"
-    assert "/query/" in str(found["error"])
+    assert problem["type"] == "/problems/invalid-request"
+    assert "/query/" in str(problem["error"])
 
 
 def test_a_tasks_payload_has_its_offsets_and_not_its_token(world: World) -> None:
@@ -113,13 +113,13 @@ def test_a_tasks_payload_has_its_offsets_and_not_its_token(world: World) -> None
 
     answer = world.client.get(f"{TASKS}/task/{task_id}")
 
-    found = answer.json()
-    assert found["task"] == task_id
-    io_config = found["payload"]["ioConfig"]
+    document = answer.json()
+    assert document["task"] == task_id
+    io_config = document["payload"]["ioConfig"]
     assert io_config["startSequenceNumbers"]["partitionSequenceNumberMap"] == {"0": 0}
     assert io_config["endSequenceNumbers"]["partitionOffsetMap"] == {"0": 2**63 - 1}
     assert task_id.startswith(io_config["baseSequenceName"])
-    assert found["payload"]["dataSchema"]["dataSource"] == TOPIC
+    assert document["payload"]["dataSchema"]["dataSource"] == TOPIC
     assert agent.held[task_id].wanted.token not in answer.text
 
 

@@ -11,12 +11,12 @@ W1, W2 = "w1.example:8091", "w2.example:8091"
 
 
 def _rows(world: World) -> dict[object, dict[str, object]]:
-    found = {}
+    by_id = {}
     for row in world.get_rows(f"{TASKS}/workers"):
         worker = row["worker"]
         assert isinstance(worker, dict)
-        found[worker["id"]] = row
-    return found
+        by_id[worker["id"]] = row
+    return by_id
 
 
 @pytest.mark.parametrize("name", [W1, "w1"])
@@ -107,18 +107,18 @@ def test_a_worker_hears_that_it_is_taken_out(world: World) -> None:
     before = agent.known
     world.post(f"{TASKS}/worker/w1/disable")
 
-    told = agent.post(agent.request()).json()
+    response = agent.post(agent.request()).json()
 
-    assert told["disabled"] is True
-    assert told["revision"] != before
+    assert response["disabled"] is True
+    assert response["revision"] != before
 
 
 def test_how_workers_are_chosen_is_shown_and_not_changed(world: World) -> None:
-    found = world.get_object(f"{TASKS}/worker")
+    config = world.get_object(f"{TASKS}/worker")
     answer = world.post(f"{TASKS}/worker", {"type": "default"})
 
     strategy = {"type": "equalDistribution"}
-    assert found == {"type": "default", "selectStrategy": strategy, "autoScaler": None}
+    assert config == {"type": "default", "selectStrategy": strategy, "autoScaler": None}
     assert (answer.status_code, answer.json()["type"]) == (400, "/problems/not-offered")
     assert world.get(f"{TASKS}/worker/history") == []
 

@@ -47,8 +47,8 @@ def test_a_long_poll_is_answered_at_once_when_its_tasks_change(world: World) -> 
         world.post(SUPERVISORS, spec_document(replicas=1))
         answer = waiting.result(timeout=15)
 
-    told = SyncResponse.from_json(answer.content)
-    assert [task.supervisor_id for task in told.tasks] == [TOPIC]
+    response = SyncResponse.from_json(answer.content)
+    assert [task.supervisor_id for task in response.tasks] == [TOPIC]
     assert not world.changed._waiting
 
 
@@ -197,8 +197,8 @@ def test_another_overlord_sends_writes_to_the_leader_and_workers_hear_who_leads(
         assert moved.headers["location"] == f"{leader}{path}"
         assert moved.json()["type"] == "/problems/not-the-leader"
         assert moved.json()["leader"] == leader
-    told = agent.post(agent.request())
-    assert (told.status_code, told.json()["leader"]) == (503, leader)
+    response = agent.post(agent.request())
+    assert (response.status_code, response.json()["leader"]) == (503, leader)
     assert follower.get(SUPERVISORS) == []
 
 
