@@ -194,7 +194,7 @@ class World:
         self.streams.create(TOPIC, partitions)
         self.ends = {TopicPartition(TOPIC, number): 0 for number in range(partitions)}
         self.hands = Hands({name: Hand(name) for name in ("w1", "w2")})
-        self.made: list[Pass] = []
+        self.passes: list[Pass] = []
         """Passes that went through and had something to do."""
         self.leadership = self._elected()
         with store.leading(self.leadership.term()) as tx:
@@ -278,11 +278,11 @@ class World:
 
     def one_pass(self) -> Pass:
         """Make one pass."""
-        made = make_pass(self.id, self.shell, self.leadership.term())
-        assert made is not None
-        if made.decided.actions:
-            self.made.append(made)
-        return made
+        latest = make_pass(self.id, self.shell, self.leadership.term())
+        assert latest is not None
+        if latest.decided.actions:
+            self.passes.append(latest)
+        return latest
 
     def settle(self) -> None:
         """Make passes until one has nothing to do."""

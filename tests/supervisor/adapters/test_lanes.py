@@ -43,10 +43,10 @@ class Story:
 
 @pytest.fixture
 def story() -> Iterator[Story]:
-    told = Story()
-    yield told
-    told.gate.set()
-    told.lanes.stop()
+    story = Story()
+    yield story
+    story.gate.set()
+    story.lanes.stop()
 
 
 def test_a_silent_lane_holds_one_thread_and_others_go_on(story: Story) -> None:

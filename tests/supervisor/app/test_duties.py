@@ -45,10 +45,10 @@ def test_every_queue_has_its_consumer_and_its_delay(settings: Settings, database
 def test_every_duty_and_handler_of_a_module_is_in_the_table() -> None:
     duties: set[str] = set()
     handlers: list[QueueHandler] = []
-    for found in pkgutil.iter_modules(supervisor.chores.__path__, "supervisor.chores."):
-        if found.name == "supervisor.chores.table":
+    for module in pkgutil.iter_modules(supervisor.chores.__path__, "supervisor.chores."):
+        if module.name == "supervisor.chores.table":
             continue
-        for value in vars(import_module(found.name)).values():
+        for value in vars(import_module(module.name)).values():
             rows = value if isinstance(value, tuple) else (value,)
             duties |= {row.name for row in rows if isinstance(row, Duty)}
             handlers += [row for row in rows if isinstance(row, QueueHandler)]

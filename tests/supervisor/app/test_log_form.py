@@ -35,10 +35,15 @@ def test_each_event_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
 
     [line] = capsys.readouterr().err.splitlines()
 
-    found = json.loads(line)
-    told = {"event": "a pass failed", "level": "info", "supervisor": "clicks", "error": 'a "b"\nc'}
-    assert told.items() <= found.items()
-    assert found["timestamp"].endswith("Z")
+    logged = json.loads(line)
+    expected = {
+        "event": "a pass failed",
+        "level": "info",
+        "supervisor": "clicks",
+        "error": 'a "b"\nc',
+    }
+    assert expected.items() <= logged.items()
+    assert logged["timestamp"].endswith("Z")
 
 
 def test_a_trace_is_a_field_and_not_lines_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
@@ -58,8 +63,8 @@ def test_what_a_library_says_has_the_same_form(capsys: pytest.CaptureFixture[str
 
     [line] = capsys.readouterr().err.splitlines()
 
-    told = {"event": "1 of 2", "level": "warning", "logger": "a.library", "task": "t1"}
-    assert (told | {"worker": "w1"}).items() <= json.loads(line).items()
+    expected = {"event": "1 of 2", "level": "warning", "logger": "a.library", "task": "t1"}
+    assert (expected | {"worker": "w1"}).items() <= json.loads(line).items()
 
 
 def test_every_line_of_a_worker_names_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -76,11 +81,11 @@ def test_people_are_told_in_text(capsys: pytest.CaptureFixture[str]) -> None:
     configure_logging(form="console")
     structlog.get_logger().info("one", supervisor="clicks")
 
-    told = capsys.readouterr().err
+    output = capsys.readouterr().err
 
-    assert "one" in told
-    assert "supervisor=clicks" in told
-    assert not told.startswith("{")
+    assert "one" in output
+    assert "supervisor=clicks" in output
+    assert not output.startswith("{")
 
 
 def test_what_is_no_terminal_is_told_as_a_program(capsys: pytest.CaptureFixture[str]) -> None:

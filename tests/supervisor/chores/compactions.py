@@ -36,7 +36,7 @@ COLUMNS = (Column(name="name", type="string"),)
 
 
 @dataclass
-class Told:
+class Assignment:
     """What one worker was told to compact, and as which incarnation it does."""
 
     order: DesiredCompaction
@@ -87,18 +87,18 @@ class Dock(Harbour):
 
     # -- the workers -------------------------------------------------------------------------------
 
-    def told(self) -> list[Told]:
+    def assignments(self) -> list[Assignment]:
         """What the workers are told to compact now."""
-        found = []
+        assignments = []
         for name, hand in self.hands.all.items():
             with self.store.reading() as tx:
                 answer = desired_state(tx, name, self.leadership.term(), PlanLimits().pause_lease)
-            found += [Told(order, hand.incarnation) for order in answer.compactions]
-        return found
+            assignments += [Assignment(order, hand.incarnation) for order in answer.compactions]
+        return assignments
 
-    def write_file(self, told: Told) -> CompactedFile:
+    def write_file(self, assignment: Assignment) -> CompactedFile:
         """Do what is asked for: put the rows of all inputs into one file."""
-        order = told.order
+        order = assignment.order
         tables = [pq.read_table(self.root / each.file.path) for each in order.inputs]
         path = f"{order.data_source}/data/{order.compaction_id}/segment-00000.parquet"
         place = self.root / path
@@ -117,26 +117,30 @@ class Dock(Harbour):
             spans=merged(span for each in files for span in each.spans),
         )
         return CompactedFile(
-            compaction_id=order.compaction_id, incarnation=told.incarnation, file=file
+            compaction_id=order.compaction_id, incarnation=assignment.incarnation, file=file
         )
 
-    def offer(self, told: Told, file: CompactedFile) -> PublishAnswer:
+    def offer(self, assignment: Assignment, file: CompactedFile) -> PublishAnswer:
         """Ask to publish."""
-        return self.swapping.publish(told.order.compaction_id, told.order.token, file)
+        return self.swapping.publish(assignment.order.compaction_id, assignment.order.token, file)
 
     def work(self) -> list[PublishAnswer]:
         """Let every worker do what it is told, once."""
-        return [self.offer(told, self.write_file(told)) for told in self.told()]
+        return [
+            self.offer(assignment, self.write_file(assignment)) for assignment in self.assignments()
+        ]
 
-    def fail(self, told: Told, worker_id: str) -> None:
+    def fail(self, assignment: Assignment, worker_id: str) -> None:
         """Let a worker say that it cannot."""
         report = CompactionReport(
-            compaction_id=told.order.compaction_id, failure=FailureCode.READ_FAILED, detail="no"
+            compaction_id=assignment.order.compaction_id,
+            failure=FailureCode.READ_FAILED,
+            detail="no",
         )
         self.swapping.heard(
             SyncRequest(
                 worker_id=worker_id,
-                incarnation=told.incarnation,
+                incarnation=assignment.incarnation,
                 sequence=1,
                 url="http://w",
                 slots=1,
@@ -152,10 +156,10 @@ class Dock(Harbour):
 @pytest.fixture
 def dock(store: Store, tmp_path: Path) -> Dock:
     """A table of three published files."""
-    made = Dock(store, tmp_path / "warehouse")
+    dock = Dock(store, tmp_path / "warehouse")
     for _ in range(3):
-        made.publish_range()
-    return made
+        dock.publish_range()
+    return dock
 
 
 def outcomes(dock: Dock) -> list[PublishOutcome]:

@@ -78,11 +78,11 @@ class Tables:
             number = 1 if newest is None else newest.ordinal + 1
             generation, task = f"{supervisor_id}:{number}", f"task-{supervisor_id}-{number}"
             start, end = {P0: 10 * (number - 1)}, {P0: 10 * number}
-            made = [
+            segments = [
                 _segment(path or f"{TABLE}/data/{task}/{{number}}.parquet", number=n, ago=ago)
                 for n in range(files)
             ]
-            made = [
+            segments = [
                 replace(
                     each,
                     id=f"{task}/{n}",
@@ -91,7 +91,7 @@ class Tables:
                     generation_id=generation,
                     task_id=task,
                 )
-                for n, each in enumerate(made)
+                for n, each in enumerate(segments)
             ]
             tx.generations.open(supervisor_id, TABLE, opening(generation, number, start), NOON)
             tx.tasks.start(replace(attempt(task, generation), supervisor_id=supervisor_id))
@@ -99,13 +99,13 @@ class Tables:
             tx.generations.fix_end(end_at(generation, 1, end), NOON)
             tx.offsets.initialise(supervisor_id, TOPIC_ID, start)
             tx.offsets.advance(supervisor_id, start, end, {"topic": TOPIC_ID})
-            told = replace(publication(generation, task), start=start, end=end, rows=10 * files)
-            tx.segments.add(replace(told, supervisor_id=supervisor_id), made)
+            row = replace(publication(generation, task), start=start, end=end, rows=10 * files)
+            tx.segments.add(replace(row, supervisor_id=supervisor_id), segments)
             tx.generations.close(generation, GenerationState.PUBLISHED, NOON)
             tx.tasks.end(task, TaskStatus.SUCCESS, "published", NOON)
-        for each in made:
+        for each in segments:
             self.warehouse.write(each.file.path)
-        return made
+        return segments
 
     def give_up(self, supervisor_id: str = CLICKS, *, settled: bool = True) -> str:
         """A range that ends without a publication, with one task; return the task's id."""

@@ -40,17 +40,17 @@ def test_three_files_become_one_with_every_row_once(dock: Dock) -> None:
     assert dock.all_rows() == before
     [ended] = dock.compactions()
     assert (ended.status, ended.detail) == (TaskStatus.SUCCESS, "3 files became one of 18 rows")
-    assert dock.told() == []
+    assert dock.assignments() == []
 
 
 def test_readers_see_the_old_files_until_the_very_moment_of_the_swap(dock: Dock) -> None:
     before = dock.published()
     dock.compact()
-    [told] = dock.told()
-    file = dock.write_file(told)
+    [assignment] = dock.assignments()
+    file = dock.write_file(assignment)
     assert dock.published() == before
 
-    dock.offer(told, file)
+    dock.offer(assignment, file)
 
     assert len(dock.published()) == 1
 
@@ -60,24 +60,24 @@ def test_the_new_file_is_to_be_written_as_the_newest_spec_asks(dock: Dock) -> No
     index = IndexSpec(dimension_compression="none", dictionary_encoding=False)
     asking = spec().model_copy(update={"tuning_config": TuningConfig(index_spec=index)})
     dock.compact()
-    [before] = dock.told()
+    [before] = dock.assignments()
 
     orders = []
     for version in (asking, None):
         with dock.store.leading(dock.leadership.term()) as tx:
             tx.specs.append(TOPIC, version, dock.clock.now(), "me")
-        orders += dock.told()
+        orders += dock.assignments()
 
     plain = FileFormat(compressed=False, dictionary=False)
     assert before.order.files == FileFormat()
-    assert [told.order.files for told in orders] == [plain, plain]
+    assert [assignment.order.files for assignment in orders] == [plain, plain]
 
 
 def test_a_repeated_request_hears_the_same_and_changes_nothing(dock: Dock) -> None:
     dock.compact()
-    [told] = dock.told()
-    file = dock.write_file(told)
-    answers = [dock.offer(told, file) for _ in range(3)]
+    [assignment] = dock.assignments()
+    file = dock.write_file(assignment)
+    answers = [dock.offer(assignment, file) for _ in range(3)]
 
     assert [answer.outcome for answer in answers] == [COMMITTED] * 3
     assert len(dock.published()) == 1
@@ -86,12 +86,12 @@ def test_a_repeated_request_hears_the_same_and_changes_nothing(dock: Dock) -> No
 
 def test_files_that_are_published_meanwhile_stay_beside_it(dock: Dock) -> None:
     dock.compact()
-    [told] = dock.told()
-    file = dock.write_file(told)
+    [assignment] = dock.assignments()
+    file = dock.write_file(assignment)
     newer = dock.publish_range()
     before = dock.all_rows()
 
-    dock.offer(told, file)
+    dock.offer(assignment, file)
 
     assert newer in dock.published()
     assert (len(dock.published()), dock.all_rows()) == (2, before)
@@ -112,14 +112,14 @@ def test_what_was_compacted_is_compacted_again(dock: Dock) -> None:
 
 def test_an_input_that_was_taken_out_ends_it_and_nothing_changes(dock: Dock) -> None:
     dock.compact()
-    [told] = dock.told()
-    file = dock.write_file(told)
+    [assignment] = dock.assignments()
+    file = dock.write_file(assignment)
     gone = next(iter(dock.published()))
     dock.mark(gone, used=False)
     before = dock.published()
 
-    assert dock.told() == [], "a worker is told to stop"
-    assert dock.offer(told, file).outcome is SUPERSEDED
+    assert dock.assignments() == [], "a worker is told to stop"
+    assert dock.offer(assignment, file).outcome is SUPERSEDED
 
     assert dock.published() == before
     [ended] = dock.compactions()
@@ -197,37 +197,37 @@ def test_exports_follow_and_each_version_has_every_row_once(
 def test_a_crash_around_the_swap_is_healed_by_asking_again(dock: Dock, moment: str) -> None:
     before = dock.all_rows()
     dock.compact()
-    [told] = dock.told()
-    file = dock.write_file(told)
+    [assignment] = dock.assignments()
+    file = dock.write_file(assignment)
     at = dock.store.before if moment == "before" else dock.store.after
     at.add(dock.store.calls)
     with pytest.raises(Crash):
-        dock.offer(told, file)
+        dock.offer(assignment, file)
     dock.take_over()
 
-    assert dock.offer(told, file).outcome is COMMITTED
+    assert dock.offer(assignment, file).outcome is COMMITTED
 
     assert (len(dock.published()), dock.all_rows()) == (1, before)
 
 
 def test_the_next_leader_goes_on_with_what_waits_and_runs(dock: Dock) -> None:
     dock.compact()
-    [told] = dock.told()
+    [assignment] = dock.assignments()
     dock.take_over()
 
-    assert dock.told() == [told]
+    assert dock.assignments() == [assignment]
     assert outcomes(dock) == [COMMITTED]
 
 
 def test_a_worker_that_starts_anew_loses_it_and_another_attempt_begins(dock: Dock) -> None:
     before = dock.all_rows()
     [first] = dock.compact()
-    [told] = dock.told()
-    file = dock.write_file(told)
+    [assignment] = dock.assignments()
+    file = dock.write_file(assignment)
     owner = next(n for n, hand in dock.hands.all.items() if _has(dock, n))
     dock.hands.all[owner].incarnation += 1
     dock.compacting.run_once()
-    assert dock.offer(told, file).outcome is SUPERSEDED, "it writes on, for nothing"
+    assert dock.offer(assignment, file).outcome is SUPERSEDED, "it writes on, for nothing"
 
     [second] = dock.compact()
     assert second.id != first.id, "no two attempts share a folder"
@@ -292,7 +292,7 @@ def test_how_long_one_runs_is_told_by_no_other_leaders_clock(dock: Dock) -> None
 def test_a_damaged_queue_makes_no_worker_silent(dock: Dock) -> None:
     """Goal: P24: what waits in it waits, and all else goes on: syncs, and other compactions."""
     dock.compact()
-    [told] = dock.told()
+    [assignment] = dock.assignments()
     worker = dock.compactions()[0].worker_id
     queue = task_output_of(TOPIC)
     with dock.store.leading(dock.leadership.term()) as tx:
@@ -300,7 +300,7 @@ def test_a_damaged_queue_makes_no_worker_silent(dock: Dock) -> None:
         assert row is not None
         tx.events.declare_dead(row, 1, "a test")
 
-    dock.fail(told, worker)
+    dock.fail(assignment, worker)
     dock.hands.all[worker].incarnation += 1
     assert dock.compacting.run_once() == 0
     assert [each.live for each in dock.compactions()] == [True]
@@ -314,12 +314,12 @@ def test_a_damaged_queue_makes_no_worker_silent(dock: Dock) -> None:
 
 def test_a_worker_that_cannot_is_believed_only_about_its_own(dock: Dock) -> None:
     dock.compact()
-    [told] = dock.told()
-    dock.fail(told, "somebody")
-    dock.fail(replace(told, incarnation=7), "w1")
+    [assignment] = dock.assignments()
+    dock.fail(assignment, "somebody")
+    dock.fail(replace(assignment, incarnation=7), "w1")
     assert [each.live for each in dock.compactions()] == [True]
 
-    dock.fail(told, dock.compactions()[0].worker_id)
+    dock.fail(assignment, dock.compactions()[0].worker_id)
 
     [ended] = dock.compactions()
     assert (ended.live, ended.blamed, ended.detail) == (False, True, "READ_FAILED: no")

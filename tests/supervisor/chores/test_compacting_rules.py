@@ -31,23 +31,23 @@ COMMITTED, SUPERSEDED = PublishOutcome.COMMITTED, PublishOutcome.SUPERSEDED
 
 def test_only_the_worker_that_was_told_may_publish(dock: Dock) -> None:
     dock.compact()
-    [told] = dock.told()
-    file = dock.write_file(told)
-    stranger = replace(told, order=told.order.model_copy(update={"token": "another"}))
+    [assignment] = dock.assignments()
+    file = dock.write_file(assignment)
+    stranger = replace(assignment, order=assignment.order.model_copy(update={"token": "another"}))
     with pytest.raises(NotAllowed, match="token"):
         dock.offer(stranger, file)
     with pytest.raises(NotAllowed, match="fenced"):
-        dock.offer(told, file.model_copy(update={"incarnation": 9}))
+        dock.offer(assignment, file.model_copy(update={"incarnation": 9}))
     with pytest.raises(NotAllowed, match="names"):
-        dock.offer(told, file.model_copy(update={"compaction_id": "compact_x"}))
+        dock.offer(assignment, file.model_copy(update={"compaction_id": "compact_x"}))
     with pytest.raises(CompactionNotFound):
-        dock.swapping.publish("compact_x", told.order.token, file)
+        dock.swapping.publish("compact_x", assignment.order.token, file)
 
     assert len(dock.published()) == 3
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"rows": 17}, "17 rows"),
         ({"spans": ()}, "its inputs have"),
@@ -58,19 +58,19 @@ def test_only_the_worker_that_was_told_may_publish(dock: Dock) -> None:
     ],
 )
 def test_a_file_that_is_not_what_its_inputs_are_is_refused(
-    dock: Dock, change: dict[str, object], told: str
+    dock: Dock, change: dict[str, object], message: str
 ) -> None:
     dock.compact()
-    [order] = dock.told()
-    asked = dock.write_file(order)
-    wrong = asked.model_copy(update={"file": asked.file.model_copy(update=change)})
+    [order] = dock.assignments()
+    compacted = dock.write_file(order)
+    wrong = compacted.model_copy(update={"file": compacted.file.model_copy(update=change)})
 
-    with pytest.raises(UnusableFiles, match=told):
+    with pytest.raises(UnusableFiles, match=message):
         dock.offer(order, wrong)
 
     [ended] = dock.compactions()
     assert (ended.live, ended.blamed) == (False, True), "its worker is not to offer it for ever"
-    assert dock.offer(order, asked).outcome is SUPERSEDED
+    assert dock.offer(order, compacted).outcome is SUPERSEDED
     assert len(dock.published()) == 3
 
 
@@ -107,17 +107,17 @@ def test_a_rule_gives_up_what_fails_again_and_again_but_people_may_ask(dock: Doc
     dock.compacting.set_rule(TOPIC, TARGET, timedelta(0), "me")
     for _ in range(3):
         assert dock.compacting.run_once() == 1
-        [told] = dock.told()
-        dock.fail(told, dock.compactions()[-1].worker_id)
+        [assignment] = dock.assignments()
+        dock.fail(assignment, dock.compactions()[-1].worker_id)
 
     assert dock.compacting.run_once() == 0
     assert len(dock.compact()) == 1
 
 
 def test_an_interval_narrows_it(dock: Dock) -> None:
-    asked = dock.compacting.compact
-    assert asked(TOPIC, TARGET, "me", Interval(NOON + HOUR, NOON + 2 * HOUR)) == []
-    assert len(asked(TOPIC, TARGET, "me", Interval(NOON, NOON + HOUR))) == 1
+    compact = dock.compacting.compact
+    assert compact(TOPIC, TARGET, "me", Interval(NOON + HOUR, NOON + 2 * HOUR)) == []
+    assert len(compact(TOPIC, TARGET, "me", Interval(NOON, NOON + HOUR))) == 1
 
 
 def test_each_worker_does_one_at_a_time_and_the_rest_waits(store: Store, tmp_path: Path) -> None:
@@ -129,9 +129,9 @@ def test_each_worker_does_one_at_a_time_and_the_rest_waits(store: Store, tmp_pat
     dock.compact(replace(TARGET, rows=13))  # six rows a file: two files each
 
     assert len(dock.compactions()) == 4
-    assert len(dock.told()) == 2
+    assert len(dock.assignments()) == 2
     assert outcomes(dock) == [COMMITTED] * 2
-    assert len(dock.told()) == 2, "whoever has ended one is given the next at once"
+    assert len(dock.assignments()) == 2, "whoever has ended one is given the next at once"
     assert outcomes(dock) == [COMMITTED] * 2
     assert (len(dock.published()), dock.all_rows()) == (4, before)
 
@@ -141,10 +141,10 @@ def test_who_stops_or_is_silent_gets_nothing(dock: Dock) -> None:
         hand.liveness = Liveness.UNKNOWN
     dock.compact()
 
-    assert dock.told() == []
+    assert dock.assignments() == []
     dock.hands.all["w2"].liveness = Liveness.ALIVE
     dock.compacting.run_once()
-    assert len(dock.told()) == 1
+    assert len(dock.assignments()) == 1
 
 
 def test_what_waits_is_ended_when_an_input_is_gone(dock: Dock) -> None:
@@ -156,7 +156,7 @@ def test_what_waits_is_ended_when_an_input_is_gone(dock: Dock) -> None:
     dock.compacting.run_once()
 
     [ended] = dock.compactions()
-    assert (ended.live, dock.told()) == (False, [])
+    assert (ended.live, dock.assignments()) == (False, [])
 
 
 def test_nothing_is_begun_twice_and_what_came_since_does_not_wait_for_it(dock: Dock) -> None:
@@ -171,13 +171,13 @@ def test_nothing_is_begun_twice_and_what_came_since_does_not_wait_for_it(dock: D
 
 def test_one_that_is_cancelled_changes_nothing_any_more(dock: Dock) -> None:
     [row] = dock.compact()
-    [told] = dock.told()
-    file = dock.write_file(told)
+    [assignment] = dock.assignments()
+    file = dock.write_file(assignment)
 
     assert dock.compacting.cancel(row.id, "me").detail == "given up by me"
 
-    assert dock.told() == []
-    assert dock.offer(told, file).outcome is SUPERSEDED
+    assert dock.assignments() == []
+    assert dock.offer(assignment, file).outcome is SUPERSEDED
     assert len(dock.published()) == 3
     assert dock.compacting.cancel(row.id, "you").detail == "given up by me"
 

@@ -61,10 +61,10 @@ class Compacting(DiskYard):
 
     def file(self, name: str = "part.parquet") -> Path:
         """Let the compaction write a file."""
-        made = self.root / FOLDER / name
-        made.parent.mkdir(parents=True, exist_ok=True)
-        made.write_text(name)
-        return made
+        path = self.root / FOLDER / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+        return path
 
     def row(self) -> Compaction:
         with self.world.store.reading() as tx:
@@ -83,9 +83,9 @@ class Compacting(DiskYard):
             [segment] = tx.segments.of_task(replica.wanted.task_id)
             path = str(file.relative_to(self.root))
             named = segment.file.model_copy(update={"path": path})
-            made = replace(segment, id=f"{ID}/0", compaction_id=ID, file=named)
-            tx.segments.replace([segment.id], made, NOON)
-        return made
+            compacted = replace(segment, id=f"{ID}/0", compaction_id=ID, file=named)
+            tx.segments.replace([segment.id], compacted, NOON)
+        return compacted
 
 
 @pytest.fixture
@@ -190,12 +190,12 @@ def test_a_compacted_file_that_is_condemned_is_left_to_the_queue_of_segment_file
     """Goal: an export that stands still may name it, and the queue of its files waits for that."""
     yard.begins()
     kept, left = yard.file(), yard.file("half/left.parquet")
-    made = yard.publishes(kept)
+    compacted = yard.publishes(kept)
     yard.ended(TaskStatus.SUCCESS)
     yard.stopped()
     with yard.world.store.leading(yard.world.leadership.term()) as tx:
-        tx.segments.mark_unused([made.id], NOON)
-        assert tx.segments.condemn(made.id, NOON, NOON)
+        tx.segments.mark_unused([compacted.id], NOON)
+        assert tx.segments.condemn(compacted.id, NOON, NOON)
 
     yard.waits().waits().waits()
 

@@ -86,9 +86,9 @@ def test_every_mark_is_audited_with_what_it_took(tables: Tables) -> None:
     mark_unused(tables)
     mark_used(tables)
 
-    told = [(e.actor, e.action, e.subject, e.detail["segments"]) for e in tables.audit()]
+    entries = [(e.actor, e.action, e.subject, e.detail["segments"]) for e in tables.audit()]
 
-    assert told == [("me", "mark-unused", TABLE, "2"), ("me", "mark-used", TABLE, "2")]
+    assert entries == [("me", "mark-unused", TABLE, "2"), ("me", "mark-used", TABLE, "2")]
     assert tables.audit()[0].detail["rows"] == "20"
 
 

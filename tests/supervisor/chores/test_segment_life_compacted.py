@@ -29,7 +29,7 @@ def compact(tables: Tables, *inputs: Segment) -> Segment:
     newest, now = inputs[-1], tables.clock.now()
     path = f"{TABLE}/data/{name}/part-0.parquet"
     file = newest.file.model_copy(update={"path": path, "rows": 10 * len(inputs)})
-    made = replace(newest, id=f"{name}/0", compaction_id=name, file=file)
+    compacted = replace(newest, id=f"{name}/0", compaction_id=name, file=file)
     shares = tuple(Share(each.generation_id, 10, each.file.spans) for each in inputs)
     with tables.store.leading(tables.term) as tx:
         ids = tuple(each.id for each in inputs)
@@ -37,30 +37,30 @@ def compact(tables: Tables, *inputs: Segment) -> Segment:
         row = Compaction(name, TABLE, CLICKS, within, ids, (), shares, "a story", now)
         tx.compactions.add(row)
         queue = QueueName(container_of(CLICKS), SEGMENTS)
-        for each in tx.segments.replace(ids, made, now):
+        for each in tx.segments.replace(ids, compacted, now):
             event = QueuedEvent(UNUSED, each.id, {"unusedAt": now.isoformat()})
             tx.events.add(queue, event, tables.segments.config, now)
     tables.warehouse.write(path)
-    return made
+    return compacted
 
 
 def test_the_files_that_were_replaced_go_after_the_grace_time(tables: Tables) -> None:
     """Goal: queries that run on the old list end in peace."""
     first, second = [*tables.publish(), *tables.publish()]
-    made = compact(tables, first, second)
+    compacted = compact(tables, first, second)
     tables.pass_time(GRACE - DAY)
-    assert tables.holds(first, second, made) == [True, True, True]
+    assert tables.holds(first, second, compacted) == [True, True, True]
 
     tables.pass_time(2 * DAY)
     tables.pass_time(DELAY)
 
-    assert tables.holds(first, second, made) == [False, False, True]
-    assert tables.of_table() == [made.id]
+    assert tables.holds(first, second, compacted) == [False, False, True]
+    assert tables.of_table() == [compacted.id]
 
 
 def test_nobody_puts_a_replaced_file_back(tables: Tables) -> None:
     first, second = [*tables.publish(), *tables.publish()]
-    made = compact(tables, first, second)
+    compacted = compact(tables, first, second)
     life = tables.segments
 
     assert life.mark_used(TABLE, SegmentSelection(ids=[first.id]), "me") == 0
@@ -68,18 +68,18 @@ def test_nobody_puts_a_replaced_file_back(tables: Tables) -> None:
     assert tables.of_table() == []
     assert life.mark_used(TABLE, ALL, "me") == 1
 
-    assert tables.of_table() == [made.id]
+    assert tables.of_table() == [compacted.id]
 
 
 def test_a_compacted_file_is_deleted_from_the_folder_of_its_compaction(tables: Tables) -> None:
     first, second = [*tables.publish(), *tables.publish()]
-    made = compact(tables, first, second)
+    compacted = compact(tables, first, second)
     tables.segments.mark_unused(TABLE, ALL, "me")
 
     tables.pass_time(GRACE)
     tables.pass_time(DELAY)
 
-    assert tables.holds(made) == [False]
-    assert not tables.warehouse.holds(f"{TABLE}/data/{made.written_by}")
+    assert tables.holds(compacted) == [False]
+    assert not tables.warehouse.holds(f"{TABLE}/data/{compacted.written_by}")
     with tables.store.reading() as tx:
         assert tx.events.failed(QueueName(container_of(CLICKS), "segment-files"), 10) == []

@@ -29,16 +29,16 @@ def dock(store: Store, tmp_path: Path) -> Dock:
 
 def declare(dock: Dock, *kinds: ColumnType) -> None:
     """Store a spec that declares `x` of this type, or leaves it to discovery."""
-    asked = spec(task_count=1)
+    wanted = spec(task_count=1)
     dimensions = DimensionsSpec(
         dimensions=tuple(Dimension(name="x", type=kind) for kind in kinds),
         include_all_dimensions=True,
         use_schema_discovery=True,
     )
-    schema = asked.data_schema.model_copy(
+    schema = wanted.data_schema.model_copy(
         update={"dimensions_spec": dimensions, "exports": (DELTA, ICEBERG)}
     )
-    dock.set_spec(asked.model_copy(update={"data_schema": schema}))
+    dock.set_spec(wanted.model_copy(update={"data_schema": schema}))
     with dock.store.leading(dock.leadership.term()) as tx:
         follow(tx, TOPIC, dock.clock.now())
 
@@ -108,5 +108,5 @@ def test_a_compaction_writes_texts_and_numbers_of_a_declared_column_as_texts(doc
 
     dock.compact(TARGET)
 
-    [told] = dock.told()
-    assert {c.name: c.type for c in told.order.columns}["x"] == "string"
+    [assignment] = dock.assignments()
+    assert {c.name: c.type for c in assignment.order.columns}["x"] == "string"

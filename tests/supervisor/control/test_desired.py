@@ -15,13 +15,13 @@ from tests.supervisor.world import World
 LEASE = timedelta(seconds=60)
 
 
-def told(world: World, worker: str = "w1", term: int | None = None) -> SyncResponse:
+def desired(world: World, worker: str = "w1", term: int | None = None) -> SyncResponse:
     with world.store.reading() as tx:
         return desired_state(tx, worker, world.leadership.term() if term is None else term, LEASE)
 
 
 def only(world: World, worker: str = "w1") -> DesiredTask:
-    [task] = told(world, worker).tasks
+    [task] = desired(world, worker).tasks
     return task
 
 
@@ -54,7 +54,7 @@ def test_a_task_is_told_whole(reading: World) -> None:
 def test_each_worker_is_told_of_its_own_tasks(reading: World) -> None:
     assert only(reading, "w1").replica != only(reading, "w2").replica
     assert only(reading, "w1").token != only(reading, "w2").token
-    assert told(reading, "w3").tasks == ()
+    assert desired(reading, "w3").tasks == ()
 
 
 def test_a_pause_is_ordered_of_every_replica_with_the_same_number(reading: World) -> None:
@@ -82,7 +82,7 @@ def test_after_idle_hours_a_task_still_keeps_what_comes_now(store: Store) -> Non
         world.settle()
         world.sync()
 
-    keeps = {task.spec.not_after for name in ("w1", "w2") for task in told(world, name).tasks}
+    keeps = {task.spec.not_after for name in ("w1", "w2") for task in desired(world, name).tasks}
 
     [until] = keeps
     assert until is not None
@@ -102,7 +102,9 @@ def test_a_fixed_end_is_told_to_every_replica_also_to_one_that_starts_later(
     world.clock.advance(HOUR / 2)
     world.settle()
 
-    again = [t for name in ("w1", "w2") for t in told(world, name).tasks if t.order.end is not None]
+    again = [
+        t for name in ("w1", "w2") for t in desired(world, name).tasks if t.order.end is not None
+    ]
 
     assert [(t.generation_id, t.attempt, t.order.end) for t in again] == [(generation_id, 2, end)]
     assert again[0].start == replica.wanted.start
@@ -114,14 +116,14 @@ def test_a_task_that_has_ended_is_not_listed(reading: World) -> None:
     with reading.store.leading(reading.leadership.term()) as tx:
         tx.tasks.end(gone, TaskStatus.FAILED, "killed", NOON)
 
-    assert told(reading).tasks == ()
+    assert desired(reading).tasks == ()
 
 
 def test_a_task_of_a_generation_that_has_ended_is_not_listed(reading: World) -> None:
     with reading.store.leading(reading.leadership.term()) as tx:
         tx.generations.close(only(reading).generation_id, GenerationState.DISCARDED, NOON)
 
-    assert told(reading).tasks == ()
+    assert desired(reading).tasks == ()
 
 
 def test_its_turn_comes_with_the_last_predecessor(world: World) -> None:
@@ -138,7 +140,7 @@ def test_its_turn_comes_with_the_last_predecessor(world: World) -> None:
     early = replica.wanted.generation_id
 
     def turns() -> dict[str, bool]:
-        return {t.generation_id: t.turn for t in told(world, hand.id).tasks}
+        return {t.generation_id: t.turn for t in desired(world, hand.id).tasks}
 
     assert sorted(turns().values()) == [False, True]
     assert turns()[early]
@@ -166,8 +168,8 @@ def test_after_a_tombstone_tasks_are_still_told(reading: World) -> None:
 
 def test_a_new_leader_that_wants_the_same_wakes_nobody(reading: World) -> None:
     """Goal: the revision does not hold the term; orders do."""
-    before = told(reading)
-    after = told(reading, term=before.term + 1)
+    before = desired(reading)
+    after = desired(reading, term=before.term + 1)
 
     assert after.revision == before.revision
     assert (after.term, after.tasks[0].order.term) == (before.term + 1, before.term + 1)
@@ -175,10 +177,10 @@ def test_a_new_leader_that_wants_the_same_wakes_nobody(reading: World) -> None:
 
 def test_every_change_of_what_is_wanted_changes_the_revision(reading: World) -> None:
     """Goal: a long poll is answered at once."""
-    seen = [told(reading).revision]
+    seen = [desired(reading).revision]
 
     def changed() -> None:
-        seen.append(told(reading).revision)
+        seen.append(desired(reading).revision)
         assert len(set(seen)) == len(seen)
 
     reading.clock.advance(HOUR)

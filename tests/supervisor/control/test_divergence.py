@@ -23,31 +23,32 @@ class Comparing:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.said: dict[str, TaskReport] = {}
+        self.reports: dict[str, TaskReport] = {}
         self.publishing = replace(
-            world.publishing, endings=TaskEnder(ENDINGS.config, lambda _, task: self.said.get(task))
+            world.publishing,
+            endings=TaskEnder(ENDINGS.config, lambda _, task: self.reports.get(task)),
         )
 
     def says(self, replica: Replica, digest: str | None, counters: Counters = READ) -> None:
         """Let the overlord hear that a replica has read to the end."""
         assert replica.wanted.order.end is not None
-        told = {"digest": digest, "counters": counters, "position": replica.wanted.order.end}
-        self.said[replica.wanted.task_id] = replica.report().model_copy(update=told)
+        reported = {"digest": digest, "counters": counters, "position": replica.wanted.order.end}
+        self.reports[replica.wanted.task_id] = replica.report().model_copy(update=reported)
 
     def publish(
         self, hand: Hand, replica: Replica, digest: str | None, counters: Counters = READ
     ) -> PublishAnswer:
-        told = {"digest": digest, "counters": counters}
-        request = publish_request(replica.wanted, hand.incarnation).model_copy(update=told)
+        reported = {"digest": digest, "counters": counters}
+        request = publish_request(replica.wanted, hand.incarnation).model_copy(update=reported)
         return self.publishing.publish(request.task_id, replica.wanted.token, request)
 
     def found(self) -> tuple[Publication, list[LifecycleEvent], list[AuditEntry]]:
         """The one publication, the events about differences, the alerts."""
         with self.world.store.reading() as tx:
             [publication] = tx.segments.publications(TOPIC)
-            told = [one.happening for one in tx.happenings.before(None, 99)]
+            events = [one.happening for one in tx.happenings.before(None, 99)]
             alerts = [entry for entry in tx.audit.recent(99) if entry.action == "alert"]
-        return publication, [h for h in told if h.kind is EventKind.REPLICAS_DIVERGED], alerts
+        return publication, [h for h in events if h.kind is EventKind.REPLICAS_DIVERGED], alerts
 
     def counted(self) -> dict[str, float]:
         """Finding -> replicas, as scrapers see it; those that are zero are left out."""
@@ -118,7 +119,7 @@ def test_a_replica_that_comes_late_is_compared_as_well(comparing: Comparing) -> 
 def test_what_is_not_known_is_no_difference(comparing: Comparing) -> None:
     """Goal: old workers, and those that still read, alarm nobody."""
     (hand, winner), (other, sibling) = comparing.world.ready_to_publish()
-    comparing.said[sibling.wanted.task_id] = sibling.report().model_copy(
+    comparing.reports[sibling.wanted.task_id] = sibling.report().model_copy(
         update={"digest": BAD, "position": sibling.wanted.start}
     )
 

@@ -13,7 +13,7 @@ from supervisor.core.queue.events import QueueConfig, decode
 from supervisor.core.values.errors import QueueDead
 from supervisor.ports.store import Store
 from tasks.contract.messages import PublishOutcome
-from tests.supervisor.control.test_reconcile import Told
+from tests.supervisor.control.test_reconcile import ActionStory
 from tests.supervisor.core.snapshots import NOON, TOPIC, offsets
 from tests.supervisor.publishers import (
     asks,
@@ -45,13 +45,13 @@ def ended(store: Store) -> dict[str, str]:
 
 def test_every_way_a_task_ends_has_exactly_one_event() -> None:
     """Goal: no folder is forgotten, and none is looked at twice for nothing."""
-    told = Told()
-    for step in told.steps():
-        told.apply(step)
-        told.apply(step)
-        assert events_of(told.store) == dict.fromkeys(ended(told.store), 1), step[0]
+    story = ActionStory()
+    for step in story.steps():
+        story.apply(step)
+        story.apply(step)
+        assert events_of(story.store) == dict.fromkeys(ended(story.store), 1), step[0]
 
-    why = " | ".join(ended(told.store).values())
+    why = " | ".join(ended(story.store).values())
     for way in ("published", "published the range", "it read nothing", "is lost"):
         assert way in why, why
 
@@ -168,7 +168,7 @@ def _a_reader(world: World) -> Task:
 
 def test_nothing_else_in_the_product_ends_a_task() -> None:
     """Goal: an ending that forgets its event leaves an orphan."""
-    found = [
+    places = [
         f"{path}:{node.lineno}"
         for path in python_files("supervisor")
         if path != "supervisor/control/end_task.py"
@@ -176,4 +176,4 @@ def test_nothing_else_in_the_product_ends_a_task() -> None:
         if isinstance(node, ast.Attribute) and ast.unparse(node).endswith("tasks.end")
     ]
 
-    assert found == []
+    assert places == []

@@ -5,9 +5,9 @@ import threading
 import pytest
 
 from supervisor.core.values.errors import MetadataUnavailable
-from tests.supervisor.control.test_loop import Told, told
+from tests.supervisor.control.test_loop import LoopRig, rig
 
-__all__ = ["told"]
+__all__ = ["rig"]
 
 
 def _unforeseen(*_: object) -> None:
@@ -15,30 +15,30 @@ def _unforeseen(*_: object) -> None:
 
 
 @pytest.mark.parametrize("listener", ["measured", "after_pass", "dropped"])
-def test_a_listener_that_fails_costs_no_later_pass(told: Told, listener: str) -> None:
+def test_a_listener_that_fails_costs_no_later_pass(rig: LoopRig, listener: str) -> None:
     """Goal: a supervisor whose pass went through is not taken for one whose pass still runs."""
-    setattr(told.loop, listener, _unforeseen)
-    told.passes.unknown.add("a")
-    told.loop.wake("a")
-    told.has_run("a", 1)
-    told.loop.wake("a")
+    setattr(rig.loop, listener, _unforeseen)
+    rig.passes.unknown.add("a")
+    rig.loop.wake("a")
+    rig.has_run("a", 1)
+    rig.loop.wake("a")
 
-    told.has_run("a", 2)
+    rig.has_run("a", 2)
 
 
-def test_a_listener_that_fails_does_not_hide_a_failed_pass(told: Told) -> None:
-    told.loop.measured = _unforeseen
-    told.passes.fails["a"] = MetadataUnavailable("no route to the database")
-    told.loop.wake("a")
+def test_a_listener_that_fails_does_not_hide_a_failed_pass(rig: LoopRig) -> None:
+    rig.loop.measured = _unforeseen
+    rig.passes.fails["a"] = MetadataUnavailable("no route to the database")
+    rig.loop.wake("a")
 
-    told.failed("a", 1)
+    rig.failed("a", 1)
 
 
 def test_a_system_without_threads_holds_passes_up_and_does_not_end_them(
-    told: Told, monkeypatch: pytest.MonkeyPatch
+    rig: LoopRig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Goal: what could not be begun is begun once there is a thread again."""
-    sound, refused = told.loop._pool.submit, threading.Event()
+    sound, refused = rig.loop._pool.submit, threading.Event()
 
     def submit(*work: object) -> object:
         if not refused.is_set():
@@ -46,9 +46,9 @@ def test_a_system_without_threads_holds_passes_up_and_does_not_end_them(
             raise RuntimeError("can't start new thread")
         return sound(*work)  # type: ignore[arg-type]  # passed on as it came
 
-    monkeypatch.setattr(told.loop._pool, "submit", submit)
-    told.loop.wake("a")
+    monkeypatch.setattr(rig.loop._pool, "submit", submit)
+    rig.loop.wake("a")
     assert refused.wait(30)
 
-    told.has_run("a", 1)
-    assert not told.loop.ended
+    rig.has_run("a", 1)
+    assert not rig.loop.ended

@@ -198,7 +198,7 @@ def test_an_end_before_its_start_is_refused(world: World) -> None:
         check_files(task_of(world, replica), turned)
 
 
-def quarantining(request: PublishRequest, *, said: int | None = 2) -> PublishRequest:
+def quarantining(request: PublishRequest, *, quarantined: int | None = 2) -> PublishRequest:
     """The same range, whose first partition has two bad records in place of its last rows."""
     file = request.segments[0]
     span = file.spans[0]
@@ -210,7 +210,7 @@ def quarantining(request: PublishRequest, *, said: int | None = 2) -> PublishReq
         records=2,
         size_bytes=1,
         sha256="0" * 64,
-        quarantined=said,
+        quarantined=quarantined,
     )
     rows = file.model_copy(update={"rows": file.rows - 2, "spans": (fewer, *file.spans[1:])})
     errors = file.model_copy(

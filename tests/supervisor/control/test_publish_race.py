@@ -36,16 +36,16 @@ class _Meddled:
         self._happens = happens
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- whatever the repository has
-        found = getattr(self._inner, name)
+        method = getattr(self._inner, name)
         if name != self._method:
-            return found
+            return method
 
-        def asked(*given: object) -> object:
-            answer = found(*given)
+        def wrapped(*given: object) -> object:
+            answer = method(*given)
             self._happens()
             return answer
 
-        return asked
+        return wrapped
 
 
 class MeddledStore:

@@ -180,8 +180,8 @@ def judged_committed(world: World, replica: Replica) -> None:
         assert task is not None
         assert generation is not None
         yes = PublishAnswer(outcome=PublishOutcome.COMMITTED, reason="no judge")
-        asked = _PublishAttempt(task, generation, publish_request(replica.wanted))
-        _settle(tx, ENDINGS, asked, yes, NOON)
+        attempt = _PublishAttempt(task, generation, publish_request(replica.wanted))
+        _settle(tx, ENDINGS, attempt, yes, NOON)
 
 
 def test_without_the_judge_a_zombie_still_publishes_nothing(world: World) -> None:
@@ -227,18 +227,18 @@ def test_of_two_ranges_only_adjacent_ones_are_committed_by_the_swap_alone(store:
     term = world.leadership.term()
     for number, (one, other) in enumerate(product(RANGES, RANGES)):
         supervisor_id = f"{TOPIC}-{number}"
-        stands = 0
+        committed = 0
         with world.store.leading(term) as tx:
             tx.offsets.initialise(supervisor_id, "id-1", offsets(0))
             for start, end in (one, other):
                 try:
                     tx.offsets.advance(supervisor_id, offsets(start), offsets(end), {TOPIC: "id-1"})
                 except StaleCommit:
-                    assert start != stands, f"{one} then {other}"
+                    assert start != committed, f"{one} then {other}"
                 else:
-                    assert start == stands, f"{one} then {other}"
-                    stands = end
-            assert tx.offsets.of(supervisor_id)[part(0)].next_offset == stands
+                    assert start == committed, f"{one} then {other}"
+                    committed = end
+            assert tx.offsets.of(supervisor_id)[part(0)].next_offset == committed
 
 
 def test_a_swap_of_two_partitions_moves_both_or_none(store: Store) -> None:

@@ -30,7 +30,7 @@ from tests.supervisor.world import World
 Step = tuple[Action, Observed]
 
 
-class Told:
+class ActionStory:
     """A story with every kind of action; whoever listens carries the actions out."""
 
     def __init__(self) -> None:
@@ -96,19 +96,19 @@ class Told:
 
 def test_each_action_applied_again_changes_nothing() -> None:
     """Goal: a pass that crashed after an action is made again."""
-    told = Told()
+    story = ActionStory()
     kinds = set()
-    for step in told.steps():
+    for step in story.steps():
         kinds.add(type(step[0]))
-        before = told.rows()
-        assert told.apply(step)
-        once = told.rows()
+        before = story.rows()
+        assert story.apply(step)
+        once = story.rows()
         assert once != before, f"{step[0]} does nothing"
 
-        told.apply(step)
+        story.apply(step)
 
-        assert told.rows() == once, f"{step[0]} twice"
-        assert_promises(told.store)
+        assert story.rows() == once, f"{step[0]} twice"
+        assert_promises(story.store)
     assert kinds == {
         BeginHandoff,
         CloseEmpty,
@@ -124,40 +124,40 @@ def test_each_action_applied_again_changes_nothing() -> None:
 
 def test_each_action_applied_late_changes_nothing() -> None:
     """Goal: what was decided before the state moved on is void, at any later time."""
-    told = Told()
+    story = ActionStory()
     done: list[Step] = []
-    for step in told.steps():
-        told.apply(step)
+    for step in story.steps():
+        story.apply(step)
         done.append(step)
-        now = told.rows()
+        now = story.rows()
         for late in done:
-            told.apply(late)
-            assert told.rows() == now, f"{late[0]} after {step[0]}"
+            story.apply(late)
+            assert story.rows() == now, f"{late[0]} after {step[0]}"
     assert len(done) > 30
 
 
-def paused_and_empty() -> tuple[Told, Step]:
+def paused_and_empty() -> tuple[ActionStory, Step]:
     """A group that must end and has read nothing is about to be closed."""
-    told = Told()
-    for step in told.steps():
+    story = ActionStory()
+    for step in story.steps():
         if isinstance(step[0], CloseEmpty):
-            return told, step
-        told.apply(step)
+            return story, step
+        story.apply(step)
     raise AssertionError("no group is closed in this story")
 
 
 def test_a_group_that_has_resumed_is_not_closed_by_an_older_decision() -> None:
     """Goal: an action names the order it was decided on; a newer one voids it."""
-    told, (close, seen) = paused_and_empty()
+    story, (close, seen) = paused_and_empty()
     assert isinstance(close, CloseEmpty)
-    with told.store.leading(told.world.leadership.term()) as tx:
+    with story.store.leading(story.world.leadership.term()) as tx:
         assert tx.generations.resume(
             close.generation_id, close.expected_sequence, restart_timer=True, now=seen.now
         )
 
-    assert not told.apply((close, seen))
+    assert not story.apply((close, seen))
 
-    with told.store.reading() as tx:
+    with story.store.reading() as tx:
         found = tx.generations.get(close.generation_id)
     assert found is not None
     assert found.state is GenerationState.READING
@@ -165,14 +165,14 @@ def test_a_group_that_has_resumed_is_not_closed_by_an_older_decision() -> None:
 
 def test_the_end_and_the_successor_are_one_transaction() -> None:
     """Goal: at no time is a partition without a range that will read on (P13)."""
-    told = Told()
+    story = ActionStory()
     fixed = 0
-    for step in told.steps():
-        told.apply(step)
+    for step in story.steps():
+        story.apply(step)
         if not isinstance(step[0], FixEnd) or step[0].successor is None:
             continue
         fixed += 1
-        with told.store.reading() as tx:
+        with story.store.reading() as tx:
             follows = tx.generations.get(step[0].successor.generation_id)
         assert follows is not None
         assert follows.state is GenerationState.READING
@@ -181,12 +181,12 @@ def test_the_end_and_the_successor_are_one_transaction() -> None:
 
 
 def test_a_group_that_is_closed_ends_its_tasks_with_it() -> None:
-    told, (close, seen) = paused_and_empty()
+    story, (close, seen) = paused_and_empty()
     assert isinstance(close, CloseEmpty)
 
-    assert told.apply((close, seen))
+    assert story.apply((close, seen))
 
-    with told.store.reading() as tx:
+    with story.store.reading() as tx:
         tasks = tx.tasks.of_generations([close.generation_id])
     assert tasks
     assert not [t for t in tasks if t.active]
@@ -195,17 +195,17 @@ def test_a_group_that_is_closed_ends_its_tasks_with_it() -> None:
 
 def test_a_replica_does_not_start_where_the_last_slot_has_gone() -> None:
     """Goal: two supervisors that saw the same free slot do not both get it (P18)."""
-    told = Told()
-    for hand in told.world.hands.all.values():
+    story = ActionStory()
+    for hand in story.world.hands.all.values():
         hand.slots = 1
     starts = []
-    for step in told.steps():
+    for step in story.steps():
         if isinstance(step[0], StartTask):
             starts.append(step)
         elif starts:
             break
         else:
-            told.apply(step)
+            story.apply(step)
         if len(starts) == 2:
             break
     assert {action.worker_id for action, _ in starts if isinstance(action, StartTask)} == {
@@ -213,7 +213,7 @@ def test_a_replica_does_not_start_where_the_last_slot_has_gone() -> None:
         "w2",
     }
     first = starts[0]
-    assert told.apply(first)
+    assert story.apply(first)
     assert isinstance(first[0], StartTask)
     other, seen = starts[1]
     assert isinstance(other, StartTask)
@@ -227,7 +227,7 @@ def test_a_replica_does_not_start_where_the_last_slot_has_gone() -> None:
         "it saw the same slot",
     )
 
-    assert not told.apply((stolen, seen))
+    assert not story.apply((stolen, seen))
 
 
 def test_a_plan_is_stored_with_its_reasons_before_it_is_carried_out() -> None:

@@ -302,7 +302,7 @@ def test_the_compactions_that_a_worker_reports_are_remembered_until_it_reports_o
     """Goal: that one is not listed any more is the word that nothing writes its file."""
     running = CompactionReport(compaction_id="c1")
     failed = CompactionReport(compaction_id="c2", failure=FailureCode.READ_FAILED, detail="no")
-    told = []
+    remembered = []
     for sequence, reports in ((1, (running, failed)), (3, (failed,)), (2, (running,))):
         request = SyncRequest(
             worker_id="w1",
@@ -314,9 +314,9 @@ def test_the_compactions_that_a_worker_reports_are_remembered_until_it_reports_o
         )
         term.registry.record(request)
         [view] = term.registry.views()
-        told.append(dict(view.compactions))
+        remembered.append(dict(view.compactions))
     term.registry.registered(replace(ROW, incarnation=2))
     [anew] = term.registry.views()
 
-    assert told == [{"c1": running, "c2": failed}, {"c2": failed}, {"c2": failed}]
+    assert remembered == [{"c1": running, "c2": failed}, {"c2": failed}, {"c2": failed}]
     assert anew.compactions == {}

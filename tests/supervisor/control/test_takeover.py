@@ -79,28 +79,28 @@ def test_a_deposed_leader_tells_once_and_knows_by_then_who_leads(
     one: Candidate, two: Candidate
 ) -> None:
     """Goal: long polls that end because of it name the right overlord to their workers."""
-    told: list[str | None] = []
-    one.is_._on_lost = lambda: told.append(one.is_.leader_url())
+    urls: list[str | None] = []
+    one.is_._on_lost = lambda: urls.append(one.is_.leader_url())
     two.waits(TTL)
 
     one.waits(SECOND)
     one.waits(SECOND)
 
-    assert told == ["http://two"]
+    assert urls == ["http://two"]
 
 
 def test_a_database_that_fails_in_between_does_not_keep_the_end_of_a_term_secret(
     one: Candidate, two: Candidate
 ) -> None:
-    told: list[str | None] = []
-    one.is_._on_lost = lambda: told.append(one.is_.leader_url())
+    urls: list[str | None] = []
+    one.is_._on_lost = lambda: urls.append(one.is_.leader_url())
     two.waits(TTL)
     one.is_.lost(1)
 
     one.store.down = True
     one.waits(SECOND)
 
-    assert told == [None]
+    assert urls == [None]
 
 
 def test_a_refused_write_is_counted_and_ends_the_term(sql: SqlStore) -> None:

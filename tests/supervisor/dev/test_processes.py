@@ -59,8 +59,8 @@ def number_in(path: Path) -> int:
 
 
 def test_a_child_that_was_killed_is_started_again(tmp_path: Path) -> None:
-    said: list[str] = []
-    with ProcessGroup(backoff=AT_ONCE, notify=said.append) as group:
+    notices: list[str] = []
+    with ProcessGroup(backoff=AT_ONCE, notify=notices.append) as group:
         child = group.add(spec_of(tmp_path))
         group.wait_ready("child", SOON)
         first = child.pid
@@ -72,7 +72,7 @@ def test_a_child_that_was_killed_is_started_again(tmp_path: Path) -> None:
 
         assert child.pid not in {None, first}
         assert number_in(tmp_path / "child.pid") == child.pid
-    assert "child ended with -9; it starts again in 0.01 s" in said
+    assert "child ended with -9; it starts again in 0.01 s" in notices
 
 
 def test_the_delay_doubles_up_to_a_bound() -> None:
@@ -86,9 +86,9 @@ def test_the_delay_doubles_up_to_a_bound() -> None:
 
 def test_a_child_that_fails_again_waits_longer_until_it_was_healthy(tmp_path: Path) -> None:
     """Goal: the delays of three failures, then a long life, then one more failure."""
-    said: list[str] = []
+    notices: list[str] = []
     now = [0.0]
-    with ProcessGroup(notify=said.append, now_s=lambda: now[0]) as group:
+    with ProcessGroup(notify=notices.append, now_s=lambda: now[0]) as group:
         child = group.add(spec_of(tmp_path))
 
         def fail_after(life_s: float) -> None:
@@ -104,7 +104,7 @@ def test_a_child_that_fails_again_waits_longer_until_it_was_healthy(tmp_path: Pa
         for life_s in (1, 1, 1, 60):
             fail_after(life_s)
 
-    delays = [float(line.split()[-2]) for line in said if "starts again" in line]
+    delays = [float(line.split()[-2]) for line in notices if "starts again" in line]
     assert delays == [0.5, 1, 2, 0.5]
 
 
@@ -155,8 +155,8 @@ def test_a_child_that_is_not_ready_in_time_is_an_error(tmp_path: Path) -> None:
 
 def test_stop_ends_the_last_first_and_lets_each_finish(tmp_path: Path) -> None:
     ends = tmp_path / "ends"
-    said: list[str] = []
-    group = ProcessGroup(notify=said.append)
+    notices: list[str] = []
+    group = ProcessGroup(notify=notices.append)
     for name in ("broker", "overlord", "worker"):
         up = tmp_path / f"{name}.up"
         script = (

@@ -115,9 +115,9 @@ def test_what_it_made_before_it_was_told_to_stop_is_all_there(broker: Broker) ->
         wait_until(has_some)
         consumer.close()
         run.send_signal(signal.SIGTERM)
-        said, _ = run.communicate(timeout=60)
+        output, _ = run.communicate(timeout=60)
     finally:
         run.kill()
 
     assert run.returncode == 0
-    assert said == f"{len(clicks_of(broker, 'stopped'))} records in stopped\n"
+    assert output == f"{len(clicks_of(broker, 'stopped'))} records in stopped\n"

@@ -44,17 +44,17 @@ def test_what_is_tried_too_often_is_set_aside_and_holds_nobody_up(desk: Desk) ->
 
 
 def test_what_waits_for_something_is_asked_again_and_never_given_up(desk: Desk) -> None:
-    asked: list[object] = []
+    looks: list[object] = []
 
     def handler(events: Sequence[QueuedEvent], _: Context) -> Handled:
-        asked.extend(each.body.get("look", 1) for each in events)
-        look = len(asked)
+        looks.extend(each.body.get("look", 1) for each in events)
+        look = len(looks)
         return Handled([EventDone() if look == 30 else Later({"look": look + 1}, "not yet")])
 
     queue = desk.opens(handler, QueueConfig(max_attempts=3, delay=60 * SECOND))
     queue.add(event(0))
     desk.runs(queue)
-    assert asked == list(range(1, 31))
+    assert looks == list(range(1, 31))
     assert desk.clock.now() == NOON + 30 * 60 * SECOND
     assert desk.row().outstanding_events == 0
 

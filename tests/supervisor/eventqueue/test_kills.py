@@ -57,12 +57,12 @@ def test_ten_thousand_events_through_a_process_that_is_killed_every_200_ms(
     ledger = tmp_path / "ledger"
     kills = 0
     while True:
-        told, tells = processes().Pipe(duplex=False)
+        receiver, sender = processes().Pipe(duplex=False)
         process = processes().Process(
-            target=adds_and_consumes, args=(database_url, ledger, TOTAL, tells)
+            target=adds_and_consumes, args=(database_url, ledger, TOTAL, sender)
         )
         process.start()
-        assert told.poll(20), "it never leads"
+        assert receiver.poll(20), "it never leads"
         process.join(LIFE_S)
         kill(process)
         if process.exitcode == 0:
@@ -78,11 +78,11 @@ def test_ten_thousand_events_through_a_process_that_is_killed_every_200_ms(
 
 def _batches(ledger: Path) -> list[tuple[str, list[int]]]:
     """Return (life, numbers) of each batch that a handler was given; the last may be cut short."""
-    found = []
+    batches = []
     for line in ledger.read_text().splitlines():
         life, *words = line.split()
-        found.append((life, [int(word) for word in words]))
-    return found
+        batches.append((life, [int(word) for word in words]))
+    return batches
 
 
 def _check_order(batches: list[tuple[str, list[int]]], kills: int) -> None:

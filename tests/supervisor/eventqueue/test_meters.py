@@ -57,10 +57,10 @@ def test_latency_is_of_the_newest_events_and_the_count_of_all() -> None:
     meters.handled(CLICKS, [3_600.0] * 50)
     meters.handled(CLICKS, [1.0] * LATENCIES_KEPT)
 
-    found = meters.of(CLICKS)
+    meter = meters.of(CLICKS)
 
-    assert found.handled == LATENCIES_KEPT + 50
-    assert found.latency == Latency(1.0, 1.0, LATENCIES_KEPT)
+    assert meter.handled == LATENCIES_KEPT + 50
+    assert meter.latency == Latency(1.0, 1.0, LATENCIES_KEPT)
 
 
 @pytest.mark.parametrize(
@@ -79,10 +79,10 @@ def test_a_batch_falls_into_the_bucket_whose_bound_it_does_not_exceed(
     meters = Meters()
     meters.batch(CLICKS, seconds)
 
-    found = meters.of(CLICKS).batches
+    batches = meters.of(CLICKS).batches
 
-    assert [number for number, count in enumerate(found.buckets) if count] == [bucket]
-    assert (found.count, found.seconds) == (1, seconds)
+    assert [number for number, count in enumerate(batches.buckets) if count] == [bucket]
+    assert (batches.count, batches.seconds) == (1, seconds)
 
 
 def test_what_was_told_does_not_change_afterwards() -> None:

@@ -163,7 +163,7 @@ def test_a_full_queue_takes_replayed_events(used: Office) -> None:
 
 
 @pytest.mark.parametrize(
-    ("payload", "reason", "told"),
+    ("payload", "reason", "message"),
     [
         (b"\xff", "it cannot be decoded", "not an event"),
         (b'{"v": 2}', "it cannot be decoded", "version 2"),
@@ -172,7 +172,7 @@ def test_a_full_queue_takes_replayed_events(used: Office) -> None:
     ],
 )
 def test_what_is_no_sound_event_is_not_replayed_and_stays(
-    used: Office, payload: bytes, reason: str, told: str
+    used: Office, payload: bytes, reason: str, message: str
 ) -> None:
     """Goal: a damaged event that happens to be readable is not acted upon."""
     used.set_aside((7, payload), reason=reason)
@@ -180,7 +180,7 @@ def test_what_is_no_sound_event_is_not_replayed_and_stays(
     with pytest.raises(NotReplayable) as refused:
         used.queues.replay(QUEUE, 7, "ann")
 
-    assert told in str(refused.value)
+    assert message in str(refused.value)
     assert "tidegate queue drop supervisor:clicks work 7" in str(refused.value)
     assert [failed.seq for failed in used.queues.failed(QUEUE, 10)[0]] == [7]
     assert not used.waiting()

@@ -53,10 +53,10 @@ class House:
 
 @pytest.fixture
 def house(store: Store) -> Iterator[House]:
-    made = House(store)
-    made.queues.start()
-    yield made
-    made.queues.stop(timedelta(seconds=5))
+    house = House(store)
+    house.queues.start()
+    yield house
+    house.queues.stop(timedelta(seconds=5))
 
 
 class Held:
@@ -238,19 +238,19 @@ def test_a_closed_queue_may_be_opened_again(house: House) -> None:
 
 def test_a_stopping_process_tells_its_handlers(house: House) -> None:
     entered = threading.Event()
-    told = threading.Event()
+    stopped = threading.Event()
 
     def handler(_: Sequence[QueuedEvent], context: Context) -> Handled:
         entered.set()
         wait_until(context.stopping)
-        told.set()
+        stopped.set()
         raise InterruptedError("the process ends")
 
     house.queues.for_consumer("cluster", NAME, handler, FAST)
     house.adds("cluster", 1)
     assert entered.wait(10)
     house.queues.stop(timedelta(seconds=10))
-    assert told.is_set()
+    assert stopped.is_set()
     assert house.outstanding("cluster") == 1
 
 

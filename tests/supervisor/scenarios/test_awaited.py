@@ -29,7 +29,7 @@ SECOND = timedelta(seconds=1)
 
 
 @dataclass
-class Asked:
+class Verbs:
     """The verbs over one supervisor's world; passes are made by hand."""
 
     world: World
@@ -68,7 +68,7 @@ class Asked:
         return self.operation(operation_id).state
 
 
-def at_work(store: Store, wanted: SupervisorSpec, partitions: int = 2) -> Asked:
+def at_work(store: Store, wanted: SupervisorSpec, partitions: int = 2) -> Verbs:
     """Every group reads, and has read."""
     world = World(store, wanted, partitions)
     for _ in range(3):
@@ -76,7 +76,7 @@ def at_work(store: Store, wanted: SupervisorSpec, partitions: int = 2) -> Asked:
     world.write(5)
     world.read(5)
     world.sync()
-    return Asked(world)
+    return Verbs(world)
 
 
 def counted(wanted: SupervisorSpec, count: int) -> SupervisorSpec:
@@ -93,35 +93,35 @@ def test_more_groups_than_partitions_change_nothing_and_are_waited_for_by_nobody
     store: Store,
 ) -> None:
     """Goal: taskCount 8 -> 16 over 4 partitions is done at once, and told as what it is."""
-    asked = at_work(store, spec(8), partitions=4)
+    verbs = at_work(store, spec(8), partitions=4)
 
-    told = asked.judged(spec(16))
-    applied = asked.applies(spec(16))
-    asked.world.settle()
+    impact = verbs.judged(spec(16))
+    applied = verbs.applies(spec(16))
+    verbs.world.settle()
 
-    assert (told.summary, told.restarts) == (
+    assert (impact.summary, impact.restarts) == (
         "nothing that runs is stopped: the new values hold at once",
         "none",
     )
     assert applied.impact.restarts == "none"
-    now = asked.operation(applied.operation)
+    now = verbs.operation(applied.operation)
     assert (now.state, now.ranges, now.finished_at) == (DONE, [], now.at)
-    assert len(list(asked.world.replicas())) == 4
+    assert len(list(verbs.world.replicas())) == 4
 
 
 def test_other_groups_are_waited_for_until_they_have_published(store: Store) -> None:
-    asked = at_work(store, spec(2), partitions=4)
+    verbs = at_work(store, spec(2), partitions=4)
 
-    told = asked.judged(spec(4))
-    applied = asked.applies(spec(4))
+    impact = verbs.judged(spec(4))
+    applied = verbs.applies(spec(4))
 
-    assert told.summary.startswith("2 task groups hand off and publish what was read; ")
-    now = asked.operation(applied.operation)
+    assert impact.summary.startswith("2 task groups hand off and publish what was read; ")
+    now = verbs.operation(applied.operation)
     assert (now.state, len(now.ranges)) == (RUNNING, 2)
     assert now.waits_for.count("reads until its handoff begins") == 2
     for _ in range(4):
-        turn(asked.world)
-    assert asked.state(applied.operation) is DONE
+        turn(verbs.world)
+    assert verbs.state(applied.operation) is DONE
 
 
 @pytest.mark.parametrize("passes", [0, 1], ids=["before-a-pass", "after-a-pass"])
@@ -129,85 +129,85 @@ def test_a_suspend_that_is_taken_back_leaves_the_resume_nothing_that_it_waits_fo
     store: Store, passes: int
 ) -> None:
     """Goal: without a pass between, all is read on, and the resume is done at once."""
-    asked = at_work(store, spec(1))
+    verbs = at_work(store, spec(1))
 
-    suspend = asked.service.suspend(TOPIC, ME).operation
+    suspend = verbs.service.suspend(TOPIC, ME).operation
     for _ in range(passes):
-        turn(asked.world)
-    resume = asked.service.resume(TOPIC, ME).operation
-    at_once = asked.state(resume)
-    asked.world.clock.advance(SECOND)
+        turn(verbs.world)
+    resume = verbs.service.resume(TOPIC, ME).operation
+    at_once = verbs.state(resume)
+    verbs.world.clock.advance(SECOND)
     for _ in range(4):
-        turn(asked.world)
+        turn(verbs.world)
 
     assert at_once is (RUNNING if passes else DONE)
-    assert (asked.state(suspend), asked.state(resume)) == (SUPERSEDED, DONE)
-    assert len(list(asked.world.replicas())) == 1
+    assert (verbs.state(suspend), verbs.state(resume)) == (SUPERSEDED, DONE)
+    assert len(list(verbs.world.replicas())) == 1
 
 
 def test_a_resume_waits_for_what_a_suspend_has_begun_to_end(store: Store) -> None:
     """Goal: a pause that has to end is not taken back: the resume runs with the successor."""
-    asked = at_work(store, spec(1))
-    asked.service.suspend(TOPIC, ME)
-    asked.world.settle()
-    resume = asked.service.resume(TOPIC, ME).operation
+    verbs = at_work(store, spec(1))
+    verbs.service.suspend(TOPIC, ME)
+    verbs.world.settle()
+    resume = verbs.service.resume(TOPIC, ME).operation
 
-    assert "pauses, and its end is not fixed" in asked.operation(resume).waits_for
+    assert "pauses, and its end is not fixed" in verbs.operation(resume).waits_for
     for _ in range(4):
-        turn(asked.world)
-    assert asked.state(resume) is DONE
+        turn(verbs.world)
+    assert verbs.state(resume) is DONE
 
 
 def test_a_change_that_is_taken_back_before_a_pass_disturbs_nothing(store: Store) -> None:
-    asked = at_work(store, spec(1))
+    verbs = at_work(store, spec(1))
 
-    there = asked.applies(longer(spec(1)))
-    told = asked.judged(spec(1))
-    back = asked.applies(spec(1))
-    asked.world.settle()
+    there = verbs.applies(longer(spec(1)))
+    impact = verbs.judged(spec(1))
+    back = verbs.applies(spec(1))
+    verbs.world.settle()
 
     assert (there.impact.restarts, back.impact.restarts) == ("tasks", "none")
-    assert told.restarts == "none"
-    assert (asked.state(there.operation), asked.state(back.operation)) == (SUPERSEDED, DONE)
-    assert len(list(asked.world.replicas())) == 1
+    assert impact.restarts == "none"
+    assert (verbs.state(there.operation), verbs.state(back.operation)) == (SUPERSEDED, DONE)
+    assert len(list(verbs.world.replicas())) == 1
 
 
 def test_a_hot_change_behind_one_that_is_not_waits_for_what_that_one_ends(store: Store) -> None:
     """Goal: the newest version holds once no range of another kind is left."""
-    asked = at_work(store, spec(1))
+    verbs = at_work(store, spec(1))
 
-    asked.applies(longer(spec(1)))
+    verbs.applies(longer(spec(1)))
     wanted = longer(spec(1, duration=2 * HOUR))
-    told = asked.judged(wanted).summary
-    hot = asked.applies(wanted)
+    summary = verbs.judged(wanted).summary
+    hot = verbs.applies(wanted)
 
-    assert told == (
+    assert summary == (
         "the new values hold at once; for earlier changes 1 task group hands off and publishes "
         "what was read"
     )
-    assert asked.state(hot.operation) is RUNNING
+    assert verbs.state(hot.operation) is RUNNING
     for _ in range(4):
-        turn(asked.world)
-    assert asked.state(hot.operation) is DONE
+        turn(verbs.world)
+    assert verbs.state(hot.operation) is DONE
 
 
 def test_a_new_supervisor_waits_for_its_first_range(store: Store) -> None:
-    asked = Asked(World(store, None))
+    verbs = Verbs(World(store, None))
     other = spec(1).model_copy(update={"id": "other"})
 
-    applied = asked.applies(other)
+    applied = verbs.applies(other)
 
-    assert "its first range" in asked.operation(applied.operation).waits_for
+    assert "its first range" in verbs.operation(applied.operation).waits_for
 
 
 def test_a_suspended_supervisor_waits_for_what_still_publishes(store: Store) -> None:
-    asked = at_work(store, spec(2))
+    verbs = at_work(store, spec(2))
 
-    suspend = asked.service.suspend(TOPIC, ME).operation
-    asked.world.settle()
-    now = asked.operation(suspend)
+    suspend = verbs.service.suspend(TOPIC, ME).operation
+    verbs.world.settle()
+    now = verbs.operation(suspend)
     for _ in range(4):
-        turn(asked.world)
+        turn(verbs.world)
 
     assert (now.state, len(now.ranges)) == (RUNNING, 2)
-    assert asked.state(suspend) is DONE
+    assert verbs.state(suspend) is DONE

@@ -67,10 +67,10 @@ def published_all(world: World) -> None:
 
 def newest(world: World) -> SupervisorSpec:
     with world.store.reading() as tx:
-        found = tx.specs.newest(TOPIC)
-    assert found is not None
-    assert found.spec is not None
-    return found.spec
+        version = tx.specs.newest(TOPIC)
+    assert version is not None
+    assert version.spec is not None
+    return version.spec
 
 
 def test_another_replica_joins_and_disturbs_nobody(store: Store) -> None:
@@ -189,14 +189,14 @@ def test_another_schema_hands_off_and_goes_on_where_the_old_one_ended(store: Sto
     for _ in range(3):
         turn(world)
 
-    [found] = live(world)
+    [successor] = live(world)
     with world.store.reading() as tx:
         published = tx.generations.get(old.id)
     assert published is not None
     assert published.handoff_why == (
         "spec version 2 differs from its own: /spec/dataSchema/timestampSpec/column"
     )
-    assert (found.spec_version, found.start) == (2, published.end)
+    assert (successor.spec_version, successor.start) == (2, published.end)
     published_all(world)
 
 

@@ -36,8 +36,8 @@ def jump(monkeypatch: pytest.MonkeyPatch) -> Iterator[Jump]:
     class Wall(datetime):
         @classmethod
         def now(cls, tz: tzinfo | None = None) -> Self:
-            told = datetime.now(tz) + by[0]
-            return cls.fromtimestamp(told.timestamp(), tz)
+            shifted = datetime.now(tz) + by[0]
+            return cls.fromtimestamp(shifted.timestamp(), tz)
 
     def set_by(jump: timedelta) -> None:
         by[0] = jump

@@ -86,7 +86,7 @@ def committed(store: Store) -> Offsets:
         return {p: row.next_offset for p, row in tx.offsets.of(TOPIC).items()}
 
 
-def assert_told_to_its_end(world: World) -> None:
+def assert_finished(world: World) -> None:
     """All ranges but the last of each group are published, that one is read, nothing hangs."""
     with world.store.reading() as tx:
         states = [g.state for g in tx.generations.live(TOPIC)]
@@ -101,7 +101,7 @@ def assert_told_to_its_end(world: World) -> None:
 def without_crashes() -> Story:
     story = Story()
     assert list(story) == []
-    assert_told_to_its_end(story.world)
+    assert_finished(story.world)
     return story
 
 
@@ -123,7 +123,7 @@ def test_a_crash_at_any_transaction_is_healed_by_the_next_pass(*, take_over: boo
 
         assert len(list(story)) == 1, f"{when} {call}"
 
-        assert_told_to_its_end(story.world)
+        assert_finished(story.world)
 
 
 def test_crashes_one_after_the_other_are_healed() -> None:
@@ -137,7 +137,7 @@ def test_crashes_one_after_the_other_are_healed() -> None:
 
         assert len(list(story)) >= 1, f"{call}"
 
-        assert_told_to_its_end(story.world)
+        assert_finished(story.world)
 
 
 def test_a_lost_acknowledgement_is_answered_committed() -> None:

@@ -101,7 +101,7 @@ def test_a_discard_takes_every_later_range_with_it(sql: SqlStore) -> None:
     1 ── partition 0        2 ── partitions 0, 1        3 ── partition 1
     """
     spans = [{part(0): 0}, {part(0): 0, part(1): 0}, {part(1): 0}]
-    said = Cause("somebody", "discard", "for the test", NOON)
+    cause = Cause("somebody", "discard", "for the test", NOON)
     with sql.leading(1) as tx:
         for ordinal, start in enumerate(spans, start=1):
             one = generation(ordinal, start)
@@ -112,7 +112,7 @@ def test_a_discard_takes_every_later_range_with_it(sql: SqlStore) -> None:
                 NOON,
             )
             _free_its_partitions(tx, one.id, last=ordinal == len(spans))
-        gone = discard(tx, ENDINGS, TOPIC, said, generation_id=generation(1, spans[0]).id)
+        gone = discard(tx, ENDINGS, TOPIC, cause, generation_id=generation(1, spans[0]).id)
         assert [one.id for one in gone] == [generation(n, {}).id for n in (1, 2, 3)]
         assert tx.generations.live(TOPIC) == []
 

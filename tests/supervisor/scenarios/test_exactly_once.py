@@ -108,7 +108,7 @@ class ExactlyOnce(RuleBasedStateMachine):
             self.world.set_spec(newest.model_copy(update={"suspended": suspended}))
 
     @rule()
-    def a_handoff_is_asked_for(self) -> None:
+    def a_handoff_is_requested(self) -> None:
         """Of every group that reads, also again and again."""
         with self.world.store.sound.leading(self.world.leadership.term()) as tx:
             for generation in tx.generations.live(TOPIC):
@@ -119,8 +119,8 @@ class ExactlyOnce(RuleBasedStateMachine):
         """For longer than any limit, as their worker tells (P15)."""
         hand = self.world.hands.all[name]
         hand.heard = {
-            task_id: told.model_copy(update={"stalled_for": timedelta(days=1)})
-            for task_id, told in hand.heard.items()
+            task_id: report.model_copy(update={"stalled_for": timedelta(days=1)})
+            for task_id, report in hand.heard.items()
         }
 
     @rule()

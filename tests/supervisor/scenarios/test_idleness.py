@@ -13,7 +13,7 @@ from supervisor.ports.store import Store
 from tests.supervisor.core.planning.rules.test_idleness import AFTER, idling
 from tests.supervisor.core.snapshots import HOUR, MINUTE, TOPIC, part
 from tests.supervisor.promises import assert_promises
-from tests.supervisor.scenarios.test_awaited import Asked
+from tests.supervisor.scenarios.test_awaited import Verbs
 from tests.supervisor.world import World
 
 SECOND = timedelta(seconds=1)
@@ -149,12 +149,12 @@ def test_suspend_resume_and_terminate_find_it_at_rest(store: Store) -> None:
 
 def test_a_change_of_one_at_rest_is_done_although_no_range_opens(store: Store) -> None:
     """Goal: `apply --wait` waits for no record that may never come."""
-    asked = Asked(rested(store))
+    verbs = Verbs(rested(store))
     base = idling()
     source = base.io_config.model_copy(update={"task_count": 1})
 
-    applied = asked.applies(base.model_copy(update={"io_config": source}))
-    turn(asked.world)
+    applied = verbs.applies(base.model_copy(update={"io_config": source}))
+    turn(verbs.world)
 
-    assert asked.state(applied.operation) is OperationState.DONE
-    assert (state(asked.world), tasks(asked.world)) == (State.IDLE, 0)
+    assert verbs.state(applied.operation) is OperationState.DONE
+    assert (state(verbs.world), tasks(verbs.world)) == (State.IDLE, 0)

@@ -113,8 +113,8 @@ def test_with_half_the_slots_groups_take_turns_and_all_is_published() -> None:
 
     goes_on_until(world, lambda: committed(world) == {2 * RECORDS}, "w1")
 
-    made_room = [t for t in failed(world) if "its slot goes to" in t.reason]
-    assert len(made_room) <= 1
+    displaced = [t for t in failed(world) if "its slot goes to" in t.reason]
+    assert len(displaced) <= 1
     last = world.one_pass()
     assert roll_up(last.seen, last.decided.waiting_for_slots).detailed == "NO_CAPACITY"
 
@@ -156,7 +156,7 @@ def test_a_broken_spec_starts_few_tasks_in_ten_minutes() -> None:
         world.sync()
         world.clock.advance(SECOND)
 
-    starts = [a for made in world.made for a in made.decided.actions if isinstance(a, StartTask)]
+    starts = [a for each in world.passes for a in each.decided.actions if isinstance(a, StartTask)]
     assert 8 <= len(starts) <= 15
     last = world.one_pass()
     assert roll_up(last.seen, None).state is State.UNHEALTHY_TASKS
@@ -213,10 +213,10 @@ def test_a_task_whose_publish_nobody_answers_is_replaced_and_the_alert_says_so(
 ) -> None:
     """Goal: who reads the alert learns what was answered in place of an answer.  Source: P15."""
     world = publishing_and_reading(store, spec(task_count=1), slots=8)
-    said = "no overlord answers the publish request: http://o: 500 a bug"
+    error_text = "no overlord answers the publish request: http://o: 500 a bug"
     for hand in world.hands.all.values():
         hand.heard = {
-            task_id: report.model_copy(update={"stalled_for": HOUR, "detail": said})
+            task_id: report.model_copy(update={"stalled_for": HOUR, "detail": error_text})
             for task_id, report in hand.heard.items()
         }
 
@@ -224,7 +224,7 @@ def test_a_task_whose_publish_nobody_answers_is_replaced_and_the_alert_says_so(
 
     whys = [entry.detail["why"] for entry in audited(world, "alert")]
     assert whys
-    assert all(said in why for why in whys)
+    assert all(error_text in why for why in whys)
 
 
 def test_a_range_whose_files_did_not_fit_is_read_again(store: Store) -> None:
@@ -289,8 +289,8 @@ def test_what_is_lost_after_a_tombstone_is_listed(store: Store) -> None:
     world.settle()
 
     assert live(world) == []
-    told = [e.detail["unpublished"] for e in audited(world, "discard")]
-    assert told == [
+    unpublished = [e.detail["unpublished"] for e in audited(world, "discard")]
+    assert unpublished == [
         f"{TOPIC}:0 from 0 to {RECORDS}, {TOPIC}:1 from 0 to {RECORDS}",
         f"{TOPIC}:0 from {RECORDS}, {TOPIC}:1 from {RECORDS}",
     ]
@@ -323,7 +323,7 @@ class Ticking:
 
     def _phases(self) -> dict[str, TaskPhase]:
         hands = self.world.hands.all.values()
-        return {task_id: told.phase for hand in hands for task_id, told in hand.heard.items()}
+        return {task_id: report.phase for hand in hands for task_id, report in hand.heard.items()}
 
 
 def rests(world: World, _: set[str]) -> bool:
@@ -333,9 +333,9 @@ def rests(world: World, _: set[str]) -> bool:
 
 def reads_anew(world: World, before: set[str]) -> bool:
     now = live(world)
-    told = {task_id for hand in world.hands.all.values() for task_id in hand.heard}
+    reported = {task_id for hand in world.hands.all.values() for task_id in hand.heard}
     with world.store.reading() as tx:
-        ready = all(t.id in told for t in tx.tasks.active(TOPIC))
+        ready = all(t.id in reported for t in tx.tasks.active(TOPIC))
     return bool(now) and before.isdisjoint(g.id for g in now) and ready
 
 

@@ -21,7 +21,7 @@ class Second(World):
         """Store its spec."""
         second = cls.__new__(cls)
         second.__dict__.update(first.__dict__)
-        second.made = []
+        second.passes = []
         second.set_spec(wanted)
         return second
 

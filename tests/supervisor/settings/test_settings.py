@@ -25,12 +25,12 @@ def _nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_without_anything_set_all_lies_in_one_folder(tmp_path: Path) -> None:
-    found = load_settings()
+    settings = load_settings()
 
-    assert found.data_dir == tmp_path / ".tidegate"
-    assert found.warehouse == tmp_path / ".tidegate/warehouse"
-    assert found.metadata_url == f"sqlite:///{tmp_path}/.tidegate/metadata.db"
-    assert found.overlords == ("http://127.0.0.1:8090",)
+    assert settings.data_dir == tmp_path / ".tidegate"
+    assert settings.warehouse == tmp_path / ".tidegate/warehouse"
+    assert settings.metadata_url == f"sqlite:///{tmp_path}/.tidegate/metadata.db"
+    assert settings.overlords == ("http://127.0.0.1:8090",)
 
 
 def test_the_command_line_counts_before_the_environment_and_that_before_the_file(
@@ -53,10 +53,10 @@ def test_the_file_may_be_elsewhere_and_its_keys_may_have_the_prefix(
     )
     monkeypatch.setenv("TIDEGATE_CONFIG", "my.toml")
 
-    found = load_settings()
+    settings = load_settings()
 
-    assert found.lease_ttl == timedelta(seconds=6)
-    assert found.overlords == ("http://a:1", "http://b:2")
+    assert settings.lease_ttl == timedelta(seconds=6)
+    assert settings.overlords == ("http://a:1", "http://b:2")
 
 
 def test_lists_in_the_environment_are_separated_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,7 +106,7 @@ def test_an_unknown_key_of_the_file_is_refused_with_the_nearest_name(tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "told"),
+    ("name", "value", "message"),
     [
         ("LEASE_TTL", "10", "10 is not an ISO 8601 duration"),
         ("LEASE_TTL", "PT1S", "greater than or equal to 3 seconds"),
@@ -121,7 +121,7 @@ def test_an_unknown_key_of_the_file_is_refused_with_the_nearest_name(tmp_path: P
     ],
 )
 def test_a_wrong_value_is_told_by_the_variables_name(
-    monkeypatch: pytest.MonkeyPatch, name: str, value: str, told: str
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, message: str
 ) -> None:
     monkeypatch.setenv(f"TIDEGATE_{name}", value)
 
@@ -129,7 +129,7 @@ def test_a_wrong_value_is_told_by_the_variables_name(
         load_settings()
 
     assert f"TIDEGATE_{name}" in str(refused.value)
-    assert told in str(refused.value)
+    assert message in str(refused.value)
     assert refused.value.fix
 
 

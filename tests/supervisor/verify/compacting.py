@@ -84,12 +84,12 @@ class Table:
                     self.records.setdefault(partition, []).append((offset, offset + 1))
             self.ends[partition] = start[partition] + len(of)
             self.begins.setdefault(partition, start[partition])
-        made = [
+        segments = [
             self._segment(f"g{number}", chunk, n, rows)
             for n, ((chunk, _), rows) in enumerate(sorted(files.items()))
         ]
-        self._store(number, start, made)
-        return [each.id for each in made]
+        self._store(number, start, segments)
+        return [each.id for each in segments]
 
     def compact(self, *inputs: str, change: Change = _unchanged) -> str:
         """Rewrite files of one chunk as one, and swap it in; return its id.
@@ -97,14 +97,14 @@ class Table:
         `change` is a fault of the worker: what it makes of the rows.
         """
         with self.store.reading() as tx:
-            found = tx.segments.choose(CLICKS, ids=inputs)
-            shares = [s for each in found for s in self._shares(tx.compactions.rows_of, each)]
+            replaced = tx.segments.choose(CLICKS, ids=inputs)
+            shares = [s for each in replaced for s in self._shares(tx.compactions.rows_of, each)]
             attempts = len(tx.compactions.recent(None, 1_000))
         name = compaction_id(CLICKS, inputs, attempts)
-        rows = change([row for each in found for row in self.rows[each.id]])
-        newest = max(found, key=lambda each: int(each.generation_id[1:]))
+        rows = change([row for each in replaced for row in self.rows[each.id]])
+        newest = max(replaced, key=lambda each: int(each.generation_id[1:]))
         file = self._write(f"{CLICKS}/data/{name}/0.parquet", rows)
-        made = replace(
+        compacted = replace(
             newest,
             id=f"{name}/0",
             compaction_id=name,
@@ -124,11 +124,11 @@ class Table:
                     created_at=NOON,
                 )
             )
-            tx.segments.replace(inputs, made, NOON)
+            tx.segments.replace(inputs, compacted, NOON)
             tx.compactions.end(name, TaskStatus.SUCCESS, "done", NOON)
-        self.rows[made.id] = rows
-        self.origins[made.id] = tuple(o for i in inputs for o in self.origins.get(i, (i,)))
-        return made.id
+        self.rows[compacted.id] = rows
+        self.origins[compacted.id] = tuple(o for i in inputs for o in self.origins.get(i, (i,)))
+        return compacted.id
 
     def take_out(self, *ids: str) -> None:
         """Take files out of the table."""
@@ -180,7 +180,7 @@ class Table:
             )
             for p, end in sorted(self.ends.items())
         ]
-        told = ledger_of(
+        ledger = ledger_of(
             spec(),
             str(self.root),
             committed,
@@ -189,7 +189,7 @@ class Table:
             segments=segments,
             compactions=compactions,
         )
-        return CheckedLedger.model_validate_json(told.model_dump_json())
+        return CheckedLedger.model_validate_json(ledger.model_dump_json())
 
     def verify(self, *listed_too: str) -> Verification:
         """The verdict; `listed_too` are files that readers are given besides."""
@@ -226,9 +226,9 @@ class Table:
         begin = NOON + chunk * HOUR
         times = {"interval_start": begin, "interval_end": begin + HOUR}
         times |= {"time_min": begin, "time_max": begin + timedelta(minutes=1)}
-        made = SegmentFile.model_validate(file | times)
+        segment_file = SegmentFile.model_validate(file | times)
         self.rows[f"{task}/{number}"] = rows
-        return Segment(f"{task}/{number}", CLICKS, CLICKS, generation, task, NOON, made)
+        return Segment(f"{task}/{number}", CLICKS, CLICKS, generation, task, NOON, segment_file)
 
     def _write(self, path: str, rows: list[Row]) -> dict[str, object]:
         place = self.root / path
@@ -272,16 +272,16 @@ class Table:
         return rows_of([of.compaction_id])[of.compaction_id].shares
 
     def _joined(self, shares: Sequence[Share]) -> tuple[Share, ...]:
-        found: dict[str, Share] = {}
+        joined: dict[str, Share] = {}
         for each in shares:
-            known = found.get(each.generation_id, Share(each.generation_id, 0, ()))
+            known = joined.get(each.generation_id, Share(each.generation_id, 0, ()))
             spans = (*known.spans, *each.spans)
-            found[each.generation_id] = replace(known, rows=known.rows + each.rows, spans=spans)
+            joined[each.generation_id] = replace(known, rows=known.rows + each.rows, spans=spans)
         if not self.merged_spans:
-            return tuple(found.values())
-        return tuple(replace(each, spans=merged(each.spans)) for each in found.values())
+            return tuple(joined.values())
+        return tuple(replace(each, spans=merged(each.spans)) for each in joined.values())
 
-    def _store(self, number: int, start: Mapping[int, int], made: Sequence[Segment]) -> None:
+    def _store(self, number: int, start: Mapping[int, int], segments: Sequence[Segment]) -> None:
         generation, task = f"g{number}", f"task-g{number}"
         begin = {self._at(p): offset * self._weight for p, offset in start.items()}
         end = {self._at(p): self.ends[p] * self._weight for p in start}
@@ -293,31 +293,31 @@ class Table:
             _at(number),
             start=begin,
             end=end,
-            rows=sum(each.file.rows for each in made),
+            rows=sum(each.file.rows for each in segments),
             rejected=0,
         )
         with self.store.leading(self.term) as tx:
             tx.generations.open(CLICKS, CLICKS, opening(generation, number, begin), NOON)
             tx.tasks.start(attempt(task, generation))
-            tx.segments.add(publication, made)
+            tx.segments.add(publication, segments)
             tx.tasks.end(task, TaskStatus.SUCCESS, "published", NOON)
             tx.generations.close(generation, GenerationState.DISCARDED, NOON)  # partitions are free
 
 
 def merged(spans: Sequence[OffsetSpan]) -> tuple[OffsetSpan, ...]:
     """One span of each partition in place of several."""
-    found: dict[TopicPartition, OffsetSpan] = {}
+    by_partition: dict[TopicPartition, OffsetSpan] = {}
     for span in spans:
         at = TopicPartition(span.topic, span.partition)
-        known = found.get(at, span.model_copy(update={"rows": 0}))
-        found[at] = OffsetSpan(
+        known = by_partition.get(at, span.model_copy(update={"rows": 0}))
+        by_partition[at] = OffsetSpan(
             topic=span.topic,
             partition=span.partition,
             first=min(known.first, span.first),
             last=max(known.last, span.last),
             rows=known.rows + span.rows,
         )
-    return tuple(found[at] for at in sorted(found))
+    return tuple(by_partition[at] for at in sorted(by_partition))
 
 
 def _at(number: int) -> datetime:

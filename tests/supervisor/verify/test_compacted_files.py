@@ -81,10 +81,10 @@ def rows(
     return pa.table(columns | ({"__topic": pa.array(topics, pa.string())} if topics else {}))
 
 
-def held(found: Compacted) -> dict[tuple[str, str, int], Runs]:
+def held(compacted: Compacted) -> dict[tuple[str, str, int], Runs]:
     return {
         (generation, at.topic, at.partition): pieces.part(at).rows
-        for generation, pieces in found.pieces.items()
+        for generation, pieces in compacted.pieces.items()
         for at in pieces.partitions()
     }
 
@@ -93,10 +93,10 @@ def test_rows_of_several_topics_are_told_apart_by_the_topic_that_they_name(tmp_p
     table = rows([(0, 5), (0, 5), (0, 6), (0, 9)], ["a", "b", "b", "a"])
     shares = {"g1": [("a", 0, 5, 5, 1), ("b", 0, 5, 6, 2)], "g2": [("a", 0, 9, 9, 1)]}
 
-    found = read(tmp_path, table, shares)
+    compacted = read(tmp_path, table, shares)
 
-    assert found.findings == []
-    assert held(found) == {
+    assert compacted.findings == []
+    assert held(compacted) == {
         ("g1", "a", 0): Runs([(5, 6)]),
         ("g1", "b", 0): Runs([(5, 7)]),
         ("g2", "a", 0): Runs([(9, 10)]),
@@ -110,10 +110,10 @@ def test_rows_from_before_a_table_had_several_topics_are_told_by_their_partition
     table = rows([(0, 1), (0, 2), (1, 7)], [None, None, "b"])
     shares = {"g1": [("a", 0, 1, 2, 2)], "g2": [("b", 1, 7, 7, 1)]}
 
-    found = read(tmp_path, table, shares)
+    compacted = read(tmp_path, table, shares)
 
-    assert found.findings == []
-    assert held(found) == {("g1", "a", 0): Runs([(1, 3)]), ("g2", "b", 1): Runs([(7, 8)])}
+    assert compacted.findings == []
+    assert held(compacted) == {("g1", "a", 0): Runs([(1, 3)]), ("g2", "b", 1): Runs([(7, 8)])}
 
 
 def test_a_share_may_come_in_several_spans_that_overlap(tmp_path: Path) -> None:
@@ -124,10 +124,10 @@ def test_a_share_may_come_in_several_spans_that_overlap(tmp_path: Path) -> None:
         "g2": [("a", 0, 8, 9, 2)],
     }
 
-    found = read(tmp_path, table, shares)
+    compacted = read(tmp_path, table, shares)
 
-    assert found.findings == []
-    assert held(found) == {("g1", "a", 0): Runs([(0, 8)]), ("g2", "a", 0): Runs([(8, 10)])}
+    assert compacted.findings == []
+    assert held(compacted) == {("g1", "a", 0): Runs([(0, 8)]), ("g2", "a", 0): Runs([(8, 10)])}
 
 
 def test_spans_of_two_ranges_that_overlap_are_a_finding_and_no_row_counts_twice(
@@ -137,29 +137,29 @@ def test_spans_of_two_ranges_that_overlap_are_a_finding_and_no_row_counts_twice(
     table = rows([(0, 0), (0, 1), (0, 2), (0, 3)])
     shares = {"g1": [("a", 0, 0, 2, 2)], "g2": [("a", 0, 1, 3, 2)]}
 
-    found = read(tmp_path, table, shares)
+    compacted = read(tmp_path, table, shares)
 
-    assert {each.kind for each in found.findings} == {FindingKind.ROW_COUNT}
-    assert sum(runs.count() for runs in held(found).values()) == 4
-    assert found.spoiled == {"g1", "g2"}
+    assert {each.kind for each in compacted.findings} == {FindingKind.ROW_COUNT}
+    assert sum(runs.count() for runs in held(compacted).values()) == 4
+    assert compacted.spoiled == {"g1", "g2"}
 
 
 @pytest.mark.parametrize("place", [(0, None), (None, 3)])
 def test_a_row_without_a_place_is_unknown(
     tmp_path: Path, place: tuple[int | None, int | None]
 ) -> None:
-    found = read(tmp_path, rows([(0, 1), place]), {"g1": [("a", 0, 1, 1, 1)]})
+    compacted = read(tmp_path, rows([(0, 1), place]), {"g1": [("a", 0, 1, 1, 1)]})
 
-    assert FindingKind.UNKNOWN_ROW in {each.kind for each in found.findings}
-    assert held(found) == {("g1", "a", 0): Runs([(1, 2)])}
+    assert FindingKind.UNKNOWN_ROW in {each.kind for each in compacted.findings}
+    assert held(compacted) == {("g1", "a", 0): Runs([(1, 2)])}
 
 
 def test_rows_of_a_topic_or_a_partition_of_no_share_are_unknown(tmp_path: Path) -> None:
     table = rows([(0, 1), (0, 1), (5, 1)], ["a", "elsewhere", "a"])
 
-    found = read(tmp_path, table, {"g1": [("a", 0, 1, 1, 1)]})
+    compacted = read(tmp_path, table, {"g1": [("a", 0, 1, 1, 1)]})
 
-    unknown = [each for each in found.findings if each.kind is FindingKind.UNKNOWN_ROW]
+    unknown = [each for each in compacted.findings if each.kind is FindingKind.UNKNOWN_ROW]
     assert {(each.partition, each.runs) for each in unknown} == {
         (TopicPartition("elsewhere", 0), ((1, 2),)),
         (TopicPartition("a", 5), ((1, 2),)),
@@ -169,11 +169,11 @@ def test_rows_of_a_topic_or_a_partition_of_no_share_are_unknown(tmp_path: Path) 
 def test_rows_that_tell_neither_offsets_nor_records_are_ranges_alone(tmp_path: Path) -> None:
     table = pa.table({"user": ["x"] * 3})
 
-    found = read(tmp_path, table, {"g1": [("a", 0, 0, 1, 2)], "g2": [("a", 0, 2, 2, 1)]})
+    compacted = read(tmp_path, table, {"g1": [("a", 0, 0, 1, 2)], "g2": [("a", 0, 2, 2, 1)]})
 
-    assert found.findings == []
-    assert [pieces.carries_offsets for pieces in found.pieces.values()] == [False, False]
-    assert held(found) == {}
+    assert compacted.findings == []
+    assert [pieces.carries_offsets for pieces in compacted.pieces.values()] == [False, False]
+    assert held(compacted) == {}
 
 
 def _mixed(counts: Sequence[int | None]) -> pa.Table:
@@ -187,12 +187,12 @@ MIXED = {"g1": [("a", 0, 5, 5, 1)], "g2": [("a", 0, 10, 11, 2)]}
 
 def test_rows_from_before_and_after_rollup_may_be_in_one_file(tmp_path: Path) -> None:
     """Goal: a table whose spec was changed is told range by range, each as it can be."""
-    found = read(tmp_path, _mixed([1, 1]), MIXED)
+    compacted = read(tmp_path, _mixed([1, 1]), MIXED)
 
-    assert found.findings == []
-    assert held(found) == {("g1", "a", 0): Runs([(5, 6)]), ("g2", "a", 0): Runs()}
-    assert found.pieces["g2"].counted == {TopicPartition("a", 0): 2}
-    assert [found.pieces[each].carries_offsets for each in ("g1", "g2")] == [True, False]
+    assert compacted.findings == []
+    assert held(compacted) == {("g1", "a", 0): Runs([(5, 6)]), ("g2", "a", 0): Runs()}
+    assert compacted.pieces["g2"].counted == {TopicPartition("a", 0): 2}
+    assert [compacted.pieces[each].carries_offsets for each in ("g1", "g2")] == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -207,9 +207,9 @@ def test_rows_from_before_and_after_rollup_may_be_in_one_file(tmp_path: Path) ->
 def test_rolled_up_rows_among_others_have_to_tell_and_to_agree(
     tmp_path: Path, counts: Sequence[int | None], kinds: set[FindingKind]
 ) -> None:
-    found = read(tmp_path, _mixed(counts), MIXED)
+    compacted = read(tmp_path, _mixed(counts), MIXED)
 
-    assert {each.kind for each in found.findings} == kinds
+    assert {each.kind for each in compacted.findings} == kinds
 
 
 @pytest.mark.parametrize("counts", [[3, 3], [3, None], [7, 0]])
@@ -218,17 +218,17 @@ def test_rolled_up_rows_have_to_stand_for_the_records_of_all_shares(
 ) -> None:
     table = pa.table({"__count": pa.array(counts, pa.int64())})
 
-    found = read(tmp_path, table, {"g1": [("a", 0, 0, 6, 7)]})
+    compacted = read(tmp_path, table, {"g1": [("a", 0, 0, 6, 7)]})
 
-    assert FindingKind.ROW_COUNT in {each.kind for each in found.findings}
-    assert found.pieces["g1"].counted == {TopicPartition("a", 0): 7}
+    assert FindingKind.ROW_COUNT in {each.kind for each in compacted.findings}
+    assert compacted.pieces["g1"].counted == {TopicPartition("a", 0): 7}
 
 
 def test_what_is_no_parquet_is_a_finding_of_all_its_ranges(tmp_path: Path) -> None:
     shares = {"g1": [("a", 0, 1, 1, 1)], "g2": [("a", 0, 2, 2, 1)]}
 
-    found = read(tmp_path, rows([(0, 1), (0, 2)]), shares, garbage=b"no Parquet at all")
+    compacted = read(tmp_path, rows([(0, 1), (0, 2)]), shares, garbage=b"no Parquet at all")
 
-    assert [each.kind for each in found.findings] == [FindingKind.DIGEST_MISMATCH]
-    assert not found.pieces
-    assert found.spoiled == {"g1", "g2"}
+    assert [each.kind for each in compacted.findings] == [FindingKind.DIGEST_MISMATCH]
+    assert not compacted.pieces
+    assert compacted.spoiled == {"g1", "g2"}

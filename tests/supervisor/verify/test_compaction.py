@@ -18,10 +18,10 @@ TWO_FILES: dict[int, list[Cell]] = {0: [(0, 0), (1, 0), (0, 0), (1, 0)], 1: [(0,
 @pytest.fixture
 def table(tmp_path: Path) -> Table:
     """Three ranges, each with a file in each of two chunks."""
-    made = Table(tmp_path)
+    table = Table(tmp_path)
     for _ in range(3):
-        made.publish(TWO_FILES)
-    return made
+        table.publish(TWO_FILES)
+    return table
 
 
 def kinds(verdict: Verification) -> set[FindingKind]:
@@ -29,10 +29,10 @@ def kinds(verdict: Verification) -> set[FindingKind]:
 
 
 def of_ranges(verdict: Verification) -> dict[str, set[Verdict]]:
-    found: dict[str, set[Verdict]] = {}
+    verdicts: dict[str, set[Verdict]] = {}
     for each in (each for partition in verdict.partitions for each in partition.ranges):
-        found.setdefault(each.generation_id, set()).add(each.verdict)
-    return found
+        verdicts.setdefault(each.generation_id, set()).add(each.verdict)
+    return verdicts
 
 
 # -- what is as it should be -----------------------------------------------------------------------
@@ -56,22 +56,22 @@ def test_a_table_of_compacted_files_is_proven_range_by_range(
 
 
 def test_what_was_replaced_is_neither_a_file_of_the_table_nor_let_go(table: Table) -> None:
-    made = table.compact("task-g1/0", "task-g3/0")
+    compacted_id = table.compact("task-g1/0", "task-g3/0")
 
     first, second, third = table.ledger().publications
 
     assert [file.path for file in first.segments] == ["clicks/data/task-g1/1.parquet"]
     assert [len(each.segments) for each in (first, second, third)] == [1, 2, 1]
     assert [len(each.let_go) for each in (first, second, third)] == [0, 0, 0]
-    told = {each.file.path for each in (*first.compacted, *third.compacted)}
-    assert told == {str(table.path(made).relative_to(table.root))}
+    paths = {each.file.path for each in (*first.compacted, *third.compacted)}
+    assert paths == {str(table.path(compacted_id).relative_to(table.root))}
     assert (second.compacted, [each.rows for each in first.compacted]) == ((), [4])
 
 
 def test_a_compacted_file_that_was_dropped_is_let_go_by_each_of_its_ranges(table: Table) -> None:
-    made = table.compact("task-g1/0", "task-g2/0")
-    table.take_out(made)
-    table.delete(made)
+    compacted_id = table.compact("task-g1/0", "task-g2/0")
+    table.take_out(compacted_id)
+    table.delete(compacted_id)
 
     verdict = table.verify()
 
@@ -82,9 +82,9 @@ def test_a_compacted_file_that_was_dropped_is_let_go_by_each_of_its_ranges(table
 
 
 def test_a_compacted_file_that_comes_back_is_proven_again(table: Table) -> None:
-    made = table.compact("task-g1/0", "task-g2/0")
-    table.take_out(made)
-    table.put_back(made, "task-g1/0")
+    compacted_id = table.compact("task-g1/0", "task-g2/0")
+    table.take_out(compacted_id)
+    table.put_back(compacted_id, "task-g1/0")
 
     assert table.verify().verdict is Verdict.PROVEN
 
@@ -95,16 +95,16 @@ def test_rows_of_a_forgotten_supervisor_are_known_and_not_judged(tmp_path: Path)
     [old, older_too] = table.publish({0: [(0, 0), (0, 0), (1, 0)]})
     table.forget()
     [new] = table.publish({0: [(0, 0), (0, 0)]})
-    made = table.compact(old, new)
+    compacted_id = table.compact(old, new)
 
     verdict = table.verify()
 
     assert (verdict.verdict, verdict.findings) == (Verdict.PROVEN, ())
     assert verdict.total("records") == 2
     [share] = table.ledger().forgotten
-    assert (share.file.path, share.rows) == (str(table.path(made).relative_to(tmp_path)), 2)
+    assert (share.file.path, share.rows) == (str(table.path(compacted_id).relative_to(tmp_path)), 2)
     table.take_out(older_too)
-    table.take_out(made)
+    table.take_out(compacted_id)
     assert table.verify().total("dropped") == 2
     assert table.ledger().forgotten == ()
 
@@ -235,8 +235,8 @@ def _flip_a_byte(path: Path) -> None:
 
 
 def test_a_compacted_file_that_is_gone_is_found_once_and_spoils_its_ranges(table: Table) -> None:
-    made = table.compact("task-g1/0", "task-g2/0")
-    table.path(made).unlink()
+    compacted_id = table.compact("task-g1/0", "task-g2/0")
+    table.path(compacted_id).unlink()
 
     verdict = table.verify()
 
@@ -247,8 +247,8 @@ def test_a_compacted_file_that_is_gone_is_found_once_and_spoils_its_ranges(table
 
 
 def test_a_compacted_file_that_was_changed_spoils_each_of_its_ranges(table: Table) -> None:
-    made = table.compact("task-g1/0", "task-g2/0")
-    _flip_a_byte(table.path(made))
+    compacted_id = table.compact("task-g1/0", "task-g2/0")
+    _flip_a_byte(table.path(compacted_id))
 
     verdict = table.verify()
 
@@ -285,10 +285,10 @@ def test_whatever_is_compacted_the_verdict_is_that_of_the_files_as_published(
         for _ in range(data.draw(st.integers(1, 12), "steps")):
             _step(data, table, twin)
 
-        found, expected = table.verify(), twin.verify()
+        verification, expected = table.verify(), twin.verify()
 
-    assert found.findings == ()
-    assert found.to_dict() == expected.to_dict()
+    assert verification.findings == ()
+    assert verification.to_dict() == expected.to_dict()
 
 
 def _step(data: st.DataObject, table: Table, twin: Table) -> None:

@@ -27,7 +27,7 @@ def publisher(tmp_path: Path) -> Publisher:
     return publisher
 
 
-def found(publisher: Publisher, *, let_go: bool = False) -> list[Finding]:
+def findings_of(publisher: Publisher, *, let_go: bool = False) -> list[Finding]:
     [publication] = lenient(CheckedLedger).model_validate(publisher.ledger()).publications
     if let_go:
         gone = tuple(
@@ -48,13 +48,13 @@ def test_each_bad_record_in_the_errors_table_is_no_finding(publisher: Publisher)
     publisher.quarantine(0, BAD[:2], kept=4)
     publisher.quarantine(0, BAD[2:], kept=4)
 
-    assert found(publisher) == []
+    assert findings_of(publisher) == []
 
 
 def test_a_bad_record_that_is_not_there_is_lost(publisher: Publisher) -> None:
     publisher.quarantine(0, BAD[:2], kept=2)
 
-    assert kinds(found(publisher)) == [
+    assert kinds(findings_of(publisher)) == [
         (FindingKind.LOST_WRITE, ((9, 10),)),
         (FindingKind.LOST_WRITE, ((0, 1),)),
     ]
@@ -64,38 +64,38 @@ def test_a_bad_record_that_is_there_twice_is_a_duplicate(publisher: Publisher) -
     publisher.quarantine(0, BAD, kept=5)
     publisher.quarantine(0, BAD[:1], kept=5)
 
-    assert kinds(found(publisher)) == [(FindingKind.DUPLICATE, ((4, 5),))]
+    assert kinds(findings_of(publisher)) == [(FindingKind.DUPLICATE, ((4, 5),))]
 
 
 def test_a_record_that_is_a_row_and_quarantined_is_unknown(publisher: Publisher) -> None:
     publisher.quarantine(0, [*BAD, (1, 3)], kept=5)
 
-    assert kinds(found(publisher)) == [(FindingKind.UNKNOWN_ROW, ((3, 4),))]
+    assert kinds(findings_of(publisher)) == [(FindingKind.UNKNOWN_ROW, ((3, 4),))]
 
 
 def test_a_number_that_is_not_that_of_the_files_is_told(publisher: Publisher) -> None:
     publisher.quarantine(0, BAD, kept=3)
 
-    assert kinds(found(publisher)) == [(FindingKind.ROW_COUNT, ())]
+    assert kinds(findings_of(publisher)) == [(FindingKind.ROW_COUNT, ())]
 
 
 def test_a_range_that_does_not_say_that_it_keeps_all_may_lack_some(publisher: Publisher) -> None:
     """Goal: ranges of an earlier release, and those that drop, are as they were."""
-    assert found(publisher) == []
+    assert findings_of(publisher) == []
     publisher.quarantine(0, [*BAD[:1], (1, 3)])
 
-    assert kinds(found(publisher)) == [(FindingKind.UNKNOWN_ROW, ((3, 4),))]
+    assert kinds(findings_of(publisher)) == [(FindingKind.UNKNOWN_ROW, ((3, 4),))]
 
 
 def test_errors_that_were_let_go_are_explained_and_others_are_not(publisher: Publisher) -> None:
     publisher.quarantine(0, BAD[:1], kept=4)
     publisher.quarantine(0, BAD[1:], kept=4)
-    assert found(publisher, let_go=True) == []
+    assert findings_of(publisher, let_go=True) == []
 
     other = Publisher(publisher.warehouse / "other")
     other.publish({0: 0}, {0: 4}, rows_of(0, 0, 2), rejects=[(0, 2, 3)])
     other.quarantine(0, [(0, 2)], kept=1)
-    assert kinds(found(other, let_go=True)) == [(FindingKind.LOST_WRITE, ((3, 4),))]
+    assert kinds(findings_of(other, let_go=True)) == [(FindingKind.LOST_WRITE, ((3, 4),))]
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def two(tmp_path: Path) -> Publisher:
 FIRST, SECOND = rows_of(0, 0, 3), rows_of(0, 9, 12)
 
 
-def found_together(publisher: Publisher) -> list[Finding]:
+def findings_together(publisher: Publisher) -> list[Finding]:
     ledger = lenient(CheckedLedger).model_validate(publisher.ledger())
     shared = read_compacted(publisher.warehouse, ledger.errors_compacted(), raw=True)
     findings = shared.findings
@@ -125,7 +125,7 @@ def test_bad_records_of_two_ranges_in_one_file_are_no_finding(two: Publisher) ->
     two.quarantine_together({0: FIRST, 1: SECOND})
 
     ledger = lenient(CheckedLedger).model_validate(two.ledger())
-    assert found_together(two) == []
+    assert findings_together(two) == []
     assert ledger.tables() == [ledger.data_source, errors_table(ledger.data_source)]
     assert set(ledger.paths()) == {
         *("clicks/data/task-g0/0.parquet", "clicks/data/task-g1/0.parquet"),
@@ -158,7 +158,7 @@ def test_no_fault_of_a_compacted_errors_file_is_hidden(
 ) -> None:
     two.quarantine_together(shares, more)
 
-    assert set(kinds(found_together(two))) >= wanted
+    assert set(kinds(findings_together(two))) >= wanted
 
 
 def test_a_compacted_errors_file_that_holds_rows_is_told(two: Publisher) -> None:
@@ -167,7 +167,7 @@ def test_a_compacted_errors_file_that_holds_rows_is_told(two: Publisher) -> None
     path.write_bytes((two.warehouse / "clicks/data/task-g0/0.parquet").read_bytes())
 
     assert {FindingKind.DIGEST_MISMATCH, FindingKind.LOST_WRITE} <= {
-        each.kind for each in found_together(two)
+        each.kind for each in findings_together(two)
     }
 
 
@@ -177,9 +177,9 @@ def test_an_errors_file_that_is_another_or_gone_is_told(publisher: Publisher) ->
     content = path.read_bytes()
 
     path.write_bytes(content[:-1] + b"x")
-    assert FindingKind.DIGEST_MISMATCH in {each.kind for each in found(publisher)}
+    assert FindingKind.DIGEST_MISMATCH in {each.kind for each in findings_of(publisher)}
     path.unlink()
-    assert FindingKind.MISSING_FILE in {each.kind for each in found(publisher)}
+    assert FindingKind.MISSING_FILE in {each.kind for each in findings_of(publisher)}
 
 
 def test_the_reasons_that_are_no_fault_are_those_of_the_workers() -> None:

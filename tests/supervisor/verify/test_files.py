@@ -98,8 +98,8 @@ def test_rows_that_are_rolled_up_are_counted(publisher: Publisher) -> None:
 
     content = read(publisher)
 
-    told = {at: (held.carries_offsets, held.counted) for at, held in content.held.items()}
-    assert told == {P0: (False, 4), P1: (False, 7)}
+    counts = {at: (held.carries_offsets, held.counted) for at, held in content.held.items()}
+    assert counts == {P0: (False, 4), P1: (False, 7)}
     assert content.held[P1].bounds == Runs([(2, 9)])
     assert not any("stand for" in found.detail for found in content.findings)
 

@@ -51,8 +51,8 @@ def whole(
 ) -> Verification:
     """The verdict on a topic that now holds the records of what is committed now."""
     topic = {p: Runs([span]) for p, span in committed.items()}
-    told = facts_by_partition(committed, gaps, {P0: ranges}, topic, {})
-    return judge("clicks", told, publications=len(ranges))
+    facts = facts_by_partition(committed, gaps, {P0: ranges}, topic, {})
+    return judge("clicks", facts, publications=len(ranges))
 
 
 REPEATED = DeclaredGap(60, 100, repeated=True)
@@ -186,21 +186,21 @@ def publication(ordinal: int, start: int, end: int, at: int) -> dict[str, JsonVa
     }
 
 
-def came_after(told: CheckedLedger) -> list[bool]:
+def came_after(checked: CheckedLedger) -> list[bool]:
     """Tell of each publication whether it is of the new topic."""
-    [gap] = told.new_topics()[P0]
-    return [each.comes_after(gap) for each in told.publications]
+    [gap] = checked.new_topics()[P0]
+    return [each.comes_after(gap) for each in checked.publications]
 
 
 def test_only_the_present_topic_is_read() -> None:
     """Goal: the offsets of the one before say nothing about how far to read."""
-    told = ledger(
+    checked = ledger(
         NEW_TOPIC | {"lastOrdinal": 1}, publication(1, 0, 900, 1), publication(2, 3, 7, 9)
     )
 
-    assert came_after(told) == [False, True]
-    assert told.extent() == {P0: (3, 7)}
-    assert told.declared() == {P0: [anew(900)]}
+    assert came_after(checked) == [False, True]
+    assert checked.extent() == {P0: (3, 7)}
+    assert checked.declared() == {P0: [anew(900)]}
 
 
 @pytest.mark.parametrize(("before", "after"), [(90, 9), (1, -60)], ids=["ahead", "behind"])
@@ -208,14 +208,14 @@ def test_clocks_that_differ_move_no_range_to_another_topic(before: int, after: i
     """Goal: three leaders, and the clock of one is an hour off."""
     ranges = publication(1, 0, 900, before), publication(2, 3, 7, after)
 
-    told = ledger(NEW_TOPIC | {"lastOrdinal": 1}, *ranges)
+    checked = ledger(NEW_TOPIC | {"lastOrdinal": 1}, *ranges)
 
-    assert came_after(told) == [False, True]
-    assert told.extent() == {P0: (3, 7)}
+    assert came_after(checked) == [False, True]
+    assert checked.extent() == {P0: (3, 7)}
 
 
 def test_what_an_earlier_version_declared_is_told_apart_by_times() -> None:
-    told = ledger(NEW_TOPIC, publication(1, 0, 900, 5), publication(2, 3, 7, 6))
+    checked = ledger(NEW_TOPIC, publication(1, 0, 900, 5), publication(2, 3, 7, 6))
 
-    assert came_after(told) == [False, True]
-    assert told.extent() == {P0: (3, 7)}
+    assert came_after(checked) == [False, True]
+    assert checked.extent() == {P0: (3, 7)}

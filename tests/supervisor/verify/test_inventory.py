@@ -44,9 +44,11 @@ def named(path: str = FILE, size: int = 10, sha256: str = A) -> WarehouseFile:
 
 
 def judged(
-    sizes: Mapping[str, int], told: WarehouseFiles, found: Mapping[str, PathContent] | None = None
+    sizes: Mapping[str, int],
+    claimed: WarehouseFiles,
+    found: Mapping[str, PathContent] | None = None,
 ) -> Inventory:
-    return judge(Walked(sizes), told, found or {}, digests=True)
+    return judge(Walked(sizes), claimed, found or {}, digests=True)
 
 
 def findings(inventory: Inventory) -> list[tuple[FileFindingKind, str]]:
@@ -54,10 +56,10 @@ def findings(inventory: Inventory) -> list[tuple[FileFindingKind, str]]:
 
 
 def test_a_named_file_with_its_size_and_digest_is_recorded() -> None:
-    told = claim(named(), named(REJECTS, 5, B))
+    claimed = claim(named(), named(REJECTS, 5, B))
 
     inventory = judged(
-        {FILE: 10, REJECTS: 5}, told, {FILE: PathContent(10, A), REJECTS: PathContent(5, B)}
+        {FILE: 10, REJECTS: 5}, claimed, {FILE: PathContent(10, A), REJECTS: PathContent(5, B)}
     )
 
     assert findings(inventory) == []
@@ -79,7 +81,7 @@ def test_a_named_file_that_is_not_there_is_missing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "detail"),
     [
         (PathContent(9, None), "9 bytes, published were 10"),
         (PathContent(11, A), "11 bytes, published were 10"),
@@ -90,12 +92,12 @@ def test_a_named_file_that_is_not_there_is_missing() -> None:
         ),
     ],
 )
-def test_a_named_file_with_another_content_is_damaged(content: PathContent, told: str) -> None:
+def test_a_named_file_with_another_content_is_damaged(content: PathContent, detail: str) -> None:
     inventory = judged({FILE: content.size_bytes}, claim(named()), {FILE: content})
 
     [found] = inventory.findings
     assert (found.kind, found.path) == (FileFindingKind.DAMAGED, FILE)
-    assert found.detail.startswith(told)
+    assert found.detail.startswith(detail)
     assert inventory.piles[Place.RECORDED] == NOTHING
 
 
@@ -111,10 +113,10 @@ def test_without_a_digest_the_size_alone_is_compared() -> None:
 @pytest.mark.parametrize("place", [Place.WRITING, Place.PENDING, Place.KEPT])
 def test_a_file_in_the_folder_of_a_task_that_is_not_settled_is_counted(place: Place) -> None:
     folder = "clicks/data/t2"
-    told = claim(named(), **{place.value: folder})
+    claimed = claim(named(), **{place.value: folder})
     unnamed = {f"{folder}/part-0.parquet": 3, f"{folder}/b1/_temporary/0/x": 4}
 
-    inventory = judged({FILE: 10} | unnamed, told, {FILE: PathContent(10, A)})
+    inventory = judged({FILE: 10} | unnamed, claimed, {FILE: PathContent(10, A)})
 
     assert findings(inventory) == []
     assert inventory.piles[place] == Pile(2, 7)
@@ -124,10 +126,10 @@ def test_a_file_in_the_folder_of_a_task_that_is_not_settled_is_counted(place: Pl
 
 def test_a_named_file_in_a_folder_that_is_pending_is_recorded_and_does_not_wait() -> None:
     """Goal: what a published task's merge has rewritten waits, what it published does not."""
-    told = claim(named(), pending="clicks/data/t1")
+    claimed = claim(named(), pending="clicks/data/t1")
 
-    alone = judged({FILE: 10}, told, {FILE: PathContent(10, A)})
-    rewritten = judged({FILE: 10, "clicks/data/t1/b0-1/x": 1}, told, {FILE: PathContent(10, A)})
+    alone = judged({FILE: 10}, claimed, {FILE: PathContent(10, A)})
+    rewritten = judged({FILE: 10, "clicks/data/t1/b0-1/x": 1}, claimed, {FILE: PathContent(10, A)})
 
     assert (alone.piles[Place.PENDING], alone.waiting) == (NOTHING, {})
     assert rewritten.piles[Place.PENDING] == Pile(1, 1)
@@ -182,17 +184,17 @@ COPY = f"clicks/widened/{'a' * 32}/{'b' * 32}.parquet"
 
 
 def test_a_copy_that_an_export_names_has_to_be_there_as_it_should() -> None:
-    told = claim().model_copy(update={"copies": (WarehouseCopy(path=COPY, rows=7),)})
+    claimed = claim().model_copy(update={"copies": (WarehouseCopy(path=COPY, rows=7),)})
 
-    good = judged({COPY: 12}, told, {COPY: PathContent(12)})
-    gone = judged({}, told)
-    bad = judged({COPY: 12}, told, {COPY: PathContent(12, trouble="6 rows")})
+    good = judged({COPY: 12}, claimed, {COPY: PathContent(12)})
+    gone = judged({}, claimed)
+    bad = judged({COPY: 12}, claimed, {COPY: PathContent(12, trouble="6 rows")})
 
     assert (findings(good), good.piles[Place.EXPORTS]) == ([], Pile(1, 12))
     assert findings(gone) == [(FileFindingKind.MISSING, COPY)]
     assert findings(bad) == [(FileFindingKind.DAMAGED, COPY)]
     assert [found.detail for found in bad.findings] == ["6 rows"]
-    assert findings(judged({}, only(told, frozenset()))) == []
+    assert findings(judged({}, only(claimed, frozenset()))) == []
 
 
 @pytest.mark.parametrize(
@@ -208,9 +210,9 @@ def test_a_copy_that_an_export_names_has_to_be_there_as_it_should() -> None:
     ],
 )
 def test_other_copies_may_lie_beside_those_of_a_file_that_is_there(path: str, is_one: bool) -> None:
-    told = claim().model_copy(update={"copied": frozenset({f"clicks/widened/{'a' * 32}"})})
+    claimed = claim().model_copy(update={"copied": frozenset({f"clicks/widened/{'a' * 32}"})})
 
-    found = findings(judged({path: 3}, told))
+    found = findings(judged({path: 3}, claimed))
 
     assert found == ([] if is_one else [(FileFindingKind.ORPHAN, path)])
 
@@ -225,9 +227,9 @@ def test_a_link_at_a_named_path_is_one_finding_not_two() -> None:
 
 
 def test_findings_come_by_path_and_are_counted_by_kind() -> None:
-    told = claim(named("b", 1), named("c", 1))
+    claimed = claim(named("b", 1), named("c", 1))
 
-    inventory = judged({"a": 1, "c": 2, "d": 1}, told, {"c": PathContent(2)})
+    inventory = judged({"a": 1, "c": 2, "d": 1}, claimed, {"c": PathContent(2)})
 
     assert [path for _, path in findings(inventory)] == ["a", "b", "c", "d"]
     assert [inventory.count(kind) for kind in FileFindingKind] == [1, 1, 2]
@@ -236,8 +238,10 @@ def test_findings_come_by_path_and_are_counted_by_kind() -> None:
 def test_a_second_look_replaces_the_findings_and_adds_what_it_could_place() -> None:
     """Goal: what came, or went, while we looked is told as it is, once, and nothing twice."""
     folder = "clicks/data/t2"
-    told = claim(named(), named(REJECTS, 5))
-    first = judged({FILE: 10, f"{folder}/x": 2, "y": 1, "z": 1}, told, {FILE: PathContent(10, A)})
+    claimed = claim(named(), named(REJECTS, 5))
+    first = judged(
+        {FILE: 10, f"{folder}/x": 2, "y": 1, "z": 1}, claimed, {FILE: PathContent(10, A)}
+    )
     assert first.suspects() == {REJECTS, f"{folder}/x", "y", "z"}
 
     later = only(claim(named(), named(REJECTS, 5), pending=folder), first.suspects())
@@ -251,13 +255,13 @@ def test_a_second_look_replaces_the_findings_and_adds_what_it_could_place() -> N
 
 
 def test_a_claim_that_is_cut_to_some_paths_keeps_its_folders() -> None:
-    told = claim(named(), named(REJECTS), writing="w", pending="p", kept="k")
+    claimed = claim(named(), named(REJECTS), writing="w", pending="p", kept="k")
 
-    cut = only(told, frozenset({REJECTS, "elsewhere"}))
+    cut = only(claimed, frozenset({REJECTS, "elsewhere"}))
 
     assert [file.path for file in cut.files] == [REJECTS]
     assert [*cut.writing, *cut.pending, *cut.kept] == ["w", "p", "k"]
-    assert total_bytes(told.files) == 20
+    assert total_bytes(claimed.files) == 20
 
 
 def test_a_newer_overlord_may_say_more() -> None:
@@ -267,13 +271,13 @@ def test_a_newer_overlord_may_say_more() -> None:
 def test_the_verdict_as_json_has_every_number_and_finding() -> None:
     walked = Walked({"x": 1, "clicks/data/k/y": 2}, empty_folders=3)
 
-    told = judge(walked, claim(kept="clicks/data/k"), {}, digests=False).to_dict()
+    document = judge(walked, claim(kept="clicks/data/k"), {}, digests=False).to_dict()
 
-    assert told["kept"] == {"files": 1, "sizeBytes": 2}
-    assert told["recorded"] == {"files": 0, "sizeBytes": 0}
-    assert (told["emptyFolders"], told["digestsCompared"]) == (3, False)
-    assert told["waiting"] == [{"kind": "kept", "folder": "clicks/data/k"}]
-    assert told["findings"] == [
+    assert document["kept"] == {"files": 1, "sizeBytes": 2}
+    assert document["recorded"] == {"files": 0, "sizeBytes": 0}
+    assert (document["emptyFolders"], document["digestsCompared"]) == (3, False)
+    assert document["waiting"] == [{"kind": "kept", "folder": "clicks/data/k"}]
+    assert document["findings"] == [
         {
             "kind": "orphan",
             "path": "x",

@@ -168,13 +168,13 @@ def test_a_violation_is_named_and_counted(name: str) -> None:
 def test_a_finding_names_the_offsets() -> None:
     seen = judge_partition(facts(published(0, 100, rows=[(0, 50), (52, 90), (91, 100)])))
 
-    [found] = seen.findings
-    assert (found.kind, found.records, found.runs) == (
+    [finding] = seen.findings
+    assert (finding.kind, finding.records, finding.runs) == (
         FindingKind.LOST_WRITE,
         3,
         ((50, 52), (90, 91)),
     )
-    assert (found.generation_id, found.partition) == ("g0", P0)
+    assert (finding.generation_id, finding.partition) == ("g0", P0)
 
 
 def test_what_kafka_no_longer_has_is_judged_by_offsets_only() -> None:
@@ -293,14 +293,14 @@ class History:
 
     def facts(self, rows: Counter[int] | None = None) -> PartitionFacts:
         """What is found if the table has `rows`; by default, what it should have."""
-        found = Counter(self.records - self.rejected) if rows is None else rows
+        row_counts = Counter(self.records - self.rejected) if rows is None else rows
         spans = pairwise(self.cuts)
         return PartitionFacts(
             P0,
             self.cuts[0],
             self.cuts[-1],
             topic=_runs(self.records),
-            ranges=tuple(self._range(start, end, found) for start, end in spans),
+            ranges=tuple(self._range(start, end, row_counts) for start, end in spans),
         )
 
     def _range(self, start: int, end: int, rows: Counter[int]) -> PublishedRange:

@@ -20,12 +20,12 @@ def test_pieces_of_files_are_together_what_their_rows_are(files: list[list[int]]
         twice = {each for each in once if offsets.count(each) > 1}
         pieces.add(P0, PartitionRows(_runs(once), _runs(twice), len(offsets) - len(once)))
 
-    found = pieces.part(P0)
+    part_rows = pieces.part(P0)
 
     rows = [offset for offsets in files for offset in offsets]
-    assert found.rows == _runs(set(rows))
-    assert found.repeated == _runs({each for each in rows if rows.count(each) > 1})
-    assert found.surplus == len(rows) - len(set(rows))
+    assert part_rows.rows == _runs(set(rows))
+    assert part_rows.repeated == _runs({each for each in rows if rows.count(each) > 1})
+    assert part_rows.surplus == len(rows) - len(set(rows))
     assert pieces.part(P1) == PartitionRows()
 
 

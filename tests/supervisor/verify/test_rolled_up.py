@@ -34,8 +34,8 @@ def test_rolled_up_rows_are_counted_against_the_topic() -> None:
     assert (seen.verdict, seen.findings) == (Verdict.OFFSETS_ONLY, ())
     assert (seen.records, seen.counted, seen.rejected, seen.unproven) == (100, 99, 1, 0)
     assert seen.ranges[0].why == "rolled up: 99 records are counted, not named"
-    told = judge("pages", [facts(rolled_up(counted(99, rejects=[(7, 8)])))], publications=1)
-    assert told.summary() == (
+    verdict = judge("pages", [facts(rolled_up(counted(99, rejects=[(7, 8)])))], publications=1)
+    assert verdict.summary() == (
         "pages: offsets only: 100 records in 1 partitions, 0 lost, 0 duplicated (1 publications, "
         "1 rejected and explained, 99 counted only, because their rows are rolled up)"
     )

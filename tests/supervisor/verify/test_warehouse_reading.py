@@ -65,15 +65,15 @@ def test_each_named_file_is_told_as_it_is(tmp_path: Path) -> None:
     files = [good, short, changed, gone, below, above, unreadable, folder]
     read: list[int] = []
 
-    found = contents(root, files, read.append, digests=True)
+    by_path = contents(root, files, read.append, digests=True)
 
-    assert found["good"] == PathContent(10, good.sha256)
-    assert found["short"] == PathContent(9)
-    assert found["changed"].sha256 not in {None, changed.sha256}
-    assert "out of the warehouse" in found["../above"].trouble
-    assert "cannot be read" in found["x" * 300].trouble
-    assert "a folder" in found["folder"].trouble
-    assert found.keys() == {"good", "short", "changed", "../above", "x" * 300, "folder"}
+    assert by_path["good"] == PathContent(10, good.sha256)
+    assert by_path["short"] == PathContent(9)
+    assert by_path["changed"].sha256 not in {None, changed.sha256}
+    assert "out of the warehouse" in by_path["../above"].trouble
+    assert "cannot be read" in by_path["x" * 300].trouble
+    assert "a folder" in by_path["folder"].trouble
+    assert by_path.keys() == {"good", "short", "changed", "../above", "x" * 300, "folder"}
     assert sum(read) == total_bytes(files)
 
 

@@ -36,13 +36,13 @@ def test_a_look_finds_each_partition_and_what_is_not_committed(broker: Broker) -
     producer.produce("probed-a", "y", partition=0)
     producer.flush(30)
 
-    found = PROBE.look(source(broker.bootstrap, topic="probed-a"), WITHIN)
+    probed = PROBE.look(source(broker.bootstrap, topic="probed-a"), WITHIN)
     producer.abort_transaction(30)
 
     first, second = (TopicPartition("probed-a", number) for number in (0, 1))
-    assert found.earliest == {first: 0, second: 0}
-    assert found.latest == {first: 1, second: 3}
-    assert found.stable == {first: 0, second: 3}
+    assert probed.earliest == {first: 0, second: 0}
+    assert probed.latest == {first: 1, second: 3}
+    assert probed.stable == {first: 0, second: 3}
 
 
 def test_a_pattern_finds_every_topic_that_matches(broker: Broker) -> None:
@@ -59,8 +59,8 @@ def test_a_pattern_finds_every_topic_that_matches(broker: Broker) -> None:
 
 
 def test_a_topic_that_is_not_there_is_named(broker: Broker) -> None:
-    told = r"topic probed-missing does not exist on .*: create one, or correct ioConfig\.topic$"
-    with pytest.raises(SourceUnreadable, match=told):
+    message = r"topic probed-missing does not exist on .*: create one, or correct ioConfig\.topic$"
+    with pytest.raises(SourceUnreadable, match=message):
         PROBE.look(source(broker.bootstrap, topic="probed-missing"), WITHIN)
 
 

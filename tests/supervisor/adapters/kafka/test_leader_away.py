@@ -29,15 +29,15 @@ class Answers:
     """An AdminClient that answers as measured."""
 
     def list_offsets(
-        self, asked: Mapping[KafkaPartition, OffsetSpec], **_: object
+        self, specs: Mapping[KafkaPartition, OffsetSpec], **_: object
     ) -> dict[KafkaPartition, "Future[ListOffsetsResultInfo]"]:
         """Answer for partition 0 alone."""
-        found = {}
-        for partition in asked:
-            found[partition] = Future[ListOffsetsResultInfo]()
+        futures = {}
+        for partition in specs:
+            futures[partition] = Future[ListOffsetsResultInfo]()
             offset = 7 if partition.partition == LED.partition else -1001
-            found[partition].set_result(ListOffsetsResultInfo(offset, -1, -1))
-        return found
+            futures[partition].set_result(ListOffsetsResultInfo(offset, -1, -1))
+        return futures
 
 
 ADMIN = cast("AdminClient", Answers())
@@ -52,8 +52,8 @@ def test_a_worker_takes_no_answer_for_no_offset() -> None:
 
 def test_an_overlord_takes_no_answer_for_no_offset() -> None:
     """Goal: a range that seems to lie above the end of its log might be reset."""
-    asked = [KafkaPartition(*each) for each in (LED, LEADERLESS)]
-    assert reading._offsets(ADMIN, asked[:1], SPEC, lambda: 1.0) == {LED: 7}
+    partitions = [KafkaPartition(*each) for each in (LED, LEADERLESS)]
+    assert reading._offsets(ADMIN, partitions[:1], SPEC, lambda: 1.0) == {LED: 7}
 
     with pytest.raises(TimeoutError, match=f"the leader of {LEADERLESS} does not answer"):
-        reading._offsets(ADMIN, asked, SPEC, lambda: 1.0)
+        reading._offsets(ADMIN, partitions, SPEC, lambda: 1.0)

@@ -16,7 +16,7 @@ from tests.supervisor.core.snapshots import NOON, TOPIC, spec, stream
 ANSWERS = {"there": None, "silent": _NoAnswer("no route"), "none": NoTopic("topic is not there")}
 
 
-class Told(KafkaStreams):
+class ScriptedStreams(KafkaStreams):
     """Looks that find what they are told."""
 
     def __init__(self, clock: ManualClock) -> None:
@@ -30,13 +30,13 @@ class Told(KafkaStreams):
 
 
 @pytest.fixture
-def told() -> Iterator[Told]:
-    streams = Told(ManualClock(NOON))
+def streams() -> Iterator[ScriptedStreams]:
+    streams = ScriptedStreams(ManualClock(NOON))
     yield streams
     streams.stop()
 
 
-def looks(streams: Told, answer: str) -> StreamState:
+def looks(streams: ScriptedStreams, answer: str) -> StreamState:
     """One look, to its end."""
     streams.answer = answer
     clock = streams._clock
@@ -50,12 +50,12 @@ def looks(streams: Told, answer: str) -> StreamState:
 
 
 def test_a_broker_that_comes_back_and_knows_no_topic_yet_is_asked_as_often_as_any(
-    told: Told,
+    streams: ScriptedStreams,
 ) -> None:
     """Goal: a topic is not called deleted for what its broker was silent before."""
     words = ["there", "silent", "silent", "silent", "none", "none", "silent"]
-    found = [looks(told, word) for word in words]
+    states = [looks(streams, word) for word in words]
 
-    assert [state.failures for state in found] == [0, 1, 2, 3, 1, 2, 3]
-    assert found[4].trouble is StreamTrouble.NO_TOPIC
-    assert found[4].topic_ids == found[0].topic_ids
+    assert [state.failures for state in states] == [0, 1, 2, 3, 1, 2, 3]
+    assert states[4].trouble is StreamTrouble.NO_TOPIC
+    assert states[4].topic_ids == states[0].topic_ids

@@ -75,13 +75,13 @@ def _duckdb(rows: duckdb.DuckDBPyRelation) -> Find:
 def _polars(rows: pl.LazyFrame) -> Find:
     def find(wanted: Filter) -> Ids:
         column = pl.col(wanted.column)
-        made: dict[str, Callable[[], pl.Expr]] = {
+        conditions: dict[str, Callable[[], pl.Expr]] = {
             "null": column.is_null,
             "in": lambda: column.is_in(wanted.value),
             "=": lambda: column == wanted.value,
             "<": lambda: column < wanted.value,
         }
-        where = made[wanted.op]()
+        where = conditions[wanted.op]()
         return set(rows.filter(where).select("__offset").collect()["__offset"].to_list())
 
     return find
@@ -119,13 +119,13 @@ def _deltalake(shelf: Shelf, *, in_pandas: bool = False) -> Find:
     table, files = _delta(shelf)
 
     def find(wanted: Filter) -> Ids:
-        asked: Any = [(wanted.column, wanted.op, wanted.value)]
+        filters: Any = [(wanted.column, wanted.op, wanted.value)]
         if wanted.op == "null":
-            asked = arrow_filter(wanted)
+            filters = arrow_filter(wanted)
         if in_pandas:
-            rows = table.to_pandas(filters=asked, filesystem=files, columns=["__offset"])
+            rows = table.to_pandas(filters=filters, filesystem=files, columns=["__offset"])
             return set(rows["__offset"].tolist())
-        found = table.to_pyarrow_table(filters=asked, filesystem=files, columns=["__offset"])
+        found = table.to_pyarrow_table(filters=filters, filesystem=files, columns=["__offset"])
         return set(found["__offset"].to_pylist())
 
     return find

@@ -88,14 +88,14 @@ _MISSING: Mapping[int, Sequence[str]] = MappingProxyType(
 
 def rows_of(number: int) -> list[dict[str, object]]:
     """The rows of one file, without the columns that it has not."""
-    found = []
+    rows = []
     for at in _ROWS_OF_FILES[number]:
         row: dict[str, object] = {"__time": NOON + timedelta(hours=at, microseconds=at)}
         row |= {name: values[at] for name, values in _VALUES.items()}
         row |= {name: f"{name} {at}" if at % 3 else None for name in ODD}
         row |= {"__partition": 0, "__offset": at}
-        found.append({k: v for k, v in row.items() if k not in _MISSING.get(number, ())})
-    return found
+        rows.append({k: v for k, v in row.items() if k not in _MISSING.get(number, ())})
+    return rows
 
 
 FILES = tuple(range(len(_ROWS_OF_FILES)))
@@ -127,16 +127,16 @@ class Filter:
 
 def filters() -> list[Filter]:
     """Filters on every column; lists and JSON are asked for null, or whole."""
-    found = []
+    listed = []
     for column, its_type in TYPES.items():
-        found.append(Filter(column, "null"))
+        listed.append(Filter(column, "null"))
         if pa.types.is_list(its_type):
             continue
         held = [row[column] for row in ROWS if row.get(column) is not None]
         values = held if column in {"text", "big", "ratio"} else held[:1]
-        found += [Filter(column, op, value) for value in values for op in ("=", "<")]
-        found.append(Filter(column, "in", [held[-1], held[0]]))
-    return found
+        listed += [Filter(column, op, value) for value in values for op in ("=", "<")]
+        listed.append(Filter(column, "in", [held[-1], held[0]]))
+    return listed
 
 
 @dataclass(frozen=True)

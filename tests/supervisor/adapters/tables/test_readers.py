@@ -28,22 +28,22 @@ from tests.supervisor.adapters.tables.readers_table import (
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
     """A table of several files, with different columns."""
-    with shelf(tmp_path_factory.mktemp("readers") / "warehouse") as found:
+    with shelf(tmp_path_factory.mktemp("readers") / "warehouse") as opened:
         for number in FILES:
-            found.publish(f"data/t{number}/part.parquet", rows_of(number))
-        yield found
+            opened.publish(f"data/t{number}/part.parquet", rows_of(number))
+        yield opened
 
 
 @pytest.fixture(scope="module")
 def compacted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
     """The same rows, all but the last file's in one."""
-    with shelf(tmp_path_factory.mktemp("readers") / "warehouse") as found:
+    with shelf(tmp_path_factory.mktemp("readers") / "warehouse") as opened:
         names = [f"data/t{number}/part.parquet" for number in FILES]
         for number, name in enumerate(names):
-            found.publish(name, rows_of(number))
+            opened.publish(name, rows_of(number))
         last = rows_of(FILES[-1])
-        found.publish("data/compact/part.parquet", ROWS[: -len(last)], remove=names[:-1])
-        yield found
+        opened.publish("data/compact/part.parquet", ROWS[: -len(last)], remove=names[:-1])
+        yield opened
 
 
 @pytest.mark.parametrize("table", ["published", "compacted"])

@@ -27,25 +27,25 @@ class Worker:
     status: int = 200
     body: bytes = VIEW.to_json().encode()
     headers: dict[str, str] = field(default_factory=dict)
-    asked: list[tuple[str, str]] = field(default_factory=list)
+    requests: list[tuple[str, str]] = field(default_factory=list)
     url: str = ""
 
 
 @pytest.fixture
 def worker() -> Iterator[Worker]:
     """A worker that listens."""
-    told = Worker()
+    worker = Worker()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            told.asked.append((self.path, self.headers["Authorization"]))
-            self.send_response(told.status)
-            for name, value in told.headers.items():
+            worker.requests.append((self.path, self.headers["Authorization"]))
+            self.send_response(worker.status)
+            for name, value in worker.headers.items():
                 self.send_header(name, value)
-            self.send_header("Content-Length", str(len(told.body)))
+            self.send_header("Content-Length", str(len(worker.body)))
             self.end_headers()
             try:
-                self.wfile.write(told.body)
+                self.wfile.write(worker.body)
             except OSError:
                 return  # the other side has heard enough
 
@@ -53,10 +53,10 @@ def worker() -> Iterator[Worker]:
             return
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        told.url = f"http://127.0.0.1:{server.server_address[1]}"
+        worker.url = f"http://127.0.0.1:{server.server_address[1]}"
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        yield told
+        yield worker
         server.shutdown()
         thread.join(timeout=10)
 
@@ -64,16 +64,16 @@ def worker() -> Iterator[Worker]:
 @pytest.fixture
 def journals() -> Iterator[HttpJournals]:
     """The adapter."""
-    made = HttpJournals()
-    yield made
-    made.close()
+    journals = HttpJournals()
+    yield journals
+    journals.close()
 
 
 def test_a_journal_is_asked_with_the_tasks_own_token(
     worker: Worker, journals: HttpJournals
 ) -> None:
     assert journals.journal(worker.url, "t", "secret", PATIENCE_S) == VIEW
-    assert worker.asked == [("/druid/worker/v1/chat/t/journal", "Bearer secret")]
+    assert worker.requests == [("/druid/worker/v1/chat/t/journal", "Bearer secret")]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_the_token_is_not_carried_elsewhere(worker: Worker, journals: HttpJourna
     with pytest.raises(WorkerUnavailable):
         journals.journal(worker.url, "t", "secret", PATIENCE_S)
 
-    assert [path for path, _ in worker.asked] == ["/druid/worker/v1/chat/t/journal"]
+    assert [path for path, _ in worker.requests] == ["/druid/worker/v1/chat/t/journal"]
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1", "ftp://x", "no url", ""])

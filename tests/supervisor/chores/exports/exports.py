@@ -74,9 +74,9 @@ class Harbour(World):
 
     def ask_for(self, *formats: ExportFormat) -> None:
         """Store a spec that asks for these exports."""
-        asked = spec(task_count=1)
-        schema = asked.data_schema.model_copy(update={"exports": formats})
-        self.set_spec(asked.model_copy(update={"data_schema": schema}))
+        wanted = spec(task_count=1)
+        schema = wanted.data_schema.model_copy(update={"exports": formats})
+        self.set_spec(wanted.model_copy(update={"data_schema": schema}))
         with self.store.leading(self.leadership.term()) as tx:
             follow(tx, TOPIC, self.clock.now())
 
@@ -98,13 +98,13 @@ class Harbour(World):
             self.sync()
         [(hand, replica)] = self.ready_to_publish()
         request = publish_request(replica.wanted, hand.incarnation)
-        made = [self._written(file, request, extra) for file in request.segments]
-        told = {"segments": tuple(made), "columns": self.columns}
-        request = request.model_copy(update=told)
+        files = [self._written(file, request, extra) for file in request.segments]
+        update = {"segments": tuple(files), "columns": self.columns}
+        request = request.model_copy(update=update)
         answer = self.publishing.publish(request.task_id, replica.wanted.token, request)
         assert answer.outcome is PublishOutcome.COMMITTED
         replica.stopped = True
-        return made[0].path
+        return files[0].path
 
     def _written(
         self, file: SegmentFile, request: PublishRequest, extra: Callable[[int], Extra] | None

@@ -49,10 +49,12 @@ def findings(harbour: Harbour) -> list[tuple[FileFindingKind, str]]:
             answer = warehouse_files(tx, str(harbour.root))
         return WarehouseFiles.model_validate(answer.model_dump(mode="json", by_alias=True))
 
-    found = inspect(harbour.root, ask, FilesProgress(), digests=False).findings
+    reported = inspect(harbour.root, ask, FilesProgress(), digests=False).findings
     below = f"{TOPIC}/widened/"
     return [
-        (each.kind, each.path.removeprefix(below)) for each in found if each.path.startswith(below)
+        (each.kind, each.path.removeprefix(below))
+        for each in reported
+        if each.path.startswith(below)
     ]
 
 
@@ -111,10 +113,10 @@ def test_a_lost_copy_that_comes_out_larger_is_named_with_its_new_size(
     assert opened.held[copy.relative_to(harbour.root / TOPIC).as_posix()] == copy.stat().st_size
     assert names_in(harbour, table_format) == named
     assert_right(harbour, table_format)
-    made = copy.stat().st_mtime_ns
+    modified_ns = copy.stat().st_mtime_ns
     harbour.compare_all()
     harbour.export(table_format)
-    assert copy.stat().st_mtime_ns == made
+    assert copy.stat().st_mtime_ns == modified_ns
 
 
 # -- half-written ----------------------------------------------------------------------------------
@@ -172,10 +174,10 @@ def test_a_process_that_is_to_end_makes_no_further_copy(harbour: Harbour) -> Non
     for _ in range(3):
         publish(harbour, "long", 7)
     publish(harbour, "double", 0.5)
-    asked: list[int] = []
+    copies_seen: list[int] = []
 
     def stopping() -> bool:
-        asked.append(len(copies_in(harbour)))
+        copies_seen.append(len(copies_in(harbour)))
         return bool(copies_in(harbour))
 
     copies = widened_copies.LocalCopies(harbour.root)
@@ -205,10 +207,10 @@ def test_verify_finds_copies_that_are_lost_cut_or_not_of_their_file(harbour: Har
     cut.write_bytes(cut.read_bytes()[:-9])
     pq.write_table(pq.read_table(foreign).slice(1), foreign)
 
-    found = findings(harbour)
+    reported = findings(harbour)
 
     wrong = {gone: "missing", cut: "damaged", foreign: "damaged"}
-    assert found == [(kind, below_widened(harbour, path)) for path, kind in wrong.items()]
+    assert reported == [(kind, below_widened(harbour, path)) for path, kind in wrong.items()]
     harbour.compare_all()
     assert (FileFindingKind.MISSING, below_widened(harbour, gone)) not in findings(harbour), (
         "an export that is about to follow may be making it"

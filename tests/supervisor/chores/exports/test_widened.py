@@ -129,7 +129,7 @@ def test_a_column_goes_through_every_type_to_json_and_back(
 
 @BOTH
 @pytest.mark.parametrize(
-    ("kind", "values", "found"),
+    ("kind", "values", "expected"),
     [
         ("array<double>", [[0.5]], [[0.5], [1.0, None], []]),
         ("array<string>", [["a"]], [["1", None], ["a"], []]),
@@ -141,7 +141,7 @@ def test_lists_grow_too(
     table_format: ExportFormat,
     kind: ColumnType,
     values: list[object],
-    found: list[object],
+    expected: list[object],
 ) -> None:
     publish(harbour, "array<long>", [1, None], [])
     harbour.export(table_format)
@@ -149,7 +149,7 @@ def test_lists_grow_too(
     harbour.export(table_format)
 
     assert_right(harbour, table_format)
-    assert values_of(harbour, table_format) == sorted(found, key=str)
+    assert values_of(harbour, table_format) == sorted(expected, key=str)
 
 
 @BOTH
@@ -164,11 +164,11 @@ def test_polars_reads_a_column_that_has_grown(
 
     location = str(harbour.root / harbour.row(table_format).standing.location)
     scan = pl.scan_delta if table_format is DELTA else pl.scan_iceberg
-    found = scan(location).select("x", "same").collect()
+    frame = scan(location).select("x", "same").collect()
 
-    assert found["x"].drop_nulls().sort().to_list() == [0.5, 7.0]
-    assert found.schema["x"] == pl.Float64
-    assert found["same"].null_count() == 0
+    assert frame["x"].drop_nulls().sort().to_list() == [0.5, 7.0]
+    assert frame.schema["x"] == pl.Float64
+    assert frame["same"].null_count() == 0
 
 
 def test_a_table_that_has_grown_before_its_first_export(harbour: Harbour) -> None:
@@ -189,18 +189,18 @@ def test_copies_are_made_some_at_a_time_and_never_twice(
     harbour.export(DELTA)
     before = version_of(harbour, DELTA)
     publish(harbour, "double", 0.5)
-    made = []
+    counts = []
     for _ in old:
         again = harbour.export(DELTA)
-        made.append(len(_copies(harbour)))
+        counts.append(len(_copies(harbour)))
         harbour.clock.advance(again or timedelta(0))
 
-    assert made == [1, 2, 3]
+    assert counts == [1, 2, 3]
     assert version_of(harbour, DELTA) == before + 1
     assert_right(harbour, DELTA)
-    told = {copy: copy.stat().st_mtime_ns for copy in _copies(harbour)}
+    modified_ns = {copy: copy.stat().st_mtime_ns for copy in _copies(harbour)}
     harbour.export(ICEBERG)
-    assert {copy: copy.stat().st_mtime_ns for copy in _copies(harbour)} == told
+    assert {copy: copy.stat().st_mtime_ns for copy in _copies(harbour)} == modified_ns
     assert values_of(harbour, ICEBERG) == [0.5, 7.0, 8.0, 9.0]
 
 
@@ -211,7 +211,7 @@ def test_copies_go_when_their_file_goes_and_are_answered_for_until_then(harbour:
         harbour.export(each)
     [copy] = _copies(harbour)
     with harbour.store.reading() as tx:
-        told = warehouse_files(tx, str(harbour.root))
+        recorded = warehouse_files(tx, str(harbour.root))
     harbour.mark(old, used=False)
     harbour.end_lives(GRACE)
     harbour.end_lives(GC_DELAY)
@@ -222,8 +222,8 @@ def test_copies_go_when_their_file_goes_and_are_answered_for_until_then(harbour:
         harbour.export(each)
     harbour.end_lives(timedelta(days=1))
 
-    assert [each.path for each in told.copies] == [copy.relative_to(harbour.root).as_posix()]
-    assert copies_of(old) in told.copied
+    assert [each.path for each in recorded.copies] == [copy.relative_to(harbour.root).as_posix()]
+    assert copies_of(old) in recorded.copied
     assert (copy.exists(), copy.parent.exists()) == (False, False)
     for each in ExportFormat:
         assert names_in(harbour, each) == {new}
@@ -246,14 +246,14 @@ def test_a_process_that_is_killed_while_it_widens_leaves_the_table_before_or_aft
 
     assert life_of(harbour, url, table_format, f"{place}:kill").live() == -signal.SIGKILL
     [copy] = _copies(harbour)
-    made = copy.stat().st_mtime_ns
+    modified_ns = copy.stat().st_mtime_ns
     committed = place == "export:committed"
     assert values_of(harbour, table_format) == ([0.5, 7.0] if committed else [7])
     harbour.export(table_format)
 
     assert_right(harbour, table_format)
     assert values_of(harbour, table_format) == [0.5, 7.0]
-    assert copy.stat().st_mtime_ns == made
+    assert copy.stat().st_mtime_ns == modified_ns
     store.close()
 
 

@@ -38,11 +38,11 @@ _growth = st.lists(st.tuples(st.integers(1, 60), st.integers(0, 500)), min_size=
 
 
 def _history(growth: list[tuple[int, int]]) -> list[LogEnds]:
-    second, end, found = 0, 0, []
+    second, end, log_ends = 0, 0, []
     for seconds, records in growth:
         second, end = second + seconds, end + records
-        found.append((second, end))
-    return looks(*found)
+        log_ends.append((second, end))
+    return looks(*log_ends)
 
 
 @given(_growth, st.data())

@@ -14,16 +14,16 @@ from supervisor.core.history.log_fields import fields_of, is_grave
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
 
-def told(kind: EventKind, **detail: JsonValue) -> LifecycleEvent:
+def event(kind: EventKind, **detail: JsonValue) -> LifecycleEvent:
     return LifecycleEvent(NOON, kind, "clicks", detail, group=3, generation_id="clicks:7")
 
 
 def test_who_comes_first_and_the_facts_follow_in_snake_case() -> None:
     start: JsonValue = {"clicks:0": 17, "clicks:1": 4}
 
-    found = fields_of(told(EventKind.GENERATION_OPENED, specVersion=2, worker="w1", start=start))
+    fields = fields_of(event(EventKind.GENERATION_OPENED, specVersion=2, worker="w1", start=start))
 
-    assert list(found.items()) == [
+    assert list(fields.items()) == [
         ("supervisor", "clicks"),
         ("group", 3),
         ("generation", "clicks:7"),
@@ -38,11 +38,11 @@ def test_a_field_never_has_a_capital_and_none_is_lost(detail: dict[str, int]) ->
     own = {"supervisor", "data_source", "group", "generation", "task"}
     names = {re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower() for name in detail}
 
-    found = fields_of(told(EventKind.SPEC_STORED, **detail))
+    fields = fields_of(event(EventKind.SPEC_STORED, **detail))
 
-    assert all(name == name.lower() for name in found)
-    assert names <= found.keys()
-    assert found.keys() <= names | own
+    assert all(name == name.lower() for name in fields)
+    assert names <= fields.keys()
+    assert fields.keys() <= names | own
 
 
 @pytest.mark.parametrize(
@@ -61,4 +61,4 @@ def test_a_field_never_has_a_capital_and_none_is_lost(detail: dict[str, int]) ->
 def test_what_somebody_should_look_at_is_a_warning(
     kind: EventKind, detail: dict[str, JsonValue], *, grave: bool
 ) -> None:
-    assert is_grave(told(kind, **detail)) is grave
+    assert is_grave(event(kind, **detail)) is grave

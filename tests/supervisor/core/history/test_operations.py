@@ -24,7 +24,7 @@ LATER = NOON + timedelta(minutes=1)
 LAST = NOON + timedelta(minutes=2)
 
 
-def asked(kind: OperationKind, *, disturbs: bool = True) -> Operation:
+def operation(kind: OperationKind, *, disturbs: bool = True) -> Operation:
     return Operation(TOPIC, kind, "ada", NOON, spec_version=2, disturbs=disturbs, number=7)
 
 
@@ -52,13 +52,13 @@ def a_range(state: GenerationState = GenerationState.READING) -> Generation:
 @pytest.mark.parametrize("kind", [OperationKind.SUSPEND, OperationKind.TERMINATE])
 def test_it_rests_once_no_range_of_an_older_version_is_live(kind: OperationKind) -> None:
     live = OperationFacts(older=[a_range()])
-    waits = judge_operation(asked(kind), live)
+    waits = judge_operation(operation(kind), live)
     assert (waits.state, waits.finished_at) == (RUNNING, None)
     assert "group 3 reads" in waits.waits_for
 
     ended = OperationFacts(older_ended_at=LATER)
-    assert judge_operation(asked(kind), ended).finished_at == LATER
-    assert judge_operation(asked(kind), OperationFacts()).finished_at == NOON
+    assert judge_operation(operation(kind), ended).finished_at == LATER
+    assert judge_operation(operation(kind), OperationFacts()).finished_at == NOON
 
 
 @pytest.mark.parametrize(
@@ -67,16 +67,16 @@ def test_it_rests_once_no_range_of_an_older_version_is_live(kind: OperationKind)
 def test_it_runs_once_a_range_of_its_version_is_open_and_those_that_end_for_it_are_over(
     kind: OperationKind,
 ) -> None:
-    assert judge_operation(asked(kind), OperationFacts()).state is RUNNING
-    assert judge_operation(asked(kind), OperationFacts(rests=True)).state is DONE
+    assert judge_operation(operation(kind), OperationFacts()).state is RUNNING
+    assert judge_operation(operation(kind), OperationFacts(rests=True)).state is DONE
     both = OperationFacts(named=[a_range()], opened_at=LATER)
-    waits = judge_operation(asked(kind), both)
+    waits = judge_operation(operation(kind), both)
     assert (waits.state, waits.waits_for[:13]) == (RUNNING, "group 3 reads")
     ended = [a_range(GenerationState.PUBLISHED)]
-    now = judge_operation(asked(kind), OperationFacts(named=ended, opened_at=LAST))
+    now = judge_operation(operation(kind), OperationFacts(named=ended, opened_at=LAST))
     assert (now.state, now.finished_at) == (DONE, LAST)
-    assert judge_operation(asked(kind), OperationFacts(named=ended)).state is RUNNING
-    rests = judge_operation(asked(kind), OperationFacts(named=ended, rests=True))
+    assert judge_operation(operation(kind), OperationFacts(named=ended)).state is RUNNING
+    rests = judge_operation(operation(kind), OperationFacts(named=ended, rests=True))
     assert rests.finished_at == LATER
 
 
@@ -86,17 +86,17 @@ def test_it_runs_once_a_range_of_its_version_is_open_and_those_that_end_for_it_a
 def test_it_does_not_wait_for_ranges_that_are_read_on(kind: OperationKind) -> None:
     """Goal: no wait until the next taskDuration for what ends for nothing."""
     reads_on = OperationFacts(older=[a_range()], opened_at=LATER)
-    now = judge_operation(asked(kind), reads_on)
+    now = judge_operation(operation(kind), reads_on)
     assert (now.state, now.finished_at) == (DONE, LATER)
 
 
 def test_a_change_that_disturbs_nothing_is_done_at_once() -> None:
-    hot = asked(OperationKind.APPLY, disturbs=False)
+    hot = operation(OperationKind.APPLY, disturbs=False)
     assert judge_operation(hot, OperationFacts(older=[a_range()])).finished_at == NOON
 
 
 def test_what_was_not_so_before_the_next_version_came_is_superseded() -> None:
-    suspend = asked(OperationKind.SUSPEND)
+    suspend = operation(OperationKind.SUSPEND)
     late = OperationFacts(older_ended_at=LAST, next_version_at=LATER)
     assert judge_operation(suspend, late).state is SUPERSEDED
     never = OperationFacts(older=[a_range()], next_version_at=LATER)
@@ -106,7 +106,7 @@ def test_what_was_not_so_before_the_next_version_came_is_superseded() -> None:
 
 
 def test_a_handoff_is_done_when_its_ranges_have_ended_or_read_nothing() -> None:
-    handoff = replace(asked(OperationKind.HANDOFF), ranges=("g1",), spec_version=None)
+    handoff = replace(operation(OperationKind.HANDOFF), ranges=("g1",), spec_version=None)
     wanted = replace(a_range(), handoff_request="ann wants it")
     reads = judge_operation(handoff, OperationFacts(named=[wanted]))
     assert reads.state is RUNNING
@@ -121,7 +121,7 @@ def test_a_handoff_is_done_when_its_ranges_have_ended_or_read_nothing() -> None:
 
 def test_a_handoff_is_done_though_an_overlord_behind_has_resumed_its_empty_range() -> None:
     """Goal: who waits for it does not wait until the range ends some day.  Source: H1."""
-    handoff = replace(asked(OperationKind.HANDOFF), ranges=("g1",), spec_version=None)
+    handoff = replace(operation(OperationKind.HANDOFF), ranges=("g1",), spec_version=None)
     empty = replace(a_range(), timer_started_at=NOON - timedelta(hours=1))
     found = judge_operation(handoff, OperationFacts(named=[empty]))
     assert (found.state, found.finished_at) == (DONE, NOON)
@@ -144,10 +144,10 @@ def test_what_is_over_stays_so_whatever_version_comes_later(
     kind: OperationKind, facts: OperationFacts
 ) -> None:
     """Goal: who waits for an operation never sees it come back."""
-    now = judge_operation(asked(kind), facts)
+    now = judge_operation(operation(kind), facts)
     later = replace(facts, next_version_at=facts.next_version_at or LAST)
     if now.state is not RUNNING:
-        assert judge_operation(asked(kind), later) == now
+        assert judge_operation(operation(kind), later) == now
     assert (now.finished_at is None) == (now.state is RUNNING)
     assert bool(now.waits_for) == (now.state is RUNNING)
 

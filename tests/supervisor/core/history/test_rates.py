@@ -48,10 +48,10 @@ def test_no_rate_is_more_than_what_was_counted_nor_below_none(
     now = counted[-1][0] + later_s
     seen = counted[-1][1] - counted[0][1]
 
-    found = _processed(_history(counted), now)
+    rates = _processed(_history(counted), now)
 
     for window, seconds in WINDOWS_S.items():
-        assert -1e-6 <= found[window] * seconds <= seen + 1e-6
+        assert -1e-6 <= rates[window] * seconds <= seen + 1e-6
 
 
 @given(growing)

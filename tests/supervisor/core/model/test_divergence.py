@@ -25,7 +25,7 @@ OTHER = replace(PUBLISHED, task_id="other")
 
 
 @pytest.mark.parametrize(
-    ("other", "found"),
+    ("other", "comparison"),
     [
         (OTHER, Comparison.SAME),
         (replace(OTHER, digest=digest_of(2)), Comparison.OTHER_ROWS),
@@ -36,18 +36,18 @@ OTHER = replace(PUBLISHED, task_id="other")
     ],
 )
 def test_only_two_known_digests_of_one_range_differ(
-    other: ReplicaDigest, found: Comparison
+    other: ReplicaDigest, comparison: Comparison
 ) -> None:
     """Goal: nobody is alarmed but by what two replicas have said of the same offsets."""
-    assert compare(PUBLISHED, other) is found
+    assert compare(PUBLISHED, other) is comparison
     assert compare(replace(PUBLISHED, digest=None), other) is Comparison.UNKNOWN
 
-    told = diverged(PUBLISHED, other)
-    assert (told is not None) == found.differs
-    if told is not None and other.digest is not None:
-        assert told == Divergence("other", other.digest, other.records, found)
-        assert read_stored(stored(told)) == told
-        assert {"winner", "other"} <= set(why_of(PUBLISHED, told).replace(",", "").split())
+    divergence = diverged(PUBLISHED, other)
+    assert (divergence is not None) == comparison.differs
+    if divergence is not None and other.digest is not None:
+        assert divergence == Divergence("other", other.digest, other.records, comparison)
+        assert read_stored(stored(divergence)) == divergence
+        assert {"winner", "other"} <= set(why_of(PUBLISHED, divergence).replace(",", "").split())
 
 
 def test_a_replica_is_read_by_what_it_reports() -> None:

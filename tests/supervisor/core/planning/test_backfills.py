@@ -26,10 +26,10 @@ _OFFSETS = st.integers(0, 50)
 @given(
     committed=st.lists(st.none() | _OFFSETS, min_size=1, max_size=5),
     logs=st.lists(st.tuples(_OFFSETS, _OFFSETS), min_size=5, max_size=5),
-    asked=st.none() | st.integers(1, 9),
+    task_count=st.none() | st.integers(1, 9),
 )
 def test_each_offset_is_read_by_one_of_the_two_or_lost_in_kafka(
-    committed: list[int | None], logs: list[tuple[int, int]], asked: int | None
+    committed: list[int | None], logs: list[tuple[int, int]], task_count: int | None
 ) -> None:
     """Goal: whatever is committed, new, deleted by retention or read beyond what Kafka showed."""
     rows = {
@@ -39,15 +39,15 @@ def test_each_offset_is_read_by_one_of_the_two_or_lost_in_kafka(
     }
     seen = _seen([(min(log), max(log)) for log in logs])
     new = at_latest(TOPIC, rows, seen)
-    made = {move.partition: move for move in moves(rows, new)}
+    moved = {move.partition: move for move in moves(rows, new)}
     try:
-        ranges = skipped_ranges(TOPIC, made.values())
+        ranges = skipped_ranges(TOPIC, moved.values())
     except NoBackfill:
         ranges = {}
     for partition, row in rows.items():
         goes_on = new.offsets.get(partition, row.next_offset)
         beside = ranges.get(partition)
-        lost = made[partition].count(GapKind.LOST) if partition in made else 0
+        lost = moved[partition].count(GapKind.LOST) if partition in moved else 0
         assert goes_on >= row.next_offset, "nothing is read a second time"
         if beside is None:
             assert goes_on == row.next_offset + lost
@@ -56,10 +56,10 @@ def test_each_offset_is_read_by_one_of_the_two_or_lost_in_kafka(
             assert seen.earliest[partition] <= beside.first < beside.end
     assert new.offsets.keys() <= rows.keys(), "what is new is read from its beginning"
     if ranges:
-        count = task_count_of(spec(), ranges, asked)
-        made_spec = backfill_spec(spec(), "other", ranges, count)
+        count = task_count_of(spec(), ranges, task_count)
+        backfill = backfill_spec(spec(), "other", ranges, count)
         assert 1 <= count <= len(ranges)
-        assert read_spec(made_spec.normalised()).spec == made_spec
+        assert read_spec(backfill.normalised()).spec == backfill
 
 
 def _seen(logs: list[tuple[int, int]]) -> StreamState:
@@ -75,11 +75,11 @@ def _seen(logs: list[tuple[int, int]]) -> StreamState:
 
 @given(st.from_regex(r"[a-z0-9][a-z0-9_-]{0,127}", fullmatch=True))
 def test_its_id_is_one_however_long_the_first_is(supervisor_id: str) -> None:
-    made = backfill_id(supervisor_id, "abcdefgh")
+    new_id = backfill_id(supervisor_id, "abcdefgh")
 
-    assert len(made) <= 128
-    assert made.endswith("_backfill_abcdefgh")
-    assert name_problem(made) is None
+    assert len(new_id) <= 128
+    assert new_id.endswith("_backfill_abcdefgh")
+    assert name_problem(new_id) is None
 
 
 def _ledger(gaps: list[tuple[int, int, str]]) -> CheckedLedger:
@@ -109,9 +109,9 @@ def _ledger(gaps: list[tuple[int, int, str]]) -> CheckedLedger:
 
 def test_a_verification_tells_why_offsets_are_missing_the_latest_first() -> None:
     """Goal: who reads the name of the other supervisor knows what to verify beside."""
-    told = _ledger([(0, 10, "old"), (5, 7, "x_backfill reads"), (0, 4, "x_backfill reads")])
+    ledger = _ledger([(0, 10, "old"), (5, 7, "x_backfill reads"), (0, 4, "x_backfill reads")])
 
-    assert told.breaks() == (
+    assert ledger.breaks() == (
         "6 offsets are declared skipped: x_backfill reads",
         "10 offsets are declared skipped: old",
     )

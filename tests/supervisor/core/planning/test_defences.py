@@ -35,8 +35,8 @@ _READ = dict.fromkeys(EVEN, 7)
 def _step(*, seconds: float, paused_for: int, reads: Offsets = _READ) -> HandoffStep:
     of = replace(pausing(at=0), sequence=2)
     mine = task(of)
-    said = report(mine, reads, TaskPhase.PAUSED, sequence=paused_for)
-    replica = ReplicaView(mine, Liveness.ALIVE, said)
+    last_report = report(mine, reads, TaskPhase.PAUSED, sequence=paused_for)
+    replica = ReplicaView(mine, Liveness.ALIVE, last_report)
     return next_step(of, [replica], None, NOON + timedelta(seconds=seconds), _LIMITS)
 
 
@@ -110,8 +110,8 @@ def test_a_silent_worker_is_not_a_lost_one() -> None:
     registry.record(
         SyncRequest(worker_id="w1", incarnation=1, sequence=1, url="http://w1", slots=4)
     )
-    found = []
+    livenesses = []
     for _ in range(3):
-        found.append(registry.views()[0].liveness)
+        livenesses.append(registry.views()[0].liveness)
         clock.advance(timedelta(seconds=40))
-    assert found == [Liveness.ALIVE, Liveness.UNKNOWN, Liveness.LOST]
+    assert livenesses == [Liveness.ALIVE, Liveness.UNKNOWN, Liveness.LOST]

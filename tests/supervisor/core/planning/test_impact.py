@@ -44,39 +44,39 @@ def ids(*generations: object) -> list[str]:
 
 
 def test_what_fits_is_read_on_and_its_predecessor_is_waited_for_by_nobody() -> None:
-    found = rows(observed(spec(), version=3, older={1: spec()}, generations=ROWS))
+    impact = rows(observed(spec(), version=3, older={1: spec()}, generations=ROWS))
 
-    assert ids(*found.staying) == ids(ODDS, FOLLOWS)
-    assert (found.ending, found.leaving, found.is_complete) == ((), (), True)
-    assert for_other_tasks(found).restarts is Restarts.NONE
-    assert not for_other_tasks(found).needs_passes
+    assert ids(*impact.staying) == ids(ODDS, FOLLOWS)
+    assert (impact.ending, impact.leaving, impact.is_complete) == ((), (), True)
+    assert for_other_tasks(impact).restarts is Restarts.NONE
+    assert not for_other_tasks(impact).needs_passes
 
 
 def test_what_does_not_fit_ends_and_its_predecessor_has_to_publish_before() -> None:
-    found = rows(observed(other_spec(), version=2, older={1: spec()}, generations=ROWS))
+    impact = rows(observed(other_spec(), version=2, older={1: spec()}, generations=ROWS))
 
-    assert ids(*found.ending) == ids(ODDS, FOLLOWS)
-    assert list(found.leaving) == ids(PUBLISHES, ODDS, FOLLOWS)
-    assert for_other_tasks(found).restarts is Restarts.TASKS
-    assert found.needs_passes
+    assert ids(*impact.ending) == ids(ODDS, FOLLOWS)
+    assert list(impact.leaving) == ids(PUBLISHES, ODDS, FOLLOWS)
+    assert for_other_tasks(impact).restarts is Restarts.TASKS
+    assert impact.needs_passes
 
 
 def test_a_range_that_publishes_and_that_none_follows_is_waited_for() -> None:
     """Goal: who resumes a supervisor at rest hears when all of it is in the table."""
-    found = rows(observed(spec(), version=3, older={1: spec()}, generations=(PUBLISHES, ODDS)))
+    impact = rows(observed(spec(), version=3, older={1: spec()}, generations=(PUBLISHES, ODDS)))
 
-    assert list(found.leaving) == ids(PUBLISHES)
-    assert for_other_tasks(found).needs_passes, "its successor is to be opened"
-    assert not found.needs_passes
+    assert list(impact.leaving) == ids(PUBLISHES)
+    assert for_other_tasks(impact).needs_passes, "its successor is to be opened"
+    assert not impact.needs_passes
 
 
 def test_a_pause_that_has_to_end_is_not_taken_back() -> None:
     taken_back = observed(
         spec(), version=3, older={1: spec()}, generations=(pausing(must_end=True), ODDS)
     )
-    found = rows(taken_back)
+    impact = rows(taken_back)
 
-    assert ids(*found.ending) == ids(pausing())
+    assert ids(*impact.ending) == ids(pausing())
     assert ids(*rows(replace(taken_back, generations=(pausing(), ODDS))).staying) == ids(
         pausing(), ODDS
     )
@@ -91,10 +91,10 @@ def test_a_suspended_or_terminated_supervisor_ends_all_that_is_read() -> None:
 
 
 def test_without_offsets_the_first_range_is_still_to_come() -> None:
-    found = rows(observed(spec(), stored={}))
+    impact = rows(observed(spec(), stored={}))
 
-    assert found == SpecImpact()
-    assert for_other_tasks(found).needs_passes
+    assert impact == SpecImpact()
+    assert for_other_tasks(impact).needs_passes
 
 
 def test_what_is_foreseen_is_what_the_planner_begins() -> None:
@@ -120,10 +120,10 @@ def test_more_groups_than_partitions_are_the_same_groups() -> None:
         generation(n + 1, {p: 0}, group=n, task_count=4)
         for n, p in enumerate(sorted({**EVEN, **ODD}))
     )
-    found = rows(observed(spec(16), version=2, older={1: spec(8)}, generations=four))
+    impact = rows(observed(spec(16), version=2, older={1: spec(8)}, generations=four))
 
-    assert ids(*found.staying) == ids(*four)
-    assert not for_other_tasks(found).needs_passes
+    assert ids(*impact.staying) == ids(*four)
+    assert not for_other_tasks(impact).needs_passes
 
 
 def test_a_first_version_and_a_tombstone_are_not_fulfilled_at_once() -> None:

@@ -50,7 +50,7 @@ def test_where_all_that_is_read_is_read_on_nothing_restarts(found: Changes) -> N
 
 
 @pytest.mark.parametrize(
-    ("found", "suspended", "read", "said"),
+    ("changes", "suspended", "read", "summary"),
     [
         (NO_CHANGES, False, ranges(staying=2), "nothing changes: the stored spec says the same"),
         (HOT, False, ranges(staying=2), NOTHING),
@@ -82,9 +82,9 @@ def test_where_all_that_is_read_is_read_on_nothing_restarts(found: Changes) -> N
     ],
 )
 def test_a_sentence_says_what_happens(
-    found: Changes, suspended: bool, read: SpecImpact, said: str
+    changes: Changes, suspended: bool, read: SpecImpact, summary: str
 ) -> None:
-    assert replace(read, changes=found, suspended=suspended).summary == said
+    assert replace(read, changes=changes, suspended=suspended).summary == summary
 
 
 def test_ranges_that_publish_anyway_are_no_groups_that_hand_off() -> None:

@@ -47,7 +47,7 @@ def test_what_is_as_expected_goes_on(expected: Expected, newest: SpecVersion | N
 
 
 @pytest.mark.parametrize(
-    ("expected", "newest", "told"),
+    ("expected", "newest", "message"),
     [
         (Expected(match=OTHER), VERSION, "is at version 3 now"),
         (Expected(match=ANYTHING), None, "leave the header out to create it"),
@@ -58,9 +58,9 @@ def test_what_is_as_expected_goes_on(expected: Expected, newest: SpecVersion | N
     ],
 )
 def test_what_is_not_as_expected_says_what_there_is(
-    expected: Expected, newest: SpecVersion | None, told: str
+    expected: Expected, newest: SpecVersion | None, message: str
 ) -> None:
-    with pytest.raises(PreconditionFailed, match=told) as failed:
+    with pytest.raises(PreconditionFailed, match=message) as failed:
         expected.check("clicks", newest)
 
     there = newest is not None and newest.spec is not None

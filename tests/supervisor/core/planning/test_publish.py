@@ -37,7 +37,7 @@ class Case:
 
     outcome: PublishOutcome
     facts: PublishFacts
-    asked: PublishRequest = AS_FIXED
+    request: PublishRequest = AS_FIXED
     why: str = ""
 
 
@@ -95,7 +95,7 @@ def test_each_outcome_has_its_facts(name: str) -> None:
     """Goal: a closed set of answers, each with one meaning (P22)."""
     case = CASES[name]
 
-    answer = judge(case.facts, case.asked)
+    answer = judge(case.facts, case.request)
 
     assert answer.outcome is case.outcome
     assert case.why in answer.reason
@@ -111,7 +111,7 @@ def test_a_stored_answer_is_repeated_whatever_has_happened_since(
     facts = CASES[name].facts
     answered = replace(facts, task=replace(facts.task, outcome=stored))
 
-    assert judge(answered, CASES[name].asked).outcome is stored
+    assert judge(answered, CASES[name].request).outcome is stored
 
 
 def test_the_cases_cover_every_outcome() -> None:

@@ -214,21 +214,21 @@ def test_each_state_has_its_facts(name: str) -> None:
     """Goal: one word that is true of the supervisor and its tasks; source: Druid's states."""
     case = CASES[name]
 
-    found = roll_up(case.seen, case.slots)
+    rolled_up = roll_up(case.seen, case.slots)
 
-    assert (found.state, found.detailed, found.healthy) == (
+    assert (rolled_up.state, rolled_up.detailed, rolled_up.healthy) == (
         case.state,
         case.detailed,
         case.healthy,
     )
-    assert case.why in found.why
+    assert case.why in rolled_up.why
 
 
 def test_only_a_healthy_state_is_without_an_explanation() -> None:
     """Goal: who sees a sick supervisor reads why."""
     for name, case in CASES.items():
-        found = roll_up(case.seen, case.slots)
-        assert found.healthy or found.why, name
+        rolled_up = roll_up(case.seen, case.slots)
+        assert rolled_up.healthy or rolled_up.why, name
 
 
 def ended(*outcomes: bool) -> Observed:
@@ -262,17 +262,17 @@ def test_three_failures_in_a_row_begin_it_and_three_good_ones_end_it(
     outcomes: str, *, healthy: bool
 ) -> None:
     """Goal: one lucky task does not hide that most fail.  Source: Druid's healthinessThreshold."""
-    found = roll_up(ended(*(sign == "g" for sign in outcomes)), None)
+    rolled_up = roll_up(ended(*(sign == "g" for sign in outcomes)), None)
 
-    assert found.healthy is healthy
-    assert found.state is (State.RUNNING if healthy else State.UNHEALTHY_TASKS)
+    assert rolled_up.healthy is healthy
+    assert rolled_up.state is (State.RUNNING if healthy else State.UNHEALTHY_TASKS)
 
 
 def test_failing_tasks_are_told_with_the_last_of_them_and_its_reason() -> None:
     """Goal: "unhealthy" without a cause helps nobody."""
-    found = roll_up(ended(False, False, False, True), None)
+    rolled_up = roll_up(ended(False, False, False, True), None)
 
-    assert found.why == (
+    assert rolled_up.why == (
         "3 or more tasks in a row failed, 1 succeeded since; the last: task-1-0-2: "
         "READ_FAILED: number 2"
     )

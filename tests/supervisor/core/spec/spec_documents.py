@@ -65,10 +65,10 @@ def created() -> dict[str, object]:
 
 def changed(pointer: str, value: object, document: object = None) -> dict[str, object]:
     """Return the document with `value` at `pointer`; objects on the way are made."""
-    found = created() if document is None else copy.deepcopy(document)
-    assert isinstance(found, dict)
+    copied = created() if document is None else copy.deepcopy(document)
+    assert isinstance(copied, dict)
     *way, last = pointer.split("/")[1:]
-    at: object = found
+    at: object = copied
     for part in way:
         at = at[int(part)] if isinstance(at, list) else _inner(at, part)
     if isinstance(at, list):
@@ -79,7 +79,7 @@ def changed(pointer: str, value: object, document: object = None) -> dict[str, o
     else:
         assert isinstance(at, dict)
         at[last] = value
-    return found
+    return copied
 
 
 def _inner(at: object, part: str) -> object:
@@ -89,10 +89,10 @@ def _inner(at: object, part: str) -> object:
 
 def flat(document: Mapping[str, object]) -> dict[str, object]:
     """Return the nested document with its sections at the top level instead."""
-    found = dict(document)
-    inner = found.pop("spec")
+    flattened = dict(document)
+    inner = flattened.pop("spec")
     assert isinstance(inner, dict)
-    return found | inner
+    return flattened | inner
 
 
 def errors_of(document: object) -> tuple[FieldError, ...]:

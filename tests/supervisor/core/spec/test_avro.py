@@ -79,13 +79,13 @@ def test_a_registry_is_named_with_its_credentials_by_reference() -> None:
         capacity=2_147_483_647,
     )
 
-    found = format_of(written).schemas
+    schemas = format_of(written).schemas
 
-    assert isinstance(found, RegistrySchemas)
-    assert found.registry.urls == (URL,)
-    assert found.registry.user_info == SecretRef(environment="TIDEGATE_SECRET_R")
-    assert found.registry.headers == {"X-Team": "clicks"}
-    assert found.registry.header_secrets == {
+    assert isinstance(schemas, RegistrySchemas)
+    assert schemas.registry.urls == (URL,)
+    assert schemas.registry.user_info == SecretRef(environment="TIDEGATE_SECRET_R")
+    assert schemas.registry.headers == {"X-Team": "clicks"}
+    assert schemas.registry.header_secrets == {
         "Authorization": SecretRef(environment="TIDEGATE_SECRET_T")
     }
 
@@ -94,11 +94,11 @@ def test_keys_and_values_beside_others_may_be_avro() -> None:
     inner = avro({"type": "schema_inline", "schema": SCHEMA})
     spec = spec_with(FORMAT, {"type": "kafka", "valueFormat": inner, "keyFormat": by_registry()})
 
-    told = ingest_spec(spec)
+    message = ingest_spec(spec)
 
-    assert told.value_registry is None
-    assert told.key_registry is not None
-    assert told.key_registry.urls == (URL,)
+    assert message.value_registry is None
+    assert message.key_registry is not None
+    assert message.key_registry.urls == (URL,)
 
 
 @pytest.mark.parametrize(

@@ -67,12 +67,12 @@ def spec(document: object = None) -> SupervisorSpec:
     ],
 )
 def test_each_field_has_its_class(pointer: str, value: object, effect: Effect) -> None:
-    found = compare(spec(), spec(changed(pointer, value)))
+    changes = compare(spec(), spec(changed(pointer, value)))
 
-    assert {c.effect for c in found.fields} == {effect}
-    assert found.effect is effect
-    assert found.restarts is (effect is not HOT)
-    assert all(c.field.startswith(pointer) or c.field in pointer for c in found.fields)
+    assert {c.effect for c in changes.fields} == {effect}
+    assert changes.effect is effect
+    assert changes.restarts is (effect is not HOT)
+    assert all(c.field.startswith(pointer) or c.field in pointer for c in changes.fields)
 
 
 def test_a_change_tells_both_values_as_the_user_writes_them() -> None:
@@ -123,10 +123,10 @@ def test_secrets_are_told_as_references() -> None:
     provider = {"type": "environment", "variables": variables}
     named = changed(f"{IO}/consumerProperties/druid.dynamic.config.provider", provider, document)
 
-    told = [c.new for c in compare(spec(), spec(named)).fields]
+    new_values = [c.new for c in compare(spec(), spec(named)).fields]
 
-    assert provider in told
-    assert not [value for value in told if "password" in str(value) and value != provider]
+    assert provider in new_values
+    assert not [value for value in new_values if "password" in str(value) and value != provider]
 
 
 def test_every_field_of_a_spec_is_classed_on_purpose() -> None:
@@ -136,16 +136,16 @@ def test_every_field_of_a_spec_is_classed_on_purpose() -> None:
 
 def _paths(model: type[BaseModel]) -> set[str]:
     """Fields of the envelope and of ioConfig; the other sections have a class as a whole."""
-    found = set()
+    paths = set()
     for field in model.model_fields.values():
         name = str(field.alias)
         at = f"/spec/{name}" if _inner(field.annotation) else f"/{name}"
         if name == "ioConfig":
             [inner] = _inner(field.annotation)
-            found |= {f"{at}/{f.alias}" for f in inner.model_fields.values()}
+            paths |= {f"{at}/{f.alias}" for f in inner.model_fields.values()}
         else:
-            found.add(at)
-    return found
+            paths.add(at)
+    return paths
 
 
 def _inner(annotation: object) -> list[type[BaseModel]]:
@@ -192,18 +192,18 @@ def _with(section: Section, other: Section, *fields: str) -> Section:
 
 
 @pytest.mark.parametrize(
-    ("pointer", "value", "told"),
+    ("pointer", "value", "message"),
     [
         (f"{IO}/topic", "other", "cannot change from topic 'samples'"),
         (f"{DATA}/dataSource", "other", "cannot change from 'samples'"),
     ],
 )
-def test_topic_and_table_cannot_change(pointer: str, value: str, told: str) -> None:
+def test_topic_and_table_cannot_change(pointer: str, value: str, message: str) -> None:
     """Source: H5; Druid's validateSpecUpdateTo."""
     [error] = forbidden(spec(), spec(changed(pointer, value)))
 
     assert error.pointer == pointer
-    assert told in error.message
+    assert message in error.message
     assert "another id" in error.hint
 
 

@@ -123,10 +123,10 @@ def test_a_column_of_type_auto_has_the_type_of_its_values_or_the_one_it_is_told(
     read = read_spec(changed(_DIMENSIONS, {"dimensions": listed}))
     spec = ingest_spec(read.spec)
 
-    found = kinds_met(spec, ["any"], {"any": DOUBLE})
+    kinds = kinds_met(spec, ["any"], {"any": DOUBLE})
 
     assert not read.warnings
-    assert columns_of(spec, found) == (
+    assert columns_of(spec, kinds) == (
         Column(name="user"),
         Column(name="n", type="long"),
         Column(name="tags", type="array<string>"),
@@ -160,15 +160,15 @@ def test_arrays_are_declared_as_in_druid_or_shorter(
 
 
 @pytest.mark.parametrize(
-    ("column", "cast", "said"),
+    ("column", "cast", "message"),
     [("auto", "LNG", "LNG is not a type"), ("long", "LONG", "unknown field castToType")],
 )
-def test_a_wrong_cast_is_named(column: str, cast: str, said: str) -> None:
+def test_a_wrong_cast_is_named(column: str, cast: str, message: str) -> None:
     wrong = {"type": column, "name": "x", "castToType": cast}
 
     [error] = errors_of(changed(f"{_DIMENSIONS}/dimensions", ["user", wrong]))
 
-    assert (error.pointer, error.message) == (f"{_DIMENSIONS}/dimensions/1/castToType", said)
+    assert (error.pointer, error.message) == (f"{_DIMENSIONS}/dimensions/1/castToType", message)
 
 
 @pytest.mark.parametrize("number", ["long", "double", "float"])

@@ -27,7 +27,7 @@ TYPES = json.loads(Path(__file__).with_name("druid_types.json").read_text())
 def test_every_filter_of_druid_is_known_with_all_its_fields(kind: str, fields: list[str]) -> None:
     errors = errors_of(changed(_FILTER, {"type": kind, **dict.fromkeys(fields, "x")}))
     unknown = ("no known type", "not known there")
-    assert not [e for e in errors if any(told in e.message for told in unknown)]
+    assert not [e for e in errors if any(text in e.message for text in unknown)]
     if kind in OTHER_FILTERS:
         [error] = errors
         assert (error.pointer, error.message) == (_FILTER, f"filter {kind} is not built")
@@ -88,7 +88,7 @@ def test_a_dimension_is_taken_as_druid_writes_it(written: dict[str, object]) -> 
 
 
 @pytest.mark.parametrize(
-    ("kind", "field", "value", "told"),
+    ("kind", "field", "value", "message"),
     [
         ("json", "formatVersion", 4, "it is accepted and ignored"),
         (
@@ -102,12 +102,12 @@ def test_a_dimension_is_taken_as_druid_writes_it(written: dict[str, object]) -> 
     ],
 )
 def test_how_druid_stores_a_dimension_is_taken_with_a_warning(
-    kind: str, field: str, value: object, told: str
+    kind: str, field: str, value: object, message: str
 ) -> None:
     place = f"{_DATA}/dimensionsSpec/dimensions"
     [warning] = read_spec(changed(place, [{"type": kind, "name": "n", field: value}])).warnings
     assert warning.startswith(f"{place}/0/{field} has no effect here: ")
-    assert told in warning
+    assert message in warning
 
 
 def test_a_longest_text_is_refused_for_nothing_is_cut_here() -> None:

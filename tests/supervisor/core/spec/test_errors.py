@@ -192,11 +192,11 @@ def test_a_wrong_field_is_named_with_what_to_do(
 ) -> None:
     errors = errors_of(changed(pointer, value))
     place = pointer.replace("a~1b", "a~01b")
-    told = [error for error in errors if error.pointer == place]
-    assert len(told) == 1, errors
-    assert message in told[0].message
-    assert hint in told[0].hint
-    assert errors == tuple(told)
+    at_place = [error for error in errors if error.pointer == place]
+    assert len(at_place) == 1, errors
+    assert message in at_place[0].message
+    assert hint in at_place[0].hint
+    assert errors == tuple(at_place)
 
 
 def test_fields_that_contradict_each_other_are_refused_where_they_stand() -> None:
@@ -303,10 +303,10 @@ def test_a_field_without_a_meaning_here_is_accepted_with_a_warning(
 def test_a_reader_of_several_objects_is_accepted_and_told_that_there_are_none(name: str) -> None:
     """Source: Druid's JsonInputFormat: both differ only where a record holds several."""
     plain = read_spec(changed(f"{_IO}/inputFormat/{name}", False))
-    asked = read_spec(changed(f"{_IO}/inputFormat/{name}", True))
-    assert asked.spec == plain.spec
+    enabled = read_spec(changed(f"{_IO}/inputFormat/{name}", True))
+    assert enabled.spec == plain.spec
     assert plain.warnings == ()
-    [warning] = asked.warnings
+    [warning] = enabled.warnings
     assert warning.startswith(f"{_IO}/inputFormat/{name} has no effect here: ")
     assert "one JSON object, and one with several is rejected as not-json" in warning
 

@@ -21,7 +21,7 @@ NAMED = [
 ]
 
 
-def told_of(written: dict[str, object], field: object, *, discovery: bool) -> JsonFormat:
+def ingested_fields(written: dict[str, object], field: object, *, discovery: bool) -> JsonFormat:
     """Return the fields that tasks are told; also of the spec as GET writes it."""
     flatten = {"useFieldDiscovery": discovery, "fields": [field]}
     read = read_spec(changed(_FORMAT, written | {"flattenSpec": flatten}))
@@ -30,11 +30,11 @@ def told_of(written: dict[str, object], field: object, *, discovery: bool) -> Js
     return _fields_of(ingest_spec(read.spec).value_format)
 
 
-def _fields_of(found: ValueFormat | None) -> JsonFormat:
-    if isinstance(found, AvroFormat | ProtobufFormat):
-        return found.fields
-    assert isinstance(found, JsonFormat)
-    return found
+def _fields_of(value_format: ValueFormat | None) -> JsonFormat:
+    if isinstance(value_format, AvroFormat | ProtobufFormat):
+        return value_format.fields
+    assert isinstance(value_format, JsonFormat)
+    return value_format
 
 
 def lies_at(path: str) -> JsonFormat:
@@ -43,7 +43,7 @@ def lies_at(path: str) -> JsonFormat:
 
 @pytest.mark.parametrize("written", NAMED, ids=lambda written: str(written["type"]))
 @pytest.mark.parametrize(
-    ("field", "told"),
+    ("field", "expected"),
     [
         ({"type": "tree", "nodes": ["user", "id"]}, lies_at("$['user']['id']")),
         ({"type": "tree", "nodes": ["a b", "0", "x.y"]}, lies_at("$['a b']['0']['x.y']")),
@@ -61,13 +61,15 @@ def lies_at(path: str) -> JsonFormat:
     ],
 )
 def test_a_field_lies_where_its_keys_say(
-    written: dict[str, object], field: dict[str, object], told: JsonFormat
+    written: dict[str, object], field: dict[str, object], expected: JsonFormat
 ) -> None:
     """Source: Druid's JSONPathFieldSpec: a root's expr is its name unless given."""
     named = field | {"name": "a"}
-    assert told_of(written, named, discovery=True) == told
-    roots = () if told.paths else ("a",)
-    assert told_of(written, named, discovery=False) == told.model_copy(update={"roots": roots})
+    assert ingested_fields(written, named, discovery=True) == expected
+    roots = () if expected.paths else ("a",)
+    assert ingested_fields(written, named, discovery=False) == expected.model_copy(
+        update={"roots": roots}
+    )
 
 
 @pytest.mark.parametrize(

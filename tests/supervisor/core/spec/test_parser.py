@@ -45,11 +45,11 @@ def _older(parser: object) -> dict[str, object]:
 def _parsed(kind: str | None, form: str, *beside: object, **within: object) -> dict[str, object]:
     """A parser, with fields beside its parseSpec and within it."""
     parse = {"format": form, "timestampSpec": _TIME, "dimensionsSpec": _COLUMNS} | within
-    found: dict[str, object] = {} if kind is None else {"type": kind}
+    parser: dict[str, object] = {} if kind is None else {"type": kind}
     for each in beside:
         assert isinstance(each, dict)
-        found |= each
-    return found | {"parseSpec": parse}
+        parser |= each
+    return parser | {"parseSpec": parse}
 
 
 _FLATTEN = {"useFieldDiscovery": False, "fields": ["user", "bytes"]}

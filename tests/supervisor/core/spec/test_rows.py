@@ -38,7 +38,7 @@ def spec_with(pointer: str, value: object) -> SupervisorSpec:
 
 
 @pytest.mark.parametrize(
-    ("written", "told"),
+    ("written", "expected"),
     [
         ({"type": "json"}, JsonFormat()),
         ({"type": "json", "flattenSpec": {"useFieldDiscovery": True, "fields": []}}, JsonFormat()),
@@ -72,9 +72,9 @@ def spec_with(pointer: str, value: object) -> SupervisorSpec:
         ),
     ],
 )
-def test_a_format_is_told_to_tasks(written: object, told: object) -> None:
+def test_a_format_is_told_to_tasks(written: object, expected: object) -> None:
     rows = ingest_spec(spec_with(_FORMAT, written))
-    assert (rows.value_format, rows.kafka_columns) == (told, None)
+    assert (rows.value_format, rows.kafka_columns) == (expected, None)
 
 
 def test_the_kafka_format_names_what_stands_beside_a_value() -> None:
@@ -174,7 +174,7 @@ def test_the_case_of_a_named_time_format_says_nothing(written: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "told"),
+    ("written", "expected"),
     [
         ("NONE", None),
         ({"type": "none"}, None),
@@ -192,9 +192,9 @@ def test_the_case_of_a_named_time_format_says_nothing(written: str) -> None:
         ),
     ],
 )
-def test_a_query_granularity_cuts_times_down(written: object, told: Truncation | None) -> None:
+def test_a_query_granularity_cuts_times_down(written: object, expected: Truncation | None) -> None:
     rows = ingest_spec(spec_with(f"{_DATA}/granularitySpec/queryGranularity", written))
-    assert rows.truncation == told
+    assert rows.truncation == expected
 
 
 def test_all_cuts_times_down_to_the_start_of_the_one_chunk() -> None:

@@ -32,12 +32,16 @@ def test_a_whole_spec_is_read_as_a_post_reads_it() -> None:
     document = created()
     whole = read_spec(document).spec
 
-    found, again = read(document), read(whole.normalised())
+    request, again = read(document), read(whole.normalised())
 
-    assert found == again
-    assert found.spec == whole
-    assert (found.raw, found.timeless) == (False, False)
-    assert (found.rows, found.within, found.size_bytes) == (200, timedelta(seconds=10), BYTES_MAX)
+    assert request == again
+    assert request.spec == whole
+    assert (request.raw, request.timeless) == (False, False)
+    assert (request.rows, request.within, request.size_bytes) == (
+        200,
+        timedelta(seconds=10),
+        BYTES_MAX,
+    )
 
 
 @pytest.mark.parametrize("nested", [False, True])
@@ -103,11 +107,11 @@ def from_the_console(written: dict[str, JsonValue]) -> dict[str, JsonValue]:
 def test_the_console_of_druid_connects_and_asks_for_a_column_that_there_is_not(
     written: dict[str, JsonValue],
 ) -> None:
-    found = read_sample(from_the_console(written))
+    request = read_sample(from_the_console(written))
 
-    assert (found.raw, found.timeless) == (False, False)
-    assert (found.rows, found.within) == (500, timedelta(seconds=15))
-    assert found.spec.io_config.use_earliest_offset
+    assert (request.raw, request.timeless) == (False, False)
+    assert (request.rows, request.within) == (500, timedelta(seconds=15))
+    assert request.spec.io_config.use_earliest_offset
 
 
 @pytest.mark.parametrize(
@@ -130,24 +134,24 @@ def test_the_console_of_druid_asks_every_format_to_keep_nulls(
     written: dict[str, JsonValue],
 ) -> None:
     """Source: makeSamplerIoConfig and applyCache in sampler.ts; Druid reads it of json alone."""
-    asked = written | {"keepNullColumns": True}
+    with_nulls = written | {"keepNullColumns": True}
 
-    assert read_sample(from_the_console(asked)) == read_sample(from_the_console(written))
-    assert read_spec(changed("/spec/ioConfig/inputFormat", asked)).warnings == ()
+    assert read_sample(from_the_console(with_nulls)) == read_sample(from_the_console(written))
+    assert read_spec(changed("/spec/ioConfig/inputFormat", with_nulls)).warnings == ()
 
 
 @given(memory=st.integers(-1, 2**40), response=st.integers(-1, 2**40), rows=st.integers(1, 5_000))
 def test_the_lower_bound_counts(memory: int, response: int, rows: int) -> None:
-    found = read(
+    request = read(
         {"type": "kafka", "ioConfig": SOURCE},
         numRows=rows,
         maxBytesInMemory=memory,
         maxClientResponseBytes=response,
     )
 
-    assert found.rows == rows
-    assert 0 < found.size_bytes <= BYTES_MAX
-    assert all(found.size_bytes <= bound for bound in (memory, response) if bound > 0)
+    assert request.rows == rows
+    assert 0 < request.size_bytes <= BYTES_MAX
+    assert all(request.size_bytes <= bound for bound in (memory, response) if bound > 0)
 
 
 def test_every_error_is_told_at_once_where_it_stands() -> None:

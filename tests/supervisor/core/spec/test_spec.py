@@ -62,11 +62,17 @@ def test_what_is_left_out_has_its_default() -> None:
         },
     }
     spec = read_spec(small).spec
-    told = spec.io_config
-    assert (told.task_count, told.replicas, told.stop_task_count) == (1, 1, None)
-    assert (told.task_duration, told.period) == (timedelta(hours=1), timedelta(seconds=30))
-    assert (told.start_delay, told.completion_timeout) == (timedelta(0), timedelta(minutes=30))
-    assert (told.use_earliest_offset, spec.suspended, spec.context) == (False, False, {})
+    io_config = spec.io_config
+    assert (io_config.task_count, io_config.replicas, io_config.stop_task_count) == (1, 1, None)
+    assert (io_config.task_duration, io_config.period) == (
+        timedelta(hours=1),
+        timedelta(seconds=30),
+    )
+    assert (io_config.start_delay, io_config.completion_timeout) == (
+        timedelta(0),
+        timedelta(minutes=30),
+    )
+    assert (io_config.use_earliest_offset, spec.suspended, spec.context) == (False, False, {})
     assert spec.data_schema.granularity_spec.segment_granularity is Granularity.DAY
     assert (spec.data_schema.timestamp_spec.column, spec.data_schema.timestamp_spec.format) == (
         "timestamp",
@@ -205,15 +211,15 @@ def test_a_stored_spec_is_loaded_as_it_was(spec: SupervisorSpec) -> None:
 @settings(max_examples=30, deadline=None)
 @given(specs())
 def test_a_task_is_told_what_crosses_the_wire(spec: SupervisorSpec) -> None:
-    told = ingest_spec(spec)
-    assert IngestSpec.from_json(told.to_json()) == told
+    message = ingest_spec(spec)
+    assert IngestSpec.from_json(message.to_json()) == message
 
 
 def test_a_task_is_told_columns_time_and_bounds() -> None:
     document = changed("/spec/dataSchema/dimensionsSpec/dimensionExclusions", ["secret", "ts"])
     document = changed("/spec/tuningConfig/maxRowsPerSegment", 1000, document)
-    told = ingest_spec(read_spec(changed("/spec/tuningConfig/linger", "PT0.5S", document)).spec)
-    assert told == IngestSpec(
+    message = ingest_spec(read_spec(changed("/spec/tuningConfig/linger", "PT0.5S", document)).spec)
+    assert message == IngestSpec(
         data_source="samples",
         kafka=KafkaClient(bootstrap_servers="127.0.0.1:19092"),
         timestamp=TimestampSpec(column="ts", format="iso"),
@@ -235,7 +241,7 @@ def test_a_task_is_told_columns_time_and_bounds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "told"),
+    ("written", "expected"),
     [
         (
             {"type": "period", "period": "P1D", "timeZone": "Europe/Berlin"},
@@ -253,17 +259,17 @@ def test_a_task_is_told_columns_time_and_bounds() -> None:
         ({"type": "all"}, Granularity.ALL),
     ],
 )
-def test_time_chunks_are_of_any_period(written: object, told: object) -> None:
+def test_time_chunks_are_of_any_period(written: object, expected: object) -> None:
     """Source: Druid's docs, querying/granularities: all of them are segment granularities too."""
     spec = read_spec(changed("/spec/dataSchema/granularitySpec/segmentGranularity", written)).spec
     message = ingest_spec(spec)
-    assert message.segment_granularity == told
+    assert message.segment_granularity == expected
     assert IngestSpec.from_json(message.to_json()) == message
     assert read_spec(spec.normalised()).spec == spec
 
 
 def test_unfit_values_are_nulls_unless_the_spec_says_otherwise() -> None:
-    for written, told in [
+    for written, expected in [
         (REMOVED, UnfitValues.NULL),
         (None, UnfitValues.NULL),
         ("null", UnfitValues.NULL),
@@ -271,7 +277,7 @@ def test_unfit_values_are_nulls_unless_the_spec_says_otherwise() -> None:
     ]:
         document = changed("/spec/tuningConfig/unfitValues", "null")
         read = read_spec(changed("/spec/tuningConfig/unfitValues", written, document))
-        assert ingest_spec(read.spec).unfit_values is told
+        assert ingest_spec(read.spec).unfit_values is expected
 
 
 def test_a_timestamp_column_that_is_a_dimension_is_kept() -> None:

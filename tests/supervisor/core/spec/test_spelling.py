@@ -52,7 +52,7 @@ def test_flags_and_whole_numbers_may_stand_in_quotes(
 )
 def test_what_asks_for_nothing_does_so_in_quotes(pointer: str, value: object) -> None:
     warnings = read_spec(changed(pointer, value)).warnings
-    assert [told for told in warnings if "switched off" not in told] == []
+    assert [warning for warning in warnings if "switched off" not in warning] == []
 
 
 def _filtered(written: object) -> dict[str, object]:

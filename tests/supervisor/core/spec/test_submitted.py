@@ -69,8 +69,8 @@ def test_the_nested_form_and_an_id_of_ones_own_are_taken() -> None:
 
 
 def test_what_druids_scheduler_adds_has_no_effect() -> None:
-    made: Task = {"groupId": "g", "resource": {"availabilityGroup": "a"}, "dataSource": "clicks"}
-    assert bounded_supervisor({**_task(), **made}, "x") == bounded_supervisor(_task(), "x")
+    added: Task = {"groupId": "g", "resource": {"availabilityGroup": "a"}, "dataSource": "clicks"}
+    assert bounded_supervisor({**_task(), **added}, "x") == bounded_supervisor(_task(), "x")
 
 
 def test_the_earliest_time_of_a_task_rejects_late_rows() -> None:
@@ -117,10 +117,10 @@ WRONG: list[tuple[str, Task]] = [
 
 @pytest.mark.parametrize(("pointer", "task"), WRONG)
 def test_what_is_wrong_is_named_by_its_place(pointer: str, task: Task) -> None:
-    with pytest.raises(InvalidSpec) as told:
+    with pytest.raises(InvalidSpec) as refused:
         bounded_supervisor(task, "x")
-    assert [error.pointer for error in told.value.errors] == [pointer]
-    assert told.value.errors[0].hint
+    assert [error.pointer for error in refused.value.errors] == [pointer]
+    assert refused.value.errors[0].hint
 
 
 def test_an_id_that_is_made_is_never_too_long() -> None:

@@ -201,11 +201,11 @@ def test_whatever_there_is_each_file_is_in_one_batch_and_each_batch_fits(
     ]
     target = replace(TARGET, files_min=files_min)
 
-    found = list(batches(used, target, view))
+    planned = list(batches(used, target, view))
 
-    ids = Counter(each.segment.id for batch in found for each in batch)
+    ids = Counter(each.segment.id for batch in planned for each in batch)
     assert not ids or max(ids.values()) == 1
-    for batch in found:
+    for batch in planned:
         files = [each.segment.file for each in batch]
         assert len(files) >= files_min
         assert len({(f.interval_start, f.interval_end) for f in files}) == 1

@@ -188,11 +188,11 @@ def test_where_callers_are_known_a_snippet_sends_the_token_of_the_environment(
 
 def test_a_spec_is_refused_whose_export_cannot_lie_in_this_warehouse() -> None:
     """Goal: the answer names the format and what to change; the other format is taken."""
-    asked = read_spec(changed(EXPORTS, ["delta", "iceberg"])).spec
+    wanted = read_spec(changed(EXPORTS, ["delta", "iceberg"])).spec
     rules = OperatorPolicy(None, timedelta(seconds=60), misread=misread_in("/data/a%41"))
 
     with pytest.raises(InvalidSpec) as refused:
-        rules.check(asked)
+        rules.check(wanted)
 
     [error] = refused.value.errors
     assert error.pointer == EXPORTS

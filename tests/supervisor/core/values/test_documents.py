@@ -56,10 +56,10 @@ def test_a_body_that_is_no_plain_object_is_refused_with_the_reason(
 def test_brackets_in_texts_and_64_levels_are_fine() -> None:
     brackets = "[{" * 1000
     body = b'{"a":' * DEPTH_MAX + json.dumps(brackets + '"\\').encode() + b"}" * DEPTH_MAX
-    found: object = parse_document(body)
-    while isinstance(found, dict):
-        found = found["a"]
-    assert found == brackets + '"\\'
+    inner: object = parse_document(body)
+    while isinstance(inner, dict):
+        inner = inner["a"]
+    assert inner == brackets + '"\\'
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_an_object_is_read_as_it_was_written(document: dict[str, object]) -> Non
 @given(st.binary() | st.text(alphabet='{}[]":,\\ 1ae-.').map(str.encode))
 def test_any_body_is_an_object_or_is_refused(body: bytes) -> None:
     try:
-        found = parse_document(body)
+        document = parse_document(body)
     except InvalidSpec:
         return
-    assert isinstance(found, dict)
+    assert isinstance(document, dict)

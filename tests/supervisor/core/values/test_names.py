@@ -48,16 +48,16 @@ def test_names_do_not_change_between_versions() -> None:
 
 def test_an_attempt_to_compact_is_named_by_its_table_its_files_and_its_number() -> None:
     """Goal: the order of the inputs says nothing; another attempt has another folder."""
-    made = names.compaction_id("clicks", ["clicks:2/0", "clicks:1/0"], 1)
+    attempt_id = names.compaction_id("clicks", ["clicks:2/0", "clicks:1/0"], 1)
 
-    assert made == names.compaction_id("clicks", ["clicks:1/0", "clicks:2/0"], 1)
-    assert re.fullmatch(r"compact_clicks_[0-9a-f]{15}_[a-p]{8}", made)
+    assert attempt_id == names.compaction_id("clicks", ["clicks:1/0", "clicks:2/0"], 1)
+    assert re.fullmatch(r"compact_clicks_[0-9a-f]{15}_[a-p]{8}", attempt_id)
     others = {
         names.compaction_id("clicks", ["clicks:2/0", "clicks:1/0"], 2),
         names.compaction_id("views", ["clicks:2/0", "clicks:1/0"], 1),
         names.compaction_id("clicks", ["clicks:2/0", "clicks:1/1"], 1),
     }
-    assert len({made, *others}) == 4
+    assert len({attempt_id, *others}) == 4
 
 
 def test_a_compaction_and_a_task_are_told_apart_by_their_ids() -> None:

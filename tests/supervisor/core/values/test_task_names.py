@@ -11,9 +11,9 @@ def test_the_longest_supervisor_id_makes_a_task_id_that_workers_take() -> None:
     longest = "x" * 128
     base = base_sequence_name(longest, "digest", offsets(1, 2))
 
-    made = task_id(base, f"{longest}:1", replica=0, attempt=1)
+    longest_id = task_id(base, f"{longest}:1", replica=0, attempt=1)
 
     assert name_problem(longest) is None
     assert name_problem(longest + "x") is not None
-    assert is_safe_name(made)
-    assert len(made.encode()) < 255  # what file systems take
+    assert is_safe_name(longest_id)
+    assert len(longest_id.encode()) < 255  # what file systems take

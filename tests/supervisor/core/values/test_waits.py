@@ -170,12 +170,12 @@ def pauses(*, slow: bool = False, liveness: Liveness = Liveness.ALIVE) -> Observ
     even = pausing(at=0)
     mine = task(even)
     phase = TaskPhase.READING if slow else TaskPhase.PAUSED
-    told = report(mine, PAUSED, phase, sequence=0 if slow else 1)
+    last_report = report(mine, PAUSED, phase, sequence=0 if slow else 1)
     return observed(
         generations=(even, ODDS),
         tasks=(mine, task(ODDS, worker="w2")),
         workers=(
-            worker("w1", told, liveness=liveness),
+            worker("w1", last_report, liveness=liveness),
             worker("w2", report(task(ODDS), ODDS.start)),
         ),
     )
@@ -187,10 +187,10 @@ def test_a_pause_that_a_clock_ahead_has_ordered_is_ordered_again(
     slow: bool, ahead: timedelta
 ) -> None:
     """Goal: no group stays PAUSING, and no end is fixed on a lease of which nothing is known."""
-    found = decided(at_the_old_clock(pauses(slow=slow), ahead))
+    actions = decided(at_the_old_clock(pauses(slow=slow), ahead))
 
-    assert {type(a) for a in found} == {BeginHandoff}
-    [action] = [a for a in found if isinstance(a, BeginHandoff) and a.generation_id == "clicks:1"]
+    assert {type(a) for a in actions} == {BeginHandoff}
+    [action] = [a for a in actions if isinstance(a, BeginHandoff) and a.generation_id == "clicks:1"]
     assert f"{ahead.total_seconds():.1f} s after this overlord's time" in action.why
 
 
@@ -232,11 +232,11 @@ def test_a_log_that_was_cut_is_told_although_its_range_was_opened_by_a_clock_ahe
     tuning = TuningConfig(reset_offset_automatically=True)
     wanted = spec(task_count=1).model_copy(update={"tuning_config": tuning})
     read = offsets(50, 50, 50, 50)
-    stands = generation(1, read, task_count=1)
+    open_range = generation(1, read, task_count=1)
     led_since = NOON - ahead - MINUTE
     cut = stream(7, 100, 100, 100)
     stored = committed(50, 50, 50, 50)
-    seen = observed(wanted, stored=stored, generations=(stands,), workers=(worker(),))
+    seen = observed(wanted, stored=stored, generations=(open_range,), workers=(worker(),))
     seen = at_the_old_clock(seen, ahead)
 
     def at(look: timedelta) -> list[str]:
@@ -257,19 +257,19 @@ def test_a_look_from_before_our_term_says_nothing_of_a_range_that_a_clock_behind
     """
     tuning = TuningConfig(reset_offset_automatically=True)
     wanted = spec(task_count=1).model_copy(update={"tuning_config": tuning})
-    stands = generation(1, offsets(50, 50, 50, 50), task_count=1)
+    open_range = generation(1, offsets(50, 50, 50, 50), task_count=1)
     short = stream(7, 100, 100, 100)
     stored = committed(50, 50, 50, 50)
-    seen = observed(wanted, stored=stored, generations=(stands,), workers=(worker(),))
+    seen = observed(wanted, stored=stored, generations=(open_range,), workers=(worker(),))
     seen = at_the_old_clock(seen, -behind)
     led_since = seen.now - MINUTE
 
-    def told(read_at: datetime) -> list[str]:
+    def actions_at(read_at: datetime) -> list[str]:
         found = plan(replace(seen, stream=replace(short, read_at=read_at)))
         return [type(a).__name__ for a in found.actions]
 
-    assert "ResetOffsets" not in told(led_since - SECOND)
-    assert told(led_since + SETTLED_AFTER) == ["ResetOffsets"]
+    assert "ResetOffsets" not in actions_at(led_since - SECOND)
+    assert actions_at(led_since + SETTLED_AFTER) == ["ResetOffsets"]
 
 
 @pytest.mark.parametrize("ahead", AHEAD, ids=str)

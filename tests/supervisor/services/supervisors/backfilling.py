@@ -40,7 +40,7 @@ def beside(world: World) -> World:
     """The backfill's supervisor, in the world of the first one."""
     second = _Beside.__new__(_Beside)
     second.__dict__.update(world.__dict__)
-    second.made = []
+    second.passes = []
     return second
 
 

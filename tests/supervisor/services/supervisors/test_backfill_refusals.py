@@ -36,7 +36,7 @@ def _pattern() -> SupervisorSpec:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "told"),
+    ("wanted", "message"),
     [
         (_bounded(), "reads fixed ranges already"),
         (_pattern(), "reads topicPattern"),
@@ -44,14 +44,14 @@ def _pattern() -> SupervisorSpec:
     ],
 )
 def test_what_no_other_can_read_in_its_place_is_refused(
-    store: Store, wanted: SupervisorSpec, told: str
+    store: Store, wanted: SupervisorSpec, message: str
 ) -> None:
     world = World(store, wanted)
     world.settle()
     world.write(BEHIND)
     before = committed(world)
 
-    with pytest.raises(NoBackfill, match=told):
+    with pytest.raises(NoBackfill, match=message):
         run(world)
 
     assert (committed(world), gaps(world), spec_of(store)) == (before, [], None)

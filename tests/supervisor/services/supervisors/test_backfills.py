@@ -87,7 +87,7 @@ def test_who_reads_what_is_on_record(world: World) -> None:
         [gap, *_] = tx.offsets.gaps(TOPIC)
         assert done.moved.operation is not None
         operations = {o.supervisor_id: o.kind for o in tx.operations.page(20)}
-        told = [h.happening.kind for h in tx.happenings.before(None, 20, supervisor_id=OWN)]
+        kinds = [h.happening.kind for h in tx.happenings.before(None, 20, supervisor_id=OWN)]
     assert gap.why == f"reset to latest by ada: {OWN} reads what is skipped"
     verbs = {e.subject: (e.actor, e.action) for e in reversed(entries) if e.action != "discard"}
     assert verbs[TOPIC] == ("ada", "reset-to-latest-and-backfill")
@@ -96,20 +96,20 @@ def test_who_reads_what_is_on_record(world: World) -> None:
         TOPIC: OperationKind.RESET_TO_LATEST_AND_BACKFILL,
         OWN: OperationKind.APPLY,
     }
-    assert told == ["offsets-initialised", "supervisor-created"]
+    assert kinds == ["offsets-initialised", "supervisor-created"]
 
 
 @pytest.mark.parametrize(
-    ("asked", "own", "given"), [(None, 2, 2), (None, 5, 2), (1, 2, 1), (9, 1, 2)]
+    ("task_count", "own", "given"), [(None, 2, 2), (None, 5, 2), (1, 2, 1), (9, 1, 2)]
 )
 def test_its_groups_are_those_asked_for_and_no_more_than_partitions(
-    store: Store, asked: int | None, own: int, given: int
+    store: Store, task_count: int | None, own: int, given: int
 ) -> None:
     world = World(store, spec(task_count=own))
     world.settle()
     world.write(BEHIND)
 
-    assert run(world, asked).task_count == given
+    assert run(world, task_count).task_count == given
 
     wanted = spec_of(store)
     assert wanted is not None

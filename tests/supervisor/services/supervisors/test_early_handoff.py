@@ -52,10 +52,10 @@ def test_all_groups_publish_what_they_have_read_at_once(store: Store) -> None:
     """Goal: publish now, whatever stopTaskCount and taskDuration say."""
     world = reading(store)
 
-    asked = verb(world).ask(TOPIC, None, "me")
+    ids = verb(world).ask(TOPIC, None, "me")
     turn(world)
 
-    assert asked == ("clicks:1", "clicks:2")
+    assert ids == ("clicks:1", "clicks:2")
     assert committed(world) == {RECORDS}
     assert [(g.state, g.handoff_request) for g in live(world)] == [
         (GenerationState.READING, "")
@@ -99,9 +99,9 @@ def test_only_who_reads_is_asked_and_all_is_on_record() -> None:
 
     assert again == ("clicks:2",)
     with world.store.reading() as tx:
-        told = [e for e in tx.audit.recent(9) if e.action == "ask-handoff"]
-    assert [(e.actor, e.subject) for e in told] == [("you", TOPIC), ("me", TOPIC)]
-    assert told[0].detail == {"groups": "0, 1", "asked": "clicks:2"}
+        entries = [e for e in tx.audit.recent(9) if e.action == "ask-handoff"]
+    assert [(e.actor, e.subject) for e in entries] == [("you", TOPIC), ("me", TOPIC)]
+    assert entries[0].detail == {"groups": "0, 1", "asked": "clicks:2"}
 
 
 def test_an_unknown_group_asks_for_nothing() -> None:

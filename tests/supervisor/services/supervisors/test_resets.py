@@ -49,10 +49,10 @@ def committed(world: World) -> dict[int, int]:
 
 def gaps(world: World) -> list[tuple[int, int, int, GapKind]]:
     with world.store.reading() as tx:
-        return [_told(gap) for gap in tx.offsets.gaps(TOPIC)]
+        return [_row_of(gap) for gap in tx.offsets.gaps(TOPIC)]
 
 
-def _told(gap: OffsetGap) -> tuple[int, int, int, GapKind]:
+def _row_of(gap: OffsetGap) -> tuple[int, int, int, GapKind]:
     return gap.partition.partition, gap.first, gap.end, gap.kind
 
 
@@ -215,7 +215,7 @@ def test_without_kafkas_offsets_nothing_is_done(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("new_offsets", "message"),
     [
         ({part(9): 0}, "clicks:9 is no partition of it"),
         ({part(0): 99}, "clicks:0: 99 is not an offset to go on at"),
@@ -223,12 +223,12 @@ def test_without_kafkas_offsets_nothing_is_done(world: World) -> None:
     ],
 )
 def test_offsets_that_cannot_be_read_are_refused_whole(
-    world: World, asked: dict[TopicPartition, int], told: str
+    world: World, new_offsets: dict[TopicPartition, int], message: str
 ) -> None:
     world.streams.expire(TOPIC, 1, 2)
 
-    with pytest.raises(InvalidOffsets, match=told):
-        resets(world).reset_offsets(TOPIC, asked, "ada")
+    with pytest.raises(InvalidOffsets, match=message):
+        resets(world).reset_offsets(TOPIC, new_offsets, "ada")
 
     assert gaps(world) == []
     assert committed(world) == {0: 0, 1: 0}
@@ -324,8 +324,8 @@ def test_an_automatic_reset_happens_once_and_everything_else_is_read(store: Stor
     assert gaps(world) == [(0, 0, 4, GapKind.LOST)]
     assert published(world, 0) == [(4, 10)]
     assert published(world, 1) == [(0, 10)]
-    resets_made = [a for p in world.made for a in p.decided.actions if "reset" in a.why.lower()]
-    assert len(resets_made) == 1
+    reset_actions = [a for p in world.passes for a in p.decided.actions if "reset" in a.why.lower()]
+    assert len(reset_actions) == 1
 
 
 def test_a_cut_log_is_read_again_from_its_end_only_when_it_is_asked_for(world: World) -> None:

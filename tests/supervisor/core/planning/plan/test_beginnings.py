@@ -132,15 +132,17 @@ def test_a_fixed_end_above_the_log_end_cannot_be_reached() -> None:
     assert not starts(snapshot)
 
 
-@pytest.mark.parametrize(("idle", "said"), [(MINUTE, True), (11 * MINUTE, False)])
-def test_a_replica_that_waits_above_the_log_end_is_told_of(idle: timedelta, said: bool) -> None:
+@pytest.mark.parametrize(("idle", "read_since"), [(MINUTE, True), (11 * MINUTE, False)])
+def test_a_replica_that_waits_above_the_log_end_is_told_of(
+    idle: timedelta, read_since: bool
+) -> None:
     """Goal: only a look that began after it had read so far proves that the log was cut."""
     lives = task(ALL)
     reads = report(lives, offsets(80, 10, 10, 10)).model_copy(update={"idle_for": idle})
     look = log(0, 50, at=LATER - 5 * MINUTE)
     snapshot = replace(stuck(look), tasks=(lives,), workers=(worker("w1", reads),))
 
-    assert (roll_up(snapshot, None).detailed == "LOST_CONTINUITY") is not said
+    assert (roll_up(snapshot, None).detailed == "LOST_CONTINUITY") is not read_since
 
 
 def test_what_is_to_be_opened_next_is_told_of_too() -> None:

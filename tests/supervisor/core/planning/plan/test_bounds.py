@@ -95,11 +95,11 @@ def test_partitions_that_are_not_named_are_not_read() -> None:
 def test_a_partition_that_does_not_exist_is_told_and_nothing_begins() -> None:
     seen = observed(bounded({0: 50, 7: 9}, start=1), stored={}, seen=stream(100, 100))
 
-    told = state(seen)
+    rolled_up = state(seen)
 
     assert not decided(seen)
-    assert told[:2] == (State.UNHEALTHY_SUPERVISOR, "NO_SUCH_PARTITION")
-    assert "partition 7, which topic clicks does not have; it has 0, 1" in told[2]
+    assert rolled_up[:2] == (State.UNHEALTHY_SUPERVISOR, "NO_SUCH_PARTITION")
+    assert "partition 7, which topic clicks does not have; it has 0, 1" in rolled_up[2]
 
 
 @pytest.mark.parametrize("at", [9, 51])
@@ -107,11 +107,11 @@ def test_offsets_of_another_range_are_told_and_nothing_is_read(at: int) -> None:
     """Source: test_boundedSupervisor_doesNotSilentlyCompleteWhenStaleOffsetExceedsNewEnd."""
     seen = observed(bounded({0: 50}), stored=committed(at), seen=stream(100))
 
-    told = state(seen)
+    rolled_up = state(seen)
 
     assert not decided(seen)
-    assert told[:2] == (State.UNHEALTHY_SUPERVISOR, "BOUNDS_MISMATCHED")
-    assert f"clicks:0 stands at {at}, its range is 10 to 50" in told[2]
+    assert rolled_up[:2] == (State.UNHEALTHY_SUPERVISOR, "BOUNDS_MISMATCHED")
+    assert f"clicks:0 stands at {at}, its range is 10 to 50" in rolled_up[2]
 
 
 def test_a_start_beyond_the_topics_end_is_waited_for() -> None:
@@ -302,10 +302,10 @@ def test_lost_records_are_told_and_reset_no_further_than_the_end() -> None:
         observed(by_itself, stored=committed(10, 60, 70, 80), seen=lost), now=NOON + HOUR
     )
 
-    told = state(seen)
+    rolled_up = state(seen)
     [reset] = [a for a in decided(again) if isinstance(a, ResetOffsets)]
 
-    assert told[:2] == (State.UNHEALTHY_SUPERVISOR, "OFFSETS_UNREADABLE")
+    assert rolled_up[:2] == (State.UNHEALTHY_SUPERVISOR, "OFFSETS_UNREADABLE")
     assert reset.new.offsets == {part(0): 50}
 
 

@@ -48,11 +48,11 @@ def standing(
 ) -> Observed:
     """One replica of `of` that could go on and does not; the other group reads."""
     slow, other = task(of), task(ODDS)
-    told = worker("w1", report(slow, EVEN, stalled=stalled), liveness=liveness)
+    first = worker("w1", report(slow, EVEN, stalled=stalled), liveness=liveness)
     second = worker("w2", report(other, ODD))
     other = replace(other, worker_id="w2")
     return observed(
-        generations=(of, ODDS), newest=FOLLOWS, tasks=(slow, other), workers=(told, second)
+        generations=(of, ODDS), newest=FOLLOWS, tasks=(slow, other), workers=(first, second)
     )
 
 
@@ -117,10 +117,10 @@ def test_a_range_that_its_spec_fails_is_given_up_once_there_is_a_newer_one() -> 
     """Goal: a spec that is mended goes on with what the broken one could not.  Source: P17."""
     enough = PlanLimits().unhealthiness_threshold
 
-    found = decided(broken(enough))
+    actions = decided(broken(enough))
 
-    assert [a.generation_id for a in found if isinstance(a, DiscardGeneration)] == [PUBLISHES.id]
-    assert "version 2" in found[-1].why
+    assert [a.generation_id for a in actions if isinstance(a, DiscardGeneration)] == [PUBLISHES.id]
+    assert "version 2" in actions[-1].why
 
 
 @pytest.mark.parametrize(
@@ -144,11 +144,11 @@ def test_what_was_given_up_is_opened_again_at_its_start_with_the_newer_spec() ->
     """Goal: P17, second half; and no generation that failed, so no second discard."""
     seen = replace(broken(3), generations=(ODDS,), tasks=(task(ODDS),), failed_attempts={})
 
-    found = decided(seen)
+    actions = decided(seen)
 
-    [opened] = [a for a in found if isinstance(a, OpenGeneration)]
+    [opened] = [a for a in actions if isinstance(a, OpenGeneration)]
     assert (opened.start, opened.spec_version) == (EVEN, 2)
-    assert not [a for a in found if isinstance(a, DiscardGeneration)]
+    assert not [a for a in actions if isinstance(a, DiscardGeneration)]
 
 
 # ------------------------------------------------------------------------------ after a reset
@@ -169,10 +169,10 @@ def test_a_range_that_a_reset_has_overtaken_is_given_up_although_it_reads() -> N
         stored=stored(p2=1), generations=(PUBLISHES, ODDS, FOLLOWS), tasks=(task(FOLLOWS),)
     )
 
-    found = decided(seen)
+    actions = decided(seen)
 
-    assert [a.generation_id for a in found if isinstance(a, DiscardGeneration)] == [PUBLISHES.id]
-    assert "clicks:2 were reset" in found[-1].why
+    assert [a.generation_id for a in actions if isinstance(a, DiscardGeneration)] == [PUBLISHES.id]
+    assert "clicks:2 were reset" in actions[-1].why
 
 
 def test_a_range_that_opened_after_a_reset_reads_on() -> None:
@@ -225,28 +225,30 @@ def test_what_no_task_ever_read_is_closed_after_a_tombstone() -> None:
 # ------------------------------------------------------------------------------ an early handoff
 
 
-def asked(generations: tuple[Generation, ...], *, stop_task_count: int | None = None) -> Observed:
+def early_handoffs(
+    generations: tuple[Generation, ...], *, stop_task_count: int | None = None
+) -> Observed:
     """Every group is asked to hand off long before it is due, and reads."""
     wishes = tuple(replace(g, handoff_request="asked for by me") for g in generations)
     tasks = tuple(task(g) for g in wishes)
-    told = tuple(report(t, g.start) for t, g in zip(tasks, wishes, strict=True))
+    reports = tuple(report(t, g.start) for t, g in zip(tasks, wishes, strict=True))
     wanted = spec(stop_task_count=stop_task_count)
-    return observed(wanted, generations=wishes, tasks=tasks, workers=(worker("w1", *told),))
+    return observed(wanted, generations=wishes, tasks=tasks, workers=(worker("w1", *reports),))
 
 
 def test_a_handoff_that_is_asked_for_begins_at_once_whatever_stop_task_count() -> None:
     """Goal: publish now.  Source: Druid's taskGroups/handoff."""
     even, odd, *_ = reading()
 
-    found = decided(asked((even, odd), stop_task_count=1))
+    actions = decided(early_handoffs((even, odd), stop_task_count=1))
 
-    assert [(type(a), a.why) for a in found] == [(BeginHandoff, "asked for by me")] * 2
-    assert all(isinstance(a, BeginHandoff) and not a.must_end for a in found)
+    assert [(type(a), a.why) for a in actions] == [(BeginHandoff, "asked for by me")] * 2
+    assert all(isinstance(a, BeginHandoff) and not a.must_end for a in actions)
 
 
 def test_a_handoff_that_is_asked_for_waits_until_somebody_can_say_how_far_it_is() -> None:
     """Goal: no pause that nobody hears, again and again."""
     even, odd, *_ = reading()
-    seen = replace(asked((even, odd)), workers=(worker("w1"),))
+    seen = replace(early_handoffs((even, odd)), workers=(worker("w1"),))
 
     assert decided(seen) == []

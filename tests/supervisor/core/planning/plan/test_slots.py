@@ -90,8 +90,8 @@ def test_no_room_is_made_on_a_worker_that_takes_nothing_new(how: dict[str, objec
 def test_one_replica_of_the_older_group_is_room_enough() -> None:
     """Goal: for a second replica nobody is stopped."""
     even, odd, t1, t2 = reading()
-    told = worker("w1", report(t1, EVEN), report(t2, ODD), slots=2, used=2)
-    seen = observed(spec(replicas=2), generations=(even, odd), tasks=(t1, t2), workers=(told,))
+    busy = worker("w1", report(t1, EVEN), report(t2, ODD), slots=2, used=2)
+    seen = observed(spec(replicas=2), generations=(even, odd), tasks=(t1, t2), workers=(busy,))
     none_yet = replace(crowded(), current=replace(seen.current), specs=seen.specs)
 
     assert decided(seen) == []

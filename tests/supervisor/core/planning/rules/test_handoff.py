@@ -35,8 +35,8 @@ def replica(
 ) -> ReplicaView:
     """A replica as the leader sees it; no phase: it has not reported yet."""
     of = task(pausing(), number)
-    said = None if phase is None else report(of, position, phase, sequence=sequence)
-    return ReplicaView(of, liveness, said)
+    last_report = None if phase is None else report(of, position, phase, sequence=sequence)
+    return ReplicaView(of, liveness, last_report)
 
 
 def step(
@@ -90,10 +90,10 @@ def test_what_comes_next(name: str) -> None:
 def test_what_comes_next_for_a_group_that_must_end(name: str) -> None:
     replicas, after_s, wanted = MUST_END[name]
 
-    found = step(replicas, after_s, pausing(at=0, must_end=True)).actions
+    actions = step(replicas, after_s, pausing(at=0, must_end=True)).actions
 
-    assert [type(a) for a in found] == wanted
-    assert all(a.must_end for a in found if isinstance(a, BeginHandoff))
+    assert [type(a) for a in actions] == wanted
+    assert all(a.must_end for a in actions if isinstance(a, BeginHandoff))
 
 
 @pytest.mark.parametrize("name", TABLE)

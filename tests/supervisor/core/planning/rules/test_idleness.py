@@ -134,7 +134,7 @@ def _paused(at: int, *, must_end: bool = True) -> Observed:
     group = pausing(60, must_end=must_end)
     one = task(group)
     position = {part(0): at, part(2): 0}
-    told = report(one, position, TaskPhase.PAUSED, sequence=1)
+    last_report = report(one, position, TaskPhase.PAUSED, sequence=1)
     return observed(
         idling(),
         now=NOON + timedelta(seconds=61),
@@ -142,7 +142,7 @@ def _paused(at: int, *, must_end: bool = True) -> Observed:
         generations=(group,),
         newest=CLOSED,
         tasks=(one,),
-        workers=(worker("w1", told),),
+        workers=(worker("w1", last_report),),
     )
 
 

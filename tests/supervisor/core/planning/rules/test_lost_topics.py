@@ -52,15 +52,15 @@ def test_a_topic_that_was_made_anew_is_told_with_what_is_left_of_the_old_one() -
 
 
 def test_without_a_range_nothing_is_said_to_be_lost() -> None:
-    for told in (gone_topics(seen(GONE)), changed_topic(seen(ANEW))):
-        assert told is not None
-        assert "stands at 7; no range of it waits to be published. " in told
+    for message in (gone_topics(seen(GONE)), changed_topic(seen(ANEW))):
+        assert message is not None
+        assert "stands at 7; no range of it waits to be published. " in message
 
 
 def test_of_many_partitions_some_are_named_and_the_rest_is_counted() -> None:
-    told = gone_topics(seen(GONE, stored=14))
-    assert told is not None
-    assert "clicks:9 stands at 9 and 4 more; " in told
+    message = gone_topics(seen(GONE, stored=14))
+    assert message is not None
+    assert "clicks:9 stands at 9 and 4 more; " in message
 
 
 @pytest.mark.parametrize(
@@ -89,8 +89,8 @@ def several() -> SupervisorSpec:
 
 def test_of_several_topics_the_others_go_on() -> None:
     others = replace(stream(20), topic_ids={"clicks-us": "id-3"})
-    told = gone_topics(observed(several(), stored=committed(3), seen=others))
-    assert told == (
+    message = gone_topics(observed(several(), stored=committed(3), seen=others))
+    assert message == (
         "topic clicks does not exist any more: what was published of it is kept, the other topics "
         "go on. clicks:0 stands at 3; no range of it waits to be published. `tidegate supervisor "
         "reset clicks` forgets its offsets, and begins again in the other topics, too"
@@ -98,7 +98,7 @@ def test_of_several_topics_the_others_go_on() -> None:
 
 
 def test_of_several_topics_none_may_be_left() -> None:
-    told = gone_topics(observed(several(), stored=committed(3), seen=GONE))
-    assert told is not None
-    assert told.startswith(f"topic {TOPIC} does not exist any more: ")
-    assert "Make it anew" in told
+    message = gone_topics(observed(several(), stored=committed(3), seen=GONE))
+    assert message is not None
+    assert message.startswith(f"topic {TOPIC} does not exist any more: ")
+    assert "Make it anew" in message

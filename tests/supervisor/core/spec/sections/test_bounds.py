@@ -76,10 +76,10 @@ def test_what_is_wrong_is_named_with_its_place(
     start: object, end: object, place: str, message: str
 ) -> None:
     errors = errors_of(bounded(start, end))
-    told = [e for e in errors if e.pointer == PLACE + place]
+    at_place = [e for e in errors if e.pointer == PLACE + place]
 
-    assert told, errors
-    assert message in told[0].message
+    assert at_place, errors
+    assert message in at_place[0].message
 
 
 def test_an_unknown_part_is_refused() -> None:
@@ -120,19 +120,19 @@ def test_a_range_may_grow(start: object, end: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("start", "end", "told"),
+    ("start", "end", "message"),
     [
         ({"0": 1}, {"0": 10}, "cannot change from 0"),
         ({"0": 0}, {"0": 9}, "cannot be lower than 10"),
         ({"1": 0}, {"1": 10}, "cannot change from 0"),
     ],
 )
-def test_what_was_asked_for_stays_asked_for(start: object, end: object, told: str) -> None:
+def test_what_was_asked_for_stays_asked_for(start: object, end: object, message: str) -> None:
     """Goal: no table that silently holds more, or less, than its spec says."""
     [error] = forbidden(spec({"0": 0}, {"0": 10}), spec(start, end))
 
     assert error.pointer.startswith(PLACE)
-    assert told in error.message
+    assert message in error.message
     assert "another id" in error.hint
 
 

@@ -19,7 +19,7 @@ DRUIDS = {
 """What Druid 33.0.0 writes out where nothing is asked for."""
 
 
-def told(written: object) -> FileFormat:
+def file_format(written: object) -> FileFormat:
     """What those who write files are told of an indexSpec without a warning."""
     read = read_spec(changed(INDEX, written))
     assert read.warnings == ()
@@ -47,7 +47,7 @@ def told(written: object) -> FileFormat:
 )
 def test_what_means_something_for_parquet_is_followed(written: object, form: FileFormat) -> None:
     """Goal: what every GET of Druid writes out makes no file larger: lz4 is zstd here."""
-    assert told(written) == form
+    assert file_format(written) == form
 
 
 @pytest.mark.parametrize(
@@ -112,10 +112,10 @@ def test_an_index_spec_that_is_no_object_is_refused() -> None:
 
 
 def test_get_writes_it_out_and_takes_it_back() -> None:
-    asked = {"dimensionCompression": "none", "zstdLevel": 7, "dictionaryEncoding": ["user"]}
-    spec = read_spec(changed(INDEX, asked)).spec
+    index_spec = {"dimensionCompression": "none", "zstdLevel": 7, "dictionaryEncoding": ["user"]}
+    spec = read_spec(changed(INDEX, index_spec)).spec
 
     answer = json.loads(json.dumps(spec.normalised()))
 
-    assert answer["tuningConfig"]["indexSpec"] == asked
+    assert answer["tuningConfig"]["indexSpec"] == index_spec
     assert read_spec(answer).spec == spec

@@ -15,13 +15,13 @@ CANARY = "hunter2-canary"
 
 
 def _errors(properties: dict[str, JsonValue]) -> tuple[FieldError, ...]:
-    found: tuple[FieldError, ...] = ()
+    errors: tuple[FieldError, ...] = ()
     try:
         read_properties(properties)
     except InvalidSpec as error:
-        found = error.errors
-    assert CANARY not in str(found), "a message repeats what may be a secret"
-    return found
+        errors = error.errors
+    assert CANARY not in str(errors), "a message repeats what may be a secret"
+    return errors
 
 
 def _jaas(module: str, options: str) -> str:

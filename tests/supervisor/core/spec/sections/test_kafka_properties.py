@@ -32,13 +32,13 @@ def _provider(**variables: str) -> JsonValue:
 
 
 def _errors(properties: object) -> tuple[FieldError, ...]:
-    found: tuple[FieldError, ...] = ()
+    errors: tuple[FieldError, ...] = ()
     try:
         read_properties(properties)
     except InvalidSpec as error:
-        found = error.errors
-    assert CANARY not in str(found), "a message repeats what may be a secret"
-    return found
+        errors = error.errors
+    assert CANARY not in str(errors), "a message repeats what may be a secret"
+    return errors
 
 
 def _the_error(name: str, value: JsonValue) -> FieldError:

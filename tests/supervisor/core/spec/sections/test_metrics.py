@@ -26,21 +26,21 @@ def wrong(metrics: list[Any], *, rollup: bool = True) -> list[tuple[str, str, st
     return [(e.pointer.removeprefix(_DATA), e.message, e.hint) for e in found]
 
 
-def made_of_bytes(of: str, kind: str) -> Metric:
+def metric_of_bytes(of: str, kind: str) -> Metric:
     return Metric.model_validate({"name": "total", "of": of, "type": kind, "field": "bytes"})
 
 
 @pytest.mark.parametrize(
-    ("written", "told"),
+    ("written", "metric"),
     [
         ({"type": "count", "name": "n"}, Metric(name="n", of="count")),
         *(
-            ({"type": f"{kind}{of}", **_BYTES}, made_of_bytes(of.lower(), kind))
+            ({"type": f"{kind}{of}", **_BYTES}, metric_of_bytes(of.lower(), kind))
             for kind in ("long", "double", "float")
             for of in ("Sum", "Min", "Max", "First", "Last", "Any")
         ),
         *(
-            ({"type": f"string{of}", **_BYTES}, made_of_bytes(of.lower(), "string"))
+            ({"type": f"string{of}", **_BYTES}, metric_of_bytes(of.lower(), "string"))
             for of in ("First", "Last", "Any")
         ),
         (
@@ -49,22 +49,22 @@ def made_of_bytes(of: str, kind: str) -> Metric:
         ),
         (
             {"type": "HLLSketchBuild", "lgK": 14, **_BYTES},
-            made_of_bytes("distinct", "string").model_copy(update={"precision": 14}),
+            metric_of_bytes("distinct", "string").model_copy(update={"precision": 14}),
         ),
         (
             {"type": "thetaSketch", **_BYTES},
-            made_of_bytes("theta", "string").model_copy(update={"precision": 14}),
+            metric_of_bytes("theta", "string").model_copy(update={"precision": 14}),
         ),
         (
             {"type": "thetaSketch", "size": 1 << 26, **_BYTES},
-            made_of_bytes("theta", "string").model_copy(update={"precision": 26}),
+            metric_of_bytes("theta", "string").model_copy(update={"precision": 26}),
         ),
     ],
 )
-def test_each_aggregator_is_told_to_tasks(written: dict[str, Any], told: Metric) -> None:
+def test_each_aggregator_is_told_to_tasks(written: dict[str, Any], metric: Metric) -> None:
     spec = spec_with([written])
     rows = ingest_spec(spec)
-    assert rows.metrics == (told,)
+    assert rows.metrics == (metric,)
     assert rows.rollup
     assert read_spec(spec.normalised()).spec == spec
     assert SupervisorSpec.model_validate(spec.model_dump(mode="json")) == spec
@@ -220,10 +220,10 @@ def test_what_metrics_are_made_of_is_no_dimension_of_its_own() -> None:
 def test_a_wrong_aggregator_is_named_with_what_to_do(
     metric: object, place: str, message: str, hint: str
 ) -> None:
-    found = [w for w in wrong([metric]) if w[0] == place]
-    assert len(found) == 1, wrong([metric])
-    assert message in found[0][1]
-    assert hint in found[0][2]
+    errors = [w for w in wrong([metric]) if w[0] == place]
+    assert len(errors) == 1, wrong([metric])
+    assert message in errors[0][1]
+    assert hint in errors[0][2]
 
 
 def test_metrics_have_names_of_their_own() -> None:
@@ -245,11 +245,11 @@ def test_a_sketch_needs_rows_to_be_rolled_up(kind: str) -> None:
 @pytest.mark.parametrize("rollup", [False, True])
 def test_names_that_rollup_makes_itself_are_no_columns(name: str, *, rollup: bool) -> None:
     document = changed(f"{_DATA}/dimensionsSpec", {"dimensions": [name]})
-    told = f"column {name} is reserved: tables have such columns of their own"
+    message = f"column {name} is reserved: tables have such columns of their own"
     if rollup:
         document = changed(f"{_DATA}/granularitySpec/rollup", True, document)
-        told = f"column {name} is one that rollup makes itself"
-    assert [error.message for error in errors_of(document)] == [told]
+        message = f"column {name} is one that rollup makes itself"
+    assert [error.message for error in errors_of(document)] == [message]
 
 
 def test_a_stored_spec_may_have_such_a_name_from_before() -> None:

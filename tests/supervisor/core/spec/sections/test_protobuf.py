@@ -68,14 +68,14 @@ def test_a_registry_is_named_with_its_credentials_by_reference() -> None:
     variables = {"Authorization": "TIDEGATE_SECRET_T"}
     provider = {"type": "environment", "variables": variables}
 
-    found = format_of(
+    schemas = format_of(
         by_registry(headers={"druid.dynamic.config.provider": provider}, capacity=2_147_483_647)
     ).schemas
 
-    assert isinstance(found, RegistrySchemas)
-    assert found.registry.binary
-    assert found.registry.urls == (URL,)
-    assert found.registry.header_secrets == {
+    assert isinstance(schemas, RegistrySchemas)
+    assert schemas.registry.binary
+    assert schemas.registry.urls == (URL,)
+    assert schemas.registry.header_secrets == {
         "Authorization": SecretRef(environment="TIDEGATE_SECRET_T")
     }
 
@@ -83,11 +83,11 @@ def test_a_registry_is_named_with_its_credentials_by_reference() -> None:
 def test_keys_and_values_beside_others_may_be_protobuf() -> None:
     written = {"type": "kafka", "valueFormat": protobuf(INLINE), "keyFormat": by_registry()}
 
-    told = ingest_spec(spec_with(FORMAT, written))
+    message = ingest_spec(spec_with(FORMAT, written))
 
-    assert told.value_registry is None
-    assert told.key_registry is not None
-    assert told.registry_urls == (URL,)
+    assert message.value_registry is None
+    assert message.key_registry is not None
+    assert message.registry_urls == (URL,)
 
 
 @pytest.mark.parametrize(

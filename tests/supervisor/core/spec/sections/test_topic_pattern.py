@@ -59,7 +59,7 @@ def test_no_pattern_takes_long(pattern: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "told"),
+    ("pattern", "message"),
     [
         ("", "1 to 500"),
         ("a" * 501, "1 to 500"),
@@ -86,7 +86,7 @@ def test_no_pattern_takes_long(pattern: str) -> None:
         ("orders|^eu", "in no topic"),
     ],
 )
-def test_what_java_and_python_read_differently_is_refused(pattern: str, told: str) -> None:
+def test_what_java_and_python_read_differently_is_refused(pattern: str, message: str) -> None:
     """Goal: the pattern of a Druid spec never means something else here."""
-    with pytest.raises(PydanticCustomError, match=told):
+    with pytest.raises(PydanticCustomError, match=message):
         TopicPattern(pattern)
