@@ -30,7 +30,7 @@ from tests.chaos.judges.report import write
 from tests.chaos.judges.rereads import BRIEF_PART, Part
 from tests.chaos.processes.fleet import ProxiedBroker, Shape
 from tests.chaos.runs.schedule import KILLS, Kind, kinds_of, schedule
-from tests.chaos.runs.story import Story, tell
+from tests.chaos.runs.story import Story, play
 from tests.chaos.runs.walk import LONG, SHORT
 from tests.environment.brokers import shared_jars, shared_java
 from tests.environment.postgres import postgres
@@ -64,14 +64,14 @@ def main(arguments: list[str]) -> int:
             assert broker.wire is not None
             shape = Shape(folder / "fleet", url, blocked=given.blocked, light=given.light)
             bootstrap = f"{LOOPBACK}:{broker.wire.port}"
-            result = tell(_story(given, seed, shape, bootstrap, broker), say)
+            result = play(_story(given, seed, shape, bootstrap, broker), say)
     finally:
         broker.stop()
     say(f"written to {write(result, given.out, page=given.write)}")
     for trouble in result.troubles:
         say(f"trouble: {trouble}")
-    if result.told:
-        say(result.told)
+    if result.command_output:
+        say(result.command_output)
     if not result.troubles:
         shutil.rmtree(folder)  # else its logs are wanted
     say(result.last_line())

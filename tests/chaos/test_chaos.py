@@ -13,7 +13,7 @@ from tests.chaos.judges.amount import Wanted
 from tests.chaos.judges.rereads import BRIEF_PART
 from tests.chaos.processes.fleet import Shape
 from tests.chaos.runs.schedule import BRIEF
-from tests.chaos.runs.story import Story, tell
+from tests.chaos.runs.story import Story, play
 from tests.chaos.runs.walk import SHORT
 
 pytestmark = [pytest.mark.chaos, pytest.mark.kafka, pytest.mark.pg]
@@ -40,10 +40,10 @@ def test_no_record_is_lost_or_doubled_wherever_a_process_dies(
         wanted=Wanted(tuple(fault.kind for fault in BRIEF)),
     )
 
-    result = tell(story, _say)
+    result = play(story, _say)
 
     assert (result.lost, result.duplicated) == (0, 0)
-    assert not result.troubles, (result.troubles, result.told)
+    assert not result.troubles, (result.troubles, result.command_output)
     assert sum(result.points_hit.values()) >= SHORT.hits_min, result.points_missed
     assert result.records > 10_000
 

@@ -32,7 +32,7 @@ def places() -> set[str]:
     phases = {f"worker:phase:{phase}" for phase in TaskPhase}
     verbs = {f"{verb}:{step}" for verb in _VERBS for step in ("in-transaction", "committed")}
     publish = {f"publish:{s}" for s in ("judged", "in-transaction", "committed", "answered")}
-    sync = {f"sync:{told}" for told in ("told-pause", "told-end", "answered")}
+    sync = {f"sync:{order}" for order in ("told-pause", "told-end", "answered")}
     export = {f"export:{step}" for step in ("copying", "copied", "decided", "committed")}
     compaction = {f"compaction:{step}" for step in ("in-transaction", "committed")}
     backfill = {f"backfill:{step}" for step in ("in-transaction", "committed")}
@@ -150,7 +150,7 @@ def test_a_process_that_stops_at_its_point_goes_on_when_it_is_told_to() -> None:
         asleep = psutil.Process(process.pid)
         wait_until(lambda: asleep.status() == psutil.STATUS_STOPPED, 60)
         process.send_signal(signal.SIGCONT)
-        told, _ = process.communicate(timeout=60)
+        output, _ = process.communicate(timeout=60)
 
-    turns = re.findall(r"^[0-9]$", told, re.MULTILINE)
+    turns = re.findall(r"^[0-9]$", output, re.MULTILINE)
     assert (process.returncode, "".join(turns)) == (0, "012")

@@ -106,11 +106,11 @@ def _druidpy(python: Path, cluster: Cluster, bootstrap: str, folder: Path) -> No
     file.write_text(json.dumps(document), encoding="utf-8")
     done = _run(python, "druidpy_calls", cluster.url, str(file))
     _check(done.returncode == 0, done.stderr)
-    told = json.loads(done.stdout)
-    _check(told["health"] is True, f"health: {told['health']}")
-    _check("version" in told["status"], f"status: {told['status']}")
-    _check(told["leader"] == cluster.url, f"leader: {told['leader']}")
-    _check(told["ingested"] == "ingestion is successfull", f"ingestion: {told['ingested']}")
+    answers = json.loads(done.stdout)
+    _check(answers["health"] is True, f"health: {answers['health']}")
+    _check("version" in answers["status"], f"status: {answers['status']}")
+    _check(answers["leader"] == cluster.url, f"leader: {answers['leader']}")
+    _check(answers["ingested"] == "ingestion is successfull", f"ingestion: {answers['ingested']}")
     _holds_all(cluster, "by-druidpy", bootstrap)
     _say(f"druidpy: status, health, leader; submitted, polled to SUCCESS; {RECORDS} ids, each once")
 
@@ -144,12 +144,12 @@ def _asking(folder: Path) -> Cluster:
     cluster = Cluster(folder, more={"TIDEGATE_AUTH": "required", "TIDEGATE_KAFKA_ALLOW": LOOPBACK})
     tokens = folder / "tokens"
     tokens.mkdir()
-    made = (
+    commands = (
         (("bootstrap", "--folder", str(tokens)), None),
         (("user", "add", USER, "--role", "operator", "--on", "*"), f"{PASSWORD}\n"),
     )
-    for words, said in made:
-        done = cluster.tidegate("access", *words, said=said)
+    for words, typed in commands:
+        done = cluster.tidegate("access", *words, typed=typed)
         _check(done.returncode == 0, done.stderr)
     own = {name: (tokens / f"{name}.token").read_text().strip() for name in ("admin", "workers")}
     cluster.more = {**cluster.more, "TIDEGATE_TOKEN": own["workers"]}

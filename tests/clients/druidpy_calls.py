@@ -13,10 +13,10 @@ if __name__ == "__main__":
     url, file = sys.argv[1:]
     druid = Druid()
     with contextlib.redirect_stdout(sys.stderr):  # it prints as it goes
-        told = {
+        answers = {
             "status": json.loads(druid.get_status(url)),
             "health": json.loads(druid.get_health(url)),
             "leader": druid.overlord_leader(url).decode(),
             "ingested": druid.ingest_task(url, file),
         }
-    sys.stdout.write(json.dumps(told))
+    sys.stdout.write(json.dumps(answers))

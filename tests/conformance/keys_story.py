@@ -9,7 +9,7 @@ from tests.conformance.metadata.overtaken import Overtaken
 from tests.supervisor.world import World
 
 
-class Told(Protocol):
+class Story(Protocol):
     """What a story is told with."""
 
     store: Overtaken
@@ -24,7 +24,7 @@ class Told(Protocol):
         ...
 
 
-def keys_are_used(story: Told) -> None:
+def keys_are_used(story: Story) -> None:
     """A key is taken, and answered."""
     keys = Idempotency(story.store, story.world.clock, story.term)
     begun: list[KeyClaim | StoredAnswer] = []

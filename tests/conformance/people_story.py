@@ -38,11 +38,11 @@ class People:
     def plays(self) -> None:
         """Stop a task, take a worker out."""
         self._story.does("stop a task", lambda: self._stops.stop(self._a_task(), "ann"))
-        self._story.does("disable", lambda: self._stands.disable("w1", "ann"))
-        self._story.does("enable", lambda: self._stands.enable("w1", "ann"))
+        self._story.does("disable", lambda: self._worker_admin.disable("w1", "ann"))
+        self._story.does("enable", lambda: self._worker_admin.enable("w1", "ann"))
 
     @property
-    def _stands(self) -> WorkerAdmin:
+    def _worker_admin(self) -> WorkerAdmin:
         world = self._story.world
         clock, leadership, loop = world.clock, world.leadership, self._story.loop
         registry = WorkerRegistry(clock, worker_timeout=HOUR, led_since=leadership.led_since)

@@ -207,8 +207,8 @@ def test_publications_are_forgotten_once_and_their_rejects_count_no_more(leader:
     with leader.writes() as tx:
         tx.generations.open(CLICKS, "table", opening("g1", 1, {P0: 0}), NOON)
         tx.tasks.start(attempt("t1"))
-        told = replace(publication(), rejected=3)
-        tx.segments.add(told, [segment("a.parquet", NOON)])
+        with_rejects = replace(publication(), rejected=3)
+        tx.segments.add(with_rejects, [segment("a.parquet", NOON)])
         assert tx.segments.rejected(CLICKS) == 3
 
         assert tx.segments.forget_publications(CLICKS, NOON) == 1

@@ -72,11 +72,11 @@ def test_resuming_clears_the_handoff(reading: Leader, *, restart_timer: bool) ->
     assert _resume(reading, 1, restart_timer=restart_timer)
     assert not _resume(reading, 1, restart_timer=True)
 
-    found = reading.generation("g1")
-    assert (found.state, found.sequence, found.handoff_why) == (READING, 2, "")
-    assert (found.paused_at, found.must_end) == (None, False)
-    assert found.timer_started_at == (NOON + HOUR if restart_timer else NOON)
-    assert found.opened_at == NOON
+    generation = reading.generation("g1")
+    assert (generation.state, generation.sequence, generation.handoff_why) == (READING, 2, "")
+    assert (generation.paused_at, generation.must_end) == (None, False)
+    assert generation.timer_started_at == (NOON + HOUR if restart_timer else NOON)
+    assert generation.opened_at == NOON
 
 
 def test_only_a_pausing_generation_resumes_or_has_its_end_fixed(reading: Leader) -> None:

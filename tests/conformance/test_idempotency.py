@@ -22,7 +22,7 @@ from supervisor.ports.store import ActingStore
 from supervisor.services.access.idempotency import Idempotency, KeyedRequest
 from tests.conformance.stories import NOON, Leader, take_lease
 
-ASKED = KeyedRequest("ann", "key-1", "digest")
+REQUEST = KeyedRequest("ann", "key-1", "digest")
 ANSWER = StoredAnswer(200, {"etag": '"1-a"'}, b'{"id":"clicks"}\x00\xff')
 AT_ONCE = 20
 
@@ -47,9 +47,9 @@ class Office:
             if fails:
                 raise ZeroDivisionError
 
-    def begins(self, asked: KeyedRequest = ASKED) -> KeyClaim:
+    def begins(self, request: KeyedRequest = REQUEST) -> KeyClaim:
         """Begin; it has to be free."""
-        begun = self.keys.begin(asked)
+        begun = self.keys.begin(request)
         assert isinstance(begun, KeyClaim)
         return begun
 
@@ -75,7 +75,7 @@ def test_a_repeat_hears_the_first_answer(office: Office) -> None:
     office.keys.end(claim, ANSWER)
     office.crashes()
 
-    assert office.keys.begin(ASKED) == ANSWER
+    assert office.keys.begin(REQUEST) == ANSWER
     assert office.done() == 1
 
 
@@ -90,10 +90,10 @@ def test_keys_belong_to_their_caller_and_to_one_request(office: Office) -> None:
 def test_while_it_runs_a_repeat_waits(office: Office) -> None:
     claim = office.begins()
     with pytest.raises(KeyInUse):
-        office.keys.begin(ASKED)
+        office.keys.begin(REQUEST)
     office.acts(claim)
     with pytest.raises(KeyInUse):
-        office.keys.begin(ASKED)
+        office.keys.begin(REQUEST)
 
 
 def test_a_crash_before_the_action_leaves_the_key_to_the_repeat(office: Office) -> None:
@@ -110,7 +110,7 @@ def test_a_crash_after_the_action_is_told_and_nothing_is_done_twice(office: Offi
     office.crashes()
 
     with pytest.raises(AnswerLost, match="was carried out"):
-        office.keys.begin(ASKED)
+        office.keys.begin(REQUEST)
     assert office.done() == 1
 
 
@@ -126,7 +126,7 @@ def test_an_action_whose_key_was_taken_over_is_refused(office: Office) -> None:
 
     assert office.done() == 1
     with pytest.raises(KeyInUse):
-        office.keys.begin(ASKED)
+        office.keys.begin(REQUEST)
 
 
 def test_what_failed_leaves_no_trace_unless_it_has_acted(office: Office) -> None:
@@ -137,7 +137,7 @@ def test_what_failed_leaves_no_trace_unless_it_has_acted(office: Office) -> None
     office.clock.advance(RUNS)
 
     with pytest.raises(AnswerLost):
-        office.keys.begin(ASKED)
+        office.keys.begin(REQUEST)
 
 
 def test_an_action_that_was_rolled_back_has_not_acted(office: Office) -> None:
@@ -156,13 +156,13 @@ def test_an_action_may_take_several_transactions(office: Office) -> None:
     office.acts(claim)
     office.keys.end(claim, ANSWER)
 
-    assert office.keys.begin(ASKED) == ANSWER
+    assert office.keys.begin(REQUEST) == ANSWER
 
 
 def test_after_a_day_a_key_is_forgotten(office: Office) -> None:
     office.keys.end(office.begins(), ANSWER)
     office.clock.advance(KEPT)
-    assert office.keys.begin(ASKED) == ANSWER
+    assert office.keys.begin(REQUEST) == ANSWER
 
     office.clock.advance(timedelta(seconds=1))
     office.begins()
@@ -175,7 +175,7 @@ def test_of_many_at_once_one_acts(office: Office) -> None:
         gate.wait(60)
         for _ in range(AT_ONCE):
             try:
-                claim = office.keys.begin(ASKED)
+                claim = office.keys.begin(REQUEST)
             except MetadataBusy:
                 continue
             except KeyInUse:
@@ -188,8 +188,8 @@ def test_of_many_at_once_one_acts(office: Office) -> None:
         return "busy"
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        told = Counter(pool.map(one, range(AT_ONCE)))
+        outcomes = Counter(pool.map(one, range(AT_ONCE)))
 
-    assert told["acted"] == 1
-    assert told["busy"] == 0
+    assert outcomes["acted"] == 1
+    assert outcomes["busy"] == 0
     assert office.done() == 1

@@ -96,14 +96,14 @@ def test_active_tasks_are_found_by_supervisor_and_by_worker(reading: Leader) -> 
     _end(reading, "g1/1/0", FAILED)
 
     with reading.reads() as tx:
-        asked = [
+        listed = [
             tx.tasks.active(),
             tx.tasks.active(CLICKS),
             tx.tasks.active(worker_id="w2"),
             tx.tasks.active(CLICKS, "w2"),
             tx.tasks.active("never"),
         ]
-    assert [[t.id for t in found] for found in asked] == [
+    assert [[t.id for t in found] for found in listed] == [
         ["g1/0/0", "x", "y"],
         ["g1/0/0", "y"],
         ["x", "y"],
@@ -158,14 +158,14 @@ def test_tasks_are_found_newest_first_and_by_what_is_asked(reading: Leader) -> N
     _end(reading, "t2", FAILED)
 
     with reading.reads() as tx:
-        asked = [
+        selections = [
             tx.tasks.find(),
             tx.tasks.find(limit=2),
             tx.tasks.find(status=TaskStatus.RUNNING),
             tx.tasks.find(data_source="views"),
             tx.tasks.find(supervisor_id=CLICKS, status=FAILED),
         ]
-    assert [[t.id for t in found] for found in asked] == [
+    assert [[t.id for t in found] for found in selections] == [
         ["t3", "t2", "t1", "x"],
         ["t3", "t2"],
         ["t3", "t1", "x"],
@@ -295,10 +295,10 @@ def test_tasks_are_found_by_when_they_were_made(reading: Leader) -> None:
     first, both = Interval(NOON, NOON + MINUTE), Interval(NOON, NOON + HOUR)
 
     with reading.reads() as tx:
-        found = [tx.tasks.find(created=first), tx.tasks.find(created=both, limit=1)]
+        selections = [tx.tasks.find(created=first), tx.tasks.find(created=both, limit=1)]
         none = tx.tasks.find(created=first, data_source="views")
 
-    assert [[task.id for task in tasks] for tasks in found] == [["g1/0/0"], ["g2/0/0"]]
+    assert [[task.id for task in tasks] for tasks in selections] == [["g1/0/0"], ["g2/0/0"]]
     assert none == []
 
 

@@ -77,7 +77,7 @@ def _set_disabled(leader: Leader, worker_id: str, *, disabled: bool) -> bool:
         return tx.workers.set_disabled(worker_id, disabled=disabled)
 
 
-def _stands(leader: Leader, worker_id: str) -> tuple[bool, bool]:
+def _flags(leader: Leader, worker_id: str) -> tuple[bool, bool]:
     """Return whether its row says disabled, and whether it takes tasks."""
     with leader.reads() as tx:
         [row] = [row for row in tx.workers.all() if row.id == worker_id]
@@ -86,14 +86,14 @@ def _stands(leader: Leader, worker_id: str) -> tuple[bool, bool]:
 
 def test_a_disabled_worker_stays_so_over_its_starts(leader: Leader) -> None:
     _register(leader, "w1", 1)
-    assert _stands(leader, "w1") == (False, True)
+    assert _flags(leader, "w1") == (False, True)
 
     assert _set_disabled(leader, "w1", disabled=True)
     _register(leader, "w1", 2, slots=8)
 
-    assert _stands(leader, "w1") == (True, False)
+    assert _flags(leader, "w1") == (True, False)
     assert _set_disabled(leader, "w1", disabled=False)
-    assert _stands(leader, "w1") == (False, True)
+    assert _flags(leader, "w1") == (False, True)
 
 
 def test_disabling_what_stands_so_or_is_not_there_changes_nothing(leader: Leader) -> None:

@@ -23,7 +23,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.contract.ask import Asked, Wish, ask
+from tests.contract.ask import PhaseReport, Wish, ask
 from tests.contract.site import Site, serving
 from tests.environment.brokers import start_test_broker
 
@@ -51,13 +51,13 @@ def main(arguments: list[str]) -> int:
     say(f"seed {seed}")
     folder = Path(tempfile.mkdtemp(prefix="tidegate-contract-"))
     say(f"logs are in {folder}")
-    done: list[Asked] = []
+    done: list[PhaseReport] = []
     with start_test_broker(folder / "kafka") as broker, ThreadPoolExecutor(len(_SHARE)) as both:
 
-        def one(asked: bool) -> list[Asked]:
-            name = "asked" if asked else "open"
-            cases = math.ceil(given.cases * _SHARE[asked])
-            with serving(folder / name, broker.bootstrap, asked=asked) as site:
+        def one(authenticated: bool) -> list[PhaseReport]:
+            name = "asked" if authenticated else "open"
+            cases = math.ceil(given.cases * _SHARE[authenticated])
+            with serving(folder / name, broker.bootstrap, authenticated=authenticated) as site:
                 return _all_phases(site, seed, cases, lambda line: say(f"{name:<5}  {line}"))
 
         for found in both.map(one, _SHARE):
@@ -65,17 +65,17 @@ def main(arguments: list[str]) -> int:
     return _summed(done, folder, say)
 
 
-def _all_phases(site: Site, seed: int, cases: int, say: Say) -> list[Asked]:
-    done: list[Asked] = []
+def _all_phases(site: Site, seed: int, cases: int, say: Say) -> list[PhaseReport]:
+    done: list[PhaseReport] = []
 
-    def one(wish: Wish) -> Asked:
+    def one(wish: Wish) -> PhaseReport:
         site.restore()
-        found = ask(site, site.folder / f"{len(done):02}-{wish.phase}", wish)
-        say(f"{found.phase:<9} {found.cases:6} cases  {len(found.failures)} kinds of failure")
-        for failure in found.failures:
+        report = ask(site, site.folder / f"{len(done):02}-{wish.phase}", wish)
+        say(f"{report.phase:<9} {report.cases:6} cases  {len(report.failures)} kinds of failure")
+        for failure in report.failures:
             say(f"  {failure}")
-        done.append(found)
-        return found
+        done.append(report)
+        return report
 
     operations = one(Wish("coverage", seed)).operations
     left = cases - done[0].cases
@@ -88,10 +88,10 @@ def _all_phases(site: Site, seed: int, cases: int, say: Say) -> list[Asked]:
     return done
 
 
-def _summed(done: list[Asked], folder: Path, say: Say) -> int:
+def _summed(done: list[PhaseReport], folder: Path, say: Say) -> int:
     failed = [each for each in done if each.failures or each.exit_code]
     for each in failed:
-        sys.stdout.write(each.told)
+        sys.stdout.write(each.output)
     if not failed:
         shutil.rmtree(folder)  # else its logs are wanted
     for phase in dict.fromkeys(each.phase for each in done):

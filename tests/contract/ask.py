@@ -56,7 +56,7 @@ class _Report(BaseModel):
 
 
 @dataclass(frozen=True)
-class Asked:
+class PhaseReport:
     """What came of one phase."""
 
     phase: str
@@ -65,7 +65,7 @@ class Asked:
     seconds: float
     failures: tuple[str, ...]
     """Kinds, with the operations."""
-    told: str
+    output: str
     """What schemathesis printed: each failure with its reason and a curl that repeats it."""
     exit_code: int
 
@@ -92,13 +92,13 @@ def served(site: Site, folder: Path) -> Path:
     return file
 
 
-def ask(site: Site, folder: Path, wish: Wish) -> Asked:
+def ask(site: Site, folder: Path, wish: Wish) -> PhaseReport:
     """Run one phase to its end."""
     folder.mkdir(parents=True, exist_ok=True)
     config, report = folder / "schemathesis.toml", folder / "report.json"
     config.write_text("\n".join(_config(site, report, wish.phase)) + "\n", encoding="utf-8")
     done = subprocess.run(
-        _argv(config, served(site, folder), wish, asked=bool(site.tokens)),
+        _argv(config, served(site, folder), wish, authenticated=bool(site.tokens)),
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(_ROOT), "NO_COLOR": "1", BROKER: site.bootstrap},
         capture_output=True,
@@ -106,17 +106,17 @@ def ask(site: Site, folder: Path, wish: Wish) -> Asked:
         timeout=wish.timeout_s,
         check=False,
     )
-    told = done.stdout + done.stderr
-    (folder / "told.txt").write_text(told, encoding="utf-8")
-    assert report.exists(), told[-4_000:]
-    found = _Report.model_validate_json(report.read_text(encoding="utf-8"))
-    return Asked(
+    output = done.stdout + done.stderr
+    (folder / "told.txt").write_text(output, encoding="utf-8")
+    assert report.exists(), output[-4_000:]
+    summary = _Report.model_validate_json(report.read_text(encoding="utf-8"))
+    return PhaseReport(
         phase=wish.phase,
-        cases=found.test_cases.generated,
-        operations=found.operations.tested,
-        seconds=found.running_time,
-        failures=tuple(_lines(found)),
-        told=told,
+        cases=summary.test_cases.generated,
+        operations=summary.operations.tested,
+        seconds=summary.running_time,
+        failures=tuple(_lines(summary)),
+        output=output,
         exit_code=done.returncode,
     )
 
@@ -130,8 +130,8 @@ def _lines(report: _Report) -> Iterator[str]:
         yield f"error: {each}"
 
 
-def _argv(config: Path, description: Path, wish: Wish, *, asked: bool) -> Sequence[str]:
-    checks = () if asked else ("--exclude-checks", ",".join(UNASKED))
+def _argv(config: Path, description: Path, wish: Wish, *, authenticated: bool) -> Sequence[str]:
+    checks = () if authenticated else ("--exclude-checks", ",".join(UNASKED))
     return (
         *(str(Path(sys.executable).with_name("schemathesis")), "--config-file", str(config)),
         *("run", str(description), "--phases", wish.phase, "--seed", str(wish.seed)),
@@ -174,7 +174,7 @@ def _config(site: Site, report: Path, phase: str) -> Iterator[str]:
         )
         return
     for method, path in routes():
-        yield from _rules(method, path, asked=bool(site.tokens))
+        yield from _rules(method, path, authenticated=bool(site.tokens))
 
 
 def routes() -> list[tuple[str, str]]:
@@ -183,10 +183,10 @@ def routes() -> list[tuple[str, str]]:
     return sorted((method, route.path_format) for route in found for method in route.methods or ())
 
 
-def _rules(method: str, path: str, *, asked: bool) -> Iterator[str]:
+def _rules(method: str, path: str, *, authenticated: bool) -> Iterator[str]:
     fits, works = statuses(f"{method} {path}")
     streams = path == _STREAM
-    takes = (*REPORTS.routes, *(() if asked else UNPROVED.routes))
+    takes = (*REPORTS.routes, *(() if authenticated else UNPROVED.routes))
     reports = f"{method} {path}" in takes
     if not (streams or reports) and (fits, works) == ([*POSITIVE], [*WORKS]):
         return

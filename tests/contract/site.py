@@ -18,7 +18,7 @@ from tests.waiting import wait_until
 CLICKS, VIEWS, GONE = "contract-clicks", "contract-views", "contract-gone"
 ADMIN, WORKER = "admin", "worker"
 RECORDS = 200
-_ASKED = {
+_AUTHENTICATED = {
     "TIDEGATE_AUTH": "required",
     "TIDEGATE_KAFKA_ALLOW": LOOPBACK,
     # What is asked here comes as fast as one client can, and half of it with a wrong token.
@@ -52,16 +52,19 @@ class Site:
 
 
 @contextmanager
-def serving(folder: Path, bootstrap: str, *, asked: bool) -> Iterator[Site]:
-    """Run an overlord and a worker until the block ends; `asked`: callers say who they are."""
-    cluster = Cluster(folder, more=dict(_ASKED) if asked else {}, light=True)
-    tokens = _tokens(cluster) if asked else {}
-    if asked:
+def serving(folder: Path, bootstrap: str, *, authenticated: bool) -> Iterator[Site]:
+    """Run an overlord and a worker until the block ends.
+
+    `authenticated`: callers say who they are.
+    """
+    cluster = Cluster(folder, more=dict(_AUTHENTICATED) if authenticated else {}, light=True)
+    tokens = _tokens(cluster) if authenticated else {}
+    if authenticated:
         cluster.more = {**cluster.more, "TIDEGATE_TOKEN": tokens[WORKER]}
         cluster.http.headers["Authorization"] = f"Bearer {tokens[ADMIN]}"
         cluster.http.headers[WORKERS_HEADER] = tokens[WORKER]
     with running(cluster):
-        topic = f"contract-{'asked' if asked else 'open'}"
+        topic = f"contract-{'asked' if authenticated else 'open'}"
         _seed(cluster, bootstrap, topic)
         yield Site(cluster.url, bootstrap, topic, folder, tokens)
 
@@ -71,7 +74,7 @@ def bare(folder: Path, bootstrap: str) -> Iterator[Site]:
     """Run an overlord alone that asks who calls: it has supervisors, and no worker."""
     topic = "contract-bare"
     create_topic(bootstrap, topic, partitions=2)
-    cluster = Cluster(folder, more=dict(_ASKED))
+    cluster = Cluster(folder, more=dict(_AUTHENTICATED))
     tokens = _tokens(cluster)
     cluster.http.headers["Authorization"] = f"Bearer {tokens[ADMIN]}"
     with running(cluster, workers=()):

@@ -15,8 +15,8 @@ SEED = 1
 def test_every_route_answers_as_its_description_says(broker: Broker, tmp_path: Path) -> None:
     """Goal: no server error, and no answer that the description does not tell."""
     with bare(tmp_path / "site", broker.bootstrap) as site:
-        found = ask(site, tmp_path / "asked", Wish("coverage", SEED, mode="positive"))
+        report = ask(site, tmp_path / "asked", Wish("coverage", SEED, mode="positive"))
 
-    assert not found.failures, found.told[-20_000:]
-    assert found.operations == len(routes())
-    assert found.cases > 500
+    assert not report.failures, report.output[-20_000:]
+    assert report.operations == len(routes())
+    assert report.cases > 500

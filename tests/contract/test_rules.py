@@ -59,11 +59,11 @@ def test_every_problem_is_described_somewhere(status: str) -> None:
 
 
 def test_every_link_leads_to_an_operation_and_fills_its_path() -> None:
-    found = dict(_operations())
-    by_id = {cast("str", op["operationId"]): name for name, op in found.items()}
+    operations = dict(_operations())
+    by_id = {cast("str", op["operationId"]): name for name, op in operations.items()}
     links = [
         link
-        for op in found.values()
+        for op in operations.values()
         for answer in cast("dict[str, Json]", op["responses"]).values()
         for link in cast("dict[str, Json]", answer.get("links", {})).values()
     ]

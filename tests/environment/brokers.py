@@ -139,13 +139,13 @@ def read_records(bootstrap: str, topic: str) -> dict[tuple[int, int], tuple[Reco
 
 
 def _record(message: Message) -> Record:
-    found: list[tuple[str, bytes | None]] = []
+    headers: list[tuple[str, bytes | None]] = []
     for header in message.headers() or []:
         assert isinstance(header, tuple)
         name, value = header
         assert not isinstance(value, str)
-        found.append((name, value))
-    return Record(message.value(), message.key(), tuple(found))
+        headers.append((name, value))
+    return Record(message.value(), message.key(), tuple(headers))
 
 
 def _messages(bootstrap: str, topic: str) -> dict[int, list[Message]]:
@@ -161,7 +161,7 @@ def _messages(bootstrap: str, topic: str) -> dict[int, list[Message]]:
     )
     try:
         seen = consumer.list_topics(topic, timeout=_TIMEOUT_S).topics[topic].partitions
-        found: dict[int, list[Message]] = {p: [] for p in seen}
+        messages: dict[int, list[Message]] = {p: [] for p in seen}
         consumer.assign([TopicPartition(topic, p, 0) for p in seen])
         unread = set(seen)
         while unread:
@@ -170,11 +170,11 @@ def _messages(bootstrap: str, topic: str) -> dict[int, list[Message]]:
             partition = message.partition()
             assert partition is not None
             if (error := message.error()) is None:
-                found[partition].append(message)
+                messages[partition].append(message)
             else:
                 assert error.code() == KafkaError._PARTITION_EOF, str(error)
                 unread.discard(partition)
-        return found
+        return messages
     finally:
         consumer.close()
 

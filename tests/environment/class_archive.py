@@ -37,35 +37,35 @@ def class_archive(java: Java, folder: Path) -> Path:
         subprocess.SubprocessError: Java could not make it.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    made = folder / f"{_key(java)}.jsa"
+    archive = folder / f"{_key(java)}.jsa"
     with (folder / "lock").open("w") as lock:
         flock(lock, LOCK_EX)
-        if not made.exists():
+        if not archive.exists():
             for old in folder.glob("*.jsa"):
                 old.unlink()
-            _make(java, made)
-    return made
+            _make(java, archive)
+    return archive
 
 
 def _key(java: Java) -> str:
     """Name what an archive is valid for: the JVM compares the same, and ignores any other."""
     jars = sorted((Path(pyspark.__file__).parent / "jars").iterdir())
     about = [(str(jar), jar.stat().st_size, jar.stat().st_mtime_ns) for jar in jars]
-    told = repr([str(java.executable), java.version, about])
-    return hashlib.sha256(told.encode()).hexdigest()[:16]
+    described = repr([str(java.executable), java.version, about])
+    return hashlib.sha256(described.encode()).hexdigest()[:16]
 
 
-def _make(java: Java, made: Path) -> None:
-    base = made.with_name(f"base-{made.name}")  # the one on top of it names it by its place
+def _make(java: Java, archive: Path) -> None:
+    base = archive.with_name(f"base-{archive.name}")  # the one on top of it names it by its place
     _run(str(java.executable), "-Xshare:dump", f"-XX:SharedArchiveFile={base}")
     before = os.environ.get("JDK_JAVA_OPTIONS", "")
     os.environ["JDK_JAVA_OPTIONS"] = f"{before} {options(base)} -XX:+RecordDynamicDumpInfo"
-    half = made.with_suffix(".half")
+    half = archive.with_suffix(".half")
     with tempfile.TemporaryDirectory() as work, start_test_spark(Path(work)) as spark:
         warm_up(spark.session, Path(work) / "warm")
         jcmd = java.executable.with_name("jcmd")
         _run(str(jcmd), str(spark.pid), "VM.cds", "dynamic_dump", str(half))
-    half.rename(made)
+    half.rename(archive)
 
 
 def _run(*argv: str) -> None:

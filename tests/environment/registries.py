@@ -24,7 +24,7 @@ class FakeRegistry:
     fault: tuple[int, bytes] | None = None
     """Status and body of every answer, while it is set."""
     location: str = ""
-    asked: list[str] = field(default_factory=list)
+    requested: list[str] = field(default_factory=list)
     headers: dict[str, str] = field(default_factory=dict)
     """Of the last question."""
 
@@ -37,13 +37,13 @@ class FakeRegistry:
 
     def register_file(self, number: int, file: bytes, *imports: tuple[str, bytes]) -> None:
         """Register a file of Protobuf: as bytes where these are asked for, else as a source."""
-        told = [{"name": name, "subject": name, "version": 1} for name, _ in imports]
+        references = [{"name": name, "subject": name, "version": 1} for name, _ in imports]
         own = f"/schemas/ids/{number}"
         held = {own: file} | {f"/subjects/{quote(n, safe='')}/versions/1": f for n, f in imports}
         for path, content in held.items():
             more: dict[str, object] = {"schemaType": "PROTOBUF"}
-            if path == own and told:
-                more["references"] = told
+            if path == own and references:
+                more["references"] = references
             self.answers[path] = more | {"schema": 'syntax = "proto3"; message Source {}'}
             text = base64.b64encode(content).decode()
             self.answers[f"{path}?format=serialized"] = more | {"schema": text}
@@ -54,8 +54,8 @@ class FakeRegistry:
         Source: the answers of Apicurio Registry 2.6.13, by its API of Confluent's.
         """
         kind = {"schemaType": "PROTOBUF"}
-        told = [{"name": name, "subject": name, "version": 1} for name, _ in imports]
-        own = kind | {"schema": source, "references": told}
+        references = [{"name": name, "subject": name, "version": 1} for name, _ in imports]
+        own = kind | {"schema": source, "references": references}
         self.answers[f"/schemas/ids/{number}?format=serialized"] = own
         for name, text in imports:
             path = f"/subjects/{quote(name, safe='')}/versions/1?format=serialized"
@@ -76,7 +76,7 @@ def fake_registry() -> Iterator[FakeRegistry]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            held.asked.append(self.path)
+            held.requested.append(self.path)
             held.headers = dict(self.headers)
             status, body = held.answer(self.path)
             self.send_response(status)

@@ -210,13 +210,13 @@ class Cluster:
 
     def tasks(self, data_source: str) -> list[dict[str, JsonValue]]:
         """Return every task of a table, running or not."""
-        found: list[dict[str, JsonValue]] = []
+        rows: list[dict[str, JsonValue]] = []
         for state in ("running", "complete"):
             params = {"datasource": data_source, "state": state, "max": "1000"}
             answer = self.http.get("/druid/indexer/v1/tasks", params=params)
             assert answer.status_code == httpx.codes.OK, answer.text
-            found += answer.json()
-        return found
+            rows += answer.json()
+        return rows
 
     def ledger(self, supervisor_id: str) -> dict[str, JsonValue]:
         """Return committed offsets, publications and gaps."""
@@ -240,13 +240,13 @@ class Cluster:
         return [Path(file["uri"]) for file in answer.json()["files"]]
 
     def tidegate(
-        self, *arguments: str, said: str | None = None, timeout_s: float = 180
+        self, *arguments: str, typed: str | None = None, timeout_s: float = 180
     ) -> subprocess.CompletedProcess[str]:
-        """Run a command as a user would; `said` is typed into it."""
+        """Run a command as a user would; `typed` is typed into it."""
         return subprocess.run(
             (sys.executable, "-m", "supervisor.cli.main", *arguments),
             env={**os.environ, **self.environment()},
-            input=said,
+            input=typed,
             capture_output=True,
             text=True,
             timeout=timeout_s,

@@ -74,21 +74,21 @@ def kill_at_work(cluster: Cluster, ends: Ends, within_s: float) -> dict[str, Str
     """
     paths = {table: journal_path(cluster, table) for table in ends}
     child = cluster.children["w1"]
-    found: dict[str, Struck] = {}
+    struck: dict[str, Struck] = {}
 
     def strikes() -> bool:
         child.signal(signal.SIGCONT)
         wait_until(lambda: any(one.unfinished for one in seen().values()), within_s)
         stop_worker(cluster)
-        found.update(seen())
-        return any(one.unfinished for one in found.values())
+        struck.update(seen())
+        return any(one.unfinished for one in struck.values())
 
     def seen() -> dict[str, Struck]:
         return {table: _struck(cluster, table, path, ends[table]) for table, path in paths.items()}
 
     wait_until(strikes, within_s)
     cluster.kill("w1")
-    return found
+    return struck
 
 
 def _struck(cluster: Cluster, table: str, path: Path, end: Mapping[str, int]) -> Struck:

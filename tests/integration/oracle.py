@@ -35,11 +35,11 @@ def bad_in_topic(bootstrap: str, topic: str) -> Counter[tuple[int, int, bytes]]:
 
 def bad_in_files(files: Iterable[Path]) -> Counter[tuple[int, int, bytes]]:
     """Return (partition, offset, value) -> how often files of an errors table have it."""
-    found: Counter[tuple[int, int, bytes]] = Counter()
+    bad_records: Counter[tuple[int, int, bytes]] = Counter()
     for file in files:
         columns = pq.read_table(file, columns=["partition", "offset", "value"]).columns
-        found.update(zip(*(column.to_pylist() for column in columns), strict=True))
-    return found
+        bad_records.update(zip(*(column.to_pylist() for column in columns), strict=True))
+    return bad_records
 
 
 def ends_of(bootstrap: str, topic: str) -> dict[str, int]:
@@ -59,10 +59,10 @@ def ends_of(bootstrap: str, topic: str) -> dict[str, int]:
 
 def ids_in_files(files: Iterable[Path]) -> Counter[str]:
     """Return id -> how often the files have it."""
-    found: Counter[str] = Counter()
+    ids: Counter[str] = Counter()
     for file in files:
-        found.update(pq.read_table(file, columns=["id"]).column("id").to_pylist())
-    return found
+        ids.update(pq.read_table(file, columns=["id"]).column("id").to_pylist())
+    return ids
 
 
 _BROKEN = b"broken"

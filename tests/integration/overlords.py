@@ -144,7 +144,7 @@ def silent_broker() -> Iterator[str]:
 
 
 @dataclass
-class Asked:
+class PendingCall:
     """One call in a thread of its own."""
 
     answer: httpx.Response | Exception | None = None
@@ -163,18 +163,18 @@ class Asked:
         return self.answer
 
 
-def ask(call: Callable[[], httpx.Response]) -> Asked:
+def ask(call: Callable[[], httpx.Response]) -> PendingCall:
     """Begin a call and return at once."""
-    asked = Asked()
+    pending = PendingCall()
 
     def run() -> None:
         began = time.monotonic()
         try:
-            asked.answer = call()
+            pending.answer = call()
         except httpx.HTTPError as error:
-            asked.answer = error
-        asked.took_s = time.monotonic() - began
+            pending.answer = error
+        pending.took_s = time.monotonic() - began
 
-    asked.thread = threading.Thread(target=run, daemon=True)
-    asked.thread.start()
-    return asked
+    pending.thread = threading.Thread(target=run, daemon=True)
+    pending.thread.start()
+    return pending

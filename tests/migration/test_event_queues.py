@@ -152,10 +152,10 @@ def test_the_way_down_keeps_the_tasks_and_the_way_up_finds_them_again(
     first = _waiting(upgraded, CLICKS)
     alembic(before, "downgrade", "0001")
     with migrating(before) as connection:
-        found = inspect(connection)
-        assert not {"events", "event_queues", "retention_rules"} & set(found.get_table_names())
-        assert "unused_at" not in {column["name"] for column in found.get_columns("segments")}
-        assert "ix_tasks_unsettled" in {index["name"] for index in found.get_indexes("tasks")}
+        inspector = inspect(connection)
+        assert not {"events", "event_queues", "retention_rules"} & set(inspector.get_table_names())
+        assert "unused_at" not in {column["name"] for column in inspector.get_columns("segments")}
+        assert "ix_tasks_unsettled" in {index["name"] for index in inspector.get_indexes("tasks")}
         count = connection.execute(text("SELECT count(*) FROM tasks")).scalar_one()
         assert count == len(ENDED) + 3
     migrate(before)

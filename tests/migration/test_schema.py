@@ -31,11 +31,11 @@ def test_the_migrations_build_what_the_code_expects(url: str) -> None:
     with migrating(url) as connection:
         context = MigrationContext.configure(connection, opts={"compare_server_default": True})
         assert compare_metadata(context, METADATA) == []
-        found = inspect(connection)
+        inspector = inspect(connection)
         for table in METADATA.sorted_tables:
-            named = {index["name"] for index in found.get_indexes(table.name)}
+            named = {index["name"] for index in inspector.get_indexes(table.name)}
             assert {index.name for index in table.indexes} <= named
-            checks = {check["name"] for check in found.get_check_constraints(table.name)}
+            checks = {check["name"] for check in inspector.get_check_constraints(table.name)}
             # SQLite's reflection finds those with a name, as all of ours have.
             assert checks == {c.name for c in table.constraints if "ck_" in str(c.name)}
 

@@ -20,20 +20,20 @@ def all_answers(cluster: Cluster, supervisors: Sequence[str]) -> dict[str, bytes
         "worker": [name for name in cluster.children if name != "overlord"],
     }
     paths = cluster.http.get("/openapi.json").json()["paths"]
-    found = {}
+    answers = {}
     for path, operations in paths.items():
         if "get" not in operations or path in _SKIPPED or "stream" in path:
             continue
         for filled in _filled(path, names):
             answer = cluster.http.get(filled)
-            found[f"GET {filled}"] = answer.content + str(answer.headers).encode()
-    assert len(found) > 20, "hardly anything was asked"
-    return found
+            answers[f"GET {filled}"] = answer.content + str(answer.headers).encode()
+    assert len(answers) > 20, "hardly anything was asked"
+    return answers
 
 
 def _filled(path: str, names: dict[str, list[str]]) -> list[str]:
-    found = [path]
+    filled = [path]
     for name, values in names.items():
         if f"{{{name}}}" in path:
-            found = [one.replace(f"{{{name}}}", value) for one in found for value in values]
-    return [one for one in found if "{" not in one]
+            filled = [one.replace(f"{{{name}}}", value) for one in filled for value in values]
+    return [one for one in filled if "{" not in one]

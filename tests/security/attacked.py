@@ -24,8 +24,8 @@ def left_behind(cluster: Cluster) -> tuple[set[str], dict[str, int]]:
     return files, rows
 
 
-def refused(answer: httpx.Response, *, told: str = "") -> None:
+def refused(answer: httpx.Response, *, text: str = "") -> None:
     assert 400 <= answer.status_code < 500, f"{answer.status_code}: {answer.text[:300]}"
     problem = answer.json()
     assert problem["status"] == answer.status_code
-    assert told in answer.text, answer.text[:600]
+    assert text in answer.text, answer.text[:600]

@@ -61,17 +61,17 @@ class SecuredBroker(Broker):
         plain = super().settings(controller)
         beside = ",".join(f"{name}://{self.address(name)}" for name in _LISTENERS)
         names = ",".join(f"{name}:{protocol}" for name, protocol in _LISTENERS.items())
-        found = plain | {
+        properties = plain | {
             "listeners": f"{plain['listeners']},{beside}",
             "advertised.listeners": f"{plain['advertised.listeners']},{beside}",
             "listener.security.protocol.map": f"{plain['listener.security.protocol.map']},{names}",
             "listener.name.tls.ssl.client.auth": "required",
         }
         for name in ("auth", "authtls"):
-            found |= _password_settings(f"listener.name.{name}")
+            properties |= _password_settings(f"listener.name.{name}")
         for name in ("authtls", "tls"):
-            found |= self._tls_settings(f"listener.name.{name}")
-        return found
+            properties |= self._tls_settings(f"listener.name.{name}")
+        return properties
 
     def _tls_settings(self, listener: str) -> dict[str, str]:
         chain = "".join(pem.bytes().decode() for pem in self._certificate.cert_chain_pems)
@@ -97,11 +97,11 @@ def _password_settings(listener: str) -> dict[str, str]:
     quoted = PASSWORD.replace("\\", "\\\\").replace('"', '\\"')
     plain = f'{_JAAS}.plain.PlainLoginModule required user_{USER}="{quoted}";'
     scram = f"{_JAAS}.scram.ScramLoginModule required;"
-    found = {f"{listener}.sasl.enabled.mechanisms": ",".join(_MECHANISMS)}
+    properties = {f"{listener}.sasl.enabled.mechanisms": ",".join(_MECHANISMS)}
     for mechanism in _MECHANISMS:
         line = plain if mechanism == "PLAIN" else scram
-        found[f"{listener}.{mechanism.lower()}.sasl.jaas.config"] = line.replace("\\", "\\\\")
-    return found
+        properties[f"{listener}.{mechanism.lower()}.sasl.jaas.config"] = line.replace("\\", "\\\\")
+    return properties
 
 
 def key_of(certificate: trustme.LeafCert, password: str = "") -> str:

@@ -108,11 +108,11 @@ def _posted(
 
 def _command_lines(cluster: Cluster) -> dict[int, bytes]:
     """Return the command lines of all processes of the cluster, their JVMs' included."""
-    found: dict[int, bytes] = {}
+    lines: dict[int, bytes] = {}
     for child in cluster.children.values():
         assert child.pid is not None
         parent = psutil.Process(child.pid)
         for process in (parent, *parent.children(recursive=True)):
-            found[process.pid] = " ".join(process.cmdline()).encode()
-    assert any(b"java" in line for line in found.values()), "no JVM was looked at"
-    return found
+            lines[process.pid] = " ".join(process.cmdline()).encode()
+    assert any(b"java" in line for line in lines.values()), "no JVM was looked at"
+    return lines

@@ -64,8 +64,8 @@ class Site:
 
     def spec(self, topic: str) -> dict[str, JsonValue]:
         """Return the spec of a supervisor, whose ranges stay open for as long as the test."""
-        found = spec(self.broker.bootstrap, topic, task_count=1, task_duration="PT1H")
-        sections = found["spec"]
+        document = spec(self.broker.bootstrap, topic, task_count=1, task_duration="PT1H")
+        sections = document["spec"]
         assert isinstance(sections, dict)
         io = sections["ioConfig"]
         assert isinstance(io, dict)
@@ -77,7 +77,7 @@ class Site:
             "sasl.username": USER,
             "druid.dynamic.config.provider": {"type": "environment", "variables": variables},
         }
-        return found
+        return document
 
     def sample(self, topic: str, timeout_ms: int) -> httpx.Response:
         """Ask for some records."""
@@ -151,10 +151,10 @@ def _rotate(site: Site) -> None:
 
 def _samples(site: Site) -> list[httpx.Response]:
     """Take samples one after the other, then at once, each with another time."""
-    found = [site.sample(KEPT, ms) for ms in (30_000, 20_431, 25_007)]
+    responses = [site.sample(KEPT, ms) for ms in (30_000, 20_431, 25_007)]
     with ThreadPoolExecutor(2) as pool:
-        found += pool.map(site.sample, (KEPT, KEPT), (40_000, 35_000))
-    return found
+        responses += pool.map(site.sample, (KEPT, KEPT), (40_000, 35_000))
+    return responses
 
 
 def _fail(site: Site) -> dict[str, bytes]:
@@ -180,13 +180,15 @@ def _why(site: Site) -> str:
 
 def _rows(database: Path) -> dict[str, bytes]:
     """Return the rows of each table: a file may divide a text among its pages."""
-    with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as found:
-        tables = found.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as connection:
+        tables = connection.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table'"
+        ).fetchall()
         rows = {
-            f"table {name}": repr(found.execute(f'SELECT * FROM "{name}"').fetchall()).encode()  # noqa: S608 -- its own names
+            f"table {name}": repr(connection.execute(f'SELECT * FROM "{name}"').fetchall()).encode()  # noqa: S608 -- its own names
             for (name,) in tables
         }
-    found.close()
+    connection.close()
     return rows
 
 

@@ -68,7 +68,7 @@ INJECTIONS = [
     "%' OR 1=1 --",
     "1; ATTACH DATABASE '/tmp/x.db' AS x",
 ]
-ASKED = [
+PATHS = [
     f"{SUPERVISORS}/{{}}/status",
     f"{SUPERVISORS}/{{}}/history",
     "/druid/indexer/v1/task/{}/status",
@@ -79,7 +79,7 @@ ASKED = [
 
 
 @pytest.mark.parametrize("text", INJECTIONS)
-@pytest.mark.parametrize("path", ASKED)
+@pytest.mark.parametrize("path", PATHS)
 def test_sql_in_a_name_is_a_name_that_is_not_there(path: str, text: str, cluster: Cluster) -> None:
     answer = cluster.http.get(path.format(quote(text, safe="")))
     assert answer.status_code == httpx.codes.NOT_FOUND, answer.text
@@ -141,7 +141,7 @@ def test_only_brokers_of_the_list_are_called(
     with _listener() as (here, calls):
         given: JsonValue = {"bootstrap.servers": servers(here)}
         document = _spec(lambda d: _section(d, "ioConfig").update(consumerProperties=given))
-        refused(_post(cluster, document), told="bootstrap.servers")
+        refused(_post(cluster, document), text="bootstrap.servers")
     assert calls == []
 
 
@@ -194,7 +194,7 @@ def test_no_property_runs_code_reads_files_or_calls_out(
         }
         document = _spec(lambda d: _section(d, "ioConfig").update(consumerProperties=hostile))
         answer = _post(cluster, document)
-    refused(answer, told=name.strip().lower())
+    refused(answer, text=name.strip().lower())
     assert "canary" not in answer.text
     assert (calls, marker.exists()) == ([], False)
 
@@ -220,7 +220,7 @@ CONTEXTS = [
 
 @pytest.mark.parametrize("name", CONTEXTS)
 def test_no_setting_of_spark_comes_by_a_spec(name: str, cluster: Cluster) -> None:
-    refused(_post(cluster, _spec(lambda d: d.update(context={name: "x"}))), told="spark")
+    refused(_post(cluster, _spec(lambda d: d.update(context={name: "x"}))), text="spark")
 
 
 EXPRESSIONS = [
@@ -243,7 +243,7 @@ def test_an_expression_is_of_our_grammar_or_a_400(expression: str, cluster: Clus
     transform = {"type": "expression", "name": "x", "expression": expression}
     hostile: JsonValue = {"transforms": [transform]}  # type: ignore[list-item]
     document = _spec(lambda d: _section(d, "dataSchema").update(transformSpec=hostile))
-    refused(_post(cluster, document), told="/transformSpec/transforms/0")
+    refused(_post(cluster, document), text="/transformSpec/transforms/0")
 
 
 STRUCTURES: dict[str, Callable[[Document], None]] = {

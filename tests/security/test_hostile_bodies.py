@@ -39,8 +39,8 @@ def test_a_gigabyte_costs_no_memory(cluster: Cluster) -> None:
     overlord = psutil.Process(cluster.children["overlord"].pid or 0)
     before = overlord.memory_info().rss
     length = {"Content-Type": "application/json", "Content-Length": str(1024 * MIB)}
-    asked = f"POST {SUPERVISORS} HTTP/1.1\r\nHost: {LOOPBACK}:{cluster.port}\r\n"
-    head = asked + "".join(f"{name}: {value}\r\n" for name, value in length.items()) + "\r\n"
+    request_line = f"POST {SUPERVISORS} HTTP/1.1\r\nHost: {LOOPBACK}:{cluster.port}\r\n"
+    head = request_line + "".join(f"{name}: {value}\r\n" for name, value in length.items()) + "\r\n"
     with socket.create_connection((LOOPBACK, cluster.port), timeout=20) as connection:
         connection.sendall(head.encode())
         assert b" 413 " in connection.recv(4096)

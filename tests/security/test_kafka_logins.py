@@ -267,11 +267,11 @@ def test_a_dry_run_that_does_not_get_in_says_why_too(way: object, guarded: Secur
     update = {"topic": TOPIC, "consumer_properties": dict(login.properties)}
     source = spec_of_clicks().io_config.model_copy(update=update)
 
-    with pytest.raises(SourceUnreadable) as told:
+    with pytest.raises(SourceUnreadable) as caught:
         KafkaProbe(login.read_secret).look(source, timedelta(seconds=5))
 
-    assert SHUT_OUT[way] in str(told.value)
-    assert "canary" not in str(told.value)
+    assert SHUT_OUT[way] in str(caught.value)
+    assert "canary" not in str(caught.value)
 
 
 @pytest.mark.parametrize("way", SHUT_OUT, ids=lambda way: way.__name__.strip("_"))
@@ -281,11 +281,11 @@ def test_a_worker_that_does_not_get_in_says_why_too(way: object, guarded: Secure
     login: Login = way(guarded)
     stream = KafkaStream(login.read_secret, patience_s=0)
 
-    with pytest.raises(StreamTimeout) as told:
+    with pytest.raises(StreamTimeout) as caught:
         stream.look(client_of(login.properties), [(TOPIC, 0)])
 
-    assert SHUT_OUT[way] in str(told.value)
-    assert "canary" not in str(told.value)
+    assert SHUT_OUT[way] in str(caught.value)
+    assert "canary" not in str(caught.value)
 
 
 def test_a_key_that_its_password_does_not_open_is_refused(guarded: SecuredBroker) -> None:
@@ -302,9 +302,9 @@ def test_a_key_that_its_password_does_not_open_is_refused(guarded: SecuredBroker
     assert by_librdkafka.value.code is FailureCode.REFUSED
     assert seen.trouble is StreamTrouble.REFUSED
     assert "refuses these properties" in seen.detail
-    for told in (str(by_java.value), str(by_librdkafka.value), seen.detail):
-        assert "canary" not in told
-        assert "BEGIN" not in told
+    for message in (str(by_java.value), str(by_librdkafka.value), seen.detail):
+        assert "canary" not in message
+        assert "BEGIN" not in message
 
 
 def test_a_locked_key_without_a_password_says_what_is_missing(guarded: SecuredBroker) -> None:

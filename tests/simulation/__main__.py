@@ -47,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _trace(seed: int) -> int:
-    outcome = run_seed(seed, said=_print)
+    outcome = run_seed(seed, on_line=_print)
     _print(f"trace {outcome.trace_hash}")
     for violation in outcome.violations:
         _print(f"VIOLATED {violation}")
@@ -119,8 +119,8 @@ class Total:
     def lines(self) -> Iterator[str]:
         """Say it, the verdict last."""
         yield f"{self.handoffs} handoffs, {self.publishes} publishes"
-        told = ", ".join(f"{cause} {number}" for cause, number in sorted(self.causes.items()))
-        yield f"due by themselves: {told}"
+        causes = ", ".join(f"{cause} {number}" for cause, number in sorted(self.causes.items()))
+        yield f"due by themselves: {causes}"
         yield "tables A and B: " + ", ".join(f"{row} {self.rows[row]}" for row in ROWS)
         yield f"{self.full} seeds with 3 handoffs and 20 faults or more"
         yield (

@@ -28,15 +28,15 @@ def entries() -> list[Entry]:
     Raises:
         ValueError: a line has another form.
     """
-    found = []
+    parsed = []
     for number, line in enumerate(FILE.read_text().splitlines(), start=1):
         if not line.strip() or line.startswith("#"):
             continue
         words = line.split(maxsplit=_FIELDS - 1)
         if len(words) != _FIELDS:
             raise ValueError(f"{FILE.name}:{number} has not the form: seed date test what")
-        found.append(Entry(int(words[0]), date.fromisoformat(words[1]), words[2], words[3]))
-    return found
+        parsed.append(Entry(int(words[0]), date.fromisoformat(words[1]), words[2], words[3]))
+    return parsed
 
 
 def seeds() -> list[int]:

@@ -40,14 +40,14 @@ def deciding() -> list[str]:
 
 def found_from(roots: tuple[str, ...]) -> set[str]:
     """Return these modules and all of ours that they import; those of `OTHERS` as ends."""
-    found: set[str] = set()
+    modules: set[str] = set()
     left = list(roots)
     while left:
         name = left.pop()
-        if name not in found:
-            found.add(name)
+        if name not in modules:
+            modules.add(name)
             left += [] if name in OTHERS else _imports(name)
-    return found
+    return modules
 
 
 def _imports(name: str) -> Iterator[str]:

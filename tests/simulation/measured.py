@@ -41,26 +41,26 @@ class _Measures(Protocol):
 
 
 @contextmanager
-def measured(found: Branches) -> Iterator[None]:
-    """Measure what runs in the block, in this process; `found` takes what came of it."""
+def measured(branches: Branches) -> Iterator[None]:
+    """Measure what runs in the block, in this process; `branches` takes what came of it."""
     files = [str(ROOT / name) for name in deciding()]
     coverage = import_module("coverage").Coverage(
         branch=True, include=files, data_file=None, config_file=False
     )
     with coverage.collect():
         yield
-    _count(coverage, files, found)
+    _count(coverage, files, branches)
 
 
-def _count(coverage: _Measures, files: Sequence[str], found: Branches) -> None:
+def _count(coverage: _Measures, files: Sequence[str], branches: Branches) -> None:
     """Count branches, not lines: definitions run when a module is imported, before any seed."""
     with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder) / "coverage.json"
-        coverage.json_report(morfs=list(files), outfile=str(made))
-        report = json.loads(made.read_text())
-    for file, told in sorted(report["files"].items()):
-        total, taken = (told["summary"][k] for k in ("num_branches", "covered_branches"))
-        missed = ", ".join(f"{at}->{to}" for at, to in told["missing_branches"])
-        found.lines.append(f"{file:34} {taken:4} of {total:4}  {missed}".rstrip())
-        found.total += total
-        found.taken += taken
+        report_file = Path(folder) / "coverage.json"
+        coverage.json_report(morfs=list(files), outfile=str(report_file))
+        report = json.loads(report_file.read_text())
+    for file, measures in sorted(report["files"].items()):
+        total, taken = (measures["summary"][k] for k in ("num_branches", "covered_branches"))
+        missed = ", ".join(f"{at}->{to}" for at, to in measures["missing_branches"])
+        branches.lines.append(f"{file:34} {taken:4} of {total:4}  {missed}".rstrip())
+        branches.total += total
+        branches.taken += taken

@@ -74,18 +74,18 @@ def main(args: argparse.Namespace) -> int:
     """
     hunted = [by_name(args.only)] if args.only else list(MUTANTS)
     done: list[Hunt] = []
-    _tell(f"{'fault':32} {'rule':14} {'seeds':>5}  found by")
+    _print_line(f"{'fault':32} {'rule':14} {'seeds':>5}  found by")
     seeds_of = corpus.before(range(args.first, args.first + args.seeds))
     for hunt in _hunts(hunted, seeds_of, args.jobs):
         done.append(hunt)
         seeds = str(hunt.seeds) if hunt.seeds else "-"
         by = hunt.found_by or "NOTHING"
-        _tell(f"{hunt.mutant.name:32} {hunt.mutant.rule:14} {seeds:>5}  {by}")
-    found = sum(bool(hunt.found_by) for hunt in done)
+        _print_line(f"{hunt.mutant.name:32} {hunt.mutant.rule:14} {seeds:>5}  {by}")
+    caught = sum(bool(hunt.found_by) for hunt in done)
     for line in ("", *table(done), ""):
-        _tell(line)
-    _tell(f"{found} of {len(hunted)} planted faults found")
-    return 0 if found == len(hunted) else 1
+        _print_line(line)
+    _print_line(f"{caught} of {len(hunted)} planted faults found")
+    return 0 if caught == len(hunted) else 1
 
 
 def table(hunts: Sequence[Hunt]) -> Iterator[str]:
@@ -109,7 +109,7 @@ def _finder(hunt: Hunt) -> str:
     return f"simulation, {number}"
 
 
-def _tell(line: str) -> None:
+def _print_line(line: str) -> None:
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
 
@@ -140,7 +140,7 @@ def hunt(name: str, seeds: Sequence[int]) -> Hunt:
         for number, seed in enumerate(seeds, start=1):
             violations = _violations(seed)
             if any(word in line for word in _MISFITS for line in violations):
-                _tell(f"{name} does not fit the product any more: {violations[0]}")
+                _print_line(f"{name} does not fit the product any more: {violations[0]}")
                 return Hunt(mutant, "", number)
             if violations and _is_sound(seed):  # else the seed says nothing of this fault
                 return Hunt(mutant, violations[0].partition("\n")[0][:100], number)

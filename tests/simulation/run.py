@@ -66,7 +66,7 @@ class Outcome:
 
 
 def run_seed(
-    seed: int, *, patches: Sequence[Patch] = (), said: Callable[[str], None] | None = None
+    seed: int, *, patches: Sequence[Patch] = (), on_line: Callable[[str], None] | None = None
 ) -> Outcome:
     """Run one seed, with planted faults if there are any; the same seed does the same."""
     with ExitStack() as stack, _silent(), _no_collections():
@@ -75,14 +75,14 @@ def run_seed(
         stack.enter_context(secret_in_place())
         stack.enter_context(remembered_answers())
         stack.enter_context(quick_copies())
-        return _Run(seed, said).outcome()
+        return _Run(seed, on_line).outcome()
 
 
 class _Run:
-    def __init__(self, seed: int, said: Callable[[str], None] | None) -> None:
+    def __init__(self, seed: int, on_line: Callable[[str], None] | None) -> None:
         chance = Kernel(seed).random
         self.world = World(seed, draw(chance("swarm"), chance("rare")))
-        self.world.kernel.said = said
+        self.world.kernel.on_line = on_line
         self.world.kernel.observed = self._observe
         self.violations: list[str] = []
 
@@ -109,8 +109,8 @@ class _Run:
             rows=tally.rows,
             causes=Counter(
                 {
-                    name: self._count(f"{_HANDOFFS} AND handoff_why LIKE '{told}'")
-                    for name, told in _CAUSES.items()
+                    name: self._count(f"{_HANDOFFS} AND handoff_why LIKE '{reason}'")
+                    for name, reason in _CAUSES.items()
                 }
             ),
         )

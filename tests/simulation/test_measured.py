@@ -44,6 +44,6 @@ def test_the_command_fails_if_too_few_branches_are_taken(
     monkeypatch.setattr(command, "outcomes", hardly_anything_runs)
     assert command.main(["--seeds", "0"]) == 0
     assert command.main(["--seeds", "0", "--coverage"]) == 1
-    told = capsys.readouterr().out
-    assert "at least 90 % are wanted" in told
-    assert "supervisor/core/planning/rules/handoff_due.py" in told
+    output = capsys.readouterr().out
+    assert "at least 90 % are wanted" in output
+    assert "supervisor/core/planning/rules/handoff_due.py" in output

@@ -51,17 +51,17 @@ class _Spy(Patches):
 
     def __init__(self) -> None:
         super().__init__()
-        self.made: list[tuple[object, object]] = []
+        self.replaced: list[tuple[object, object]] = []
 
     def method(self, owner: type, name: str, make: Make) -> None:
         old = owner.__dict__[name]
         super().method(owner, name, make)
-        self.made.append((old, owner.__dict__[name]))
+        self.replaced.append((old, owner.__dict__[name]))
 
     def function(self, module: ModuleType, name: str, make: Make) -> None:
         old = getattr(module, name)
         super().function(module, name, make)
-        self.made.append((old, getattr(module, name)))
+        self.replaced.append((old, getattr(module, name)))
 
 
 def _assert_fits(old: object, new: object) -> None:
@@ -78,16 +78,16 @@ def test_a_fault_replaces_something_and_is_taken_away_whole(mutant: Mutant) -> N
     spy = _Spy()
     try:
         mutant.plant(spy)
-        assert spy.made
-        assert all(old is not new for old, new in spy.made)
-        for old, new in spy.made:
+        assert spy.replaced
+        assert all(old is not new for old, new in spy.replaced)
+        for old, new in spy.replaced:
             _assert_fits(old, new)
     finally:
         spy.undo()
     again = _Spy()
     try:
         mutant.plant(again)
-        assert [old for old, _ in again.made] == [old for old, _ in spy.made]
+        assert [old for old, _ in again.replaced] == [old for old, _ in spy.replaced]
     finally:
         again.undo()
 
@@ -126,8 +126,8 @@ def test_a_fault_that_changes_a_stand_in_of_the_simulation_says_so() -> None:
         spy = _Spy()
         mutant.plant(spy)
         spy.undo()
-        owners = {getattr(old, "__module__", "") for old, _ in spy.made}
-        owners |= {getattr(getattr(old, "fget", None), "__module__", "") for old, _ in spy.made}
+        owners = {getattr(old, "__module__", "") for old, _ in spy.replaced}
+        owners |= {getattr(getattr(old, "fget", None), "__module__", "") for old, _ in spy.replaced}
         assert bool(mutant.stand_in) == bool(owners.intersection(stand_ins)), mutant.name
 
 
@@ -203,11 +203,11 @@ def test_the_table_says_for_each_fault_what_it_does_and_what_finds_it() -> None:
     hunts.append(Hunt(other, "I2", 2))
     head, line, *rows = table([*hunts, Hunt(open_, "", 40)])
     assert head.count("|") == line.count("|") == 5
-    told = [row.split(" | ") for row in rows]
-    assert {len(cells) for cells in told} == {4}
-    assert told[0][0] == "| `weak-cas`"
-    assert told[0][1:3] == [covered.story, covered.rule]
-    finders = [cells[3].removesuffix(" |") for cells in told]
+    table_cells = [row.split(" | ") for row in rows]
+    assert {len(cells) for cells in table_cells} == {4}
+    assert table_cells[0][0] == "| `weak-cas`"
+    assert table_cells[0][1:3] == [covered.story, covered.rule]
+    finders = [cells[3].removesuffix(" |") for cells in table_cells]
     assert finders[0].startswith("`test_the_swap_alone_takes_ranges_in_their_order_only`")
     assert finders[0].endswith(covered.covered_by)
     assert finders[1:3] == ["simulation, 3 seeds", "simulation, 1 seed"]

@@ -21,13 +21,13 @@ _STEP = 8
 
 
 def _broken(seeds: list[int]) -> list[str]:
-    found = []
+    violations = []
     for seed in seeds:
         outcome = run_seed(seed)
-        found += [f"seed {seed}: {violation}" for violation in outcome.violations]
+        violations += [f"seed {seed}: {violation}" for violation in outcome.violations]
         if outcome.handoffs < HANDOFFS or outcome.faults < FAULTS:
-            found.append(f"seed {seed}: {outcome.handoffs} handoffs, {outcome.faults} faults")
-    return found
+            violations.append(f"seed {seed}: {outcome.handoffs} handoffs, {outcome.faults} faults")
+    return violations
 
 
 @pytest.mark.parametrize("first", range(0, len(_FIRST), _STEP))

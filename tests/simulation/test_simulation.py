@@ -84,5 +84,7 @@ def test_a_long_run_fails_if_it_hits_a_row_too_seldom(
 
     monkeypatch.setattr(command, "outcomes", all_at_once)
     assert command.main(["--seeds", str(seeds)]) == answer
-    told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("rows hit")]
-    assert told == ([f"rows hit fewer than 10 times: {named}"] if named else [])
+    output_lines = [
+        line for line in capsys.readouterr().out.splitlines() if line.startswith("rows hit")
+    ]
+    assert output_lines == ([f"rows hit fewer than 10 times: {named}"] if named else [])

@@ -367,10 +367,10 @@ class MemoryOverlord:
             assert self._changed.wait_for(lambda: claim(self), DEADLINE_S), self.reports()
 
     def wait_report(self, task_id: str, claim: Callable[[TaskReport], bool]) -> TaskReport:
-        def told(_: "MemoryOverlord") -> bool:
+        def is_reported(_: "MemoryOverlord") -> bool:
             return any(r.task_id == task_id and claim(r) for r in self.reports())
 
-        self.wait_for(told)
+        self.wait_for(is_reported)
         return next(r for r in self.reports() if r.task_id == task_id)
 
     def reports(self) -> tuple[TaskReport, ...]:

@@ -47,11 +47,11 @@ def test_files_become_one_sorted_file_with_each_of_their_rows(tmp_path: Path) ->
 
     file = PlainEngine(tmp_path).compact(order_of(*inputs))
 
-    found = rows_in(tmp_path, file)
-    assert [row["__time"] for row in found] == sorted(at(60 - o) for o in (0, 0, 1, 2, 3, 4))
-    named = {(row["__offset"], row["__topic"]) for row in found}
+    merged_rows = rows_in(tmp_path, file)
+    assert [row["__time"] for row in merged_rows] == sorted(at(60 - o) for o in (0, 0, 1, 2, 3, 4))
+    named = {(row["__offset"], row["__topic"]) for row in merged_rows}
     assert named == {(o, "clicks") for o in range(5)} | {(0, "other")}
-    plain = [{k: v for k, v in row.items() if k != "__topic"} for row in found]
+    plain = [{k: v for k, v in row.items() if k != "__topic"} for row in merged_rows]
     before = [{k: v for k, v in row.items() if k != "__topic"} for row in rows_in(tmp_path, *old)]
     assert bag(plain) == bag(before)
     assert [(span.topic, span.rows) for span in file.spans] == [("clicks", 5), ("other", 1)]

@@ -15,10 +15,10 @@ from tests.waiting import wait_until
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
     before = set(threading.enumerate())
-    made = Site(tmp_path)
-    yield made
-    made.overlord.fail(None)
-    made.end()
+    new_site = Site(tmp_path)
+    yield new_site
+    new_site.overlord.fail(None)
+    new_site.end()
     wait_until(lambda: not [t.name for t in threading.enumerate() if t not in before])
 
 

@@ -49,12 +49,12 @@ def codes_of_python(path: str, text: str) -> set[str]:
     """Return the codes that comments and docstrings cite, and findings where they are written."""
     if not _CITES.search(text):
         return set()
-    found = {code for prose in remarks(text) for code in codes_in(prose)}
+    codes = {code for prose in remarks(text) for code in codes_in(prose)}
     if path.startswith(CITING_STRINGS):
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                found |= _codes_of_string(node.value)
-    return found
+                codes |= _codes_of_string(node.value)
+    return codes
 
 
 def _codes_of_string(value: str) -> set[str]:

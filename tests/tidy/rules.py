@@ -28,7 +28,7 @@ _FORBIDDEN_TEXT = {
 }
 _MACHINE_PATH = re.compile(r"(?<![\w.${}<>/~-])/(?:work|root|home/[A-Za-z][\w.-]*)/[\w.]")
 _TODO = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|X" + r"XX)\b(?!\(#\d+\)|:? #\d+)")
-_BINARY_OR_MADE = (".lock", "package-lock.json")
+_BINARY_OR_GENERATED = (".lock", "package-lock.json")
 _SKIPS = {"pytest.skip", "pytest.importorskip", "pytest.mark.skip", "pytest.mark.skipif"}
 _SKIPS |= {"pytest.xfail", "pytest.mark.xfail", "unittest.skip", "unittest.skipIf"}
 
@@ -122,9 +122,9 @@ def vague_names(path: str, text: str) -> Iterator[Finding]:  # noqa: ARG001 -- a
         yield Finding("vague-name", path, 1, "", "name the file after what it holds")
 
 
-def made(path: str) -> bool:
+def is_generated(path: str) -> bool:
     """Whether a tool wrote this file, so that its words are not ours."""
-    return path.endswith(_BINARY_OR_MADE)
+    return path.endswith(_BINARY_OR_GENERATED)
 
 
 PYTHON_RULES: tuple[Rule, ...] = (

@@ -93,15 +93,15 @@ def text_of(page: str) -> str:
 def broken_links(page: str, text: str) -> list[str]:
     """Return links to files, or to headings of pages, that are not there."""
     prose = _FENCE.sub("", text)
-    found = []
+    broken = []
     for link in _LINK.findall(prose):
         if re.match(r"[a-z]+:", link):
             continue
         path, _, anchor = link.partition("#")
         target = (ROOT / page).parent / path if path else ROOT / page
         if not target.exists() or (anchor and anchor not in _anchors(target)):
-            found.append(link)
-    return found
+            broken.append(link)
+    return broken
 
 
 def _anchors(page: Path) -> set[str]:
@@ -134,21 +134,21 @@ def _words(line: str) -> list[str]:
 
 def wrong_with(call: Sequence[str]) -> str:
     """Return why `tidegate` would not take these words; empty if it would."""
-    found: object = typer.main.get_command(app)
+    command: object = typer.main.get_command(app)
     words, name = list(call), "tidegate"
-    while isinstance(found, TyperGroup) and words and not words[0].startswith("-"):
+    while isinstance(command, TyperGroup) and words and not words[0].startswith("-"):
         name = f"{name} {words[0]}"
-        found = found.commands.get(words.pop(0))
-    if isinstance(found, TyperGroup):
-        known = {option for param in found.params for option in param.opts} | {"--help"}
+        command = command.commands.get(words.pop(0))
+    if isinstance(command, TyperGroup):
+        known = {option for param in command.params for option in param.opts} | {"--help"}
         return "" if set(words) & known else f"{name}: names no command"
-    if not isinstance(found, TyperCommand):
+    if not isinstance(command, TyperCommand):
         return f"{name}: there is no such command"
     if "--help" in words:
         return ""
-    context = found.make_context(name, [], resilient_parsing=True)
+    context = command.make_context(name, [], resilient_parsing=True)
     try:
-        found.parse_args(type(context)(found, info_name=name), words)
+        command.parse_args(type(context)(command, info_name=name), words)
     except Exception as error:  # noqa: BLE001 -- of typer's own copy of click
         return f"{name}: {error}"
     return ""
@@ -333,9 +333,9 @@ def test_the_page_of_the_api_has_the_worker_s_routes() -> None:
     served = {f"{method} {route.path}" for route in routes for method in route.methods or ()}
 
     section = text_of("docs/reference/api.md").partition("## The worker's control API")[2]
-    told = re.findall(r"^\| `([A-Z]+)` \| `(/[^`]+)` \|", section, re.MULTILINE)
+    listed = re.findall(r"^\| `([A-Z]+)` \| `(/[^`]+)` \|", section, re.MULTILINE)
 
-    assert sorted(f"{method} {path}" for method, path in told) == sorted(served)
+    assert sorted(f"{method} {path}" for method, path in listed) == sorted(served)
 
 
 @pytest.mark.parametrize("page", OWN_PAGES)

@@ -73,10 +73,16 @@ class Run:
 
     def start(self, script: Path, *arguments: str) -> None:
         """Start it in a session of its own, as CI does: without a terminal."""
-        told = [sys.executable, "-c", _AS_FROM_A_SHELL, shutil.which("bash") or "bash", str(script)]
+        command = [
+            sys.executable,
+            "-c",
+            _AS_FROM_A_SHELL,
+            shutil.which("bash") or "bash",
+            str(script),
+        ]
         with (self.folder / "out").open("wb") as out:
             process = self.process = subprocess.Popen(
-                [*told, *arguments],
+                [*command, *arguments],
                 env=os.environ | {_MARK: self.mark},
                 stdin=subprocess.DEVNULL,
                 stdout=out,
@@ -92,12 +98,12 @@ class Run:
 
     def alive(self) -> list[psutil.Process]:
         """Every process of it."""
-        found = []
+        processes = []
         for process in psutil.process_iter():
             with suppress(psutil.Error):
                 if process.environ().get(_MARK) == self.mark:
-                    found.append(process)
-        return found
+                    processes.append(process)
+        return processes
 
     def ends(self, interrupt: Callable[[int], None]) -> int:
         """Interrupt it; return its exit code once nothing of it is left, in time."""
@@ -112,13 +118,13 @@ class Run:
 
 @pytest.fixture
 def run(tmp_path: Path) -> Iterator[Run]:
-    made = Run(tmp_path)
-    yield made
-    for process in made.alive():
+    new_run = Run(tmp_path)
+    yield new_run
+    for process in new_run.alive():
         with suppress(psutil.Error):
             process.kill()
-    if made.process is not None:
-        made.process.wait(timeout=ENDS_WITHIN_S)
+    if new_run.process is not None:
+        new_run.process.wait(timeout=ENDS_WITHIN_S)
 
 
 def _terminated(pid: int) -> None:

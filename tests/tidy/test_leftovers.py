@@ -70,13 +70,13 @@ def test_one_that_ends_before_it_is_killed_keeps_none_from_it() -> None:
     """The end of a process ends those that are tied to it, sooner than they are looked at."""
     command = [sys.executable, "-c", "import time; time.sleep(1000)"]
     with subprocess.Popen(command) as first, subprocess.Popen(command) as second:
-        found = [psutil.Process(first.pid), psutil.Process(second.pid)]
+        processes = [psutil.Process(first.pid), psutil.Process(second.pid)]
         first.kill()
         first.wait(timeout=10)
 
         try:
-            runpy.run_path(str(ROOT / "scripts/leftovers.py"))["end"](found)
+            runpy.run_path(str(ROOT / "scripts/leftovers.py"))["end"](processes)
 
-            assert not found[1].is_running()
+            assert not processes[1].is_running()
         finally:
             second.kill()

@@ -27,8 +27,8 @@ LIBRARIES = frozenset(
 )
 def test_a_process_starts_with_the_libraries_that_it_needs(module: str, wanted: set[str]) -> None:
     """Goal: DuckDB and Arrow alone are some 50 MB, and a sixth of a second of each start."""
-    asked = f"import json, sys, {module}; print(json.dumps(list(sys.modules)))"
+    program = f"import json, sys, {module}; print(json.dumps(list(sys.modules)))"
     done = subprocess.run(
-        [sys.executable, "-c", asked], capture_output=True, text=True, check=True, timeout=120
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120
     )
     assert LIBRARIES & set(json.loads(done.stdout)) == wanted

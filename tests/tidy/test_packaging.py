@@ -58,11 +58,11 @@ def _pythons() -> list[str]:
     return [f"3.{minor}" for minor in range(int(bounds[1]), int(bounds[2]))]
 
 
-@pytest.mark.parametrize("told_by", ["scripts/setup", "README.md", "docs/tutorial/first-table.md"])
-def test_each_place_names_the_pythons_that_the_project_takes(told_by: str) -> None:
+@pytest.mark.parametrize("page", ["scripts/setup", "README.md", "docs/tutorial/first-table.md"])
+def test_each_place_names_the_pythons_that_the_project_takes(page: str) -> None:
     *most, last = _pythons()
 
-    assert f"Python {', '.join(most)} or {last}" in (ROOT / told_by).read_text()
+    assert f"Python {', '.join(most)} or {last}" in (ROOT / page).read_text()
 
 
 def test_the_setup_takes_the_pythons_that_the_project_takes() -> None:

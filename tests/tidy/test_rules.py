@@ -6,7 +6,7 @@ import pytest
 
 from tests.tidy.exceptions import RULES, SKIPS
 from tests.tidy.purity import impurities
-from tests.tidy.rules import PYTHON_RULES, TEXT_RULES, Rule, made
+from tests.tidy.rules import PYTHON_RULES, TEXT_RULES, Rule, is_generated
 from tests.tidy.sources import Finding, project_files, python_files, text_of
 
 EVERY_RULE: tuple[Rule, ...] = (*PYTHON_RULES, *TEXT_RULES, impurities)
@@ -15,15 +15,15 @@ EVERY_RULE: tuple[Rule, ...] = (*PYTHON_RULES, *TEXT_RULES, impurities)
 @cache
 def _findings() -> dict[Rule, list[Finding]]:
     """Look at each file once, with every rule that is meant for it."""
-    found: dict[Rule, list[Finding]] = {rule: [] for rule in EVERY_RULE}
+    findings: dict[Rule, list[Finding]] = {rule: [] for rule in EVERY_RULE}
     code = set(python_files())
     for path in project_files():
         text = text_of(path)
-        if text is None or made(path):
+        if text is None or is_generated(path):
             continue
         for rule in EVERY_RULE if path in code else TEXT_RULES:
-            found[rule] += rule(path, text)
-    return found
+            findings[rule] += rule(path, text)
+    return findings
 
 
 def _ids(rule: Rule) -> str:

@@ -43,7 +43,7 @@ class TaskRow:
 
 
 @dataclass(frozen=True)
-class Told:
+class EventRow:
     """One happening, as it was written in the transaction of its change."""
 
     at: datetime
@@ -155,14 +155,14 @@ class Books:
         rows = self._all("SELECT generation_id, task_id FROM publications WHERE supervisor_id = %s")
         return {str(generation): str(task) for generation, task in rows}
 
-    def told(self, kind: str) -> list[Told]:
+    def events(self, kind: str) -> list[EventRow]:
         """Return what happened of one kind, in the order of the commits."""
         rows = self._db.execute(
             "SELECT at, generation_id, task_id, detail FROM happenings"
             " WHERE supervisor_id = %s AND kind = %s ORDER BY number",
             (self._id, kind),
         ).fetchall()
-        return [Told(_utc(at), str(g), str(task), _document(d)) for at, g, task, d in rows]
+        return [EventRow(_utc(at), str(g), str(task), _document(d)) for at, g, task, d in rows]
 
     def ends(self) -> dict[str, dict[str, int]]:
         """Return generation -> the end that its rows have, of each `topic:partition`."""
@@ -170,10 +170,10 @@ class Books:
             "SELECT generation_id, topic || ':' || partition, end_offset"
             " FROM generation_partitions WHERE supervisor_id = %s AND end_offset IS NOT NULL"
         )
-        found: dict[str, dict[str, int]] = {}
+        ends_by_generation: dict[str, dict[str, int]] = {}
         for generation, partition, end in rows:
-            found.setdefault(str(generation), {})[str(partition)] = int(str(end))
-        return found
+            ends_by_generation.setdefault(str(generation), {})[str(partition)] = int(str(end))
+        return ends_by_generation
 
     def live_rows(self) -> dict[str, int]:
         """Return how many tasks and generations are not over."""

@@ -92,8 +92,8 @@ class Reads:
         What such a task had read another one read again: an overlord's crash must not cost that.
         """
         wasted = [t for t in tasks if t.status == "FAILED" and not faults.explains(t)]
-        told = [f"{t.id}: {t.reason}" for t in wasted]
-        return sum(self.furthest.get(t.id, 0) for t in wasted), told
+        reasons = [f"{t.id}: {t.reason}" for t in wasted]
+        return sum(self.furthest.get(t.id, 0) for t in wasted), reasons
 
 
 def _sum(offsets: object) -> int:

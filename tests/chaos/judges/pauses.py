@@ -33,12 +33,12 @@ class Pause:
 
 def pauses_of(worker: str, lines: Iterable[str]) -> list[Pause]:
     """Return the pauses of a worker's log, in the order in which they began."""
-    found: list[Pause] = []
+    pauses: list[Pause] = []
     open_since: dict[str, tuple[float, str]] = {}
 
     def close(task: str, at: float | None) -> None:
         began, generation = open_since.pop(task)
-        found.append(Pause(task, generation, worker, began, at))
+        pauses.append(Pause(task, generation, worker, began, at))
 
     for line in lines:
         read = _read(line)
@@ -53,12 +53,12 @@ def pauses_of(worker: str, lines: Iterable[str]) -> list[Pause]:
             open_since[task] = (at, generation)
     for task in list(open_since):
         close(task, None)
-    return sorted(found, key=lambda pause: pause.began)
+    return sorted(pauses, key=lambda pause: pause.began)
 
 
 def pauses_in(folder: Path, workers: tuple[str, ...]) -> list[Pause]:
     """Return the pauses of all workers whose logs lie in a folder."""
-    found: list[Pause] = []
+    pauses: list[Pause] = []
     for worker in workers:
         parts = [folder / f"{worker}.log.1", folder / f"{worker}.log"]
         lines = [
@@ -67,8 +67,8 @@ def pauses_in(folder: Path, workers: tuple[str, ...]) -> list[Pause]:
             if part.exists()
             for line in part.read_text(errors="replace").splitlines()
         ]
-        found += pauses_of(worker, lines)
-    return found
+        pauses += pauses_of(worker, lines)
+    return pauses
 
 
 def _read(line: str) -> tuple[str, str, str, float] | None:

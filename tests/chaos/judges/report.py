@@ -43,7 +43,7 @@ class Result:
     rows_left: int
     files_verified: bool
     rows_verified: bool
-    told: str = ""
+    command_output: str = ""
     """What the commands said, where one was not content."""
     minutes: float = 0.0
     publications: int = 0
@@ -72,7 +72,7 @@ class Result:
             left.append(
                 f"{self.rereads.share:.2%} read twice because of overlords that were killed"
             )
-        found = {
+        verdicts = {
             f"{self.lost} lost": self.lost > 0,
             f"{self.duplicated} duplicated": self.duplicated > 0,
             f"{self.unrecovered} faults not recovered from": self.unrecovered > 0,
@@ -83,7 +83,7 @@ class Result:
             "verify --files --strict refused": not self.files_verified,
             "verify refused": not self.rows_verified,
         }
-        return [*left, *(text for text, holds in found.items() if holds)]
+        return [*left, *(text for text, holds in verdicts.items() if holds)]
 
     def _points_missed(self) -> list[str]:
         """Return each crash point of the tables that was hit too seldom."""
@@ -96,8 +96,8 @@ class Result:
     def last_line(self) -> str:
         """Return what a run ends with."""
         faults = sum(self.faults.values())
-        told = f"{faults} faults, {self.kills} kills, {self.records} records"
-        return f"{told}: {self.lost} lost, {self.duplicated} duplicated"
+        injected = f"{faults} faults, {self.kills} kills, {self.records} records"
+        return f"{injected}: {self.lost} lost, {self.duplicated} duplicated"
 
     def row(self) -> str:
         """Return the row of the page."""

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from tests.chaos.judges.books import Books, TaskRow, Told
+from tests.chaos.judges.books import Books, EventRow, TaskRow
 from tests.chaos.judges.pauses import Pause
 from tests.chaos.judges.witness import Sleeper, Witness
 
@@ -36,9 +36,9 @@ class Judged:
 def judge_run(books: Books, seen: Witness, pauses: Sequence[Pause], lease_s: float) -> Judged:
     """Ask every judge about a run that is over; `lease_s` is the product's pause lease."""
     tasks, winners = books.tasks(), books.winners()
-    endings, fixed = books.told("task-ended"), books.told("generation-end-fixed")
+    endings, fixed = books.events("task-ended"), books.events("generation-end-fixed")
     orders = [Order(at) for at, _ in seen.terms]
-    orders += [Order(t.at.timestamp(), t.generation) for t in books.told("generation-pausing")]
+    orders += [Order(t.at.timestamp(), t.generation) for t in books.events("generation-pausing")]
     bounds = Bounds(lease_s, orders, seen, time.time())
     looked_at = {
         "plans": len(seen.plans),
@@ -63,60 +63,64 @@ def judge_run(books: Books, seen: Witness, pauses: Sequence[Pause], lease_s: flo
 
 def falling_terms(plans: Mapping[int, int], terms: Sequence[tuple[float, int]]) -> list[str]:
     """I5: in the order in which they were written no plan is of an older term than one before."""
-    found, newest = [], 0
+    findings, newest = [], 0
     for number, term in sorted(plans.items()):
         if term < newest:
-            found.append(f"I5: plan {number} is of term {term}, one before it of term {newest}")
+            findings.append(f"I5: plan {number} is of term {term}, one before it of term {newest}")
         newest = max(newest, term)
-    found += [f"I5: term {old} became {new}" for (_, old), (_, new) in pairwise(terms) if new < old]
-    return found
+    findings += [
+        f"I5: term {old} became {new}" for (_, old), (_, new) in pairwise(terms) if new < old
+    ]
+    return findings
 
 
 def failed_winners(tasks: Sequence[TaskRow], winners: Mapping[str, str]) -> list[str]:
     """I7: who published has succeeded, and whoever was told so has published."""
     published = set(winners.values())
-    found = [
+    findings = [
         f"I7: {t.id} is {t.status}, and its range is published by it"
         for t in tasks
         if t.id in published and t.status != "SUCCESS"
     ]
-    return found + [
+    return findings + [
         f"I7: {t.id} was answered {t.outcome}, and has not published"
         for t in tasks
         if t.outcome == "committed" and t.id not in published
     ]
 
 
-def changed_verdicts(tasks: Iterable[TaskRow], endings: Iterable[Told]) -> list[str]:
+def changed_verdicts(tasks: Iterable[TaskRow], endings: Iterable[EventRow]) -> list[str]:
     """I7: a task ends once, and its row says at the end what was told when it did."""
-    told: dict[str, tuple[object, object]] = {}
-    found = []
+    verdicts: dict[str, tuple[object, object]] = {}
+    findings = []
     for ending in endings:
         verdict = (ending.detail.get("status"), ending.detail.get("reason"))
-        if ending.task in told:
-            found.append(f"I7: {ending.task} ended as {told[ending.task]}, then as {verdict}")
-        told.setdefault(ending.task, verdict)
+        if ending.task in verdicts:
+            findings.append(
+                f"I7: {ending.task} ended as {verdicts[ending.task]}, then as {verdict}"
+            )
+        verdicts.setdefault(ending.task, verdict)
     for task in tasks:
-        first = told.get(task.id)
+        first = verdicts.get(task.id)
         if task.ended_at is None and first is not None:
-            found.append(f"I7: {task.id} ended as {first}, and runs")
+            findings.append(f"I7: {task.id} ended as {first}, and runs")
         elif task.ended_at is not None and first != task.verdict:
-            found.append(f"I7: {task.id} ended as {first}, and is {task.verdict}")
-    return found
+            findings.append(f"I7: {task.id} ended as {first}, and is {task.verdict}")
+    return findings
 
 
-def ends_fixed_again(fixed: Iterable[Told], ends: Mapping[str, Mapping[str, int]]) -> list[str]:
+def ends_fixed_again(fixed: Iterable[EventRow], ends: Mapping[str, Mapping[str, int]]) -> list[str]:
     """D2: one end for each range, and the one that was told is the one that it has."""
     fixed = list(fixed)
-    times = Counter(told.generation for told in fixed)
-    found = [f"D2: {times[g]} ends were fixed for {g}" for g in times if times[g] > 1]
-    found += [
-        f"D2: {told.generation} was to end at {told.detail.get('end')}, "
-        f"and ends at {dict(ends.get(told.generation, {}))}"
-        for told in fixed
-        if told.detail.get("end") != dict(ends.get(told.generation, {}))
+    times = Counter(event.generation for event in fixed)
+    findings = [f"D2: {times[g]} ends were fixed for {g}" for g in times if times[g] > 1]
+    findings += [
+        f"D2: {event.generation} was to end at {event.detail.get('end')}, "
+        f"and ends at {dict(ends.get(event.generation, {}))}"
+        for event in fixed
+        if event.detail.get("end") != dict(ends.get(event.generation, {}))
     ]
-    return found + [f"D2: {g} has an end that nobody fixed" for g in ends if g not in times]
+    return findings + [f"D2: {g} has an end that nobody fixed" for g in ends if g not in times]
 
 
 def harmful_sleepers(
@@ -124,15 +128,17 @@ def harmful_sleepers(
 ) -> list[str]:
     """B9: what was replaced while its worker slept has not published, and stays as it ended."""
     rows, published = {t.id: t for t in tasks}, set(winners.values())
-    found = []
+    findings = []
     for sleeper in sleepers:
         for before in sleeper.replaced:
             after = rows[before.id]
             if before.id in published and before.status != "SUCCESS":
-                found.append(f"B9: {before.id} was replaced while {sleeper.worker} slept, and won")
+                findings.append(
+                    f"B9: {before.id} was replaced while {sleeper.worker} slept, and won"
+                )
             if (after.verdict, after.ended_at) != (before.verdict, before.ended_at):
-                found.append(f"B9: {before.id} was {before.verdict}, and is {after.verdict}")
-    return found
+                findings.append(f"B9: {before.id} was {before.verdict}, and is {after.verdict}")
+    return findings
 
 
 @dataclass(frozen=True)

@@ -188,10 +188,10 @@ def test_what_was_read_twice_is_what_crashes_add_to_handoffs() -> None:
     """Goal: a share of all that was read, and a trouble beyond one in twenty."""
     calm = Span(kills=0, publications=8, seconds=40.0, read=1_000, given_up=10, failed=0)
     struck = Span(kills=9, publications=9, seconds=90.0, read=1_000, given_up=30, failed=20)
-    found = Rereads(calm, struck)
-    assert found.share == pytest.approx(0.04)
-    assert not replace(RESULT, rereads=found).troubles
-    assert "4.00%" in replace(RESULT, rereads=found).row()
+    rereads = Rereads(calm, struck)
+    assert rereads.share == pytest.approx(0.04)
+    assert not replace(RESULT, rereads=rereads).troubles
+    assert "4.00%" in replace(RESULT, rereads=rereads).row()
     worse = Rereads(calm, replace(struck, failed=40))
     assert replace(RESULT, rereads=worse).troubles == [
         "6.00% read twice because of overlords that were killed"

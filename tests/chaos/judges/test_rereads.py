@@ -38,10 +38,10 @@ def test_workers_that_are_just_starting_are_waited_for(
             return True
 
         monkeypatch.setattr(run.fleet, "serves", serves)
-        found = OverlordsOnly(run, seed=1).measure(Part(kills=0, calm_s=0.0, rest_max_s=0.0))
+        rereads = OverlordsOnly(run, seed=1).measure(Part(kills=0, calm_s=0.0, rest_max_s=0.0))
 
     assert served == set(run.fleet.shape.workers)
-    assert (found.calm.publications, found.calm.read, found.share) == (0, 0, 0.0)
+    assert (rereads.calm.publications, rereads.calm.read, rereads.share) == (0, 0, 0.0)
 
 
 def test_what_the_deaths_of_workers_cost_is_over_before_it_is_counted(
@@ -60,9 +60,9 @@ def test_what_the_deaths_of_workers_cost_is_over_before_it_is_counted(
 
     def alive() -> frozenset[str]:
         """Say that the range lives, once."""
-        found = frozenset(living)
+        living_before = frozenset(living)
         end()
-        return found
+        return living_before
 
     look = SimpleNamespace(publications=7)
     run.books = cast("Books", SimpleNamespace(look=lambda: look, tasks=list, living=alive))
@@ -71,9 +71,9 @@ def test_what_the_deaths_of_workers_cost_is_over_before_it_is_counted(
     with ExitStack() as stack:
         for worker in run.fleet.shape.workers:
             listen(stack, run, worker, registry)
-        found = OverlordsOnly(run, seed=1).measure(Part(kills=0, calm_s=0.0, rest_max_s=0.0))
+        rereads = OverlordsOnly(run, seed=1).measure(Part(kills=0, calm_s=0.0, rest_max_s=0.0))
 
-    assert (found.calm.given_up, found.struck.given_up) == (0, 0)
+    assert (rereads.calm.given_up, rereads.struck.given_up) == (0, 0)
 
 
 def test_a_workers_own_counters_are_read_from_its_metrics() -> None:
@@ -84,11 +84,11 @@ def test_a_workers_own_counters_are_read_from_its_metrics() -> None:
         meters.records.labels("clicks", "clicks", outcome).inc(records)
     meters.records.labels("orders", "orders", "processed").inc(50)
     meters.records.labels("orders", "orders", "thrown_away").inc(3)
-    found = counted(generate_latest(registry).decode())
-    assert found == Counted(read=150, given_up=12)
-    assert found.since(Counted(read=100, given_up=10)) == Counted(read=50, given_up=2)
+    counters = counted(generate_latest(registry).decode())
+    assert counters == Counted(read=150, given_up=12)
+    assert counters.since(Counted(read=100, given_up=10)) == Counted(read=50, given_up=2)
     with pytest.raises(AssertionError, match="a worker began anew"):
-        Counted().since(found)
+        Counted().since(counters)
 
 
 def test_what_a_failed_task_had_read_counts_where_it_ended() -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.chaos.judges.books import TaskRow, Told
+from tests.chaos.judges.books import EventRow, TaskRow
 from tests.chaos.judges.pauses import Pause, pauses_of
 from tests.chaos.judges.rules import (
     SLACK_S,
@@ -28,9 +28,9 @@ WON = TaskRow("won", "w1", "SUCCESS", False, "published", NOON, NOON, "committed
 LOST = TaskRow("lost", "w2", "FAILED", True, "its worker is lost", NOON, NOON)
 
 
-def ended(task: TaskRow) -> Told:
+def ended(task: TaskRow) -> EventRow:
     """What was told when a task ended."""
-    return Told(NOON, "g", task.id, {"status": task.status, "reason": task.reason})
+    return EventRow(NOON, "g", task.id, {"status": task.status, "reason": task.reason})
 
 
 def test_a_plan_of_an_older_term_is_found_by_the_order_of_ids() -> None:
@@ -54,7 +54,7 @@ def test_a_winner_that_failed_is_found() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "endings", "found"),
+    ("row", "endings", "expected"),
     [
         (LOST, [ended(LOST)], []),
         (LOST, [ended(replace(LOST, status="SUCCESS"))], ["I7: lost ended as "]),
@@ -65,20 +65,20 @@ def test_a_winner_that_failed_is_found() -> None:
     ],
 )
 def test_a_task_that_changes_after_its_end_is_found(
-    row: TaskRow, endings: list[Told], found: list[str]
+    row: TaskRow, endings: list[EventRow], expected: list[str]
 ) -> None:
     """Goal: I7: the first verdict stays; what was told of it is what the row says."""
-    said = changed_verdicts([row], endings)
-    assert len(said) == len(found)
-    assert all(one.startswith(start) for one, start in zip(said, found, strict=True))
+    findings = changed_verdicts([row], endings)
+    assert len(findings) == len(expected)
+    assert all(one.startswith(start) for one, start in zip(findings, expected, strict=True))
 
 
 def test_an_end_that_is_fixed_twice_or_is_another_one_is_found() -> None:
     """Goal: D2: whoever slept has fixed none beside that of its successor."""
-    told = Told(NOON, "g", "", {"end": {"t:0": 7}})
-    assert ends_fixed_again([told], {"g": {"t:0": 7}}) == []
-    assert ends_fixed_again([told, told], {"g": {"t:0": 7}}) == ["D2: 2 ends were fixed for g"]
-    assert ends_fixed_again([told], {"g": {"t:0": 8}}) == [
+    event = EventRow(NOON, "g", "", {"end": {"t:0": 7}})
+    assert ends_fixed_again([event], {"g": {"t:0": 7}}) == []
+    assert ends_fixed_again([event, event], {"g": {"t:0": 7}}) == ["D2: 2 ends were fixed for g"]
+    assert ends_fixed_again([event], {"g": {"t:0": 8}}) == [
         "D2: g was to end at {'t:0': 7}, and ends at {'t:0': 8}"
     ]
     assert ends_fixed_again([], {"g": {"t:0": 7}}) == ["D2: g has an end that nobody fixed"]

@@ -65,9 +65,11 @@ class ProxiedBroker(Broker):
         self.wire = self.wire or FaultProxy((LOOPBACK, self.port))
         properties = self._folder / "server.properties"
         text = properties.read_text()
-        told = f"advertised.listeners=PLAINTEXT://{LOOPBACK}:"
-        assert f"{told}{self.port}\n" in text, "the broker tells its address in another form"
-        properties.write_text(text.replace(f"{told}{self.port}\n", f"{told}{self.wire.port}\n"))
+        listener = f"advertised.listeners=PLAINTEXT://{LOOPBACK}:"
+        assert f"{listener}{self.port}\n" in text, "the broker tells its address in another form"
+        properties.write_text(
+            text.replace(f"{listener}{self.port}\n", f"{listener}{self.wire.port}\n")
+        )
 
     def stop(self) -> None:
         """End the broker and its proxy."""
@@ -253,14 +255,14 @@ class Fleet:
 
     def left_over(self) -> list[str]:
         """Return processes of this fleet that still live; call it after `close`."""
-        found = []
+        left = []
         for process in psutil.process_iter():
             try:
                 if process.environ().get(_MARK) == self.mark:
-                    found.append(f"{process.pid} {' '.join(process.cmdline())[:120]}")
+                    left.append(f"{process.pid} {' '.join(process.cmdline())[:120]}")
             except psutil.Error:
                 continue  # another user's, or gone meanwhile
-        return found
+        return left
 
     def __enter__(self) -> Self:
         """Use it for one run."""

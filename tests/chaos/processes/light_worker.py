@@ -60,19 +60,19 @@ class LightEngine(PlainEngine):
         folder.mkdir()
         kept, bits = {}, 0
         for partition, records in _read(job).items():
-            found = [(offset, record_id + self._drift) for offset, record_id in records]
-            bits ^= bits_of((partition, offset, record_id) for offset, record_id in found)
-            if found:
-                _write_file(folder / f"part-{partition.partition}.parquet", partition, found)
-                kept[partition] = Kept(len(found), found[0][0], found[-1][0])
+            read_records = [(offset, record_id + self._drift) for offset, record_id in records]
+            bits ^= bits_of((partition, offset, record_id) for offset, record_id in read_records)
+            if read_records:
+                _write_file(folder / f"part-{partition.partition}.parquet", partition, read_records)
+                kept[partition] = Kept(len(read_records), read_records[0][0], read_records[-1][0])
         number = sum(k.rows for k in kept.values())
         assert number == count(job.start, job.end), "this topic has no holes"
         return ObservedRecords(number, number * 200, 0, kept, (), (), (), digest=bits)
 
 
 def _read(job: BatchJob) -> Records:
-    found: Records = {p: [] for p in sorted(job.start)}
-    unread = {p for p in found if job.start[p] < job.end[p]}
+    records: Records = {p: [] for p in sorted(job.start)}
+    unread = {p for p in records if job.start[p] < job.end[p]}
     consumer = Consumer(
         {
             **librdkafka_properties(job.spec.kafka, environment_secret),
@@ -100,12 +100,12 @@ def _read(job: BatchJob) -> Records:
                 partition = TopicPartition(topic, number)
                 if offset < job.end[partition]:
                     record_id = json.loads(message.value() or b"{}")["id"]
-                    found[partition].append((offset, record_id))
+                    records[partition].append((offset, record_id))
                 if offset + 1 >= job.end[partition]:
                     unread.discard(partition)
     finally:
         consumer.close()
-    return found
+    return records
 
 
 def _raise(error: KafkaError) -> None:
@@ -117,14 +117,14 @@ def _raise(error: KafkaError) -> None:
         raise KafkaException(error)
 
 
-def _write_file(path: Path, partition: TopicPartition, found: list[tuple[int, str]]) -> None:
-    rows = len(found)
+def _write_file(path: Path, partition: TopicPartition, records: list[tuple[int, str]]) -> None:
+    rows = len(records)
     table = pa.table(
         {
             "__time": pa.array([NOON] * rows, pa.timestamp("us", tz="UTC")),
-            "id": pa.array([record_id for _, record_id in found]),
+            "id": pa.array([record_id for _, record_id in records]),
             "__partition": pa.array([partition.partition] * rows, pa.int32()),
-            "__offset": pa.array([offset for offset, _ in found], pa.int64()),
+            "__offset": pa.array([offset for offset, _ in records], pa.int64()),
         }
     )
     pq.write_table(table, path, compression="none", use_dictionary=False)

@@ -25,7 +25,7 @@ class End:
     rows_left: dict[str, int]
     verified_files: bool
     verified_rows: bool
-    told: str
+    command_output: str
     """What the commands said, where one was not content."""
 
     @property
@@ -59,7 +59,7 @@ def finish(run: Run) -> End:
         rows_left=run.books.live_rows(),
         verified_files=files.returncode == 0,
         verified_rows=rows.returncode == 0,
-        told="\n".join(c.stdout + c.stderr for c in bad),
+        command_output="\n".join(c.stdout + c.stderr for c in bad),
     )
 
 

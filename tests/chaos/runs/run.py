@@ -250,11 +250,11 @@ class Run:
 
     def check(self) -> Finding:
         """Ask the oracle about this moment; a finding that is not good ends the run."""
-        found = self.oracle.check(self.books.look(), self.stream.ledger)
+        finding = self.oracle.check(self.books.look(), self.stream.ledger)
         self.checks += 1
-        self.say(f"check {self.checks}: {found}")
-        assert found.good, f"the oracle found {found}"
-        return found
+        self.say(f"check {self.checks}: {finding}")
+        assert finding.good, f"the oracle found {finding}"
+        return finding
 
 
 _TO_BE = {"running": "resume", "suspended": "suspend"}

@@ -45,7 +45,7 @@ class Story:
     rate_per_s: int = 200
 
 
-def tell(story: Story, say: Callable[[str], None]) -> Result:
+def play(story: Story, say: Callable[[str], None]) -> Result:
     """Carry it out; nothing runs any more when it returns or raises.
 
     Raises:
@@ -122,5 +122,5 @@ def _result(story: Story, run: Run, end: End, tasks: list[TaskRow], tested: str)
         rows_left=sum(end.rows_left.values()),
         files_verified=end.verified_files,
         rows_verified=end.verified_rows,
-        told=end.told,
+        command_output=end.command_output,
     )

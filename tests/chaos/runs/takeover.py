@@ -110,11 +110,11 @@ class Takeover:
         """Return what is not as it must be after it: one more term, one end for each range."""
         run = self._run
         run.comes(lambda: not ranges & run.books.pausing(), _PUBLISHED_WITHIN_S)
-        found = []
+        wrong = []
         if (now := run.books.term()) != term + 1:
-            found.append(f"{point.name}: term {term} became {now}")
-        fixed = [told.generation for told in run.books.told("generation-end-fixed")]
+            wrong.append(f"{point.name}: term {term} became {now}")
+        fixed = [event.generation for event in run.books.events("generation-end-fixed")]
         counts = {g: fixed.count(g) for g in ranges}
-        return found + [
+        return wrong + [
             f"{point.name}: {n} ends were fixed for {g}" for g, n in counts.items() if n != 1
         ]

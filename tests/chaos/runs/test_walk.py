@@ -103,7 +103,7 @@ class Paper:
         """Return it."""
         return self.sees
 
-    def told(self, _: str) -> list[SimpleNamespace]:
+    def events(self, _: str) -> list[SimpleNamespace]:
         """Return the ranges whose ends were fixed."""
         return [SimpleNamespace(generation=g) for g in self.fixed]
 

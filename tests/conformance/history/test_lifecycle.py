@@ -52,8 +52,8 @@ def test_a_generation_and_its_task_are_told_from_beginning_to_end(leader: Leader
         tx.tasks.end("t1", TaskStatus.FAILED, "disk full", NOON + HOUR)
         tx.generations.close("g1", GenerationState.DISCARDED, NOON + HOUR, "it was reset")
 
-    told = [each.happening for each in all_of(leader)]
-    assert [each.kind.value for each in told] == [
+    happenings = [each.happening for each in all_of(leader)]
+    assert [each.kind.value for each in happenings] == [
         "generation-opened",
         "task-started",
         "generation-pausing",
@@ -63,14 +63,17 @@ def test_a_generation_and_its_task_are_told_from_beginning_to_end(leader: Leader
         "task-ended",
         "generation-discarded",
     ]
-    assert {(each.supervisor_id, each.group, each.generation_id) for each in told} == {
+    assert {(each.supervisor_id, each.group, each.generation_id) for each in happenings} == {
         (CLICKS, 0, "g1")
     }
-    assert [each.task_id for each in told if each.task_id] == ["t1", "t1"]
-    assert told[0].detail["start"] == {str(P0): 3}
-    assert told[5].detail == {"start": {str(P0): 3}, "end": {str(P0): 9}}
-    assert (told[6].detail["status"], told[6].detail["reason"]) == ("FAILED", "disk full")
-    assert told[7] == LifecycleEvent(
+    assert [each.task_id for each in happenings if each.task_id] == ["t1", "t1"]
+    assert happenings[0].detail["start"] == {str(P0): 3}
+    assert happenings[5].detail == {"start": {str(P0): 3}, "end": {str(P0): 9}}
+    assert (happenings[6].detail["status"], happenings[6].detail["reason"]) == (
+        "FAILED",
+        "disk full",
+    )
+    assert happenings[7] == LifecycleEvent(
         NOON + HOUR,
         EventKind.GENERATION_DISCARDED,
         CLICKS,
@@ -124,7 +127,7 @@ def test_a_gap_is_told(leader: Leader) -> None:
     }
 
 
-def tell_and_fail(leader: Leader) -> None:
+def record_and_fail(leader: Leader) -> None:
     with leader.writes() as tx:
         tx.happenings.record(FACT)
         raise ZeroDivisionError
@@ -134,7 +137,7 @@ def test_what_is_rolled_back_leaves_neither_a_row_nor_a_hole(leader: Leader) -> 
     with leader.writes() as tx:
         tx.happenings.record(FACT)
     with pytest.raises(ZeroDivisionError):
-        tell_and_fail(leader)
+        record_and_fail(leader)
     with leader.writes() as tx:
         tx.happenings.record(FACT)
     assert [each.number for each in all_of(leader)] == [1, 2]
@@ -220,8 +223,8 @@ def test_who_began_first_and_commits_last_has_the_higher_number(
         with postgresql_leader.writes() as second:
             second.happenings.record(replace(FACT, detail={"who": "committed first"}))
         assert [e.happening.detail["who"] for e in all_of(postgresql_leader)] == ["committed first"]
-    told = all_of(postgresql_leader)
-    assert [(e.number, e.happening.detail["who"]) for e in told] == [
+    recorded = all_of(postgresql_leader)
+    assert [(e.number, e.happening.detail["who"]) for e in recorded] == [
         (1, "committed first"),
         (2, "began first"),
     ]

@@ -53,8 +53,8 @@ def test_the_tasks_of_a_worker_are_found_without_those_that_have_ended(
         store = SqlStore(database_url, lease_ttl=LEASE_TTL)
         store.optimize()
         store.close()
-    asked = queries._ACTIVE_OF[False, True].params(of_worker="w1")
-    statement = asked.compile(engine, compile_kwargs={"literal_binds": True})
+    query = queries._ACTIVE_OF[False, True].params(of_worker="w1")
+    statement = query.compile(engine, compile_kwargs={"literal_binds": True})
     explain = "EXPLAIN QUERY PLAN" if on_sqlite else "EXPLAIN"
     with engine.connect() as connection, connection.begin():
         plan = connection.exec_driver_sql(f"{explain} {statement}").all()

@@ -80,9 +80,9 @@ def test_fifty_suspensions_at_once_make_one_version(service: Service) -> None:
     """Goal: a verb is judged on what it then follows."""
     service.apply_spec(spec().normalised(), "me")
 
-    told = at_once(lambda _: service.suspend(TOPIC, "me"))
+    outcomes = at_once(lambda _: service.suspend(TOPIC, "me"))
 
-    assert told == {"done": 1, "already": AT_ONCE - 1}
+    assert outcomes == {"done": 1, "already": AT_ONCE - 1}
     assert [v.version for v in service.history(TOPIC)] == [2, 1]
 
 

@@ -29,11 +29,11 @@ def leader(database: SqlStore) -> Leader:
 
 def _stored(leader: Leader, url: str, table: str = CLICKS) -> None:
     """Store a readable spec, and one of a newer release, of the same table."""
-    asked = spec()
+    sound_spec = spec()
     with leader.writes() as tx:
-        tx.specs.append("newer", asked, NOON, "")
-        tx.specs.append("sound", asked, NOON, "")
-    document = asked.to_json().replace('"dataSource":"clicks"', f'"dataSource":"{table}"')
+        tx.specs.append("newer", sound_spec, NOON, "")
+        tx.specs.append("sound", sound_spec, NOON, "")
+    document = sound_spec.to_json().replace('"dataSource":"clicks"', f'"dataSource":"{table}"')
     document = document.replace("{", '{"ofTheFuture":1,', 1)
     update = "UPDATE supervisor_specs SET spec = '{}', release = '0.9.0' WHERE supervisor_id = '{}'"
     execute(url, update.format(document, "newer"))
@@ -146,12 +146,12 @@ def test_an_ended_task_of_a_newer_release_is_found_among_no_others(
     with leader.reads() as tx:
         assert [each.id for each in tx.tasks.find(status=TaskStatus.UNKNOWN)] == ["b"]
         assert [each.id for each in tx.tasks.find(status=TaskStatus.RUNNING)] == ["c", "a"]
-        found = tx.tasks.rows_of(["a", "b", "c"])
-    assert not keeps_files(found["a"])
+        rows = tx.tasks.rows_of(["a", "b", "c"])
+    assert not keeps_files(rows["a"])
     for name in ("b", "c"):
-        assert found[name].status is TaskStatus.UNKNOWN
-        assert "of-the-future" in found[name].reason.lower().replace("_", "-")
-        assert keeps_files(found[name])
+        assert rows[name].status is TaskStatus.UNKNOWN
+        assert "of-the-future" in rows[name].reason.lower().replace("_", "-")
+        assert keeps_files(rows[name])
 
 
 def test_a_compaction_of_a_newer_release_is_left_alone(leader: Leader, database_url: str) -> None:

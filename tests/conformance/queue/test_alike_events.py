@@ -61,8 +61,8 @@ class Queues(RuleBasedStateMachine):
             answers: list[Answer] = []
             for queue, key, exempt in adds:
                 try:
-                    told = tx.events.add(queue, event(key), _CONFIG, NOON, exempt=exempt)
-                    answers.append(told)
+                    answer = tx.events.add(queue, event(key), _CONFIG, NOON, exempt=exempt)
+                    answers.append(answer)
                 except SupervisorError as error:
                     answers.append(str(error))
             if not keep:

@@ -52,10 +52,10 @@ def test_events_come_back_whole_in_the_order_of_adding(leader: Leader) -> None:
         tx.events.add(QUEUE, whole, CONFIG, NOON + MINUTE)
         tx.events.add(QUEUE, event("a"), CONFIG, NOON)
 
-    found = stored(leader)
-    assert [decode(each.payload) for each in found] == [event("b"), whole, event("a")]
-    assert [each.key for each in found] == ["b", "\N{SNOWMAN}", "a"]
-    assert [each.enqueued_at for each in found] == [NOON, NOON + MINUTE, NOON]
+    queued = stored(leader)
+    assert [decode(each.payload) for each in queued] == [event("b"), whole, event("a")]
+    assert [each.key for each in queued] == ["b", "\N{SNOWMAN}", "a"]
+    assert [each.enqueued_at for each in queued] == [NOON, NOON + MINUTE, NOON]
 
 
 def test_numbers_go_on_without_a_gap_in_each_queue_apart(leader: Leader) -> None:
@@ -95,10 +95,10 @@ def test_an_open_transactions_events_are_seen_by_nobody(leader: Leader) -> None:
 def test_what_is_stored_is_sound(leader: Leader) -> None:
     """Goal: counters, lengths and checksums fit from the first row on."""
     add(leader, "a", "b")
-    at, found = add(leader, "c"), stored(leader)
-    assert damage_of(at, found) is None
-    assert [each.checksum for each in found] == [checksum(e.seq, e.payload) for e in found]
-    assert (at.next_seq, at.enqueued_bytes) == (4, sum(len(each.payload) for each in found))
+    at, queued = add(leader, "c"), stored(leader)
+    assert damage_of(at, queued) is None
+    assert [each.checksum for each in queued] == [checksum(e.seq, e.payload) for e in queued]
+    assert (at.next_seq, at.enqueued_bytes) == (4, sum(len(each.payload) for each in queued))
     assert (at.outstanding_events, at.outstanding_bytes) == (3, 3 * SIZE)
 
 

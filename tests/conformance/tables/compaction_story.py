@@ -22,7 +22,7 @@ from tests.supervisor.world import ENDINGS, World
 _ME = "ann"
 
 
-class Told(Protocol):
+class Story(Protocol):
     """The story, as far as it is needed here."""
 
     world: World
@@ -35,38 +35,38 @@ class Told(Protocol):
 class Compactions:
     """A leader's compactions over a store whose leader is overtaken."""
 
-    told: Told
+    story: Story
     store: Store
     tokens: list[str] = field(default_factory=list)
 
     def plays(self) -> None:
         """Let each kind of write be overtaken once; one segment of the table is enough."""
-        told = self.told
+        story = self.story
         target = Target(rows=10, size_bytes=10_000)
-        told.does("set", lambda: self.compacting.set_rule(TOPIC, target, HOUR, _ME))
-        told.does("drop", lambda: self.compacting.drop_rule(TOPIC, _ME))
+        story.does("set", lambda: self.compacting.set_rule(TOPIC, target, HOUR, _ME))
+        story.does("drop", lambda: self.compacting.drop_rule(TOPIC, _ME))
         self._begun()
-        told.does("swap", self._publish)
+        story.does("swap", self._publish)
         self._begun()
-        told.does("mark unused", self._take_out)
-        told.does("swap for nothing", self._publish)
-        told.does("mark used", self._put_back)
+        story.does("mark unused", self._take_out)
+        story.does("swap for nothing", self._publish)
+        story.does("mark used", self._put_back)
         self._begun()
-        told.does("cancel", lambda: self.compacting.cancel(self._newest().id, _ME))
+        story.does("cancel", lambda: self.compacting.cancel(self._newest().id, _ME))
         self._begun()
-        told.does("hear", self._fail)
+        story.does("hear", self._fail)
         self._begun()
-        for hand in told.world.hands.all.values():
+        for hand in story.world.hands.all.values():
             hand.incarnation += 1
-        told.does("end", self.compacting.run_once)
+        story.does("end", self.compacting.run_once)
 
     @property
     def compacting(self) -> Compacting:
         return Compacting(
             self.store,
-            self.told.world.clock,
-            self.told.term,
-            self.told.world.hands,
+            self.story.world.clock,
+            self.story.term,
+            self.story.world.hands,
             ENDINGS,
             Wakeups(),
             lambda: "token",
@@ -74,14 +74,14 @@ class Compactions:
 
     @property
     def swapping(self) -> Swapping:
-        clock, term = self.told.world.clock, self.told.term
+        clock, term = self.story.world.clock, self.story.term
         life = SegmentLife(self.store, clock, term, grace=timedelta(days=1))
         assign = self.compacting.assign
         return Swapping(self.store, clock, term, ENDINGS, life, Wakeups(), assign)
 
     def _begun(self) -> None:
-        self.told.does("begin", self._begin)
-        self.told.does("assign", self.compacting.assign)
+        self.story.does("begin", self._begin)
+        self.story.does("assign", self.compacting.assign)
 
     def _begin(self) -> object:
         with self.store.reading() as tx:

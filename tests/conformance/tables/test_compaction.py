@@ -195,8 +195,8 @@ def test_it_is_kept_which_failed_by_themselves(leader: Leader) -> None:
         end(leader, name, TaskStatus.FAILED, blamed=blamed)
 
     with leader.reads() as tx:
-        told = {row.id: row.blamed for row in tx.compactions.recent(None, 9)}
-    assert told == {"c0": True, "c1": False, "c2": True, "c3": False}
+        blamed_by_id = {row.id: row.blamed for row in tx.compactions.recent(None, 9)}
+    assert blamed_by_id == {"c0": True, "c1": False, "c2": True, "c3": False}
 
 
 def test_the_last_rule_of_a_table_counts_until_it_is_dropped(leader: Leader) -> None:

@@ -117,10 +117,12 @@ def test_replicas_that_differ_at_the_same_time_are_all_kept(ready: Leader) -> No
     """Goal: two workers tell at once, and neither overwrites what the other told."""
     with ready.writes() as tx:
         tx.segments.add(publication(), [])
-    told = [Divergence(f"t{n}", digest_of(n), n, Comparison.OTHER_ROWS) for n in range(2, 10)]
-    gate = Barrier(len(told))
+    divergences = [
+        Divergence(f"t{n}", digest_of(n), n, Comparison.OTHER_ROWS) for n in range(2, 10)
+    ]
+    gate = Barrier(len(divergences))
 
-    def tell(one: Divergence) -> None:
+    def report(one: Divergence) -> None:
         gate.wait(60)
         while True:
             try:
@@ -130,14 +132,14 @@ def test_replicas_that_differ_at_the_same_time_are_all_kept(ready: Leader) -> No
                 continue
             return
 
-    with ThreadPoolExecutor(len(told)) as pool:
-        for done in [pool.submit(tell, one) for one in told]:
+    with ThreadPoolExecutor(len(divergences)) as pool:
+        for done in [pool.submit(report, one) for one in divergences]:
             done.result(60)
 
     with ready.reads() as tx:
         found = tx.segments.publication("g1")
     assert found is not None
-    assert sorted(one.task_id for one in found.diverged) == [one.task_id for one in told]
+    assert sorted(one.task_id for one in found.diverged) == [one.task_id for one in divergences]
 
 
 def test_a_range_without_rows_is_published_without_files(ready: Leader) -> None:
@@ -233,14 +235,14 @@ def test_the_newest_publications_come_newest_first_and_bounded(ready: Leader) ->
         tx.segments.add(publication("g1", "t1", NOON + HOUR), [])
         tx.segments.add(publication("g2", "t2", NOON), [])
     with ready.reads() as tx:
-        found = {n: tx.segments.recent_publications(CLICKS, n) for n in (0, 1, 2, 9)}
-        assert [[p.generation_id for p in rows] for rows in found.values()] == [
+        recent = {n: tx.segments.recent_publications(CLICKS, n) for n in (0, 1, 2, 9)}
+        assert [[p.generation_id for p in rows] for rows in recent.values()] == [
             [],
             ["g1"],
             ["g1", "g2"],
             ["g1", "g2"],
         ]
-        assert found[9] == tx.segments.publications(CLICKS)[::-1]
+        assert recent[9] == tx.segments.publications(CLICKS)[::-1]
         assert tx.segments.recent_publications("never", 9) == []
 
 

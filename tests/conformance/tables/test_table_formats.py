@@ -289,10 +289,10 @@ def rows_of(tables: TableFormat, folder: Path, *columns: str) -> dict[str, list[
     """What readers of the format find, sorted by its text."""
     location = str(folder.parent / tables.open(TABLE).standing.location)
     if isinstance(tables, DeltaFormat):
-        found = DeltaTable(location).to_pyarrow_table()
+        table = DeltaTable(location).to_pyarrow_table()
     else:
-        found = StaticTable.from_metadata(location).scan().to_arrow()
-    return {name: sorted(found[name].to_pylist(), key=str) for name in columns}
+        table = StaticTable.from_metadata(location).scan().to_arrow()
+    return {name: sorted(table[name].to_pylist(), key=str) for name in columns}
 
 
 def test_arrays_are_lists_of_the_format(tables: TableFormat, folder: Path) -> None:

@@ -53,7 +53,7 @@ def record(number: int) -> str:
     return json.dumps(value)
 
 
-def asked(bootstrap: str, topic: str) -> dict[str, JsonValue]:
+def spec_for_exports(bootstrap: str, topic: str) -> dict[str, JsonValue]:
     """Return a spec for such records, whose table is exported in both formats."""
     return _with_schema(
         spec(bootstrap, topic, task_count=1, task_duration="PT5S"),
@@ -62,7 +62,7 @@ def asked(bootstrap: str, topic: str) -> dict[str, JsonValue]:
     )
 
 
-def asked_by_hour(bootstrap: str, topic: str, data_source: str) -> dict[str, JsonValue]:
+def spec_by_hour(bootstrap: str, topic: str, data_source: str) -> dict[str, JsonValue]:
     """Return a spec that rolls the same records up by user, with a sketch of the ids."""
     metrics: list[JsonValue] = [
         {"type": "count", "name": "records"},
@@ -93,15 +93,15 @@ def id_of(value: bytes) -> str:
 
 def rows_sent(values: Mapping[int, Iterable[bytes]]) -> Counter[str]:
     """Return the JSON of each row that a topic's records become; 1 and 1.0 differ in it."""
-    return Counter(_told(json.loads(value)) for found in values.values() for value in found)
+    return Counter(_row_text(json.loads(value)) for found in values.values() for value in found)
 
 
 def rows_read(rows: Iterable[Mapping[str, JsonValue]]) -> Counter[str]:
     """Return the same of rows as a reader gives them."""
-    return Counter(_told({**row, "detail": json.loads(str(row["detail"]))}) for row in rows)
+    return Counter(_row_text({**row, "detail": json.loads(str(row["detail"]))}) for row in rows)
 
 
-def _told(row: Mapping[str, JsonValue]) -> str:
+def _row_text(row: Mapping[str, JsonValue]) -> str:
     return json.dumps({name: row.get(name) for name in _COLUMNS}, sort_keys=True)
 
 
@@ -187,10 +187,10 @@ class Onlooker:
 
     def _ask(self, http: httpx.Client) -> None:
         try:
-            told = exports(http, self._table)
+            exported = exports(http, self._table)
         except httpx.HTTPError:
             return  # the overlord has just been killed: tables are read without it
-        self._places |= {name: str(e["location"]) for name, e in told.items() if e["location"]}
+        self._places |= {name: str(e["location"]) for name, e in exported.items() if e["location"]}
 
     def _look(self) -> None:
         if DELTA in self._places:

@@ -101,8 +101,8 @@ def is_bad(number: int) -> bool:
 def click(number: int) -> Click:
     """What a record says, unless it is bad."""
     at = _NOON + timedelta(seconds=number % 7_200)
-    said = f"{at:%Y-%m-%dT%H:%M:%SZ}"
-    return Click(f"r-{number}", said, f"user-{number % 97}", number % 1_000, number / 4)
+    at_text = f"{at:%Y-%m-%dT%H:%M:%SZ}"
+    return Click(f"r-{number}", at_text, f"user-{number % 97}", number % 1_000, number / 4)
 
 
 # -- what stands beside a value ----------------------------------------------------------------
@@ -118,15 +118,15 @@ def around(number: int, value: bytes) -> Record:
         key = None
     elif number % 11 == 0:
         key = b"\xff{"
-    told = b"t-%d" % number if number % 5 else b"\xff-%d" % number
-    headers = ((), ((_TRACE, told),), ((_TRACE, b"old"), ("lang", None), (_TRACE, told)))
+    trace = b"t-%d" % number if number % 5 else b"\xff-%d" % number
+    headers = ((), ((_TRACE, trace),), ((_TRACE, b"old"), ("lang", None), (_TRACE, trace)))
     return Record(value, key, headers[number % 3])
 
 
 def _of_beside(number: int, topic: str, at_ms: int) -> Row:
     key = f"s-{number % 5}" if number % 7 and number % 11 else None
-    told = f"t-{number}" if number % 5 else f"\ufffd-{number}"
-    return key, told if number % 3 else None, topic, at_ms
+    trace = f"t-{number}" if number % 5 else f"\ufffd-{number}"
+    return key, trace if number % 3 else None, topic, at_ms
 
 
 # -- texts -------------------------------------------------------------------------------------

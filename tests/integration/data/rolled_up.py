@@ -53,29 +53,29 @@ class Totals:
 
 def totals_of(records: int) -> dict[Key, Totals]:
     """Add up the records that can be read."""
-    found: dict[Key, Totals] = defaultdict(Totals)
+    totals: dict[Key, Totals] = defaultdict(Totals)
     for number in range(records):
         if is_bad(number):
             continue
         held = click(number)
         hour = datetime.fromisoformat(held.time).replace(minute=0, second=0)
-        total = found[hour, str(held.amount % 10)]
+        total = totals[hour, str(held.amount % 10)]
         total.clicks += 1
         total.amounts += held.amount
         total.prices += held.price
         total.records += 1
         total.users.add(held.user)
         total.visitors.add(held.user)
-    return found
+    return totals
 
 
 def totals_in(files: Iterable[Path]) -> tuple[dict[Key, Totals], int]:
     """Add up the rows of a table, and say how many there are."""
-    found: dict[Key, Totals] = defaultdict(Totals)
+    totals: dict[Key, Totals] = defaultdict(Totals)
     rows = 0
     for file in files:
         for row in pq.read_table(file, partitioning=None).to_pylist():
-            total = found[row["__time"].astimezone(UTC), row["shop"]]
+            total = totals[row["__time"].astimezone(UTC), row["shop"]]
             total.clicks += row["clicks"]
             total.amounts += row["amounts"]
             total.prices += row["prices"]
@@ -83,7 +83,7 @@ def totals_in(files: Iterable[Path]) -> tuple[dict[Key, Totals], int]:
             total.users |= coupons(row["users"])
             total.visitors |= set(compact_theta_sketch.deserialize(row["visitors"]))
             rows += 1
-    return found, rows
+    return totals, rows
 
 
 _LIST, _SET = 0, 1

@@ -54,8 +54,8 @@ def test_records_that_become_no_row_are_counted_sampled_and_explained(
     assert ids_in_files(cluster.files(topic)) == Counter({f"r-{n}": 1 for n in range(1_000)})
     assert sum(int(str(p["rejected"])) for p in cluster.publications(topic)) == len(BAD_RECORDS)
     assert verified.returncode == 0, verified.stdout + verified.stderr
-    told = f"{len(BAD_RECORDS)} rejected and explained, {len(BAD_RECORDS)} of them quarantined"
-    assert told in verified.stdout
+    summary = f"{len(BAD_RECORDS)} rejected and explained, {len(BAD_RECORDS)} of them quarantined"
+    assert summary in verified.stdout
     assert kept.returncode == 0, kept.stdout + kept.stderr
     values = [base64.b64decode(row["value"]).decode() for row in json.loads(kept.stdout)]
     assert Counter(values) == Counter(BAD_RECORDS)
@@ -83,8 +83,8 @@ def test_records_with_unfit_values_are_proven_kept_and_read_by_a_corrected_spec(
 
     assert verified.returncode == 0, verified.stdout + verified.stderr
     assert "3 rejected and explained, 3 of them quarantined" in verified.stdout
-    told = ["unfit-value", "amount: a long was expected"]
-    assert {tuple(error["details"]) for error in errors} == {tuple(told)}
+    details = ["unfit-value", "amount: a long was expected"]
+    assert {tuple(error["details"]) for error in errors} == {tuple(details)}
     assert [found["value"] for found in json.loads(listed.stdout)["records"]] == odd
     assert replayed.returncode == 0, replayed.stdout + replayed.stderr
     assert [verdict.returncode for verdict in whole] == [0, 0]
@@ -164,7 +164,7 @@ def _changed(broker: Broker, *path: str, value: JsonValue) -> dict[str, JsonValu
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "said"),
+    ("path", "value", "message"),
     [
         (("spec", "ioConfig", "topic"), None, "topic"),
         (("spec", "ioConfig", "taskDurations"), "PT1M", "taskDuration"),
@@ -179,7 +179,7 @@ def _changed(broker: Broker, *path: str, value: JsonValue) -> dict[str, JsonValu
     ],
 )
 def test_a_bad_spec_is_refused_with_the_field_and_leaves_nothing(
-    broker: Broker, cluster: Cluster, path: tuple[str, ...], value: JsonValue, said: str
+    broker: Broker, cluster: Cluster, path: tuple[str, ...], value: JsonValue, message: str
 ) -> None:
     """Goal: the command prints the field and the fix, exits 1, and nothing is stored."""
     file = cluster.folder / "bad.json"
@@ -188,7 +188,7 @@ def test_a_bad_spec_is_refused_with_the_field_and_leaves_nothing(
     applied = cluster.tidegate("supervisor", "apply", "-f", str(file))
 
     assert applied.returncode == 1, applied.stdout + applied.stderr
-    assert said in applied.stderr
+    assert message in applied.stderr
     assert "Traceback" not in applied.stderr
     assert cluster.http.get(f"{SUPERVISORS}/bad").status_code == 404
     assert not (cluster.folder / "x").exists()
@@ -211,10 +211,10 @@ def test_a_port_in_use_is_told_before_anything_starts(tmp_path: Path, role: str)
         taken.bind((LOOPBACK, 0))
         taken.listen()
         port = taken.getsockname()[1]
-        said = _start(tmp_path, role, {"TIDEGATE_PORT": str(port)})
+        error_text = _start(tmp_path, role, {"TIDEGATE_PORT": str(port)})
 
-    assert str(port) in said
-    assert "--port" in said
+    assert str(port) in error_text
+    assert "--port" in error_text
 
 
 def test_doctor_knows_a_running_worker_from_a_stranger(cluster: Cluster) -> None:
@@ -226,10 +226,10 @@ def test_doctor_knows_a_running_worker_from_a_stranger(cluster: Cluster) -> None
 
 def test_a_missing_java_is_told_with_the_fix(tmp_path: Path) -> None:
     """Goal: a path that leads nowhere is named, and what to install."""
-    said = _start(tmp_path, "worker", {"TIDEGATE_JAVA": str(tmp_path / "no-java")})
+    error_text = _start(tmp_path, "worker", {"TIDEGATE_JAVA": str(tmp_path / "no-java")})
 
-    assert "no-java" in said
-    assert "17 or 21" in said
+    assert "no-java" in error_text
+    assert "17 or 21" in error_text
 
 
 def test_a_warehouse_that_cannot_be_written_is_told_with_the_fix(tmp_path: Path) -> None:
@@ -237,10 +237,10 @@ def test_a_warehouse_that_cannot_be_written_is_told_with_the_fix(tmp_path: Path)
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
 
-    said = _start(tmp_path, "overlord", {"TIDEGATE_WAREHOUSE": str(blocked / "warehouse")})
+    error_text = _start(tmp_path, "overlord", {"TIDEGATE_WAREHOUSE": str(blocked / "warehouse")})
 
-    assert str(blocked) in said
-    assert "TIDEGATE_WAREHOUSE" in said
+    assert str(blocked) in error_text
+    assert "TIDEGATE_WAREHOUSE" in error_text
 
 
 def _start(folder: Path, role: str, own: dict[str, str]) -> str:

@@ -13,14 +13,14 @@ from tests.integration.cluster import Cluster, running
 from tests.integration.data.exported import (
     READERS,
     Onlooker,
-    asked,
-    asked_by_hour,
     id_of,
     locations,
     names_in,
     record,
     rows_read,
     rows_sent,
+    spec_by_hour,
+    spec_for_exports,
 )
 from tests.integration.data.test_compaction import compact_all, statuses
 from tests.integration.oracle import ends_of, streaming
@@ -80,7 +80,7 @@ def test_exports_follow_what_spark_writes_through_kills_and_compaction(
 def _publish_and_compact(cluster: Cluster, bootstrap: str) -> None:
     """Read while records come, die twice, compact while it goes on and once more at the end."""
     with streaming(bootstrap, TOPIC, rate_per_s=150, make=record):
-        cluster.apply(asked(bootstrap, TOPIC))
+        cluster.apply(spec_for_exports(bootstrap, TOPIC))
         wait_until(lambda: not cluster.children["overlord"].alive())
         cluster.children.pop("overlord")
         cluster.start_overlord()
@@ -98,7 +98,7 @@ def _publish_and_compact(cluster: Cluster, bootstrap: str) -> None:
 
 
 def _roll_up(cluster: Cluster, bootstrap: str) -> None:
-    cluster.apply(asked_by_hour(bootstrap, TOPIC, HOURS))
+    cluster.apply(spec_by_hour(bootstrap, TOPIC, HOURS))
     _finish(cluster, HOURS, bootstrap)
 
 
@@ -132,15 +132,15 @@ def _states(
     values: Mapping[int, list[bytes]], publications: list[dict[str, JsonValue]]
 ) -> list[Counter[str]]:
     """Return the ids that the table had after each publish, in their order."""
-    ids = {partition: [id_of(value) for value in found] for partition, found in values.items()}
+    ids = {partition: [id_of(value) for value in states] for partition, states in values.items()}
     ends: dict[int, int] = {}
-    found = []
+    states = []
     for publication in publications:
         end = publication["end"]
         assert isinstance(end, dict)
         ends |= {int(name.rpartition(":")[2]): int(str(offset)) for name, offset in end.items()}
-        found.append(Counter(id_ for p, each in ids.items() for id_ in each[: ends.get(p, 0)]))
-    return found
+        states.append(Counter(id_ for p, each in ids.items() for id_ in each[: ends.get(p, 0)]))
+    return states
 
 
 def _follows(seen: Mapping[str, Mapping[int, Counter[str]]], states: list[Counter[str]]) -> None:

@@ -227,11 +227,11 @@ def places_of(broker: Broker, each: Format) -> dict[Place, tuple[int, int]]:
 def check_rows(cluster: Cluster, broker: Broker, each: Format) -> None:
     """Compare a table with what the topic holds, row by row, each in its place."""
     names = ["__partition", "__offset", "id", "__time", "user", "amount", "price", *each.beside]
-    found: Counter[Row] = Counter()
+    rows: Counter[Row] = Counter()
     for columns in _columns(cluster.files(each.name), names):
         partition, offset, name, at, *rest = columns
-        found.update(zip(partition, offset, name, map(_utc, at), *rest, strict=True))
-    assert found == Counter(
+        rows.update(zip(partition, offset, name, map(_utc, at), *rest, strict=True))
+    assert rows == Counter(
         (*place, *each.row(number, at_ms))
         for place, (number, at_ms) in places_of(broker, each).items()
         if not is_bad(number)
@@ -244,10 +244,10 @@ def check_errors(cluster: Cluster, broker: Broker, each: Format) -> None:
     bad = {place: number for place, (number, _) in places.items() if is_bad(number)}
     assert len(bad) == sum(is_bad(n) for n in range(RECORDS)) == RECORDS // 100
     names = ["partition", "offset", "__time", "reason", "key", "value", "headers"]
-    found: Counter[Row] = Counter()
+    errors: Counter[Row] = Counter()
     for columns in _columns(cluster.files(f"{each.name}__errors"), names):
         partition, offset, at, *rest, headers = columns
-        found.update(
+        errors.update(
             zip(partition, offset, map(_utc, at), *rest, map(_pairs, headers), strict=True)
         )
     expected: Counter[Row] = Counter()
@@ -255,7 +255,7 @@ def check_errors(cluster: Cluster, broker: Broker, each: Format) -> None:
         sent, kept_at = each.record(number), datetime.fromtimestamp(places[place][1] / 1000, UTC)
         kept = (each.broken(number).reason, sent.key, sent.value, sent.headers)
         expected[*place, kept_at, *kept] += 1
-    assert found == expected, each.name
+    assert errors == expected, each.name
     check_samples(cluster, each, bad)
 
 
@@ -267,8 +267,8 @@ def check_samples(cluster: Cluster, each: Format, bad: dict[Place, int]) -> None
     assert len(shown) == len(samples) == SAMPLES, "as many as maxSavedParseExceptions allows"
     for (topic, partition, offset), sample in shown.items():
         broken = each.broken(bad[partition, offset])
-        told = (topic, sample["details"][0], sample["input"])
-        assert told == (each.name, broken.reason, broken.shown[:SAMPLE_CHARS])
+        sampled = (topic, sample["details"][0], sample["input"])
+        assert sampled == (each.name, broken.reason, broken.shown[:SAMPLE_CHARS])
 
 
 def check_ledger(cluster: Cluster, each: Format) -> None:

@@ -111,8 +111,8 @@ def replayed(cluster: Cluster) -> dict[str, JsonValue]:
     options = ("--reason", "bad-timestamp", "--yes", "-o", "json")
     answer = cluster.tidegate("quarantine", "replay", TOPIC, "--topic", AGAIN, *options)
     assert answer.returncode == 0, answer.stdout + answer.stderr
-    told: dict[str, JsonValue] = json.loads(answer.stdout)
-    return told
+    replay: dict[str, JsonValue] = json.loads(answer.stdout)
+    return replay
 
 
 def corrected(bootstrap: str, ends: JsonValue) -> dict[str, JsonValue]:

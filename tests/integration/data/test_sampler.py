@@ -59,14 +59,14 @@ def place(row: dict[str, JsonValue]) -> Place:
 
 
 def in_table(cluster: Cluster, table: str) -> dict[Place, dict[str, object]]:
-    found = {}
+    rows = {}
     for file in cluster.files(table):
         for row in pq.read_table(file, partitioning=None).to_pylist():
             at = row.pop("__partition"), row.pop("__offset")
             time = row["__time"]
             assert isinstance(time, datetime)
-            found[at] = row | {"__time": int(time.timestamp() * 1000)}
-    return found
+            rows[at] = row | {"__time": int(time.timestamp() * 1000)}
+    return rows
 
 
 def test_a_sample_shows_what_the_table_and_the_quarantine_then_hold(
@@ -118,11 +118,11 @@ def test_the_newest_records_of_an_unknown_topic_are_shown_as_they_are(
     file = cluster.folder / "partial.json"
     file.write_text(json.dumps(partial))
 
-    found = sampled(cluster, partial, rows=4)
+    sample = sampled(cluster, partial, rows=4)
     shown = cluster.tidegate("supervisor", "sample", "-f", str(file), "-n", "4")
 
     topic_holds = read_all(broker.bootstrap, topic)
-    assert [(place(row), row["input"]) for row in data(found)] == [
+    assert [(place(row), row["input"]) for row in data(sample)] == [
         ((p, o), {"raw": topic_holds[p][o].decode()}) for p in (0, 1) for o in (48, 49)
     ]
     assert shown.returncode == 0, shown.stderr

@@ -48,12 +48,12 @@ class Site:
         return self.folder / "ca.pem"
 
     def tidegate(
-        self, *arguments: str, told: str = "", **environment: str
+        self, *arguments: str, typed: str = "", **environment: str
     ) -> subprocess.CompletedProcess[str]:
         """Run one command to its end."""
         return subprocess.run(
             [sys.executable, "-m", "supervisor.cli.main", *arguments],
-            input=told,
+            input=typed,
             env=self.environment | environment,
             cwd=self.folder,
             capture_output=True,
@@ -107,9 +107,9 @@ def refused(site: Site) -> subprocess.CompletedProcess[str]:
 def admin(site: Site, refused: subprocess.CompletedProcess[str]) -> str:
     """The token of the first administrator, made without a server."""
     assert refused.returncode
-    made = site.tidegate("access", "token", "create", "admin", "--role", "admin", "--on", "*")
-    assert made.returncode == 0, made.stderr
-    return made.stdout.strip()
+    created = site.tidegate("access", "token", "create", "admin", "--role", "admin", "--on", "*")
+    assert created.returncode == 0, created.stderr
+    return created.stdout.strip()
 
 
 @pytest.fixture(scope="module")
@@ -190,7 +190,7 @@ def test_the_command_line_trusts_the_authority_it_is_told_and_no_other(
 
 def test_a_user_made_by_the_command_line_calls_with_a_password(running: Site) -> None:
     added = running.tidegate(
-        "access", "user", "add", "alice", "--role", "viewer", "--on", "*", told=f"{PASSWORD}\n"
+        "access", "user", "add", "alice", "--role", "viewer", "--on", "*", typed=f"{PASSWORD}\n"
     )
     assert added.returncode == 0, added.stderr
     (running.folder / "password").write_text(PASSWORD)
@@ -205,8 +205,10 @@ def test_a_user_made_by_the_command_line_calls_with_a_password(running: Site) ->
 
 def test_a_revoked_token_is_refused_within_seconds(running: Site) -> None:
     """Goal: a running overlord hears of it, and nobody has to start it anew."""
-    made = running.tidegate("access", "token", "create", "short", "--role", "viewer", "--on", "*")
-    headers = _bearer(made.stdout.strip())
+    created = running.tidegate(
+        "access", "token", "create", "short", "--role", "viewer", "--on", "*"
+    )
+    headers = _bearer(created.stdout.strip())
     with running.trusting() as client:
 
         def answered(status: int) -> bool:

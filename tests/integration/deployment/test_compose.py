@@ -132,28 +132,28 @@ def test_a_workers_health_check_asks_a_route_of_it(service: str) -> None:
 
 
 def test_one_command_makes_the_tokens_that_the_others_send(compose: Compose) -> None:
-    made = compose.services["access"]
-    _, _, _, admin, _, workers = made.command
+    access = compose.services["access"]
+    _, _, _, admin, _, workers = access.command
 
-    assert made.command == ["access", "bootstrap", "--folder", admin, "--workers-folder", workers]
-    assert made.written() == {admin, workers}
-    assert len(set(made.mounts().values())) == 2
+    assert access.command == ["access", "bootstrap", "--folder", admin, "--workers-folder", workers]
+    assert access.written() == {admin, workers}
+    assert len(set(access.mounts().values())) == 2
     for role, folder, file in (("overlord", admin, "admin"), ("worker", workers, "workers")):
         for each in compose.ours(role).values():
             assert each.environment["TIDEGATE_TOKEN_FILE"] == f"{folder}/{file}.token"
             assert folder in each.mounts().keys() - each.written()
-            assert each.mounts()[folder] == made.mounts()[folder]
+            assert each.mounts()[folder] == access.mounts()[folder]
     urls = {
         each.environment["TIDEGATE_METADATA_URL"]
-        for each in (made, *compose.ours("overlord").values())
+        for each in (access, *compose.ours("overlord").values())
     }
     assert len(urls) == 1
 
 
 def test_no_worker_sees_the_token_of_an_administrator(compose: Compose) -> None:
     """Goal: what reads records of strangers may pose as a worker, and as nobody else."""
-    made = compose.services["access"]
-    admins = made.mounts()[made.command[made.command.index("--folder") + 1]]
+    access = compose.services["access"]
+    admins = access.mounts()[access.command[access.command.index("--folder") + 1]]
 
     for worker in compose.ours("worker").values():
         assert admins not in worker.mounts().values()
@@ -224,8 +224,8 @@ def test_a_service_waits_for_services_of_the_file(compose: Compose) -> None:
 
 def test_specs_may_name_the_broker_by_the_address_it_tells(compose: Compose) -> None:
     kafka = compose.services["kafka"]
-    told = kafka.environment["KAFKA_ADVERTISED_LISTENERS"].split(",")
-    inside, outside = (urlsplit(each) for each in sorted(told, reverse=True))
+    listeners = kafka.environment["KAFKA_ADVERTISED_LISTENERS"].split(",")
+    inside, outside = (urlsplit(each) for each in sorted(listeners, reverse=True))
 
     allowed = {each.environment["TIDEGATE_KAFKA_ALLOW"] for each in compose.roles.values()}
 
@@ -240,11 +240,14 @@ def test_kafka_and_the_databases_login_are_those_that_the_product_is_tested_with
     assert compose.services["kafka"].image.replace("apache/kafka:", "kafka-") == set_name(
         JarGroup.KAFKA
     )
-    made = compose.services["postgres"].environment
+    environment = compose.services["postgres"].environment
     for overlord in compose.ours("overlord").values():
         url = urlsplit(overlord.environment["TIDEGATE_METADATA_URL"])
-        assert (url.username, url.password) == (made["POSTGRES_USER"], made["POSTGRES_PASSWORD"])
-        assert url.path == f"/{made['POSTGRES_DB']}"
+        assert (url.username, url.password) == (
+            environment["POSTGRES_USER"],
+            environment["POSTGRES_PASSWORD"],
+        )
+        assert url.path == f"/{environment['POSTGRES_DB']}"
 
 
 def test_the_image_runs_as_a_user_that_owns_its_folders_and_is_not_root(image: Image) -> None:

@@ -94,10 +94,10 @@ class Place:
 
     def health_argv(self, name: str, service: Service) -> tuple[str, ...]:
         """Return a role's own health check, asking the port that it has here."""
-        asked = service.healthcheck.url.netloc
-        here = self.address(name, asked.rpartition(":")[2])
+        address = service.healthcheck.url.netloc
+        here = self.address(name, address.rpartition(":")[2])
         assert service.healthcheck.argv[0] == "python"
-        return (sys.executable, *(a.replace(asked, here) for a in service.healthcheck.argv[1:]))
+        return (sys.executable, *(a.replace(address, here) for a in service.healthcheck.argv[1:]))
 
     def _here(self, text: str) -> str:
         for there, here in self.addresses.items():
@@ -107,10 +107,13 @@ class Place:
 
 def _add_login(server: Server, compose: Compose) -> None:
     """Make the user and the database that the image of PostgreSQL makes at its first start."""
-    made = compose.services["postgres"].environment
-    user, database = sql.Identifier(made["POSTGRES_USER"]), sql.Identifier(made["POSTGRES_DB"])
+    environment = compose.services["postgres"].environment
+    user, database = (
+        sql.Identifier(environment["POSTGRES_USER"]),
+        sql.Identifier(environment["POSTGRES_DB"]),
+    )
     with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
-        password = sql.Literal(made["POSTGRES_PASSWORD"])
+        password = sql.Literal(environment["POSTGRES_PASSWORD"])
         connection.execute(sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}").format(user, password))
         connection.execute(sql.SQL("CREATE DATABASE {} OWNER {}").format(database, user))
 

@@ -56,9 +56,9 @@ def test_the_demo_shows_rows_proves_them_and_leaves_nothing_running(tmp_path: Pa
 
 def _left(folder: Path) -> list[str]:
     """Return the command lines of processes that still name the folder."""
-    found = []
+    left = []
     for process in psutil.process_iter(["cmdline"]):
         line = " ".join(process.info["cmdline"] or [])
         if str(folder) in line and process.pid != os.getpid():
-            found.append(line)
-    return found
+            left.append(line)
+    return left

@@ -72,7 +72,7 @@ def _recovers(small: Path, folder: Path) -> None:
         wait_until(lambda: not overlord.leads())  # no renewal is written
         refused = post(3)
         read = overlord.http.get("/api/v1/datasources")
-        said = overlord.log()
+        logged = overlord.log()
         filler.unlink()
         wait_until(overlord.leads)
         again = post(4)
@@ -82,7 +82,7 @@ def _recovers(small: Path, folder: Path) -> None:
     assert (refused.status_code, refused.json()["type"] in REFUSED) == (503, True), refused.text
     assert "Retry-After" in refused.headers
     assert (read.status_code, read.json()["dataSources"]) == (200, ["clicks"])
-    assert "database or disk is full" in said
+    assert "database or disk is full" in logged
     assert again.status_code == httpx.codes.OK, again.text
     assert stored["spec"]["ioConfig"]["taskCount"] == 4
     assert pid is not None, "it did not live on"

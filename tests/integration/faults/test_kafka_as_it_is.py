@@ -59,21 +59,21 @@ class Site:
         self.cluster.post(topic, "suspend")
         wait_until(lambda: self.cluster.is_suspended_and_quiet(topic), within_s=WITHIN_S)
 
-    def is_told(self, topic: str, word: str) -> str:
+    def state_why(self, topic: str, word: str) -> str:
         """Wait until the state says a word; return why, of the same answer.
 
         The next answer may say another: a task of a pass that began before Kafka was looked at
         starts, reads nothing and ends, and as long as it lives the supervisor is RUNNING.
         """
-        told: list[str] = []
+        reasons: list[str] = []
 
         def says() -> bool:
             status = self.cluster.status(topic)
-            told[:] = [str(status["why"])]
+            reasons[:] = [str(status["why"])]
             return status["detailedState"] == word
 
         wait_until(says, within_s=WITHIN_S)
-        return told[0]
+        return reasons[0]
 
     def holds(self, topic: str) -> Counter[str]:
         """Ids of the table."""
@@ -81,9 +81,9 @@ class Site:
 
     def proves(self, topic: str) -> str:
         """Run `verify`, which finds nothing wrong; return what it said."""
-        said = self.cluster.tidegate("verify", topic)
-        assert said.returncode == 0, said.stdout + said.stderr
-        return said.stdout
+        verified = self.cluster.tidegate("verify", topic)
+        assert verified.returncode == 0, verified.stdout + verified.stderr
+        return verified.stdout
 
     def failed(self, topic: str) -> list[dict[str, JsonValue]]:
         return [task for task in self.cluster.tasks(topic) if task["status"] == "FAILED"]
@@ -199,11 +199,11 @@ def test_records_of_several_megabytes_and_holes_of_compaction_are_read(site: Sit
 
     site.publish(topic)
 
-    found = site.holds(topic)
-    assert found["big-1"] == found["last-7"] == 1
+    table_ids = site.holds(topic)
+    assert table_ids["big-1"] == table_ids["last-7"] == 1
     # The cleaner may go on meanwhile: what it leaves is a part of what was read.
-    assert ids_in_topic(site.bootstrap, topic) <= found
-    assert set(found.values()) == {1}
+    assert ids_in_topic(site.bootstrap, topic) <= table_ids
+    assert set(table_ids.values()) == {1}
     assert site.failed(topic) == []
 
 
@@ -218,7 +218,7 @@ def test_deleted_records_are_told_by_number_and_lost_only_on_record(site: Site) 
     produce(site.bootstrap, topic, (record(n) for n in range(100, 200)))
     delete_before(site, topic, 150)
     site.cluster.post(topic, "resume")
-    why = site.is_told(topic, "OFFSETS_UNREADABLE")
+    why = site.state_why(topic, "OFFSETS_UNREADABLE")
     assert f"{topic}:0: the next offset to read is 100, Kafka holds 150 to 200" in why
     assert "50 records are lost" in why
     tasks = len(site.cluster.tasks(topic))
@@ -253,16 +253,16 @@ def test_a_topic_that_was_made_anew_waits_for_a_reset(site: Site) -> None:
     site.publish(topic)
     site.cluster.post(topic, "resume")
     delete_topic(site, topic)
-    gone = site.is_told(topic, "TOPIC_GONE")
+    gone = site.state_why(topic, "TOPIC_GONE")
     refused = site.cluster.http.post(f"{SUPERVISORS}/{topic}/reset")
     create_topic(site.bootstrap, topic, partitions=1)
     produce(site.bootstrap, topic, (record(n, "new") for n in range(150)))
-    anew = site.is_told(topic, "TOPIC_CHANGED")
+    anew = site.state_why(topic, "TOPIC_CHANGED")
     tasks = len(site.cluster.tasks(topic))
 
-    for told in (gone, anew):
-        assert f"{topic}:0 stands at 50, {topic}:1 stands at 50" in told
-        assert f"`tidegate supervisor reset {topic}`" in told
+    for why in (gone, anew):
+        assert f"{topic}:0 stands at 50, {topic}:1 stands at 50" in why
+        assert f"`tidegate supervisor reset {topic}`" in why
     assert (refused.status_code, refused.json()["type"]) == (409, "/problems/topic-missing")
     reset = site.cluster.tidegate("supervisor", "reset", topic, "--yes")
 
@@ -290,7 +290,7 @@ def test_no_task_fails_while_the_broker_is_dead(site: Site) -> None:
     site.reads(topic)
     tasks = {str(task["id"]) for task in site.cluster.tasks(topic)}
     site.broker.kill()
-    site.is_told(topic, "LOST_CONTACT_WITH_STREAM")
+    site.state_why(topic, "LOST_CONTACT_WITH_STREAM")
     began = time.monotonic()
     assert site.cluster.http.get(f"{SUPERVISORS}/{topic}/status").status_code == 200
     refused = site.cluster.http.post(f"{SUPERVISORS}/{topic}/reset")

@@ -60,8 +60,8 @@ def _ask(overlord: Overlord, path: str, body: object = None) -> Took:
     began = time.monotonic()
     answer = overlord.http.request(method or "GET", rest, json=body)
     took_s = time.monotonic() - began
-    told = answer.headers.get("content-type", "")
-    kind = str(answer.json()["type"]) if told.startswith("application/problem") else ""
+    content_type = answer.headers.get("content-type", "")
+    kind = str(answer.json()["type"]) if content_type.startswith("application/problem") else ""
     after = answer.headers.get("retry-after", "")
     return Took(path, answer.status_code, took_s, kind, after)
 
@@ -185,9 +185,9 @@ def test_the_api_answers_at_once_while_postgresql_is_silent_and_works_soon_after
     overlord: Overlord, server: Server
 ) -> None:
     """Goal: a stopped server obeys none of its own timeouts; nobody waits for it (F1, F7)."""
-    asked = [*READS, f"POST {SUPERVISORS}/clicks/suspend"]
+    calls = [*READS, f"POST {SUPERVISORS}/clicks/suspend"]
     with _frozen(server), ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda path: _ask(overlord, path), asked * 4))
+        answers = list(pool.map(lambda path: _ask(overlord, path), calls * 4))
 
     _refused_at_once(answers)
     took_s, _ = _until_it_works(overlord, _changes(overlord))
@@ -199,11 +199,11 @@ def test_the_api_answers_at_once_while_postgresql_is_away_and_works_once_it_is_b
     overlord: Overlord, server: Server
 ) -> None:
     """Goal: a server that was stopped and started again needs no restart of an overlord (F9)."""
-    asked = [*READS, f"POST {SUPERVISORS}/clicks/suspend"]
+    calls = [*READS, f"POST {SUPERVISORS}/clicks/suspend"]
     server.stop()
     try:
         with ThreadPoolExecutor(8) as pool:
-            answers = list(pool.map(lambda path: _ask(overlord, path), asked * 4))
+            answers = list(pool.map(lambda path: _ask(overlord, path), calls * 4))
     finally:
         server.start()
     took_s, seen = _until_it_works(overlord, _changes(overlord))

@@ -37,7 +37,7 @@ PATIENT = {"TIDEGATE_WORKER_TIMEOUT": "PT10M"}
 
 
 @dataclass(frozen=True)
-class Told:
+class Answers:
     """Path -> answer, and those that came too late."""
 
     answers: dict[str, httpx.Response] = field(default_factory=dict)
@@ -56,9 +56,9 @@ class Told:
         }
 
 
-def _ask(cluster: Cluster, task_id: str) -> Told:
+def _ask(cluster: Cluster, task_id: str) -> Answers:
     """Ask first what has to ask the worker: five seconds later nobody would."""
-    told = Told()
+    answered = Answers()
     for path in (
         f"{FILES}?include=journaled",
         f"{TASK}/{task_id}/log",
@@ -79,10 +79,10 @@ def _ask(cluster: Cluster, task_id: str) -> Told:
         "/metrics",
     ):
         began = time.monotonic()
-        told.answers[path] = cluster.http.get(path)
+        answered.answers[path] = cluster.http.get(path)
         if (took_s := time.monotonic() - began) >= AT_ONCE_S:
-            told.late.append((path, took_s))
-    return told
+            answered.late.append((path, took_s))
+    return answered
 
 
 def _order(cluster: Cluster, verb: str) -> tuple[str, int, float]:
@@ -93,39 +93,39 @@ def _order(cluster: Cluster, verb: str) -> tuple[str, int, float]:
     return verb, answer.status_code, time.monotonic() - began
 
 
-def _warned(told: Told) -> list[str]:
-    payload = told.json(f"{SUPERVISORS}/{TOPIC}/status")["payload"]
+def _warned(answered: Answers) -> list[str]:
+    payload = answered.json(f"{SUPERVISORS}/{TOPIC}/status")["payload"]
     assert isinstance(payload, dict)
     assert isinstance(payload["warnings"], list)
     return [str(warning) for warning in payload["warnings"]]
 
 
-def _missing(told: Told) -> list[str]:
+def _missing(answered: Answers) -> list[str]:
     """Return what was said of each generation whose journaled files are not told."""
-    found = told.json(f"{FILES}?include=journaled")["missing"]
+    found = answered.json(f"{FILES}?include=journaled")["missing"]
     assert isinstance(found, list)
     return [str(each) for each in found]
 
 
-def _says_what_is_missing(told: Told, task_id: str) -> None:
+def _says_what_is_missing(answered: Answers, task_id: str) -> None:
     """All is told but the log, and what only workers know is named."""
-    assert told.late == []
-    assert told.refused == {f"{TASK}/{task_id}/log": httpx.codes.SERVICE_UNAVAILABLE}
-    problem = told.json(f"{TASK}/{task_id}/log")
+    assert answered.late == []
+    assert answered.refused == {f"{TASK}/{task_id}/log": httpx.codes.SERVICE_UNAVAILABLE}
+    problem = answered.json(f"{TASK}/{task_id}/log")
     assert problem["type"] == "/problems/worker-unavailable"
     assert "does not answer" in str(problem["detail"])
-    assert "Retry-After" in told.answers[f"{TASK}/{task_id}/log"].headers
-    assert [each.partition(": ")[0] for each in _missing(told)] == [f"{TOPIC}:1", f"{TOPIC}:2"]
+    assert "Retry-After" in answered.answers[f"{TASK}/{task_id}/log"].headers
+    assert [each.partition(": ")[0] for each in _missing(answered)] == [f"{TOPIC}:1", f"{TOPIC}:2"]
 
 
-def _knows_them_silent(told: Told) -> None:
-    assert [warning.partition(":")[0] for warning in _warned(told)] == [
+def _knows_them_silent(answered: Answers) -> None:
+    assert [warning.partition(":")[0] for warning in _warned(answered)] == [
         "worker w1 is silent",
         "worker w2 is silent",
     ]
-    explained = told.answers[f"/api/v1/supervisors/{TOPIC}/explain"].text
+    explained = answered.answers[f"/api/v1/supervisors/{TOPIC}/explain"].text
     assert "worker w1 is silent" in explained
-    lines = told.answers["/druid/indexer/v1/workers"].json()
+    lines = answered.answers["/druid/indexer/v1/workers"].json()
     assert [line["liveness"] for line in lines] == ["UNKNOWN", "UNKNOWN"]
 
 
@@ -169,14 +169,14 @@ def test_what_asks_a_worker_that_is_down_answers_at_once_and_says_so(
         wait_until(lambda: cluster.is_suspended_and_quiet(TOPIC))
         in_table = ids_in_files(cluster.files(TOPIC))
 
-    for told in (well, again):
-        assert (told.refused, _missing(told), _warned(told)) == ({}, [], [])
+    for answered in (well, again):
+        assert (answered.refused, _missing(answered), _warned(answered)) == ({}, [], [])
     assert _missing(frozen)
     assert all("does not answer" in each for each in _missing(frozen)), "nobody was asked"
-    for told in (frozen, silent, gone):
-        _says_what_is_missing(told, task_id)
-    for told in (silent, gone):
-        _knows_them_silent(told)
+    for answered in (frozen, silent, gone):
+        _says_what_is_missing(answered, task_id)
+    for answered in (silent, gone):
+        _knows_them_silent(answered)
     assert in_table == ids_in_topic(broker.bootstrap, TOPIC)
 
 

@@ -26,11 +26,11 @@ def test_each_record_is_read_by_one_of_the_two(broker: Broker, tmp_path: Path) -
         cluster.apply(_lagging(broker.bootstrap))
         wait_until(lambda: len(cluster.publications(TOPIC)) >= 1, within_s=300)
         cluster.freeze("w1")  # else it may catch up while the command starts
-        asked = cluster.tidegate(*_COMMAND)
+        ran = cluster.tidegate(*_COMMAND)
         cluster.children["w1"].signal(signal.SIGCONT)
-        assert asked.returncode == 0, asked.stdout + asked.stderr
-        told = json.loads(asked.stdout)
-        own = told["backfillSupervisorId"]
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        backfill = json.loads(ran.stdout)
+        own = backfill["backfillSupervisorId"]
         produce(broker.bootstrap, TOPIC, (record(n, "m") for n in range(LATER)))
         ends = ends_of(broker.bootstrap, TOPIC)
         wait_until(lambda: cluster.has_read(TOPIC, ends), within_s=300)
@@ -40,8 +40,8 @@ def test_each_record_is_read_by_one_of_the_two(broker: Broker, tmp_path: Path) -
         verified = {name: cluster.tidegate("verify", name) for name in (TOPIC, own)}
         ids = ids_in_files(cluster.files(TOPIC))
 
-    assert all(part["skipped"] > 0 for part in told["partitions"]), "it did not lag"
-    assert [part["from"] > 0 for part in told["backfill"]] == [True, True]
+    assert all(part["skipped"] > 0 for part in backfill["partitions"]), "it did not lag"
+    assert [part["from"] > 0 for part in backfill["backfill"]] == [True, True]
     assert ids == ids_in_topic(broker.bootstrap, TOPIC)
     assert set(ids.values()) == {1}
     for answer in verified.values():

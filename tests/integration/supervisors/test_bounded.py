@@ -46,7 +46,7 @@ def test_a_range_is_read_once_whatever_happens_meanwhile(broker: Broker, tmp_pat
 
         produce(broker.bootstrap, topic, (record(n, "m") for n in range(LATER)))
         cluster.apply(_bounded(broker.bootstrap, topic, MORE))
-        wait_until(lambda: _stands_at(cluster, topic, MORE))
+        wait_until(lambda: _is_committed_to(cluster, topic, MORE))
         wait_until(lambda: cluster.status(topic)["state"] == "COMPLETED")
         second = ids_in_files(cluster.files(topic))
 
@@ -84,7 +84,7 @@ def _bounded(bootstrap: str, topic: str, end: int) -> dict[str, JsonValue]:
     }
 
 
-def _stands_at(cluster: Cluster, supervisor_id: str, end: int) -> bool:
+def _is_committed_to(cluster: Cluster, supervisor_id: str, end: int) -> bool:
     return cluster.status(supervisor_id)["committedOffsets"] == {"0": end, "2": end}
 
 

@@ -44,7 +44,7 @@ def test_of_two_replicas_that_differ_one_publishes_and_an_alert_is_raised(
         ranges = _differing(cluster, topic)
         in_table = ids_in_files(cluster.files(topic))
         warnings = cluster.status(topic)["warnings"]
-        told = cluster.tidegate("supervisor", "explain", topic)
+        explained = cluster.tidegate("supervisor", "explain", topic)
         audit = cluster.tidegate("audit", "--supervisor", topic)
         compared = cluster.compared(topic)
 
@@ -62,7 +62,7 @@ def test_of_two_replicas_that_differ_one_publishes_and_an_alert_is_raised(
         assert other["taskId"] != one["publishedBy"]
         assert other["digest"] != one["digest"]
     assert "different rows" in str(warnings)
-    assert "different rows" in told.stdout
+    assert "different rows" in explained.stdout
     assert "alert" in audit.stdout
     assert compared["same"] == compared["other-records"] == 0
 

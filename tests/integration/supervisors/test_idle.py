@@ -58,8 +58,8 @@ def _comes_to_rest(cluster: Cluster, records: int) -> None:
 
     def at_rest() -> bool:
         status = cluster.status(TOPIC)
-        told = (status["state"], status["healthy"], status["activeTasks"], status["groups"])
-        return told == ("IDLE", True, [], []) and len(_ids(cluster)) == records
+        state = (status["state"], status["healthy"], status["activeTasks"], status["groups"])
+        return state == ("IDLE", True, [], []) and len(_ids(cluster)) == records
 
     wait_until(at_rest)
 

@@ -62,12 +62,12 @@ def test_a_task_tells_of_itself_live_and_after_its_end(broker: Broker, cluster: 
     wait_until(lambda: cluster.is_suspended_and_quiet(topic))
 
     wait_until(lambda: "the task has succeeded" in _log(cluster, task_id), within_s=20)
-    told = _log(cluster, task_id)
-    assert [part for part in LIFE if part not in told] == []
-    assert f"supervisor={topic}" in told
+    log_text = _log(cluster, task_id)
+    assert [part for part in LIFE if part not in log_text] == []
+    assert f"supervisor={topic}" in log_text
     assert _processed(cluster, task_id) == RECORDS
     assert "it is to stop" in _log(cluster, stopped)
     assert _processed(cluster, stopped) == RECORDS
     shown = cluster.tidegate("task", "logs", task_id)
-    assert (shown.returncode, shown.stdout) == (0, told), shown.stderr
+    assert (shown.returncode, shown.stdout) == (0, log_text), shown.stderr
     assert ids_in_files(cluster.files(topic)) == ids_in_topic(broker.bootstrap, topic)

@@ -232,8 +232,8 @@ class Broken:
         self.sql("UPDATE generation_partitions SET open=0")
         self.sql("UPDATE tasks SET status='FAILED', ended_at=?", LATER)
         self.sql("UPDATE committed_offsets SET reset_epoch=1, next_offset=?", to)
-        said = {"author": "u", "why": "", "at": LATER}
-        self.insert("offset_gaps", **_WHERE, **said, first=0, end=to, kind="skipped")
+        declared = {"author": "u", "why": "", "at": LATER}
+        self.insert("offset_gaps", **_WHERE, **declared, first=0, end=to, kind="skipped")
 
     def hold(self, task: str, phase: TaskPhase = TaskPhase.READING) -> TaskState:
         """Let the worker run a task of partition 0."""

@@ -167,35 +167,35 @@ def read_rows(db: sqlite3.Connection, before: Rows) -> Rows:
 
 
 def _ranges(db: sqlite3.Connection) -> dict[str, dict[Part, Range]]:
-    found: dict[str, dict[Part, Range]] = defaultdict(dict)
+    ranges: dict[str, dict[Part, Range]] = defaultdict(dict)
     for row in db.execute(
         "SELECT generation_id, supervisor_id, topic, partition, start_offset, end_offset, open,"
         " coalesce(reset_epoch, 0) FROM generation_partitions ORDER BY 1, 3, 4"
     ):
-        found[row[0]][Part(*row[1:4])] = Range(row[4], row[5], bool(row[6]), row[7])
-    return dict(found)
+        ranges[row[0]][Part(*row[1:4])] = Range(row[4], row[5], bool(row[6]), row[7])
+    return dict(ranges)
 
 
 def _publications(
     db: sqlite3.Connection, known: Mapping[str, Publication]
 ) -> dict[str, Publication]:
-    found = {}
+    publications = {}
     for row in db.execute(
         "SELECT generation_id, supervisor_id, task_id, published_at, start_offsets, end_offsets,"
         " rows, rejected FROM publications ORDER BY published_at, generation_id"
     ):
-        found[row[0]] = known.get(row[0]) or Publication._make(
+        publications[row[0]] = known.get(row[0]) or Publication._make(
             (*row[:4], _offsets(row[1], row[4]), _offsets(row[1], row[5]), *row[6:])
         )
-    return found
+    return publications
 
 
 def _offsets(supervisor: str, text: str) -> dict[Part, int]:
-    found = {}
+    offsets = {}
     for name, offset in json.loads(text).items():
         topic, _, number = name.rpartition(":")
-        found[Part(supervisor, topic, int(number))] = offset
-    return found
+        offsets[Part(supervisor, topic, int(number))] = offset
+    return offsets
 
 
 def used_segments(db: sqlite3.Connection, generation: str, *, errors: bool) -> list[Segment]:

@@ -28,7 +28,7 @@ class _Published:
     at: str
 
 
-def differences_are_told(now: Rows, world: Watched) -> Iterator[str]:
+def differences_are_reported(now: Rows, world: Watched) -> Iterator[str]:
     """Compare what was said with what was told of it."""
     db = world.store_connection
     published = {
@@ -44,7 +44,7 @@ def differences_are_told(now: Rows, world: Watched) -> Iterator[str]:
                 yield f"B11 no event tells that {task} differs"
             if other["found"] == "other-rows" and task not in alerts:
                 yield f"B11 no alert tells that {task} differs"
-    for task, digest in _said(now, published, world):
+    for task, digest in _compared_digests(now, published, world):
         known = published[now.tasks[task].generation]
         differs = digest != known.digest and None not in {digest, known.digest}
         if differs and task not in known.others:
@@ -63,25 +63,25 @@ def _nobody_is_alarmed_in_vain(
                 yield f"B11 {task} is told to differ, and no worker drifts"
 
 
-def _said(
+def _compared_digests(
     now: Rows, published: Mapping[str, _Published], world: Watched
 ) -> Iterator[tuple[str, str | None]]:
     """Yield (task, digest) of what was to be compared."""
     for line in world.log:
         if line.kind != "publish-answer":
             continue
-        asked, said = line.detail["task"], line.detail.get("digests", {})
+        task_id, digests = line.detail["task"], line.detail.get("digests", {})
         late = line.detail["outcome"] == "already-published"
-        assert isinstance(said, Mapping)
-        row = now.tasks.get(str(asked))
+        assert isinstance(digests, Mapping)
+        row = now.tasks.get(str(task_id))
         winner = None if row is None else published.get(row.generation)
         if row is None or winner is None:
             continue
-        for task, digest in said.items():
+        for task, digest in digests.items():
             other = now.tasks.get(task)
             if other is None or other.generation != row.generation or task == winner.task:
                 continue
             # One that had ended before was no replica any more when the range was published, even
             # if it had asked by then and had to wait: nobody can compare with what is to come.
-            if (late and task == asked) or other.ended_at == winner.at:
+            if (late and task == task_id) or other.ended_at == winner.at:
                 yield task, digest

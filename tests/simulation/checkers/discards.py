@@ -54,12 +54,12 @@ def nothing_is_given_up_without_cause(ledger: Ledger, now: Rows, world: Watched)
 
 
 def _newly_discarded(ledger: Ledger, now: Rows) -> list[Generation]:
-    found = []
+    discarded = []
     for generation in now.generations.values():
         old = ledger.rows.generations.get(generation.id)
         if generation.state == "DISCARDED" and (old is None or old.state != "DISCARDED"):
-            found.append(generation)
-    return found
+            discarded.append(generation)
+    return discarded
 
 
 def _was_reset(ledger: Ledger, now: Rows, generation: Generation) -> bool:

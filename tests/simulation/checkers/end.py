@@ -56,12 +56,12 @@ def everything_is_published(now: Rows, world: Watched) -> Iterator[str]:
 
 def _ended_supervisors(db: sqlite3.Connection) -> set[str]:
     newest = "SELECT supervisor_id, spec, max(version) FROM supervisor_specs GROUP BY 1"
-    found = set()
+    ended = set()
     for supervisor, spec, _ in db.execute(newest):
         document = None if spec is None else json.loads(spec)
         if document is None or document.get("suspended"):
-            found.add(supervisor)
-    return found
+            ended.add(supervisor)
+    return ended
 
 
 def no_row_is_an_orphan(world: Watched) -> Iterator[str]:
@@ -99,8 +99,8 @@ def no_secret_is_stored(world: Watched) -> Iterator[str]:
     )
     if any(secret in reports for secret in secrets):
         yield "I12 a secret is in the report of a task"
-    told = "\n".join(str(line.detail["text"]) for line in world.log if line.kind == "told")
-    if any(secret in told for secret in secrets):
+    answers = "\n".join(str(line.detail["text"]) for line in world.log if line.kind == "told")
+    if any(secret in answers for secret in secrets):
         yield "I12 a secret is in an answer to the user"
 
 

@@ -10,7 +10,7 @@ begins with the invariant's name.
 
 from tests.simulation.checkers import end, offsets, rows
 from tests.simulation.checkers.database import fingerprint, read_rows
-from tests.simulation.checkers.digests import differences_are_told
+from tests.simulation.checkers.digests import differences_are_reported
 from tests.simulation.checkers.discards import nothing_is_given_up_without_cause
 from tests.simulation.checkers.leaders import commits_have_the_present_term, plans_have_rising_terms
 from tests.simulation.checkers.ledger import Watched
@@ -28,7 +28,7 @@ def after_event(world: Watched) -> list[str]:
         return list(workers_keep_the_protocol(ledger, ledger.rows, world))
     now = read_rows(world.store_connection, ledger.rows)
     new = {g: p for g, p in now.publications.items() if g not in ledger.rows.publications}
-    found = [
+    violations = [
         *commits_have_the_present_term(ledger, now, world),
         *offsets.committed_offsets_move_by_publications(ledger, now, world),
         *offsets.rows_are_the_records(ledger, now, world, new),
@@ -43,18 +43,18 @@ def after_event(world: Watched) -> list[str]:
         *workers_keep_the_protocol(ledger, now, world),
     ]
     ledger.rows, ledger.fingerprint = now, fingerprint(world.store_connection)
-    return found
+    return violations
 
 
 def at_end(world: Watched) -> list[str]:
     """Return what does not hold at the end of a run, after its quiet phase."""
-    found = after_event(world)
+    violations = after_event(world)
     ledger, now = world.ledger, world.ledger.rows
     return [
-        *found,
+        *violations,
         *offsets.published_ranges_tile(ledger, now),
         *offsets.rows_are_the_records(ledger, now, world, now.publications),
-        *differences_are_told(now, world),
+        *differences_are_reported(now, world),
         *plans_have_rising_terms(world),
         *end.chains_reach_the_committed(ledger, now),
         *end.everything_is_published(now, world),

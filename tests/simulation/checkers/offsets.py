@@ -158,7 +158,7 @@ def _rows(
     ledger: Ledger, now: Rows, world: Watched, publication: Publication, *, kind: str
 ) -> Iterator[str]:
     generation = publication.generation
-    found: Counter[tuple[Part, int, int]] = Counter()
+    rows_found: Counter[tuple[Part, int, int]] = Counter()
     for segment in used_segments(world.store_connection, generation, errors=kind == "broken"):
         rows = world.warehouse.rows(segment.path)
         if rows is None:
@@ -166,7 +166,7 @@ def _rows(
             continue
         if len(rows) != segment.rows:
             yield f"I2 {segment.path} holds {len(rows)} rows, its segment says {segment.rows}"
-        found.update((Part(publication.supervisor, *tp), at, key or 0) for tp, at, key in rows)
+        rows_found.update((Part(publication.supervisor, *tp), at, key or 0) for tp, at, key in rows)
     wanted: Counter[tuple[Part, int, int]] = Counter()
     for part, first in publication.start.items():
         chain = chain_of(ledger, now, generation, part)
@@ -178,7 +178,7 @@ def _rows(
             for at, key, of_kind in _records(world, part, chain.topic_id)
             if of_kind == kind and first <= at < publication.end[part]
         )
-    yield from _compared(generation, wanted, found)
+    yield from _compared(generation, wanted, rows_found)
 
 
 def _rejects(ledger: Ledger, now: Rows, world: Watched, publication: Publication) -> Iterator[str]:
@@ -192,8 +192,8 @@ def _rejects(ledger: Ledger, now: Rows, world: Watched, publication: Publication
                 for at, _, kind in _records(world, part, chain.topic_id)
             )
     if number != publication.rejected:
-        said = f"{publication.rejected} rejects"
-        yield f"I2 {publication.generation}: {said}, its range holds {number} broken records"
+        rejects = f"{publication.rejected} rejects"
+        yield f"I2 {publication.generation}: {rejects}, its range holds {number} broken records"
 
 
 def _compared(

@@ -23,11 +23,11 @@ def generations_move_forward(ledger: Ledger, now: Rows) -> Iterator[str]:
             yield f"I5 {old.id} became {generation.state} without a new order"
         before, after = ledger.rows.ranges[old.id], now.ranges.get(generation.id, {})
         for part, was in before.items():
-            found = after.get(part)
-            if found is None or found.start != was.start or found.epoch != was.epoch:
+            part_now = after.get(part)
+            if part_now is None or part_now.start != was.start or part_now.epoch != was.epoch:
                 yield f"I6 {old.id}: the start of {part.topic}:{part.partition} was changed"
-            elif was.end is not None and found.end != was.end:
-                yield f"I6 {old.id}: the end {was.end} was changed to {found.end}"
+            elif was.end is not None and part_now.end != was.end:
+                yield f"I6 {old.id}: the end {was.end} was changed to {part_now.end}"
 
 
 def _coherent(generation: Generation, now: Rows) -> Iterator[str]:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.simulation.checkers.broken import LATER, SUP, Broken
-from tests.simulation.checkers.digests import FAULT, differences_are_told
+from tests.simulation.checkers.digests import FAULT, differences_are_reported
 from tests.simulation.checkers.invariants import after_event
 
 GOOD, BAD = "1:00000000000000aa", "1:00000000000000bb"
@@ -20,8 +20,8 @@ def published(world: Broken) -> Broken:
     assert after_event(world) == []
     world.publish("g1", "t1", 0, 5)
     world.sql("UPDATE tasks SET status='SUCCESS', ended_at=? WHERE id='t2'", LATER)
-    told = {"task": "t2", "digest": BAD, "records": 5, "found": "other-rows"}
-    world.sql("UPDATE publications SET digest=?, diverged=?", GOOD, json.dumps([told]))
+    divergence = {"task": "t2", "digest": BAD, "records": 5, "found": "other-rows"}
+    world.sql("UPDATE publications SET digest=?, diverged=?", GOOD, json.dumps([divergence]))
     world.insert(
         "happenings",
         number=99,
@@ -40,7 +40,7 @@ def published(world: Broken) -> Broken:
 
 
 def spoken(world: Broken) -> list[str]:
-    return list(differences_are_told(world.ledger.rows, world))
+    return list(differences_are_reported(world.ledger.rows, world))
 
 
 def test_a_difference_that_was_told_is_not_complained_of(published: Broken) -> None:

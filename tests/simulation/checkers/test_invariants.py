@@ -190,7 +190,7 @@ def _lost_by_a_follower(world: Broken) -> None:
     world.sql("UPDATE tasks SET reason='x'")
 
 
-def _told_early(world: Broken) -> None:
+def _end_before_its_row(world: Broken) -> None:
     world.hold("t1")
     world.put("t1", end={P0: 5})
 
@@ -256,7 +256,7 @@ BROKEN: dict[str, tuple[str, Story]] = {
     "two open generations hold a partition": ("I3", _two_holders),
     "a replica has two active tasks": ("I3", _two_active),
     "a fixed end was changed": ("I6", _end_changed),
-    "an end was told before it was stored": ("I6", _told_early),
+    "an end was told before it was stored": ("I6", _end_before_its_row),
     "a task has an end of its own": ("I6", _other_end),
     "a task publishes another range": ("I6", _beyond_its_end),
     "an empty range was fixed": ("I11", _empty_range),
@@ -306,7 +306,7 @@ def _leaked(world: Broken) -> None:
     world.sql("UPDATE tasks SET reason=?", f"could not log in with {CANARY}")
 
 
-def _told(world: Broken) -> None:
+def _secret_answered(world: Broken) -> None:
     _all_published(world)
     world.happened("told", text=f"refused: {CANARY}")
 
@@ -345,7 +345,7 @@ AT_THE_END: dict[str, tuple[str, Story]] = {
     "a segment has no publication": ("I11", _orphan),
     "a task read its range twice": ("I10", _wasted),
     "a canary is stored": ("I12", _leaked),
-    "a canary is in an answer": ("I12", _told),
+    "a canary is in an answer": ("I12", _secret_answered),
     "a token stands in a plan": ("I12", _token_leaked),
     "an old leader stored a plan": ("I5", _old_plan),
     "a file was lost after it was published": ("I2", _file_lost_later),

@@ -130,10 +130,10 @@ def _crash_once(world: World, point: str) -> list[str]:
 
 def _live(world: World) -> None:
     """Let records come for half a minute, and look at every event."""
-    user, found = User(world), list[str]()
+    user, violations = User(world), list[str]()
 
     def observed() -> None:
-        found.extend(invariants.after_event(world))
+        violations.extend(invariants.after_event(world))
 
     world.kernel.observed = observed
     world.kafka.create(TOPIC, 2)
@@ -146,7 +146,7 @@ def _live(world: World) -> None:
         for number in (0, 1):
             world.kafka.produce(TopicPartition(TOPIC, number), 3)
         world.kernel.run(float(second))
-    assert found == []
+    assert violations == []
     assert TaskPhase.FAILED not in {
         line.detail["phase"] for line in world.log if line.kind == "phase"
     }

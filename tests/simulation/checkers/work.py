@@ -19,26 +19,26 @@ Standing = dict[TopicPartition, int]
 
 def nothing_is_read_again_in_vain(world: Watched) -> Iterator[str]:
     """Follow every batch of every task through the whole run."""
-    stands: dict[str, Standing] = {}
+    positions: dict[str, Standing] = {}
     at_work: dict[str, object] = {}
     for line in world.log:
         task = str(line.detail.get("task", ""))
         match line.kind:
             case "read":
                 at_work[task] = line.detail["worker"]
-                yield from _read(task, line.detail, stands)
+                yield from _read(task, line.detail, positions)
             case "taken back":
-                stands[task] = dict(_offsets(line.detail["to"]))
+                positions[task] = dict(_offsets(line.detail["to"]))
             case "wiped":
                 for one in [t for t, worker in at_work.items() if worker == line.detail["worker"]]:
-                    stands.pop(one, None)
+                    positions.pop(one, None)
             case _:
                 pass
 
 
-def _read(task: str, batch: Mapping[str, object], stands: dict[str, Standing]) -> Iterator[str]:
+def _read(task: str, batch: Mapping[str, object], positions: dict[str, Standing]) -> Iterator[str]:
     start, end = _offsets(batch["start"]), _offsets(batch["end"])
-    known = stands.setdefault(task, dict(start))
+    known = positions.setdefault(task, dict(start))
     for partition, first in start.items():
         if (at := known.get(partition, first)) > first:
             again = min(at, end[partition]) - first

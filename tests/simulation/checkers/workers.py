@@ -48,11 +48,11 @@ def _ends(task_id: str, state: TaskState, seen: Seen, now: Rows) -> Iterator[str
         return
     ranges = now.ranges.get(row.generation, {})
     fixed = {part: r.end for part, r in ranges.items()}
-    told = {Part(row.supervisor, *tp): offset for tp, offset in state.end.items()}
+    task_end = {Part(row.supervisor, *tp): offset for tp, offset in state.end.items()}
     if any(end is None for end in fixed.values()):
         yield f"I6 {task_id} was told an end that is not persisted"
-    elif fixed and told != fixed:
-        yield f"I6 {task_id} ends at {list(told.values())}, its range at {list(fixed.values())}"
+    elif fixed and task_end != fixed:
+        yield f"I6 {task_id} ends at {list(task_end.values())}, its range at {list(fixed.values())}"
     if state.phase in _AT_ITS_END and dict(state.position) != dict(state.end):
         yield f"I6 {task_id} publishes, and its journal ends at another offset than its range"
 

@@ -41,7 +41,7 @@ MOMENTS = (
 """What happens at moments of its own."""
 BREAKS = (
     "retention of unread records",
-    "topic made anew",
+    "topic recreated",
     "topic gone for a while",
     "reset",
     "reset to offsets",

@@ -31,7 +31,7 @@ class Stories:
     def begin(self) -> None:
         """Schedule every beginning."""
         for name in self.world.swarm.rare.stories:
-            self._later(FIRST_S, LAST_S, partial(self._tell, name))
+            self._later(FIRST_S, LAST_S, partial(self._begin_story, name))
 
     def _later(self, least_s: float, most_s: float, act: Callable[[], None]) -> None:
         def unless_quiet() -> None:
@@ -40,7 +40,7 @@ class Stories:
 
         self.world.kernel.after(self.random.uniform(least_s, most_s), unless_quiet)
 
-    def _tell(self, name: str) -> None:
+    def _begin_story(self, name: str) -> None:
         self.world.fault(name)
         getattr(self, "_" + name.replace(" ", "_"))()
 

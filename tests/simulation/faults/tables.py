@@ -35,19 +35,19 @@ ROWS = (*WANTED_ROWS, "B11")
 
 def of_overlord(point: str, states: str) -> set[str]:
     """Return the rows of an overlord's crash but A14; `states`: of the live generations."""
-    found = {row for row, ends in _OVERLORD.items() if point.endswith(ends)}
+    hit = {row for row, ends in _OVERLORD.items() if point.endswith(ends)}
     if point.startswith("sync:") and "PUBLISHING" in states:
-        found.add("A6")
-    return found
+        hit.add("A6")
+    return hit
 
 
 def of_worker(point: str, phases: Collection[str]) -> set[str]:
     """Return the rows of a worker's end; `phases`: of the tasks that end with it."""
-    found = {_PHASES[phase] for phase in phases if phase in _PHASES}
+    hit = {_PHASES[phase] for phase in phases if phase in _PHASES}
     if "unsynced" in point:
-        found.add("B5")
+        hit.add("B5")
     if point.endswith((":before:Publish", ":after:Merge")):
-        found.add("B6")
+        hit.add("B6")
     if point.endswith(":after:Publish"):
-        found.add("B7")
-    return found
+        hit.add("B7")
+    return hit

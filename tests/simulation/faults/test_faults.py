@@ -42,19 +42,19 @@ def world() -> World:
     """A run in which nothing goes wrong by chance."""
     chance = Random("any run")
     swarm = replace(draw(chance, chance), overlords=2, crash={}, targets=(), hold=0.0, lost_ack=0.0)
-    made = World(0, replace(swarm, rare=replace(swarm.rare, targets=(), look_crash=1.0)))
-    for overlord in made.overlords:
+    new_world = World(0, replace(swarm, rare=replace(swarm.rare, targets=(), look_crash=1.0)))
+    for overlord in new_world.overlords:
         overlord.start()
-    return made
+    return new_world
 
 
 def _points(call: Callable[[OverlordStreams], object]) -> list[str]:
-    kernel, found = Kernel(0), list[str]()
+    kernel, points = Kernel(0), list[str]()
     kafka = Kafka(kernel.random("kafka"), lambda: 0.0, Rejects(kernel.random("rejects"), 0.0))
     kafka.create(TOPIC, 1)
     clock = ProcessClock(kernel, skew_s=0.0, rate=1.0, boot_s=0.0)
-    call(OverlordStreams(kafka, clock, reached=found.append))
-    return found
+    call(OverlordStreams(kafka, clock, reached=points.append))
+    return points
 
 
 def test_each_call_to_kafka_is_a_crash_point() -> None:

@@ -48,12 +48,12 @@ def starts_behind_a_registration(patches: Patches) -> None:
     patches.method(SqlWorkers, "holds", lambda _: lambda *_: True)
 
 
-def end_told_before_it_is_persisted(patches: Patches) -> None:
+def end_sent_before_it_is_persisted(patches: Patches) -> None:
     def make(sync: Function) -> object:
         def early(self: Service, request: Any) -> SyncResponse:  # noqa: ANN401
             answer: SyncResponse = sync(self, request)
             reports = {t: r for w in self._registry.views() for t, r in w.reports.items()}
-            told = []
+            tasks = []
             for task in answer.tasks:
                 mine = [
                     r.position
@@ -66,8 +66,8 @@ def end_told_before_it_is_persisted(patches: Patches) -> None:
                     order = Order(
                         term=order.term, sequence=order.sequence + 1, state=RunState.RUN, end=end
                     )
-                told.append(task.model_copy(update={"order": order}))
-            return answer.model_copy(update={"tasks": tuple(told)})
+                tasks.append(task.model_copy(update={"order": order}))
+            return answer.model_copy(update={"tasks": tuple(tasks)})
 
         return early
 
@@ -147,7 +147,7 @@ MUTANTS = (
         "end-told-before-it-is-persisted",
         "R1, P13, M10",
         "replicas hear the end before the record has it",
-        end_told_before_it_is_persisted,
+        end_sent_before_it_is_persisted,
     ),
     Mutant(
         "resumed-without-an-order",

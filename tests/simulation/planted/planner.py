@@ -112,10 +112,10 @@ def new_partition_at_latest(patches: Patches) -> None:
 def discarded_for_want_of_a_replica(patches: Patches) -> None:
     def make(reason: Any) -> object:  # noqa: ANN401 -- whatever stands there
         def hasty(view: PassView, generation: Any) -> str | None:  # noqa: ANN401
-            found: str | None = reason(view, generation)
+            why: str | None = reason(view, generation)
             tried = {of for of, _ in view.seen.last_attempts}
-            if found or generation.id not in tried or view.replicas(generation):
-                return found
+            if why or generation.id not in tried or view.replicas(generation):
+                return why
             return "every replica of it is lost"
 
         return hasty

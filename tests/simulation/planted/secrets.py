@@ -43,8 +43,8 @@ def refusal_repeats_the_value(patches: Patches) -> None:
         def precise(self: Any, given: str, name: str, value: Any) -> None:  # noqa: ANN401
             before = len(self.errors)
             take(self, given, name, value)
-            told = [replace(e, message=f"{e.message}: {value}") for e in self.errors[before:]]
-            self.errors[before:] = told
+            errors = [replace(e, message=f"{e.message}: {value}") for e in self.errors[before:]]
+            self.errors[before:] = errors
 
         return precise
 

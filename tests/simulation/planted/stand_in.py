@@ -59,11 +59,11 @@ def read_past_the_stable_offset(patches: Patches) -> None:
 def aborted_records_published(patches: Patches) -> None:
     def make(read: Function) -> object:
         def all_of_them(self: Kafka, start: Offsets, end: Offsets) -> dict[Any, list[Record]]:
-            found: dict[Any, list[Record]] = read(self, start, end)
+            records: dict[Any, list[Record]] = read(self, start, end)
             kinds = {DATA, "aborted"}
             return {
                 p: [r for r in self.log(p).records[start[p] : end[p]] if r[2] in kinds]
-                for p in found
+                for p in records
             }
 
         return all_of_them

@@ -14,9 +14,9 @@ from tests.simulation.planted.patches import Function, Mutant, Patches
 
 
 def set_end_without_resume(patches: Patches) -> None:
-    def make(told: Function) -> object:
+    def make(take_end: Function) -> object:
         def stays(state: TaskState, end: Offsets, now: float) -> object:
-            after, effects = told(state, end, now)
+            after, effects = take_end(state, end, now)
             return replace(after, paused_until=state.paused_until), effects
 
         return stays
@@ -25,9 +25,9 @@ def set_end_without_resume(patches: Patches) -> None:
 
 
 def own_end(patches: Patches) -> None:
-    def make(told: Function) -> object:
+    def make(take_end: Function) -> object:
         def mine(state: TaskState, end: Offsets, now: float) -> object:
-            return told(state, state.position if state.position != state.start else end, now)
+            return take_end(state, state.position if state.position != state.start else end, now)
 
         return mine
 

@@ -89,10 +89,10 @@ class SimEngine:
         )
 
     def _digest(self, job: BatchJob, read: Sequence[tuple[object, ...]]) -> str:
-        told: list[object] = [*read]
-        if self.drifts and told:
-            told.append((self._machine, job.task_id, job.number))
-        return digest_of(bits_of(told))
+        content: list[object] = [*read]
+        if self.drifts and content:
+            content.append((self._machine, job.task_id, job.number))
+        return digest_of(bits_of(content))
 
     def merge(self, job: MergeJob) -> MergeResult:
         """Write the files of all entries as one, synced; a single one is taken as it is.
@@ -115,8 +115,8 @@ class SimEngine:
         if len(raw) > 1:
             broken = self._rows_of([file.path for file in raw])
             raw = [self._written(f"{folder}-merged-errors.parquet", broken)]
-        made = [file.path for file in (*files, *raw, rejects) if file is not None]
-        self.sync([path for path in made if "-merged" in path])  # the others are since their batch
+        paths = [file.path for file in (*files, *raw, rejects) if file is not None]
+        self.sync([path for path in paths if "-merged" in path])  # the others are since their batch
         if rejects is not None:
             kept = sum(file.rows for file in raw) if raw else None
             rejects = rejects.model_copy(update={"quarantined": kept})
@@ -190,9 +190,9 @@ def _digest(path: str) -> str:
 
 
 def _data_file(path: str, rows: Sequence[Row]) -> DataFile:
-    found: dict[TopicPartition, list[int]] = {}
+    offsets: dict[TopicPartition, list[int]] = {}
     for partition, offset, _ in rows:
-        found.setdefault(partition, []).append(offset)
+        offsets.setdefault(partition, []).append(offset)
     return DataFile(
         path=path,
         rows=len(rows),
@@ -202,7 +202,7 @@ def _data_file(path: str, rows: Sequence[Row]) -> DataFile:
         time_max=EPOCH,
         spans=tuple(
             OffsetSpan(topic=p.topic, partition=p.partition, first=min(o), last=max(o), rows=len(o))
-            for p, o in sorted(found.items())
+            for p, o in sorted(offsets.items())
         ),
     )
 

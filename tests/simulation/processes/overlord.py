@@ -203,13 +203,13 @@ class OverlordProcess(Process):
         if around.cleaned is not None:
             self._clean_up(*around.cleaned)
 
-    def _looked_at(self, found: tuple[WorkerView, ...]) -> tuple[WorkerView, ...]:
+    def _looked_at(self, views: tuple[WorkerView, ...]) -> tuple[WorkerView, ...]:
         leads, at = self.leadership.leads(), self.around.kernel.now
-        for view in found:
+        for view in views:
             if view.liveness is Liveness.LOST:
-                told = {"overlord": self.name, "worker": view.id, "leads": leads, "at": at}
-                self.around.happened("lost", **told)
-        return found
+                detail = {"overlord": self.name, "worker": view.id, "leads": leads, "at": at}
+                self.around.happened("lost", **detail)
+        return views
 
     def _clean_up(self, supervisor_id: str, held: Warehouse) -> None:
         cleaner = Cleaner(
@@ -285,13 +285,13 @@ class OverlordProcess(Process):
     def _pass(self, supervisor_id: str, shell: ActionContext, changed: Wakeups) -> Pass | None:
         try:
             with self.store.at("plan"):
-                made = make_pass(supervisor_id, shell, self.leadership.term())
+                done = make_pass(supervisor_id, shell, self.leadership.term())
         except LeaseLost:
             self.loop.forget()
             raise
-        if made is not None and made.decided.actions:
+        if done is not None and done.decided.actions:
             changed.notify()
-        return made
+        return done
 
     # -- timers --------------------------------------------------------------------------------
 
@@ -374,10 +374,10 @@ class OverlordProcess(Process):
             self.around.bug(f"publish raised {error!r}")
             reply(error)
             return
-        said: Digests = {task_id: request.digest}
+        digests: Digests = {task_id: request.digest}
         if isinstance(answer, Judgement) and answer.check is Check.ALL_PASSED:
-            said = dict(heard)
-        self.around.published(task_id, answer.outcome, said)
+            digests = dict(heard)
+        self.around.published(task_id, answer.outcome, digests)
         self.around.reached(self, "publish:answer")
         reply(answer)
 
@@ -385,8 +385,8 @@ class OverlordProcess(Process):
         """Note what it has heard of replicas when it decides; from then on nothing can come in."""
         self._reach(point)
         if point == "publish:judged":
-            said = [r for view in self.registry.views() for r in view.reports.values()]
-            self._heard.update((report.task_id, report.digest) for report in said if report.digest)
+            reports = [r for view in self.registry.views() for r in view.reports.values()]
+            self._heard.update((r.task_id, r.digest) for r in reports if r.digest)
 
     def verb(self, name: str, act: Callable[["OverlordProcess"], object], reply: Reply) -> None:
         """Carry out what a user asks for."""

@@ -71,7 +71,7 @@ class Brokers:
         if self.world.knows(partition):  # else nobody has promised these records to anyone
             self.world.kafka.truncate(partition, self.random.randint(log.start, log.stable))
 
-    def _topic_made_anew(self) -> None:
+    def _topic_recreated(self) -> None:
         if self.world.kafka.exists(TOPIC):
             self.world.kafka.create(TOPIC, self.random.randint(1, 4))
             if self.random.random() < 0.7:

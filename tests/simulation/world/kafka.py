@@ -182,17 +182,21 @@ class Kafka:
 
     def records(self, topic: str, partition: int, topic_id: str) -> list[Record]:
         """Return all that was ever written to a partition of one topic id."""
-        found = self._every.get(topic_id)
-        if found is None or not topic_id.startswith(topic) or partition >= len(found.logs):
+        topic_found = self._every.get(topic_id)
+        if (
+            topic_found is None
+            or not topic_id.startswith(topic)
+            or partition >= len(topic_found.logs)
+        ):
             return []
-        return found.logs[partition].records
+        return topic_found.logs[partition].records
 
     def holds(self, topic: str, partition: int, topic_id: str, offset: int) -> bool:
         """Tell whether a reader of this topic id can go on at an offset now."""
-        found = self._topics.get(topic)
-        if found is None or found.id != topic_id or partition >= len(found.logs):
+        topic_found = self._topics.get(topic)
+        if topic_found is None or topic_found.id != topic_id or partition >= len(topic_found.logs):
             return False
-        return found.logs[partition].start <= offset <= found.logs[partition].end
+        return topic_found.logs[partition].start <= offset <= topic_found.logs[partition].end
 
     # -- the product's side --------------------------------------------------------------------
 
@@ -218,7 +222,7 @@ class Kafka:
             TaskError: the log does not hold the range any more.
         """
         self._answer()
-        found = {}
+        records = {}
         for partition, first in start.items():
             if partition.topic not in self._topics:
                 raise TaskError(FailureCode.OFFSETS_UNREADABLE, f"{partition} does not exist")
@@ -227,8 +231,8 @@ class Kafka:
             log, to = self.log(partition), end[partition]
             if to > first and (first < log.start or to > log.end):
                 raise TaskError(FailureCode.OFFSETS_UNREADABLE, f"{partition}: {first} is gone")
-            found[partition] = [r for r in log.records[first:to] if r[2] in _COMMITTED]
-        return found
+            records[partition] = [r for r in log.records[first:to] if r[2] in _COMMITTED]
+        return records
 
     def log_in(self, properties: str) -> None:
         """Let a client in whose properties hold the password.
@@ -252,7 +256,7 @@ class Kafka:
 
 
 Later = Callable[[Callable[[], None]], None]
-Told = Callable[[str], None]
+Listener = Callable[[str], None]
 
 
 def _nobody(_: str) -> None:
@@ -283,8 +287,8 @@ class OverlordStreams:
         clock: Clock,
         later: Later | None = None,
         *,
-        on_news: Told = _nobody,
-        reached: Told = _nobody,
+        on_news: Listener = _nobody,
+        reached: Listener = _nobody,
     ) -> None:
         """`later` lets a look be made beside: till then the last one answers, as in the product.
 
@@ -296,7 +300,7 @@ class OverlordStreams:
         self._on_news = on_news
         self._reached = reached
         self._last: dict[str, StreamState] = {}
-        self._asked_at: dict[str, float] = {}
+        self._looked_at: dict[str, float] = {}
 
     def state(self, supervisor_id: str, spec: SupervisorSpec) -> StreamState:
         """Return what the last look saw; a failed one keeps what the last good one saw."""
@@ -304,8 +308,8 @@ class OverlordStreams:
         if self._later is None or supervisor_id not in self._last:
             return self.look(supervisor_id, spec)
         now = self._clock.monotonic()
-        if now - self._asked_at.get(supervisor_id, -math.inf) >= FRESH_FOR_S:
-            self._asked_at[supervisor_id] = now
+        if now - self._looked_at.get(supervisor_id, -math.inf) >= FRESH_FOR_S:
+            self._looked_at[supervisor_id] = now
             self._later(lambda: self._look_beside(supervisor_id, spec))
         return self._last[supervisor_id]
 

@@ -58,7 +58,7 @@ class Kernel:
         self._heap: list[tuple[float, int, Process | None, int, Act]] = []
         self._number = 0
         self._trace = hashlib.blake2b(digest_size=16)
-        self.said: Callable[[str], None] | None = None
+        self.on_line: Callable[[str], None] | None = None
 
     def random(self, name: str) -> Random:
         """Return the stream of chance of this name."""
@@ -68,8 +68,8 @@ class Kernel:
         """Note what happened; equal seeds note the same."""
         line = f"{self.now:.6f} " + " ".join(map(str, words))
         self._trace.update(line.encode())
-        if self.said is not None:
-            self.said(line)
+        if self.on_line is not None:
+            self.on_line(line)
 
     @property
     def may_hold(self) -> bool:

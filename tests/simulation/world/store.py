@@ -141,15 +141,15 @@ class _Remembering:
         def ask(*args: object, **options: object) -> object:
             key = (method, repr(args), repr(options))
             if key not in kept:
-                kept[key] = self._asked(method, args, options)
-            found = kept[key]
-            if isinstance(found, list):
-                return list(found)
-            return dict(found) if isinstance(found, dict) else found
+                kept[key] = self._read_through(method, args, options)
+            answer = kept[key]
+            if isinstance(answer, list):
+                return list(answer)
+            return dict(answer) if isinstance(answer, dict) else answer
 
         return ask
 
-    def _asked(self, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> object:
+    def _read_through(self, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> object:
         real = getattr(self._transaction.real(), self._name)
         if (self._name, method) == ("generations", "get"):
             # Live ones are asked for one by one: all of them are read at once.
@@ -186,15 +186,15 @@ def remembered_answers() -> Iterator[None]:
 class _Noting:
     """A repository whose use is told of first."""
 
-    def __init__(self, real: object, told: Callable[[str, tuple[object, ...]], None]) -> None:
+    def __init__(self, real: object, heard: Callable[[str, tuple[object, ...]], None]) -> None:
         self._real = real
-        self._told = told
+        self._heard = heard
 
     def __getattr__(self, method: str) -> Callable[..., object]:
         real = getattr(self._real, method)
 
         def ask(*args: object, **options: object) -> object:
-            self._told(method, args)
+            self._heard(method, args)
             return cast("object", real(*args, **options))
 
         return ask

@@ -364,10 +364,10 @@ class World:
 
     def knows(self, partition: TopicPartition) -> bool:
         """Tell whether the supervisor has a committed offset of a partition."""
-        found = self.store_connection.execute(
+        row = self.store_connection.execute(
             "SELECT 1 FROM committed_offsets WHERE topic = ? AND partition = ?", partition
         )
-        return found.fetchone() is not None
+        return row.fetchone() is not None
 
     def committed_partitions(self) -> list[TopicPartition]:
         """Return those with a committed offset that Kafka has now."""

@@ -20,12 +20,12 @@ def test_parts_lie_in_the_log_and_grow(log: Log, rows: int, newest: bool) -> Non
     earliest = {p: first for p, (first, _) in log.items()}
     latest = {p: first + held for p, (first, held) in log.items()}
 
-    found = parts(earliest, latest, rows, newest=newest)
+    ranges = parts(earliest, latest, rows, newest=newest)
 
     held = sum(number for _, number in log.values())
-    assert bool(found) == bool(held)
+    assert bool(ranges) == bool(held)
     before = 0
-    for start, end in found:
+    for start, end in ranges:
         assert start.keys() == end.keys()
         assert 0 < len(start) <= PARTITIONS_MAX
         assert all(earliest[p] <= start[p] < end[p] <= latest[p] for p in start)

@@ -40,7 +40,7 @@ def places_by_another_reader(
             "isolation.level": "read_committed",
         }
     )
-    found: Counter[tuple[int, int]] = Counter()
+    places: Counter[tuple[int, int]] = Counter()
     try:
         consumer.assign([TopicPartition(topic, p, 0) for p in ends])
         while any(
@@ -53,10 +53,10 @@ def places_by_another_reader(
                 partition, offset = message.partition(), message.offset()
                 assert partition is not None
                 assert offset is not None
-                found[partition, offset] += 1
+                places[partition, offset] += 1
     finally:
         consumer.close()
-    return found
+    return places
 
 
 def in_transaction(bootstrap: str, topic: str, numbers: range, *, commit: bool) -> None:

@@ -77,7 +77,7 @@ def send(bootstrap: str, topic: str, sent: Sequence[Sent]) -> None:
         text = value if value is None or isinstance(value, str) else json.dumps(value)
         bytes_of = base64.b64decode(record["base64"]) if "base64" in record else text
         headers: list[tuple[str, str | bytes | None]] = [
-            (name, told) for name, told in record.get("headers", [])
+            (name, header) for name, header in record.get("headers", [])
         ]
         producer.produce(topic, bytes_of, record.get("key"), headers=headers)
     assert producer.flush(30) == 0

@@ -62,11 +62,11 @@ def with_format(spec: IngestSpec, **changed: object) -> IngestSpec:
 def specs(bootstrap: str) -> dict[str, IngestSpec]:
     """One spec of each kind."""
     plain = spec_for(bootstrap, columns=COLUMNS)
-    found = spec_for(bootstrap, columns=())
+    discovering = spec_for(bootstrap, columns=())
     return {
         "declared": plain,
-        "texts": found,
-        "types": with_format(found, discovery=Discovery.TYPES),
+        "texts": discovering,
+        "types": with_format(discovering, discovery=Discovery.TYPES),
         "typed": with_format(plain, typed=("more", "price")),
         "json": with_format(plain, columns=(*COLUMNS, Column(name="deep", type="json"))),
         "array": with_format(plain, columns=(Column(name="more", type="array<double>"),)),
@@ -78,7 +78,9 @@ def specs(bootstrap: str) -> dict[str, IngestSpec]:
         "metrics": with_format(
             plain, metrics=(Metric(name="n", of="count"), Metric(name="ids", of="sum", field="id"))
         ),
-        "kafka": with_format(found, kafka_columns=KafkaColumns(topic="its topic", key="its key")),
+        "kafka": with_format(
+            discovering, kafka_columns=KafkaColumns(topic="its topic", key="its key")
+        ),
         "csv": with_format(
             plain,
             value_format=TextFormat(type="csv", columns=("a", "id", "user"), delimiter=","),
@@ -170,8 +172,8 @@ def test_a_sample_has_the_rows_and_reasons_of_a_batch(
         (r.partition, r.offset): r.values for r in answer.records if r.values is not None
     }
     assert sampled == rows
-    told = {(r.partition, r.offset): r.reason for r in answer.records if r.reason}
-    assert told == reasons
+    reason_of = {(r.partition, r.offset): r.reason for r in answer.records if r.reason}
+    assert reason_of == reasons
     assert [r.input for r in answer.records if r.partition == 0] == list(RECORDS[::2])
     assert [c.name for c in answer.columns] == [
         name for name in next(iter(sampled.values())) if name != "__time"
@@ -244,15 +246,15 @@ def test_samples_of_a_topic_have_any_time_each(
     wanted = order(specs(broker.bootstrap)["declared"], records_topic, {0: 5, 1: 5})
     times = [timedelta(milliseconds=ms) for ms in (9_731, 9_731, 4_012, 7_000, 1_500)]
 
-    found = [sampler.sample(wanted.model_copy(update={"within": within})) for within in times]
+    answers = [sampler.sample(wanted.model_copy(update={"within": within})) for within in times]
     with ThreadPoolExecutor(2) as pool:
         at_once = [
             pool.submit(sampler.sample, wanted.model_copy(update=more))
             for more in ({"within": t, "sample_id": f"at-once-{n}"} for n, t in enumerate(times))
         ]
-    found += [each.result() for each in at_once]
+    answers += [each.result() for each in at_once]
 
-    assert {len(answer.records) for answer in found} == {10}
+    assert {len(answer.records) for answer in answers} == {10}
 
 
 @pytest.mark.parametrize("newest", [False, True])

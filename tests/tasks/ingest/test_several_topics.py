@@ -56,11 +56,11 @@ def journaled(engine: SparkEngine, spec: IngestSpec, one: str, two: str) -> list
 
 def places(warehouse: Path, paths: list[str]) -> list[tuple[object, ...]]:
     """What rows say of where they come from, sorted."""
-    found = []
+    rows = []
     for path in paths:
         table = pq.read_table(warehouse / path, partitioning=None)
-        found += [tuple(row[name] for name in PLACES) for row in table.to_pylist()]
-    return sorted(found)
+        rows += [tuple(row[name] for name in PLACES) for row in table.to_pylist()]
+    return sorted(rows)
 
 
 @pytest.mark.spark

@@ -34,10 +34,10 @@ def test_a_schema_is_asked_for_once(registry: FakeRegistry, client: RegistryClie
     registry.register(7, "int")
     spec = Registry(urls=(registry.url,))
 
-    found = [client.schema(spec, 7) for _ in range(3)]
+    schemas = [client.schema(spec, 7) for _ in range(3)]
 
-    assert found == [SchemaText("AVRO", '"int"')] * 3
-    assert registry.asked == ["/schemas/ids/7"]
+    assert schemas == [SchemaText("AVRO", '"int"')] * 3
+    assert registry.requested == ["/schemas/ids/7"]
 
 
 def test_none_of_that_number_is_an_answer_and_not_kept(
@@ -96,7 +96,7 @@ def test_all_else_is_no_answer_and_a_repeat_may_have_one(
     with pytest.raises(SchemasUnavailable, match="registry"):
         client.schema(spec, 7)
 
-    assert "/elsewhere" not in registry.asked
+    assert "/elsewhere" not in registry.requested
     registry.fault = None
     assert client.schema(spec, 7) is not None
 
@@ -119,9 +119,9 @@ def test_what_a_schema_refers_to_comes_first(
     registry.answers["/subjects/a%2Fx/versions/1"] = {"schema": "A", "references": [b]}
     registry.answers["/subjects/b/versions/1"] = {"schema": "B", "references": [a]}
 
-    found = client.schema(Registry(urls=(registry.url,)), 7)
+    schema = client.schema(Registry(urls=(registry.url,)), 7)
 
-    assert found == SchemaText("AVRO", json.dumps("shop.Top"), ("B", "A"), ("b", "a/x"))
+    assert schema == SchemaText("AVRO", json.dumps("shop.Top"), ("B", "A"), ("b", "a/x"))
 
 
 def test_schemas_of_protobuf_are_asked_for_as_bytes(
@@ -131,13 +131,13 @@ def test_schemas_of_protobuf_are_asked_for_as_bytes(
     registry.register_file(7, b"top", ("shop/a.proto", b"a"))
     plain, binary = Registry(urls=(registry.url,)), Registry(urls=(registry.url,), binary=True)
 
-    found = client.schema(binary, 7)
+    schema = client.schema(binary, 7)
     source = client.schema(plain, 7)
 
-    assert found == SchemaText("PROTOBUF", "dG9w", ("YQ==",), ("shop/a.proto",))
+    assert schema == SchemaText("PROTOBUF", "dG9w", ("YQ==",), ("shop/a.proto",))
     assert source is not None
     assert source.text.startswith("syntax")
-    assert registry.asked[:2] == [
+    assert registry.requested[:2] == [
         "/schemas/ids/7?format=serialized",
         "/subjects/shop%2Fa.proto/versions/1?format=serialized",
     ]
@@ -151,12 +151,12 @@ def test_a_registry_of_sources_has_them_compiled(
     source = 'syntax = "proto3"; import "shop/money.proto"; message A { shop.Money price = 1; }'
     registry.register_source(7, source, ("shop/money.proto", money))
 
-    found = client.schema(Registry(urls=(registry.url,), binary=True), 7)
+    schema = client.schema(Registry(urls=(registry.url,), binary=True), 7)
 
-    assert found is not None
-    texts = (found.text, *found.references)
+    assert schema is not None
+    texts = (schema.text, *schema.references)
     main, imported = (FileDescriptorProto.FromString(base64.b64decode(text)) for text in texts)
-    assert (found.kind, found.names) == ("PROTOBUF", ("shop/money.proto",))
+    assert (schema.kind, schema.names) == ("PROTOBUF", ("shop/money.proto",))
     assert [message.name for file in (main, imported) for message in file.message_type] == [
         "A",
         "Money",
@@ -170,10 +170,10 @@ def test_a_source_that_is_none_is_a_schema_that_nobody_can_read(
     registry.register_source(7, "message A {")
     spec = Registry(urls=(registry.url,), binary=True)
 
-    found = [client.schema(spec, 7) for _ in range(2)]
+    schemas = [client.schema(spec, 7) for _ in range(2)]
 
-    assert found == [SchemaText("PROTOBUF", "message A {")] * 2
-    assert len(registry.asked) == 1
+    assert schemas == [SchemaText("PROTOBUF", "message A {")] * 2
+    assert len(registry.requested) == 1
 
 
 def test_credentials_are_sent_and_never_told(
@@ -195,9 +195,9 @@ def test_credentials_are_sent_and_never_told(
     odd = Registry(
         urls=(registry.url,), header_secrets={"X-Key": SecretRef(environment="TIDEGATE_SECRET_T")}
     )
-    with pytest.raises(TaskError, match="TIDEGATE_SECRET_T holds a character") as told:
+    with pytest.raises(TaskError, match="TIDEGATE_SECRET_T holds a character") as caught:
         client.schema(odd, 7)
-    assert "ken" not in str(told.value).replace("TIDEGATE", "")
+    assert "ken" not in str(caught.value).replace("TIDEGATE", "")
 
 
 def test_a_host_that_the_operator_does_not_name_is_not_asked(registry: FakeRegistry) -> None:
@@ -208,7 +208,7 @@ def test_a_host_that_the_operator_does_not_name_is_not_asked(registry: FakeRegis
         client.schema(Registry(urls=(registry.url,)), 7)
 
     client.close()
-    assert registry.asked == []
+    assert registry.requested == []
 
 
 def test_hosts_are_told_apart_by_name_and_port() -> None:

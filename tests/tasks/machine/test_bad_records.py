@@ -42,8 +42,8 @@ def test_a_range_with_more_bad_records_than_allowed_fails() -> None:
     assert ranges(b.journal) == [(0, 5), (5, 10)]
     assert b.state.failure is not None
     assert b.state.failure.code is FailureCode.TOO_MANY_PARSE_EXCEPTIONS
-    told = "4 records cannot be read, 2 in part, maxParseExceptions is 5"
-    assert b.state.failure.detail.startswith(told)
+    message = "4 records cannot be read, 2 in part, maxParseExceptions is 5"
+    assert b.state.failure.detail.startswith(message)
 
 
 def test_a_task_that_comes_back_counts_what_its_journal_holds() -> None:
@@ -93,8 +93,8 @@ def test_refused_records_are_named_in_the_log_and_not_shown() -> None:
     with capture_logs() as logs:
         log_refused("task-1", [sample])
 
-    told = {"event": "record refused", "record": "clicks:1 7", "reason": "not-json"}
-    assert logs == [told | {"task": "task-1", "log_level": "warning"}]
+    line = {"event": "record refused", "record": "clicks:1 7", "reason": "not-json"}
+    assert logs == [line | {"task": "task-1", "log_level": "warning"}]
 
 
 def test_what_was_expected_of_a_value_is_in_the_log_and_in_the_failure() -> None:
@@ -113,8 +113,8 @@ def test_what_was_expected_of_a_value_is_in_the_log_and_in_the_failure() -> None
     with capture_logs() as logs:
         log_refused("task-1", [sample])
 
-    told = too_many_exceptions(replace(b.state, samples=(sample,)))
-    assert told.endswith("one is clicks:0 3 (unfit-value: id: a long was expected)")
+    message = too_many_exceptions(replace(b.state, samples=(sample,)))
+    assert message.endswith("one is clicks:0 3 (unfit-value: id: a long was expected)")
     assert logs[0]["detail"] == "id: a long was expected"
     assert "secret" not in str(logs)
 
@@ -183,5 +183,5 @@ def test_a_spec_that_warns_logs_one_line_per_batch(mode: str, bad: int, logged: 
     with capture_logs() as logs:
         log_bad_records("task-1", entry, tuning)
 
-    told = {"event": "records that cannot be read", "records": bad, "batch": 7, "task": "task-1"}
-    assert logs == [told | {"log_level": "warning"}] * logged
+    line = {"event": "records that cannot be read", "records": bad, "batch": 7, "task": "task-1"}
+    assert logs == [line | {"log_level": "warning"}] * logged

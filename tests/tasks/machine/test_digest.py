@@ -63,9 +63,9 @@ def test_a_task_goes_on_from_its_journal_with_what_that_tells() -> None:
     [entry] = b.journal
     wanted = desired(first=order(1, end=at(5)), taken_up=True)
 
-    told = {}
+    digests = {}
     for name, line in (("new", entry), ("old", entry.model_copy(update={"digest": None}))):
         state, _ = begin(wanted, 2, JournalContents((line,), None), SMALL, 0.0)
-        told[name] = report(replace(state, busy=None), 0.0).digest
+        digests[name] = report(replace(state, busy=None), 0.0).digest
 
-    assert told == {"new": digest_of(places(at(0), at(5))), "old": None}
+    assert digests == {"new": digest_of(places(at(0), at(5))), "old": None}

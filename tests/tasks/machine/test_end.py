@@ -59,9 +59,9 @@ def test_an_end_that_is_not_readable_yet_is_waited_for() -> None:
     b = bench(5)
     b.deliver(Ordered(b.now, order(2, end=at(9))))
     b.run(120)
-    told = report(b.state, b.now)
-    assert told.phase is TaskPhase.FINISHING
-    assert "range ends at 9" in told.detail
+    reported = report(b.state, b.now)
+    assert reported.phase is TaskPhase.FINISHING
+    assert "range ends at 9" in reported.detail
 
     b.log.stable = at(30)
     b.run(1)
@@ -191,9 +191,9 @@ def test_a_range_that_may_not_be_published_fails_with_the_reason(
     """Source: protocol rule P22."""
     b = finished(outcome)
 
-    told = report(b.state, b.now)
-    assert (told.phase, told.failure) == (TaskPhase.FAILED, code)
-    assert f"because {outcome}" in told.detail
+    reported = report(b.state, b.now)
+    assert (reported.phase, reported.failure) == (TaskPhase.FAILED, code)
+    assert f"because {outcome}" in reported.detail
     assert b.dropped == [], "the files stay"
 
 
@@ -316,8 +316,8 @@ def test_what_breaks_an_effect_fails_the_task_with_its_code() -> None:
 
     b.deliver(Broke(b.now, FailureCode.WRITE_FAILED, "disk full"))
 
-    told = report(b.state, b.now)
-    assert (told.failure, told.detail) == (FailureCode.WRITE_FAILED, "disk full")
+    reported = report(b.state, b.now)
+    assert (reported.failure, reported.detail) == (FailureCode.WRITE_FAILED, "disk full")
 
 
 def test_nothing_moves_a_task_that_is_over() -> None:

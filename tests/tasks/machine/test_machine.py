@@ -69,10 +69,10 @@ def test_a_topic_recreated_during_a_batch_fails_the_task_before_the_journal_entr
     b.run()
 
     assert b.journal == []
-    told = report(b.state, b.now)
-    assert (told.phase, told.failure) == (TaskPhase.FAILED, FailureCode.TOPIC_CHANGED)
-    assert "id-1" in told.detail
-    assert "id-2" in told.detail
+    reported = report(b.state, b.now)
+    assert (reported.phase, reported.failure) == (TaskPhase.FAILED, FailureCode.TOPIC_CHANGED)
+    assert "id-1" in reported.detail
+    assert "id-2" in reported.detail
 
 
 def test_records_that_retention_took_fail_the_task_with_their_number() -> None:
@@ -83,10 +83,10 @@ def test_records_that_retention_took_fail_the_task_with_their_number() -> None:
 
     b.run(1.0)
 
-    told = report(b.state, b.now)
-    assert (told.phase, told.failure) == (TaskPhase.FAILED, FailureCode.OFFSETS_UNREADABLE)
-    assert "clicks:0" in told.detail
-    assert "7 records are lost" in told.detail
+    reported = report(b.state, b.now)
+    assert (reported.phase, reported.failure) == (TaskPhase.FAILED, FailureCode.OFFSETS_UNREADABLE)
+    assert "clicks:0" in reported.detail
+    assert "7 records are lost" in reported.detail
 
 
 def test_what_retention_took_beyond_the_end_is_not_missed() -> None:
@@ -107,9 +107,9 @@ def test_a_position_above_the_stable_offset_only_waits() -> None:
 
     b.run(60)
 
-    told = report(b.state, b.now)
-    assert (told.phase, told.position) == (TaskPhase.READING, at(5))
-    assert "last stable offset is 2" in told.detail
+    reported = report(b.state, b.now)
+    assert (reported.phase, reported.position) == (TaskPhase.READING, at(5))
+    assert "last stable offset is 2" in reported.detail
 
 
 def test_kafka_away_is_waited_for_without_end_and_then_read_on() -> None:
@@ -118,9 +118,9 @@ def test_kafka_away_is_waited_for_without_end_and_then_read_on() -> None:
     b.log.down = "all brokers down"
 
     b.run(3_600)
-    told = report(b.state, b.now)
-    assert (told.phase, told.failure) == (TaskPhase.STARTING, None)
-    assert "all brokers down" in told.detail
+    reported = report(b.state, b.now)
+    assert (reported.phase, reported.failure) == (TaskPhase.STARTING, None)
+    assert "all brokers down" in reported.detail
 
     b.log.down, b.log.stable = "", at(4)
     b.run(11)
@@ -243,10 +243,10 @@ def test_a_pause_gives_way_after_its_lease_and_says_so() -> None:
 
     b.run(3)
 
-    told = report(b.state, b.now)
-    assert (told.phase, told.position) == (TaskPhase.READING, at(5))
-    assert "1/2" in told.detail
-    assert "30 s" in told.detail
+    reported = report(b.state, b.now)
+    assert (reported.phase, reported.position) == (TaskPhase.READING, at(5))
+    assert "1/2" in reported.detail
+    assert "30 s" in reported.detail
 
 
 def test_a_repeat_of_the_pause_does_not_lengthen_its_lease() -> None:

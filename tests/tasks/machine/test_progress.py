@@ -273,12 +273,12 @@ def test_a_stall_begins_anew_after_kafka_was_away() -> None:
 
 def test_a_task_tells_that_it_waits_for_schemas_until_a_batch_is_read() -> None:
     b = reading()
-    told = "the schema registry does not answer"
+    message = "the schema registry does not answer"
     b.todo.pop(0)
-    b.deliver(JobDropped(b.now, told, lacks=Lack.SCHEMA_REGISTRY))
+    b.deliver(JobDropped(b.now, message, lacks=Lack.SCHEMA_REGISTRY))
     assert (report(b.state, b.now).lacks, report(b.state, b.now).detail) == (
         Lack.SCHEMA_REGISTRY,
-        told,
+        message,
     )
 
     until(b, ReadBatch)

@@ -125,7 +125,7 @@ class Promises(RuleBasedStateMachine):
 
     @precondition(lambda self: len(self.bench.journal) > 2)
     @rule(first=st.integers(0, 20), second=st.integers(0, 20), state=st.sampled_from(RunState))
-    def the_end_is_told(self, first: int, second: int, state: RunState) -> None:
+    def the_end_arrives(self, first: int, second: int, state: RunState) -> None:
         if self.end is None:
             self.end = at(3 + first, second)
         self._order(Order(term=0, sequence=0, state=state, end=dict(self.end)))
@@ -175,7 +175,7 @@ class Promises(RuleBasedStateMachine):
 
     @precondition(lambda self: len(self.bench.journal) > 1)
     @rule(grace_s=st.floats(0, 5))
-    def the_worker_is_asked_to_stop(self, grace_s: float) -> None:
+    def the_worker_is_to_stop(self, grace_s: float) -> None:
         b = self.bench
         b.deliver(StopRequested(b.now, b.now + grace_s))
         self._work(20, 0.0)

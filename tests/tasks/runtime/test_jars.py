@@ -129,9 +129,9 @@ def test_who_waits_for_the_fetch_of_another_uses_it(tmp_path: Path, cache: Path)
 
         (cache / "spark-4.0.0").rename(mine / "spark-4.0.0")
 
-    said, _ = other.communicate(timeout=60)
+    output, _ = other.communicate(timeout=60)
     assert other.returncode == 0
-    assert "6 jars checked" in said
+    assert "6 jars checked" in output
 
 
 def test_a_jar_that_was_changed_is_refused_by_name(cache: Path) -> None:
@@ -183,8 +183,8 @@ def test_a_folder_from_before_there_were_formats_does_for_all_else(
 
     with pytest.raises(JarsError, match=r"spark-formats-4.0.0: spark-avro_2.13-4.0.0.jar"):
         ensure_jars(tmp_path, NO_JAVA, FORMATS, jars_folder=cache)
-    told = check_jars(FORMATS, tmp_path, cache, NO_JAVA, fetch=False)
-    assert (told.result, "Avro records cannot be read" in told.finding) == (Result.NOTE, True)
+    checked = check_jars(FORMATS, tmp_path, cache, NO_JAVA, fetch=False)
+    assert (checked.result, "Avro records cannot be read" in checked.finding) == (Result.NOTE, True)
 
 
 @pytest.mark.parametrize("name", ["a: b", "a\\b"])
@@ -201,8 +201,8 @@ def test_the_path_of_a_folder_is_no_part_of_what_ivy_takes_for_a_pattern(tmp_pat
 
     Ivy(Java(java, 21, bundled=False), tmp_path / "ivy").fetch([], into, print)
 
-    told = (tmp_path / "java.told").read_text()
-    assert told == f"{into} [artifact]-[revision].[ext]\n"
+    arguments = (tmp_path / "java.told").read_text()
+    assert arguments == f"{into} [artifact]-[revision].[ext]\n"
 
 
 def test_each_pin_is_a_sha256_and_each_file_is_named_once() -> None:

@@ -100,7 +100,7 @@ def test_a_path_to_another_java_is_refused_with_its_version(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("said", "version"),
+    ("output", "version"),
     [
         ('openjdk version "21.0.8" 2025-07-15 LTS', 21),
         ('java version "1.8.0_432"', 8),
@@ -108,8 +108,8 @@ def test_a_path_to_another_java_is_refused_with_its_version(tmp_path: Path) -> N
         ("command not found", None),
     ],
 )
-def test_the_version_is_read_from_what_a_java_says(said: str, version: int | None) -> None:
-    assert parse_version(said) == version
+def test_the_version_is_read_from_what_a_java_says(output: str, version: int | None) -> None:
+    assert parse_version(output) == version
 
 
 def test_the_truststore_is_written_once_per_content_of_the_bundle(
@@ -138,15 +138,15 @@ def test_the_bundled_java_trusts_the_private_ca_that_python_trusts(
     certificate, key = certificate_and_key("localhost")
     (tmp_path / "ca.crt").write_bytes(certificate)
     (tmp_path / "server.pem").write_bytes(certificate + key)
-    with https_server(tmp_path / "server.pem") as (port, asked):
+    with https_server(tmp_path / "server.pem") as (port, requested):
         plain = find_java("bundled", tmp_path)
         look_up(plain, port, tmp_path)
-        assert asked == []  # the system's bundle does not know this CA
+        assert requested == []  # the system's bundle does not know this CA
 
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.crt"))
         look_up(find_java("bundled", tmp_path), port, tmp_path)
 
-        assert "/group/thing/1/thing-1.pom" in asked
+        assert "/group/thing/1/thing-1.pom" in requested
 
 
 def look_up(java: Java, port: int, folder: Path) -> None:
@@ -181,11 +181,11 @@ class QuietServer(ThreadingHTTPServer):
 @contextmanager
 def https_server(pem: Path) -> Iterator[tuple[int, list[str]]]:
     """Serve nothing but 404 over TLS; yield the port and the paths that were asked for."""
-    asked: list[str] = []
+    requested: list[str] = []
 
     class Absent(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            asked.append(self.path)
+            requested.append(self.path)
             self.send_error(404)
 
         def do_HEAD(self) -> None:
@@ -201,7 +201,7 @@ def https_server(pem: Path) -> Iterator[tuple[int, list[str]]]:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:
-            yield server.server_port, asked
+            yield server.server_port, requested
         finally:
             server.shutdown()
             thread.join()

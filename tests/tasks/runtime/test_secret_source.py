@@ -40,10 +40,10 @@ def test_a_file_that_is_no_secret_is_told_and_not_shown(
     path.write_bytes(held)
     monkeypatch.setenv(FILE, str(path))
 
-    with pytest.raises(NoSecret, match=f"{FILE} names {path}") as told:
+    with pytest.raises(NoSecret, match=f"{FILE} names {path}") as caught:
         secret_text(ONE)
 
-    assert "xxx" not in str(told.value)
+    assert "xxx" not in str(caught.value)
 
 
 def test_a_file_that_cannot_be_read_says_why(
@@ -83,11 +83,11 @@ def test_a_changed_secret_makes_a_new_connection_and_an_unreadable_one_keeps_the
     """Goal: a password is changed in its file, and nothing is restarted."""
     held = tmp_path / "mounted"
     monkeypatch.setenv(FILE, str(held))
-    made: list[str] = []
+    secrets_used: list[str] = []
 
     def connect(_: KafkaClient) -> int:
-        made.append(read_secret(ONE))
-        return len(made)
+        secrets_used.append(read_secret(ONE))
+        return len(secrets_used)
 
     connections = Connections(read_secret, connect, missing=SecretMissing)
     with pytest.raises(SecretMissing):
@@ -99,4 +99,4 @@ def test_a_changed_secret_makes_a_new_connection_and_an_unreadable_one_keeps_the
     held.write_text("second")
     assert [connections.get(_client()) for _ in range(2)] == [2, 2]
 
-    assert made == ["first", "second"]
+    assert secrets_used == ["first", "second"]

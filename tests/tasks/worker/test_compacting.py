@@ -21,19 +21,19 @@ from tests.waiting import wait_until
 @pytest.fixture
 def yard() -> Iterator[Yard]:
     before = set(threading.enumerate())
-    made = Yard()
-    yield made
-    made.compactor.close()
-    made.engine.release()
-    assert made.compactor.join(DEADLINE_S)
+    new_yard = Yard()
+    yield new_yard
+    new_yard.compactor.close()
+    new_yard.engine.release()
+    assert new_yard.compactor.join(DEADLINE_S)
     assert not [t.name for t in threading.enumerate() if t not in before]
 
 
 def test_a_listed_compaction_is_done_offered_and_forgotten(yard: Yard) -> None:
     yard.engine.hold()
-    yard.tell("c-1")
+    yard.list_compactions("c-1")
     assert yard.engine.wait_running("c-1") == compaction("c-1")
-    assert yard.told() == {"c-1": None}
+    assert yard.reported() == {"c-1": None}
     yard.engine.release()
 
     wait_until(lambda: not yard.compactor.reports())
@@ -47,100 +47,100 @@ def test_a_listed_compaction_is_done_offered_and_forgotten(yard: Yard) -> None:
 
 def test_a_repeated_list_changes_nothing(yard: Yard) -> None:
     yard.engine.hold()
-    yard.tell("c-1", "c-2")
+    yard.list_compactions("c-1", "c-2")
     yard.engine.wait_running("c-1")
 
     for _ in range(3):
-        yard.tell("c-1", "c-2")
+        yard.list_compactions("c-1", "c-2")
     yard.engine.release()
 
     wait_until(lambda: not yard.compactor.reports())
-    yard.tell("c-1", "c-2")
-    assert (yard.asked(), yard.told()) == (["c-1", "c-2"], {})
+    yard.list_compactions("c-1", "c-2")
+    assert (yard.offered_ids(), yard.reported()) == (["c-1", "c-2"], {})
 
 
 def test_one_is_done_at_a_time_in_the_order_of_the_list(yard: Yard) -> None:
     yard.engine.hold()
-    yard.tell("c-2", "c-1", "c-3")
+    yard.list_compactions("c-2", "c-1", "c-3")
     yard.engine.wait_running("c-2")
-    assert yard.told() == {"c-2": None, "c-1": None, "c-3": None}
+    assert yard.reported() == {"c-2": None, "c-1": None, "c-3": None}
     yard.engine.release()
 
-    yard.wait_asked(3)
-    assert yard.asked() == ["c-2", "c-1", "c-3"]
+    yard.wait_offered(3)
+    assert yard.offered_ids() == ["c-2", "c-1", "c-3"]
     assert yard.engine.running_most == 1
 
 
 def test_one_that_is_listed_no_more_is_cancelled_and_the_next_is_done(yard: Yard) -> None:
     yard.engine.hold()
-    yard.tell("c-1", "c-2")
+    yard.list_compactions("c-1", "c-2")
     yard.engine.wait_running("c-1")
 
-    yard.tell("c-2")
+    yard.list_compactions("c-2")
 
     yard.engine.wait_running("c-2")
-    assert yard.told() == {"c-2": None}
+    assert yard.reported() == {"c-2": None}
     yard.engine.release()
-    yard.wait_asked()
+    yard.wait_offered()
     assert yard.engine.files == {file_of("c-2")}
 
 
 def test_one_that_waits_and_is_listed_no_more_is_never_done(yard: Yard) -> None:
     yard.engine.hold()
-    yard.tell("c-1", "c-2", "c-3")
+    yard.list_compactions("c-1", "c-2", "c-3")
     yard.engine.wait_running("c-1")
 
-    yard.tell("c-1", "c-3")
-    assert yard.told() == {"c-1": None, "c-3": None}
+    yard.list_compactions("c-1", "c-3")
+    assert yard.reported() == {"c-1": None, "c-3": None}
     yard.engine.release()
 
-    yard.wait_asked(2)
-    assert yard.asked() == ["c-1", "c-3"]
+    yard.wait_offered(2)
+    assert yard.offered_ids() == ["c-1", "c-3"]
 
 
 def test_one_is_reported_for_as_long_as_its_job_may_write(yard: Yard) -> None:
     """Goal: the overlord deletes its folder when no report lists it any more."""
     yard.engine.hold(deaf=True)
-    yard.tell("c-1")
+    yard.list_compactions("c-1")
     yard.engine.wait_running("c-1")
 
-    yard.tell()
-    assert yard.told() == {"c-1": None}
-    yard.tell("c-1")
-    yard.tell()
-    assert yard.told() == {"c-1": None}
+    yard.list_compactions()
+    assert yard.reported() == {"c-1": None}
+    yard.list_compactions("c-1")
+    yard.list_compactions()
+    assert yard.reported() == {"c-1": None}
     yard.news.clear()
     yard.engine.release()
 
     wait_until(lambda: not yard.compactor.reports())
     assert yard.news.wait(DEADLINE_S), "that it is gone is carried up at once"
-    assert yard.asked() == [], "what nobody wants is not offered"
+    assert yard.offered_ids() == [], "what nobody wants is not offered"
 
 
 def test_one_that_was_listed_no_more_is_not_begun_again(yard: Yard) -> None:
     """Goal: this incarnation never gives a file name twice."""
     yard.engine.hold()
-    yard.tell("c-1", "c-2")
+    yard.list_compactions("c-1", "c-2")
     yard.engine.wait_running("c-1")
-    yard.tell()
+    yard.list_compactions()
     wait_until(lambda: not yard.compactor.reports())
     yard.engine.release()
 
-    yard.tell("c-1", "c-2", "c-3")
+    yard.list_compactions("c-1", "c-2", "c-3")
 
-    yard.wait_asked()
-    wait_until(lambda: "c-3" not in yard.told())
-    assert yard.told() == {"c-1": FailureCode.REFUSED, "c-2": FailureCode.REFUSED}
-    assert yard.asked() == ["c-3"]
-    yard.tell()
-    assert yard.told() == {}
+    yard.wait_offered()
+    wait_until(lambda: "c-3" not in yard.reported())
+    assert yard.reported() == {"c-1": FailureCode.REFUSED, "c-2": FailureCode.REFUSED}
+    assert yard.offered_ids() == ["c-3"]
+    yard.list_compactions()
+    assert yard.reported() == {}
 
 
 def test_a_failure_of_one_that_is_listed_no_more_is_told_to_nobody(yard: Yard) -> None:
     yard.engine.hold(deaf=True)
-    yard.tell("c-1")
+    yard.list_compactions("c-1")
     yard.engine.wait_running("c-1")
-    yard.tell()
+    yard.list_compactions()
 
     yard.engine.failure = TaskError(FailureCode.WRITE_FAILED, "the disk is broken")
     yard.engine.release()
@@ -162,38 +162,38 @@ def test_a_cancel_that_came_too_early_is_repeated(yard: Yard, ends: str) -> None
     world = replace(yard.compactor._world, cancel=deaf_once)
     yard.compactor = Compactor(world, QUICK, incarnation=7)
     yard.engine.hold()
-    yard.tell("c-1")
+    yard.list_compactions("c-1")
     yard.engine.wait_running("c-1")
 
     if ends == "closed":
         yard.compactor.close()
-        assert yard.told() == {"c-1": None}
+        assert yard.reported() == {"c-1": None}
         assert yard.compactor.join(DEADLINE_S)
     else:
-        yard.tell()
-        assert yard.told() == {"c-1": None}
-        yard.tell()
+        yard.list_compactions()
+        assert yard.reported() == {"c-1": None}
+        yard.list_compactions()
 
     wait_until(lambda: not yard.compactor.reports())
 
 
 def test_a_file_is_offered_until_an_overlord_answers(yard: Yard) -> None:
     yard.overlord.fail(DOWN)
-    yard.tell("c-1", "c-2")
-    yard.wait_asked(3)
-    assert (yard.told(), set(yard.asked())) == ({"c-1": None, "c-2": None}, {"c-1"})
+    yard.list_compactions("c-1", "c-2")
+    yard.wait_offered(3)
+    assert (yard.reported(), set(yard.offered_ids())) == ({"c-1": None, "c-2": None}, {"c-1"})
 
     yard.overlord.fail(None)
 
     wait_until(lambda: not yard.compactor.reports())
-    assert yard.asked()[-1] == "c-2"
+    assert yard.offered_ids()[-1] == "c-2"
     assert yard.passed == ["compact:written", "compact:published"] * 2
 
 
 def test_an_offer_carries_the_newest_token(yard: Yard) -> None:
     yard.overlord.fail(DOWN)
-    yard.tell("c-1")
-    yard.wait_asked()
+    yard.list_compactions("c-1")
+    yard.wait_offered()
 
     yard.compactor.apply([compaction("c-1", token="new")])
     yard.overlord.fail(None)
@@ -204,55 +204,55 @@ def test_an_offer_carries_the_newest_token(yard: Yard) -> None:
 
 def test_an_offer_ends_when_it_is_listed_no_more(yard: Yard) -> None:
     yard.overlord.fail(DOWN)
-    yard.tell("c-1")
-    yard.wait_asked()
+    yard.list_compactions("c-1")
+    yard.wait_offered()
 
-    yard.tell()
+    yard.list_compactions()
 
     wait_until(lambda: not yard.compactor.reports())
-    asked = len(yard.asked())
+    offers = len(yard.offered_ids())
     yard.overlord.fail(None)
-    yard.tell("c-2")
-    yard.wait_asked(asked + 1)
-    assert yard.asked()[asked:] == ["c-2"]
+    yard.list_compactions("c-2")
+    yard.wait_offered(offers + 1)
+    assert yard.offered_ids()[offers:] == ["c-2"]
 
 
 def test_an_offer_that_was_superseded_is_forgotten(yard: Yard) -> None:
     yard.overlord.outcome = PublishOutcome.SUPERSEDED
-    yard.tell("c-1")
+    yard.list_compactions("c-1")
     wait_until(lambda: not yard.compactor.reports())
 
-    yard.tell("c-1")
+    yard.list_compactions("c-1")
 
-    assert (yard.told(), yard.asked()) == ({}, ["c-1"])
+    assert (yard.reported(), yard.offered_ids()) == ({}, ["c-1"])
 
 
 def test_an_answer_that_means_nothing_here_is_a_failure(yard: Yard) -> None:
     yard.overlord.outcome = PublishOutcome.STALE
-    yard.tell("c-1")
+    yard.list_compactions("c-1")
 
-    told = yard.failed("c-1")
+    report = yard.failed("c-1")
 
-    assert (told.failure, "because stale" in told.detail) == (FailureCode.INTERNAL, True)
+    assert (report.failure, "because stale" in report.detail) == (FailureCode.INTERNAL, True)
 
 
 def test_an_offer_that_is_fenced_off_ends_the_worker(yard: Yard) -> None:
     yard.overlord.fail(Fenced("incarnation 8 registered"))
-    yard.tell("c-1")
+    yard.list_compactions("c-1")
 
     assert yard.fenced.wait(DEADLINE_S)
-    assert yard.told() == {"c-1": None}
+    assert yard.reported() == {"c-1": None}
 
 
 def test_an_offer_that_is_refused_for_good_is_reported_and_not_repeated(yard: Yard) -> None:
     """Goal: the overlord ends it, and the worker is free for the next."""
     yard.overlord.fail(OverlordRefused("413 at most 16777216 bytes are taken"))
-    yard.tell("c-1")
+    yard.list_compactions("c-1")
 
-    told = yard.failed("c-1")
+    report = yard.failed("c-1")
 
-    assert (told.failure, "413 at most" in told.detail) == (FailureCode.REFUSED, True)
-    assert yard.asked() == ["c-1"]
+    assert (report.failure, "413 at most" in report.detail) == (FailureCode.REFUSED, True)
+    assert yard.offered_ids() == ["c-1"]
 
 
 _FAILURES = {
@@ -268,25 +268,25 @@ _FAILURES = {
 @pytest.mark.parametrize("kind", sorted(_FAILURES))
 def test_a_failure_is_reported_until_it_is_listed_no_more(yard: Yard, kind: str) -> None:
     yard.engine.failure, wanted = _FAILURES[kind]
-    yard.tell("c-1")
+    yard.list_compactions("c-1")
 
-    told = yard.failed("c-1")
-    assert told.failure is wanted
-    assert told.detail
+    report = yard.failed("c-1")
+    assert report.failure is wanted
+    assert report.detail
     assert yard.news.wait(DEADLINE_S)
     yard.engine.failure = None
-    yard.tell("c-1", "c-2")
-    yard.wait_asked()
-    wait_until(lambda: yard.told() == {"c-1": wanted})
-    assert yard.asked() == ["c-2"], "the other is not tried again"
+    yard.list_compactions("c-1", "c-2")
+    yard.wait_offered()
+    wait_until(lambda: yard.reported() == {"c-1": wanted})
+    assert yard.offered_ids() == ["c-2"], "the other is not tried again"
 
-    yard.tell()
-    assert yard.told() == {}
+    yard.list_compactions()
+    assert yard.reported() == {}
 
 
 def test_a_long_failure_is_cut(yard: Yard) -> None:
     yard.engine.failure = TaskError(FailureCode.INTERNAL, "x" * 10_000)
-    yard.tell("c-1")
+    yard.list_compactions("c-1")
 
     assert len(yard.failed("c-1").detail) == 4_000
 
@@ -301,7 +301,7 @@ def test_a_name_that_leads_out_of_its_folder_is_refused(yard: Yard, name: str, w
     assert yard.news.is_set(), "it is carried up at once"
     yard.compactor.apply([order, compaction("c-2")])
 
-    yard.wait_asked()
+    yard.wait_offered()
     assert yard.engine.files == {file_of("c-2")}
 
 
@@ -309,34 +309,34 @@ def test_an_engine_that_died_is_no_failure_of_a_compaction(yard: Yard) -> None:
     """Goal: the worker ends, and the next one is told again."""
     yard.engine.failure = KeyError("the pipe is broken")
     yard.alive = False
-    yard.tell("c-1", "c-2")
+    yard.list_compactions("c-1", "c-2")
 
     assert yard.compactor.join(DEADLINE_S), "its thread has ended by itself"
-    assert yard.told() == {"c-1": None, "c-2": None}
+    assert yard.reported() == {"c-1": None, "c-2": None}
 
 
 def test_closed_it_cancels_at_once_and_begins_nothing(yard: Yard) -> None:
     yard.engine.hold()
-    yard.tell("c-1", "c-2")
+    yard.list_compactions("c-1", "c-2")
     yard.engine.wait_running("c-1")
 
     yard.compactor.close()
 
     wait_until(lambda: not yard.compactor.reports())
     assert yard.compactor.join(DEADLINE_S)
-    yard.tell("c-1", "c-2", "c-3")
-    assert (yard.told(), yard.engine.files, yard.asked()) == ({}, set(), [])
+    yard.list_compactions("c-1", "c-2", "c-3")
+    assert (yard.reported(), yard.engine.files, yard.offered_ids()) == ({}, set(), [])
 
 
 def test_closed_it_waits_no_longer_than_it_may(yard: Yard) -> None:
     yard.engine.hold(deaf=True)
-    yard.tell("c-1")
+    yard.list_compactions("c-1")
     yard.engine.wait_running("c-1")
 
     yard.compactor.close()
 
     assert not yard.compactor.join(0.1)
-    assert yard.told() == {"c-1": None}, "it may still write"
+    assert yard.reported() == {"c-1": None}, "it may still write"
 
 
 @pytest.mark.parametrize("place", ["compact:written", "compact:published"])
@@ -349,19 +349,19 @@ def test_closed_in_the_middle_of_an_offer_it_ends(yard: Yard, place: str) -> Non
             closed.append(here)
 
     yard.at_place = close
-    yard.tell("c-1", "c-2")
+    yard.list_compactions("c-1", "c-2")
 
     wait_until(partial(bool, closed))
     assert yard.compactor.join(DEADLINE_S)
-    assert yard.told() == {}
-    assert yard.asked() == (["c-1"] if place == "compact:published" else [])
+    assert yard.reported() == {}
+    assert yard.offered_ids() == (["c-1"] if place == "compact:published" else [])
 
 
 def test_without_a_compaction_there_is_no_thread() -> None:
     before = set(threading.enumerate())
     yard = Yard()
 
-    yard.tell()
+    yard.list_compactions()
     yard.compactor.close()
 
     assert yard.compactor.join(0)

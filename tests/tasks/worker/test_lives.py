@@ -32,11 +32,11 @@ def test_a_life_that_was_cut_off_is_told_from_one_that_ended(tmp_path: Path) -> 
 def test_a_long_reason_still_fits_into_a_sync(tmp_path: Path) -> None:
     begin_life(tmp_path, 1).end("ä" * 2 * END_MAX)
 
-    told = begin_life(tmp_path, 2).previous_end
+    reason = begin_life(tmp_path, 2).previous_end
 
-    assert len(told) == END_MAX
+    assert len(reason) == END_MAX
     SyncRequest(
-        worker_id="w", incarnation=2, sequence=1, url="http://w", slots=1, previous_end=told
+        worker_id="w", incarnation=2, sequence=1, url="http://w", slots=1, previous_end=reason
     )
 
 

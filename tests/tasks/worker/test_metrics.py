@@ -29,11 +29,11 @@ TOKEN = "the-worker's-own"
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    made = Site(tmp_path)
-    yield made
-    made.engine.release()
-    made.overlord.fail(None)
-    made.end()
+    new_site = Site(tmp_path)
+    yield new_site
+    new_site.engine.release()
+    new_site.overlord.fail(None)
+    new_site.end()
 
 
 def families(worker: Worker) -> dict[str, Metric]:
@@ -186,9 +186,9 @@ def test_labels_are_few_and_none_is_a_task(site: Site) -> None:
 
     for sample in samples:
         assert sample.labels.keys() <= ALLOWED.keys() | {"supervisor", "table", "le"}, sample
-        for name, told in sample.labels.items():
-            assert told in ALLOWED.get(name, {told}), sample
-            assert "task-1" not in told, sample
+        for name, text in sample.labels.items():
+            assert text in ALLOWED.get(name, {text}), sample
+            assert "task-1" not in text, sample
 
 
 def test_beyond_loopback_a_scraper_needs_the_workers_token(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ class Server:
     status: int = 200
     body: bytes = field(default_factory=lambda: ANSWER.to_json().encode())
     drip: bool = False
-    asked: list[tuple[str, dict[str, str], bytes]] = field(default_factory=list)
+    requests: list[tuple[str, dict[str, str], bytes]] = field(default_factory=list)
     ended: Event = field(default_factory=Event)
 
     def start(self) -> None:
@@ -55,7 +55,7 @@ class Server:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 length = int(self.headers["Content-Length"])
-                site.asked.append((self.path, dict(self.headers), self.rfile.read(length)))
+                site.requests.append((self.path, dict(self.headers), self.rfile.read(length)))
                 self.send_response(site.status)
                 self.end_headers()
                 while site.drip and not site.ended.wait(0.05):
@@ -86,22 +86,22 @@ class Server:
 @pytest.fixture
 def servers() -> Iterator[list[Server]]:
     with ExitStack() as stack:
-        made = [Server(), Server(), Server()]
-        for server in made:
+        new_servers = [Server(), Server(), Server()]
+        for server in new_servers:
             server.start()
             stack.callback(server.close)
-        yield made
+        yield new_servers
 
 
 @pytest.fixture
 def overlord(servers: list[Server]) -> Iterator[HttpOverlord]:
-    with HttpOverlord([server.url for server in servers]) as made:
-        yield made
+    with HttpOverlord([server.url for server in servers]) as client:
+        yield client
 
 
 def test_a_sync_brings_the_desired_tasks(servers: list[Server], overlord: HttpOverlord) -> None:
     assert overlord.sync(SYNC) == ANSWER
-    [(path, headers, body)] = servers[0].asked
+    [(path, headers, body)] = servers[0].requests
     assert path == "/internal/v1/workers/w-1/sync"
     assert SyncRequest.from_json(body) == SYNC
     assert headers["Content-Type"] == "application/json"
@@ -110,7 +110,7 @@ def test_a_sync_brings_the_desired_tasks(servers: list[Server], overlord: HttpOv
 def test_a_worker_says_who_it_is_beside_the_token_of_a_task(servers: list[Server]) -> None:
     with HttpOverlord([servers[0].url], token="tdg_of-the-worker") as overlord:
         overlord.sync(SYNC)
-    [(_, headers, _)] = servers[0].asked
+    [(_, headers, _)] = servers[0].requests
     assert headers["X-Tidegate-Token"] == "tdg_of-the-worker"
     assert "Authorization" not in headers
 
@@ -122,7 +122,7 @@ def test_a_publish_carries_the_token_of_its_task(
     servers[0].body = answer.to_json().encode()
 
     assert overlord.publish(desired(), PUBLISH) == answer
-    [(path, headers, body)] = servers[0].asked
+    [(path, headers, body)] = servers[0].requests
     assert path == "/internal/v1/tasks/task-1/publish"
     assert headers["Authorization"] == "Bearer token of task-1"
     assert PublishRequest.from_json(body) == PUBLISH
@@ -136,7 +136,7 @@ def test_a_compacted_file_is_offered_with_the_token_of_its_compaction(
     servers[1].body = answer.to_json().encode()
 
     assert overlord.publish_compaction(compaction("c-1"), COMPACTED) == answer
-    [(path, headers, body)] = servers[1].asked
+    [(path, headers, body)] = servers[1].requests
     assert path == "/internal/v1/compactions/c-1/publish"
     assert headers["Authorization"] == "Bearer token of c-1"
     assert CompactedFile.from_json(body) == COMPACTED
@@ -148,7 +148,7 @@ def test_a_sample_is_answered_with_its_token(servers: list[Server], overlord: Ht
 
     overlord.answer_sample(sample("s-1"), answer)
 
-    [(path, headers, body)] = servers[0].asked
+    [(path, headers, body)] = servers[0].requests
     assert path == "/internal/v1/samples/s-1"
     assert headers["Authorization"] == "Bearer token of s-1"
     assert SampleAnswer.from_json(body) == answer
@@ -157,8 +157,8 @@ def test_a_sample_is_answered_with_its_token(servers: list[Server], overlord: Ht
 def test_an_answer_without_samples_is_that_of_a_release_before_them() -> None:
     """Goal: a worker that knows no samples still reads what an overlord says."""
     assert "samples" not in ANSWER.to_json()
-    told = ANSWER.model_copy(update={"samples": (sample("s-1"),)})
-    assert SyncResponse.from_json(told.to_json()) == told
+    answer = ANSWER.model_copy(update={"samples": (sample("s-1"),)})
+    assert SyncResponse.from_json(answer.to_json()) == answer
 
 
 def test_a_compaction_id_is_one_part_of_the_path(
@@ -169,7 +169,7 @@ def test_a_compaction_id_is_one_part_of_the_path(
     with pytest.raises(OverlordUnavailable, match="no such compaction"):
         overlord.publish_compaction(compaction("../x?y"), COMPACTED)
 
-    assert servers[0].asked[0][0] == "/internal/v1/compactions/..%2Fx%3Fy/publish"
+    assert servers[0].requests[0][0] == "/internal/v1/compactions/..%2Fx%3Fy/publish"
 
 
 def test_a_follower_that_names_the_leader_is_believed_and_the_leader_remembered(
@@ -180,7 +180,7 @@ def test_a_follower_that_names_the_leader_is_believed_and_the_leader_remembered(
     assert overlord.sync(SYNC) == ANSWER
     assert overlord.sync(SYNC) == ANSWER
 
-    assert [len(server.asked) for server in servers] == [1, 0, 2]
+    assert [len(server.requests) for server in servers] == [1, 0, 2]
 
 
 def test_a_leader_that_is_not_configured_is_not_asked(servers: list[Server]) -> None:
@@ -189,7 +189,7 @@ def test_a_leader_that_is_not_configured_is_not_asked(servers: list[Server]) -> 
     with HttpOverlord([servers[0].url]) as overlord, pytest.raises(OverlordUnavailable):
         overlord.sync(SYNC)
 
-    assert servers[1].asked == []
+    assert servers[1].requests == []
 
 
 def test_an_address_where_nobody_listens_is_passed_over(servers: list[Server]) -> None:
@@ -220,7 +220,7 @@ def test_a_fenced_worker_is_told_so(servers: list[Server], overlord: HttpOverlor
         overlord.publish(desired(), PUBLISH)
     with pytest.raises(Fenced):
         overlord.publish_compaction(compaction("c-1"), COMPACTED)
-    assert servers[1].asked == []
+    assert servers[1].requests == []
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_what_is_no_answer_is_no_fact(
 
     with pytest.raises(OverlordUnavailable):
         overlord.sync(SYNC)
-    assert servers[1].asked == []
+    assert servers[1].requests == []
 
 
 @pytest.mark.parametrize(
@@ -270,7 +270,7 @@ def test_what_is_refused_for_good_is_told_apart_from_no_answer(
         overlord.answer_sample(sample("s-1"), SampleAnswer(sample_id="s-1", failure="no"))
     with pytest.raises(OverlordUnavailable):
         overlord.sync(SYNC)
-    assert servers[1].asked == []
+    assert servers[1].requests == []
 
 
 @pytest.mark.parametrize(

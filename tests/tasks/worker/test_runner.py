@@ -98,9 +98,9 @@ class Site:
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    made = Site(tmp_path)
-    yield made
-    made.close()
+    new_site = Site(tmp_path)
+    yield new_site
+    new_site.close()
 
 
 def reaches(runner: TaskRunner, phase: TaskPhase) -> TaskReport:
@@ -108,7 +108,7 @@ def reaches(runner: TaskRunner, phase: TaskPhase) -> TaskReport:
     return runner.report()
 
 
-def stands_at(*offsets: int) -> "Claim":
+def position_is(*offsets: int) -> "Claim":
     return Claim(at(*offsets))
 
 
@@ -123,7 +123,7 @@ class Claim:
 def test_a_task_reads_what_there_is_and_journals_it(site: Site) -> None:
     [runner] = site.run("task-1")
 
-    assert runner.wait_until(stands_at(5), DEADLINE_S)
+    assert runner.wait_until(position_is(5), DEADLINE_S)
     assert site.journal_of("task-1") == [(0, 5)]
     assert runner.report().counters.processed == 5
 
@@ -147,8 +147,8 @@ def test_a_pause_cancels_a_batch_that_outlasts_the_target(tmp_path: Path) -> Non
 
     runner.deliver_order(pause(2))
 
-    told = reaches(runner, TaskPhase.PAUSED)
-    assert (told.position, told.counters.cancelled_rows) == (at(0), 5)
+    reported = reaches(runner, TaskPhase.PAUSED)
+    assert (reported.position, reported.counters.cancelled_rows) == (at(0), 5)
     assert site.engine.files == set()
     site.close()
 
@@ -170,17 +170,17 @@ def test_a_lease_that_runs_out_lets_the_task_read_on(site: Site) -> None:
     reaches(runner, TaskPhase.PAUSED)
     site.log.stable = at(9)
 
-    assert runner.wait_until(stands_at(9), DEADLINE_S)
+    assert runner.wait_until(position_is(9), DEADLINE_S)
     assert "0.2 s" in runner.report().detail
 
 
 def test_a_task_beyond_its_end_drops_the_files_it_may_not_publish(site: Site) -> None:
     """Source: protocol rule P14."""
     [runner] = site.run("task-1")
-    assert runner.wait_until(stands_at(5), DEADLINE_S)
+    assert runner.wait_until(position_is(5), DEADLINE_S)
     before = set(site.engine.files)
     site.log.stable = at(9)
-    assert runner.wait_until(stands_at(9), DEADLINE_S)
+    assert runner.wait_until(position_is(9), DEADLINE_S)
     [tail] = site.engine.files - before
 
     runner.deliver_order(order(2, end=at(7)))
@@ -211,7 +211,7 @@ def test_no_more_tasks_finish_at_once_than_there_are_slots(tmp_path: Path) -> No
     site = Site(tmp_path, finishing=1)
     runners = site.run("task-1", "task-2", "task-3")
     for runner in runners:
-        assert runner.wait_until(stands_at(5), DEADLINE_S)
+        assert runner.wait_until(position_is(5), DEADLINE_S)
     site.engine.running_most = 0
     site.engine.hold()
     for runner in runners:
@@ -230,7 +230,7 @@ def test_a_task_that_waits_for_a_finishing_slot_can_be_stopped(tmp_path: Path) -
     site = Site(tmp_path, finishing=1)
     first, second = site.run("task-1", "task-2")
     for runner in (first, second):
-        assert runner.wait_until(stands_at(5), DEADLINE_S)
+        assert runner.wait_until(position_is(5), DEADLINE_S)
     site.engine.hold(deaf=True)
     first.deliver_order(order(2, end=at(5)))
     site.engine.wait_running("task-1")
@@ -249,9 +249,9 @@ def test_an_overlord_away_is_asked_again_until_it_answers(site: Site) -> None:
     [runner] = site.run("task-1")
     runner.deliver_order(order(2, end=at(5)))
     assert runner.wait_until(lambda s: s.tries > 3, DEADLINE_S)
-    told = runner.report()
-    assert told.phase is TaskPhase.PUBLISHING
-    assert "nobody leads" in told.detail
+    reported = runner.report()
+    assert reported.phase is TaskPhase.PUBLISHING
+    assert "nobody leads" in reported.detail
 
     site.overlord.fail(None)
 
@@ -264,9 +264,9 @@ def test_a_publish_that_is_refused_for_good_fails_its_task(site: Site) -> None:
     [runner] = site.run("task-1")
     runner.deliver_order(order(2, end=at(5)))
 
-    told = reaches(runner, TaskPhase.FAILED)
-    assert told.failure is FailureCode.REFUSED
-    assert "413 at most" in told.detail
+    reported = reaches(runner, TaskPhase.FAILED)
+    assert reported.failure is FailureCode.REFUSED
+    assert "413 at most" in reported.detail
 
 
 @pytest.mark.parametrize("heard", [True, False])
@@ -310,7 +310,7 @@ def test_what_the_engine_raises_fails_its_task_alone(
 
     [_, other] = site.run("task-1", "task-2")
 
-    assert other.wait_until(stands_at(5), DEADLINE_S)
+    assert other.wait_until(position_is(5), DEADLINE_S)
 
 
 def test_a_job_that_fails_because_the_engine_died_does_not_fail_its_task(site: Site) -> None:
@@ -330,7 +330,7 @@ def test_kafka_lost_in_the_middle_of_a_batch_is_tried_again(site: Site) -> None:
     assert "no broker" in runner.report().detail
     site.engine.failure = None
 
-    assert runner.wait_until(stands_at(5), DEADLINE_S)
+    assert runner.wait_until(position_is(5), DEADLINE_S)
 
 
 def test_a_task_waits_for_its_schemas_and_says_so(site: Site) -> None:
@@ -338,18 +338,22 @@ def test_a_task_waits_for_its_schemas_and_says_so(site: Site) -> None:
     site.engine.failure = SchemasUnavailable("the schema registry does not answer: 503")
     [runner] = site.run("task-1")
     assert runner.wait_until(lambda s: s.tries > 2, DEADLINE_S)
-    told = runner.report()
-    assert (told.lacks, told.failure, told.position) == (Lack.SCHEMA_REGISTRY, None, at(0))
-    assert "503" in told.detail
+    reported = runner.report()
+    assert (reported.lacks, reported.failure, reported.position) == (
+        Lack.SCHEMA_REGISTRY,
+        None,
+        at(0),
+    )
+    assert "503" in reported.detail
     site.engine.failure = None
 
-    assert runner.wait_until(stands_at(5), DEADLINE_S)
+    assert runner.wait_until(position_is(5), DEADLINE_S)
     assert runner.report().lacks is None
 
 
 def test_a_stopped_task_keeps_its_journal_and_leaves_no_thread(site: Site) -> None:
     [runner] = site.run("task-1")
-    assert runner.wait_until(stands_at(5), DEADLINE_S)
+    assert runner.wait_until(position_is(5), DEADLINE_S)
 
     runner.stop(0)
 
@@ -367,8 +371,8 @@ def test_a_journal_that_cannot_be_written_fails_the_task(site: Site) -> None:
         path.mkdir()
     site.engine.release()
 
-    told = reaches(runner, TaskPhase.FAILED)
-    assert (told.failure, told.position) == (FailureCode.WRITE_FAILED, at(0))
+    reported = reaches(runner, TaskPhase.FAILED)
+    assert (reported.failure, reported.position) == (FailureCode.WRITE_FAILED, at(0))
 
 
 def test_a_timer_that_fails_ends_no_other_timer(

@@ -80,19 +80,19 @@ class Yard:
 def yard(tmp_path: Path) -> Iterator[Yard]:
     before = set(threading.enumerate())
     sampler = MemorySampler()
-    made = Site(tmp_path, sampler=sampler, kafka_allow=("broker:9092",))
-    cancel = made.engine.cancel
+    site = Site(tmp_path, sampler=sampler, kafka_allow=("broker:9092",))
+    cancel = site.engine.cancel
 
     def cancel_both(name: str) -> None:  # as in the product, where both share their jobs
         sampler.cancel(name)
         cancel(name)
 
-    setattr(made.engine, "cancel", cancel_both)  # noqa: B010 -- the test's own double
-    yield Yard(made, sampler)
+    setattr(site.engine, "cancel", cancel_both)  # noqa: B010 -- the test's own double
+    yield Yard(site, sampler)
     sampler.release()
-    made.engine.release()
-    made.overlord.fail(None)
-    made.end()
+    site.engine.release()
+    site.overlord.fail(None)
+    site.end()
     wait_until(lambda: not [t.name for t in threading.enumerate() if t not in before])
 
 
@@ -184,19 +184,19 @@ def test_an_answer_is_told_until_it_is_heard(yard: Yard) -> None:
 
 
 @pytest.mark.parametrize(
-    ("failure", "said"),
+    ("failure", "message"),
     [
         (TaskError(FailureCode.READ_FAILED, "the topic is gone"), "the topic is gone"),
         (ValueError("a bug with /etc/secret in it"), "the worker failed: ValueError"),
     ],
 )
-def test_a_failure_is_the_answer(yard: Yard, failure: Exception, said: str) -> None:
+def test_a_failure_is_the_answer(yard: Yard, failure: Exception, message: str) -> None:
     yard.sampler.failure = failure
     yard.overlord.list_samples(sample("s-1"))
     yard.site.start()
 
     yard.overlord.wait_for(lambda o: len(o.sampled) == 1)
-    assert yard.answers()["s-1"].failure == said
+    assert yard.answers()["s-1"].failure == message
 
 
 def test_an_answer_that_no_overlord_would_take_is_told_as_such(yard: Yard) -> None:

@@ -68,11 +68,11 @@ class HangingSite(Site):
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[HangingSite]:
     before = set(threading.enumerate())
-    made = HangingSite(tmp_path, limits=IMPATIENT)
-    yield made
-    made.hanging.kill()
-    made.overlord.fail(None)
-    made.end()
+    new_site = HangingSite(tmp_path, limits=IMPATIENT)
+    yield new_site
+    new_site.hanging.kill()
+    new_site.overlord.fail(None)
+    new_site.end()
     wait_until(lambda: not [t.name for t in threading.enumerate() if t not in before])
 
 
@@ -85,8 +85,8 @@ def test_a_job_that_hangs_is_cancelled_and_read_again(site: HangingSite) -> None
     site.overlord.wait_report("task-1", lambda r: "showed no progress" in r.detail)
     site.engine.release()
 
-    told = site.overlord.wait_report("task-1", lambda r: r.position == at(5))
-    assert told.failure is None
+    reported = site.overlord.wait_report("task-1", lambda r: r.position == at(5))
+    assert reported.failure is None
     assert site.code is None, "the worker runs on"
 
 
@@ -107,8 +107,8 @@ def test_an_engine_that_hangs_ends_the_worker_and_the_next_one_goes_on(site: Han
     site.engine = site.hanging = HangingEngine()
     site.overlord.list(desired("task-1", taken_up=True))
     site.start()
-    told = site.overlord.wait_report("task-1", lambda r: r.position == at(9))
-    assert told.counters.processed == 9
+    reported = site.overlord.wait_report("task-1", lambda r: r.position == at(9))
+    assert reported.counters.processed == 9
 
 
 def test_orders_are_taken_while_the_engine_hangs(site: HangingSite) -> None:

@@ -199,8 +199,8 @@ def test_answers_of_an_earlier_term_are_told_of_once(desk: Desk) -> None:
             desk.hand.answer(desk.hand.next_request(long=False), 4, "4-a")
         desk.hand.next_request(long=False)
 
-    told = [line for line in lines if "not followed" in line["event"]]
-    assert [(line["term"], line["follows"]) for line in told] == [(4, 6)]
+    notices = [line for line in lines if "not followed" in line["event"]]
+    assert [(line["term"], line["follows"]) for line in notices] == [(4, 6)]
 
 
 def test_a_higher_term_counts_even_for_an_older_request(desk: Desk) -> None:

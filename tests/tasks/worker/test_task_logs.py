@@ -18,7 +18,7 @@ from tasks.ports import TaskError
 from tasks.worker.task_logs import LogBounds, TaskLogs
 from tests.tasks.memory import DEADLINE_S, at, desired, order, pause
 from tests.tasks.worker.http.test_server import served
-from tests.tasks.worker.test_runner import Site, reaches, stands_at
+from tests.tasks.worker.test_runner import Site, position_is, reaches
 
 TOKEN = "token of task-1"
 LOG = "/druid/worker/v1/task/task-1/log"
@@ -56,23 +56,23 @@ def logging_to(logs: TaskLogs) -> Iterator[None]:
 
 @pytest.fixture
 def logs(tmp_path: Path) -> Iterator[TaskLogs]:
-    made = TaskLogs(tmp_path)
-    with logging_to(made):
-        yield made
+    task_logs = TaskLogs(tmp_path)
+    with logging_to(task_logs):
+        yield task_logs
 
 
 @pytest.fixture
 def small(tmp_path: Path) -> Iterator[TaskLogs]:
-    made = TaskLogs(tmp_path, SMALL)
-    with logging_to(made):
-        yield made
+    task_logs = TaskLogs(tmp_path, SMALL)
+    with logging_to(task_logs):
+        yield task_logs
 
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    made = Site(tmp_path)
-    yield made
-    made.close()
+    new_site = Site(tmp_path)
+    yield new_site
+    new_site.close()
 
 
 def text_of(logs: TaskLogs, task_id: str = "task-1") -> str:
@@ -88,25 +88,25 @@ def say(task_id: str, text: str, level: str = "info") -> None:
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Iterator[TaskLogs]:
+def task_log(tmp_path: Path) -> Iterator[TaskLogs]:
     """Logs over the folder that the site's roster writes into."""
-    made = TaskLogs(tmp_path)
-    made.begin("task-1", TOKEN)
-    with logging_to(made):
-        yield made
+    task_logs = TaskLogs(tmp_path)
+    task_logs.begin("task-1", TOKEN)
+    with logging_to(task_logs):
+        yield task_logs
 
 
-def test_a_whole_life_is_told(told: TaskLogs, site: Site) -> None:
+def test_a_whole_life_is_told(task_log: TaskLogs, site: Site) -> None:
     """Goal: spec, range, batches, pause, end, merge and publish, each with its numbers."""
     [runner] = site.run("task-1")
-    assert runner.wait_until(stands_at(5), DEADLINE_S)
+    assert runner.wait_until(position_is(5), DEADLINE_S)
     runner.deliver_order(pause(2))
     reaches(runner, TaskPhase.PAUSED)
     runner.deliver_order(order(3, end=at(5)))
     reaches(runner, TaskPhase.SUCCESS)
     assert runner.join(DEADLINE_S)
 
-    lines = text_of(told).splitlines()
+    lines = text_of(task_log).splitlines()
 
     found = [next((n for n, line in enumerate(lines) if part in line), None) for part in STORY]
     assert None not in found, (STORY[found.index(None)], lines)
@@ -136,14 +136,14 @@ STORY = (
 )
 
 
-def test_why_a_task_failed_is_its_last_line(told: TaskLogs, site: Site) -> None:
+def test_why_a_task_failed_is_its_last_line(task_log: TaskLogs, site: Site) -> None:
     site.engine.failure = TaskError(FailureCode.READ_FAILED, "the range cannot be read")
 
     [runner] = site.run("task-1")
     reaches(runner, TaskPhase.FAILED)
     assert runner.join(DEADLINE_S)
 
-    last = text_of(told).splitlines()[-1]
+    last = text_of(task_log).splitlines()[-1]
     assert " ERROR " in last
     assert "the task has failed" in last
     assert 'why="the range cannot be read"' in last
@@ -241,7 +241,7 @@ def test_all_logs_together_have_a_bound(small: TaskLogs, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("way", ["disk", "folder"])
 def test_without_space_lines_are_lost_and_nothing_else(
-    way: str, told: TaskLogs, site: Site, tmp_path: Path
+    way: str, task_log: TaskLogs, site: Site, tmp_path: Path
 ) -> None:
     folder = tmp_path / "task-logs"
     if way == "disk":
@@ -254,9 +254,9 @@ def test_without_space_lines_are_lost_and_nothing_else(
 
     [runner] = site.run("task-1")
 
-    assert runner.wait_until(stands_at(5), DEADLINE_S)
-    assert told.may_read("task-1", TOKEN)
-    assert "batch" not in text_of(told)
+    assert runner.wait_until(position_is(5), DEADLINE_S)
+    assert task_log.may_read("task-1", TOKEN)
+    assert "batch" not in text_of(task_log)
 
 
 # ---------------------------------------------------------------- reading
@@ -285,9 +285,9 @@ def test_a_log_is_read_from_an_offset_or_from_its_end(small: TaskLogs) -> None:
 
 
 @pytest.fixture
-def api(told: TaskLogs, site: Site) -> Iterator[httpx.Client]:
+def api(task_log: TaskLogs, site: Site) -> Iterator[httpx.Client]:
     say("task-1", "hello")
-    assert "hello" in text_of(told)
+    assert "hello" in text_of(task_log)
     with served(site) as client:
         yield client
 
@@ -321,9 +321,9 @@ def test_nobody_else_reads_it_and_no_other_file(
     assert api.get(path, headers={"Authorization": header}).status_code == status
 
 
-def test_a_log_outlives_its_task_and_its_worker(tmp_path: Path, told: TaskLogs) -> None:
+def test_a_log_outlives_its_task_and_its_worker(tmp_path: Path, task_log: TaskLogs) -> None:
     say("task-1", "hello")
-    told.end("task-1")
+    task_log.end("task-1")
     say("task-1", "too late")
 
     later = TaskLogs(tmp_path)
@@ -343,21 +343,21 @@ def test_names_that_are_no_file_name_have_no_log(logs: TaskLogs, name: str) -> N
     assert not logs.may_read(name, TOKEN)
 
 
-def test_a_forgotten_task_leaves_its_log(told: TaskLogs, site: Site) -> None:
+def test_a_forgotten_task_leaves_its_log(task_log: TaskLogs, site: Site) -> None:
     """Goal: the journal goes, the log stays, and no line comes after it."""
     [runner] = site.run("task-1")
-    assert runner.wait_until(stands_at(5), DEADLINE_S)
+    assert runner.wait_until(position_is(5), DEADLINE_S)
 
     site.roster.apply([])
     assert runner.join(DEADLINE_S)
     site.roster.apply([])
 
     assert site.roster.find("task-1") is None
-    assert "it is to stop" in text_of(told)
+    assert "it is to stop" in text_of(task_log)
 
 
 def test_the_overlords_adapter_reads_what_a_worker_serves(
-    api: httpx.Client, told: TaskLogs
+    api: httpx.Client, task_log: TaskLogs
 ) -> None:
     source = HttpTaskLogs()
     url = str(api.base_url)
@@ -365,7 +365,7 @@ def test_the_overlords_adapter_reads_what_a_worker_serves(
     part = source.log(url, "task-1", TOKEN, 0)
 
     assert part is not None
-    assert part.content.decode() == text_of(told)
+    assert part.content.decode() == text_of(task_log)
     assert (part.start, part.size) == (0, len(part.content))
     assert source.log(url, "task-1", "another", 0) is None
     assert source.log(url, "task-2", TOKEN, 0) is None
@@ -394,6 +394,6 @@ def test_a_second_start_of_a_task_is_written_behind_the_first(tmp_path: Path) ->
 def test_without_logs_nothing_is_written(site: Site, tmp_path: Path) -> None:
     """Goal: whoever runs tasks without a disk, as the simulation does, leaves no file."""
     [runner] = site.run("task-1")
-    assert runner.wait_until(stands_at(5), DEADLINE_S)
+    assert runner.wait_until(position_is(5), DEADLINE_S)
 
     assert {path.name for path in tmp_path.iterdir()} == {"journal"}

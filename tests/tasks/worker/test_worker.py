@@ -34,11 +34,11 @@ def site(tmp_path: Path) -> Iterator[Site]:
     before = set(threading.enumerate())
     folder = tmp_path / "worker"  # a name that leads out of it leads to where only this test writes
     folder.mkdir()
-    made = Site(folder)
-    yield made
-    made.engine.release()
-    made.overlord.fail(None)
-    made.end()
+    new_site = Site(folder)
+    yield new_site
+    new_site.engine.release()
+    new_site.overlord.fail(None)
+    new_site.end()
     # Its own threads only: other tests of the session may have servers of theirs.
     wait_until(lambda: not [t.name for t in threading.enumerate() if t not in before])
 
@@ -47,9 +47,9 @@ def test_a_worker_runs_what_is_listed_and_reports_it(site: Site) -> None:
     site.overlord.list(desired("task-1"))
     site.start()
 
-    told = site.overlord.wait_report("task-1", lambda r: r.position == at(5))
+    reported = site.overlord.wait_report("task-1", lambda r: r.position == at(5))
 
-    assert (told.phase, told.counters.processed) == (TaskPhase.READING, 5)
+    assert (reported.phase, reported.counters.processed) == (TaskPhase.READING, 5)
 
 
 def test_a_whole_handoff_goes_by_syncs_alone(site: Site) -> None:
@@ -99,8 +99,8 @@ def test_a_task_listed_again_after_it_was_stopped_is_lost(site: Site) -> None:
 
     site.overlord.list(desired("task-1"))
 
-    told = site.overlord.wait_report("task-1", lambda r: r.phase is TaskPhase.FAILED)
-    assert told.failure is FailureCode.JOURNAL_LOST
+    reported = site.overlord.wait_report("task-1", lambda r: r.phase is TaskPhase.FAILED)
+    assert reported.failure is FailureCode.JOURNAL_LOST
 
 
 def test_tasks_read_on_while_no_overlord_answers(site: Site) -> None:
@@ -131,8 +131,8 @@ def test_a_stopped_worker_leaves_its_journals_and_the_next_one_goes_on(site: Sit
     site.log.stable = at(8)
     site.overlord.list(desired("task-1", taken_up=True))
     site.start()
-    told = site.overlord.wait_report("task-1", lambda r: r.position == at(8))
-    assert told.counters.processed == 8
+    reported = site.overlord.wait_report("task-1", lambda r: r.position == at(8))
+    assert reported.counters.processed == 8
     assert site.overlord.requests[-1].incarnation > last.incarnation
 
 
@@ -202,8 +202,8 @@ def test_a_task_taken_up_without_its_journal_is_lost(site: Site, damage: str) ->
     site.overlord.list(desired("task-1", taken_up=True, start=start))
     site.start()
 
-    told = site.overlord.wait_report("task-1", lambda r: r.phase is TaskPhase.FAILED)
-    assert told.failure is FailureCode.JOURNAL_LOST
+    reported = site.overlord.wait_report("task-1", lambda r: r.phase is TaskPhase.FAILED)
+    assert reported.failure is FailureCode.JOURNAL_LOST
 
 
 def test_a_fenced_worker_stops_everything_at_once(site: Site) -> None:
@@ -240,19 +240,19 @@ def test_a_dead_engine_ends_the_worker_and_fails_no_task(site: Site) -> None:
 def test_a_worker_tells_how_it_ended_before(site: Site) -> None:
     """Source: faults.md B12."""
 
-    def told(incarnation: int) -> str:
+    def previous_end(incarnation: int) -> str:
         site.start()
         requests = site.overlord.requests
         site.overlord.wait_for(lambda _: any(r.incarnation == incarnation for r in requests))
         return requests[-1].previous_end
 
-    first = told(1)
+    first = previous_end(1)
     site.end()
-    second = told(2)
+    second = previous_end(2)
     site.alive = False
     site.thread.join(DEADLINE_S)
     site.alive = True
-    third = told(3)
+    third = previous_end(3)
 
     assert [first, second, third] == ["", "stopped", "engine died: with code 137"]
 
@@ -263,9 +263,9 @@ def test_a_broker_that_is_not_allowed_is_never_connected_to(site: Site, servers:
     site.overlord.list(desired("task-1", servers=servers), desired("task-2"))
     site.start()
 
-    told = site.overlord.wait_report("task-1", lambda r: r.phase is TaskPhase.FAILED)
+    reported = site.overlord.wait_report("task-1", lambda r: r.phase is TaskPhase.FAILED)
 
-    assert told.failure is FailureCode.REFUSED
+    assert reported.failure is FailureCode.REFUSED
     site.overlord.wait_report("task-2", lambda r: r.position == at(5))
 
 
@@ -280,10 +280,10 @@ def test_a_registry_that_is_not_allowed_is_never_asked(site: Site) -> None:
     site.overlord.list(*tasks)
     site.start()
 
-    told = site.overlord.wait_report("task-3", lambda r: r.phase is TaskPhase.FAILED)
+    reported = site.overlord.wait_report("task-3", lambda r: r.phase is TaskPhase.FAILED)
 
-    assert told.failure is FailureCode.REFUSED
-    assert "evil:8081" in told.detail
+    assert reported.failure is FailureCode.REFUSED
+    assert "evil:8081" in reported.detail
     site.overlord.wait_report("task-2", lambda r: r.position == at(5))
 
 
@@ -297,14 +297,14 @@ def test_a_name_that_leads_out_of_its_folder_is_refused(site: Site, name: str, w
     site.overlord.list(task)
     site.start()
 
-    told = site.overlord.wait_report(task.task_id, lambda r: r.phase is TaskPhase.FAILED)
-    assert told.failure is FailureCode.REFUSED
+    reported = site.overlord.wait_report(task.task_id, lambda r: r.phase is TaskPhase.FAILED)
+    assert reported.failure is FailureCode.REFUSED
     site.overlord.list()
     site.overlord.wait_for(lambda o: not o.reports())
 
-    made = set(site.folder.parent.rglob("*")) - set(before)
+    created = set(site.folder.parent.rglob("*")) - set(before)
     logs = {"task-logs", "task-1.key"}
-    assert {p.name for p in made} <= {"journal", "incarnation", "last-end"} | logs
+    assert {p.name for p in created} <= {"journal", "incarnation", "last-end"} | logs
     assert site.engine.files == set()
 
 

@@ -18,15 +18,15 @@ from tests.waiting import wait_until
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
     before = set(threading.enumerate())
-    made = Site(tmp_path)
-    yield made
-    made.engine.release()
-    made.overlord.fail(None)
-    made.end()
+    new_site = Site(tmp_path)
+    yield new_site
+    new_site.engine.release()
+    new_site.overlord.fail(None)
+    new_site.end()
     wait_until(lambda: not [t.name for t in threading.enumerate() if t not in before])
 
 
-def told(overlord: MemoryOverlord) -> dict[str, FailureCode | None]:
+def reported(overlord: MemoryOverlord) -> dict[str, FailureCode | None]:
     return {report.compaction_id: report.failure for report in overlord.compaction_reports()}
 
 
@@ -40,22 +40,22 @@ def test_a_worker_compacts_and_reads_side_by_side(site: Site) -> None:
     assert file_of("c-1") in site.engine.files
     assert site.overlord.compacted[0][1].incarnation == site.overlord.requests[-1].incarnation
     heard = len(site.overlord.requests)
-    site.overlord.wait_for(lambda o: len(o.requests) > heard + 1 and not told(o))
+    site.overlord.wait_for(lambda o: len(o.requests) > heard + 1 and not reported(o))
 
 
 def test_a_compaction_that_runs_or_failed_is_reported(site: Site) -> None:
     site.engine.hold()
     site.overlord.list_compactions(compaction("c-1"), compaction("../c-2"))
     site.start()
-    site.overlord.wait_for(lambda o: told(o) == {"c-1": None, "../c-2": FailureCode.REFUSED})
+    site.overlord.wait_for(lambda o: reported(o) == {"c-1": None, "../c-2": FailureCode.REFUSED})
 
     site.engine.failure = TaskError(FailureCode.READ_FAILED, "clicks/data/task-1 is not there")
     site.engine.release()
 
-    site.overlord.wait_for(lambda o: told(o).get("c-1") is FailureCode.READ_FAILED)
+    site.overlord.wait_for(lambda o: reported(o).get("c-1") is FailureCode.READ_FAILED)
     assert "is not there" in site.overlord.compaction_reports()[0].detail
     site.overlord.list_compactions()
-    site.overlord.wait_for(lambda o: not told(o))
+    site.overlord.wait_for(lambda o: not reported(o))
 
 
 def test_one_that_is_listed_no_more_is_reported_until_its_job_has_ended(site: Site) -> None:
@@ -67,10 +67,10 @@ def test_one_that_is_listed_no_more_is_reported_until_its_job_has_ended(site: Si
     site.overlord.list_compactions()
     heard = len(site.overlord.requests)
     site.overlord.wait_for(lambda o: len(o.requests) > heard + 3)
-    assert told(site.overlord) == {"c-1": None}
+    assert reported(site.overlord) == {"c-1": None}
 
     site.engine.release()
-    site.overlord.wait_for(lambda o: not told(o))
+    site.overlord.wait_for(lambda o: not reported(o))
     assert site.overlord.compacted == []
 
 
@@ -106,7 +106,7 @@ def test_a_stop_ends_an_offer_that_nobody_answers(site: Site) -> None:
     site.overlord.list_compactions(compaction("c-1"))
     site.start()
     site.overlord.wait_for(lambda o: len(o.compacted) == 1)
-    site.overlord.wait_for(lambda o: not told(o))
+    site.overlord.wait_for(lambda o: not reported(o))
     site.engine.hold()
     site.overlord.list_compactions(compaction("c-2"))
     site.engine.wait_running("c-2")

@@ -44,20 +44,20 @@ class Yard:
         self.passed.append(place)
         self.at_place(place)
 
-    def tell(self, *compaction_ids: str) -> None:
+    def list_compactions(self, *compaction_ids: str) -> None:
         self.compactor.apply([compaction(compaction_id) for compaction_id in compaction_ids])
 
-    def told(self) -> dict[str, FailureCode | None]:
+    def reported(self) -> dict[str, FailureCode | None]:
         return {report.compaction_id: report.failure for report in self.compactor.reports()}
 
     def failed(self, compaction_id: str) -> CompactionReport:
         """Wait until a compaction is reported as failed."""
-        wait_until(lambda: self.told().get(compaction_id) is not None)
+        wait_until(lambda: self.reported().get(compaction_id) is not None)
         [report] = [r for r in self.compactor.reports() if r.compaction_id == compaction_id]
         return report
 
-    def asked(self) -> list[str]:
+    def offered_ids(self) -> list[str]:
         return [offered.compaction_id for _, offered in self.overlord.compacted]
 
-    def wait_asked(self, times: int = 1) -> None:
+    def wait_offered(self, times: int = 1) -> None:
         self.overlord.wait_for(lambda o: len(o.compacted) >= times)

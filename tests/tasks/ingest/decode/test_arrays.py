@@ -92,30 +92,31 @@ def test_lists_of_lines_of_text_are_arrays_and_texts_stay_json(
         "string": [(text, False) for text in ('["1","2.5"]', "7", None, '["x",""]')],
     }
 
-    for kind, found in wanted.items():
+    for kind, expected in wanted.items():
         rows = decoded(spark, spec, values, [Column(name="a", type=kind)])
 
-        assert [(row.columns[0], row.bad) for row in rows] == found
+        assert [(row.columns[0], row.bad) for row in rows] == expected
 
 
 def test_what_expressions_make_is_stored_as_the_array_that_is_declared(
     spark: SparkRuntime,
 ) -> None:
     """Goal: a list that only has another name is what it is by its own."""
-    made = {
+    expressions = {
         "same": "tags",
         "more": "array_append(tags, 'end')",
         "halves": "map((x) -> x / 2.0, array(n, 3))",
         "one": "n + 1",
         "text": "concat('a', n)",
     }
-    transforms = tuple(Transform(name=name, expression=text) for name, text in made.items())
+    transforms = tuple(Transform(name=name, expression=text) for name, text in expressions.items())
     spec = RowSpec(timestamp=TIME, transforms=transforms)
     record = b'{"t":0,"n":4,"tags":[1,2.5,true]}'
 
     def kept(*kinds: str) -> tuple[tuple[object, ...], bool]:
         columns = [
-            Column.model_validate({"name": n, "type": k}) for n, k in zip(made, kinds, strict=True)
+            Column.model_validate({"name": n, "type": k})
+            for n, k in zip(expressions, kinds, strict=True)
         ]
         [row] = decoded(spark, spec, [record], columns)
         return row.columns, row.bad
@@ -179,19 +180,19 @@ def test_a_value_is_the_same_whichever_types_it_has_gone_through(spark: SparkRun
     grown = [(a, b) for a, b in product(TYPES, TYPES) if _holds(b, a)]
     steps = [(a, b, c) for a, b in grown for c in TYPES if _holds(c, b)]
     assert ("array<long>", "array<string>", "json") in steps
-    asked = {f"{a} {a} {b}": (a, a, b) for a, b in grown}
-    asked |= {f"{a} {b} {c}": (a, b, c) for a, b, c in steps}
+    ways = {f"{a} {a} {b}": (a, a, b) for a, b in grown}
+    ways |= {f"{a} {b} {c}": (a, b, c) for a, b, c in steps}
     sql = {f"to {kind}": partial(stored, column=kind) for kind in TYPES} | {
-        told: partial(_by_way_of, types=types) for told, types in asked.items()
+        label: partial(_by_way_of, types=types) for label, types in ways.items()
     }
 
     for (text, (kind, _)), row in zip(
         DISCOVERED.items(), _stored(spark, {"kinds": kinds_sql, **sql}), strict=True
     ):
-        for told, (was, between, column) in asked.items():
+        for label, (was, between, column) in ways.items():
             inexact = f"{2**53 + 1}" in text and "array<double>" in (was, between)
             if kind is not None and _holds(was, kind) and not inexact:
-                assert (text, told, row[told]) == (text, told, row[f"to {column}"])
+                assert (text, label, row[label]) == (text, label, row[f"to {column}"])
 
 
 def _holds(column: ColumnType, was: ColumnType) -> bool:
@@ -209,8 +210,8 @@ def _stored(spark: SparkRuntime, sql: Mapping[str, Callable[[Value], str]]) -> l
     frame = spark.session.createDataFrame(records, "o long, v binary")
     texts = frame.selectExpr("*", "CAST(v AS STRING) AS s")
     parsed = parse_json(texts, JsonFormat(), WantedFields(values=("a",)))
-    made = (f"{make(parsed.value('a'))} AS {name(told)}" for told, make in sql.items())
-    return rows_of(spark, parsed.frame.selectExpr("o", *made))
+    selected = (f"{make(parsed.value('a'))} AS {name(label)}" for label, make in sql.items())
+    return rows_of(spark, parsed.frame.selectExpr("o", *selected))
 
 
 def test_elements_may_be_null_in_every_file(spark: SparkRuntime) -> None:
@@ -225,17 +226,17 @@ def test_elements_may_be_null_in_every_file(spark: SparkRuntime) -> None:
     }
     frame = spark.session.createDataFrame([(0, "a,b")], "o long, s string")
     folder = spark.work_dir / "nulls-in-lists"
-    made = [
-        f"{stored(value, kind)} AS {name(f'{told} {kind}')}"
-        for told, value in values.items()
+    selected = [
+        f"{stored(value, kind)} AS {name(f'{label} {kind}')}"
+        for label, value in values.items()
         for kind in LISTS
     ]
 
-    frame.selectExpr(*made).write.parquet(folder.as_uri())
+    frame.selectExpr(*selected).write.parquet(folder.as_uri())
 
     elements = (pa.int64(), pa.float64(), pa.string())
     types: dict[str, pa.DataType] = dict(zip(LISTS, elements, strict=True))
     schema = pq.read_schema(next(folder.glob("*.parquet")))
-    assert len(schema) == len(made)
+    assert len(schema) == len(selected)
     for field in schema:
         assert (field.name, field.type) == (field.name, pa.list_(types[field.name.split()[1]]))

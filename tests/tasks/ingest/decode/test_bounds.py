@@ -112,16 +112,18 @@ def judged(values: Sequence[tuple[str, object]]) -> list[str | None]:
 def test_what_a_transform_makes_fits_its_column_or_is_null_and_counted(
     spark: SparkRuntime, kind: Number, values: list[tuple[str, object]]
 ) -> None:
-    made = (Transform(name="k", expression="nvl(x, null)"),)
-    spec = RowSpec(timestamp=TIME, transforms=made)
+    transforms = (Transform(name="k", expression="nvl(x, null)"),)
+    spec = RowSpec(timestamp=TIME, transforms=transforms)
     columns = [Column(name="k", type=kind)]
 
-    found = decoded(spark, spec, records(values), columns)
+    decoded_rows = decoded(spark, spec, records(values), columns)
 
-    assert list(zip(values, found, strict=True)) == list(zip(values, rows(values), strict=True))
+    assert list(zip(values, decoded_rows, strict=True)) == list(
+        zip(values, rows(values), strict=True)
+    )
     judging = spec.model_copy(update={"unfit_values": UnfitValues.QUARANTINE})
-    found = decoded(spark, judging, records(values), columns)
-    assert [row.reason for row in found] == judged(values)
+    decoded_rows = decoded(spark, judging, records(values), columns)
+    assert [row.reason for row in decoded_rows] == judged(values)
 
 
 @pytest.mark.parametrize(("kind", "values"), BOUNDS)
@@ -129,7 +131,7 @@ def test_what_a_metric_is_of_fits_it_or_is_null_and_counted(
     spark: SparkRuntime, kind: Number, values: list[tuple[str, object]]
 ) -> None:
     """Goal: of a field, of a transform and of an expression; each aggregation takes the same."""
-    made = (Transform(name="y", expression="nvl(x, null)"),)
+    transforms = (Transform(name="y", expression="nvl(x, null)"),)
     every = Selector(dimension="t", value=str(MILLIS))
     metrics = (
         Metric(name="sum", of="sum", type=kind, field="x"),
@@ -137,34 +139,34 @@ def test_what_a_metric_is_of_fits_it_or_is_null_and_counted(
         Metric(name="least", of="min", type=kind, expression="nvl(x, null)"),
         Metric(name="last", of="last", type=kind, field="x", filter=every),
     )
-    spec = RowSpec(timestamp=TIME, transforms=made, metrics=metrics, rollup=True)
+    spec = RowSpec(timestamp=TIME, transforms=transforms, metrics=metrics, rollup=True)
     shown = [Column(name=metric.name, type=kind) for metric in metrics]
 
-    found = decoded(spark, spec, records(values), [], measures=len(shown))
+    decoded_rows = decoded(spark, spec, records(values), [], measures=len(shown))
 
     wanted = [
         Decoded(row.reason, row.time, row.columns * len(shown), row.bad) for row in rows(values)
     ]
-    assert list(zip(values, found, strict=True)) == list(zip(values, wanted, strict=True))
+    assert list(zip(values, decoded_rows, strict=True)) == list(zip(values, wanted, strict=True))
 
 
 def test_what_is_worked_out_is_judged_as_what_is_passed_on(spark: SparkRuntime) -> None:
     """Goal: also the parts of an expression that are made longs on the way."""
-    made = (
+    transforms = (
         Transform(name="product", expression="x * 1"),
         Transform(name="cast", expression="cast(x, 'LONG')"),
         Transform(name="both", expression="bitwiseOr(x, 0)"),
         Transform(name="several", expression="cast(array(x), 'ARRAY<LONG>')"),
     )
-    spec = RowSpec(timestamp=TIME, transforms=made)
+    spec = RowSpec(timestamp=TIME, transforms=transforms)
     longs = [Column(name=name, type="long") for name in ("product", "cast", "both")]
     columns = [*longs, Column(name="several", type="array<long>")]
     odd = ['"NaN"', "1e30", '"Infinity"', "9223372036854775808", '"18446744073709551615"']
 
-    found = decoded(spark, spec, records([(text, LOST) for text in odd]), columns)
+    decoded_rows = decoded(spark, spec, records([(text, LOST) for text in odd]), columns)
 
     nothing = (None, None, None, [None])
-    assert [(text, row.columns, row.bad) for text, row in zip(odd, found, strict=True)] == [
+    assert [(text, row.columns, row.bad) for text, row in zip(odd, decoded_rows, strict=True)] == [
         (text, nothing, True) for text in odd
     ]
 
@@ -178,11 +180,11 @@ def test_numbers_that_are_none_become_no_time(spark: SparkRuntime) -> None:
     held += [f'{{"s":{text}}}'.encode() for text in odd]  # the time that they lack is `NOON`
     held += [b'{"s":1714564800}', json.dumps({"t": "soon", "s": 1}).encode()]
 
-    found = decoded(spark, spec, held, [])
+    decoded_rows = decoded(spark, spec, held, [])
 
     none = ["bad-timestamp"] * len(odd)
-    assert [row.reason for row in found] == [*none, *none, None, "bad-timestamp"]
-    assert found[-2].time == NOON
+    assert [row.reason for row in decoded_rows] == [*none, *none, None, "bad-timestamp"]
+    assert decoded_rows[-2].time == NOON
 
 
 # How JSON writes a value, and what a transform's column holds of it that has grown to a type.
@@ -197,12 +199,16 @@ def test_a_column_with_the_type_of_its_values_takes_no_number_that_is_none(
     spark: SparkRuntime, kind: ColumnType, kinds: int, values: list[tuple[str, object]]
 ) -> None:
     """Goal: whatever type the column has grown to, so that no division of a topic shows."""
-    made = (Transform(name="k", expression="cast(x, 'DOUBLE')"),)
-    spec = RowSpec(timestamp=TIME, transforms=made)
+    transforms = (Transform(name="k", expression="cast(x, 'DOUBLE')"),)
+    spec = RowSpec(timestamp=TIME, transforms=transforms)
 
-    found = decoded(spark, spec, records(values), [Column(name="k", type=kind)], kinds={"k": kinds})
+    decoded_rows = decoded(
+        spark, spec, records(values), [Column(name="k", type=kind)], kinds={"k": kinds}
+    )
 
-    assert list(zip(values, found, strict=True)) == list(zip(values, rows(values), strict=True))
+    assert list(zip(values, decoded_rows, strict=True)) == list(
+        zip(values, rows(values), strict=True)
+    )
 
 
 def test_a_field_that_no_double_holds_is_counted_in_a_column_of_its_values(
@@ -211,9 +217,11 @@ def test_a_field_that_no_double_holds_is_counted_in_a_column_of_its_values(
     held: list[tuple[str, object]] = [("1.5", 1.5), ("1e999", LOST), ("-1e999", LOST)]
     column = Column(name="x", type="double")
 
-    found = decoded(spark, RowSpec(timestamp=TIME), records(held), [column], kinds={"x": DOUBLE})
+    decoded_rows = decoded(
+        spark, RowSpec(timestamp=TIME), records(held), [column], kinds={"x": DOUBLE}
+    )
 
-    assert found == rows(held)
+    assert decoded_rows == rows(held)
 
 
 # How JSON writes an id that doubles cannot tell from others.
@@ -223,7 +231,7 @@ IDS = ("18446744073709551615", "18446744073709551614", "9007199254740993.0", "90
 def test_ids_that_are_passed_on_stay_apart(spark: SparkRuntime) -> None:
     """Goal: a whole number beyond 64 bits, or with a point, is never another one of them."""
     names = ("whole", "text", "nested", "several")
-    made = (
+    transforms = (
         Transform(name="whole", expression="nvl(x, 0)"),
         Transform(name="text", expression="if(x > 5, x, 'few')"),
         Transform(name="nested", expression="x"),
@@ -232,15 +240,15 @@ def test_ids_that_are_passed_on_stay_apart(spark: SparkRuntime) -> None:
     types: tuple[ColumnType, ...] = ("long", "string", "json", "string")
     columns = [Column(name=n, type=kind) for n, kind in zip(names, types, strict=True)]
 
-    found = decoded(
+    decoded_rows = decoded(
         spark,
-        RowSpec(timestamp=TIME, transforms=made),
+        RowSpec(timestamp=TIME, transforms=transforms),
         records([(text, None) for text in IDS]),
         columns,
     )
 
     plain = [text.removesuffix(".0") for text in IDS]
-    assert [row.columns for row in found] == [
+    assert [row.columns for row in decoded_rows] == [
         (int(number) if int(number) <= LARGEST else None, number, number, f"{number}!")
         for number in plain
     ]

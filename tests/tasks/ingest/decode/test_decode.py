@@ -113,8 +113,8 @@ def test_a_name_cannot_read_the_environment_of_the_worker(spark: SparkRuntime) -
     """Goal: Spark would replace this in any SQL text, also between quotes."""
     name = "${env:PATH} ${system:user.dir} ${spark.app.id}"
     value = json.dumps({"t": "2024-05-01T10:00:00Z", name: name}).encode()
-    made = Transform(name="made", expression=f"concat(\"{name}\", '{name}')")
-    spec = RowSpec(timestamp=TimestampSpec(column="t"), transforms=(made,))
+    transform = Transform(name="made", expression=f"concat(\"{name}\", '{name}')")
+    spec = RowSpec(timestamp=TimestampSpec(column="t"), transforms=(transform,))
     columns = (Column(name=name), Column(name="made"))
 
     [row] = decoding.judged(spark, [value], columns=columns, spec=spec, known=[name, "t"])
@@ -123,15 +123,15 @@ def test_a_name_cannot_read_the_environment_of_the_worker(spark: SparkRuntime) -
 
 
 def test_each_value_has_its_row_or_its_reason(spark: SparkRuntime) -> None:
-    found = judged(spark, [value for value, _, _ in TABLE])
+    rows = judged(spark, [value for value, _, _ in TABLE])
 
-    told = [
+    outcomes = [
         (v, reason(row), row["c0"] if row["reason"] == 0 else None)
-        for (v, _, _), row in zip(TABLE, found, strict=True)
+        for (v, _, _), row in zip(TABLE, rows, strict=True)
     ]
-    assert told == TABLE
-    assert not any(row["bad"] for row in found if row["reason"] == 0)
-    assert [row["size"] for row in found] == [len(value or b"") for value, _, _ in TABLE]
+    assert outcomes == TABLE
+    assert not any(row["bad"] for row in rows if row["reason"] == 0)
+    assert [row["size"] for row in rows] == [len(value or b"") for value, _, _ in TABLE]
 
 
 LAST = datetime(2024, 5, 1, 23, 59, 59, 999_999, tzinfo=UTC)
@@ -251,7 +251,7 @@ def test_a_time_is_read_as_its_format_says(spark: SparkRuntime, written: str) ->
     spec = TimestampSpec(column="t", format=written)
     values = [b'{"t":' + raw + b"}" for raw, _ in cases]
 
-    found = judged(spark, values, columns=(), timestamp=spec)
+    rows = judged(spark, values, columns=(), timestamp=spec)
 
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
     expected = [
@@ -260,7 +260,7 @@ def test_a_time_is_read_as_its_format_says(spark: SparkRuntime, written: str) ->
         else ((e - epoch).days * 86_400 + (e - epoch).seconds) * 1_000_000 + e.microsecond
         for _, e in cases
     ]
-    assert [reason(row) or row["micros"] for row in found] == expected
+    assert [reason(row) or row["micros"] for row in rows] == expected
 
 
 def test_a_missing_time_takes_the_value_given_for_it_and_a_bad_one_does_not(
@@ -269,10 +269,10 @@ def test_a_missing_time_takes_the_value_given_for_it_and_a_bad_one_does_not(
     spec = TimestampSpec(column="t", missing_value=NOON)
     values = [b"{}", b'{"t":null}', b'{"t":""}', b'{"t":"soon"}']
 
-    found = judged(spark, values, columns=(), timestamp=spec)
+    rows = judged(spark, values, columns=(), timestamp=spec)
 
-    assert [reason(row) for row in found] == [None, None, None, "bad-timestamp"]
-    assert {row["micros"] for row in found[:3]} == {int(NOON.timestamp()) * 1_000_000}
+    assert [reason(row) for row in rows] == [None, None, None, "bad-timestamp"]
+    assert {row["micros"] for row in rows[:3]} == {int(NOON.timestamp()) * 1_000_000}
 
 
 # type, JSON, value or None (does not fit)
@@ -313,20 +313,20 @@ def test_a_value_that_does_not_fit_is_null_and_its_row_is_marked(
     cases = [(raw, expected) for form, raw, expected in VALUES if form == kind]
     values = [with_a(raw) for raw, _ in cases]
 
-    found = judged(spark, values, columns=[Column(name="a", type=kind)])
+    rows = judged(spark, values, columns=[Column(name="a", type=kind)])
 
-    assert [reason(row) for row in found] == [None] * len(cases)
-    assert [(raw, row["c0"]) for (raw, _), row in zip(cases, found, strict=True)] == cases
-    assert [row["bad"] for row in found] == [expected is None for _, expected in cases]
-    assert not any(isinstance(row["c0"], float) and math.isnan(row["c0"]) for row in found)
+    assert [reason(row) for row in rows] == [None] * len(cases)
+    assert [(raw, row["c0"]) for (raw, _), row in zip(cases, rows, strict=True)] == cases
+    assert [row["bad"] for row in rows] == [expected is None for _, expected in cases]
+    assert not any(isinstance(row["c0"], float) and math.isnan(row["c0"]) for row in rows)
 
 
 def test_a_null_or_absent_value_fits_every_type(spark: SparkRuntime) -> None:
-    found = judged(
+    rows = judged(
         spark, [with_a(b"null"), b"{" + TIME + b"}"], columns=[Column(name="a", type="long")]
     )
 
-    assert [(row["c0"], row["bad"]) for row in found] == [(None, False)] * 2
+    assert [(row["c0"], row["bad"]) for row in rows] == [(None, False)] * 2
 
 
 def test_names_may_hold_any_character(spark: SparkRuntime) -> None:
@@ -354,6 +354,6 @@ def test_names_may_hold_any_character(spark: SparkRuntime) -> None:
 def test_unknown_keys_of_rows_are_told_and_those_of_rejects_are_not(spark: SparkRuntime) -> None:
     values = [with_a(b"1"), b'{"a":1,"b":2,"c":3,"t":0}', b'{"d":1}', b"[1]", b'{"it\'s":1,"t":0}']
 
-    found = judged(spark, values, known=["a", "t"])
+    rows = judged(spark, values, known=["a", "t"])
 
-    assert [row["unknown"] for row in found] == [None, ["b", "c"], None, None, ["it's"]]
+    assert [row["unknown"] for row in rows] == [None, ["b", "c"], None, None, ["it's"]]

@@ -101,7 +101,7 @@ def test_a_range_has_one_digest_however_it_is_cut(
     produce(broker.bootstrap, topic, [Record(value) for value in values])
     spec = spec.model_copy(update={"kafka": KafkaClient(bootstrap_servers=broker.bootstrap)})
 
-    found = set()
+    range_digests = set()
     for cuts in ([7], [1, 2, 3, 4, 5, 6, 7], [3, 7]):
         engine = SparkEngine(spark, str(tmp_path / f"{len(cuts)}"), lambda _: "")
         digests, last = [], None
@@ -112,10 +112,10 @@ def test_a_range_has_one_digest_however_it_is_cut(
             last = engine.read_batch(job)
             digests.append(last.digest)
         assert NO_RECORDS not in digests
-        found.add(together(digests))
+        range_digests.add(together(digests))
 
-    assert len(found) == 1
-    assert found != {None}
+    assert len(range_digests) == 1
+    assert range_digests != {None}
 
 
 @pytest.mark.kafka
@@ -179,17 +179,17 @@ def test_every_difference_of_a_record_is_another_digest(
         "a record that is rejected": b'{"t":"no time"}',
         "another reason": b"",
     }
-    found = {
+    digests = {
         what: digest(spark, tmp_path / what, [value, b"no json"]) for what, value in others.items()
     }
-    found["a record that is missing"] = digest(spark, tmp_path / "missing", [good])
-    found["a reject that is missing"] = digest(
+    digests["a record that is missing"] = digest(spark, tmp_path / "missing", [good])
+    digests["a reject that is missing"] = digest(
         spark, tmp_path / "no reject", [b"no json"], offsets=[1]
     )
-    found["another offset"] = digest(spark, tmp_path / "o", [good, b"no json"], offsets=[0, 2])
+    digests["another offset"] = digest(spark, tmp_path / "o", [good, b"no json"], offsets=[0, 2])
 
-    assert same not in found.values()
-    assert len(set(found.values())) == len(found)
+    assert same not in digests.values()
+    assert len(set(digests.values())) == len(digests)
     assert digest(spark, tmp_path / "again", [b"no json", good], offsets=[1, 0]) == same
 
 
@@ -219,9 +219,9 @@ def test_version_3_is_what_it_was(spark: SparkRuntime, tmp_path: Path) -> None:
 
     If this fails, what is hashed has changed: `tasks.contract.digests.VERSION` has to grow with it.
     """
-    found = " ".join(
+    joined = " ".join(
         digest(spark, tmp_path / str(n), values, spec=spec)
         for n, (spec, values) in enumerate([(NESTED, VALUES), (ROLLED, VALUES), (LINES, CSV)])
     )
 
-    assert found == "3:d562d6c651047736 3:d4dde91bd6f07845 3:0750e1430955a491"
+    assert joined == "3:d562d6c651047736 3:d4dde91bd6f07845 3:0750e1430955a491"

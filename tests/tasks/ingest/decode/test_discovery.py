@@ -78,8 +78,8 @@ def test_columns_get_the_types_of_their_values(
         "doubles": pa.list_(pa.float64()),
         "texts": pa.list_(pa.string()),
     }
-    told = {"mixed": "json", "either": "json"}
-    told |= {"longs": "array<long>", "doubles": "array<double>", "texts": "array<string>"}
+    exceptions = {"mixed": "json", "either": "json"}
+    exceptions |= {"longs": "array<long>", "doubles": "array<double>", "texts": "array<string>"}
 
     for cuts in ([5], [1, 2, 3, 4, 5], [2, 5]):
         warehouse = tmp_path / f"{len(cuts)}"
@@ -92,7 +92,7 @@ def test_columns_get_the_types_of_their_values(
             assert (name, table[name].to_pylist()) == (name, values)
             assert table.schema.field(name).type == types.get(name, pa.string())
         assert {c.name: c.type for c in merged.columns} == {
-            name: told.get(name, name) for name in STORED
+            name: exceptions.get(name, name) for name in STORED
         }
         assert [e.counters.processed_with_error for e in entries] == [0] * len(cuts)
 
@@ -146,10 +146,10 @@ def test_a_field_that_a_transform_hides_is_a_column_of_the_records_that_have_it(
     null = "4!" if discovery is Discovery.TYPES else None
     records = ['{"t":0,"a":1}', '{"t":0,"a":2,"made":"x"}', '{"t":0,"a":3}']
     produce(broker.bootstrap, topic, [*records, '{"t":0,"a":4,"made":null,"fresh":1}'])
-    made = Transform(name="made", expression="concat(a, '!')")
+    transform = Transform(name="made", expression="concat(a, '!')")
     unnamed = Transform(name="unnamed", expression="a")
     spec = spec_for(broker.bootstrap, columns=(), discovery=discovery)
-    spec = spec.model_copy(update={"transforms": (made, unnamed)})
+    spec = spec.model_copy(update={"transforms": (transform, unnamed)})
 
     for cuts in ([4], [1, 2, 3, 4], [3, 4]):
         warehouse = tmp_path / f"{len(cuts)}"

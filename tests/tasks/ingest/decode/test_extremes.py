@@ -55,10 +55,10 @@ def test_a_line_of_more_values_than_its_parser_takes_is_no_line(spark: SparkRunt
     more = [*(_line(VALUES_MAX + 1, each) for each in ("x", "", "é", '"x"')), _line(100_000, "")]
     lines = [record + end for end in (b"", b"\n", b"\r\n") for record in (*most, *more, b"x,y")]
 
-    found = decoded(spark, CSV, lines, ["a"])
+    decoded_rows = decoded(spark, CSV, lines, ["a"])
 
-    assert [row.reason for row in found] == 3 * [*([None] * 4), *(["not-a-line"] * 5), None]
-    rows = [row.columns for row in found if row.reason is None]
+    assert [row.reason for row in decoded_rows] == 3 * [*([None] * 4), *(["not-a-line"] * 5), None]
+    rows = [row.columns for row in decoded_rows if row.reason is None]
     assert rows == 3 * [("x",), (None,), ("x",), ("x",), ("x",)]
 
 
@@ -76,5 +76,10 @@ def test_quotes_in_odd_places_do_not_hide_that_values_are_too_many(spark: SparkR
 def test_a_key_of_too_many_values_is_null(spark: SparkRuntime) -> None:
     spec = CSV.model_copy(update={"kafka_columns": KafkaColumns(key="k", key_format=LINE)})
     keys = [b"k,l", _line(VALUES_MAX), _line(VALUES_MAX + 1), _line(2, "k") + b"\n" + b"," * 90_000]
-    found = decoded(spark, spec, [Record(b"x,y", key=key) for key in keys], ["a", "k"])
-    assert [row.columns for row in found] == [("x", "k"), ("x", "x"), ("x", None), ("x", "k")]
+    decoded_rows = decoded(spark, spec, [Record(b"x,y", key=key) for key in keys], ["a", "k"])
+    assert [row.columns for row in decoded_rows] == [
+        ("x", "k"),
+        ("x", "x"),
+        ("x", None),
+        ("x", "k"),
+    ]

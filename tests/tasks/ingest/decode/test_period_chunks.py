@@ -74,9 +74,9 @@ def test_rows_and_broken_records_are_divided_by_the_days_of_a_zone(
         for time in times_in(tmp_path, file):
             assert file.interval_start <= time < file.interval_end
     # A broken record has the time at which it came.
-    told = {file.interval_start.astimezone(BERLIN) for file in errors}
-    assert {day.hour for day in told} == {0}
-    assert before <= min(told).date() <= datetime.now(BERLIN).date()
+    begins = {file.interval_start.astimezone(BERLIN) for file in errors}
+    assert {day.hour for day in begins} == {0}
+    assert before <= min(begins).date() <= datetime.now(BERLIN).date()
     assert sum(file.rows for file in errors) == 48
 
 

@@ -31,7 +31,7 @@ def with_fields(text: bytes) -> bytes:
 
 
 TYPED = TimestampSpec(column="t", format="iso")
-MADE = (
+TRANSFORMS = (
     Transform(name="upper", expression="upper(name)"),
     Transform(name="total", expression="price * amount"),
     Transform(name="sum", expression="price + amount"),
@@ -43,7 +43,7 @@ MADE = (
 
 def test_transforms_see_the_types_that_records_have(spark: SparkRuntime) -> None:
     """Goal: 1 + 1 is 2, "1" + "1" is "11", as they are in Druid."""
-    spec = RowSpec(timestamp=TYPED, transforms=MADE)
+    spec = RowSpec(timestamp=TYPED, transforms=TRANSFORMS)
     hours = Column(name="hour", type="long")
     columns: list[Column | str] = ["upper", "total", "sum", "first", hours, "city"]
     records = [
@@ -62,11 +62,11 @@ def test_transforms_see_the_types_that_records_have(spark: SparkRuntime) -> None
 
 
 def test_a_transform_hides_the_field_of_its_name_and_sees_it(spark: SparkRuntime) -> None:
-    made = (
+    transforms = (
         Transform(name="a", expression="concat(a, '!')"),
         Transform(name="b", expression="concat(a, '?')"),  # the record's a, not the other's
     )
-    spec = RowSpec(timestamp=TYPED, transforms=made)
+    spec = RowSpec(timestamp=TYPED, transforms=transforms)
     [row] = decoded(spark, spec, [with_fields(b'"a":"x"')], ["a", "b"])
     assert row.columns == ("x!", "x?")
 
@@ -332,13 +332,13 @@ def test_a_number_is_compared_with_the_number_that_a_text_writes(spark: SparkRun
     ]
     inverted: list[dict[str, object]] = [{"type": "not", "field": one} for one in selectors]
 
-    found = passing(spark, records, [*selectors, *others, *inverted])
+    passed = passing(spark, records, [*selectors, *others, *inverted])
 
     texts = [text for text, _ in NAMED]
     known = set(range(len(NUMBERS) - 1))  # what a null leaves undecided is neither in nor out
-    assert list(zip(texts, found[: len(texts)], strict=True)) == NAMED
-    assert found[len(texts) : 2 * len(texts)] == found[: len(texts)]
-    assert found[2 * len(texts) :] == [known - wanted for _, wanted in NAMED]
+    assert list(zip(texts, passed[: len(texts)], strict=True)) == NAMED
+    assert passed[len(texts) : 2 * len(texts)] == passed[: len(texts)]
+    assert passed[2 * len(texts) :] == [known - wanted for _, wanted in NAMED]
 
 
 def test_a_filter_sees_what_transforms_make(spark: SparkRuntime) -> None:
@@ -367,14 +367,14 @@ def test_rows_out_of_bounds_are_thrown_away(spark: SparkRuntime) -> None:
     )
     millis = int(NOON.timestamp() * 1000)
     records = [b'{"t":%d}' % (millis + more) for more in (-1, 0, 1000, 1001)]
-    found = decoded(spark, spec, records, [])
-    assert [row.reason for row in found] == [
+    rows = decoded(spark, spec, records, [])
+    assert [row.reason for row in rows] == [
         "before-minimum-time",
         None,
         None,
         "after-maximum-time",
     ]
-    assert {row.time for row in found if row.time} == {NOON.replace(hour=0)}
+    assert {row.time for row in rows if row.time} == {NOON.replace(hour=0)}
 
 
 def test_times_are_cut_down_in_a_time_zone(spark: SparkRuntime) -> None:
@@ -385,7 +385,7 @@ def test_times_are_cut_down_in_a_time_zone(spark: SparkRuntime) -> None:
 
 def test_texts_of_a_line_are_texts_to_an_expression(spark: SparkRuntime) -> None:
     line = TextFormat(type="csv", columns=("a", "b"), delimiter=",", list_delimiter="|")
-    made = (
+    transforms = (
         Transform(name="sum", expression="a + b"),
         Transform(name="product", expression="a * cast(b, 'LONG')"),
         Transform(name="several", expression="array_length(b)"),
@@ -393,7 +393,7 @@ def test_texts_of_a_line_are_texts_to_an_expression(spark: SparkRuntime) -> None
     spec = RowSpec(
         value_format=line,
         timestamp=TimestampSpec(missing_value=NOON),
-        transforms=made,
+        transforms=transforms,
     )
     found = decoded(spark, spec, [b"2,3", b"2,x|y"], ["sum", "product", "several"])
     assert [row.columns for row in found] == [("23", "6.0", "1"), (None, None, "2")]

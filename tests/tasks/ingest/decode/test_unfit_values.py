@@ -137,11 +137,11 @@ def test_what_the_spec_does_not_want_is_thrown_away_whatever_it_holds(
 
 
 def test_what_a_transform_makes_is_judged_and_what_it_reads_is_not(spark: SparkRuntime) -> None:
-    made = (
+    transforms = (
         Transform(name="n", expression="concat(a, '0')"),
         Transform(name="__time", expression="__time"),
     )
-    spec = JUDGING.model_copy(update={"transforms": made})
+    spec = JUDGING.model_copy(update={"transforms": transforms})
 
     assert reasons(spark, spec, [click(a=1, n="odd"), click(a="x", n=1)]) == [None, UNFIT]
 
@@ -169,11 +169,11 @@ def test_a_metrics_value_is_judged_where_each_row_has_its_own(
         click(n="odd"),
     ]
 
-    found = decoded(spark, spec, records, NUMBERS)
+    decoded_rows = decoded(spark, spec, records, NUMBERS)
 
     none = None if rollup else UNFIT
-    assert [row.reason for row in found] == [None, none, none, UNFIT]
-    assert [row.bad for row in found] == [False, rollup, rollup, False]
+    assert [row.reason for row in decoded_rows] == [None, none, none, UNFIT]
+    assert [row.bad for row in decoded_rows] == [False, rollup, rollup, False]
 
 
 def test_nothing_is_worked_out_for_a_spec_that_does_not_ask(spark: SparkRuntime) -> None:
@@ -257,8 +257,8 @@ def test_columns_that_nobody_declared_grow_and_reject_nothing(
     produce(broker.bootstrap, topic, [value.decode() for value in records])
     columns = (Column(name="id", type="long"),)
     discovering = spec_for(broker.bootstrap, columns=columns, discovery=Discovery.TYPES)
-    made = (Transform(name="twin", expression="free"),)
-    spec = judging(discovering, transforms=made, typed=("twin",))
+    transforms = (Transform(name="twin", expression="free"),)
+    spec = judging(discovering, transforms=transforms, typed=("twin",))
     entries: list[JournalEntry] = []
     for number, bounds in enumerate([(0, 1), (1, 6)]):
         last = entries[-1] if entries else None

@@ -34,8 +34,8 @@ def framed(number: int, body: bytes, magic: int = 0) -> bytes:
 
 def record_of(**fields: object) -> dict[str, object]:
     """Return the schema of a record with such fields."""
-    told = [{"name": name, "type": kind} for name, kind in fields.items()]
-    return {"type": "record", "name": "Click", "namespace": "shop", "fields": told}
+    field_list = [{"name": name, "type": kind} for name, kind in fields.items()]
+    return {"type": "record", "name": "Click", "namespace": "shop", "fields": field_list}
 
 
 def rows_by(

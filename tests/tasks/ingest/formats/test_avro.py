@@ -112,7 +112,7 @@ def test_each_type_has_its_value(spark: SparkRuntime) -> None:
 
         [row] = decoded(spark, rows_by(schema), [written(schema, value)], sorted(value))
 
-        wanted = [told for _, told in sorted((f"f{n}", t) for n, (_, _, t) in enumerate(some))]
+        wanted = [text for _, text in sorted((f"f{n}", t) for n, (_, _, t) in enumerate(some))]
         assert row.reason is None
         assert list(row.columns) == wanted
 

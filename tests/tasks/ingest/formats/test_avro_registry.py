@@ -76,11 +76,15 @@ def test_a_schema_is_fetched_when_a_record_names_it(
         (0, 5, 5, "not-avro"),
         (0, 7, 7, "unknown-schema"),
     ]
-    assert f"/schemas/ids/{2**31}" not in registry.asked
+    assert f"/schemas/ids/{2**31}" not in registry.requested
     assert {s.input for s in later.samples} == {
         *("base64:AAAAAAl4", "base64:AAAAAAN4", "base64:AAA=", "base64:AIAAAAB4"),
     }
-    assert registry.asked.count("/schemas/ids/1") == registry.asked.count("/schemas/ids/2") == 1
+    assert (
+        registry.requested.count("/schemas/ids/1")
+        == registry.requested.count("/schemas/ids/2")
+        == 1
+    )
 
 
 def test_a_silent_registry_is_waited_for_and_loses_nothing(
@@ -148,8 +152,8 @@ def test_broken_records_are_told_apart_from_the_others(
         if dice.random() < 0.01:
             value = value[: dice.randrange(1, len(value))] if number % 4 < 2 else value + b"\0"
         else:
-            told = json.dumps(tags, separators=(",", ":"))
-            whole[partition, len(values[partition])] = (number, number / 8, told)
+            tags_text = json.dumps(tags, separators=(",", ":"))
+            whole[partition, len(values[partition])] = (number, number / 8, tags_text)
         values[partition].append(value)
     for partition, held in values.items():
         produce(broker.bootstrap, topic, held, partition=partition)
@@ -165,12 +169,12 @@ def test_broken_records_are_told_apart_from_the_others(
     entry = engine.read_batch(batch(spec, topic, {0: (0, 2_000), 1: (0, 2_000)}))
 
     rows = table_of(tmp_path, entry.files).to_pylist()
-    found = {
+    rows_by_place = {
         (row["__partition"], row["__offset"]): (row["id"], row["price"], row["tags"])
         for row in rows
     }
-    assert len(rows) == len(found)
-    assert found == whole
+    assert len(rows) == len(rows_by_place)
+    assert rows_by_place == whole
     assert 20 < entry.counters.unparseable == 4_000 - len(whole)
     assert {reason for *_, reason in rejected(tmp_path, entry)} == {"not-avro"}
 
@@ -191,14 +195,14 @@ def test_the_same_records_are_the_same_rows_whatever_was_read_before(
     )
     topic = new_topic(1)
     produce(broker.bootstrap, topic, [written(schema, {"m": held}) for held in records])
-    found = []
+    columns_read = []
     for name, cuts in {"one": [(0, 4)], "four": [(0, 1), (1, 2), (2, 3), (3, 4)]}.items():
         engine = SparkEngine(spark, str(tmp_path / name), lambda _: "")
         entries = [
             engine.read_batch(batch(spec, topic, {0: cut}, number=n)) for n, cut in enumerate(cuts)
         ]
         files = [file for entry in entries for file in entry.files]
-        found.append(table_of(tmp_path / name, files)["m"].to_pylist())
+        columns_read.append(table_of(tmp_path / name, files)["m"].to_pylist())
 
-    assert found[0] == found[1]
-    assert found[0][1] == json.dumps(small, separators=(",", ":"))
+    assert columns_read[0] == columns_read[1]
+    assert columns_read[0][1] == json.dumps(small, separators=(",", ":"))

@@ -34,7 +34,7 @@ def test_keys_headers_and_times_come_from_the_broker(
 ) -> None:
     topic = new_topic(1)
     send(broker.bootstrap, topic, 6)
-    spec = spec_of_what_stands_beside(broker.bootstrap)
+    spec = spec_with_kafka_fields(broker.bootstrap)
     entries = [engine.read_batch(batch(spec, topic, {0: (n, n + 2)}, number=n)) for n in (0, 2, 4)]
 
     assert [rejected(tmp_path, entry) for entry in entries] == [
@@ -43,8 +43,8 @@ def test_keys_headers_and_times_come_from_the_broker(
         [(0, 5, 5, "filtered")],
     ]
     counted = [entry.counters for entry in entries]
-    told = [(c.processed, c.unparseable, c.thrown_away) for c in counted]
-    assert told == [(1, 0, 1), (1, 1, 0), (1, 0, 1)]
+    counts = [(c.processed, c.unparseable, c.thrown_away) for c in counted]
+    assert counts == [(1, 0, 1), (1, 1, 0), (1, 0, 1)]
     assert [s.reason for entry in entries for s in entry.samples] == ["not-json"]
     job = MergeJob(task_id=f"task-{topic}", incarnation=1, spec=spec, entries=tuple(entries))
     [segment] = engine.merge(job).segments
@@ -94,7 +94,7 @@ def send(bootstrap: str, topic: str, number: int) -> None:
     assert producer.flush(30) == 0
 
 
-def spec_of_what_stands_beside(bootstrap: str) -> IngestSpec:
+def spec_with_kafka_fields(bootstrap: str) -> IngestSpec:
     """Keys, headers and times as columns; only even records are wanted."""
     return spec_for(
         bootstrap,

@@ -33,11 +33,11 @@ Line = tuple[bytes | None, str | None, tuple[object, ...]]
 def check(
     spark: SparkRuntime, spec: RowSpec, lines: list[Line], columns: list[Column | str]
 ) -> None:
-    found = decoded(spark, spec, [value for value, _, _ in lines], columns)
-    told = [
-        (value, row.reason, row.columns) for (value, _, _), row in zip(lines, found, strict=True)
+    rows = decoded(spark, spec, [value for value, _, _ in lines], columns)
+    outcomes = [
+        (value, row.reason, row.columns) for (value, _, _), row in zip(lines, rows, strict=True)
     ]
-    assert told == lines
+    assert outcomes == lines
 
 
 CSV: list[Line] = [
@@ -164,7 +164,7 @@ _ALL: list[Line] = [
 
 def test_a_path_may_ask_for_all_of_a_list(spark: SparkRuntime) -> None:
     """Goal: what Jayway's JsonPath finds where there is a list, and null where there is none."""
-    asked = {
+    path_texts = {
         "ids": "$.items[*].id",
         "held": "$.items[*].id",
         "flat": "$.m[*][*]",
@@ -172,11 +172,11 @@ def test_a_path_may_ask_for_all_of_a_list(spark: SparkRuntime) -> None:
         "each": "$.tags[*]",
         "deep": "$.m[*][*].c",
     }
-    paths = tuple(JsonPath(name=name, path=path) for name, path in asked.items())
+    paths = tuple(JsonPath(name=name, path=path) for name, path in path_texts.items())
     spec = RowSpec(value_format=JsonFormat(paths=paths), timestamp=MISSING_IS_NOON)
     kinds: dict[str, ColumnType] = {"held": "json", "flat": "json"}
     kinds |= dict.fromkeys(("each", "deep"), "array<string>")
-    columns: list[Column | str] = [Column(name=n, type=kinds.get(n, "string")) for n in asked]
+    columns: list[Column | str] = [Column(name=n, type=kinds.get(n, "string")) for n in path_texts]
     lines: list[Line] = [
         (value, reason, tuple(None if each == "?" else each for each in row))
         for value, reason, row in _ALL
@@ -263,9 +263,9 @@ def test_key_headers_time_and_topic_are_fields(spark: SparkRuntime) -> None:
             for key in (b"1,2\r\n", b"1\r\n2\n3", b"\n1", b'"\n"', b"")
         ),
     ]
-    found = decoded(spark, spec, records, BESIDE)
-    assert [row.reason for row in found] == [None] * 5 + ["not-json"] + [None] * 6
-    assert [row.columns for row in found if row.reason is None] == [
+    rows = decoded(spark, spec, records, BESIDE)
+    assert [row.reason for row in rows] == [None] * 5 + ["not-json"] + [None] * 6
+    assert [row.columns for row in rows if row.reason is None] == [
         ("x", "7", "t1", AT_NOON, "clicks"),
         ("x", None, None, AT_NOON, "clicks"),
         ("x", "own", "3", AT_NOON, "clicks"),
@@ -273,7 +273,7 @@ def test_key_headers_time_and_topic_are_fields(spark: SparkRuntime) -> None:
         (None, "7", None, AT_NOON, "clicks"),
         *(("x", key, None, AT_NOON, "clicks") for key in ("two", "1", "1", None, None, None)),
     ]
-    assert {row.time for row in found if row.reason is None} == {NOON}
+    assert {row.time for row in rows if row.reason is None} == {NOON}
 
 
 def test_a_header_goes_before_key_time_and_topic_of_its_name(spark: SparkRuntime) -> None:
@@ -293,15 +293,15 @@ def test_a_header_goes_before_key_time_and_topic_of_its_name(spark: SparkRuntime
         Record(b'{"a":"x"}', key=b"7", headers=[("key", None), ("topic", None), ("time", None)]),
         Record(b'{"a":"x"}', key=b"7"),
     ]
-    found = decoded(spark, spec, records, ["k.key", "k.topic", "more"])
+    rows = decoded(spark, spec, records, ["k.key", "k.topic", "more"])
     later = str(int(AT_NOON) + 1)
-    assert [row.columns for row in found] == [
+    assert [row.columns for row in rows] == [
         ("own", "mine", None),  # a text and a number
         ("value", "clicks", later),
         ("7", "clicks", later),
         ("7", "clicks", later),
     ]
-    assert [row.time for row in found] == [NOON.replace(hour=0), NOON, NOON, NOON]
+    assert [row.time for row in rows] == [NOON.replace(hour=0), NOON, NOON, NOON]
 
 
 def test_a_record_may_be_nothing_but_what_stands_beside_its_value(spark: SparkRuntime) -> None:
@@ -330,8 +330,8 @@ def test_what_is_no_utf8_beside_a_value_is_replaced_and_every_reader_can_read_it
         Record(b'{"a":1}', key=b'{"id":"\\ud83d"}', headers=[("x", b"\xed\xa0\xbd")]),
         Record(b'{"a":1}', key=b'{"id":"\\ud83d\\ude00"}'),
     ]
-    found = decoded(spark, spec, records, ["k", "h.x"])
-    assert [row.columns for row in found] == [
+    rows = decoded(spark, spec, records, ["k", "h.x"])
+    assert [row.columns for row in rows] == [
         ("\ufffd-a", "\ufffd-1"),
         (None, "\ufffd"),
         (None, "\ufffd\ufffd\ufffd"),  # half a surrogate pair: no text, and three bytes of none
@@ -355,8 +355,8 @@ def test_headers_are_texts_of_their_encoding(
     """Source: Druid's docs on the kafka input format; what is none is replaced by Java."""
     beside = KafkaColumns(header_prefix="h.", header_encoding=encoding)
     spec = RowSpec(kafka_columns=beside, timestamp=MISSING_IS_NOON)
-    found = decoded(spark, spec, [Record(b'{"a":1}', headers=[("x", sent)])], ["h.x"])
-    assert [row.columns for row in found] == [(text,)]
+    rows = decoded(spark, spec, [Record(b'{"a":1}', headers=[("x", sent)])], ["h.x"])
+    assert [row.columns for row in rows] == [(text,)]
 
 
 def test_headers_that_are_no_columns_yet_are_told(spark: SparkRuntime) -> None:
@@ -366,5 +366,5 @@ def test_headers_that_are_no_columns_yet_are_told(spark: SparkRuntime) -> None:
         Record(b'{"a":1}'),
         Record(None, headers=[("z", b"")]),
     ]
-    found = decoded(spark, spec, records, ["a"], known=["a", "h.x", "t"])
-    assert [sorted(row.unknown or ()) for row in found] == [["b", "h.y"], [], ["h.z"]]
+    rows = decoded(spark, spec, records, ["a"], known=["a", "h.x", "t"])
+    assert [sorted(row.unknown or ()) for row in rows] == [["b", "h.y"], [], ["h.z"]]

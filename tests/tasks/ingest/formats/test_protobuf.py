@@ -39,10 +39,10 @@ def test_any_message_becomes_what_pythons_library_says(spark: SparkRuntime) -> N
         dice = Random(11)
         values = [random_message(dice, kind.DESCRIPTOR) for _ in range(300)]
 
-        found = found_in(spark, spec, values)
+        outcomes = found_in(spark, spec, values)
 
         wanted = [wanted_of(kind, value) for value in values]
-        for one, other, value in zip(found, wanted, values, strict=True):
+        for one, other, value in zip(outcomes, wanted, values, strict=True):
             assert one == other, value.hex()
         assert all(reason is None for reason, _ in wanted)
 
@@ -61,28 +61,28 @@ def test_broken_bytes_are_rejected_or_read_as_pythons_library_reads_them(
     noise = [dice.randbytes(dice.randrange(1, 40)) for _ in range(400)]
     values = [*cut, *fallen, *noise, *ODD_BYTES]
 
-    found = found_in(spark, spec, values)
+    outcomes = found_in(spark, spec, values)
 
     wanted = [wanted_of(kind, value) for value in values]
     others = [
         value
-        for one, other, value in zip(found, wanted, values, strict=True)
+        for one, other, value in zip(outcomes, wanted, values, strict=True)
         if _agreed(one) != _agreed(other)
     ]
     assert [value.hex() for value in others if _LONG_NUMBER.search(value) is None] == []
     assert len(others) < len(values) / 100
-    assert {reason for reason, _ in found} == {None, "not-protobuf"}
+    assert {reason for reason, _ in outcomes} == {None, "not-protobuf"}
 
 
 _LONG_NUMBER = re.compile(rb"[\x80-\xff]{5}")
 """Numbers written with more bits than they have: Java's library and Python's cut them elsewhere."""
 
 
-def _agreed(found: Found) -> Found:
+def _agreed(outcome: Found) -> Found:
     """Leave out what the libraries read otherwise: map entries with unknown fields, and masks."""
-    reason, fields = found
+    reason, fields = outcome
     if not isinstance(fields, dict):
-        return found
+        return outcome
     return reason, {k: v for k, v in fields.items() if not re.match("by|.*By", k) and k != "mask"}
 
 
@@ -122,10 +122,12 @@ def _varint(number: int) -> bytes:
 
 def test_messages_within_messages_have_an_end(spark: SparkRuntime) -> None:
     """Goal: a hundred are read, whatever is deeper is no message, however deep."""
-    found = found_in(spark, EVERY_ROWS, [nested(n) for n in (1, 50, 100, 101, 102, 5_000, 100_000)])
+    outcomes = found_in(
+        spark, EVERY_ROWS, [nested(n) for n in (1, 50, 100, 101, 102, 5_000, 100_000)]
+    )
 
-    deep = found[2][1]
-    assert [reason for reason, _ in found] == [None, None, None, *["not-protobuf"] * 4]
+    deep = outcomes[2][1]
+    assert [reason for reason, _ in outcomes] == [None, None, None, *["not-protobuf"] * 4]
     assert isinstance(deep, dict)
     assert str(deep).count("inner") == 100
 
@@ -135,10 +137,10 @@ def test_a_record_cannot_ask_for_a_text_without_end(spark: SparkRuntime) -> None
     many = 2_400_000
     value = b"\x9a\x02" + _varint(many) + b"\x07" * many  # enums without a name
 
-    found = found_in(spark, EVERY_ROWS, [value, b"\x9a\x02\x01\x07"])
+    outcomes = found_in(spark, EVERY_ROWS, [value, b"\x9a\x02\x01\x07"])
 
     unknown = "UNKNOWN_ENUM_VALUE_Colour_7"
-    assert found == [("not-protobuf", None), (None, {"colours": [unknown]})]
+    assert outcomes == [("not-protobuf", None), (None, {"colours": [unknown]})]
 
 
 def test_no_bytes_are_a_message_of_which_no_field_is_set(spark: SparkRuntime) -> None:
@@ -199,8 +201,8 @@ def test_each_kind_of_field_has_its_value(spark: SparkRuntime) -> None:
     rows = decoded(spark, EVERY_ROWS, values, names)
 
     assert {row.reason for row in rows} == {None}
-    told = [row.columns[names.index(name)] for row, (_, name, _) in zip(rows, KINDS, strict=True)]
-    assert told == [text for _, _, text in KINDS]
+    texts = [row.columns[names.index(name)] for row, (_, name, _) in zip(rows, KINDS, strict=True)]
+    assert texts == [text for _, _, text in KINDS]
 
 
 def test_old_messages_have_required_fields_groups_and_defaults_that_are_not_sent(

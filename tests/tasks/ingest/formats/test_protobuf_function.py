@@ -130,6 +130,6 @@ def test_it_is_made_once_in_each_jvm_whichever_thread_asks(tmp_path: Path) -> No
     )
 
     assert done.returncode == 0, done.stderr
-    told = sorted(done.stdout.splitlines())
-    assert told.count('{"anInt32":7,"aString":"x"}') == 2
-    assert [line for line in told if not line.startswith("{")] == ["2 1", "2 2"]
+    output_lines = sorted(done.stdout.splitlines())
+    assert output_lines.count('{"anInt32":7,"aString":"x"}') == 2
+    assert [line for line in output_lines if not line.startswith("{")] == ["2 1", "2 2"]

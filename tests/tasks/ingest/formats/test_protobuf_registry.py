@@ -108,7 +108,7 @@ def test_a_schema_is_fetched_when_a_record_names_it(
         (0, 15, 15, "empty"),
         (0, 16, 16, "not-protobuf"),
     ]
-    assert registry.asked.count("/schemas/ids/1?format=serialized") == 1
+    assert registry.requested.count("/schemas/ids/1?format=serialized") == 1
 
 
 def test_a_silent_registry_is_waited_for_and_loses_nothing(

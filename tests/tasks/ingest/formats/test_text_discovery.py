@@ -102,13 +102,13 @@ def test_what_a_spec_names_keeps_its_nested_values(
         }
     )
 
-    found = found_by(spark, tmp_path / "all", spec, topic, [0, 1])
+    columns = found_by(spark, tmp_path / "all", spec, topic, [0, 1])
     roots = spec.model_copy(update={"value_format": JsonFormat(roots=("t", "object", "late"))})
     named = found_by(spark, tmp_path / "roots", roots, topic, [0, 1])
 
-    assert (found["object"], found["looked"], found["inner"]) == (['{"k":1}'], ["1"], ["[1]"])
-    assert found["deep"] == ["[[1]]"]
-    assert {"late", "nothing"}.isdisjoint(found)
+    assert (columns["object"], columns["looked"], columns["inner"]) == (['{"k":1}'], ["1"], ["[1]"])
+    assert columns["deep"] == ["[[1]]"]
+    assert {"late", "nothing"}.isdisjoint(columns)
     assert (named["object"], named["late"]) == (['{"k":1}'], ['{"k":1}'])
 
 
@@ -152,10 +152,10 @@ def test_types_are_discovered_of_nested_values_too(
     produce(broker.bootstrap, topic, [json.dumps(record) for record in RECORDS])
     spec = spec_for(broker.bootstrap, columns=(), discovery=Discovery.TYPES)
 
-    found = found_by(spark, tmp_path, spec, topic, [0, 5])
+    columns = found_by(spark, tmp_path, spec, topic, [0, 5])
 
-    assert found.keys() == HELD.keys() - {"nothing"}
-    assert found["object"] == ['{"k":1}', '{"k":2}', "{}", '{"text":"x"}', None]
+    assert columns.keys() == HELD.keys() - {"nothing"}
+    assert columns["object"] == ['{"k":1}', '{"k":2}', "{}", '{"text":"x"}', None]
 
 
 MAP = {"type": "map", "values": "int"}
@@ -186,9 +186,9 @@ def test_fields_of_avro_that_can_only_be_nested_are_no_columns(
         update={"value_format": rows.value_format, "timestamp": rows.timestamp}
     )
 
-    found = found_by(spark, tmp_path, spec, topic, [0, 3])
+    columns = found_by(spark, tmp_path, spec, topic, [0, 3])
 
-    assert found == {
+    assert columns == {
         "a": ["x"] * 3,
         "either": ["{", None, None],
         "lists": ["[1]"] * 3,
@@ -210,9 +210,9 @@ def test_no_list_of_a_protobuf_message_is_discovered_as_text(
         update={"value_format": rows.value_format, "timestamp": rows.timestamp}
     )
 
-    found = found_by(spark, tmp_path / "texts", spec, topic, [0, 1])
+    columns = found_by(spark, tmp_path / "texts", spec, topic, [0, 1])
     listed = spec.model_copy(update={"columns": (Column(name="texts"),)})
     named = found_by(spark, tmp_path / "listed", listed, topic, [0, 1])
 
-    assert found == {"aBool": ["true"], "aString": ["["], "anInt32": ["7"]}
-    assert named == {**found, "texts": ['["x"]']}
+    assert columns == {"aBool": ["true"], "aString": ["["], "anInt32": ["7"]}
+    assert named == {**columns, "texts": ['["x"]']}

@@ -75,13 +75,13 @@ def test_an_avro_record_with_a_text_that_is_none_is_no_record(spark: SparkRuntim
     whole += [written(SCHEMA, _values(kind, text)) for kind in KINDS for text in SOUND]
 
     columns: list[Column | str] = [Column(name="n", type="long"), "text", "maybe"]
-    found = decoded(spark, rows_by(SCHEMA), whole, columns)
+    decoded_rows = decoded(spark, rows_by(SCHEMA), whole, columns)
 
     bad = len(KINDS) * len(NO_TEXTS)
-    assert [row.reason for row in found[:bad]] == ["not-avro"] * bad
-    assert [row.reason for row in found[bad:]] == [None] * (len(KINDS) * len(SOUND))
-    assert all(row.columns[0] == 7 for row in found[bad:])
-    assert [row.columns[1] for row in found[bad:]][: len(SOUND)] == list(SOUND)
+    assert [row.reason for row in decoded_rows[:bad]] == ["not-avro"] * bad
+    assert [row.reason for row in decoded_rows[bad:]] == [None] * (len(KINDS) * len(SOUND))
+    assert all(row.columns[0] == 7 for row in decoded_rows[bad:])
+    assert [row.columns[1] for row in decoded_rows[bad:]][: len(SOUND)] == list(SOUND)
 
 
 def test_bytes_of_avro_that_are_to_be_text_are_mended(spark: SparkRuntime) -> None:
@@ -124,8 +124,8 @@ def test_a_message_with_a_text_that_is_none_is_no_message(spark: SparkRuntime, s
         for text in texts
     ]
 
-    found = decoded(spark, rules, values, [Column(name="n", type="long"), "one"])
+    decoded_rows = decoded(spark, rules, values, [Column(name="n", type="long"), "one"])
 
     wanted = ["not-protobuf"] * len(NO_TEXTS) + [None] * len(sound)
-    assert [row.reason for row in found] == 2 * wanted
-    assert [row.columns[1] for row in found[len(NO_TEXTS) : len(texts)]] == list(sound)
+    assert [row.reason for row in decoded_rows] == 2 * wanted
+    assert [row.columns[1] for row in decoded_rows[len(NO_TEXTS) : len(texts)]] == list(sound)

@@ -127,13 +127,13 @@ def _read(
 def _chunks(
     warehouse: Path, results: Sequence[MergeResult]
 ) -> Mapping[datetime, tuple[datetime, datetime]]:
-    found: dict[datetime, tuple[datetime, datetime]] = {}
+    chunks: dict[datetime, tuple[datetime, datetime]] = {}
     for segment in (segment for result in results for segment in result.segments):
         table = pq.read_table(warehouse / segment.path, columns=["__time"], partitioning=None)
         chunk = (segment.interval_start, segment.interval_end)
         for time in table["__time"].to_pylist():
-            assert found.setdefault(time, chunk) == chunk
-    return found
+            assert chunks.setdefault(time, chunk) == chunk
+    return chunks
 
 
 def _lines(
@@ -176,11 +176,11 @@ def _kept(
 ) -> Counter[tuple[int, int, str, bytes | None]]:
     paths = [file.path for result in results for file in result.quarantine]
     names = ["partition", "offset", "reason", "value"]
-    found: Counter[tuple[int, int, str, bytes | None]] = Counter()
+    quarantined: Counter[tuple[int, int, str, bytes | None]] = Counter()
     for path in paths:
         columns = pq.read_table(warehouse / path, columns=names, partitioning=None).columns
-        found.update(zip(*(column.to_pylist() for column in columns), strict=True))
-    return found
+        quarantined.update(zip(*(column.to_pylist() for column in columns), strict=True))
+    return quarantined
 
 
 def _queried(warehouse: Path, results: Sequence[MergeResult]) -> Iterator[Line]:
@@ -202,22 +202,22 @@ def _line(row: Mapping[str, object]) -> Line:
     return frozenset((name, tuple(v) if isinstance(v, list) else v) for name, v in plain)
 
 
-def in_sets(_: SparkRuntime, found: Read, sketch: str) -> dict[datetime, int]:
+def in_sets(_: SparkRuntime, reading: Read, sketch: str) -> dict[datetime, int]:
     """Return per time how many different values theta sketches hold, by a library of their own."""
     held: dict[datetime, set[int]] = defaultdict(set)
-    for path in found.segments:
+    for path in reading.segments:
         for row in pq.read_table(path, columns=["__time", sketch], partitioning=None).to_pylist():
             held[row["__time"]].update(compact_theta_sketch.deserialize(row[sketch]))
     return {time: len(hashes) for time, hashes in held.items()}
 
 
-def estimates(spark: SparkRuntime, found: Read, sketch: str) -> dict[datetime, int]:
+def estimates(spark: SparkRuntime, reading: Read, sketch: str) -> dict[datetime, int]:
     """Return per time how many different values the sketches of all its rows have met."""
-    if not found.segments:
+    if not reading.segments:
         return {}
-    paths = [path.as_uri() for path in found.segments]
+    paths = [path.as_uri() for path in reading.segments]
     rows = spark.session.read.schema(f"__time timestamp, {sketch} binary").parquet(*paths)
-    told = f"hll_sketch_estimate(hll_union_agg({sketch})) AS n"
-    folder = found.warehouse / f"estimates-{sketch}"
-    rows.groupBy("__time").agg(fn.expr(told)).coalesce(1).write.parquet(folder.as_uri())
+    estimate = f"hll_sketch_estimate(hll_union_agg({sketch})) AS n"
+    folder = reading.warehouse / f"estimates-{sketch}"
+    rows.groupBy("__time").agg(fn.expr(estimate)).coalesce(1).write.parquet(folder.as_uri())
     return {row["__time"]: row["n"] for row in pq.read_table(folder).to_pylist()}

@@ -92,11 +92,11 @@ def expected(case: Case, topic: str) -> Expected:
     rejects: dict[tuple[int, int], str] = {}
     for partition, records in enumerate(case.partitions):
         for offset, sent in enumerate(records):
-            found = _judged(case.spec, sent, topic)
-            if isinstance(found, str):
-                rejects[partition, offset] = found
+            judged = _judged(case.spec, sent, topic)
+            if isinstance(judged, str):
+                rejects[partition, offset] = judged
             else:
-                raw.append(replace(found, partition=partition, offset=offset))
+                raw.append(replace(judged, partition=partition, offset=offset))
     columns = _columns(case.spec, raw)
     rows = tuple(_row(case.spec, one, columns) for one in raw)
     typed = {name: kind for name, kind in columns.items() if case.spec.is_typed(name)}
@@ -110,10 +110,10 @@ def _judged(spec: Drawn, sent: Sent, topic: str) -> Raw | str:
     time = _time_of(spec, fields.get(spec.time_column))
     if isinstance(time, str):
         return time
-    made = {name: transformed(name, fields, time) for name, _ in spec.transforms}
-    if "__time" in made:
+    computed = {name: transformed(name, fields, time) for name, _ in spec.transforms}
+    if "__time" in computed:
         time = _cut(time, 1_000) + timedelta(hours=1)
-    whole = {**fields, **{name: value for name, value in made.items() if name != "__time"}}
+    whole = {**fields, **{name: value for name, value in computed.items() if name != "__time"}}
     if spec.filter is not None and not passes(spec.filter, whole):
         return "filtered"
     if spec.not_before is not None and time < spec.not_before:
@@ -140,20 +140,20 @@ def _is_nested(spec: Drawn, value: JsonValue) -> bool:
 
 
 def _fields_of(spec: Drawn, sent: Sent, topic: str) -> dict[str, JsonValue]:
-    found = dict(sent.fields)
+    fields = dict(sent.fields)
     if spec.written in LINES:
         for name in ("t", *spec.fields):
-            found.setdefault(name, None)  # a line has all of them
+            fields.setdefault(name, None)  # a line has all of them
     if spec.flattened:
-        inner = found.get("o")
-        found = {k: v for k, v in found.items() if spec.roots is None or k in spec.roots}
+        inner = fields.get("o")
+        fields = {k: v for k, v in fields.items() if spec.roots is None or k in spec.roots}
         if sent.value is not None:
-            found[DEEP] = inner.get("k") if isinstance(inner, dict) else None
+            fields[DEEP] = inner.get("k") if isinstance(inner, dict) else None
     if spec.kafka:
         header = None if sent.header is None else sent.header.decode()
         beside = dict(zip(BESIDE, (sent.key_text, sent.millis, topic, header), strict=True))
-        found |= {name: value for name, value in beside.items() if value is not None}
-    return found
+        fields |= {name: value for name, value in beside.items() if value is not None}
+    return fields
 
 
 def _time_of(spec: Drawn, value: JsonValue) -> datetime | str:
@@ -184,17 +184,19 @@ def _cut(time: datetime, micros: int) -> datetime:
 
 def _columns(spec: Drawn, raw: Sequence[Raw]) -> dict[str, ColumnType]:
     """Return the columns that have a value, with their types."""
-    found: dict[str, ColumnType] = {d.name: d.type for d in spec.dimensions if d.type is not None}
+    found_types: dict[str, ColumnType] = {
+        d.name: d.type for d in spec.dimensions if d.type is not None
+    }
     names = {d.name for d in spec.dimensions if d.type is None}
     if spec.discovery is not Discovery.NOTHING:
-        own = _OWN | (_OF_ROLLUP if spec.rollup else set()) | spec.excluded | found.keys()
+        own = _OWN | (_OF_ROLLUP if spec.rollup else set()) | spec.excluded | found_types.keys()
         names |= {key for one in raw for key in one.keys} - own
     for name in sorted(names):
         if not spec.is_typed(name):
-            found[name] = "string"
+            found_types[name] = "string"
         elif (kind := _kind(_values(spec, raw, name))) is not None:
-            found[name] = kind
-    return found
+            found_types[name] = kind
+    return found_types
 
 
 def _values(spec: Drawn, raw: Iterable[Raw], name: str) -> Iterator[JsonValue]:
@@ -223,16 +225,16 @@ _LISTS: tuple[ColumnType, ...] = ("array<long>", "array<double>", "array<string>
 
 
 def _row(spec: Drawn, raw: Raw, columns: Mapping[str, ColumnType]) -> Row:
-    made = {name for name, _ in spec.transforms}
+    transform_names = {name for name, _ in spec.transforms}
     cells: dict[str, Cell] = {}
     misfit = False
     for name, kind in columns.items():
         value = raw.fields.get(name) if _is_there(spec, raw, name) else None
-        if spec.discovers_text(name) and name not in made and _is_nested(spec, value):
+        if spec.discovers_text(name) and name not in transform_names and _is_nested(spec, value):
             value = None
         if spec.is_typed(name):
             cells[name] = grown(value, kind)
-        elif name in made:
+        elif name in transform_names:
             cells[name] = worked_out(value, kind)
         else:
             cells[name] = read(value, kind)
@@ -241,14 +243,14 @@ def _row(spec: Drawn, raw: Raw, columns: Mapping[str, ColumnType]) -> Row:
     counted: dict[str, frozenset[str]] = {}
     for metric in spec.metrics:
         counts = metric.filter is None or passes(metric.filter, raw.fields)
-        made_of = _made_of(metric, raw.fields)
+        metric_value = _metric_value(metric, raw.fields)
         if metric.is_sketch:
-            counted[metric.name] = _told_apart(made_of) if counts else frozenset()
+            counted[metric.name] = _distinct_texts(metric_value) if counts else frozenset()
             continue
-        measures[metric.name] = _measured(metric, made_of) if counts else None
+        measures[metric.name] = _measured(metric, metric_value) if counts else None
         if metric.of == "count":
             measures[metric.name] = int(counts)
-        misfit = misfit or (counts and made_of is not None and measures[metric.name] is None)
+        misfit = misfit or (counts and metric_value is not None and measures[metric.name] is None)
     return Row(
         partition=raw.partition,
         offset=raw.offset,
@@ -262,7 +264,7 @@ def _row(spec: Drawn, raw: Raw, columns: Mapping[str, ColumnType]) -> Row:
     )
 
 
-def _made_of(metric: Measure, fields: Fields) -> JsonValue:
+def _metric_value(metric: Measure, fields: Fields) -> JsonValue:
     if metric.expression is not None:
         return multiplied(fields.get("v"), 2)
     return None if metric.field is None else fields.get(metric.field)
@@ -274,7 +276,7 @@ def _measured(metric: Measure, value: JsonValue) -> Scalar:
     return measured(value, metric.type)
 
 
-def _told_apart(value: JsonValue) -> frozenset[str]:
+def _distinct_texts(value: JsonValue) -> frozenset[str]:
     """Return what a distinct count is of: of a list its entries."""
     texts = map(text_of, value if isinstance(value, list) else [value])
     return frozenset(text for text in texts if text is not None)

@@ -101,18 +101,18 @@ def read_in_both_ways(broker: Broker, spark: SparkRuntime, folder: Path, case: C
     assert differences(case, wanted, parts, case.division) == []
     assert whole.digest == parts.digest is not None, "replicas that agree would alarm people"
     for metric in (metric for metric in case.spec.metrics if metric.is_sketch):
-        told = different(wanted.rows, metric.name)
-        asked = partial(in_sets if metric.of == "theta" else estimates, sketch=metric.name)
-        assert asked(spark, whole) == asked(spark, parts) == told
+        counts = different(wanted.rows, metric.name)
+        query = partial(in_sets if metric.of == "theta" else estimates, sketch=metric.name)
+        assert query(spark, whole) == query(spark, parts) == counts
 
 
 def differences(
-    case: Case, wanted: Expected, found: Read, division: Sequence[Range]
+    case: Case, wanted: Expected, reading: Read, division: Sequence[Range]
 ) -> list[tuple[object, ...]]:
     """Return what is not as the model says: what it is about, what was found, what was wanted."""
     bad = {place: why for place, why in wanted.rejects.items() if why not in THROWN_AWAY}
     kept = Counter((p, o, why, case.partitions[p][o].value) for (p, o), why in bad.items())
-    types = {name: kind for name, kind in found.columns.items() if case.spec.is_typed(name)}
+    types = {name: kind for name, kind in reading.columns.items() if case.spec.is_typed(name)}
     misfits = sum(row.misfit for row in wanted.rows)
     counted = Counter(
         {
@@ -123,29 +123,31 @@ def differences(
         }
     )
     whole: list[tuple[object, ...]] = [
-        ("rejects", found.rejects, wanted.rejects),
-        ("quarantine", found.kept, kept),
+        ("rejects", reading.rejects, wanted.rejects),
+        ("quarantine", reading.kept, kept),
         ("types", types, wanted.types),
-        ("counters", found.counted, counted),
+        ("counters", reading.counted, counted),
     ]
-    for number, (lines, (begin, end)) in enumerate(zip(found.lines, bounds(division), strict=True)):
+    for number, (lines, (begin, end)) in enumerate(
+        zip(reading.lines, bounds(division), strict=True)
+    ):
         rows = [r for r in wanted.rows if begin[r.partition] <= r.offset < end[r.partition]]
         plain = Counter(line_of(row) for row in rows)
-        made = rolled_up(rows, case.spec.metrics) if case.spec.rollup else plain
-        whole.append((f"rows of range {number}", *apart(lines, made)))
+        lines_wanted = rolled_up(rows, case.spec.metrics) if case.spec.rollup else plain
+        whole.append((f"rows of range {number}", *apart(lines, lines_wanted)))
     chunks = {row.time: chunk_of(row.time, case.spec.segment) for row in wanted.rows}
     if None not in chunks.values():
-        whole.append(("chunks", found.chunks, chunks))
-    whole.append(("a query", *apart(found.queried, sum(found.lines, Counter[Line]()))))
+        whole.append(("chunks", reading.chunks, chunks))
+    whole.append(("a query", *apart(reading.queried, sum(reading.lines, Counter[Line]()))))
     return [one for one in whole if one[1] != one[2]]
 
 
 def different(rows: Iterable[Row], metric: str) -> dict[datetime, int]:
     """Return per time how many different values there are; a sketch of so few is exact."""
-    found: dict[datetime, set[str]] = {}
+    values_at: dict[datetime, set[str]] = {}
     for row in rows:
-        found.setdefault(row.time, set()).update(row.counted[metric])
-    return {time: len(values) for time, values in found.items()}
+        values_at.setdefault(row.time, set()).update(row.counted[metric])
+    return {time: len(values) for time, values in values_at.items()}
 
 
 def line_of(row: Row) -> Line:
@@ -162,15 +164,15 @@ def apart(found: Counter[Line], wanted: Counter[Line]) -> tuple[list[str], list[
 def exact(lines: Counter[Line]) -> Counter[str]:
     """Return lines as texts: 1 and 1.0 are two values, the same moment is one in any zone."""
     return Counter(
-        str(sorted((name, _told(value)) for name, value in line)) for line in lines.elements()
+        str(sorted((name, _exact_text(value)) for name, value in line)) for line in lines.elements()
     )
 
 
-def _told(value: object) -> str:
+def _exact_text(value: object) -> str:
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat()
     if isinstance(value, tuple):
-        return str([_told(one) for one in value])
+        return str([_exact_text(one) for one in value])
     return repr(value + 0.0 if isinstance(value, float) else value)  # -0.0 is 0.0
 
 

@@ -41,20 +41,20 @@ ANYTHING = Value("l", "d", "s", ArrayValue(ElementType.STRING, "a"), "j", number
 
 def of_each_function() -> list[str]:
     """Expressions of fields for each function and operator, that take any value."""
-    found: dict[str, list[str]] = {}
+    examples: dict[str, list[str]] = {}
     for text, _ in CASES:
         named = {name.lower() for name in re.findall(r"(\w+)\(", text)} & FUNCTIONS.keys()
         signs = set(re.findall(r"[-+*/%^!<>=&|]+", text)) if not named else set()
         for word in named | signs if _takes_anything(text) else ():
-            found.setdefault(word, []).append(text)
+            examples.setdefault(word, []).append(text)
     for name, function in FUNCTIONS.items():
         for number in (function.least, function.most or function.least + 2):
             call = f"{name}({', '.join(['x', 'y', 's', 'arr', 'js'][:number])})"
             if _takes_anything(call):
-                found.setdefault(name, []).insert(0, call)
-    missing = FUNCTIONS.keys() - found.keys()
+                examples.setdefault(name, []).insert(0, call)
+    missing = FUNCTIONS.keys() - examples.keys()
     assert missing == {"pi"}, missing
-    return sorted({text for texts in found.values() for text in texts[:2]})
+    return sorted({text for texts in examples.values() for text in texts[:2]})
 
 
 def _takes_anything(text: str) -> bool:

@@ -211,16 +211,16 @@ def text_of(value: JsonValue) -> str | None:
         return str(value)
     if isinstance(value, float):
         return _java(value)
-    return _told(value)
+    return _json_text(value)
 
 
-def _told(value: JsonValue) -> str:
+def _json_text(value: JsonValue) -> str:
     """Return a value as JSON, with numbers as a text has them; infinity has quotes."""
     if isinstance(value, dict):
-        members = (f"{_told(name)}:{_told(inner)}" for name, inner in value.items())
+        members = (f"{_json_text(name)}:{_json_text(inner)}" for name, inner in value.items())
         return f"{{{','.join(members)}}}"
     if isinstance(value, list):
-        return f"[{','.join(map(_told, value))}]"
+        return f"[{','.join(map(_json_text, value))}]"
     if isinstance(value, float) and math.isfinite(value):
         return _java(value)
     return json.dumps(_java(value) if isinstance(value, float) else value, ensure_ascii=False)

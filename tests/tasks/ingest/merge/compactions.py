@@ -57,8 +57,10 @@ def published(
     pq.write_table(pa.Table.from_pylist(list(rows), schema), path)
     file = describe(path, warehouse, topic)
     assert file is not None
-    told = tuple(Column.model_validate({"name": n, "type": kind}) for n, kind in columns.items())
-    return CompactionInput(file=segment_in(file, HOUR), columns=told)
+    declared = tuple(
+        Column.model_validate({"name": n, "type": kind}) for n, kind in columns.items()
+    )
+    return CompactionInput(file=segment_in(file, HOUR), columns=declared)
 
 
 _HEADER = pa.struct({"key": pa.string(), "value": pa.binary()})

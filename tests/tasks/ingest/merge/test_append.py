@@ -53,10 +53,10 @@ def keys_of(path: Path, group: int) -> list[tuple[object, ...]]:
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
-def counts_of(path: Path, asked: str) -> tuple[object, ...]:
+def counts_of(path: Path, selection: str) -> tuple[object, ...]:
     """What DuckDB counts in one file."""
     with duckdb.connect() as connection:
-        query = f"SELECT {asked} FROM read_parquet(?)"  # noqa: S608 -- of this test's own texts
+        query = f"SELECT {selection} FROM read_parquet(?)"  # noqa: S608 -- of this test's own texts
         found = connection.execute(query, [str(path)]).fetchone()
     assert found is not None
     return tuple(found)
@@ -85,26 +85,26 @@ class Story:
         records: Sequence[str],
         ends: Sequence[int],
         columns: Sequence[Column] = COLUMNS,
-        **asked: object,
+        **updates: object,
     ) -> MergeResult:
-        return self.merged(self.read(records, ends, columns, **asked))
+        return self.merged(self.read(records, ends, columns, **updates))
 
     def read(
         self,
         records: Sequence[str],
         ends: Sequence[int],
         columns: Sequence[Column] = COLUMNS,
-        **asked: object,
+        **updates: object,
     ) -> IngestSpec:
         """Read batches, and return the spec by which that was."""
         produce(self.bootstrap, self.topic, records)
-        made = spec_for(self.bootstrap, columns=columns).model_copy(update=asked)
-        self.entries = read_in(self.engine, made, self.topic, [0, *ends])
-        return made
+        spec = spec_for(self.bootstrap, columns=columns).model_copy(update=updates)
+        self.entries = read_in(self.engine, spec, self.topic, [0, *ends])
+        return spec
 
-    def merged(self, made: IngestSpec) -> MergeResult:
+    def merged(self, spec: IngestSpec) -> MergeResult:
         """Merge what was read: each row is there as it was, once."""
-        merged = self.engine.merge(MergeJob(f"task-{self.topic}", 1, made, self.entries))
+        merged = self.engine.merge(MergeJob(f"task-{self.topic}", 1, spec, self.entries))
         journaled = [file for entry in self.entries for file in entry.files]
         segments = files_of(merged.segments)
         assert places_of(self.folder, segments) == places_of(self.folder, journaled)
@@ -175,7 +175,7 @@ NEVER_NULL = (
     Transform(name="without", expression="isnull(user)"),
 )
 """What Spark knows, at once or when it has simplified it, to be never null."""
-MADE = (*COLUMNS, *(Column(name=transform.name) for transform in NEVER_NULL))
+WITH_TRANSFORMS = (*COLUMNS, *(Column(name=transform.name) for transform in NEVER_NULL))
 
 
 @pytest.mark.spark
@@ -188,7 +188,7 @@ def test_every_column_of_a_batch_may_be_null_by_its_type(story: Story, tmp_path:
     )
     rows = [record(n) for n in range(3)]
 
-    story.merge(rows, [3], columns=MADE, transforms=NEVER_NULL, metrics=metrics)
+    story.merge(rows, [3], columns=WITH_TRANSFORMS, transforms=NEVER_NULL, metrics=metrics)
 
     schema = pq.read_schema(tmp_path / story.entries[0].files[0].path)
     assert [field.name for field in schema if not field.nullable] == []
@@ -204,18 +204,18 @@ def test_what_an_older_worker_wrote_with_another_schema_is_rewritten(
     """Goal: the one range that is open during an upgrade is right as well."""
     records = [record(n, at) for n, at in enumerate(times_of([0] * 3 * LARGE))]
     produce(story.bootstrap, story.topic, records)
-    asked = {"metrics": (Metric(name="n", of="count"),), "transforms": NEVER_NULL}
-    made = spec_for(story.bootstrap, columns=MADE).model_copy(update=asked)
+    updates = {"metrics": (Metric(name="n", of="count"),), "transforms": NEVER_NULL}
+    spec = spec_for(story.bootstrap, columns=WITH_TRANSFORMS).model_copy(update=updates)
     entries = []
     for number in range(3):
         with monkeypatch.context() as patched:
             if number == older:
                 patched.setattr(write, "_optional", lambda sql, column: f"{sql} AS {name(column)}")
             ranges = {0: (number * LARGE, (number + 1) * LARGE)}
-            entries.append(story.engine.read_batch(batch(made, story.topic, ranges, number=number)))
+            entries.append(story.engine.read_batch(batch(spec, story.topic, ranges, number=number)))
     story.entries = tuple(entries)
 
-    [segment] = story.merged(made).segments
+    [segment] = story.merged(spec).segments
 
     [old_file] = entries[older].files
     assert any(not field.nullable for field in pq.read_schema(tmp_path / old_file.path))

@@ -55,7 +55,7 @@ def test_copying_shows_progress_with_every_file(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Goal: a merge of any size outlives the progress deadline: none of this is a Spark job."""
-    made = two_days_read(story)
+    spec = two_days_read(story)
     seen: list[Hashable] = []
 
     def look() -> None:
@@ -71,7 +71,7 @@ def test_copying_shows_progress_with_every_file(
 
     monkeypatch.setattr(product, "append", watched)
 
-    story.merged(made)
+    story.merged(spec)
 
     of_one, of_other = seen[:4], seen[4:]
     assert len(set(of_one)) == len(set(of_other)) == 4
@@ -83,7 +83,7 @@ def test_copying_shows_progress_with_every_file(
 def test_a_cancel_ends_the_copying_at_the_next_file(
     story: Story, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, before = two_days_read(story), paths_below(tmp_path)
+    spec, before = two_days_read(story), paths_below(tmp_path)
     left: list[Path] = []
 
     def cancelled(session: SparkSession, paths: Sequence[Path], into: Path, step: Step) -> None:
@@ -96,11 +96,11 @@ def test_a_cancel_ends_the_copying_at_the_next_file(
     with monkeypatch.context() as patched:
         patched.setattr(product, "append", cancelled)
         with pytest.raises(BatchCancelled):
-            story.merged(made)
+            story.merged(spec)
 
     assert [path.name for path in left] == ["whole-00000.parquet"]
     assert paths_below(tmp_path) == before
-    assert [segment.rows for segment in story.merged(made).segments] == [3 * ROWS] * 2
+    assert [segment.rows for segment in story.merged(spec).segments] == [3 * ROWS] * 2
 
 
 @pytest.mark.spark
@@ -109,13 +109,13 @@ def test_copying_without_space_leaves_nothing_and_can_be_repeated(
     story: Story, spark: SparkRuntime, tmp_path: Path
 ) -> None:
     """Source: protocol rule P20; a full disk is waited for, so it must be told from other ends."""
-    made, before = two_days_read(story), paths_below(tmp_path)
+    spec, before = two_days_read(story), paths_below(tmp_path)
 
     with full("limit", spark, tmp_path), pytest.raises(NoSpace):
-        story.merged(made)
+        story.merged(spec)
 
     assert paths_below(tmp_path) == before
-    assert [segment.rows for segment in story.merged(made).segments] == [3 * ROWS] * 2
+    assert [segment.rows for segment in story.merged(spec).segments] == [3 * ROWS] * 2
 
 
 def test_a_digest_is_told_on_its_way_and_ends_when_it_is_to(tmp_path: Path) -> None:

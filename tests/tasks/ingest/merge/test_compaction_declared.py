@@ -43,10 +43,10 @@ def test_numbers_become_their_texts_and_texts_stay(engine: SparkEngine, tmp_path
 
     file = engine.compact(order)
 
-    found = {(r["__partition"], r["__offset"]): r["v"] for r in rows_in(tmp_path, file)}
+    values_by_place = {(r["__partition"], r["__offset"]): r["v"] for r in rows_in(tmp_path, file)}
     wanted = [*TEXTS.values(), *map(str, longs), "0.5", "2", *texts]
-    assert found == before
-    assert sorted(map(str, found.values())) == sorted(map(str, wanted))
+    assert values_by_place == before
+    assert sorted(map(str, values_by_place.values())) == sorted(map(str, wanted))
     assert pq.read_schema(tmp_path / file.path).field("v").type == pa.string()
 
 

@@ -61,7 +61,7 @@ def broken_by_another_reader(
     consumer = Consumer(
         {"bootstrap.servers": bootstrap, "group.id": "tests", "isolation.level": "read_committed"}
     )
-    found: list[Raw] = []
+    raws: list[Raw] = []
     try:
         consumer.assign([TopicPartition(topic, p, 0) for topic, p in ends])
         left = sum(ends.values())
@@ -71,10 +71,10 @@ def broken_by_another_reader(
             assert message.error() is None
             left -= 1
             if not good(message.value()):
-                found.append(_raw(message))
+                raws.append(_raw(message))
     finally:
         consumer.close()
-    return sorted(found, key=lambda raw: raw[:3])
+    return sorted(raws, key=lambda raw: raw[:3])
 
 
 def _raw(message: Message) -> Raw:
@@ -89,14 +89,14 @@ def _raw(message: Message) -> Raw:
 
 def raw_in(warehouse: Path, files: Sequence[DataFile | SegmentFile]) -> list[Raw]:
     """Every record that files hold, sorted."""
-    found: list[Raw] = []
+    raws: list[Raw] = []
     for file in files:
         table = pq.read_table(warehouse / file.path, partitioning=None)
         for row in table.to_pylist():
             headers = [(h["key"], h["value"]) for h in row["headers"] or []]
             place = (row["topic"], row["partition"], row["offset"])
-            found.append((*place, row["key"], row["value"], headers))
-    return sorted(found, key=lambda raw: raw[:3])
+            raws.append((*place, row["key"], row["value"], headers))
+    return sorted(raws, key=lambda raw: raw[:3])
 
 
 def is_row(value: bytes | None) -> bool:
@@ -226,7 +226,7 @@ def test_a_cancel_between_the_two_reads_leaves_no_file(
     topic = new_topic(1)
     produce(broker.bootstrap, topic, ["no json", record(1)])
     job = batch(spec_for(broker.bootstrap), topic, {0: (0, 2)})
-    asked: list[str] = []
+    environments: list[str] = []
     # The engine looks up secrets before each read: a handy moment.
     login = {
         "sasl_mechanism": SaslMechanism.PLAIN,
@@ -236,8 +236,8 @@ def test_a_cancel_between_the_two_reads_leaves_no_file(
     client = job.spec.kafka.model_copy(update=login)
 
     def cancelled_at_the_second(reference: SecretRef) -> str:
-        asked.append(reference.environment)
-        if len(asked) == 2:
+        environments.append(reference.environment)
+        if len(environments) == 2:
             engine.cancel(job.task_id)
         return ""
 
@@ -247,7 +247,7 @@ def test_a_cancel_between_the_two_reads_leaves_no_file(
     with pytest.raises(BatchCancelled):
         engine.read_batch(job)
 
-    assert len(asked) == 2
+    assert len(environments) == 2
     assert paths_below(tmp_path) == {"clicks/README.txt"}
 
 
@@ -262,9 +262,9 @@ def test_records_that_are_not_all_there_when_they_are_read_again_fail_the_batch(
         a_file(rows=3, first=3, last=8),
         a_file(rows=3, first=4, last=9),
     ):
-        with pytest.raises(TaskError, match="read again") as told:
+        with pytest.raises(TaskError, match="read again") as caught:
             check_raw([other], bad)
-        assert told.value.code is FailureCode.WRITE_FAILED
+        assert caught.value.code is FailureCode.WRITE_FAILED
 
 
 def a_file(*, rows: int, first: int, last: int) -> DataFile:

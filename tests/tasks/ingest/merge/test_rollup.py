@@ -127,10 +127,10 @@ def test_a_range_in_one_go_and_in_many_batches_gives_the_same_rows(
     ]
 
     once = engine.merge(merge_of(spec, topic, whole)).segments
-    found = rows_of(tmp_path, once)
+    rows = rows_of(tmp_path, once)
     often = engine.merge(merge_of(spec, topic, parts, incarnation=2)).segments
 
-    assert found == rows_of(tmp_path, often) == expected([one for one in sent if one.offset % 10])
+    assert rows == rows_of(tmp_path, often) == expected([one for one in sent if one.offset % 10])
     assert len(once) > len({segment.interval_start for segment in once})  # chunks are divided
     assert spans_of(once) == spans_of(often)
     assert estimates(spark, tmp_path, once) == estimates(spark, tmp_path, often)
@@ -355,17 +355,17 @@ def rows_of(warehouse: Path, segments: Iterable[SegmentFile]) -> list[Row]:
 
 
 def spans_of(segments: Iterable[SegmentFile]) -> dict[int, int]:
-    found: dict[int, int] = {}
+    counts: dict[int, int] = {}
     for span in (span for segment in segments for span in segment.spans):
-        found[span.partition] = found.get(span.partition, 0) + span.rows
-    return found
+        counts[span.partition] = counts.get(span.partition, 0) + span.rows
+    return counts
 
 
 def counted(sent: Iterable[Sent]) -> dict[int, int]:
-    found: dict[int, int] = {}
+    counts: dict[int, int] = {}
     for one in sent:
-        found[one.partition] = found.get(one.partition, 0) + 1
-    return found
+        counts[one.partition] = counts.get(one.partition, 0) + 1
+    return counts
 
 
 def schema_of(warehouse: Path, segment: SegmentFile) -> dict[str, pa.DataType]:

@@ -71,10 +71,10 @@ def test_files_stay_if_each_is_in_one_chunk_and_neither_too_large_nor_one_of_too
 
 def rows_of(segments: Sequence[SegmentFile]) -> Counter[str]:
     """Start of a time chunk -> rows, as published files have them."""
-    found: Counter[str] = Counter()
+    rows: Counter[str] = Counter()
     for segment in segments:
-        found[segment.interval_start.isoformat()] += segment.rows
-    return found
+        rows[segment.interval_start.isoformat()] += segment.rows
+    return rows
 
 
 def a_parquet(folder: Path, times: Sequence[datetime]) -> DataFile:
@@ -92,10 +92,10 @@ def test_the_rows_of_each_time_chunk_are_counted_over_all_files(tmp_path: Path) 
     times = [DAY + HOUR, DAY, DAY + HOUR - last, DAY - last, DAY + 5 * HOUR, DAY, DAY + HOUR]
     alone = a_file(40, at=DAY, lasting=HOUR - last).model_copy(update={"path": "not there"})
 
-    found = fullest([a_parquet(tmp_path, times), alone], Chunks(Granularity.HOUR), tmp_path)
+    chunk_rows = fullest([a_parquet(tmp_path, times), alone], Chunks(Granularity.HOUR), tmp_path)
 
     starts = {-1: 1, 0: 43, 1: 2, 5: 1}
-    assert found == {(DAY + n * HOUR).isoformat(): rows for n, rows in starts.items()}
+    assert chunk_rows == {(DAY + n * HOUR).isoformat(): rows for n, rows in starts.items()}
 
 
 def test_times_at_both_ends_of_the_calendar_are_counted(tmp_path: Path) -> None:
@@ -115,32 +115,32 @@ def test_of_very_many_chunks_the_fullest_are_told(tmp_path: Path) -> None:
     """Goal: a line of the journal is bounded, whatever the records say."""
     times = [DAY + n * HOUR for n in range(1_500)] + [DAY + 1_499 * HOUR] * 3
 
-    found = fullest([a_parquet(tmp_path, times)], Chunks(Granularity.HOUR), tmp_path)
+    chunk_rows = fullest([a_parquet(tmp_path, times)], Chunks(Granularity.HOUR), tmp_path)
 
-    assert len(found) == 1_000
-    assert found[(DAY + 1_499 * HOUR).isoformat()] == 4
+    assert len(chunk_rows) == 1_000
+    assert chunk_rows[(DAY + 1_499 * HOUR).isoformat()] == 4
 
 
 def held_of(files: Sequence[dict[datetime, int]], size: int = 530_000) -> list[FileChunks]:
     """Files with so many rows in which hour, each of `size` bytes."""
-    found = []
+    chunks = []
     for number, rows in enumerate(files):
         file = a_file(sum(rows.values()), size=size)
-        found.append(FileChunks(file.model_copy(update={"path": f"part-{number}.parquet"}), rows))
-    return found
+        chunks.append(FileChunks(file.model_copy(update={"path": f"part-{number}.parquet"}), rows))
+    return chunks
 
 
 def written_by(layout: Layout, held: Sequence[FileChunks]) -> list[Counter[datetime]]:
     """How many rows of which hour each task writes, counted file by file."""
-    found = []
+    written = []
     for part in layout.parts:
         rows: Counter[datetime] = Counter()
         for each in (h for h in held if h.file in part.files):
             for hour, number in each.rows.items():
                 if (part.since or DAY) <= hour < (part.until or DAY + 300 * HOUR):
                     rows[hour] += number
-        found.append(rows)
-    return found
+        written.append(rows)
+    return written
 
 
 def test_a_small_chunk_is_written_by_one_task_however_many_a_large_one_needs() -> None:
@@ -149,22 +149,22 @@ def test_a_small_chunk_is_written_by_one_task_however_many_a_large_one_needs() -
     large = hours[150]
     held = held_of([{**dict.fromkeys(hours, 2), large: 5_000} for _ in range(12)])
 
-    found = divided(held, FileTarget(10**9, 1_000_000), cores=4)
+    layout = divided(held, FileTarget(10**9, 1_000_000), cores=4)
 
-    tasks = Counter(hour for rows in written_by(found, held) for hour in rows)
+    tasks = Counter(hour for rows in written_by(layout, held) for hour in rows)
     assert tasks == {**dict.fromkeys(hours, 1), large: 6}  # it has 5.9 MB
-    assert [len(part.files) for part in found.parts] == [12, 2, 2, 2, 2, 2, 2, 12]
-    assert found.rows_max == 10_000  # of each of the six tasks: no file has a rest
+    assert [len(part.files) for part in layout.parts] == [12, 2, 2, 2, 2, 2, 2, 12]
+    assert layout.rows_max == 10_000  # of each of the six tasks: no file has a rest
 
 
 def test_equal_chunks_are_shared_out_between_the_cores() -> None:
     """Goal: each task reads what lies near, and none waits for the others."""
     held = held_of([{DAY + n * HOUR: 400_000} for n in range(24)], size=10)
 
-    found = divided(held, FileTarget(10**9, 10**9), cores=3)
+    layout = divided(held, FileTarget(10**9, 10**9), cores=3)
 
-    assert [len(part.files) for part in found.parts] == [8, 8, 8]
-    assert {part.since for part in found.parts} == {None}  # whole files: nothing is left out
+    assert [len(part.files) for part in layout.parts] == [8, 8, 8]
+    assert {part.since for part in layout.parts} == {None}  # whole files: nothing is left out
 
 
 def test_a_chunk_with_wider_rows_gets_more_files() -> None:
@@ -200,13 +200,13 @@ def test_each_row_is_written_by_one_task(
 ) -> None:
     held = held_of([{DAY + n * HOUR: rows for n, rows in some.items()} for some in files])
 
-    found = divided(held, FileTarget(rows_max, size), cores)
+    layout = divided(held, FileTarget(rows_max, size), cores)
 
     written: Counter[datetime] = Counter()
-    for rows in written_by(found, held):
+    for rows in written_by(layout, held):
         written.update(rows)
     assert written == sum((Counter(each.rows) for each in held), Counter())
-    assert found.rows_max <= rows_max
+    assert layout.rows_max <= rows_max
 
 
 def noisy(rows: Sequence[datetime]) -> list[str]:

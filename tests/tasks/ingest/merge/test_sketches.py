@@ -71,8 +71,8 @@ def test_each_entry_of_a_list_counts_and_other_metrics_stay_as_they_are(
     without = [engine.read_batch(batch(plain, topic, {0: (0, len(USERS))}, number=3))]
     wanted = engine.merge(merge_of(plain, topic, without, incarnation=2)).segments
 
-    assert told(tmp_path, segments) == told(tmp_path, wanted)
-    assert [row["__count"] for row in told(tmp_path, segments)] == [5, 4]
+    assert values_beside(tmp_path, segments) == values_beside(tmp_path, wanted)
+    assert [row["__count"] for row in values_beside(tmp_path, segments)] == [5, 4]
     assert sum(entry.counters.processed for entry in entries) == len(USERS)
     # even: ann; bob, cid; null; 5, true; dan        odd: ann, bob; []; 5; true
     pages = [str(("home", 0)), str(("home", 1))]
@@ -120,7 +120,7 @@ def with_metrics(spec: IngestSpec, *metrics: Metric) -> IngestSpec:
     return spec.model_copy(update={"metrics": metrics})
 
 
-def told(warehouse: Path, segments: Sequence[SegmentFile]) -> list[dict[str, object]]:
+def values_beside(warehouse: Path, segments: Sequence[SegmentFile]) -> list[dict[str, object]]:
     """Return what rows say beside their sketches, in the order of levels."""
     names = {metric.name for metric in SKETCHES}
     rows = [{k: v for k, v in row.items() if k not in names} for row in table(warehouse, segments)]

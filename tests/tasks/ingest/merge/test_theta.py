@@ -65,11 +65,11 @@ def test_a_sketch_of_few_values_is_the_librarys_own(
     rows = {int(str(row["level"])): row for row in table(tmp_path, segments)}
     for level in (0, 1):
         seen = [(n, user) for n, user in enumerate(USERS) if n % 2 == level]
-        assert held(rows[level]["users"]) == made_of(
+        assert held(rows[level]["users"]) == sketch_of(
             entry for _, user in seen for entry in texts(user)
         )
         french = (entry for n, user in seen if n % 3 for entry in texts(user))
-        assert held(rows[level]["french"]) == made_of(french)
+        assert held(rows[level]["french"]) == sketch_of(french)
     # even: ann; bob, cid; 5, true; dan        odd: ann, bob; 5; true
     assert [read(rows[level]["users"]).get_estimate() for level in (0, 1)] == [6, 4]
 
@@ -96,15 +96,15 @@ def test_many_values_are_an_estimate_and_sets_of_them_can_be_intersected(
     for one in (home, shop):
         both.update(one)
         either.update(one)
-    for found, known in [
+    for sketch, known in [
         (home, 60_000),
         (shop, 40_000),
         (both.get_result(), 20_000),
         (either.get_result(), 80_000),
         (only.compute(home, shop), 40_000),
     ]:
-        assert found.get_lower_bound(3) <= known <= found.get_upper_bound(3)
-        assert found.is_estimation_mode()
+        assert sketch.get_lower_bound(3) <= known <= sketch.get_upper_bound(3)
+        assert sketch.is_estimation_mode()
 
 
 @pytest.mark.parametrize("log", [4, LOG, 26])
@@ -121,8 +121,8 @@ def test_what_several_tasks_have_met_of_a_group_becomes_one_sketch(
     counted.coalesce(1).write.parquet((tmp_path / "out").as_uri())
 
     found = {row["k"]: held(row["users"]) for row in pq.read_table(tmp_path / "out").to_pylist()}
-    known = {k: made_of(f"user-{n}" for n in range(10 * k, 10 * k + 10)) for k in (0, 1)}
-    assert found == {**known, 2: made_of([])}
+    known = {k: sketch_of(f"user-{n}" for n in range(10 * k, 10 * k + 10)) for k in (0, 1)}
+    assert found == {**known, 2: sketch_of([])}
 
 
 def test_a_function_is_made_once_for_each_size(spark: SparkRuntime) -> None:
@@ -147,12 +147,12 @@ def texts(value: object) -> list[str]:
     return [entry if isinstance(entry, str) else json.dumps(entry) for entry in known]
 
 
-def made_of(values: Iterable[str]) -> tuple[float, list[int]]:
+def sketch_of(values: Iterable[str]) -> tuple[float, list[int]]:
     """What the library makes of these."""
-    made = update_theta_sketch(LOG)
+    sketch = update_theta_sketch(LOG)
     for value in values:
-        made.update(value)
-    return made.theta, sorted(made)
+        sketch.update(value)
+    return sketch.theta, sorted(sketch)
 
 
 def held(sketch: object) -> tuple[float, list[int]]:

@@ -16,7 +16,7 @@ FOLDER = Path("/data/warehouse/clicks/data/task-1/b7-1")
 
 
 @pytest.mark.parametrize(
-    ("said", "code"),
+    ("message", "code"),
     [
         ("[KAFKA_DATA_LOSS.START_OFFSET_RESET] Some data", FailureCode.OFFSETS_UNREADABLE),
         ("x.OffsetOutOfRangeException: Fetch position", FailureCode.OFFSETS_UNREADABLE),
@@ -25,20 +25,22 @@ FOLDER = Path("/data/warehouse/clicks/data/task-1/b7-1")
         ("something else", FailureCode.INTERNAL),
     ],
 )
-def test_a_failure_has_a_code_for_programs_and_says_at_what(said: str, code: FailureCode) -> None:
+def test_a_failure_has_a_code_for_programs_and_says_at_what(
+    message: str, code: FailureCode
+) -> None:
     error = judge(
-        RuntimeError(f"{said}\n\tat org.example.Some.method(Some.java:1)"), "batch b7-1", FOLDER
+        RuntimeError(f"{message}\n\tat org.example.Some.method(Some.java:1)"), "batch b7-1", FOLDER
     )
 
     assert isinstance(error, TaskError)
     assert error.code is code
-    assert str(error) == f"batch b7-1: {said}"
+    assert str(error) == f"batch b7-1: {message}"
 
 
 def test_a_broker_that_does_not_answer_is_no_failure_of_the_task() -> None:
-    said = "org.apache.kafka.common.errors.TimeoutException: Timed out waiting for a node"
+    message = "org.apache.kafka.common.errors.TimeoutException: Timed out waiting for a node"
 
-    assert isinstance(judge(RuntimeError(said), "batch b7-1", FOLDER), StreamTimeout)
+    assert isinstance(judge(RuntimeError(message), "batch b7-1", FOLDER), StreamTimeout)
 
 
 @pytest.mark.parametrize(
@@ -71,9 +73,9 @@ def test_a_disk_that_cannot_be_written_at_all_fails_the_task() -> None:
 def test_only_a_stack_that_a_pattern_overflowed_is_laid_to_a_pattern(
     where: str, code: FailureCode
 ) -> None:
-    said = f"java.lang.StackOverflowError\n\tat java.base/{where}.match(Unknown Source)"
+    message = f"java.lang.StackOverflowError\n\tat java.base/{where}.match(Unknown Source)"
 
-    error = judge(RuntimeError(said), "batch b7-1", FOLDER)
+    error = judge(RuntimeError(message), "batch b7-1", FOLDER)
 
     assert isinstance(error, TaskError)
     assert error.code is code

@@ -40,7 +40,7 @@ _SLOWLY = {
 }
 
 
-def _told_otherwise(spark: SparkRuntime, texts: Sequence[bytes | None]) -> list[Row]:
+def _differing_rows(spark: SparkRuntime, texts: Sequence[bytes | None]) -> list[Row]:
     """Return the texts for which one of the functions says something else than Spark's own."""
     add_text_functions(spark.session)
     frame = spark.session.createDataFrame(list(enumerate(texts)), "o LONG, v BINARY")
@@ -52,17 +52,17 @@ def _told_otherwise(spark: SparkRuntime, texts: Sequence[bytes | None]) -> list[
 @given(texts=st.lists(st.lists(st.sampled_from(_SIGNS), max_size=30).map(b"".join), min_size=200))
 @settings(max_examples=5, deadline=None)
 def test_they_say_what_sparks_own_say(spark: SparkRuntime, texts: list[bytes]) -> None:
-    assert _told_otherwise(spark, texts) == []
+    assert _differing_rows(spark, texts) == []
 
 
 def test_wherever_a_sign_stands_it_is_found(spark: SparkRuntime) -> None:
     plain = [b"a" * size for size in range(34)]
-    found = [
+    with_signs = [
         text[:at] + sign + text[at:] + end
         for text, sign, end in product(plain, _SIGNS, (b"", b"}"))
         for at in range(len(text) + 1)
     ]
-    assert _told_otherwise(spark, [None, *plain, *found]) == []
+    assert _differing_rows(spark, [None, *plain, *with_signs]) == []
 
 
 @pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "interpreted"])
@@ -72,10 +72,10 @@ def test_a_plan_may_be_compiled_or_interpreted(spark: SparkRuntime, compiled: bo
     session.conf.set("spark.sql.codegen.factoryMode", "FALLBACK" if compiled else "NO_CODEGEN")
     add_text_functions(session)
     texts = [(0, "{}"), (1, "{{}}"), (2, None)]
-    asked = [f"{name}(s) AS {name.rpartition('.')[2]}" for name in _SLOWLY]
+    expressions = [f"{name}(s) AS {name.rpartition('.')[2]}" for name in _SLOWLY]
     frame = session.createDataFrame(texts, "o LONG, s STRING").repartition(1)
-    told = rows_of(spark, frame.selectExpr("o", *asked))
-    assert [(row["is_utf8"], row["is_plain_line"], row["ends_flat"]) for row in told] == [
+    rows = rows_of(spark, frame.selectExpr("o", *expressions))
+    assert [(row["is_utf8"], row["is_plain_line"], row["ends_flat"]) for row in rows] == [
         (True, True, True),
         (True, True, False),
         (True, False, False),

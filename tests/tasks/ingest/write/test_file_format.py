@@ -37,13 +37,13 @@ def with_dictionary(warehouse: Path, files: Sequence[DataFile | SegmentFile]) ->
 def _chunks(
     warehouse: Path, files: Sequence[DataFile | SegmentFile]
 ) -> list[tuple[str, pq.ColumnChunkMetaData]]:
-    found = []
+    chunks = []
     for file in files:
         footer = pq.read_metadata(warehouse / file.path)
         groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
         for column in range(footer.num_columns):
-            found += [(g.column(column).path_in_schema, g.column(column)) for g in groups]
-    return found
+            chunks += [(g.column(column).path_in_schema, g.column(column)) for g in groups]
+    return chunks
 
 
 def clicks(engine: SparkEngine, spec: IngestSpec, topic: str) -> tuple[JournalEntry, ...]:

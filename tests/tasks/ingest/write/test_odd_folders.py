@@ -64,9 +64,9 @@ def engines(spark: SparkRuntime, tmp_path: Path) -> dict[Path, SparkEngine]:
     }
 
 
-def alike(made: dict[Path, list[SegmentFile]]) -> list[SegmentFile]:
+def alike(files_by_folder: dict[Path, list[SegmentFile]]) -> list[SegmentFile]:
     """Make sure that all warehouses hold the same files with the same rows; return them."""
-    (plain, there), *others = made.items()
+    (plain, there), *others = files_by_folder.items()
     for odd, here in others:
         assert [file.path for file in here] == [file.path for file in there] != []
         assert bag(rows_in(odd, *here)) == bag(rows_in(plain, *there))
@@ -94,13 +94,13 @@ def test_batches_are_read_quarantined_and_merged(
     produce(broker.bootstrap, topic, [*good[:20], "no json", "{", *good[20:], "no json"])
     spec = spec_for(broker.bootstrap, granularity=Granularity.HOUR)
 
-    made = {
+    results = {
         folder: merged(engine, spec, topic, [0, 21, 40, 63]) for folder, engine in engines.items()
     }
 
-    segments = alike({folder: list(result.segments) for folder, result in made.items()})
+    segments = alike({folder: list(result.segments) for folder, result in results.items()})
     assert sum(file.rows for file in segments) == 60
-    errors = alike({folder: list(result.quarantine) for folder, result in made.items()})
+    errors = alike({folder: list(result.quarantine) for folder, result in results.items()})
     assert sum(file.rows for file in errors) == 3
 
 
@@ -113,33 +113,33 @@ def test_rows_are_rolled_up_also_into_several_files_of_a_chunk(
     send(broker.bootstrap, topic, 200)
     spec = rolled(broker.bootstrap, segment_rows_max=20)
 
-    made = {
+    files_by_folder = {
         folder: list(merged(engine, spec, topic, [0, 40, 100]).segments)
         for folder, engine in engines.items()
     }
 
-    assert len(alike(made)) > 3
+    assert len(alike(files_by_folder)) > 3
 
 
 @pytest.mark.spark
 def test_published_files_are_compacted(engines: dict[Path, SparkEngine]) -> None:
-    made = {}
+    files_by_folder = {}
     for folder, engine in engines.items():
         inputs = [published(folder, n, clicks(n, 5 + n), COLUMNS) for n in range(3)]
-        made[folder] = [engine.compact(order_of(*inputs))]
+        files_by_folder[folder] = [engine.compact(order_of(*inputs))]
 
-    [file] = alike(made)
+    [file] = alike(files_by_folder)
     assert file.rows == 6
 
 
 @pytest.mark.spark
 def test_raw_records_are_compacted(engines: dict[Path, SparkEngine]) -> None:
-    made = {}
+    files_by_folder = {}
     for folder, engine in engines.items():
         files = [raw_published(folder, n, [(0, n), (1, 5 + n)]) for n in range(3)]
-        made[folder] = [engine.compact(raw_order_of(*files))]
+        files_by_folder[folder] = [engine.compact(raw_order_of(*files))]
 
-    [file] = alike(made)
+    [file] = alike(files_by_folder)
     assert file.rows == 6
 
 

@@ -80,7 +80,7 @@ def work_out(spark: SparkRuntime, expressions: Sequence[str]) -> list[object]:
     A long is an int, a double a float, an array (kind, elements), nested data a dict of `json`.
     """
     values = [compile_expression(parse(text), fields) for text in expressions]
-    return [_read(text) for text in select(spark, [_told(value) for value in values])]
+    return [_read(text) for text in select(spark, [_tagged(value) for value in values])]
 
 
 def as_the_end(spark: SparkRuntime, expressions: Sequence[str], form: str) -> list[object]:
@@ -104,7 +104,7 @@ def select(spark: SparkRuntime, columns: Sequence[str]) -> list[object]:
     return [row[f"c{place}"] for place in range(len(columns))]
 
 
-def _told(value: Value) -> str:
+def _tagged(value: Value) -> str:
     """Tell type and value of what is there, and whether more than one is."""
     parts = [("json", value.json), ("text", value.string)]
     numbers = [("long", value.long), ("double", value.double)]
@@ -115,12 +115,12 @@ def _told(value: Value) -> str:
     return f"concat_ws('\\u001e', {held or 'CAST(NULL AS STRING)'})"
 
 
-def _read(told: object) -> object:
-    assert isinstance(told, str)
-    if not told:
+def _read(tagged: object) -> object:
+    assert isinstance(tagged, str)
+    if not tagged:
         return None
-    assert "\x1e" not in told, f"more than one: {told}"
-    name, text = told.split(" ", 1)
+    assert "\x1e" not in tagged, f"more than one: {tagged}"
+    name, text = tagged.split(" ", 1)
     match name:
         case "long":
             return int(text)
@@ -134,12 +134,12 @@ def _read(told: object) -> object:
             return name, json.loads(text)
 
 
-def same(found: object, wanted: object) -> bool:
+def same(answer: object, wanted: object) -> bool:
     """Whether both are of one type and equal; doubles to the last bits, NaN equals NaN."""
-    if isinstance(found, float) and isinstance(wanted, float):
-        if math.isnan(found) or math.isnan(wanted):
-            return math.isnan(found) and math.isnan(wanted)
-        if found == 0 == wanted:
-            return math.copysign(1, found) == math.copysign(1, wanted)
-        return found == wanted or math.isclose(found, wanted, rel_tol=4e-16)
-    return type(found) is type(wanted) and found == wanted
+    if isinstance(answer, float) and isinstance(wanted, float):
+        if math.isnan(answer) or math.isnan(wanted):
+            return math.isnan(answer) and math.isnan(wanted)
+        if answer == 0 == wanted:
+            return math.copysign(1, answer) == math.copysign(1, wanted)
+        return answer == wanted or math.isclose(answer, wanted, rel_tol=4e-16)
+    return type(answer) is type(wanted) and answer == wanted

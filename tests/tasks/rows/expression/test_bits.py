@@ -84,10 +84,10 @@ def scaled(number: float, power: int) -> float:
         return number
     size = Fraction(abs(number)) * Fraction(2) ** max(min(power, 3_000), -3_000)
     try:
-        found = float(size)
+        magnitude = float(size)
     except OverflowError:
-        found = math.inf
-    return math.copysign(found, number)
+        magnitude = math.inf
+    return math.copysign(magnitude, number)
 
 
 ONE: dict[str, Callable[[float], float]] = {
@@ -124,11 +124,11 @@ def exact(found: object, wanted: float) -> bool:
 
 
 def test_functions_of_one_double_are_exact(spark: SparkRuntime) -> None:
-    found = in_rows(spark, list(ONE), [(number, 0.0, 0) for number in ALL])
+    answered = in_rows(spark, list(ONE), [(number, 0.0, 0) for number in ALL])
 
     wrong = [
         (name, number, answer, wanted(number))
-        for number, answers in zip(ALL, found, strict=True)
+        for number, answers in zip(ALL, answered, strict=True)
         for (name, wanted), answer in zip(ONE.items(), answers, strict=True)
         if not exact(answer, wanted(number))
     ]
@@ -136,11 +136,11 @@ def test_functions_of_one_double_are_exact(spark: SparkRuntime) -> None:
 
 
 def test_functions_of_two_doubles_are_exact(spark: SparkRuntime) -> None:
-    found = in_rows(spark, list(TWO), [(x, y, 0) for x, y in PAIRS])
+    answered = in_rows(spark, list(TWO), [(x, y, 0) for x, y in PAIRS])
 
     wrong = [
         (name, pair, answer, wanted(*pair))
-        for pair, answers in zip(PAIRS, found, strict=True)
+        for pair, answers in zip(PAIRS, answered, strict=True)
         for (name, wanted), answer in zip(TWO.items(), answers, strict=True)
         if not exact(answer, wanted(*pair))
     ]
@@ -151,11 +151,11 @@ def test_a_double_is_scaled_with_one_rounding(spark: SparkRuntime) -> None:
     numbers = [*WIDE, *(-x for x in WIDE), 1 + 2.0**-52, math.pi, 2.0**-1022 * (1 + 2.0**-52)]
     rows = [(number, 0.0, power) for number in numbers for power in SCALES]
 
-    found = in_rows(spark, ["scalb(a, n)"], rows)
+    answered = in_rows(spark, ["scalb(a, n)"], rows)
 
     wrong = [
         (number, power, answer, scaled(number, power))
-        for (number, _, power), (answer,) in zip(rows, found, strict=True)
+        for (number, _, power), (answer,) in zip(rows, answered, strict=True)
         if not exact(answer, scaled(number, power))
     ]
     assert wrong == []
@@ -248,11 +248,11 @@ CASES: list[tuple[str, object]] = [
 
 
 def test_types_and_nulls(spark: SparkRuntime) -> None:
-    found = work_out(spark, [text for text, _ in CASES])
+    answers = work_out(spark, [text for text, _ in CASES])
 
     wrong = [
         (text, answer, wanted)
-        for (text, wanted), answer in zip(CASES, found, strict=True)
+        for (text, wanted), answer in zip(CASES, answers, strict=True)
         if not same(answer, wanted)
     ]
     assert wrong == []

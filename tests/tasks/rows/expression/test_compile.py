@@ -32,7 +32,7 @@ def compiled(expression: str) -> Value:
 
 
 @pytest.mark.parametrize(
-    ("expression", "at", "said", "fix"),
+    ("expression", "at", "message", "fix"),
     [
         ("1 + nope(x)", 4, "no function nope", "see the list"),
         ("strlenn(s)", 0, "no function strlenn", "did you mean strlen?"),
@@ -142,11 +142,13 @@ def compiled(expression: str) -> Value:
         ("map(e -> nope(e), arr)", 9, "no function nope", "see"),
     ],
 )
-def test_what_cannot_be_worked_out_is_told(expression: str, at: int, said: str, fix: str) -> None:
+def test_what_cannot_be_worked_out_is_told(
+    expression: str, at: int, message: str, fix: str
+) -> None:
     with pytest.raises(ExpressionError) as caught:
         compiled(expression)
 
-    assert said in caught.value.message, caught.value
+    assert message in caught.value.message, caught.value
     assert caught.value.at == at, caught.value
     assert fix in caught.value.fix
 

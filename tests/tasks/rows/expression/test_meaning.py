@@ -25,11 +25,11 @@ CASES = [*SCALARS, *TEXTS, *MORE, *NESTED_AND_TIMES, *ADDED, *DEEP]
 
 
 def test_expressions_answer_as_druids(spark: SparkRuntime) -> None:
-    found = work_out(spark, [text for text, _ in CASES])
+    answers = work_out(spark, [text for text, _ in CASES])
 
     wrong = [
         (text, answer, wanted)
-        for (text, wanted), answer in zip(CASES, found, strict=True)
+        for (text, wanted), answer in zip(CASES, answers, strict=True)
         if not same(answer, wanted)
     ]
     assert wrong == []
@@ -66,6 +66,6 @@ ENDS: list[tuple[str, str | None, int | None, float | None, bool | None]] = [
     ("form", "place"), [("string", 1), ("long", 2), ("double", 3), ("truth", 4)]
 )
 def test_a_value_as_one_type(spark: SparkRuntime, form: str, place: int) -> None:
-    found = as_the_end(spark, [row[0] for row in ENDS], form)
+    answers = as_the_end(spark, [row[0] for row in ENDS], form)
 
-    assert found == [row[place] for row in ENDS]
+    assert answers == [row[place] for row in ENDS]

@@ -58,19 +58,19 @@ def test_operators_bind_as_druids(text: str, same: str) -> None:
     ],
 )
 def test_constants(text: str, value: object) -> None:
-    found = parse(text)
+    node = parse(text)
 
-    assert found == Literal(0, value)  # type: ignore[arg-type]  # parametrised values
-    assert isinstance(found, Literal)
-    assert type(found.value) is type(value)
+    assert node == Literal(0, value)  # type: ignore[arg-type]  # parametrised values
+    assert isinstance(node, Literal)
+    assert type(node.value) is type(value)
 
 
 def test_not_a_number_is_a_constant() -> None:
-    found = parse("NaN")
+    node = parse("NaN")
 
-    assert isinstance(found, Literal)
-    assert isinstance(found.value, float)
-    assert math.isnan(found.value)
+    assert isinstance(node, Literal)
+    assert isinstance(node.value, float)
+    assert math.isnan(node.value)
 
 
 @pytest.mark.parametrize("text", ["nullable", "NaN_1", "Infinity$", "_a", "$b", '"my col"'])
@@ -92,9 +92,9 @@ def test_names(text: str) -> None:
     ],
 )
 def test_arrays(text: str, kind: ElementType, values: tuple[object, ...]) -> None:
-    found = parse(text)
+    node = parse(text)
 
-    assert found == ArrayLiteral(0, kind, values)  # type: ignore[arg-type]  # parametrised values
+    assert node == ArrayLiteral(0, kind, values)  # type: ignore[arg-type]  # parametrised values
 
 
 def test_a_comparison_with_a_field_of_a_types_name_is_no_array() -> None:
@@ -112,7 +112,7 @@ def test_a_bracket_that_begins_no_lambda_is_an_operand() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "at", "said"),
+    ("text", "at", "message"),
     [
         ("", 0, "the end"),
         ("a +", 3, "the end"),
@@ -136,11 +136,11 @@ def test_a_bracket_that_begins_no_lambda_is_an_operand() -> None:
         ("x + '\\ud800'", 4, "half of a character"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(text: str, at: int, said: str) -> None:
+def test_what_is_wrong_is_told_with_its_place(text: str, at: int, message: str) -> None:
     with pytest.raises(ExpressionError) as caught:
         parse(text)
 
-    assert (caught.value.at, said in caught.value.message) == (at, True), caught.value
+    assert (caught.value.at, message in caught.value.message) == (at, True), caught.value
     assert caught.value.fix
 
 

@@ -175,25 +175,25 @@ def _sign(number: float) -> float:
 
 def _some_trees() -> list[Node]:
     """Take Hypothesis's trees, to work all of them out in one job."""
-    found: list[Node] = []
+    trees: list[Node] = []
     unlimited = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
     @settings(max_examples=TREES, phases=[Phase.generate], suppress_health_check=unlimited)
     @given(st.recursive(_LEAVES, _grown, max_leaves=8))
     def take(tree: Node) -> None:
-        found.append(tree)
+        trees.append(tree)
 
     take()
-    return found
+    return trees
 
 
 def test_random_trees_answer_as_the_oracle_says(spark: SparkRuntime) -> None:
     trees = _some_trees()
-    found = work_out(spark, [_written(tree) for tree in trees])
+    answers = work_out(spark, [_written(tree) for tree in trees])
 
     wrong = [
         (_written(tree), answer, _answer(tree))
-        for tree, answer in zip(trees, found, strict=True)
+        for tree, answer in zip(trees, answers, strict=True)
         if not same(answer, _answer(tree))
     ]
     assert len(trees) >= TREES / 2

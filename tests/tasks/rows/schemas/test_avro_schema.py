@@ -21,8 +21,8 @@ from tasks.rows.schemas.avro_sql import Written, from_avro_sql, json_sql, spark_
 
 
 def record(*fields: object, name: str = "R", **more: object) -> dict[str, object]:
-    told = [{"name": f"f{n}", "type": kind} for n, kind in enumerate(fields)]
-    return {"type": "record", "name": name, "fields": told} | more
+    field_list = [{"name": f"f{n}", "type": kind} for n, kind in enumerate(fields)]
+    return {"type": "record", "name": name, "fields": field_list} | more
 
 
 def read(*fields: object) -> list[object]:
@@ -56,10 +56,10 @@ def test_names_are_found_as_their_namespaces_say() -> None:
     inner = record(one, "E", "far.E", "near.E", name="Inner", namespace="near")
     far = {"type": "enum", "name": "far.E", "symbols": ["B"]}
 
-    [_, found] = read(far, inner)
+    [_, inner_record] = read(far, inner)
 
-    assert isinstance(found, Record)
-    kinds = [kind.symbols for _, kind in found.fields if isinstance(kind, Enumeration)]
+    assert isinstance(inner_record, Record)
+    kinds = [kind.symbols for _, kind in inner_record.fields if isinstance(kind, Enumeration)]
     assert kinds == [("A",), ("A",), ("B",), ("A",)]
 
 
@@ -88,7 +88,7 @@ def deep(levels: int) -> object:
 
 
 @pytest.mark.parametrize(
-    ("written", "told"),
+    ("written", "message"),
     [
         ("nothing", "f0 names the type nothing, which is not declared"),
         (7, "f0 is no type"),
@@ -114,11 +114,13 @@ def deep(levels: int) -> object:
         (deep(DEPTH_MAX + 1), "nested more than"),
     ],
 )
-def test_a_schema_that_cannot_be_read_is_refused_with_its_place(written: object, told: str) -> None:
+def test_a_schema_that_cannot_be_read_is_refused_with_its_place(
+    written: object, message: str
+) -> None:
     with pytest.raises(AvroSchemaError) as error:
         read(written)
 
-    assert told in str(error.value)
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +155,7 @@ def test_the_largest_schema_is_written_in_bounded_sql() -> None:
 def test_no_name_of_a_user_is_told_to_spark() -> None:
     text = json.dumps(record(["int", "long"], {"type": "enum", "name": "Secret", "symbols": ["A"]}))
 
-    told = spark_schema(read_schema(text))
+    spark_text = spark_schema(read_schema(text))
 
-    assert "Secret" not in told
-    assert '["int", "long", {"type": "enum", "name": "n0", "symbols": []}]' in told
+    assert "Secret" not in spark_text
+    assert '["int", "long", {"type": "enum", "name": "n0", "symbols": []}]' in spark_text

@@ -27,10 +27,10 @@ from tests.tasks.ingest.formats.protobufs import EVERY, held, text_of
 
 def file(name: str, *messages: str, imports: tuple[str, ...] = ()) -> FileDescriptorProto:
     """A file of empty messages."""
-    found = FileDescriptorProto(name=name, package="p", syntax="proto3", dependency=imports)
+    descriptor = FileDescriptorProto(name=name, package="p", syntax="proto3", dependency=imports)
     for message in messages:
-        found.message_type.add(name=message)
-    return found
+        descriptor.message_type.add(name=message)
+    return descriptor
 
 
 def set_of(*files: FileDescriptorProto) -> str:
@@ -43,10 +43,10 @@ def names_in(files: bytes) -> list[str]:
 
 def test_what_protoc_writes_is_read() -> None:
     """Goal: only what the message needs is kept, each file behind its imports."""
-    found = read_descriptors(text_of(held("every")))
+    schema = read_descriptors(text_of(held("every")))
 
-    names = names_in(found.files)
-    assert found.message == EVERY
+    names = names_in(schema.files)
+    assert schema.message == EVERY
     assert names[-1] == "every.proto"
     assert set(names) == {one.name for one in held("every").file}
     assert names_in(read_descriptors(text_of(held("every")), "shop.Money").files) == [
@@ -69,13 +69,13 @@ def test_imports_may_stand_in_any_order_and_more_than_once() -> None:
     top = file("t", "T", imports=("a", "b", "google/protobuf/timestamp.proto"))
     files = [top, file("a", "A", imports=("b",)), file("b", "B"), file("unused", "T")]
 
-    found = read_descriptors(set_of(*files), "A")
+    schema = read_descriptors(set_of(*files), "A")
     whole = read_registered(
         base64.b64encode(top.SerializeToString()).decode(),
         [("a", _b64(files[1])), ("b", _b64(files[2]))],
     )
 
-    assert names_in(found.files) == ["b", "a"]
+    assert names_in(schema.files) == ["b", "a"]
     names = names_in(whole.files)
     assert sorted(names) == ["/schema", "a", "b", "google/protobuf/timestamp.proto"]
     assert names.index("b") < names.index("a") < names.index("/schema") == 3
@@ -96,11 +96,11 @@ def test_what_a_registry_calls_an_import_is_its_name() -> None:
 
 
 def _deep(levels: int) -> FileDescriptorProto:
-    found = file("deep", "M0")
-    inner = found.message_type[0]
+    descriptor = file("deep", "M0")
+    inner = descriptor.message_type[0]
     for level in range(levels):
         inner = inner.nested_type.add(name=f"M{level + 1}")
-    return found
+    return descriptor
 
 
 def _of_google() -> FileDescriptorProto:
@@ -110,10 +110,10 @@ def _of_google() -> FileDescriptorProto:
 
 
 def _within_google() -> FileDescriptorProto:
-    found = file("mine", "protobuf")
-    found.package = "google"
-    found.message_type[0].nested_type.add(name="Timestamp")
-    return found
+    descriptor = file("mine", "protobuf")
+    descriptor.package = "google"
+    descriptor.message_type[0].nested_type.add(name="Timestamp")
+    return descriptor
 
 
 def _symbol() -> FileDescriptorProto:
@@ -123,29 +123,31 @@ def _symbol() -> FileDescriptorProto:
 
 
 def _field(name: str, json_name: str = "", times: int = 1) -> FileDescriptorProto:
-    found = file("f", "F")
+    descriptor = file("f", "F")
     for number in range(times):
-        made = found.message_type[0].field.add(name=f"{name}{number}", number=number + 1, label=1)
-        made.type = made.TYPE_INT32
+        field = descriptor.message_type[0].field.add(
+            name=f"{name}{number}", number=number + 1, label=1
+        )
+        field.type = field.TYPE_INT32
         if json_name:
-            made.json_name = json_name
-    return found
+            field.json_name = json_name
+    return descriptor
 
 
 def _unresolved() -> FileDescriptorProto:
-    found = _field("a")
-    made = found.message_type[0].field[0]
-    made.type, made.type_name = made.TYPE_MESSAGE, ".p.Nowhere"
-    return found
+    descriptor = _field("a")
+    field = descriptor.message_type[0].field[0]
+    field.type, field.type_name = field.TYPE_MESSAGE, ".p.Nowhere"
+    return descriptor
 
 
 def _camel_twice() -> FileDescriptorProto:
     """As old files may have it that say so."""
-    found = _field("a", times=2)
-    found.syntax = "proto2"
-    found.message_type[0].options.deprecated_legacy_json_field_conflicts = True
-    found.message_type[0].field[0].name, found.message_type[0].field[1].name = "aB", "a_b"
-    return found
+    descriptor = _field("a", times=2)
+    descriptor.syntax = "proto2"
+    descriptor.message_type[0].options.deprecated_legacy_json_field_conflicts = True
+    descriptor.message_type[0].field[0].name, descriptor.message_type[0].field[1].name = "aB", "a_b"
+    return descriptor
 
 
 def _elsewhere(found: FileDescriptorProto) -> FileDescriptorProto:
@@ -154,10 +156,10 @@ def _elsewhere(found: FileDescriptorProto) -> FileDescriptorProto:
 
 
 def _edition(edition: int) -> FileDescriptorProto:
-    found = file("e", "E")
-    found.syntax = "editions"
-    found.edition = edition  # type: ignore[assignment]
-    return found
+    descriptor = file("e", "E")
+    descriptor.syntax = "editions"
+    descriptor.edition = edition  # type: ignore[assignment]
+    return descriptor
 
 
 def test_files_of_the_edition_2023_are_read() -> None:
@@ -215,26 +217,26 @@ WRONG: list[tuple[Callable[[], str], str | None, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("made", "wanted", "told"), WRONG)
+@pytest.mark.parametrize(("build", "wanted", "message"), WRONG)
 def test_what_cannot_be_read_is_refused(
-    made: Callable[[], str], wanted: str | None, told: str
+    build: Callable[[], str], wanted: str | None, message: str
 ) -> None:
-    with pytest.raises(ProtobufSchemaError, match=told) as found:
-        read_descriptors(made(), wanted)
+    with pytest.raises(ProtobufSchemaError, match=message) as caught:
+        read_descriptors(build(), wanted)
 
-    assert str(found.value).isascii()
+    assert str(caught.value).isascii()
 
 
 def test_many_fields_and_many_values_of_an_enum_take_no_time() -> None:
     """Goal: nothing in it grows faster than the text; this would take minutes."""
-    found = _field("f", times=12_000)
-    symbols = found.enum_type.add(name="E").value
+    descriptor = _field("f", times=12_000)
+    symbols = descriptor.enum_type.add(name="E").value
     for number in range(5_000):
         symbols.add(name=f"E{number}", number=number)
-    for one in found.message_type[0].field:
+    for one in descriptor.message_type[0].field:
         one.type, one.type_name = one.TYPE_ENUM, ".p.E"
 
-    assert read_descriptors(set_of(found)).message == "p.F"
+    assert read_descriptors(set_of(descriptor)).message == "p.F"
 
 
 def test_the_source_of_a_file_is_no_schema() -> None:

@@ -15,7 +15,7 @@ SPAN = 3
 
 
 @dataclass(frozen=True)
-class Asked:
+class ZonedPeriod:
     """One question; `length` is exact time, `days` and `months` are of the calendar."""
 
     text: str
@@ -39,29 +39,29 @@ def plus_months(day: date, months: int) -> date:
     return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
 
 
-def plus_local(moment: datetime, asked: Asked, count: int) -> datetime:
+def plus_local(moment: datetime, period: ZonedPeriod, count: int) -> datetime:
     """Move the wall clock by `count` periods of the calendar, from an aware local time."""
-    day = plus_months(moment.date(), asked.months * count) + timedelta(days=asked.days * count)
+    day = plus_months(moment.date(), period.months * count) + timedelta(days=period.days * count)
     naive = datetime.combine(day, moment.time().replace(fold=0))
     return naive.replace(tzinfo=moment.tzinfo).astimezone(UTC)
 
 
-def boundaries(moment: datetime, asked: Asked) -> Iterator[datetime]:
+def boundaries(moment: datetime, period: ZonedPeriod) -> Iterator[datetime]:
     """List the instants at which buckets begin, some before and some after the moment."""
-    zone = zone_of(asked.zone)
-    origin = asked.origin or datetime(1970, 1, 1, tzinfo=zone)
-    if asked.text == "P1W" and asked.origin is None:
+    zone = zone_of(period.zone)
+    origin = period.origin or datetime(1970, 1, 1, tzinfo=zone)
+    if period.text == "P1W" and period.origin is None:
         origin = datetime(1970, 1, 5, tzinfo=zone)
     local = origin.astimezone(zone)
-    if asked.months or (asked.days and not asked.length):
+    if period.months or (period.days and not period.length):
         apart = moment.astimezone(UTC) - origin.astimezone(UTC)
-        near = round(apart / timedelta(days=asked.months * 30.436875 + asked.days))
+        near = round(apart / timedelta(days=period.months * 30.436875 + period.days))
         for count in range(near - SPAN, near + SPAN + 1):
-            yield plus_local(local, asked, count)
+            yield plus_local(local, period, count)
         return
-    length = asked.length + timedelta(days=asked.days)
+    length = period.length + timedelta(days=period.days)
     start = origin.astimezone(UTC)
-    if asked.origin is None and length in FULL and asked.text in SINGLE:
+    if period.origin is None and length in FULL and period.text in SINGLE:
         # The full hour (minute, second) on the wall clock of the moment.
         shown = moment.astimezone(zone).replace(tzinfo=None)
         start = moment.astimezone(UTC) - (
@@ -76,9 +76,9 @@ FULL = {timedelta(hours=1), timedelta(minutes=1), timedelta(seconds=1)}
 SINGLE = {"PT1H", "PT1M", "PT1S"}
 
 
-def floor(moment: datetime, asked: Asked) -> datetime:
-    return list(takewhile(lambda begin: begin <= moment, boundaries(moment, asked)))[-1]
+def floor(moment: datetime, period: ZonedPeriod) -> datetime:
+    return list(takewhile(lambda begin: begin <= moment, boundaries(moment, period)))[-1]
 
 
-def ceil(moment: datetime, asked: Asked) -> datetime:
-    return next(begin for begin in boundaries(moment, asked) if begin >= moment)
+def ceil(moment: datetime, period: ZonedPeriod) -> datetime:
+    return next(begin for begin in boundaries(moment, period) if begin >= moment)

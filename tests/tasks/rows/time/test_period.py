@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tasks.rows.time.period import Period, PeriodError, ceil_sql, floor_sql, read_period, shift_sql
 from tasks.spark.session import SparkRuntime
-from tests.tasks.rows.time.calendar import Asked, ceil, floor
+from tests.tasks.rows.time.calendar import ZonedPeriod, ceil, floor
 from tests.tasks.rows.time.evaluate import at, micros, times
 
 X = "timestamp_micros(x)"
@@ -24,33 +24,36 @@ ZONES = (
 )
 
 HOUR = timedelta(hours=1)
-ASKED = [
-    *(Asked(text, months=n) for text, n in [("P1M", 1), ("P3M", 3), ("P1Y", 12), ("P1Y6M", 18)]),
-    *(Asked(text, days=n) for text, n in [("P1D", 1), ("P1W", 7), ("P2W", 14), ("P3D", 3)]),
-    Asked("P1W2D", days=9),
-    *(Asked(f"PT{n}H", length=n * HOUR) for n in (1, 2, 5, 6, 12, 24)),
-    *(Asked(f"PT{n}M", length=n * HOUR / 60) for n in (1, 5, 7, 15, 30, 45, 90)),
-    *(Asked(f"PT{n}S", length=n * HOUR / 3_600) for n in (1, 10, 61)),
-    Asked("PT1H30M", length=HOUR * 1.5),
-    Asked("PT0.250S", length=timedelta(milliseconds=250)),
-    Asked("PT1.5S", length=timedelta(milliseconds=1_500)),
+PERIODS = [
+    *(
+        ZonedPeriod(text, months=n)
+        for text, n in [("P1M", 1), ("P3M", 3), ("P1Y", 12), ("P1Y6M", 18)]
+    ),
+    *(ZonedPeriod(text, days=n) for text, n in [("P1D", 1), ("P1W", 7), ("P2W", 14), ("P3D", 3)]),
+    ZonedPeriod("P1W2D", days=9),
+    *(ZonedPeriod(f"PT{n}H", length=n * HOUR) for n in (1, 2, 5, 6, 12, 24)),
+    *(ZonedPeriod(f"PT{n}M", length=n * HOUR / 60) for n in (1, 5, 7, 15, 30, 45, 90)),
+    *(ZonedPeriod(f"PT{n}S", length=n * HOUR / 3_600) for n in (1, 10, 61)),
+    ZonedPeriod("PT1H30M", length=HOUR * 1.5),
+    ZonedPeriod("PT0.250S", length=timedelta(milliseconds=250)),
+    ZonedPeriod("PT1.5S", length=timedelta(milliseconds=1_500)),
 ]
 FIXED_ONLY = [
-    Asked("P1DT12H", days=1, length=12 * HOUR),
-    Asked("P1W1DT0.5S", days=8, length=timedelta(milliseconds=500)),
+    ZonedPeriod("P1DT12H", days=1, length=12 * HOUR),
+    ZonedPeriod("P1W1DT0.5S", days=8, length=timedelta(milliseconds=500)),
 ]
 ORIGINS = (at("2012-02-29T13:45:10.5"), at("1969-07-20T20:17:40"), at("2024-03-31T01:30:00"))
 
 
-def in_zones(asked: Asked) -> list[Asked]:
+def in_zones(zoned: ZonedPeriod) -> list[ZonedPeriod]:
     return [
-        Asked(asked.text, asked.months, asked.days, asked.length, zone, origin)
+        ZonedPeriod(zoned.text, zoned.months, zoned.days, zoned.length, zone, origin)
         for zone, origin in product(ZONES, (None, *ORIGINS))
-        if asked not in FIXED_ONLY or zone in {"UTC", "-03:30"}
+        if zoned not in FIXED_ONLY or zone in {"UTC", "-03:30"}
     ]
 
 
-ALL = [own for asked in (*ASKED, *FIXED_ONLY) for own in in_zones(asked)]
+ALL = [own for zoned in (*PERIODS, *FIXED_ONLY) for own in in_zones(zoned)]
 
 CHANGES = [
     "2024-03-10T10:00",  # Los Angeles, forward and back
@@ -75,8 +78,8 @@ instants = st.one_of(
 )
 
 
-def sql_of(rule: Callable[..., str], asked: Asked, time: str = X) -> str:
-    return rule(time, read_period(asked.text), zone=asked.zone, origin=asked.origin)
+def sql_of(rule: Callable[..., str], zoned: ZonedPeriod, time: str = X) -> str:
+    return rule(time, read_period(zoned.text), zone=zoned.zone, origin=zoned.origin)
 
 
 @pytest.mark.spark
@@ -90,20 +93,20 @@ def test_buckets_are_those_of_the_calendar(
     moments = [at(change) + n * HOUR / 4 for change in CHANGES for n in range(-9, 9)]
     moments += [datetime.fromtimestamp(0, UTC) + timedelta(microseconds=n) for n in given]
     cases: list[tuple[str, datetime, datetime]] = []
-    for asked in draw.sample(ALL, 120):
-        down, up = sql_of(floor_sql, asked), sql_of(ceil_sql, asked)
+    for zoned in draw.sample(ALL, 120):
+        down, up = sql_of(floor_sql, zoned), sql_of(ceil_sql, zoned)
         for moment in draw.sample(moments, 30):
-            low, high = floor(moment, asked), ceil(moment, asked)
-            again, further = floor(low, asked), ceil(high, asked)
+            low, high = floor(moment, zoned), ceil(moment, zoned)
+            again, further = floor(low, zoned), ceil(high, zoned)
             assert low <= moment <= high
             # Where a clock is put back by half an hour, an hour begins within another: Joda's way.
-            assert (again, further) == (low, high) or asked.zone == "Australia/Lord_Howe"
+            assert (again, further) == (low, high) or zoned.zone == "Australia/Lord_Howe"
             cases += [(down, moment, low), (up, moment, high)]
             cases += [(down, low, again), (up, high, further)]
-    found = times(spark, [(sql, micros(moment)) for sql, moment, _ in cases], "long")
+    answers = times(spark, [(sql, micros(moment)) for sql, moment, _ in cases], "long")
     wrong = [
         (sql, str(moment), str(want), str(got))
-        for (sql, moment, want), got in zip(cases, found, strict=True)
+        for (sql, moment, want), got in zip(cases, answers, strict=True)
         if got != want
     ]
     assert wrong[:5] == []
@@ -176,10 +179,10 @@ def test_buckets_and_shifts_are_those_of_the_table(spark: SparkRuntime) -> None:
             rows.append((ceil_sql(X, period, zone=zone), moment, high))
     for text, step, zone, moment, moved in SHIFTS:
         rows.append((shift_sql(X, read_period(text), step, zone=zone), moment, moved))
-    found = times(spark, [(sql, micros(at(moment))) for sql, moment, _ in rows], "long")
+    answers = times(spark, [(sql, micros(at(moment))) for sql, moment, _ in rows], "long")
     wrong = [
         (sql, moment, want, str(got))
-        for (sql, moment, want), got in zip(rows, found, strict=True)
+        for (sql, moment, want), got in zip(rows, answers, strict=True)
         if got != (None if want is None else at(want))
     ]
     assert wrong[:5] == []

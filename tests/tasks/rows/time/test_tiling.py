@@ -14,25 +14,25 @@ from tasks.rows.time.period import read_period, tile_sql
 from tasks.rows.time.tiling import FixedClock, Tiling, WallClock
 from tasks.rows.time.zones import read_zone
 from tasks.spark.session import SparkRuntime
-from tests.tasks.rows.time.calendar import Asked
+from tests.tasks.rows.time.calendar import ZonedPeriod
 from tests.tasks.rows.time.evaluate import at, evaluated, instant, micros
-from tests.tasks.rows.time.tiles import ASKED, CHANGES, ORIGINS, ZONES, ZoneClock, tile
+from tests.tasks.rows.time.tiles import CHANGES, ORIGINS, PERIODS, ZONES, ZoneClock, tile
 
 X = "timestamp_micros(x)"
 MICROSECOND = timedelta(microseconds=1)
 
-asked = st.builds(
-    lambda asked, zone, origin: replace(asked, zone=zone, origin=origin),
-    st.sampled_from(ASKED),
+periods = st.builds(
+    lambda period, zone, origin: replace(period, zone=zone, origin=origin),
+    st.sampled_from(PERIODS),
     st.sampled_from(ZONES),
     st.sampled_from(ORIGINS),
 )
 
 
 @st.composite
-def questions(draw: st.DrawFn) -> tuple[Asked, datetime]:
+def questions(draw: st.DrawFn) -> tuple[ZonedPeriod, datetime]:
     """A period in a zone, and a moment: anywhere, or where the clocks of the zone are changed."""
-    question = draw(asked)
+    question = draw(periods)
     near = [moment for zone, moment in CHANGES if zone == question.zone]
     if not near or draw(st.booleans()):
         since = st.integers(micros(at("1880-01-02")), micros(at("2037-12-30")))
@@ -43,25 +43,25 @@ def questions(draw: st.DrawFn) -> tuple[Asked, datetime]:
     return question, changed + timedelta(minutes=minutes, microseconds=rest)
 
 
-def tiling_of(asked: Asked, clock: WallClock | None = None) -> Tiling:
-    zone = read_zone(asked.zone)
-    own = ZoneClock(asked.zone) if zone.offset is None else FixedClock(zone.offset)
-    origin = None if asked.origin is None else micros(asked.origin)
-    return Tiling(read_period(asked.text), clock or own, origin)
+def tiling_of(period: ZonedPeriod, clock: WallClock | None = None) -> Tiling:
+    zone = read_zone(period.zone)
+    own = ZoneClock(period.zone) if zone.offset is None else FixedClock(zone.offset)
+    origin = None if period.origin is None else micros(period.origin)
+    return Tiling(read_period(period.text), clock or own, origin)
 
 
 @given(questions())
-def test_a_tile_is_that_of_the_clocks(question: tuple[Asked, datetime]) -> None:
-    asked, moment = question
-    start, end = tiling_of(asked).around(micros(moment))
-    assert (instant(start), instant(end)) == tile(moment, asked)
+def test_a_tile_is_that_of_the_clocks(question: tuple[ZonedPeriod, datetime]) -> None:
+    period, moment = question
+    start, end = tiling_of(period).around(micros(moment))
+    assert (instant(start), instant(end)) == tile(moment, period)
 
 
 @given(questions())
-def test_tiles_leave_no_gap_and_do_not_overlap(question: tuple[Asked, datetime]) -> None:
+def test_tiles_leave_no_gap_and_do_not_overlap(question: tuple[ZonedPeriod, datetime]) -> None:
     """Goal: the rows of a tile are all in it, and where it ends the next begins."""
-    asked, moment = question
-    tiling = tiling_of(asked)
+    period, moment = question
+    tiling = tiling_of(period)
     start, end = tiling.around(micros(moment))
     assert start <= micros(moment) < end
     assert tiling.around(start) == tiling.around(end - 1) == (start, end)
@@ -72,13 +72,13 @@ def test_tiles_leave_no_gap_and_do_not_overlap(question: tuple[Asked, datetime])
 @pytest.mark.parametrize(("zone", "changed"), CHANGES)
 def test_hours_and_months_around_a_change_of_the_clock(zone: str, changed: str) -> None:
     """Goal: changes of less than an hour too, and months that lack the origin's day."""
-    hour, month = (next(own for own in ASKED if own.text == text) for text in ("PT1H", "P1M"))
-    for asked in (replace(hour, zone=zone), replace(month, zone=zone, origin=ORIGINS[1])):
-        step = timedelta(minutes=25) if asked.months == 0 else timedelta(days=9)
+    hour, month = (next(own for own in PERIODS if own.text == text) for text in ("PT1H", "P1M"))
+    for period in (replace(hour, zone=zone), replace(month, zone=zone, origin=ORIGINS[1])):
+        step = timedelta(minutes=25) if period.months == 0 else timedelta(days=9)
         for number in range(-7, 8):
             moment = at(changed) + number * step
-            start, end = tiling_of(asked).around(micros(moment))
-            assert (instant(start), instant(end)) == tile(moment, asked), (asked, moment)
+            start, end = tiling_of(period).around(micros(moment))
+            assert (instant(start), instant(end)) == tile(moment, period), (period, moment)
 
 
 @pytest.mark.spark
@@ -90,9 +90,9 @@ def test_sql_and_python_agree_on_every_tile(spark: SparkRuntime, seed: int) -> N
     cases: list[tuple[str, datetime, datetime]] = []
     clocks: dict[str, WallClock] = {}
     for zone, changed in CHANGES:
-        for own in draw.sample(list(product(ASKED, ORIGINS)), 8):
-            asked = replace(own[0], zone=zone, origin=own[1])
-            sql = tile_sql(X, read_period(asked.text), zone=zone, origin=asked.origin)
+        for own in draw.sample(list(product(PERIODS, ORIGINS)), 8):
+            period = replace(own[0], zone=zone, origin=own[1])
+            sql = tile_sql(X, read_period(period.text), zone=zone, origin=period.origin)
             if zone not in clocks:
                 place = read_zone(zone)
                 clocks[zone] = (
@@ -106,14 +106,14 @@ def test_sql_and_python_agree_on_every_tile(spark: SparkRuntime, seed: int) -> N
                     + quarter * timedelta(minutes=15)
                     - draw.choice((0, 1)) * MICROSECOND
                 )
-                start, end = tile(moment, asked)
-                tiling = tiling_of(asked, clocks[zone])
-                assert tiling.around(micros(moment)) == (micros(start), micros(end)), asked
+                start, end = tile(moment, period)
+                tiling = tiling_of(period, clocks[zone])
+                assert tiling.around(micros(moment)) == (micros(start), micros(end)), period
                 cases.append((sql, moment, start))
-    found = evaluated(spark, [(sql, micros(moment)) for sql, moment, _ in cases], "long")
+    answers = evaluated(spark, [(sql, micros(moment)) for sql, moment, _ in cases], "long")
     wrong = [
         (sql, str(moment), str(want), got)
-        for (sql, moment, want), got in zip(cases, found, strict=True)
+        for (sql, moment, want), got in zip(cases, answers, strict=True)
         if got != micros(want)
     ]
     assert wrong[:3] == []

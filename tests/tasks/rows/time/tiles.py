@@ -5,7 +5,7 @@ Shares no code with `tasks`.
 
 from datetime import UTC, datetime, timedelta
 
-from tests.tasks.rows.time.calendar import FULL, SINGLE, Asked, boundaries, zone_of
+from tests.tasks.rows.time.calendar import FULL, SINGLE, ZonedPeriod, boundaries, zone_of
 from tests.tasks.rows.time.evaluate import EPOCH, MICROSECOND, at
 
 ZONES = (
@@ -29,43 +29,46 @@ CHANGES = [
 
 HOUR = timedelta(hours=1)
 SECOND = timedelta(seconds=1)
-ASKED = [
-    *(Asked(text, months=n) for text, n in [("P1M", 1), ("P3M", 3), ("P1Y", 12), ("P1Y6M", 18)]),
-    *(Asked(text, days=n) for text, n in [("P1D", 1), ("P1W", 7), ("P2W", 14), ("P3D", 3)]),
-    *(Asked(f"PT{n}H", length=n * HOUR) for n in (1, 2, 6, 24)),
-    *(Asked(f"PT{n}M", length=n * HOUR / 60) for n in (1, 15, 90)),
-    *(Asked(f"PT{n}S", length=n * SECOND) for n in (1, 61)),
-    Asked("PT1H30M", length=HOUR * 1.5),
+PERIODS = [
+    *(
+        ZonedPeriod(text, months=n)
+        for text, n in [("P1M", 1), ("P3M", 3), ("P1Y", 12), ("P1Y6M", 18)]
+    ),
+    *(ZonedPeriod(text, days=n) for text, n in [("P1D", 1), ("P1W", 7), ("P2W", 14), ("P3D", 3)]),
+    *(ZonedPeriod(f"PT{n}H", length=n * HOUR) for n in (1, 2, 6, 24)),
+    *(ZonedPeriod(f"PT{n}M", length=n * HOUR / 60) for n in (1, 15, 90)),
+    *(ZonedPeriod(f"PT{n}S", length=n * SECOND) for n in (1, 61)),
+    ZonedPeriod("PT1H30M", length=HOUR * 1.5),
 ]
 ORIGINS = (None, at("2012-01-31T13:45:10"), at("1969-07-20T20:17:40"), at("2024-03-31T01:30:00"))
 
 
-def tile(moment: datetime, asked: Asked) -> tuple[datetime, datetime]:
+def tile(moment: datetime, period: ZonedPeriod) -> tuple[datetime, datetime]:
     """Return the last boundary up to a moment, and the first after it."""
-    if asked.text in SINGLE and asked.origin is None:
-        return _shown_last(moment, asked), _shown_next(moment, asked)
-    found = sorted(boundaries(moment, asked))
+    if period.text in SINGLE and period.origin is None:
+        return _shown_last(moment, period), _shown_next(moment, period)
+    found = sorted(boundaries(moment, period))
     return max(b for b in found if b <= moment), min(b for b in found if b > moment)
 
 
-def _shown_last(moment: datetime, asked: Asked) -> datetime:
+def _shown_last(moment: datetime, period: ZonedPeriod) -> datetime:
     second = EPOCH + (moment - EPOCH) // SECOND * SECOND
-    while not _is_full(second, asked):
+    while not _is_full(second, period):
         second -= SECOND
     return second
 
 
-def _shown_next(moment: datetime, asked: Asked) -> datetime:
+def _shown_next(moment: datetime, period: ZonedPeriod) -> datetime:
     second = EPOCH + (moment - EPOCH) // SECOND * SECOND + SECOND
-    while not _is_full(second, asked):
+    while not _is_full(second, period):
         second += SECOND
     return second
 
 
-def _is_full(moment: datetime, asked: Asked) -> bool:
-    assert asked.length in FULL
-    shown = moment.astimezone(zone_of(asked.zone)).replace(tzinfo=UTC)
-    return not (shown - EPOCH) % asked.length
+def _is_full(moment: datetime, period: ZonedPeriod) -> bool:
+    assert period.length in FULL
+    shown = moment.astimezone(zone_of(period.zone)).replace(tzinfo=UTC)
+    return not (shown - EPOCH) % period.length
 
 
 class ZoneClock:

@@ -41,16 +41,16 @@ class _Published(MemoryOverlord):
         self._folder, self._late = folder, late
 
     def publish(self, task: DesiredTask, request: PublishRequest) -> PublishAnswer:
-        self._tell("published", request.to_json())
+        self._note("published", request.to_json())
         return super().publish(task, request)
 
     def publish_compaction(self, order: DesiredCompaction, file: CompactedFile) -> PublishAnswer:
-        self._tell("compacted", file.to_json())
+        self._note("compacted", file.to_json())
         return super().publish_compaction(order, file)
 
-    def _tell(self, name: str, said: str) -> None:
+    def _note(self, name: str, text: str) -> None:
         with (self._folder / name).open("w") as file:
-            file.write(said)
+            file.write(text)
         while self._late:
             self._late.pop()()
 
@@ -145,7 +145,7 @@ def _record_calls(folder: Path, record: Path) -> None:
     """Write down what this program asks of the system; files that others made as they are met."""
     output = os.open(record, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     met: set[str] = set()
-    told = threading.local()
+    state = threading.local()
 
     def say(name: str, *paths: str) -> None:
         os.write(output, ("\t".join((name, *paths)) + "\n").encode())
@@ -157,9 +157,9 @@ def _record_calls(folder: Path, record: Path) -> None:
                 say("mkdir" if Path(path).is_dir() else "create", path)
 
     def on_event(event: str, arguments: tuple[object, ...]) -> None:
-        if event not in {"open", "os.rename"} or getattr(told, "busy", False):
+        if event not in {"open", "os.rename"} or getattr(state, "busy", False):
             return
-        told.busy = True
+        state.busy = True
         try:
             path, mode = str(arguments[0]), arguments[1]
             if event == "os.rename":
@@ -169,7 +169,7 @@ def _record_calls(folder: Path, record: Path) -> None:
                 meet()
                 say("write" if "+" in mode else "create", path)
         finally:
-            told.busy = False
+            state.busy = False
 
     real = os.fsync
 

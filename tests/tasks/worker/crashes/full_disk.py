@@ -65,10 +65,10 @@ def journal(disk: SmallDisk, other: Path) -> dict[str, object]:
         offset += 10
         site.log.stable = at(offset)
         site.until(lambda state: state.blocked_locally or state.position == site.log.stable)
-    told = _hindered(site)
+    hindered = _hindered(site)
     disk.free()
     site.read_to(READ + 2_000)
-    return told | _end(site, disk.folder)
+    return hindered | _end(site, disk.folder)
 
 
 def data(disk: SmallDisk, other: Path) -> dict[str, object]:
@@ -76,10 +76,10 @@ def data(disk: SmallDisk, other: Path) -> dict[str, object]:
     site = _reading(other, disk.folder)
     disk.fill(200)
     site.log.stable = at(READ + 1_000)
-    told = _hindered(site)
+    hindered = _hindered(site)
     disk.free()
     site.read_to(READ + 1_000)
-    return told | _end(site, other)
+    return hindered | _end(site, other)
 
 
 def merge(disk: SmallDisk, _other: Path) -> dict[str, object]:
@@ -87,10 +87,10 @@ def merge(disk: SmallDisk, _other: Path) -> dict[str, object]:
     site = _reading(disk.folder, disk.folder)
     disk.fill(200)
     site.runner.deliver_order(order(2, end=at(READ)))
-    told = _hindered(site)
+    hindered = _hindered(site)
     disk.free()
     site.until(lambda state: state.phase is TaskPhase.SUCCESS)
-    return told | _end(site, disk.folder)
+    return hindered | _end(site, disk.folder)
 
 
 def tail(disk: SmallDisk, other: Path) -> dict[str, object]:
@@ -98,10 +98,10 @@ def tail(disk: SmallDisk, other: Path) -> dict[str, object]:
     site = _reading(disk.folder, other)
     disk.fill(200)
     site.runner.deliver_order(order(2, end=at(READ - 50)))
-    told = _hindered(site)
+    hindered = _hindered(site)
     disk.free()
     site.until(lambda state: state.phase is TaskPhase.SUCCESS)
-    return told | _end(site, disk.folder)
+    return hindered | _end(site, disk.folder)
 
 
 def incarnation(disk: SmallDisk, _other: Path) -> dict[str, object]:
@@ -110,13 +110,13 @@ def incarnation(disk: SmallDisk, _other: Path) -> dict[str, object]:
     disk.fill(2)
     try:
         begin_life(disk.folder, 2_000)
-        said = ""
+        error_text = ""
     except NoSpace as error:
-        said = str(error)
+        error_text = str(error)
     left = sorted(path.name for path in disk.folder.iterdir() if path.name != "filler")
     disk.free()
     again = begin_life(disk.folder, 3_000).incarnation
-    return {"said": said, "drawn": [first, again], "left": left}
+    return {"said": error_text, "drawn": [first, again], "left": left}
 
 
 SCENARIOS: dict[str, Callable[[SmallDisk, Path], dict[str, object]]] = {
@@ -138,11 +138,11 @@ def _reading(data_dir: Path, warehouse: Path) -> PlainSite:
 def _hindered(site: PlainSite) -> dict[str, object]:
     """Wait until the task has tried in vain a few times."""
     site.until(lambda state: state.blocked_locally and state.tries > 2)
-    told, files = site.runner.report(), site.files()
+    reported, files = site.runner.report(), site.files()
     return {
-        "said": told.detail,
-        "phase": told.phase,
-        "position": told.position[P0],
+        "said": reported.detail,
+        "phase": reported.phase,
+        "position": reported.position[P0],
         "half_written": sorted(files - _named(site)),
     }
 
@@ -174,5 +174,5 @@ def _named(site: PlainSite) -> set[str]:
 
 if __name__ == "__main__":
     _kind, _scenario, _small, _other = sys.argv[1:]
-    _told = SCENARIOS[_scenario](SmallDisk(_kind, Path(_small)), Path(_other))
-    sys.stderr.write("told " + json.dumps(_told) + "\n")
+    _outcome = SCENARIOS[_scenario](SmallDisk(_kind, Path(_small)), Path(_other))
+    sys.stderr.write("told " + json.dumps(_outcome) + "\n")

@@ -111,13 +111,13 @@ def _of_interpreter(lines: list[str]) -> Iterator[Call]:
 def _of_strace(lines: list[str]) -> Iterator[Call]:
     begun: dict[tuple[str, str], str] = {}
     for line in lines:
-        if (found := _RESUMED.match(line)) is not None:
-            key = found["pid"], found["name"]
-            name, rest = found["name"], begun.pop(key, "") + found["rest"]
-        elif (found := _LINE.match(line)) is not None:
-            name, rest = found["name"], found["rest"]
+        if (matched := _RESUMED.match(line)) is not None:
+            key = matched["pid"], matched["name"]
+            name, rest = matched["name"], begun.pop(key, "") + matched["rest"]
+        elif (matched := _LINE.match(line)) is not None:
+            name, rest = matched["name"], matched["rest"]
             if rest.endswith(_UNFINISHED):
-                begun[found["pid"], name] = rest.removesuffix(_UNFINISHED)
+                begun[matched["pid"], name] = rest.removesuffix(_UNFINISHED)
                 continue
         else:
             continue

@@ -28,14 +28,14 @@ def run(folder: Path, point: str, *, kill: bool) -> list[list[str]]:
         env=dict(os.environ),
     )
     assert process.stderr is not None
-    told = []
+    output = []
     for line in process.stderr:
-        told.append(line.split())
+        output.append(line.split())
         if kill and line.startswith("stands"):
             process.send_signal(signal.SIGKILL)
-    assert process.wait(60) == (-signal.SIGKILL if kill else 0), told
+    assert process.wait(60) == (-signal.SIGKILL if kill else 0), output
     process.stderr.close()
-    return told
+    return output
 
 
 @pytest.mark.parametrize("point", ["reading", "finishing", "merging", "waiting"])
@@ -47,8 +47,8 @@ def test_a_killed_worker_goes_on_from_its_journal(tmp_path: Path, point: str) ->
     journaled = journal.held.entries[-1].end[P0]
     assert journaled == (END if point in {"merging", "waiting"} else READ)
 
-    told = run(tmp_path, "end", kill=False)
+    output = run(tmp_path, "end", kill=False)
 
-    read = [int(words[1]) for words in told if words[0] == "read"]
+    read = [int(words[1]) for words in output if words[0] == "read"]
     assert min(read, default=END) == journaled, "not one journaled offset is read again"
-    assert ["published", str(ROWS)] in told
+    assert ["published", str(ROWS)] in output

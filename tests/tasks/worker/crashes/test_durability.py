@@ -56,14 +56,14 @@ PROMISES = (
 
 def broken(calls: list[Call], folder: Path) -> list[str]:
     """Return which promises a power loss could break, and what would be gone."""
-    disk, found = Disk(), []
+    disk, broken_promises = Disk(), []
     for call in calls:
         for promise in PROMISES:
             if promise.moment(call, folder):
                 lost = [p for p in disk.lost(folder / promise.below) if "README" not in p]
-                found += [f"{promise.what}: {path}" for path in lost]
+                broken_promises += [f"{promise.what}: {path}" for path in lost]
         disk.take(call)
-    return found
+    return broken_promises
 
 
 @pytest.mark.parametrize("strace", RECORDS)

@@ -38,7 +38,7 @@ def small(kind: str, tmp_path: Path) -> Iterator[Path]:
         yield folder
 
 
-def told(kind: str, scenario: str, small: Path) -> dict[str, Any]:  # values of several types
+def outcome_of(kind: str, scenario: str, small: Path) -> dict[str, Any]:  # values of several types
     """Run a scenario in a process of its own and return what it saw."""
     other = small.parent / "other"
     other.mkdir()
@@ -87,7 +87,7 @@ def test_a_batch_that_the_journal_has_no_space_for_is_journaled_when_it_has(
     kind: str, small: Path
 ) -> None:
     """Goal: half a line is never followed by another; the batch is not read again."""
-    seen = told(kind, "journal", small)
+    seen = outcome_of(kind, "journal", small)
 
     assert seen["position"] >= READ  # a full disk may have had room for a line more
     assert str(small / "journal") in seen["said"]
@@ -97,14 +97,14 @@ def test_a_batch_that_the_journal_has_no_space_for_is_journaled_when_it_has(
 def test_a_batch_that_the_warehouse_has_no_space_for_is_read_when_it_has(
     kind: str, small: Path
 ) -> None:
-    seen = told(kind, "data", small)
+    seen = outcome_of(kind, "data", small)
 
     waits_and_says(seen, small)
     goes_on(seen, READ + 1_000)
 
 
 def test_a_range_is_merged_and_published_when_there_is_space(kind: str, small: Path) -> None:
-    seen = told(kind, "merge", small)
+    seen = outcome_of(kind, "merge", small)
 
     waits_and_says(seen, small)
     goes_on(seen, READ)
@@ -113,7 +113,7 @@ def test_a_range_is_merged_and_published_when_there_is_space(kind: str, small: P
 
 def test_a_tail_is_dropped_when_there_is_space_and_not_in_parts(kind: str, small: Path) -> None:
     """Source: protocol rule P14."""
-    seen = told(kind, "tail", small)
+    seen = outcome_of(kind, "tail", small)
 
     waits_and_says(seen, small)
     goes_on(seen, READ - 50)
@@ -122,7 +122,7 @@ def test_a_tail_is_dropped_when_there_is_space_and_not_in_parts(kind: str, small
 
 def test_an_incarnation_that_cannot_be_stored_is_not_used(kind: str, small: Path) -> None:
     """Source: protocol rule P7: else the same number could be drawn twice."""
-    seen = told(kind, "incarnation", small)
+    seen = outcome_of(kind, "incarnation", small)
 
     assert str(small / "incarnation") in seen["said"]
     assert "free some" in seen["said"]

@@ -14,7 +14,7 @@ from tasks.worker.http.server import ControlServer
 from tasks.worker.options import WorkerOptions
 from tasks.worker.runner import TaskRunner
 from tests.tasks.memory import DEADLINE_S, MemoryLog, at, desired, order
-from tests.tasks.worker.test_runner import QUICK, Site, reaches, stands_at
+from tests.tasks.worker.test_runner import QUICK, Site, position_is, reaches
 
 CHAT = "/druid/worker/v1/chat"
 
@@ -34,9 +34,9 @@ def served(site: Site) -> Iterator[httpx.Client]:
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    made = Site(tmp_path)
-    yield made
-    made.close()
+    new_site = Site(tmp_path)
+    yield new_site
+    new_site.close()
 
 
 @pytest.fixture
@@ -47,9 +47,9 @@ def api(site: Site) -> Iterator[httpx.Client]:
 
 @pytest.fixture
 def runner(site: Site) -> TaskRunner:
-    [made] = site.run("task-1")
-    assert made.wait_until(stands_at(5), DEADLINE_S)
-    return made
+    [started] = site.run("task-1")
+    assert started.wait_until(position_is(5), DEADLINE_S)
+    return started
 
 
 def ranked(sequence: int, term: int = 1, **more: str | int) -> dict[str, str | int]:

@@ -16,10 +16,10 @@ BASE = "/druid/worker/v1"
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    made = Site(tmp_path)
-    yield made
-    made.engine.release()
-    made.end()
+    new_site = Site(tmp_path)
+    yield new_site
+    new_site.engine.release()
+    new_site.end()
 
 
 def test_a_worker_says_that_it_is_enabled_until_an_overlord_says_otherwise(site: Site) -> None:

@@ -28,7 +28,7 @@ WHOLE, REALS = "w two", "größe"
 """Fields that are of one type: in a message an int64, and doubles, which are so in Avro, too."""
 
 Fields = Mapping[str, JsonValue]
-Said = tuple[dict[str, JsonValue], bytes]
+Encoded = tuple[dict[str, JsonValue], bytes]
 """What a record says, and the record."""
 
 _SCALARS: list[JsonValue] = ["null", "boolean", "long", "double", "string"]
@@ -69,13 +69,13 @@ def avro_format(names: Sequence[str], *, several: bool) -> dict[str, JsonValue]:
     return {"type": "avro_stream", "avroBytesDecoder": decoder}
 
 
-def avro_record(names: Sequence[str], fields: Fields, *, several: bool) -> Said:
+def avro_record(names: Sequence[str], fields: Fields, *, several: bool) -> Encoded:
     """Write a record; of several schemas it has the one that has its fields and no more."""
     number = 2 if several and names[-1] not in fields else 1
     names = names[:-1] if number > 1 else names
-    said = {name: fields.get(name) for name in names}
-    body = written(_schema(names), said)
-    return said, framed(number, body, _MANY) if several else body
+    content = {name: fields.get(name) for name in names}
+    body = written(_schema(names), content)
+    return content, framed(number, body, _MANY) if several else body
 
 
 def _schema(names: Sequence[str]) -> dict[str, JsonValue]:
@@ -95,18 +95,18 @@ def protobuf_format(names: Sequence[str], time_format: str) -> dict[str, JsonVal
     return {"type": "protobuf", "protoBytesDecoder": decoder}
 
 
-def protobuf_record(names: Sequence[str], fields: Fields, time_format: str) -> Said:
+def protobuf_record(names: Sequence[str], fields: Fields, time_format: str) -> Encoded:
     """Write a message; a value that its field cannot hold is left out."""
     kinds = _kinds(tuple(names), time_format)
-    said = {
+    content = {
         name: value
         for name, value in fields.items()
         if kinds[name] == "Value" or _fits(value, kinds[name])
     }
     kind = _message(tuple(names), time_format)
-    text = json.dumps(said)
+    text = json.dumps(content)
     message = json_format.Parse(text, kind())
-    return said, message.SerializeToString()
+    return content, message.SerializeToString()
 
 
 def as_doubles(values: list[JsonValue]) -> list[JsonValue]:

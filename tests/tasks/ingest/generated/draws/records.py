@@ -190,20 +190,20 @@ def _sorts(pair: list[list[JsonValue]], turn: int, since: int, gaps: int) -> _So
 
 def _as_texts(values: list[JsonValue], spec: Drawn) -> list[JsonValue]:
     """Return what a line can say of some values; a list stays one."""
-    found: list[JsonValue] = []
+    texts: list[JsonValue] = []
     for value in values:
         if isinstance(value, list):
             parts: list[JsonValue] = [str(part) for part in value]
-            found.append(parts if len(parts) > 1 else parts[0] if parts else None)
+            texts.append(parts if len(parts) > 1 else parts[0] if parts else None)
         elif isinstance(value, (dict, bool)):
-            found.append(json.dumps(value))
+            texts.append(json.dumps(value))
         else:
-            found.append(None if value is None else str(value))
+            texts.append(None if value is None else str(value))
     unwritten = {"csv": "\n", "tsv": "\t", "regex": "|"}[spec.written]
     return [
         # csv alone tells an empty text from none
         None if value == "" and spec.written != "csv" else value
-        for value in found
+        for value in texts
         if not (isinstance(value, str) and unwritten in value)
     ]
 
@@ -218,14 +218,14 @@ def _numbers(spec: Drawn) -> list[JsonValue]:
 
 
 def _edges(spec: Drawn, *, typed: bool) -> list[JsonValue]:
-    found = [*_EDGES, *([] if typed else _LONG_EDGES)]
+    edges = [*_EDGES, *([] if typed else _LONG_EDGES)]
     if spec.written != "avro":
-        return found
-    return [float(one) if one in {2**63, 2**64 - 1} else one for one in found]
+        return edges
+    return [float(one) if one in {2**63, 2**64 - 1} else one for one in edges]
 
 
 def _plain(spec: Drawn, name: str) -> list[JsonValue]:
-    found: dict[str, list[JsonValue]] = {
+    plain: dict[str, list[JsonValue]] = {
         "g": ["a", "b", "c", None],
         "n": _numbers(spec),
         "v": [1, 2, -3, 50, 1.5, -1.5, "12", "many", None, True, *_summed(spec)],
@@ -233,8 +233,8 @@ def _plain(spec: Drawn, name: str) -> list[JsonValue]:
         "o": [{"k": 1}, {"k": "x", "l": 2}, {"l": [1]}, {"k": {"m": 1}}, {"k": 2.5}, None],
     }
     if spec.written == "protobuf":
-        return as_doubles(found[name])
-    return _as_texts(found[name], spec) if spec.written in LINES else found[name]
+        return as_doubles(plain[name])
+    return _as_texts(plain[name], spec) if spec.written in LINES else plain[name]
 
 
 def _summed(spec: Drawn) -> list[JsonValue]:
@@ -246,16 +246,16 @@ def _summed(spec: Drawn) -> list[JsonValue]:
 
 @st.composite
 def _fields(draw: st.DrawFn, spec: Drawn, sorts: Mapping[str, _Sorts], number: int) -> Fields:
-    found: dict[str, JsonValue] = {}
+    fields: dict[str, JsonValue] = {}
     for name in spec.fields:
         if name not in sorts:
             if draw(st.integers(0, 9)):
-                found[name] = draw(st.sampled_from(_plain(spec, name)))
+                fields[name] = draw(st.sampled_from(_plain(spec, name)))
             continue
         wild = sorts[name]
         if number >= wild.since and draw(st.integers(0, 99)) >= wild.gaps:
-            found[name] = draw(wild.late if number >= wild.turn else wild.early)
-    return found
+            fields[name] = draw(wild.late if number >= wild.turn else wild.early)
+    return fields
 
 
 @st.composite
@@ -285,16 +285,16 @@ def _times(draw: st.DrawFn, written: str) -> JsonValue:
 
 @st.composite
 def _records(draw: st.DrawFn, spec: Drawn, sorts: Mapping[str, _Sorts], number: int) -> Sent:
-    key, told, header, millis = None, None, None, 0
+    key, key_text, header, millis = None, None, None, 0
     if spec.kafka:
-        key, told = draw(st.sampled_from(keys(spec.key_format)))
+        key, key_text = draw(st.sampled_from(keys(spec.key_format)))
         header = draw(st.sampled_from([None, b"h1", b"7"]))
         millis = (NOON - EPOCH) // timedelta(milliseconds=1) + draw(st.integers(-9, 9)) * 999_999
     if draw(st.integers(0, 14)) == 14:
         value, form = draw(st.sampled_from(_BROKEN[spec.written]))
         # Beside its value a record has fields, too.
         no_form = spec.kafka and value is None
-        return Sent(value, {}, None if no_form else form, key, told, header, millis)
+        return Sent(value, {}, None if no_form else form, key, key_text, header, millis)
     fields = dict(draw(_fields(spec, sorts, number)))
     if spec.time_column == "t":
         time = draw(_times(spec.time_format))
@@ -306,7 +306,7 @@ def _records(draw: st.DrawFn, spec: Drawn, sorts: Mapping[str, _Sorts], number: 
         fields, value = protobuf_record(names, fields, spec.time_format)
     else:
         value = _encoded(spec, fields)
-    return Sent(value, fields, None, key, told, header, millis)
+    return Sent(value, fields, None, key, key_text, header, millis)
 
 
 def _encoded(spec: Drawn, fields: Fields) -> bytes:

@@ -303,28 +303,28 @@ class _Choice:
 
 
 def _dimensions(choice: _Choice, names: list[str]) -> tuple[Dimension, ...]:
-    draw, found = choice.draw, []
+    draw, dimensions = choice.draw, []
     for name in names:
         kind = draw(st.sampled_from([*_TYPES, *_ARRAYS, "string", "auto", "auto", "auto", "cast"]))
         if kind == "auto":
-            found.append(Dimension(name, None))
+            dimensions.append(Dimension(name, None))
         elif kind == "cast":
             cast = draw(st.sampled_from(sorted(_CASTS)))
-            found.append(Dimension(name, _CASTS[cast], cast))
+            dimensions.append(Dimension(name, _CASTS[cast], cast))
         else:
-            found.append(Dimension(name, next(t for t in (*_TYPES, *_ARRAYS) if t == kind)))
-    return tuple(found)
+            dimensions.append(Dimension(name, next(t for t in (*_TYPES, *_ARRAYS) if t == kind)))
+    return tuple(dimensions)
 
 
 def _metrics(choice: _Choice, *, rollup: bool, listed: list[str]) -> tuple[Measure, ...]:
     measures = [m for m in _measures(rollup=rollup) if m.name not in listed]
-    found = []
+    metrics = []
     for one in choice.draw(
         st.lists(st.sampled_from(measures), min_size=2, max_size=5, unique=True)
     ):
         wanted = choice.draw(filters()) if choice.often(25) else None
-        found.append(Measure(one.name, one.of, one.type, one.field, one.expression, wanted))
-    return tuple(found)
+        metrics.append(Measure(one.name, one.of, one.type, one.field, one.expression, wanted))
+    return tuple(metrics)
 
 
 @st.composite
@@ -333,8 +333,8 @@ def specs(draw: st.DrawFn, formats: Sequence[Written]) -> Drawn:
     choice = _Choice(draw)
     written = draw(st.sampled_from(formats))
     kafka, flattened = choice.often(20), written not in LINES and choice.often(30)
-    made = [name for name in TRANSFORMS if written not in LINES or name != "inner"]
-    transforms = choice.some(made, 3) if choice.often(50) else []
+    transform_names = [name for name in TRANSFORMS if written not in LINES or name != "inner"]
+    transforms = choice.some(transform_names, 3) if choice.often(50) else []
     rollup = choice.often(40)
     wild = wild_of(written)
     fields = [*PLAIN, *wild, *(["o"] if written not in LINES else [])]

@@ -7,16 +7,20 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from tasks.rows.time.zone_names import REGIONS
-from tests.tasks.rows.time.calendar import Asked, floor
+from tests.tasks.rows.time.calendar import ZonedPeriod, floor
 from tests.tasks.rows.time.tiles import tile
 
 _PERIODS = {
-    asked.text: asked
-    for asked in (
-        *(Asked(f"PT{n}M", length=timedelta(minutes=n)) for n in (1, 15)),
-        *(Asked(f"PT{n}H", length=timedelta(hours=n)) for n in (1, 6)),
-        *(Asked("P1D", days=1), Asked("P1W", days=7), Asked("P3D", days=3)),
-        *(Asked("P1M", months=1), Asked("P3M", months=3), Asked("P1Y", months=12)),
+    period.text: period
+    for period in (
+        *(ZonedPeriod(f"PT{n}M", length=timedelta(minutes=n)) for n in (1, 15)),
+        *(ZonedPeriod(f"PT{n}H", length=timedelta(hours=n)) for n in (1, 6)),
+        *(ZonedPeriod("P1D", days=1), ZonedPeriod("P1W", days=7), ZonedPeriod("P3D", days=3)),
+        *(
+            ZonedPeriod("P1M", months=1),
+            ZonedPeriod("P3M", months=3),
+            ZonedPeriod("P1Y", months=12),
+        ),
     )
 }
 _NAMED = {"MINUTE": "PT1M", "HOUR": "PT1H", "DAY": "P1D", "WEEK": "P1W", "MONTH": "P1M"}
@@ -49,17 +53,17 @@ def _period(text: str, zone: str, origin: str | None) -> JsonValue:
 
 def floor_of(time: datetime, granularity: JsonValue) -> datetime:
     """Cut a time down as queryGranularity says."""
-    asked = _asked(granularity)
-    return time if asked is None else floor(time, asked).astimezone(UTC)
+    period = _period_of(granularity)
+    return time if period is None else floor(time, period).astimezone(UTC)
 
 
 def chunk_of(time: datetime, granularity: JsonValue) -> tuple[datetime, datetime] | None:
     """Return the chunk of segmentGranularity that a time lies in; None: there is but one."""
-    asked = _asked(granularity)
-    return None if asked is None else tile(time, asked)
+    period = _period_of(granularity)
+    return None if period is None else tile(time, period)
 
 
-def _asked(granularity: JsonValue) -> Asked | None:
+def _period_of(granularity: JsonValue) -> ZonedPeriod | None:
     if not isinstance(granularity, dict):
         name = str(granularity)
         return None if name in _WITHOUT else _PERIODS[_NAMED[name]]
@@ -67,6 +71,6 @@ def _asked(granularity: JsonValue) -> Asked | None:
     begin = None if origin is None else datetime.fromisoformat(str(origin))
     if "duration" in granularity:
         length = timedelta(milliseconds=int(str(granularity["duration"])))
-        return Asked(f"PT{length.total_seconds():.0f}S", length=length, origin=begin)
+        return ZonedPeriod(f"PT{length.total_seconds():.0f}S", length=length, origin=begin)
     zone = str(granularity["timeZone"])
     return replace(_PERIODS[str(granularity["period"])], zone=zone, origin=begin)

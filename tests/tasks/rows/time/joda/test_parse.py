@@ -332,10 +332,10 @@ def test_a_text_becomes_the_time_that_the_table_says(spark: SparkRuntime) -> Non
     cases: list[tuple[tuple[str, str], str | None, str | None]]
     cases = [(key, raw, want) for key, own in table.items() for raw, want in own.items()]
     cases += [(key, None, None) for key in table]
-    found = times(spark, [(rules[key], raw) for key, raw, _ in cases], "string")
+    answers = times(spark, [(rules[key], raw) for key, raw, _ in cases], "string")
     wrong = [
         (key, raw, want, None if got is None else got.isoformat())
-        for (key, raw, want), got in zip(cases, found, strict=True)
+        for (key, raw, want), got in zip(cases, answers, strict=True)
         if got != (None if want is None else at(want))
     ]
     assert wrong == []
