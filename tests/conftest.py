@@ -32,8 +32,15 @@ SECOND_COMPILER = (
 )
 """Six times the JVM's own thresholds: a test of many small plans takes a fifth of the CPU less."""
 
-# An overlord inside a test logs: not into what a command of the same test prints.
-structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.__stderr__))
+# An overlord inside a test logs: not into what a command of the same test prints, and without the
+# variables of every frame of an error, which take seconds to write.
+structlog.configure(
+    processors=[
+        *structlog.get_config()["processors"][:-1],
+        structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback),
+    ],
+    logger_factory=structlog.PrintLoggerFactory(sys.__stderr__),
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,4 +1,7 @@
-"""The control port of every worker accepts, and never answers, for a whole run."""
+"""The control port of every worker accepts, and never answers, for a whole run.
+
+Slow: handoffs go over the sync alone, in real time.
+"""
 
 import sys
 from pathlib import Path

@@ -1,6 +1,8 @@
 """The short form: each crash point that fits into a few minutes, then the wires; replicas 2.
 
 Its workers have no JVM, so that they can die often; `python -m tests.chaos` is the same with Spark.
+
+Slow: a fleet of real processes lives through the short list of faults.
 """
 
 import sys

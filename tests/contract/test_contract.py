@@ -1,4 +1,7 @@
-"""A slice of the contract run: every route, as its description says, with one seed."""
+"""A slice of the contract run: every route, as its description says, with one seed.
+
+Slow: a running overlord answers requests drawn for every route.
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,7 @@
-"""From revision 0001 with data: what had ended gets its cleanup events, once, and all is kept."""
+"""From revision 0001 with data: what had ended gets its cleanup events, once, and all is kept.
+
+Slow: each schema is migrated on both databases.
+"""
 
 from collections.abc import Iterator
 from datetime import datetime

@@ -1,4 +1,7 @@
-"""A password that nothing may show: not an answer, not a log, not a file, not a command line."""
+"""A password that nothing may show: not an answer, not a log, not a file, not a command line.
+
+Slow: a cluster with Spark uses the password before all its traces are searched.
+"""
 
 import re
 from collections.abc import Iterator

@@ -2,6 +2,8 @@
 
 What fails on purpose is a second supervisor's: its password is wrong for a while, then its topic
 is gone.
+
+Slow: tasks with Spark read on while passwords change.
 """
 
 import sqlite3

@@ -1,6 +1,8 @@
 """Hostile requests to a real overlord: each is refused, nothing runs, nothing is asked or made.
 
 Source: the attacks on Druid, Spark and Kafka's clients that have a number, and their relatives.
+
+Slow: some 200 hostile requests go to a running overlord.
 """
 
 import copy

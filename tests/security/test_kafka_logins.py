@@ -1,6 +1,8 @@
 """Passwords, TLS and certificates against a broker that wants them, by both clients we use.
 
 Offsets are asked by librdkafka, records are read by Spark's Java client: one spec speaks for both.
+
+Slow: a broker starts for each kind of login.
 """
 
 from collections.abc import Iterator, Mapping

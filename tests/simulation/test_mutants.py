@@ -1,4 +1,7 @@
-"""Planted faults: each one changes the product, is taken away again, and names who finds it."""
+"""Planted faults: each one changes the product, is taken away again, and names who finds it.
+
+Slow: three planted faults are hunted with seeds, and three by tests in processes.
+"""
 
 import subprocess
 import sys

@@ -1,6 +1,8 @@
 """`scripts/test` ends soon after Ctrl-C or SIGTERM, with all that it has started.
 
 Ctrl-C reaches every process of the terminal's group, SIGTERM of a CI system the first one alone.
+
+Slow: each case is a run of a script in processes of its own.
 """
 
 import os

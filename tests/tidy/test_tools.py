@@ -1,4 +1,7 @@
-"""Ruff, mypy and import-linter are content with the whole project, and would not be with less."""
+"""Ruff, mypy and import-linter are content with the whole project, and would not be with less.
+
+Slow: it runs the tools over all of the code.
+"""
 
 import subprocess
 import sys

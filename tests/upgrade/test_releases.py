@@ -7,6 +7,8 @@
 
 Each change is one process of a running pair; each range that is open then is read on, handed off
 and published by whoever is there afterwards.
+
+Slow: overlord and worker of two releases start in turns, in both orders.
 """
 
 import subprocess

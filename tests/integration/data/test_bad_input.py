@@ -1,4 +1,7 @@
-"""Bad input, as a user gives it: a clear message that names the field or the fix, never a 500."""
+"""Bad input, as a user gives it: a clear message that names the field or the fix, never a 500.
+
+Slow: ten stories of one worker with Spark, each with supervisors that start and end.
+"""
 
 import base64
 import json

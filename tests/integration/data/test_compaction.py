@@ -1,4 +1,7 @@
-"""A table is compacted while it grows, and no reader ever sees a row twice or none."""
+"""A table is compacted while it grows, and no reader ever sees a row twice or none.
+
+Slow: files have to become many before few are made of them, with kills between.
+"""
 
 from collections import Counter
 from pathlib import Path

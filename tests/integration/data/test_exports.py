@@ -1,4 +1,7 @@
-"""What Spark writes is a Delta and an Iceberg table too, at each moment, whatever is killed."""
+"""What Spark writes is a Delta and an Iceberg table too, at each moment, whatever is killed.
+
+Slow: overlord and worker die and start again while records come, and six readers look.
+"""
 
 from collections import Counter
 from collections.abc import Mapping

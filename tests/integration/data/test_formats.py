@@ -1,6 +1,8 @@
 """Each format through a real broker: rows exact, broken records kept, over a handoff and a kill.
 
 Beside them a table that is rolled up; and a registry of schemas that is away for a while.
+
+Slow: a dozen formats are read by one worker with Spark, over a handoff and a kill.
 """
 
 import os

@@ -1,4 +1,7 @@
-"""Records that a spec could not read: kept, sent again, read by a corrected spec, each once."""
+"""Records that a spec could not read: kept, sent again, read by a corrected spec, each once.
+
+Slow: a worker with Spark is killed and started again between two replays.
+"""
 
 import json
 from collections import Counter

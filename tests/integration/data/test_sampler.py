@@ -1,4 +1,7 @@
-"""A sample of a real topic, by a real worker: what is shown first is what the table holds then."""
+"""A sample of a real topic, by a real worker: what is shown first is what the table holds then.
+
+Slow: samples wait for a worker with Spark.
+"""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,7 @@
-"""Ranges that end for their size or their age, long before taskDuration is over."""
+"""Ranges that end for their size or their age, long before taskDuration is over.
+
+Slow: records have to come for as long as several ranges take.
+"""
 
 from itertools import pairwise
 from pathlib import Path

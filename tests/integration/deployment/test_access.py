@@ -1,6 +1,8 @@
 """A real overlord that asks who calls, over TLS: started, called, and told of changes meanwhile.
 
 Source: faults.md S18, S23, S24.
+
+Slow: an overlord starts for each way to ask who calls.
 """
 
 import os

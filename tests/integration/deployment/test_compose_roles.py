@@ -2,6 +2,8 @@
 
 What differs from the containers: names and ports are this machine's, folders are the test's, and
 Kafka and PostgreSQL come from jars and a wheel.  Kafka gets the settings of the file all the same.
+
+Slow: two overlords and two workers with Spark start as the compose file has them.
 """
 
 import os

@@ -1,4 +1,7 @@
-"""`tidegate dev`: the whole product in one folder, by one command."""
+"""`tidegate dev`: the whole product in one folder, by one command.
+
+Slow: it is the demo as a user runs it, from the broker's start to the proof.
+"""
 
 import os
 import signal

@@ -2,6 +2,8 @@
 
 A broker of its own, because it is killed, one overlord, one worker.  What is in the topic is told
 by an independent reader; what is in the table by the ids in its files.
+
+Slow: a broker of its own dies and comes back, and transactions time out in real time.
 """
 
 import json

@@ -1,6 +1,8 @@
 """What may be read in Kafka is taken away, and given again: it is told, and goes on by itself.
 
 Source: faults E17.
+
+Slow: rights are revoked and given again while tasks read.
 """
 
 from collections.abc import Iterator

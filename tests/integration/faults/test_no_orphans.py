@@ -1,4 +1,7 @@
-"""Everything is killed again and again, nobody cleans up: no file is left that nothing names."""
+"""Everything is killed again and again, nobody cleans up: no file is left that nothing names.
+
+Slow: a worker is killed six times, and grace times run out.
+"""
 
 import os
 import random

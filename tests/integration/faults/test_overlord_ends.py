@@ -1,4 +1,7 @@
-"""An overlord that lost a thread that it cannot do without ends, so that it is started again."""
+"""An overlord that lost a thread that it cannot do without ends, so that it is started again.
+
+Slow: overlords start, and end by themselves.
+"""
 
 import os
 import subprocess

@@ -1,4 +1,7 @@
-"""Processes end in mid-stream, in good order or not: it goes on, nothing is lost or doubled."""
+"""Processes end in mid-stream, in good order or not: it goes on, nothing is lost or doubled.
+
+Slow: a worker with Spark starts four times.
+"""
 
 from pathlib import Path
 

@@ -1,6 +1,8 @@
 """The metadata database is restored from a backup while a worker lives on with what came later.
 
 Source: faults F12.
+
+Slow: a cluster reads on after its database has gone back in time.
 """
 
 import shutil

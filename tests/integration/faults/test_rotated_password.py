@@ -1,6 +1,8 @@
 """A password is changed in Kafka and in the file that the processes were given: no restart.
 
 Source: faults E17.
+
+Slow: tasks read on while a password changes, over a handoff before and after.
 """
 
 from collections.abc import Iterator

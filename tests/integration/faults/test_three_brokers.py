@@ -1,6 +1,8 @@
 """One of three brokers dies, and comes back: leaders move, and nobody has to do anything.
 
 Source: faults E1.
+
+Slow: three brokers start, and one dies.
 """
 
 from collections.abc import Callable, Iterable

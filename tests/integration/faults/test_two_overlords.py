@@ -1,6 +1,8 @@
 """Two overlords of real processes: one leads, the other takes over, no write of an old term counts.
 
 The lease has its default time to live: what is promised to users is measured.
+
+Slow: a lease has to run out in real time before the other overlord leads.
 """
 
 import time

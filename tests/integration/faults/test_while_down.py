@@ -1,6 +1,8 @@
 """The API answers while something behind it is down: at once, with what it has or with a 503.
 
 Source: E2, F1, F7, F9, R11.
+
+Slow: an overlord stays away in real time while its workers go on.
 """
 
 import os

@@ -1,6 +1,8 @@
 """Workers stand still, then are gone: every answer comes at once, and says what is missing.
 
 Source: E13; protocol rule P6: doubt kills no task, and a silent worker is asked by nobody for long.
+
+Slow: a worker has to be away for longer than it is waited for.
 """
 
 import signal

@@ -1,4 +1,7 @@
-"""The JVM of a real worker hangs, then dies: the worker ends, the next goes on from the journal."""
+"""The JVM of a real worker hangs, then dies: the worker ends, the next goes on from the journal.
+
+Slow: a JVM has to hang for as long as a worker waits for it, twice.
+"""
 
 import signal
 from pathlib import Path

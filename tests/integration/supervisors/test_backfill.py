@@ -1,4 +1,7 @@
-"""A supervisor that lags goes on at the end of its topic, and another reads the rest: each once."""
+"""A supervisor that lags goes on at the end of its topic, and another reads the rest: each once.
+
+Slow: two supervisors of one worker with Spark read the same topic to its end.
+"""
 
 import json
 import signal

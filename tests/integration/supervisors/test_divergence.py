@@ -1,4 +1,7 @@
-"""Two real workers of which one makes other rows of the same records (B11)."""
+"""Two real workers of which one makes other rows of the same records (B11).
+
+Slow: two workers read until their replicas differ, and hand off.
+"""
 
 from collections import Counter
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""A supervisor to which nothing comes holds no slot, and what comes then is read once."""
+"""A supervisor to which nothing comes holds no slot, and what comes then is read once.
+
+Slow: a supervisor has to rest in real time before it is idle.
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,7 @@
-"""Two replicas on two workers: one set of segments, and no file of the loser."""
+"""Two replicas on two workers: one set of segments, and no file of the loser.
+
+Slow: two workers with Spark start and read the same records.
+"""
 
 import os
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""A supervisor is reshaped while records arrive: more groups, more partitions, more replicas."""
+"""A supervisor is reshaped while records arrive: more groups, more partitions, more replicas.
+
+Slow: groups, partitions and replicas are added one after the other while records come.
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,7 @@
-"""A real broker: what it was given outlives stop and kill, and it leaves no process."""
+"""A real broker: what it was given outlives stop and kill, and it leaves no process.
+
+Slow: a broker starts in most of its tests.
+"""
 
 import signal
 import socket

@@ -1,4 +1,7 @@
-"""kill -9 at any moment: nothing is lost, order stays, at most one batch comes again."""
+"""kill -9 at any moment: nothing is lost, order stays, at most one batch comes again.
+
+Slow: a process is killed again and again while its queue works.
+"""
 
 import signal
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""How a batch ends that does not end well: cancelled, unreadable, unwritable; no file stays."""
+"""How a batch ends that does not end well: cancelled, unreadable, unwritable; no file stays.
+
+Slow: each test is a batch of Spark, and some wait for brokers that do not answer.
+"""
 
 import threading
 from collections.abc import Callable

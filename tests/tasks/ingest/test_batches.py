@@ -1,4 +1,7 @@
-"""One batch over a real topic: every committed record is one row or one reject, on disk."""
+"""One batch over a real topic: every committed record is one row or one reject, on disk.
+
+Slow: each test is a batch of Spark; one has more columns than are allowed.
+"""
 
 import hashlib
 from collections import Counter

@@ -3,6 +3,8 @@
 The rows are read by pyarrow.  Each file of `golden/` has a spec, records (`sent`, where they are
 more than a value of JSON), and the rows that they are; a field that a row does not have is null
 in it, and records that are no row have none.
+
+Slow: each spec of Druid's is a batch of Spark with a plan of its own.
 """
 
 import base64

@@ -1,4 +1,7 @@
-"""A sample against a batch of the same range: the same rows, and the same reasons."""
+"""A sample against a batch of the same range: the same rows, and the same reasons.
+
+Slow: each sample is a batch of Spark with its own specs.
+"""
 
 import time
 from collections.abc import Callable, Mapping

@@ -1,4 +1,7 @@
-"""A request with a key acts once.  Source: draft-ietf-httpapi-idempotency-key-header-07."""
+"""A request with a key acts once.  Source: draft-ietf-httpapi-idempotency-key-header-07.
+
+Slow: each verb is repeated against a living control plane.
+"""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,7 @@
-"""Exports under crashes, kills, repeats, and two overlords at once."""
+"""Exports under crashes, kills, repeats, and two overlords at once.
+
+Slow: each fault is planted before and after every step of an export.
+"""
 
 import random
 import signal

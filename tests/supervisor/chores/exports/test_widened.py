@@ -1,4 +1,7 @@
-"""Exports of a table whose discovered columns grow: the same rows, in the types of today."""
+"""Exports of a table whose discovered columns grow: the same rows, in the types of today.
+
+Slow: each export is read by every reader, some in processes of their own.
+"""
 
 import signal
 from collections import Counter

@@ -1,6 +1,8 @@
 """What replicas compare: the same however a range is divided, another one if a record differs.
 
 `test_any_division` asks the first half of random specs and records as well.
+
+Slow: the same records are read in many batches of Spark, cut in many ways.
 """
 
 import json

@@ -1,4 +1,7 @@
-"""Columns that nobody declared: their types come from the records, however these are divided."""
+"""Columns that nobody declared: their types come from the records, however these are divided.
+
+Slow: each story takes several batches of Spark, each with columns of its own.
+"""
 
 import json
 from collections.abc import Callable, Sequence

@@ -1,4 +1,7 @@
-"""Numbers that are read as numbers: the rows are those that texts give, whatever is written."""
+"""Numbers that are read as numbers: the rows are those that texts give, whatever is written.
+
+Slow: each table of values is a plan of Spark of its own.
+"""
 
 import math
 from itertools import product

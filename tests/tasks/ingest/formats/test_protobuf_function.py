@@ -1,4 +1,7 @@
-"""The function that reads Protobuf, in a worker's life: many threads, schemas and JVMs."""
+"""The function that reads Protobuf, in a worker's life: many threads, schemas and JVMs.
+
+Slow: one test starts a JVM of its own.
+"""
 
 import subprocess
 import sys

@@ -2,6 +2,8 @@
 
 Goal: what becomes of a record does not depend on where batches and ranges end, nor on who reads
 them; and it is what the page of the spec says, as far as `row_model` says it.
+
+Slow: each example is a topic that is read twice, in some ten batches of Spark.
 """
 
 import json

@@ -1,6 +1,8 @@
 """No record fails a batch, whatever its fields hold and whatever a spec works out of them.
 
 A job that one record fails would fail again for ever: the range would never be published.
+
+Slow: each example is a batch of Spark with a plan of its own.
 """
 
 import json

@@ -1,4 +1,7 @@
-"""Large files of batches become segments by their row groups; only the others are rewritten."""
+"""Large files of batches become segments by their row groups; only the others are rewritten.
+
+Slow: each case writes, merges and reads files with Spark.
+"""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,7 @@
-"""Large batches of a range while their row groups are copied: seen to move, cancelled, no space."""
+"""Large batches of a range while their row groups are copied: seen to move, cancelled, no space.
+
+Slow: each case is an append of Spark that is broken off.
+"""
 
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path

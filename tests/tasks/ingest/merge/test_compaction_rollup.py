@@ -1,4 +1,7 @@
-"""Rolled-up files rewritten as one: put together, not rolled up again; sketches are kept."""
+"""Rolled-up files rewritten as one: put together, not rolled up again; sketches are kept.
+
+Slow: each case is rolled up, compacted and read again with Spark.
+"""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,6 +1,8 @@
 """Folders of any name: what a worker writes below one is what it writes below a plain one.
 
 Hadoop takes plain text where Java's other libraries take a URI; Spark's reads take a pattern.
+
+Slow: each engine of Spark writes below three folders, and what it wrote is compared.
 """
 
 import os

@@ -1,4 +1,7 @@
-"""What expressions answer in Spark: the table of Druid's answers, and the ends that callers use."""
+"""What expressions answer in Spark: the table of Druid's answers, and the ends that callers use.
+
+Slow: Spark and the model in Python calculate the same expressions.
+"""
 
 import math
 
