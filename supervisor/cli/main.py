@@ -17,7 +17,7 @@ import typer.main
 
 from supervisor.cli.cluster import access, config, metadata, queues, tasks, workers
 from supervisor.cli.cluster.audit import audit
-from supervisor.cli.cluster.doctor import doctor
+from supervisor.cli.cluster.doctor.doctor import doctor
 from supervisor.cli.cluster.serve import dev, overlord
 from supervisor.cli.cluster.task_logs import logs
 from supervisor.cli.shell.completion import completion

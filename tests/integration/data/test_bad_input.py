@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from supervisor.cli.cluster.check import Result
-from supervisor.cli.cluster.checks import check_port
-from supervisor.cli.cluster.diagnosis import WORKER_HEALTH
+from supervisor.cli.cluster.doctor.check import Result
+from supervisor.cli.cluster.doctor.checks import check_port
+from supervisor.cli.cluster.doctor.diagnosis import WORKER_HEALTH
 from supervisor.dev.broker import Broker
 from supervisor.dev.ports import LOOPBACK, free_port
 from tests.environment.brokers import create_topic, produce

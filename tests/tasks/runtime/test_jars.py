@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.cli.cluster.check import Result
-from supervisor.cli.cluster.checks import check_jars
+from supervisor.cli.cluster.doctor.check import Result
+from supervisor.cli.cluster.doctor.checks import check_jars
 from tasks.runtime.errors import JarsError
 from tasks.runtime.ivy import Ivy, proxy_flags, pyspark_folder
 from tasks.runtime.jars import FORMATS, KAFKA, SPARK, JarGroup, ensure_jars, main, pinned_set

@@ -90,7 +90,7 @@ def test_a_port_that_another_program_has_is_a_problem(
         held.bind(("127.0.0.1", 0))
         held.listen()
         monkeypatch.setenv("TIDEGATE_PORT", str(held.getsockname()[1]))
-        monkeypatch.setattr("supervisor.cli.cluster.checks._ASK_S", 0.2)
+        monkeypatch.setattr("supervisor.cli.cluster.doctor.checks._ASK_S", 0.2)
         code, lines = doctor(tidegate)
 
     assert (code, lines["overlord's port"][0]) == (1, "problem")
@@ -159,7 +159,7 @@ def test_a_broker_that_does_not_answer_is_a_problem(
     tidegate: Tidegate, server: Overlord, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Goal: the brokers of the supervisors are asked without being named."""
-    monkeypatch.setattr("supervisor.cli.cluster.checks._ASK_S", 0.5)
+    monkeypatch.setattr("supervisor.cli.cluster.doctor.checks._ASK_S", 0.5)
     properties = {"bootstrap.servers": "127.0.0.1:1"}
     spec = {"ioConfig": {"consumerProperties": properties}}
     server.on("GET", SUPERVISORS, Reply([{"id": "a", "spec": spec}, {"id": "b", "spec": spec}]))

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from supervisor.cli.cluster.check import InstallationCheck, Result
+from supervisor.cli.cluster.doctor.check import InstallationCheck, Result
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.options import Output, Server, connect
 from supervisor.cli.shell.output import show_json, show_table, show_text
@@ -35,7 +35,7 @@ def doctor(
     Each line says what was found and, if it is a problem, what would mend it. Exit code 1 if
     there is a problem.
     """
-    from supervisor.cli.cluster.diagnosis import (
+    from supervisor.cli.cluster.doctor.diagnosis import (
         diagnose,  # Kafka, SQL and jars: only when asked for
     )
 

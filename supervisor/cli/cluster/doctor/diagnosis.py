@@ -3,8 +3,8 @@
 import os
 from collections.abc import Iterator, Sequence
 
-from supervisor.cli.cluster.check import InstallationCheck, Result
-from supervisor.cli.cluster.checks import (
+from supervisor.cli.cluster.doctor.check import InstallationCheck, Result
+from supervisor.cli.cluster.doctor.checks import (
     check_broker,
     check_disk,
     check_folder,

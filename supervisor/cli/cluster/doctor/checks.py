@@ -16,7 +16,7 @@ from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 
 import supervisor
-from supervisor.cli.cluster.check import InstallationCheck, Result
+from supervisor.cli.cluster.doctor.check import InstallationCheck, Result
 from supervisor.cli.shell.output import size
 from supervisor.dev.ports import LOOPBACK, is_free
 from supervisor.settings.problems import SetupProblem
