@@ -17,7 +17,7 @@ from xdist.workermanage import WorkerController
 __all__ = ["Lanes", "place"]
 
 SPARKS = 2
-"""So many processes have a Spark: each has one core, and the others test something else."""
+"""So many processes have a Spark: each has one core, and a third process tests something else."""
 _WITH_SPARK = ("tasks/ingest/", "tasks/rows/", "tasks/spark/")
 """Folders whose tests with the marker `spark` share the Spark of their process."""
 _LONG = (
@@ -27,7 +27,6 @@ _LONG = (
     "integration/faults/test_worker_faults.py",
     "integration/deployment/test_dev.py",
     "chaos/test_chaos.py",
-    "upgrade/test_releases.py",
 )
 """What takes minutes: begun last, it would keep one process busy while the others rest."""
 _APART = ("simulation/test_seeds.py",)
