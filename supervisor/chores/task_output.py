@@ -11,7 +11,7 @@ If a task published nothing, its whole folder is deleted.  If it published, ever
 that is neither a segment nor its rejects file: batches that its merge has rewritten.  The files of
 a STALE task stay for people.  Of a compaction every file is deleted that is not a segment.  A
 folder without a row is deleted whole, if nothing in it is named.  The file of a condemned segment
-is left to `segment-files`: an export that stands still may name it.
+is left to `segment-files`: an export that makes no progress may name it.
 """
 
 from collections.abc import Mapping, Sequence

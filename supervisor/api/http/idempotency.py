@@ -39,7 +39,7 @@ HEADER = "Idempotency-Key"
 REPLAYED = "Idempotency-Replayed"
 METHODS = frozenset({"POST", "PUT", "DELETE", "PATCH"})
 ANSWER_BYTES_MAX = 1024 * 1024
-"""The maximum size of a stored answer; the repeat of a larger one is told that it is lost."""
+"""The maximum size of a stored answer; a repeat of a larger one gets `idempotency-answer-lost`."""
 _STORED_HEADERS = ("content-type", "etag", "location", "tidegate-operation", "allow", "retry-after")
 _NOT_STORED = {
     HTTPStatus.TEMPORARY_REDIRECT,

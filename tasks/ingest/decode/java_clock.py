@@ -28,7 +28,7 @@ class JavaClock:
         return int(self._rules.getOffset(moment).getTotalSeconds()) * SECOND
 
     def offset_shown(self, local: int) -> int:
-        """Return the same for a wall clock time; of one shown twice or never, from before."""
+        """Return the offset at a wall clock time; the earlier one if it occurs twice or never."""
         utc = self._time.ZoneOffset.UTC
         shown = self._time.LocalDateTime.ofEpochSecond(local // SECOND, 0, utc)
         return int(self._rules.getOffset(shown).getTotalSeconds()) * SECOND

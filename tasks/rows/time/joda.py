@@ -90,9 +90,9 @@ class JodaPattern:
     def parse_sql(self, raw: str, zone: str = "UTC") -> str:
         """Return the SQL TIMESTAMP of the time in the SQL text `raw`; null if there is none.
 
-        A zone in the text precedes `zone`.  A wall clock time that `zone` skips is null; of one
-        that occurs twice the earlier is taken.  Fields that the pattern lacks are those of
-        1970-01-01, but the year of a date is 2000.
+        A zone in the text precedes `zone`.  A wall clock time that `zone` skips is null; if a
+        wall clock time occurs twice, the earlier moment is taken.  Fields that the pattern lacks
+        are those of 1970-01-01, but the year of a date is 2000.
 
         Raises:
             PatternError: the pattern can only be printed.

@@ -33,7 +33,7 @@ class WallClock(Protocol):
         ...
 
     def offset_shown(self, local: int) -> int:
-        """Return the same for a wall clock time; of one shown twice or never, from before."""
+        """Return the offset at a wall clock time; the earlier one if it occurs twice or never."""
         ...
 
 
