@@ -78,6 +78,9 @@ class Cluster:
             "TIDEGATE_GC_DELAY": self.gc_delay,
             "TIDEGATE_LEASE_TTL": "PT5S",
             "TIDEGATE_WORKER_TIMEOUT": "PT15S",
+            # A batch may take long on a machine that is all used up: no task fails by that.
+            "TIDEGATE_PAUSE_TIMEOUT": "PT2M",
+            "TIDEGATE_PAUSE_LEASE": "PT5M",
             **self.more,
         }
 
