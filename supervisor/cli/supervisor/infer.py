@@ -1,17 +1,19 @@
-"""Inference of a spec from sampled records: the time field, and the type of each column.
+"""Inference of a spec from a sample: the time field, and the columns with their discovered types.
 
 The module is pure, so that tests are tables.  A doubtful result has a note.
 """
 
-import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from supervisor.core.values.field_types import RESERVED_COLUMNS
+from pydantic import JsonValue
 
-_LONG = range(-(2**63), 2**63)
+from supervisor.core.values.field_types import RESERVED_COLUMNS
+from supervisor.views.sample import SampleRow, SampleView
+
 _MILLIS = range(10**12, 10**13)  # 2001 to 2286
 _SECONDS = range(10**9, 10**10)
 _COVERS = 0.9
@@ -19,6 +21,8 @@ _COVERS = 0.9
 _LIKELY = re.compile(r"^(@?timestamp|ts|time|__time|event_?time|datetime|date)$", re.IGNORECASE)
 _POSSIBLE = re.compile(r"time|date|(^|_)(ts|at)$", re.IGNORECASE)
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?")
+_UNKNOWN = "string"
+"""Type of a column whose sampled values are all null."""
 
 
 class NothingToInfer(ValueError):
@@ -38,98 +42,70 @@ class Inferred:
 
 @dataclass
 class _Field:
-    records: int = 0
-    ints: int = 0
-    floats: int = 0
-    nulls: int = 0
-    objects: int = 0
-    """Objects, and lists that contain objects or lists."""
-    lists: int = 0
-    elements: "_Field | None" = None
-    """Counts over the elements of all lists of scalars."""
-    others: int = 0
-    formats: dict[str, int] = field(default_factory=dict)
+    """The values of one field in all sampled records."""
 
-    def take(self, value: object) -> None:
-        self.records += 1
-        match value:
-            case None:
-                self.nulls += 1
-            case bool():
-                self.others += 1
-            case int() if value in _LONG:
-                self.ints += 1
-            case int() | float():
-                self.floats += 1
-            case dict():
-                self.objects += 1
-            case list():
-                self._take_list(value)
-            case _:
-                self.others += 1
+    values: int = 0
+    """The number of values that are not null."""
+    formats: Counter[str] = field(default_factory=Counter)
+    """The ways in which its values write a time, with the number of values."""
+
+    def take(self, value: JsonValue) -> None:
+        self.values += value is not None
         if (written := _time_format(value)) is not None:
-            self.formats[written] = self.formats.get(written, 0) + 1
-
-    def _take_list(self, value: list[object]) -> None:
-        if any(isinstance(element, dict | list) for element in value):
-            self.objects += 1
-            return
-        self.lists += 1
-        self.elements = self.elements or _Field()
-        for element in value:
-            # In an array of numbers, true and false are numbers, as in the discovery of types.
-            self.elements.take(int(element) if isinstance(element, bool) else element)
-
-    @property
-    def type(self) -> str:
-        if self.objects or (self.lists and self.lists + self.nulls < self.records):
-            return "json"
-        if self.elements is not None:
-            some = self.elements.records > self.elements.nulls
-            return f"array<{self.elements.type if some else 'long'}>"
-        if self.others or not (self.ints or self.floats):
-            return "string"
-        return "double" if self.floats else "long"
+            self.formats[written] += 1
 
 
-def infer(values: Sequence[bytes], timestamp_column: str | None = None) -> Inferred:
-    """Return the schema of the records' values; `timestamp_column` is the user's own choice.
+def infer(sample: SampleView, timestamp_column: str | None = None) -> Inferred:
+    """Return the schema of a sample whose spec has no time column, and discovers all types.
+
+    `timestamp_column` is the user's own choice.
 
     Raises:
-        NothingToInfer: no value is a JSON object, or no field is a time.
+        NothingToInfer: no record is a JSON object, or no field is a time.
     """
-    records = list(_objects(values))
+    records = list(_objects(sample.data))
     if not records:
-        shown = values[0][:60].decode(errors="replace") if values else ""
-        raise NothingToInfer(f"none of {len(values)} records is a JSON object; the first: {shown}")
+        raise NothingToInfer(_no_object(sample.data))
     fields: dict[str, _Field] = {}
     for record in records:
         for name, value in record.items():
             fields.setdefault(name, _Field()).take(value)
-    column, written = _timestamp(fields, len(records), timestamp_column)
-    notes = list(_notes(fields, values, records, column))
-    columns = tuple(
-        (name, found.type) for name, found in fields.items() if _is_column(name, fields, column)
-    )
-    return Inferred(column, written, columns, tuple(notes))
+    time, written = _timestamp(fields, len(records), timestamp_column)
+    # The discovery may have met the other spelling of a name first.
+    types = {str(d["name"]).lower(): str(d["type"]) for d in sample.logical_dimensions}
+    columns = {
+        name: types.get(name.lower(), _UNKNOWN) for name in fields if _is_column(name, fields, time)
+    }
+    notes = []
+    if bad := sum(row.unparseable for row in sample.data):
+        notes += [f"{bad} of {len(sample.data)} records are no JSON objects: they will be rejected"]
+    notes += _notes(fields, columns, time, len(records))
+    return Inferred(time, written, tuple(columns.items()), tuple(notes))
 
 
-def _objects(values: Sequence[bytes]) -> Iterator[dict[str, object]]:
-    for value in values:
-        try:
-            record: object = json.loads(value)
-        except ValueError:
+def _objects(rows: Sequence[SampleRow]) -> Iterator[Mapping[str, JsonValue]]:
+    """Yield the records that are JSON objects; a very long one came as a text and is left out."""
+    for row in rows:
+        record = row.input
+        if not isinstance(record, dict) or not record or row.unparseable:
             continue
-        if isinstance(record, dict) and record:
+        is_text = list(record) == ["raw"] and "raw" not in (row.parsed or {})
+        if not is_text:
             yield record
+
+
+def _no_object(rows: Sequence[SampleRow]) -> str:
+    first = rows[0].input if rows else None
+    text = first.get("raw") if isinstance(first, dict) else first
+    return f"none of {len(rows)} records is a JSON object; the first: {str(text)[:60]}"
 
 
 def _timestamp(fields: Mapping[str, _Field], records: int, wanted: str | None) -> tuple[str, str]:
     if wanted is not None and wanted not in fields:
         raise NothingToInfer(f"no record has a field {wanted}; there are: {', '.join(fields)}")
     candidates = []
-    for position, (name, found) in enumerate(fields.items()):
-        readable = sum(found.formats.values())
+    for position, (name, summary) in enumerate(fields.items()):
+        readable = summary.formats.total()
         if wanted is None and readable < _COVERS * records:
             continue
         if wanted in {None, name}:
@@ -179,22 +155,16 @@ def _is_column(name: str, fields: Mapping[str, _Field], timestamp: str) -> bool:
 
 
 def _notes(
-    fields: Mapping[str, _Field],
-    values: Sequence[bytes],
-    records: Sequence[object],
-    timestamp: str,
+    fields: Mapping[str, _Field], columns: Mapping[str, str], time: str, records: int
 ) -> Iterator[str]:
-    if (others := len(values) - len(records)) > 0:
-        yield f"{others} of {len(values)} records are no JSON objects: they will be rejected"
-    readable = sum(fields[timestamp].formats.values())
-    if readable < len(records):
-        yield f"{len(records) - readable} records have no readable {timestamp}: rejected as well"
-    for name, field_summary in fields.items():
-        if name == timestamp:
+    if (readable := fields[time].formats.total()) < records:
+        yield f"{records - readable} records have no readable {time}: rejected as well"
+    for name, summary in fields.items():
+        if name == time:
             continue
-        if not _is_column(name, fields, timestamp):
+        if name not in columns:
             yield f"{name or 'a field without a name'} is left out: the name is taken"
-        elif field_summary.type == "json":
-            yield f"{name} holds objects, or lists beside other values: its column is json"
-        elif field_summary.nulls == field_summary.records:
-            yield f"{name} is always null: taken for string"
+        elif columns[name] == "json":
+            yield f"{name} holds objects, or values of several sorts: its column is json"
+        elif not summary.values:
+            yield f"{name} is always null: its column is {_UNKNOWN}"

@@ -133,6 +133,41 @@ def test_the_newest_records_of_an_unknown_topic_are_shown_as_they_are(
     assert topic_holds[1][49].decode() in shown.stdout
 
 
+def test_init_proposes_a_spec_whose_rows_are_those_of_the_sample(
+    broker: Broker, cluster: Cluster
+) -> None:
+    """Goal: types and time as the records have them, whatever the topic's older records were."""
+    topic = "init.v1"
+    create_topic(broker.bootstrap, topic, partitions=3)
+    old = (f'{{"old": {n}, "at": "2026-11-21"}}' for n in range(30))
+    new = (
+        f'{{"timestamp": "x", "at": "2026-11-21T00:00:{n:02}Z", "price": 1.5, "n": {n}, '
+        '"to": null}'
+        for n in range(30)
+    )
+    produce(broker.bootstrap, topic, old)
+    produce(broker.bootstrap, topic, new)
+    file = cluster.folder / "init.json"
+    where = ("--kafka", broker.bootstrap, "--topic", topic, "--data-source", "initiated")
+
+    ended = cluster.tidegate("supervisor", "init", *where, "--records", "27", "-f", str(file))
+    shown = cluster.tidegate("supervisor", "sample", "-f", str(file), "-n", "60", "-o", "json")
+
+    assert ended.returncode == 0, ended.stderr
+    schema = json.loads(file.read_text())["spec"]["dataSchema"]
+    assert schema["timestampSpec"] == {"column": "at", "format": "iso"}
+    assert schema["dimensionsSpec"]["dimensions"] == [
+        {"type": "string", "name": "timestamp"},
+        {"type": "double", "name": "price"},
+        {"type": "long", "name": "n"},
+        {"type": "string", "name": "to"},
+    ]
+    assert "to is always null: its column is string" in ended.stderr
+    rows = [row["parsed"] for row in json.loads(shown.stdout)["data"] if "n" in row["input"]]
+    assert sorted(row["n"] for row in rows) == list(range(30))
+    assert {row["timestamp"] for row in rows} == {"x"}
+
+
 def test_an_empty_and_a_missing_topic_and_a_silent_broker(broker: Broker, cluster: Cluster) -> None:
     create_topic(broker.bootstrap, "sampled-empty", partitions=2)
     nobody = f"{LOOPBACK}:{free_port()}"

@@ -1,4 +1,4 @@
-"""`verify` and `supervisor init` against a real broker: what Kafka does, seen from outside."""
+"""`verify` and `doctor` against a real broker: what Kafka does, seen from outside."""
 
 from collections.abc import Iterator
 from copy import deepcopy
@@ -309,78 +309,6 @@ def test_a_broker_that_is_down_is_exit_code_3(
 
     assert (ended.code, ended.out) == (3, "")
     assert ended.err.startswith("error: Kafka at 127.0.0.1:1")
-
-
-# -- supervisor init
-
-
-def init(tidegate: Tidegate, broker: Broker, topic: str, *options: str) -> Ended:
-    return tidegate("supervisor", "init", "--kafka", broker.bootstrap, "--topic", topic, *options)
-
-
-def test_init_makes_a_spec_from_the_newest_records(broker: Broker, tidegate: Tidegate) -> None:
-    create_topic(broker.bootstrap, "orders.v1", partitions=3)
-    old = (f'{{"old": {n}, "at": "2026-11-21"}}' for n in range(30))
-    new = (f'{{"at": "2026-11-21T00:00:{n:02}Z", "n": {n}, "price": 1.5}}' for n in range(30))
-    produce(broker.bootstrap, "orders.v1", old)
-    produce(broker.bootstrap, "orders.v1", new)
-
-    ended = init(tidegate, broker, "orders.v1", "--records", "27", "--data-source", "orders")
-
-    spec = cast("dict[str, dict[str, dict[str, object]]]", ended.json())["spec"]
-    assert ended.code == 0
-    assert spec["dataSchema"]["dataSource"] == "orders"
-    assert spec["dataSchema"]["timestampSpec"] == {"column": "at", "format": "iso"}
-    assert spec["dataSchema"]["dimensionsSpec"] == {
-        "dimensions": [{"type": "long", "name": "n"}, {"type": "double", "name": "price"}]
-    }
-    assert spec["ioConfig"]["topic"] == "orders.v1"
-    assert "27 records of 3 partitions" in ended.err
-
-
-def test_init_writes_a_file_and_never_over_one(
-    broker: Broker, tidegate: Tidegate, tmp_path: Path
-) -> None:
-    create_topic(broker.bootstrap, "files", partitions=1)
-    produce(broker.bootstrap, "files", ['{"ts": 1795000000000}'])
-
-    assert init(tidegate, broker, "files", "-f", "spec.json").code == 0
-    before = (tmp_path / "spec.json").read_text()
-    assert '"format": "millis"' in before
-
-    again = init(tidegate, broker, "files", "-f", "spec.json")
-    assert (again.code, "there already" in again.err) == (1, True)
-    assert (tmp_path / "spec.json").read_text() == before
-
-
-def test_init_names_the_topic_that_was_probably_meant(broker: Broker, tidegate: Tidegate) -> None:
-    create_topic(broker.bootstrap, "payments", partitions=1)
-
-    ended = init(tidegate, broker, "paymnets")
-
-    assert ended.code == 1
-    assert "has no topic paymnets" in ended.err
-    assert "did you mean payments?" in ended.err
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
-    assert "paymnets" not in admin.list_topics(timeout=WAIT_S).topics
-
-
-def test_init_of_an_empty_topic_says_so(broker: Broker, tidegate: Tidegate) -> None:
-    create_topic(broker.bootstrap, "nothing", partitions=2)
-
-    ended = init(tidegate, broker, "nothing")
-
-    assert (ended.code, "the topic nothing is empty" in ended.err) == (1, True)
-
-
-def test_init_of_a_broker_that_is_down_is_exit_code_3(
-    tidegate: Tidegate, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("supervisor.cli.supervisor.sampling._ASK_S", 1.0)
-    ended = tidegate("supervisor", "init", "--kafka", "127.0.0.1:1", "--topic", "t")
-
-    assert (ended.code, ended.out) == (3, "")
-    assert "the broker 127.0.0.1:1 does not answer" in ended.err
 
 
 def test_doctor_finds_the_broker(broker: Broker, tidegate: Tidegate) -> None:
