@@ -157,7 +157,12 @@ def wire_overlord(
     """
     clock = SystemClock()
     leadership = _leadership_of(settings, store, clock, url)
-    streams = KafkaStreams(clock, read_secret, on_news=lambda news: wiring.loop.wake(news))  # noqa: PLW0108 -- made below
+    streams = KafkaStreams(
+        clock,
+        read_secret,
+        on_news=lambda news: wiring.loop.wake(news),  # noqa: PLW0108 -- made below
+        policy=settings.connections(),
+    )
     queue_meters = Meters()
     queues = EventQueues(store, clock, leadership.term, queue_meters)
     wiring = _wiring_of(
@@ -263,9 +268,8 @@ def _leadership_of(settings: Settings, store: SqlStore, clock: SystemClock, url:
 
 def _rules_of(settings: Settings, formats: Collection[ExportFormat]) -> OperatorPolicy:
     return OperatorPolicy(
-        settings.allowed_brokers(),
+        settings.connections(),
         settings.pause_lease,
-        registry_allow=settings.allowed_registries(),
         exports=frozenset(formats),
         misread=misread_in(str(settings.warehouse.absolute())),
     )

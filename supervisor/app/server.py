@@ -148,7 +148,7 @@ def run_overlord(settings: Settings) -> int:
     """
     configure_logging(form=settings.log_format)
     reach = failpoints()
-    settings.allowed_brokers()
+    settings.connections()
     tls = tls_of(settings)
     bound = listen(settings.host, settings.port or OVERLORD_PORT)
     writable_folder(settings.data_dir, "TIDEGATE_DATA_DIR")

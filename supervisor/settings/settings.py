@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, ValidationError
 from pydantic.config import JsonDict
@@ -31,7 +31,9 @@ from supervisor.core.values.field_types import Duration, LongDuration, format_du
 from supervisor.settings.access import PREFIX, TOKEN, AccessSettings
 from supervisor.settings.log import LogSettings
 from supervisor.settings.problems import SetupProblem
+from supervisor.settings.secret_bindings import SECRET, secret_bindings
 from supervisor.settings.types import Addresses, Folder, TableFolder, http_url, http_urls
+from tasks.contract.connection_policy import ConnectionPolicy
 
 OVERLORD_PORT = 8090
 WORKER_PORT = 8091
@@ -40,7 +42,6 @@ CONFIG_FILE = "tidegate.toml"
 _OTHER_NAMES = frozenset(
     {"TIDEGATE_CONFIG", "TIDEGATE_DEBUG", "TIDEGATE_FAILPOINTS", "TIDEGATE_PROFILE", TOKEN}
 )
-_SECRET = "TIDEGATE_SECRET_"  # noqa: S105 -- the start of names of variables, no secret
 _TESTS = "TIDEGATE_TEST_"
 """Prefix of variables that only tests read."""
 
@@ -143,6 +144,10 @@ class Settings(LogSettings, AccessSettings):
         description="Schema registries that specs may name: host (any port) or host:port.",
         json_schema_extra=_shown_as("any, if nobody is asked; else none", "host[:port], by commas"),
     )
+    kafka_tls: Literal["optional", "required"] = Field(
+        default="optional",
+        description="required: specs connect to brokers by TLS only (SSL, SASL_SSL).",
+    )
     supervisor_period: LongDuration = Field(
         default=timedelta(seconds=30),
         description="A supervisor is looked at no later than this after the last time.",
@@ -241,6 +246,19 @@ class Settings(LogSettings, AccessSettings):
         """
         return (self.registry_allow or ()) if self.requires_login else self.registry_allow
 
+    def connections(self) -> ConnectionPolicy:
+        """Return the operator's rules for the connections of specs.
+
+        Raises:
+            SetupProblem: as `allowed_brokers`, or the binding of a secret cannot be read.
+        """
+        return ConnectionPolicy(
+            kafka_allow=self.allowed_brokers(),
+            registry_allow=self.allowed_registries(),
+            kafka_tls=self.kafka_tls == "required",
+            bindings=secret_bindings(os.environ),
+        )
+
     def url(self, default_port: int) -> str:
         """Return the URL at which others reach this process: the advertised URL, if one is set."""
         if self.advertised_url is not None:
@@ -297,7 +315,7 @@ def misspelt(environment: Mapping[str, str]) -> dict[str, str]:
         {
             name
             for name in environment
-            if name.startswith(PREFIX) and not name.startswith((_SECRET, _TESTS))
+            if name.startswith(PREFIX) and not name.startswith((SECRET, _TESTS))
         }
         - known
         - _OTHER_NAMES
@@ -369,7 +387,7 @@ def _known_key(key: str, path: Path) -> str:
     name = key.lower().removeprefix(PREFIX.lower())
     if name in Settings.model_fields:
         return name
-    if key.upper().startswith(_SECRET):
+    if key.upper().startswith(SECRET):
         fix = "set secrets in the environment: they are not settings"
     elif (meant := nearest(name, Settings.model_fields)) is not None:
         fix = f"did you mean {meant}?"

@@ -33,6 +33,10 @@ class SaslMechanism(StrEnum):
     SCRAM_SHA_512 = "SCRAM-SHA-512"
 
 
+BINDING = "_FOR"
+"""End of the name of a variable that says where a secret may be sent, and is none itself."""
+
+
 class SecretRef(Wire):
     """Reference to a secret: an environment variable of the process that needs the secret."""
 

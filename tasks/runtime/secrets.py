@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Generic, TypeVar
 
-from tasks.contract.kafka_client import KafkaClient, ReadSecret, SecretRef
+from tasks.contract.kafka_client import BINDING, KafkaClient, ReadSecret, SecretRef
 from tasks.contract.masking import forms_of, masked, pattern_of
 
 BYTES_MAX = 64 * 1024
@@ -47,6 +47,9 @@ def _text_of(reference: SecretRef) -> str:
     name = reference.environment
     if name.endswith(_FILE):
         raise NoSecret(f"{name} names a file: refer to {name.removesuffix(_FILE)}")
+    if name.endswith(BINDING):
+        secret = name.removesuffix(BINDING)
+        raise NoSecret(f"{name} says where a secret may be sent: refer to {secret}")
     if value := os.environ.get(name):
         return value
     if not (path := os.environ.get(name + _FILE)):

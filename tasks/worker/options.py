@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
+from tasks.contract.connection_policy import ConnectionPolicy
 from tasks.machine.pacing import Limits
 
 
@@ -29,10 +30,8 @@ class WorkerOptions:
     """How many tasks may read at once; the overlord assigns no more."""
     finishing_slots: int | None = None
     """How many tasks may finish (read the rest, merge, publish) at once; None: as many as slots."""
-    kafka_allow: tuple[str, ...] | None = None
-    """Brokers (`host` or `host:port`) that a task may name; None: any."""
-    registry_allow: tuple[str, ...] | None = None
-    """Schema registries (`host` or `host:port`) that a task may name; None: any."""
+    connections: ConnectionPolicy = field(default_factory=ConnectionPolicy)
+    """The operator's rules for the connections of tasks and samples."""
     token: str | None = field(default=None, repr=False)
     """Token that the worker sends to overlords that authenticate their callers."""
     tls: ssl.SSLContext | bool = True

@@ -77,7 +77,7 @@ def _serve(setup: WorkerSetup, read_secret: ReadSecret) -> int:
         )
     )
     try:
-        schemas = RegistryClient(read_secret, allowed=options.registry_allow)
+        schemas = RegistryClient(read_secret, allowed=options.connections.registry_allow)
         engine = SparkEngine(
             runtime,
             options.warehouse,

@@ -13,10 +13,9 @@ from threading import Lock
 
 import structlog
 
+from tasks.contract.connection_policy import connection_refusal
 from tasks.contract.ids import is_safe_name
-from tasks.contract.kafka_client import refused_hosts
 from tasks.contract.messages import DesiredTask, FailureCode, KeptOrder, TaskReport
-from tasks.contract.registry import refused_registries
 from tasks.machine.log_lines import about
 from tasks.machine.machine import begin, refuse
 from tasks.machine.orders import Step
@@ -153,14 +152,8 @@ class Roster:
             if not is_safe_name(name):
                 text = f"{what} {name[:200]!r} cannot be the name of a folder"
                 return Failure(FailureCode.REFUSED, text)
-        servers = task.spec.kafka.bootstrap_servers
-        if hosts := refused_hosts(servers, self._options.kafka_allow):
-            text = f"this worker may not connect to the brokers {', '.join(hosts)}"
-            return Failure(FailureCode.REFUSED, text)
-        urls = task.spec.registry_urls
-        if hosts := refused_registries(urls, self._options.registry_allow):
-            text = f"this worker may not connect to the schema registries {', '.join(hosts)}"
-            return Failure(FailureCode.REFUSED, text)
+        if refusal := connection_refusal(self._options.connections, task.spec):
+            return Failure(FailureCode.REFUSED, refusal)
         if task.task_id in self._forgotten:
             # Its file names would be used a second time in this incarnation.
             text = "this worker has stopped it on request, and deleted its journal"

@@ -13,8 +13,7 @@ from threading import Condition, Thread, Timer
 
 import structlog
 
-from tasks.contract.kafka_client import refused_hosts
-from tasks.contract.registry import refused_registries
+from tasks.contract.connection_policy import connection_refusal
 from tasks.contract.sample import DesiredSample, SampleAnswer
 from tasks.ports import (
     BatchCancelled,
@@ -164,14 +163,9 @@ class WorkerSamples:
 
     def _refusal(self, order: DesiredSample) -> str:
         """Return why a sample must not begin, or ''; nothing connects before this check."""
-        spec = order.spec
         if self._sampler is None:
             return "this worker takes no samples"
-        if hosts := refused_hosts(spec.kafka.bootstrap_servers, self._options.kafka_allow):
-            return f"this worker may not connect to the brokers {', '.join(hosts)}"
-        if hosts := refused_registries(spec.registry_urls, self._options.registry_allow):
-            return f"this worker may not connect to the schema registries {', '.join(hosts)}"
-        return ""
+        return connection_refusal(self._options.connections, order.spec)
 
     def _answer(self, order: DesiredSample, answer: SampleAnswer | None) -> None:
         """Send the answer until an overlord takes or refuses it, or nobody waits for it."""

@@ -7,7 +7,7 @@ from supervisor.ports.access import DENIED_KEPT
 from supervisor.ports.store import Store
 from tests.conformance.stories import HOUR, NOON
 
-GRANTS = (Grant(Role.VIEWER, "*"), Grant(Role.ADMIN, "web-*"))
+GRANTS = (Grant(Role.VIEWER, "*"), Grant(Role.ADMIN, "web-*", "web.*"))
 ALICE = Principal("alice", Kind.USER, "$argon2id$x", GRANTS, NOON)
 
 

@@ -15,13 +15,14 @@ import structlog
 from confluent_kafka import KafkaException
 
 from supervisor.adapters.bulkheads import BulkheadPool
-from supervisor.adapters.kafka.reading import NoTopic, ReportingAdminClient
+from supervisor.adapters.kafka.reading import BadProperties, NoTopic, ReportingAdminClient
 from supervisor.core.planning.observed import StreamState, StreamTrouble
 from supervisor.core.spec.sections.io_config import KafkaIoConfig
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import SecretMissing
 from supervisor.ports.store import Clock
-from tasks.contract.kafka_client import ReadSecret
+from tasks.contract.connection_policy import ConnectionPolicy
+from tasks.contract.kafka_client import KafkaClient, ReadSecret
 from tasks.runtime.secrets import Connections, without_secrets
 
 log = structlog.get_logger()
@@ -63,14 +64,18 @@ class KafkaStreams:
         clock: Clock,
         read_secret: ReadSecret,
         on_news: Callable[[str], None],
+        policy: ConnectionPolicy = ConnectionPolicy(),  # noqa: B008 -- it never changes
     ) -> None:
+        """`policy` is checked once more, because a spec may be older than a rule."""
+        self._policy = policy
+        self._read_secret = read_secret
         self._clock = clock
         self._on_news = on_news
         self._lock = threading.Lock()
         self._watched: dict[str, _Watched] = {}
         self._connections = Connections(
             read_secret,
-            lambda client: ReportingAdminClient(client, read_secret),
+            self._connected,
             missing=SecretMissing,
         )
         self._lanes = BulkheadPool(THREADS, PER_CLIENT, "kafka-look")
@@ -97,6 +102,12 @@ class KafkaStreams:
     def stop(self) -> None:
         """Start no more looks."""
         self._lanes.stop()
+
+    def _connected(self, client: KafkaClient) -> ReportingAdminClient:
+        if refused := [each.text for each in self._policy.client_refusals(client)]:
+            text = f"the operator's rules forbid this connection: {'; '.join(refused)}"
+            raise BadProperties(text)
+        return ReportingAdminClient(client, self._read_secret)
 
     def _is_due(self, watched: _Watched) -> bool:
         if watched.looked is not None and not watched.looked.is_set():

@@ -16,6 +16,7 @@ from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute
 
 from supervisor.api.http.deps import WORKERS_HEADER
+from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import (
     CompactionNotFound,
     DataSourceNotFound,
@@ -28,7 +29,7 @@ from supervisor.core.values.errors import (
     TaskNotFound,
 )
 from supervisor.core.values.permissions import Caller, Permission
-from supervisor.services.access.ownership import Ownership
+from supervisor.services.access.ownership import Allowed, Ownership
 from supervisor.services.services import Services
 
 EXTENSION = "x-tidegate-permission"
@@ -169,12 +170,15 @@ def _not_allowed(permission: Permission) -> NotAllowed:
     return NotAllowed(f"you may not do this: it needs the permission {permission} here")
 
 
-def applying(caller: Caller) -> Callable[[str], None]:
-    """Return the service's check of a spec's tables: it raises if the caller may not apply it."""
+def applying(caller: Caller) -> Allowed:
+    """Return the service's check of a spec: it raises if the caller may not apply it."""
 
-    def check(table: str) -> None:
+    def check(table: str, spec: SupervisorSpec | None = None) -> None:
         if not caller.may(Permission.APPLY, table):
             raise NotAllowed(f"you may not apply a spec of the dataSource [{table}]")
+        if spec is not None and not caller.may_apply(table, spec.io_config.topic):
+            read = spec.io_config.topic or "more than one topic"
+            raise NotAllowed(f"you may not read {read} into the dataSource [{table}]")
 
     return check
 

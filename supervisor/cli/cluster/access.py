@@ -59,6 +59,15 @@ On = Annotated[
         help="Tables by name, * for any characters: '*' is everything. May be repeated.",
     ),
 ]
+Topics = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--topics",
+        metavar="TOPICS",
+        show_default="all that the operator's settings allow",
+        help="Topics that its specs may read, * for any characters. May be repeated.",
+    ),
+]
 Expires = Annotated[
     str | None,
     typer.Option(
@@ -93,12 +102,12 @@ def _actor() -> str:
     return f"local:{getpass.getuser()}"
 
 
-def _grants(role: Role, on: list[str]) -> list[Grant]:
-    return [Grant(role, tables) for tables in on]
+def _grants(role: Role, on: list[str], topics: list[str] | None) -> list[Grant]:
+    return [Grant(role, table, topic) for table in on for topic in topics or (EVERYTHING,)]
 
 
 @users.command("add")
-def add_user(name: Name, role: ToRole, on: On) -> None:
+def add_user(name: Name, role: ToRole, on: On, topics: Topics = None) -> None:
     """Add a user; the password is asked for, or is the first line of stdin.
 
     Example: tidegate access user add ada --role viewer --on '*'
@@ -110,13 +119,20 @@ def add_user(name: Name, role: ToRole, on: On) -> None:
     else:
         password = sys.stdin.readline().rstrip("\r\n")
     with _opened() as principals:
-        principals.add_user(name, password, _grants(role, on), _actor())
-    print_notice(f"{name} is {role} on {', '.join(on)}")
+        grants = _grants(role, on, topics)
+        principals.add_user(name, password, grants, _actor())
+    print_notice(f"{name} is {', '.join(map(str, grants))}")
 
 
 @tokens.command("create")
 def create_token(
-    name: Name, role: ToRole, on: On, expires: Expires = None, file: ToFile = None
+    name: Name,
+    role: ToRole,
+    on: On,
+    *,
+    topics: Topics = None,
+    expires: Expires = None,
+    file: ToFile = None,
 ) -> None:
     """Make a token and print it, once: what is stored does not tell it.
 
@@ -125,9 +141,10 @@ def create_token(
       tidegate access token create ci --role operator --on clicks --file ci.token
     """
     until = None if expires is None else datetime.now(UTC) + _duration(expires)
+    grants = _grants(role, on, topics)
     with _opened() as principals, _written(file) as write:
-        write(principals.add_token(name, _grants(role, on), _actor(), expires_at=until))
-    print_notice(f"{name} is {role} on {', '.join(on)}")
+        write(principals.add_token(name, grants, _actor(), expires_at=until))
+    print_notice(f"{name} is {', '.join(map(str, grants))}")
 
 
 @worker_tokens.command("create")
@@ -154,7 +171,7 @@ def list_principals(output: Output = Format.TABLE) -> None:
             "name": each.name,
             "kind": each.kind.value,
             "state": _state(each, now),
-            "grants": [f"{grant.role} on {grant.tables}" for grant in each.grants],
+            "grants": [str(grant) for grant in each.grants],
             "created": _second(each.created_at),
             "expires": None if each.expires_at is None else _second(each.expires_at),
         }
@@ -181,6 +198,7 @@ def grant(
     role: ToRole,
     on: On,
     *,
+    topics: Topics = None,
     only: Annotated[
         bool, typer.Option("--only", help="In place of what it could do before.")
     ] = False,
@@ -190,10 +208,10 @@ def grant(
     Example: tidegate access grant ada --role operator --on 'web_*'
     """
     with _opened() as principals:
-        wanted = _grants(role, on)
+        wanted = _grants(role, on, topics)
         before = () if only else principals.grants(name)
         after = principals.grant(name, list(dict.fromkeys((*before, *wanted))), _actor())
-    show_done(name, ", ".join(f"{each.role} on {each.tables}" for each in after.grants))
+    show_done(name, ", ".join(map(str, after.grants)))
 
 
 @commands.command()

@@ -1,40 +1,45 @@
-"""Operator policy: the brokers, schema registries and export formats that specs may name."""
+"""Operator policy: the connections, secrets and export formats that specs may name."""
 
 from collections.abc import Collection, Mapping
 
 from supervisor.core.spec.spec import SupervisorSpec, ingest_spec
 from supervisor.core.values.errors import FieldError
 from supervisor.core.values.export_formats import ExportFormat
-from tasks.contract.kafka_client import refused_hosts
-from tasks.contract.registry import refused_registries
+from tasks.contract.connection_policy import ConnectionPolicy, Connects
+
+_PROPERTIES = "/spec/ioConfig/consumerProperties"
+_CONNECTIONS = {
+    Connects.BROKERS: (
+        f"{_PROPERTIES}/bootstrap.servers",
+        "{}: not a host:port that this overlord may connect to",
+        "name allowed brokers, or have the operator extend TIDEGATE_KAFKA_ALLOW",
+    ),
+    Connects.TLS: (
+        f"{_PROPERTIES}/security.protocol",
+        "{}: brokers are connected to by TLS only here",
+        "SSL or SASL_SSL",
+    ),
+    Connects.REGISTRY: (
+        "/spec/ioConfig/inputFormat",
+        "{}: not a schema registry that workers may connect to",
+        "name an allowed one, or have the operator extend TIDEGATE_REGISTRY_ALLOW",
+    ),
+    Connects.SECRET: (
+        "/spec/ioConfig",
+        "{}",
+        "name another secret, or have the operator extend the variable's _FOR",
+    ),
+}
+"""Part of a spec -> where it is, what is wrong with it, and what to do."""
 
 
-def forbidden_brokers(spec: SupervisorSpec, allowed: tuple[str, ...] | None) -> list[FieldError]:
-    """Return the errors of a spec's brokers; `allowed` None allows all."""
-    refused = refused_hosts(spec.io_config.client.bootstrap_servers, allowed)
-    if not refused:
-        return []
-    return [
-        FieldError(
-            "/spec/ioConfig/consumerProperties/bootstrap.servers",
-            f"{', '.join(refused)}: not a host:port that this overlord may connect to",
-            "name allowed brokers, or have the operator extend TIDEGATE_KAFKA_ALLOW",
-        )
-    ]
-
-
-def forbidden_registries(spec: SupervisorSpec, allowed: tuple[str, ...] | None) -> list[FieldError]:
-    """Return the errors of a spec's schema registries; `allowed` None allows all."""
-    refused = refused_registries(ingest_spec(spec).registry_urls, allowed)
-    if not refused:
-        return []
-    return [
-        FieldError(
-            "/spec/ioConfig/inputFormat",
-            f"{', '.join(refused)}: not a schema registry that workers may connect to",
-            "name an allowed one, or have the operator extend TIDEGATE_REGISTRY_ALLOW",
-        )
-    ]
+def forbidden_connections(spec: SupervisorSpec, policy: ConnectionPolicy) -> list[FieldError]:
+    """Return the errors of a spec's brokers, registries and secrets."""
+    errors = []
+    for refusal in policy.refusals(ingest_spec(spec)):
+        pointer, message, hint = _CONNECTIONS[refusal.part]
+        errors.append(FieldError(pointer, message.format(refusal.text), hint))
+    return errors
 
 
 def misplaced_exports(

@@ -13,6 +13,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from supervisor.core.values.table_names import rows_table
+from tasks.contract.patterns import matches
 
 EVERYTHING = "*"
 """The pattern of every table, and the only one that counts for what is no single table's."""
@@ -94,6 +95,13 @@ class Grant:
     role: Role
     tables: str
     """`*` stands for any signs; everything else for itself."""
+    topics: str = EVERYTHING
+    """The topics that a spec of these tables may read; a pattern like `tables`."""
+
+    def __str__(self) -> str:
+        """Return the grant as the command line shows it."""
+        limited = "" if self.topics == EVERYTHING else f" from topics {self.topics}"
+        return f"{self.role} on {self.tables}{limited}"
 
 
 @dataclass(frozen=True)
@@ -140,6 +148,13 @@ class Caller:
                 return self.kind in {Kind.USER, Kind.TOKEN} or self.is_anyone
         return self.kind is not Kind.WORKER and allowed(self.grants, permission, table)
 
+    def may_apply(self, table: str, topic: str | None) -> bool:
+        """Tell whether it may apply a spec of a table that reads a topic; None: several topics."""
+        if self.kind is Kind.WORKER:
+            return False
+        grants = [grant for grant in self.grants if _reads(grant, topic)]
+        return allowed(grants, Permission.APPLY, table)
+
     def may_somewhere(self, permission: Permission) -> bool:
         """Tell whether there is a table to which it may do this."""
         if self.may(permission, None):
@@ -181,23 +196,10 @@ def _covers(pattern: str, table: str | None) -> bool:
     return table is not None and (matches(pattern, table) or matches(pattern, rows_table(table)))
 
 
-def matches(pattern: str, name: str) -> bool:
-    """Tell whether a pattern with `*` matches a whole name; linear, whatever the pattern."""
-    first, *rest = pattern.split("*")
-    if not rest:
-        return pattern == name
-    *middle, last = rest
-    if len(name) < len(first) + len(last) or not name.startswith(first):
-        return False
-    if not name.endswith(last):
-        return False
-    at, end = len(first), len(name) - len(last)
-    for piece in middle:
-        index = name.find(piece, at, end)
-        if index < 0:
-            return False
-        at = index + len(piece)
-    return True
+def _reads(grant: Grant, topic: str | None) -> bool:
+    if grant.topics == EVERYTHING:
+        return True
+    return topic is not None and matches(grant.topics, topic)
 
 
 def principal_name_problem(name: str) -> str | None:
@@ -208,9 +210,9 @@ def principal_name_problem(name: str) -> str | None:
 
 
 def pattern_problem(pattern: str) -> str | None:
-    """Return what is wrong with a pattern of tables; None if it is fine."""
+    """Return what is wrong with a pattern of tables or topics; None if it is fine."""
     if _PATTERN.fullmatch(pattern) is None:
-        return f"{pattern[:NAME_MAX]!a} is no pattern: a table's name, with * for any signs"
+        return f"{pattern[:NAME_MAX]!a} is no pattern: a name, with * for any signs"
     return None
 
 

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from sqlalchemy import Connection, RowMapping, delete, func, insert, select, update
 
-from supervisor.core.values.permissions import DeniedTry, Grant, Principal, Role
+from supervisor.core.values.permissions import EVERYTHING, DeniedTry, Grant, Principal, Role
 from supervisor.metadata.schema.access import denied_tries, principals
 from supervisor.metadata.schema.rows import insert_unless_taken
 from supervisor.ports.access import DENIED_KEPT
@@ -63,7 +63,7 @@ def _row(principal: Principal) -> dict[str, object]:
         "name": principal.name,
         "kind": principal.kind,
         "secret": principal.secret,
-        "grants": [{"role": g.role.value, "tables": g.tables} for g in principal.grants],
+        "grants": [_document(grant) for grant in principal.grants],
         "created_at": principal.created_at,
         "expires_at": principal.expires_at,
         "revoked_at": principal.revoked_at,
@@ -71,12 +71,20 @@ def _row(principal: Principal) -> dict[str, object]:
     }
 
 
+def _document(grant: Grant) -> dict[str, str]:
+    # Release 0.1.0 reads no `topics`: a grant on all topics stays in its form.
+    topics = {} if grant.topics == EVERYTHING else {"topics": grant.topics}
+    return {"role": grant.role.value, "tables": grant.tables, **topics}
+
+
 def _principal(row: RowMapping) -> Principal:
     return Principal(
         name=row["name"],
         kind=row["kind"],
         secret=row["secret"],
-        grants=tuple(Grant(Role(g["role"]), g["tables"]) for g in row["grants"]),
+        grants=tuple(
+            Grant(Role(g["role"]), g["tables"], g.get("topics", EVERYTHING)) for g in row["grants"]
+        ),
         created_at=row["created_at"],
         expires_at=row["expires_at"],
         revoked_at=row["revoked_at"],

@@ -1,11 +1,13 @@
 """Table ownership: the table, by the newest spec, that decides who may see or change an object."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 from supervisor.control.tables import _table_of, tables_of
 from supervisor.core.history.operations import number_of
 from supervisor.core.queue.events import owner_of
+from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import SpecUnreadable
 from supervisor.ports.store import Store, Transaction
 
@@ -73,11 +75,14 @@ class Ownership:
         return frozenset({fed or owner, owner})
 
 
-Allowed = Callable[[str], None]
-"""Raises NotAllowed for a table that the caller may not change."""
+class Allowed(Protocol):
+    """Raises NotAllowed for a table that the caller may not change, or topics it may not read."""
+
+    def __call__(self, table: str, spec: SupervisorSpec | None = None) -> None:
+        """Check a table; with `spec`, that a spec of the table may read its topics."""
 
 
-def everything(_: str) -> None:
+def everything(table: str, spec: SupervisorSpec | None = None) -> None:
     """Allow every table."""
 
 

@@ -162,10 +162,11 @@ def _put(tx: Transaction, row: Principal) -> None:
 
 
 def _format_grants(grants: Sequence[Grant]) -> str:
-    return ", ".join(f"{grant.role} on {grant.tables}" for grant in grants)
+    return ", ".join(map(str, grants))
 
 
 def _check(name: str, grants: Sequence[Grant]) -> None:
-    problems = [principal_name_problem(name), *(pattern_problem(g.tables) for g in grants)]
+    patterns = (pattern for grant in grants for pattern in (grant.tables, grant.topics))
+    problems = [principal_name_problem(name), *map(pattern_problem, patterns)]
     if found := [problem for problem in problems if problem]:
         raise PrincipalRefused("; ".join(found))

@@ -10,8 +10,7 @@ from supervisor.core.planning.impact import NO_IMPACT, SpecImpact, on_live_range
 from supervisor.core.planning.observed import Observed, PlanLimits, StreamState
 from supervisor.core.planning.preconditions import AnyVersion, etag_of, is_ended
 from supervisor.core.spec.operator_policy import (
-    forbidden_brokers,
-    forbidden_registries,
+    forbidden_connections,
     lacking_exports,
     misplaced_exports,
 )
@@ -21,17 +20,15 @@ from supervisor.core.tables.column_types import mixed_types
 from supervisor.core.values.errors import InvalidSpec, SupervisorNotFound
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.ports.store import Transaction
+from tasks.contract.connection_policy import ConnectionPolicy
 
 
 @dataclass(frozen=True)
 class OperatorPolicy:
     """The operator's rules for specs."""
 
-    kafka_allow: tuple[str, ...] | None
-    """Broker hosts that specs may name; None allows all (loopback only)."""
+    connections: ConnectionPolicy
     pause_lease: timedelta
-    registry_allow: tuple[str, ...] | None = ()
-    """Schema registries that specs may name; None allows all (loopback only)."""
     exports: frozenset[ExportFormat] = frozenset(ExportFormat)
     """Export formats that this installation can write."""
     misread: Mapping[ExportFormat, str] = field(default_factory=dict)
@@ -44,8 +41,7 @@ class OperatorPolicy:
             InvalidSpec: the message names the hosts, or the format of an export.
         """
         for errors in (
-            forbidden_brokers(spec, self.kafka_allow),
-            forbidden_registries(spec, self.registry_allow),
+            forbidden_connections(spec, self.connections),
             lacking_exports(spec, self.exports),
             misplaced_exports(spec, self.misread),
         ):

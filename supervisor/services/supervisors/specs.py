@@ -155,7 +155,7 @@ class Service:
     def read(self, document: object, allowed: Allowed = everything) -> ReadSpec:
         """Read a spec and check it against the policy, storing nothing; raises as `apply_spec`."""
         read = read_spec(document)
-        allowed(read.spec.data_source)
+        allowed(read.spec.data_source, read.spec)
         self.check(read.spec)
         return read
 

@@ -50,6 +50,7 @@ from supervisor.services.supervisors.backfill import Backfills
 from supervisor.services.supervisors.handoff import HandoffRequests
 from supervisor.services.supervisors.reset import Resets
 from supervisor.services.supervisors.specs import Service
+from tasks.contract.connection_policy import ConnectionPolicy
 from tasks.contract.messages import SyncRequest
 from tests.conformance.history.watching_story import notes
 from tests.conformance.keys_story import keys_are_used
@@ -121,7 +122,7 @@ class Story:
             ),
             loop=self.loop,
             changed=Wakeups(),
-            rules=OperatorPolicy(kafka_allow=None, pause_lease=timedelta(seconds=60)),
+            rules=OperatorPolicy(ConnectionPolicy(), pause_lease=timedelta(seconds=60)),
         )
 
     def registers(self, incarnation: int) -> None:

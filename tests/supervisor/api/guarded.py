@@ -49,9 +49,9 @@ def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-def grants_of(role: Role, tables: str = OWN) -> tuple[Grant, ...]:
+def grants_of(role: Role, tables: str = OWN, topics: str = "*") -> tuple[Grant, ...]:
     """One grant."""
-    return (Grant(role, tables),)
+    return (Grant(role, tables, topics),)
 
 
 @contextmanager

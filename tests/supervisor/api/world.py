@@ -38,6 +38,7 @@ from supervisor.services.access.authentication import AccessRules, Authenticatio
 from supervisor.services.services import Services
 from supervisor.services.supervisors.admission import OperatorPolicy
 from supervisor.services.supervisors.specs import new_token
+from tasks.contract.connection_policy import ConnectionPolicy
 from tests.supervisor.api.agents import NOON, TOPIC, Agent, AgentJournals, post_json
 from tests.supervisor.api.wired import DAY, ENDS_LATER, LookedAt, services_over
 from tests.waiting import wait_until
@@ -56,9 +57,8 @@ _IDLE: dict[tuple[str, ...], list[FastAPI]] = {}
 """Names of hosts -> applications that no test uses now."""
 PASSWORDS = Argon2Passwords(memory_kib=8, passes=1)
 RULES = OperatorPolicy(
-    kafka_allow=("localhost",),
+    ConnectionPolicy(kafka_allow=("localhost",), registry_allow=("registry:8081",)),
     pause_lease=timedelta(seconds=60),
-    registry_allow=("registry:8081",),
 )
 
 

@@ -14,6 +14,7 @@ from supervisor.settings.settings import (
     settings_table,
     stable_worker_id,
 )
+from tasks.contract.connection_policy import ConnectionPolicy, SecretBinding
 
 
 @pytest.fixture(autouse=True)
@@ -88,6 +89,29 @@ def test_where_callers_are_asked_brokers_must_be_named(given: dict[str, str]) ->
 
     assert "TIDEGATE_KAFKA_ALLOW" in refused.value.fix
     assert load_settings(**given, kafka_allow=("k",)).allowed_brokers() == ("k",)
+
+
+def test_rules_for_connections_hold_the_lists_tls_and_bound_secrets(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TIDEGATE_SECRET_KAFKA", "the password")
+    monkeypatch.setenv("TIDEGATE_SECRET_KAFKA_FOR", "hosts=k:9093 tables=web-*")
+
+    rules = load_settings(kafka_allow=("k",), kafka_tls="required").connections()
+
+    bound = {"TIDEGATE_SECRET_KAFKA": SecretBinding(("k:9093",), ("web-*",))}
+    assert rules == ConnectionPolicy(("k",), None, kafka_tls=True, bindings=bound)
+    assert load_settings().connections().kafka_tls is False
+
+
+def test_a_binding_that_cannot_be_read_prevents_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Goal: the secret that it should bind is sent nowhere instead of anywhere."""
+    monkeypatch.setenv("TIDEGATE_SECRET_KAFKA_FOR", "k:9093")
+
+    with pytest.raises(SetupProblem, match="where TIDEGATE_SECRET_KAFKA may be sent") as refused:
+        load_settings().connections()
+
+    assert "hosts=kafka:9093" in refused.value.fix
 
 
 @pytest.mark.parametrize("value", ["", "  "])

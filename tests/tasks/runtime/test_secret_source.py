@@ -100,3 +100,10 @@ def test_a_changed_secret_makes_a_new_connection_and_an_unreadable_one_keeps_the
     assert [connections.get(_client()) for _ in range(2)] == [2, 2]
 
     assert secrets_used == ["first", "second"]
+
+
+def test_where_a_secret_may_be_sent_is_no_secret_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TIDEGATE_SECRET_ONE_FOR", "hosts=kafka:9093")
+
+    with pytest.raises(NoSecret, match="refer to TIDEGATE_SECRET_ONE"):
+        secret_text(SecretRef(environment="TIDEGATE_SECRET_ONE_FOR"))

@@ -9,6 +9,7 @@ from threading import Condition
 
 import pytest
 
+from tasks.contract.connection_policy import ConnectionPolicy
 from tasks.contract.messages import FailureCode
 from tasks.contract.sample import DesiredSample, SampleAnswer, SampledRecord
 from tasks.ports import BatchCancelled, OverlordRefused, TaskError
@@ -80,7 +81,9 @@ class Yard:
 def yard(tmp_path: Path) -> Iterator[Yard]:
     before = set(threading.enumerate())
     sampler = MemorySampler()
-    site = Site(tmp_path, sampler=sampler, kafka_allow=("broker:9092",))
+    site = Site(
+        tmp_path, sampler=sampler, connections=ConnectionPolicy(kafka_allow=("broker:9092",))
+    )
     cancel = site.engine.cancel
 
     def cancel_both(name: str) -> None:  # as in the product, where both share their jobs

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
+from tasks.contract.connection_policy import ConnectionPolicy
 from tasks.machine.pacing import Limits
 from tasks.ports import Sampler
 from tasks.worker.incarnations import begin_life
@@ -24,8 +25,7 @@ class Site:
     overlord: MemoryOverlord = field(default_factory=MemoryOverlord)
     sampler: Sampler | None = None
     alive: bool = True
-    kafka_allow: tuple[str, ...] | None = None
-    registry_allow: tuple[str, ...] | None = None
+    connections: ConnectionPolicy = field(default_factory=ConnectionPolicy)
     code: int | None = None
     limits: Limits = QUICK
     slots: int = 4
@@ -39,8 +39,7 @@ class Site:
             port=0,
             slots=self.slots,
             limits=self.limits,
-            kafka_allow=self.kafka_allow,
-            registry_allow=self.registry_allow,
+            connections=self.connections,
             long_poll=timedelta(milliseconds=200),
             report_period_min=timedelta(milliseconds=20),
             stop_grace=timedelta(milliseconds=100),

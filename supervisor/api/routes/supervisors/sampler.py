@@ -5,8 +5,8 @@ import asyncio
 from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
 
-from supervisor.api.http.access import SPEC, needs
-from supervisor.api.http.deps import Document, Parts, Token
+from supervisor.api.http.access import SPEC, applying, needs
+from supervisor.api.http.deps import Asking, Document, Parts, Token
 from supervisor.core.planning.dry_run import Probed
 from supervisor.core.spec.sample_request import SampleRequest, read_sample
 from supervisor.core.values.errors import FieldError, InvalidRequest, SampleFailed, SampleUnanswered
@@ -47,9 +47,13 @@ class Taken(Wire):
     openapi_extra=SAMPLER_BODY,
     dependencies=[needs(Permission.APPLY, SPEC)],
 )
-async def sample(document: Document, parts: Parts) -> SampleView:
-    """Read some records of a topic and show the rows that a task would make of them."""
+async def sample(document: Document, parts: Parts, asking: Asking) -> SampleView:
+    """Read some records of a topic and show the rows that a task would make of them.
+
+    The caller needs what applying the spec needs, for its dataSource and its topic.
+    """
     request = read_sample(document)
+    applying(asking)(request.spec.data_source, request.spec)
     return await sampled(parts, request)
 
 

@@ -37,7 +37,7 @@ def _settings(settings: Settings) -> Iterator[InstallationCheck]:
             "settings", Result.PROBLEM, f"{name} is not a setting", f"write {meant}"
         )
     try:
-        settings.allowed_brokers()
+        settings.connections()
     except SetupProblem as error:
         yield InstallationCheck("settings", Result.PROBLEM, str(error), error.fix)
 

@@ -11,6 +11,7 @@ from supervisor.adapters.manual_clock import ManualClock
 from supervisor.core.planning.observed import StreamState, StreamTrouble
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.dev.broker import Broker
+from tasks.contract.connection_policy import ConnectionPolicy
 from tasks.contract.offsets import TopicPartition
 from tasks.kafka.stream import environment_secret
 from tests.environment.brokers import create_topic, produce
@@ -59,6 +60,21 @@ class Watcher:
 def watcher(broker: Broker) -> Iterator[Watcher]:
     watching = Watcher(broker.bootstrap)
     yield watching
+    watching.streams.stop()
+
+
+def test_a_rule_that_is_newer_than_the_spec_forbids_the_look(broker: Broker) -> None:
+    """Goal: nothing is sent to a broker that the operator has since forbidden, and it shows."""
+    watching = Watcher(broker.bootstrap)
+    watching.streams.stop()
+    watching.streams = KafkaStreams(
+        watching.clock, environment_secret, lambda _: None, ConnectionPolicy(("elsewhere:9092",))
+    )
+
+    seen = watching.look()
+
+    assert (seen.trouble, seen.topic_ids) == (StreamTrouble.REFUSED, {})
+    assert broker.bootstrap in seen.detail
     watching.streams.stop()
 
 

@@ -265,6 +265,46 @@ def test_a_spec_needs_the_permission_on_its_table_and_on_the_one_before(
     assert read_only.status_code == 403
 
 
+def test_a_sample_needs_what_applying_its_spec_needs(
+    guarded: Guarded, tokens: dict[str, str]
+) -> None:
+    """Goal: who may write one table reads no topic by naming another one, or none."""
+    path = "/druid/indexer/v1/sampler"
+    nameless = _spec(OWN)
+    section = nameless["spec"]
+    assert isinstance(section, dict)
+    del section["dataSchema"]["dataSource"]
+    for document in (_spec(FOREIGN), nameless):
+        body = {"type": "kafka", "spec": document, "samplerConfig": {"timeoutMs": 1}}
+        assert guarded.ask("POST", path, tokens["operator"], body).status_code == 403
+    body = {"type": "kafka", "spec": _spec(OWN), "samplerConfig": {"timeoutMs": 1}}
+    assert guarded.ask("POST", path, tokens["viewer"], body).status_code == 403
+    answer = guarded.ask("POST", path, tokens["operator"], body)
+    assert answer.status_code != 403, answer.text
+
+
+def test_a_grant_of_some_topics_lets_specs_read_no_others(
+    guarded: Guarded, tokens: dict[str, str]
+) -> None:
+    limited = guarded.token("limited", *grants_of(Role.OPERATOR, "team-*", "team.*"))
+    assert tokens
+    validate = "/api/v1/supervisors/validate?connect=false"
+
+    def spec(**source: str | None) -> dict[str, object]:
+        document = spec_document(task_count=1, replicas=1, **source)
+        section = document["spec"]
+        assert isinstance(section, dict)
+        section["dataSchema"]["dataSource"] = "team-a"
+        return document
+
+    for path in (validate, f"{SUPERVISORS}?dryRun=true"):
+        assert guarded.ask("POST", path, limited, spec(topic="team.a")).status_code == 200
+        refused = guarded.ask("POST", path, limited, spec(topic="payments"))
+        assert (refused.status_code, "payments" in refused.text) == (403, True)
+        by_pattern = spec(topic=None, topicPattern=r"team\..*")
+        assert guarded.ask("POST", path, limited, by_pattern).status_code == 403
+
+
 def test_the_page_tells_which_role_may_do_what() -> None:
     rows = columns(text_of("docs/reference/api.md"), "Roles")
     first = {

@@ -67,6 +67,19 @@ def test_granting_adds_unless_it_is_to_replace(tidegate: Tidegate) -> None:
     assert less.out.strip() == "viewer on b"
 
 
+def test_a_grant_may_be_of_some_topics_only(tidegate: Tidegate) -> None:
+    to = ("--role", "operator", "--on", "web-*", "--topics", "web.*", "--topics", "logs")
+    created = tidegate("access", "token", "create", "ci", *to)
+    wrong = tidegate("access", "grant", "ci", "--role", "viewer", "--on", "a", "--topics", "a b")
+
+    assert "operator on web-* from topics web.*, operator on web-* from topics logs" in created.err
+    assert tidegate("access", "list", "-o", "json").json()[0]["grants"] == [  # type: ignore[index]  # a list
+        "operator on web-* from topics web.*",
+        "operator on web-* from topics logs",
+    ]
+    assert (wrong.code, "no pattern" in wrong.err) == (1, True)
+
+
 def test_revoking_asks_first_and_is_for_good(tidegate: Tidegate) -> None:
     tidegate("access", "token", "create", "ci", *EVERYTHING)
     assert tidegate("access", "revoke", "ci").code == 2

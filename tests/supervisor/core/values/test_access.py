@@ -1,6 +1,5 @@
 """Who may do what: nobody anything, unless a grant says so."""
 
-import re
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import given
@@ -20,23 +19,17 @@ from supervisor.core.values.permissions import (
     Principal,
     Role,
     allowed,
-    matches,
     pattern_problem,
     principal_name_problem,
 )
+from tasks.contract.patterns import matches
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 UNGRANTED = {Permission.OPEN, Permission.SIGNED_IN, Permission.WORK}
 _names = st.text("ab.", min_size=1, max_size=6)
 _patterns = st.text("ab.*", min_size=1, max_size=6)
-_grants = st.lists(st.builds(Grant, st.sampled_from(Role), _patterns), max_size=3)
+_grants = st.lists(st.builds(Grant, st.sampled_from(Role), _patterns, _patterns), max_size=3)
 _permissions = st.sampled_from([each for each in Permission if each not in UNGRANTED])
-
-
-@given(_patterns, _names)
-def test_a_star_stands_for_any_signs_and_nothing_else_for_others(pattern: str, name: str) -> None:
-    expected = ".*".join(re.escape(piece) for piece in pattern.split("*"))
-    assert matches(pattern, name) == (re.fullmatch(expected, name, re.DOTALL) is not None)
 
 
 @given(_permissions, st.none() | _names)
@@ -144,3 +137,18 @@ def test_what_goes_beside_an_actor_is_in_the_detail_and_never_wins() -> None:
     assert entry.detail == {"comment": "bob", "address": "10.0.0.9", "version": "2"}
     forged = AuditEntry(NOON, Actor.of(caller, ""), "apply", "clicks", {"address": "told"})
     assert forged.detail == {"address": "told"}
+
+
+@given(_grants, _names, st.none() | _names)
+def test_one_grant_allows_both_the_table_and_the_topic_of_a_spec(
+    grants: list[Grant], table: str, topic: str | None
+) -> None:
+    """Goal: the tables of one grant are never combined with the topics of another."""
+    single = any(
+        g.role is not Role.VIEWER
+        and matches(g.tables, table)
+        and (g.topics == EVERYTHING or (topic is not None and matches(g.topics, topic)))
+        for g in grants
+    )
+    assert Caller("a", Kind.USER, tuple(grants)).may_apply(table, topic) == single
+    assert not Caller("a", Kind.WORKER, tuple(grants)).may_apply(table, topic)

@@ -16,6 +16,7 @@ from supervisor.adapters.kafka.probe import KafkaProbe
 from supervisor.adapters.secrets import read_secret
 from supervisor.core.planning.dry_run import Probed
 from supervisor.core.spec.sections.io_config import KafkaIoConfig
+from tasks.contract.connection_policy import ConnectionPolicy
 from tests.supervisor.api.routes.supervisors.test_dry_run import DRY_RUN, VALIDATE
 from tests.supervisor.api.routes.supervisors.test_sampler import SAMPLER
 from tests.supervisor.api.world import RULES, Json, World, a_world, spec_document
@@ -90,7 +91,8 @@ class HastyProbe:
 @contextmanager
 def guarded(tmp_path: Path, migrated: Path, allowed: tuple[str, ...] | None) -> Iterator[World]:
     """An overlord that looks at real brokers, and may look at those alone."""
-    rules = replace(RULES, kafka_allow=allowed, registry_allow=("registry:8081",))
+    connections = ConnectionPolicy(allowed, registry_allow=("registry:8081",))
+    rules = replace(RULES, connections=connections)
     with a_world(tmp_path, migrated, rules=rules) as world:
         world.streams.instead = HastyProbe()
         yield world
