@@ -4,8 +4,8 @@
               ▲ not yet: later               ▲ again, if anything was     │  again: settled
               └────────────────              └────────────────────────────┘
 
-The looks are the queue's delay apart.  The row, written before the first byte, is the write intent
-of a task or a compaction.
+A worker that was forgotten confirms nothing: nobody waits for it.  The looks are the queue's delay
+apart.  The row, written before the first byte, is the write intent of a task or a compaction.
 
 If a task published nothing, its whole folder is deleted.  If it published, every file is deleted
 that is neither a segment nor its rejects file: batches that its merge has rewritten.  The files of
@@ -80,6 +80,19 @@ class _FolderLook(Enum):
 
 
 @dataclass(frozen=True)
+class _SeenWorkers:
+    """The workers at the time of one look."""
+
+    registered: frozenset[str]
+    views: Mapping[str, WorkerView]
+
+    def have_stopped(self, writer: Writer) -> bool:
+        """Whether a writer runs no more, or its worker was forgotten, so that nobody waits."""
+        forgotten = writer.worker_id not in self.registered
+        return forgotten or has_stopped(writer, self.views.get(writer.worker_id))
+
+
+@dataclass(frozen=True)
 class TaskOutput:
     """The handler of task output; without state, and safe to run twice at once."""
 
@@ -97,8 +110,10 @@ class TaskOutput:
         ids = [event.key for event in events]
         with context.store.leading(context.term) as tx:  # a deposed overlord deletes nothing
             rows = writers(tx, ids)
+            registered = frozenset(worker.id for worker in tx.workers.all())
         views = {view.id: view for view in self.workers.views()}
-        answers = [self._answer(event, rows.get(event.key), views, context) for event in events]
+        seen = _SeenWorkers(registered, views)
+        answers = [self._answer(event, rows.get(event.key), seen, context) for event in events]
         settled = [
             event.key
             for event, answer in zip(events, answers, strict=True)
@@ -110,7 +125,7 @@ class TaskOutput:
         self,
         event: QueuedEvent,
         row: Writer | None,
-        views: Mapping[str, WorkerView],
+        workers: "_SeenWorkers",
         context: Context,
     ) -> Handling:
         if event.kind != KIND:
@@ -119,7 +134,7 @@ class TaskOutput:
             return self._of_nobody(event, context)
         if is_live(row) or keeps_files(row):
             return EventDone()  # live: its end queues it again; kept: for people
-        if not has_stopped(row, views.get(row.worker_id)):
+        if not workers.have_stopped(row):
             return Later(event.body, f"{row.worker_id} has not confirmed that it runs no more")
         return self._look(event, folder_of(row.data_source, row.id), context)
 

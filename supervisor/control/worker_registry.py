@@ -83,6 +83,12 @@ class WorkerRegistry:
         with self._lock:
             (self._disabled.add if disabled else self._disabled.discard)(worker_id)
 
+    def forget(self, worker_id: str) -> None:
+        """Forget a worker whose row was deleted; if it comes back, it registers anew."""
+        with self._lock:
+            self._heard.pop(worker_id, None)
+            self._disabled.discard(worker_id)
+
     def watch(self, supervisor_id: str, milestones: Mapping[str, WakeCondition]) -> None:
         """Set the wake conditions of a supervisor's tasks, in place of its earlier ones."""
         with self._lock:

@@ -235,6 +235,10 @@ class WorkersTable(Protocol):
         """Return whether a worker is known and not disabled."""
         ...
 
+    def forget(self, worker_id: str, incarnation: int) -> bool:
+        """Delete a worker's row; False: there is none, or a newer incarnation has registered."""
+        ...
+
     def all(self) -> list[WorkerRow]:
         """Return every worker, by id."""
         ...

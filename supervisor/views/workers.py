@@ -39,6 +39,12 @@ class WorkerLine(Wire):
     """The end of the previous incarnation; empty: there was none, or its end is not known."""
 
 
+class ForgottenWorker(Wire):
+    """A worker that was forgotten; files that its tasks left are deleted from now on."""
+
+    worker: str
+
+
 class Capacity(Wire):
     """Slots of the workers that may be given tasks."""
 
@@ -55,12 +61,12 @@ def worker_lines(
     used: Mapping[str, int],
     recent: Sequence[Task],
 ) -> list[WorkerLine]:
-    """Return a line per worker; a lost worker is left out once no task is assigned to it."""
+    """Return a line per registered worker; a lost one stays until it is forgotten."""
     rows = {row.id: row for row in registered}
     lines = []
     for view in views:
         mine = [task for task in active if task.worker_id == view.id]
-        if view.id in rows and (mine or view.liveness is not Liveness.LOST):
+        if view.id in rows:
             ended = [t.ended_at for t in recent if t.worker_id == view.id and t.ended_at]
             # As in Druid: for a worker that has completed nothing, the time of its registration.
             last = max(ended, default=rows[view.id].registered_at)

@@ -42,6 +42,20 @@ def test_an_older_incarnation_changes_nothing_and_hears_the_newest(leader: Leade
     assert (found.incarnation, found.slots) == (2, 4)
 
 
+def test_a_worker_is_forgotten_as_it_was_seen(leader: Leader) -> None:
+    """Goal: one that has registered again meanwhile stays."""
+    _register(leader, "w1", 2)
+    _register(leader, "w2", 1)
+
+    with leader.writes() as tx:
+        forgotten = [tx.workers.forget("w1", n) for n in (1, 2, 2)]
+        assert [row.id for row in tx.workers.all()] == ["w2"]
+        assert not tx.workers.holds("w1", 2)
+
+    assert forgotten == [False, True, False]
+    assert _register(leader, "w1", 1) == 1, "it may come back, from its beginning"
+
+
 def test_only_the_newest_incarnation_holds(leader: Leader) -> None:
     _register(leader, "w1", 1)
     _register(leader, "w1", 2)

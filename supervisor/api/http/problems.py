@@ -87,6 +87,7 @@ from supervisor.core.values.errors import (
     VersionNotFound,
     WorkerFenced,
     WorkerNotFound,
+    WorkerNotLost,
     WorkerUnavailable,
 )
 from tasks.contract.wire import Wire
@@ -215,6 +216,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         UnknownGroups: Problem(400, "unknown-groups", "There is no such task group"),
         UnusableFiles: Problem(400, "unusable-files", "The offered files do not fit the range"),
         WorkerNotFound: Problem(404, "worker-not-found", "There is no such worker"),
+        WorkerNotLost: Problem(409, "worker-not-lost", "The worker is not gone for good"),
         VersionNotFound: Problem(404, "version-not-found", "There is no such version"),
         WorkerFenced: Problem(409, "worker-fenced", "A newer incarnation of the worker runs"),
         WorkerUnavailable: Problem(503, "worker-unavailable", "A worker does not answer"),

@@ -1,12 +1,16 @@
-"""`tidegate worker` runs a worker; `worker list|disable|enable` show and cordon workers."""
+"""`tidegate worker` runs a worker; `worker list|disable|enable|forget` are for operators."""
 
 from typing import Annotated
 
 import typer
 
 from supervisor.cli.cluster.serve import DataDir, Host, Slots, WorkerPort, worker
-from supervisor.cli.shell.client import WORKER, WORKERS
+from supervisor.cli.shell.client import WORKER, WORKERS, path_of
+from supervisor.cli.shell.confirm import confirm
+from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.groups import HelpSections
+from supervisor.cli.shell.options import Output, Server, Yes, connect
+from supervisor.cli.shell.output import show_done, show_json
 from supervisor.cli.shell.resource import Resource, Verb, add_list, add_verb
 from supervisor.views.workers import WorkerLine
 
@@ -60,3 +64,26 @@ add_verb(
     Verb("enable", WORKER, "enable", WorkerId, "is enabled"),
     "Let a disabled worker take tasks again.",
 )
+
+
+@commands.command()
+def forget(
+    name: WorkerId, yes: Yes = False, server: Server = None, output: Output = Format.TABLE
+) -> None:
+    """Forget a worker that is gone for good: what its tasks left behind is deleted.
+
+    It has to be LOST. Published files stay; what it had read and not published is read again.
+
+    Example: tidegate worker forget worker-3
+    """
+    if not yes:
+        confirm(
+            f"Forget {name}? Files that its tasks left unpublished are deleted. If the machine "
+            "comes back, it registers as a new worker."
+        )
+    with connect(server) as client:
+        answer = client.post(path_of(WORKER, name, "forget"))
+    if output is Format.JSON:
+        show_json(answer.json())
+    else:
+        show_done(name, f"{name} is forgotten")

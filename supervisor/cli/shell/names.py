@@ -70,6 +70,7 @@ NAMES: Mapping[str, Naming] = MappingProxyType(
         "worker list": Rows(("ID",), "worker disable"),
         "worker disable": _WORKER,
         "worker enable": _WORKER,
+        "worker forget": _WORKER,
         "segment list": Rows(("ID",), "segment mark-unused TABLE --id"),
         "segment mark-unused": _TABLE,
         "segment mark-used": _TABLE,

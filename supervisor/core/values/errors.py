@@ -459,6 +459,10 @@ class WorkerNotFound(Refused):
         self.known = tuple(known)
 
 
+class WorkerNotLost(Refused):
+    """A worker cannot be forgotten as long as it may come back to its tasks."""
+
+
 # -- tables --------------------------------------------------------------------------------------
 
 

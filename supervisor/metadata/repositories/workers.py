@@ -1,6 +1,6 @@
 """The repository of registered workers: fencing between the incarnations of one worker (P7)."""
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import Connection, bindparam, delete, select, update
 
 from supervisor.core.model.rows import WorkerRow
 from supervisor.metadata.schema.rows import insert_unless_taken
@@ -57,6 +57,12 @@ class SqlWorkers:
         """Return whether a worker is known and not disabled."""
         found = self._db.execute(_TAKES, {"worker": worker_id}).scalar_one_or_none()
         return found is not None
+
+    def forget(self, worker_id: str, incarnation: int) -> bool:
+        """Delete a worker's row; False: there is none, or a newer incarnation has registered."""
+        mine = _AT.id == worker_id, _AT.incarnation == incarnation
+        gone = self._db.execute(delete(workers).where(*mine).returning(_AT.id)).one_or_none()
+        return gone is not None
 
     def all(self) -> list[WorkerRow]:
         """Return every worker, by id."""

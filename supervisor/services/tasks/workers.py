@@ -1,6 +1,7 @@
-"""Disabling and enabling workers (cordon): the flag is stored, and placement obeys it.
+"""Disabling, enabling and forgetting workers.
 
-A disabled worker finishes its tasks, also after a restart, and gets no new ones.
+A disabled worker finishes its tasks, also after a restart, and gets no new ones: the flag is
+stored, and placement obeys it.  A worker that is gone for good is forgotten: its row is deleted.
 """
 
 from collections.abc import Sequence
@@ -13,8 +14,10 @@ from supervisor.control.loop import Loop
 from supervisor.control.wakeups import Wakeups
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.model.rows import AuditEntry, WorkerRow
-from supervisor.core.values.errors import WorkerNotFound
+from supervisor.core.planning.observed import Liveness
+from supervisor.core.values.errors import WorkerNotFound, WorkerNotLost
 from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.views.workers import ForgottenWorker
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,40 @@ class WorkerAdmin:
     def enable(self, name: str, author: str) -> WorkerRow:
         """Enable a worker: it takes tasks again.  Raises as `disable`."""
         return self._set(name, author, disabled=False)
+
+    def forget(self, name: str, author: str) -> ForgottenWorker:
+        """Forget a worker that is gone for good; `name` is its id or its `host:port`.
+
+        Nobody waits for its confirmations any more: files that its tasks left are deleted.
+
+        Raises:
+            WorkerNotFound: no such worker has registered.
+            WorkerNotLost: it may come back, or tasks are assigned to it.
+            LeaseLost: this overlord does not lead.
+        """
+        with self._one_at_a_time:
+            with self.store.leading(self.leadership.term()) as tx:
+                row = named(tx.workers.all(), name)
+                self._check_lost(row)
+                if assigned := sum(task.worker_id == row.id for task in tx.tasks.active()):
+                    raise WorkerNotLost(
+                        f"{assigned} tasks are assigned to {row.id}: others take them over within "
+                        "seconds, or they end with their supervisor; ask again then"
+                    )
+                if not tx.workers.forget(row.id, row.incarnation):
+                    raise WorkerNotLost(f"{row.id} has just registered again")
+                tx.audit.write(AuditEntry(self.clock.now(), author, "forget-worker", row.id))
+            self.registry.forget(row.id)
+        return ForgottenWorker(worker=row.id)
+
+    def _check_lost(self, row: WorkerRow) -> None:
+        views = (view for view in self.registry.views() if view.id == row.id)
+        view = next(views, None)
+        if view is not None and view.liveness is not Liveness.LOST:
+            raise WorkerNotLost(
+                f"{row.id} is {view.liveness.value}: stop it, and ask again when it has been "
+                "silent for TIDEGATE_WORKER_TIMEOUT; `disable` gives it nothing new"
+            )
 
     def _set(self, name: str, author: str, *, disabled: bool) -> WorkerRow:
         verb = "disable-worker" if disabled else "enable-worker"

@@ -97,6 +97,26 @@ def test_a_worker_that_nobody_knows_has_confirmed_nothing(yard: DiskYard, dead: 
     assert file.exists()
 
 
+def test_a_worker_that_was_forgotten_confirms_nothing_and_nobody_waits(
+    yard: DiskYard, dead: Dead
+) -> None:
+    """Goal: a machine that is gone for good leaves no folder for ever, and no event."""
+    hand, replica, file = dead
+    hand.liveness = Liveness.LOST
+    yard.waits()
+    assert file.exists()
+    with yard.world.store.leading(yard.world.leadership.term()) as tx:
+        assert tx.workers.forget(hand.id, hand.incarnation)
+    del yard.world.hands.all[hand.id]
+
+    for _ in range(3):
+        yard.waits()
+
+    assert not file.exists()
+    assert yard.is_settled(replica)
+    assert yard.waiting() == []
+
+
 @pytest.mark.parametrize("liveness", list(Liveness))
 def test_a_newer_incarnation_is_proof_that_the_old_one_is_gone(
     yard: DiskYard, dead: Dead, liveness: Liveness

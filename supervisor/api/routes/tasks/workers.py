@@ -11,7 +11,7 @@ from supervisor.core.values.errors import LeaseLost, NotOffered
 from supervisor.core.values.permissions import Caller, Permission
 from supervisor.services.access.ownership import Ownership
 from supervisor.services.tasks.workers import address_of
-from supervisor.views.workers import Capacity, WorkerLine
+from supervisor.views.workers import Capacity, ForgottenWorker, WorkerLine
 from tasks.contract.wire import Wire
 
 router = APIRouter(prefix="/druid/indexer/v1", tags=["cluster"])
@@ -105,6 +105,15 @@ def enable_worker(host: str, author: Author, parts: Parts) -> dict[str, str]:
 def disable_worker(host: str, author: Author, parts: Parts) -> dict[str, str]:
     """Give a worker nothing new; it finishes what it has.  It stays so over restarts."""
     return {address_of(parts.workers.disable(host, author)): "disabled"}
+
+
+@router.post("/worker/{host}/forget", dependencies=[needs(Permission.WORKERS)])
+def forget_worker(host: str, author: Author, parts: Parts) -> ForgottenWorker:
+    """Forget a worker that is gone for good, so that files that its tasks left are deleted.
+
+    It has to be LOST, without tasks.  If it comes back all the same, it registers as a new one.
+    """
+    return parts.workers.forget(host, author)
 
 
 @router.get("/totalWorkerCapacity", dependencies=[needs(Permission.SIGNED_IN)])

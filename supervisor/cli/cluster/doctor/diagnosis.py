@@ -13,11 +13,13 @@ from supervisor.cli.cluster.doctor.checks import (
     check_metadata,
     check_port,
 )
-from supervisor.cli.shell.client import SUPERVISORS, Client
+from supervisor.cli.shell.client import SUPERVISORS, WORKERS, Client
+from supervisor.core.planning.observed import Liveness
 from supervisor.core.spec.sections.kafka_properties import client_of
 from supervisor.core.values.errors import InvalidSpec, SupervisorError
 from supervisor.settings.problems import SetupProblem
 from supervisor.settings.settings import OVERLORD_PORT, WORKER_PORT, Settings, misspelt
+from supervisor.views.workers import WorkerLine
 from tasks.contract.kafka_client import KafkaClient
 from tasks.runtime.jars import JarGroup
 
@@ -67,6 +69,7 @@ def _connections(client: Client, kafka: str | None, *, named: bool) -> Iterator[
     brokers: list[KafkaClient] = []
     try:
         rows = client.get(SUPERVISORS, {"full": "true"}).read(list[dict[str, object]])
+        workers = client.get(WORKERS).read(list[WorkerLine])
     except SupervisorError as error:
         by_name = named or "TIDEGATE_OVERLORDS" in os.environ
         result = Result.PROBLEM if by_name else Result.NOTE
@@ -76,6 +79,7 @@ def _connections(client: Client, kafka: str | None, *, named: bool) -> Iterator[
     else:
         found = f"{', '.join(client.servers)} answers, {len(rows)} supervisors"
         yield InstallationCheck("overlord", Result.OK, found)
+        yield _workers(workers)
         brokers = list(_brokers(rows))
     if kafka is not None:
         brokers = [KafkaClient(bootstrap_servers=kafka)]
@@ -85,6 +89,20 @@ def _connections(client: Client, kafka: str | None, *, named: bool) -> Iterator[
         yield InstallationCheck(
             "kafka", Result.NOTE, "no broker is known yet: name one with --kafka"
         )
+
+
+def _workers(lines: Sequence[WorkerLine]) -> InstallationCheck:
+    lost = [line.worker.id for line in lines if line.liveness is Liveness.LOST]
+    if lost:
+        return InstallationCheck(
+            "workers",
+            Result.PROBLEM,
+            f"{', '.join(lost)}: LOST, so what their tasks left is not deleted",
+            "start them again, or, if they are gone for good: tidegate worker forget ID",
+        )
+    if not lines:
+        return InstallationCheck("workers", Result.NOTE, "there is none: tidegate worker runs one")
+    return InstallationCheck("workers", Result.OK, f"{len(lines)}, none is lost")
 
 
 def _brokers(rows: Sequence[dict[str, object]]) -> Iterator[KafkaClient]:

@@ -13,6 +13,7 @@ from tests.supervisor.cli.conftest import Ended, Tidegate
 from tests.supervisor.cli.overlord import Overlord, Reply
 
 SUPERVISORS = "/druid/indexer/v1/supervisor"
+WORKERS = "/druid/indexer/v1/workers"
 
 
 @pytest.fixture(autouse=True)
@@ -26,6 +27,7 @@ def _a_java_and_an_overlord(
     monkeypatch.setenv("TIDEGATE_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("TIDEGATE_PORT", str(free_port()))
     server.on("GET", SUPERVISORS, Reply([]))
+    server.on("GET", WORKERS, Reply([]))
 
 
 def found(ended: Ended) -> dict[str, tuple[str, str, str]]:
@@ -81,6 +83,23 @@ def test_an_overlord_that_was_named_must_answer(
     monkeypatch.setenv("TIDEGATE_OVERLORDS", f"http://127.0.0.1:{free_port()}")
     code, lines = doctor(tidegate)
     assert (code, lines["overlord"][0]) == (1, "problem")
+
+
+def test_a_worker_that_is_lost_is_a_problem(tidegate: Tidegate, server: Overlord) -> None:
+    """Goal: who left the installation for good is not waited for without a word."""
+    lines = [
+        {"worker": {"id": name}, "liveness": liveness}
+        for name, liveness in (("w1", "ALIVE"), ("w2", "LOST"))
+    ]
+    server.on("GET", WORKERS, Reply(lines), Reply(lines[:1]))
+
+    code, found_first = doctor(tidegate)
+    _, found_then = doctor(tidegate)
+
+    assert (code, found_first["workers"][0]) == (1, "problem")
+    assert "w2" in found_first["workers"][1]
+    assert "tidegate worker forget" in found_first["workers"][2]
+    assert found_then["workers"][0] == "ok"
 
 
 def test_a_port_that_another_program_has_is_a_problem(

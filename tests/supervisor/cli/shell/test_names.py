@@ -100,6 +100,9 @@ CASES = {
     "task stop": Case("index_a\n", one("POST", f"{DRUID}/task/index_a/shutdown", {}), ("index_a",)),
     "worker list": Case("w-1\n", one("GET", f"{DRUID}/workers", [WORKER])),
     "worker disable": Case("w-1\n", one("POST", f"{DRUID}/worker/w-1/disable", {}), ("w-1",)),
+    "worker forget": Case(
+        "w-1\n", one("POST", f"{DRUID}/worker/w-1/forget", {"worker": "w-1"}), ("w-1", "--yes")
+    ),
     "worker enable": Case("w-1\n", one("POST", f"{DRUID}/worker/w-1/enable", {}), ("w-1",)),
     "segment list": Case(
         "task-1/0\ntask-2/0\n", one("GET", f"{TABLE}/segments", SEGMENTS), ("clicks",)

@@ -3,9 +3,19 @@
 Source: Druid's OverlordResource and WorkerResource.
 """
 
+from datetime import timedelta
+
 import pytest
 
-from tests.supervisor.api.world import SUPERVISORS, TASKS, TOPIC, World, spec_document, task_ids
+from tests.supervisor.api.world import (
+    SUPERVISORS,
+    TASKS,
+    TOPIC,
+    Agent,
+    World,
+    spec_document,
+    task_ids,
+)
 
 W1, W2 = "w1.example:8091", "w2.example:8091"
 
@@ -126,3 +136,47 @@ def test_how_workers_are_chosen_is_shown_and_not_changed(world: World) -> None:
 def test_an_overlord_that_answers_has_discovered_itself(world: World) -> None:
     assert world.get("/status/selfDiscovered/status") == {"selfDiscovered": True}
     assert world.client.get("/status/selfDiscovered").status_code == 200
+
+
+def _for_long(world: World, agents: list[Agent]) -> None:
+    """Pass more time than a worker may be silent; the lease is renewed meanwhile."""
+    for _ in range(3):
+        world.pass_time(timedelta(hours=10), agents)
+
+
+def _refused(world: World, name: str) -> str:
+    answer = world.post(f"{TASKS}/worker/{name}/forget")
+    assert (answer.status_code, answer.json()["type"]) == (409, "/problems/worker-not-lost")
+    return str(answer.json()["error"])
+
+
+def test_a_worker_that_is_gone_for_good_is_listed_until_it_is_forgotten(world: World) -> None:
+    """Goal: nobody waits for it any more, and the audit log says who decided so."""
+    first, second = world.start(partitions=2, task_count=2, replicas=1)
+    assert "ALIVE" in _refused(world, "w2")
+    _for_long(world, [first])
+    world.round([first])
+    assert _rows(world)["w2"]["liveness"] == "LOST"
+
+    answer = world.post(f"{TASKS}/worker/{W2}/forget")
+
+    assert (answer.status_code, answer.json()) == (200, {"worker": "w2"})
+    assert list(_rows(world)) == ["w1"]
+    assert world.post(f"{TASKS}/worker/w2/forget").status_code == 404
+    entries = world.get_object("/api/v1/audit")["entries"]
+    assert isinstance(entries, list)
+    assert ("forget-worker", "w2") in [(each["action"], each["subject"]) for each in entries]
+    second.sync()
+    assert (second.held, _rows(world)["w2"]["liveness"]) == ({}, "ALIVE"), "it comes as a new one"
+
+
+def test_a_worker_is_not_forgotten_before_its_tasks_are_replaced(world: World) -> None:
+    first, second = world.start(partitions=2, task_count=2, replicas=1)
+    world.loop.stop()
+    for _ in range(3):
+        world.clock.advance(timedelta(hours=10))
+        world.leadership.step()
+        first.sync()
+    assert (_rows(world)["w2"]["liveness"], len(second.held)) == ("LOST", 1)
+
+    assert "tasks are assigned to w2" in _refused(world, "w2")
