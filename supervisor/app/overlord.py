@@ -268,8 +268,8 @@ def _leadership_of(settings: Settings, store: SqlStore, clock: SystemClock, url:
 
 def _rules_of(settings: Settings, formats: Collection[ExportFormat]) -> OperatorPolicy:
     return OperatorPolicy(
-        settings.connections(),
         settings.pause_lease,
+        settings.connections(),
         exports=frozenset(formats),
         misread=misread_in(str(settings.warehouse.absolute())),
     )

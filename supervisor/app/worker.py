@@ -7,7 +7,8 @@ from urllib.parse import urlsplit
 
 from supervisor.app.process import configure_logging, failpoints, listen, writable_folder
 from supervisor.settings.problems import SetupProblem
-from supervisor.settings.settings import WORKER_PORT, Settings, stable_worker_id
+from supervisor.settings.settings import WORKER_PORT, Settings
+from supervisor.settings.worker_id import stable_worker_id
 from tasks.runtime.errors import RuntimePartError
 from tasks.worker.options import WorkerOptions, limits_within
 from tasks.worker.process import WorkerSetup, serve

@@ -27,8 +27,8 @@ from tasks.contract.connection_policy import ConnectionPolicy
 class OperatorPolicy:
     """The operator's rules for specs."""
 
-    connections: ConnectionPolicy
     pause_lease: timedelta
+    connections: ConnectionPolicy = field(default_factory=ConnectionPolicy)
     exports: frozenset[ExportFormat] = frozenset(ExportFormat)
     """Export formats that this installation can write."""
     misread: Mapping[ExportFormat, str] = field(default_factory=dict)

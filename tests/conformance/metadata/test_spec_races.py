@@ -18,7 +18,6 @@ from supervisor.core.values.errors import AlreadyInState, MetadataBusy, StateMov
 from supervisor.ports.store import Store
 from supervisor.services.supervisors.admission import OperatorPolicy
 from supervisor.services.supervisors.specs import Service
-from tasks.contract.connection_policy import ConnectionPolicy
 from tests.conformance.stories import NOON, Leader
 from tests.supervisor.core.snapshots import TOPIC, other_spec, spec
 
@@ -42,7 +41,7 @@ def service(store: Store) -> Service:
         registry=registry,
         loop=Loop(lambda _: None, clock, threads=1),
         changed=Wakeups(),
-        rules=OperatorPolicy(ConnectionPolicy(), pause_lease=timedelta(seconds=60)),
+        rules=OperatorPolicy(timedelta(seconds=60)),
     )
 
 

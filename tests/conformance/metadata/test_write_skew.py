@@ -50,7 +50,6 @@ from supervisor.services.supervisors.backfill import Backfills
 from supervisor.services.supervisors.handoff import HandoffRequests
 from supervisor.services.supervisors.reset import Resets
 from supervisor.services.supervisors.specs import Service
-from tasks.contract.connection_policy import ConnectionPolicy
 from tasks.contract.messages import SyncRequest
 from tests.conformance.history.watching_story import notes
 from tests.conformance.keys_story import keys_are_used
@@ -122,7 +121,7 @@ class Story:
             ),
             loop=self.loop,
             changed=Wakeups(),
-            rules=OperatorPolicy(ConnectionPolicy(), pause_lease=timedelta(seconds=60)),
+            rules=OperatorPolicy(timedelta(seconds=60)),
         )
 
     def registers(self, incarnation: int) -> None:

@@ -22,7 +22,6 @@ from supervisor.services.supervisors.admission import OperatorPolicy
 from supervisor.services.supervisors.handoff import HandoffRequests
 from supervisor.services.supervisors.reset import Resets
 from supervisor.services.supervisors.specs import Service
-from tasks.contract.connection_policy import ConnectionPolicy
 from tasks.contract.messages import PublishRequest, SyncRequest, SyncResponse
 from tests.simulation.processes.cleaning import DELAY, Cleaner
 from tests.simulation.world.clocks import FASTEST, SLOWEST, ProcessClock
@@ -253,7 +252,7 @@ class OverlordProcess(Process):
             registry=self.registry,
             loop=self.loop,
             changed=changed,
-            rules=OperatorPolicy(ConnectionPolicy(), around.times.limits.pause_lease),
+            rules=OperatorPolicy(around.times.limits.pause_lease),
             failpoint=self._reach,
         )
         self.publishing = Publisher(

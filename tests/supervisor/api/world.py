@@ -57,8 +57,8 @@ _IDLE: dict[tuple[str, ...], list[FastAPI]] = {}
 """Names of hosts -> applications that no test uses now."""
 PASSWORDS = Argon2Passwords(memory_kib=8, passes=1)
 RULES = OperatorPolicy(
+    timedelta(seconds=60),
     ConnectionPolicy(kafka_allow=("localhost",), registry_allow=("registry:8081",)),
-    pause_lease=timedelta(seconds=60),
 )
 
 

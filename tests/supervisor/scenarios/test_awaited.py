@@ -19,7 +19,6 @@ from supervisor.services.supervisors.admission import Applied, OperatorPolicy
 from supervisor.services.supervisors.dry_run import DryRun
 from supervisor.services.supervisors.specs import Service
 from supervisor.views.operations import OperationView
-from tasks.contract.connection_policy import ConnectionPolicy
 from tests.supervisor.core.snapshots import HOUR, TOPIC, spec
 from tests.supervisor.scenarios.test_changes import turn
 from tests.supervisor.world import World
@@ -46,7 +45,7 @@ class Verbs:
             registry=WorkerRegistry(world.clock, worker_timeout=HOUR, led_since=led_since),
             loop=Loop(lambda _: None, world.clock, threads=1),
             changed=Wakeups(),
-            rules=OperatorPolicy(ConnectionPolicy(), pause_lease=timedelta(seconds=60)),
+            rules=OperatorPolicy(timedelta(seconds=60)),
         )
 
     def applies(self, wanted: SupervisorSpec) -> Applied:

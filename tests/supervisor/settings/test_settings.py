@@ -12,8 +12,8 @@ from supervisor.settings.settings import (
     load_settings,
     misspelt,
     settings_table,
-    stable_worker_id,
 )
+from supervisor.settings.worker_id import stable_worker_id
 from tasks.contract.connection_policy import ConnectionPolicy, SecretBinding
 
 

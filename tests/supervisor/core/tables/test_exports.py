@@ -31,7 +31,6 @@ from supervisor.core.tables.snippets import Reader, snippet
 from supervisor.core.values.errors import InvalidSpec, NotExportable
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.services.supervisors.admission import OperatorPolicy
-from tasks.contract.connection_policy import ConnectionPolicy
 from tasks.contract.ingest_spec import Column
 from tests.conformance.stories import HOUR, NOON, segment
 from tests.supervisor.core.spec.spec_documents import changed, errors_of
@@ -190,9 +189,7 @@ def test_where_callers_are_known_a_snippet_sends_the_token_of_the_environment(
 def test_a_spec_is_refused_whose_export_cannot_lie_in_this_warehouse() -> None:
     """Goal: the answer names the format and what to change; the other format is taken."""
     wanted = read_spec(changed(EXPORTS, ["delta", "iceberg"])).spec
-    rules = OperatorPolicy(
-        ConnectionPolicy(), timedelta(seconds=60), misread=misread_in("/data/a%41")
-    )
+    rules = OperatorPolicy(timedelta(seconds=60), misread=misread_in("/data/a%41"))
 
     with pytest.raises(InvalidSpec) as refused:
         rules.check(wanted)
