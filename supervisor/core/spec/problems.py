@@ -43,8 +43,10 @@ _Model = TypeVar("_Model", bound=BaseModel)
 class SpecProblems:
     """The errors and warnings of one document; no method raises."""
 
-    def __init__(self, document: object) -> None:
+    def __init__(self, document: object, homes: Mapping[str, str] = _NO_PLACES) -> None:
+        """`homes`: name of a field -> the section that reads it."""
         self._document = document
+        self._homes = homes
         self._moved: tuple[tuple[str, str], ...] = ()
         self.errors: list[FieldError] = []
         self.dropped: set[str] = set()
@@ -67,6 +69,11 @@ class SpecProblems:
             self.errors.append(FieldError(self._as_written(pointer), message, hint))
         elif not self.full:
             self.errors.append(FieldError("", f"more than {NOTES_MAX} errors", "mend these first"))
+
+    def home_hint(self, name: str) -> str:
+        """Return the hint for a field that another section reads, or ''."""
+        home = self._homes.get(name)
+        return "" if home is None else f"it belongs in {home}"
 
     def warn(self, message: str) -> None:
         """Note a warning: a text that begins with the pointer of a field without effect."""

@@ -15,7 +15,7 @@ from supervisor.core.spec.problems import SpecProblems
 from supervisor.core.spec.sections.data_schema import DataSchema
 from supervisor.core.spec.sections.io_config import KafkaIoConfig
 from supervisor.core.spec.sift import sift, sift_names
-from supervisor.core.spec.spec import SECTIONS, Sections, SupervisorSpec
+from supervisor.core.spec.spec import HOMES, SECTIONS, Sections, SupervisorSpec
 from supervisor.core.values.errors import FieldError, InvalidSpec
 from supervisor.core.values.field_types import pointer_part, shown
 from tasks.rows.row_plan import is_reserved
@@ -43,7 +43,7 @@ def read_spec(document: object) -> ReadSpec:
 
     Source: Druid 33.0.0 accepts these forms; an unknown field, which it ignores, is refused here.
     """
-    notes = SpecProblems(document)
+    notes = SpecProblems(document, HOMES)
     if not isinstance(document, Mapping):
         raise InvalidSpec([FieldError("", "a spec must be an object", '{"type": "kafka", ...}')])
     envelope = sift_names(notes, SupervisorSpec, document, "")

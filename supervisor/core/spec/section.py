@@ -195,6 +195,27 @@ def read_fields(model: type[Section]) -> Mapping[str, FieldInfo]:
     return MappingProxyType(read)
 
 
+def homes_of(sections: Mapping[str, type[Section]]) -> Mapping[str, str]:
+    """Return name of a field -> the section that reads it, such as `dataSchema.granularitySpec`.
+
+    Only for names that one section alone reads; a `type` may be of anything.
+    """
+    found: dict[str, set[str]] = {}
+    for path, model in sections.items():
+        for name, home in _fields_within(model, path):
+            found.setdefault(name, set()).add(home)
+    return MappingProxyType({name: min(homes) for name, homes in found.items() if len(homes) == 1})
+
+
+def _fields_within(model: type[Section], path: str) -> Iterator[tuple[str, str]]:
+    for name, field in read_fields(model).items():
+        if name != "type":
+            yield name, path
+        inner = inner_of(field)
+        if inner is not None and not inner.listed and inner.kinds is None:
+            yield from _fields_within(inner.models[0], f"{path}.{name}")
+
+
 def known_names(model: type[Section]) -> tuple[str, ...]:
     """Return every name that an object may have, those with an effect first."""
     return tuple(dict.fromkeys((*read_names(model), *model.others)))

@@ -138,11 +138,12 @@ def _judge(notes: SpecProblems, other: Other, value: object, place: str) -> None
 
 
 def _refuse_unknown(notes: SpecProblems, name: str, place: str, model: type[Section]) -> None:
-    close = None if notes.full else nearest(name, known_names(model))
-    known = f"known fields: {', '.join(read_names(model))}"
-    notes.refuse(
-        place, f"unknown field {shown(name)}", f"did you mean {close}?" if close else known
-    )
+    hint = notes.home_hint(name)
+    if not hint:
+        close = None if notes.full else nearest(name, known_names(model))
+        known = f"known fields: {', '.join(read_names(model))}"
+        hint = f"did you mean {close}?" if close else known
+    notes.refuse(place, f"unknown field {shown(name)}", hint)
 
 
 def _merge(

@@ -20,6 +20,7 @@ from supervisor.core.spec.section import (
     Fixed,
     Holder,
     Section,
+    homes_of,
     inner_of,
     read_fields,
 )
@@ -85,6 +86,8 @@ SECTIONS: Mapping[str, Declaration] = MappingProxyType(
     }
 )
 """The three sections, by name."""
+HOMES = homes_of(SECTIONS)
+"""Name of a field -> the section that reads it, for hints about misplaced fields."""
 
 
 def ingest_spec(spec: SupervisorSpec, opened_at: datetime | None = None) -> IngestSpec:

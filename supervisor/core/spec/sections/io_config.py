@@ -70,7 +70,9 @@ def _judged_properties(notes: SpecProblems, written: object, pointer: str) -> ob
         read = read_properties(written, pointer)
     except InvalidSpec as error:
         for each in error.errors:
-            notes.refuse(each.pointer, each.message, each.hint)
+            name = each.pointer.removeprefix(pointer).removeprefix("/")
+            misplaced = notes.home_hint(name)
+            notes.refuse(each.pointer, each.message, misplaced or each.hint)
         notes.drop(pointer)
         return written
     for warning in read.warnings:
