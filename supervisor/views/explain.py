@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from supervisor.core.model.rows import GenerationState
 from supervisor.ports.state_history import StoredState
-from supervisor.views.status import StatusPayload, SupervisorStatus
+from supervisor.views.status import StatusPayload, SupervisorStatus, waiting_replicas
 from supervisor.views.tables.ledger import PlanView
 from tasks.contract.wire import Instant, Wire
 
@@ -106,10 +106,8 @@ def _state(status: SupervisorStatus, stored: StoredState | None) -> Sentence:
 
 
 def _waits(now: StatusPayload) -> Iterator[Sentence]:
-    if now.pending_replicas:
-        waiting = f"{now.pending_replicas} replicas wait for a slot"
-        text = f"{waiting}: {now.slots_needed} needed, {now.slots_free} free."
-        yield Sentence(about=Topic.WAITS, text=text)
+    if waiting := waiting_replicas(now):
+        yield Sentence(about=Topic.WAITS, text=f"{waiting}.")
     for group in now.groups:
         if group.state is GenerationState.PAUSING:
             text = f"Group {group.group} waits until its replicas have paused: {group.handoff_why}."

@@ -20,6 +20,9 @@ class MovedPartition(Wire):
     """Offsets that were not read and that Kafka no longer holds."""
     repeated: int
     """Offsets that are read and published a second time."""
+    recreated: bool = False
+    """Whether the topic was deleted and made anew, so that all that was not published of the old
+    one is lost with it; how much that was is not known."""
 
 
 class GivenUp(Wire):

@@ -320,6 +320,16 @@ def _unstable(seen: Observed) -> dict[TopicPartition, int]:
     return {p: latest[p] - at for p, at in stable.items() if latest.get(p, at) > at}
 
 
+def waiting_replicas(payload: StatusPayload) -> str | None:
+    """Return what replicas that do not run yet wait for; None: there are none."""
+    if not payload.pending_replicas:
+        return None
+    if not payload.slots_needed:
+        return f"{payload.pending_replicas} replicas are still to be started"
+    needed, free = payload.slots_needed, payload.slots_free or 0
+    return f"{payload.pending_replicas} replicas wait for a slot: {needed} needed, {free} free"
+
+
 def _pending_replicas(seen: Observed) -> int:
     wanted = 0
     for generation in seen.generations:

@@ -27,6 +27,11 @@ def _effects(moved: MovedPartition) -> str:
         (moved.repeated, "records are read, and in the table, a second time"),
     )
     effects = "; ".join(f"{count} {what}" for count, what in numbers if count)
+    if moved.recreated:
+        effects = (
+            f"the old topic is gone: what it held from offset {came} on, and was not published, is "
+            "lost with it"
+        )
     effects = effects or "nothing is skipped or read twice"
     return f"{moved.topic}:{moved.partition}: from {came} to {went}: {effects}"
 

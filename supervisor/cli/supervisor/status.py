@@ -5,7 +5,7 @@ from datetime import datetime
 
 from supervisor.cli.shell.form import Format, form
 from supervisor.cli.shell.output import ago, show_done, show_facts, show_table, show_text
-from supervisor.views.status import StatusPayload, StatusTask, SupervisorStatus
+from supervisor.views.status import StatusPayload, StatusTask, SupervisorStatus, waiting_replicas
 
 _ERRORS_MAX = 5
 
@@ -49,10 +49,8 @@ def _facts(payload: StatusPayload, now: datetime) -> Iterator[tuple[str, object]
     if due:
         at = datetime.fromisoformat(min(due))
         yield "next publish", f"{at.isoformat(timespec='seconds')} ({ago(at, now)})"
-    if payload.pending_replicas:
-        needed, free = payload.slots_needed or 0, payload.slots_free or 0
-        waiting = f"{payload.pending_replicas} replicas wait for a slot"
-        yield "slots", f"{waiting}: {needed} needed, {free} free"
+    if waiting := waiting_replicas(payload):
+        yield "slots", waiting
     for group in payload.groups:
         if group.handoff_why:
             yield f"group {group.group}", f"{group.state}: {group.handoff_why}"

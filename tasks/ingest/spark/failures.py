@@ -103,6 +103,7 @@ def _java_causes(error: Exception) -> str:
 
 
 def _first_lines(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines()]
+    # The causes come once with the trace and once by themselves.
+    lines = [line.strip().removeprefix("Caused by: ") for line in text.splitlines()]
     kept = [line for line in lines if line and not line.startswith(("at ", "... ", "Driver stack"))]
     return "; ".join(dict.fromkeys(kept))

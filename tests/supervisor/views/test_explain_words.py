@@ -1,10 +1,13 @@
-"""Every state has a remedy."""
+"""Every state has a remedy, and what waits says what for."""
 
 from pathlib import Path
+
+import pytest
 
 import supervisor.core.planning.states
 from supervisor.core.planning.states import State
 from supervisor.views.explain import _REMEDIES
+from supervisor.views.status import StatusPayload, waiting_replicas
 
 
 def test_each_state_that_is_not_plainly_good_says_what_would_change_it() -> None:
@@ -20,3 +23,22 @@ def test_each_state_that_is_not_plainly_good_says_what_would_change_it() -> None
 def _upper(line: str) -> set[str]:
     cleaned = line.replace(",", " ").replace("|", " ").split()
     return {word for word in cleaned if word.isupper() and len(word) > 3 and word.isascii()}
+
+
+@pytest.mark.parametrize(
+    ("pending", "needed", "free", "text"),
+    [
+        (0, 0, 3, None),
+        (2, 1, 0, "2 replicas wait for a slot: 1 needed, 0 free"),
+        (1, 0, 10, "1 replicas are still to be started"),
+    ],
+)
+def test_a_replica_waits_for_a_slot_only_where_one_is_missing(
+    pending: int, needed: int, free: int, text: str | None
+) -> None:
+    """Goal: with slots free, nobody is sent to look for more."""
+    payload = StatusPayload.model_construct(
+        pending_replicas=pending, slots_needed=needed, slots_free=free
+    )
+
+    assert waiting_replicas(payload) == text

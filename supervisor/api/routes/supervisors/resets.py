@@ -110,6 +110,7 @@ def _partition(move: OffsetMove) -> MovedPartition:
         skipped=move.count(GapKind.SKIPPED),
         lost=move.count(GapKind.LOST),
         repeated=move.count(GapKind.REPEATED),
+        recreated=any(each.kind is GapKind.RECREATED for each in move.breaks),
     )
 
 

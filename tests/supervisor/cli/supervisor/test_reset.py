@@ -69,6 +69,18 @@ def test_given_offsets_are_sent_as_druid_takes_them(tidegate: Tidegate, server: 
     }
 
 
+def test_a_topic_that_was_made_anew_takes_unpublished_records_with_it(
+    tidegate: Tidegate, server: Overlord
+) -> None:
+    """Goal: nobody reads that nothing is skipped."""
+    server.on("POST", f"{BASE}/reset", answer(moved(recreated=True)))
+
+    ended = tidegate("supervisor", "reset", "clicks", "--dry-run")
+
+    assert "the old topic is gone: what it held from offset 100 on" in ended.out
+    assert "nothing is skipped" not in ended.out
+
+
 def test_a_dry_run_asks_nobody(tidegate: Tidegate, server: Overlord) -> None:
     server.on("POST", f"{BASE}/reset", answer(moved(**{"from": None, "to": 5})))
 

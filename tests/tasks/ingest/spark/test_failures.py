@@ -37,6 +37,15 @@ def test_a_failure_has_a_code_for_programs_and_says_at_what(
     assert str(error) == f"batch b7-1: {message}"
 
 
+def test_a_cause_that_the_trace_repeats_is_named_once() -> None:
+    cause = "java.lang.IllegalStateException: Cannot fetch record for offset 5"
+    text = f"Job aborted due to stage failure\n\tat a.B.c(B.java:1)\nCaused by: {cause}\n{cause}"
+
+    error = judge(RuntimeError(text), "batch b7-1", FOLDER)
+
+    assert str(error) == f"batch b7-1: Job aborted due to stage failure; {cause}"
+
+
 def test_a_broker_that_does_not_answer_is_no_failure_of_the_task() -> None:
     message = "org.apache.kafka.common.errors.TimeoutException: Timed out waiting for a node"
 
