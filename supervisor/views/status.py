@@ -191,6 +191,9 @@ def _payload(facts: StatusFacts) -> StatusPayload:
     lag = lag_by_partition(seen)
     need = None if facts.last_pass is None else facts.last_pass.decided.waiting_for_slots
     read_at = seen.stream.read_at
+    # An earlier supervisor of this id may have read another topic.
+    reads = spec.io_config.reads
+    committed = {p: c.next_offset for p, c in seen.committed.items() if reads(p.topic)}
     look = (
         {}
         if read_at is None
@@ -205,7 +208,7 @@ def _payload(facts: StatusFacts) -> StatusPayload:
         | {
             "data_source": spec.data_source,
             "stream": spec.io_config.stream,
-            "partitions": len(seen.stream.stable or seen.committed),
+            "partitions": len(seen.stream.stable or committed),
             "replicas": spec.io_config.replicas,
             "duration_seconds": int(spec.io_config.task_duration.total_seconds()),
             "active_tasks": _tasks(facts, publishing=False),
@@ -220,9 +223,7 @@ def _payload(facts: StatusFacts) -> StatusPayload:
             "detailed_state": state.detailed,
             "recent_errors": _recent_errors(facts),
             "why": state.why,
-            "committed_offsets": facts.numbered(
-                {p: c.next_offset for p, c in seen.committed.items()}
-            ),
+            "committed_offsets": facts.numbered(committed),
             "groups": [_group(g, facts) for g in seen.generations],
             "slots_needed": 0 if need is None else need.needed,
             "slots_free": Slots(seen.workers).free,

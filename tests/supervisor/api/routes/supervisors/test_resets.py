@@ -35,6 +35,7 @@ def moved(partition: int, start: int | None, to: int, **numbers: int) -> Json:
         "skipped": 0,
         "lost": 0,
         "repeated": 0,
+        "recreated": False,
     } | numbers
 
 

@@ -278,6 +278,22 @@ def test_suspend_and_resume_answer_with_the_spec_and_refuse_what_is_so_already(
     assert world.post(f"{SUPERVISORS}/{TOPIC}/resume").json()["suspended"] is False
 
 
+def test_offsets_of_another_topic_that_the_id_once_read_are_not_shown(world: World) -> None:
+    """Goal: who waits until all of the new topic is committed does not wait for ever."""
+    agents = world.start(partitions=2)
+    world.post(f"{SUPERVISORS}/{TOPIC}/terminate")
+    world.settle()
+    world.round(agents)
+    world.streams.create("other", 1)
+    document = spec_document(topic="other") | {"id": TOPIC}
+
+    assert world.post(SUPERVISORS, document).status_code == 200
+    world.settle()
+
+    payload = world.payload()
+    assert (payload["stream"], payload["committedOffsets"]) == ("other", {"0": 0})
+
+
 @pytest.mark.parametrize("verb", ["terminate", "shutdown"])
 def test_a_terminated_supervisor_is_a_tombstone_in_the_history(world: World, verb: str) -> None:
     world.post(SUPERVISORS, spec_document())
