@@ -270,6 +270,7 @@ def _rules_of(settings: Settings, formats: Collection[ExportFormat]) -> Operator
     return OperatorPolicy(
         settings.pause_lease,
         settings.connections(),
+        worker_allow=settings.worker_allow,
         exports=frozenset(formats),
         misread=misread_in(str(settings.warehouse.absolute())),
     )

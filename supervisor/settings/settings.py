@@ -147,6 +147,11 @@ class Settings(LogSettings, AccessSettings):
         default="optional",
         description="required: specs connect to brokers by TLS only (SSL, SASL_SSL).",
     )
+    worker_allow: Addresses | None = Field(
+        default=None,
+        description="Hosts at which workers may be: the overlord calls no other addresses.",
+        json_schema_extra=_shown_as("any", "host[:port], separated by commas"),
+    )
     supervisor_period: LongDuration = Field(
         default=timedelta(seconds=30),
         description="A supervisor is looked at no later than this after the last time.",

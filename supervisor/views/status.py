@@ -321,14 +321,18 @@ def _unstable(seen: Observed) -> dict[TopicPartition, int]:
     return {p: latest[p] - at for p, at in stable.items() if latest.get(p, at) > at}
 
 
-def waiting_replicas(payload: StatusPayload) -> str | None:
-    """Return what replicas that do not run yet wait for; None: there are none."""
-    if not payload.pending_replicas:
-        return None
-    if not payload.slots_needed:
-        return f"{payload.pending_replicas} replicas are still to be started"
-    needed, free = payload.slots_needed, payload.slots_free or 0
-    return f"{payload.pending_replicas} replicas wait for a slot: {needed} needed, {free} free"
+def waiting_replicas(payload: StatusPayload) -> str:
+    """Return what replicas that do not run yet wait for, or ''."""
+    return waiting_text(payload.pending_replicas, payload.slots_needed, payload.slots_free)
+
+
+def waiting_text(pending: int, needed: int, free: int) -> str:
+    """Return what `pending` replicas wait for, or '': for slots only where some are missing."""
+    if not pending:
+        return ""
+    if not needed:
+        return f"{pending} replicas are still to be started"
+    return f"{pending} replicas wait for a slot: {needed} needed, {free} free"
 
 
 def _pending_replicas(seen: Observed) -> int:

@@ -205,8 +205,8 @@ class SyncRequest(Wire):
     """How the incarnation before this one ended, as far as the worker's data folder shows it."""
     sequence: Whole
     """Grows with every request of this incarnation, so that a late request is recognized as old."""
-    url: str
-    """Base address of the worker's control API."""
+    url: str = Field(pattern=r"^https?://[^\s/?#@\\]{1,300}/?$")
+    """Base address of the worker's control API: http://host:port."""
     slots: Whole
     stopping: Truth = False
     tasks: tuple[TaskReport, ...] = ()

@@ -9,6 +9,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     PlainSerializer,
     Strict,
     WithJsonSchema,
@@ -62,15 +63,18 @@ def _write_offsets(value: dict[TopicPartition, int]) -> dict[str, int]:
     return {str(TopicPartition(*p)): value[p] for p in sorted(value)}
 
 
+_SIGNED = Field(ge=-(2**63), le=2**63 - 1)
+"""What databases and the JVM can hold."""
+
 WireOffsets = Annotated[
-    dict[TopicPartition, int],
+    dict[TopicPartition, Annotated[int, _SIGNED]],
     BeforeValidator(_parse_offsets),
     PlainSerializer(_write_offsets),
 ]
 """Offsets in a message: `{"topic:0": 17}` on the wire, sorted by partition."""
 
-Whole = Annotated[int, Strict()]
-"""A whole number in a message; `true` and `1.5` are refused."""
+Whole = Annotated[int, Strict(), _SIGNED]
+"""A whole number of 64 bits in a message; `true` and `1.5` are refused."""
 Truth = Annotated[bool, Strict()]
 """`true` or `false` in a message; `0` and `"no"` are refused."""
 

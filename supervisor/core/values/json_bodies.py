@@ -99,6 +99,17 @@ def _int(digits: str) -> int:
     return int(digits)
 
 
+def storable(text: str) -> str:
+    """Return a text of a body as it is.
+
+    Raises:
+        ValueError: UTF-8 or PostgreSQL cannot store it.
+    """
+    if _UNSTORABLE.search(text):
+        raise ValueError("has a NUL or half a character (\\u0000, \\ud800)")
+    return text
+
+
 def _check_texts(document: object) -> None:
     """Refuse texts that JSON can express, but that UTF-8 or PostgreSQL cannot store."""
     left = [document]

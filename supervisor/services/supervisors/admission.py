@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from supervisor.control.observe import specs_of
 from supervisor.core.model.rows import SpecVersion
@@ -17,10 +17,20 @@ from supervisor.core.spec.operator_policy import (
 from supervisor.core.spec.reader import ReadSpec
 from supervisor.core.spec.spec import SupervisorSpec, ingest_spec
 from supervisor.core.tables.column_types import mixed_types
-from supervisor.core.values.errors import InvalidSpec, SupervisorNotFound
+from supervisor.core.values.errors import (
+    FieldError,
+    InvalidRequest,
+    InvalidSpec,
+    SupervisorNotFound,
+)
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.ports.store import Transaction
 from tasks.contract.connection_policy import ConnectionPolicy
+from tasks.contract.messages import SyncRequest
+from tasks.contract.registry import refused_registries
+
+CLOCK_AHEAD_MAX = timedelta(days=366)
+"""An incarnation is a time in milliseconds, or counts on from one."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +39,8 @@ class OperatorPolicy:
 
     pause_lease: timedelta
     connections: ConnectionPolicy = field(default_factory=ConnectionPolicy)
+    worker_allow: tuple[str, ...] | None = None
+    """Hosts (`host` or `host:port`) at which workers may be; None: any."""
     exports: frozenset[ExportFormat] = frozenset(ExportFormat)
     """Export formats that this installation can write."""
     misread: Mapping[ExportFormat, str] = field(default_factory=dict)
@@ -47,6 +59,24 @@ class OperatorPolicy:
         ):
             if errors:
                 raise InvalidSpec(errors)
+
+    def check_worker(self, request: SyncRequest, now: datetime) -> None:
+        """Refuse a worker whose address or incarnation cannot be right.
+
+        Raises:
+            InvalidRequest: the overlord would call an address that the operator does not allow, or
+                no later start of this worker could ever fence this one.
+        """
+        errors = []
+        if hosts := refused_registries((request.url,), self.worker_allow):
+            message = f"{', '.join(hosts)}: not an address at which workers may be"
+            hint = "have the operator extend TIDEGATE_WORKER_ALLOW of the overlords"
+            errors.append(FieldError("/url", message, hint))
+        if request.incarnation > int((now + CLOCK_AHEAD_MAX).timestamp() * 1_000):
+            message = f"lies more than {CLOCK_AHEAD_MAX.days} days ahead of this overlord's clock"
+            errors.append(FieldError("/incarnation", message, "set the clock of the worker's host"))
+        if errors:
+            raise InvalidRequest(errors)
 
 
 @dataclass(frozen=True)

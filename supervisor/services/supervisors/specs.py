@@ -326,6 +326,7 @@ class Service:
 
     def _register(self, request: SyncRequest, term: int) -> None:
         now = self._clock.now()
+        self._rules.check_worker(request, now)
         row = WorkerRow(request.worker_id, request.incarnation, request.url, request.slots, now)
         with self._store.leading(term) as tx:
             newest = tx.workers.register(row)

@@ -7,7 +7,7 @@ import pytest
 import supervisor.core.planning.states
 from supervisor.core.planning.states import State
 from supervisor.views.explain import _REMEDIES
-from supervisor.views.status import StatusPayload, waiting_replicas
+from supervisor.views.status import waiting_text
 
 
 def test_each_state_that_is_not_plainly_good_says_what_would_change_it() -> None:
@@ -28,17 +28,13 @@ def _upper(line: str) -> set[str]:
 @pytest.mark.parametrize(
     ("pending", "needed", "free", "text"),
     [
-        (0, 0, 3, None),
+        (0, 0, 3, ""),
         (2, 1, 0, "2 replicas wait for a slot: 1 needed, 0 free"),
         (1, 0, 10, "1 replicas are still to be started"),
     ],
 )
 def test_a_replica_waits_for_a_slot_only_where_one_is_missing(
-    pending: int, needed: int, free: int, text: str | None
+    pending: int, needed: int, free: int, text: str
 ) -> None:
     """Goal: with slots free, nobody is sent to look for more."""
-    payload = StatusPayload.model_construct(
-        pending_replicas=pending, slots_needed=needed, slots_free=free
-    )
-
-    assert waiting_replicas(payload) == text
+    assert waiting_text(pending, needed, free) == text

@@ -9,7 +9,7 @@ from string import ascii_lowercase
 from typing import Annotated, NoReturn
 
 from fastapi import APIRouter, Body, Query
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from supervisor.api.http.access import DATA_SOURCE, LISTED, SPEC, TASK, applying, needs
 from supervisor.api.http.deps import Asking, Author, Document, Parts
@@ -22,6 +22,7 @@ from supervisor.core.values.errors import (
     TaskNotFound,
 )
 from supervisor.core.values.intervals import FORM, PATTERN
+from supervisor.core.values.json_bodies import storable
 from supervisor.core.values.permissions import Permission
 from supervisor.services.access.ownership import Ownership
 from supervisor.views.tasks import TaskShort
@@ -89,7 +90,7 @@ def stop_tasks(data_source: str, author: Author, parts: Parts) -> DataSourceName
 @router.post("/taskStatus", dependencies=[needs(Permission.READ, LISTED)])
 def get_task_statuses(
     task_ids: Annotated[
-        list[str],
+        list[Annotated[str, AfterValidator(storable)]],
         Body(
             max_length=IDS_MAX,
             examples=[["index_kafka_a_b_c"]],

@@ -13,6 +13,7 @@ from tests.supervisor.api.world import (
     TASKS,
     TOPIC,
     World,
+    post_json,
     spec_document,
     task_ids,
 )
@@ -200,6 +201,13 @@ def test_no_list_of_ids_is_a_400(world: World, body: object) -> None:
     answer = world.post(f"{TASKS}/taskStatus", body)
 
     assert (answer.status_code, answer.json()["type"]) == (400, "/problems/invalid-request")
+
+
+def test_an_id_that_no_database_can_hold_is_a_400(world: World) -> None:
+    for text in (rb'["half \ud800"]', rb'["a\u0000b"]'):
+        answer = post_json(world.client, f"{TASKS}/taskStatus", text)
+
+        assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (400, "/0")
 
 
 def test_segments_of_a_task_are_listed_by_their_table(world: World) -> None:

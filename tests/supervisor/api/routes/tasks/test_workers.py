@@ -1,17 +1,21 @@
 """Syncs of workers, the long poll, and what is shown of the cluster."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from supervisor.core.model.rows import Lease
 from tasks.contract.messages import SyncResponse
 from tests.supervisor.api.world import (
+    RULES,
     SUPERVISORS,
     TASKS,
     TOPIC,
     URL,
     World,
+    a_world,
     post_json,
     spec_document,
 )
@@ -115,6 +119,12 @@ def test_a_worker_speaks_for_itself_alone(world: World) -> None:
         (_SYNC | {"workerId": "../w1"}, "/workerId"),
         (_SYNC | {"incarnation": "x"}, "/incarnation"),
         (_SYNC | {"more": 1}, "/more"),
+        (_SYNC | {"incarnation": 2**63}, "/incarnation"),
+        (_SYNC | {"incarnation": 2**63 - 1}, "/incarnation"),
+        (_SYNC | {"sequence": 2**70}, "/sequence"),
+        (_SYNC | {"url": "file:///etc/passwd"}, "/url"),
+        (_SYNC | {"url": "http://w1:80/internal?x="}, "/url"),
+        (_SYNC | {"url": "http://user@w1:80"}, "/url"),
         (_SYNC | {"tasks": [{}]}, "/tasks/0/taskId"),
         ([], ""),
     ],
@@ -127,6 +137,19 @@ def test_a_body_that_is_no_sync_is_a_400_that_points_at_it(
     assert answer.status_code == 400
     assert answer.headers["content-type"] == "application/problem+json"
     assert pointer in [error["pointer"] for error in answer.json()["errors"]]
+
+
+def test_a_worker_at_an_address_that_is_not_allowed_is_refused(
+    tmp_path: Path, migrated: Path
+) -> None:
+    """Source: SSRF by the address that a worker's token may name."""
+    with a_world(tmp_path, migrated, rules=replace(RULES, worker_allow=("w1.example",))) as world:
+        good = world.post(_sync_path("w1"), _SYNC | {"url": "http://w1.example:8091"})
+        other = _SYNC | {"workerId": "w2", "url": "http://169.254.169.254:80"}
+        bad = world.post(_sync_path("w2"), other)
+
+    assert (good.status_code, bad.status_code) == (200, 400)
+    assert "TIDEGATE_WORKER_ALLOW" in bad.text
 
 
 @pytest.mark.parametrize("body", [b"{", b"", b"[" * 100_000, b"\xff"])
