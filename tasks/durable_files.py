@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+_OWNERS, _OTHERS = 0o700, 0o077
+"""Rights of the owner, and of all other accounts of the machine."""
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
@@ -55,6 +57,20 @@ def make_folder(folder: Path) -> None:
     make_folder(folder.parent)
     folder.mkdir(exist_ok=True)
     sync_folder(folder.parent)
+
+
+def make_private(folder: Path) -> None:
+    """Create `folder`, durably, for its owner alone; of one that exists, take others' rights away.
+
+    The rights of a folder that belongs to another account stay as they are.
+    """
+    make_folder(folder.parent)
+    with suppress(FileExistsError):
+        folder.mkdir(mode=_OWNERS)
+        sync_folder(folder.parent)
+    with suppress(PermissionError):
+        if folder.stat().st_mode & _OTHERS:
+            folder.chmod(_OWNERS)
 
 
 def replace_file(path: Path, content: bytes) -> None:

@@ -128,15 +128,15 @@ def listen(host: str, port: int) -> socket.socket:
     return bound
 
 
-def writable_folder(folder: Path, setting: str) -> Path:
-    """Create the folder and prove that it is writable.
+def writable_folder(folder: Path, setting: str, *, mode: int = 0o777) -> Path:
+    """Create the folder and prove that it is writable; `mode`: the rights of a new one.
 
     Raises:
         SetupProblem: the folder is not writable.
     """
     probe = folder / f".tidegate-probe-{os.getpid()}"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=mode, parents=True, exist_ok=True)
         probe.write_bytes(b"")
         probe.unlink()
     except OSError as error:
@@ -145,6 +145,14 @@ def writable_folder(folder: Path, setting: str) -> Path:
             f"set {setting} to a folder that this user may write",
         ) from error
     return folder
+
+
+def data_folder(folder: Path) -> Path:
+    """Create a process's data folder; a new one is its owner's alone.  Raises `writable_folder`'s.
+
+    An older one keeps its rights: tables may lie in it that others read.
+    """
+    return writable_folder(folder, "TIDEGATE_DATA_DIR", mode=0o700)
 
 
 def failpoints() -> Reach:

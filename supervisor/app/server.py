@@ -20,7 +20,13 @@ from supervisor.adapters.tables.warehouse import LocalWarehouse
 from supervisor.api.server import create_api
 from supervisor.app.overlord import wire_overlord
 from supervisor.app.parts import passwords_of
-from supervisor.app.process import configure_logging, failpoints, listen, writable_folder
+from supervisor.app.process import (
+    configure_logging,
+    data_folder,
+    failpoints,
+    listen,
+    writable_folder,
+)
 from supervisor.app.slow_requests import HeaderTimeoutProtocol
 from supervisor.control.wakeups import Wakeups
 from supervisor.control.warehouse_owner import take_possession
@@ -151,7 +157,7 @@ def run_overlord(settings: Settings) -> int:
     settings.connections()
     tls = tls_of(settings)
     bound = listen(settings.host, settings.port or OVERLORD_PORT)
-    writable_folder(settings.data_dir, "TIDEGATE_DATA_DIR")
+    data_folder(settings.data_dir)
     writable_folder(settings.warehouse, "TIDEGATE_WAREHOUSE")
     store = open_store(settings)
     require_admin(settings, store)

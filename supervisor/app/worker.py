@@ -5,7 +5,13 @@ Of the control plane it imports only settings, to save a worker's memory.
 
 from urllib.parse import urlsplit
 
-from supervisor.app.process import configure_logging, failpoints, listen, writable_folder
+from supervisor.app.process import (
+    configure_logging,
+    data_folder,
+    failpoints,
+    listen,
+    writable_folder,
+)
 from supervisor.settings.problems import SetupProblem
 from supervisor.settings.settings import WORKER_PORT, Settings
 from supervisor.settings.worker_id import stable_worker_id
@@ -45,7 +51,7 @@ def run_worker(settings: Settings) -> int:
     Raises:
         SetupProblem: Java, jars, a folder or a port prevents the start.
     """
-    writable_folder(settings.data_dir, "TIDEGATE_DATA_DIR")
+    data_folder(settings.data_dir)
     options = worker_options(settings)
     logs = TaskLogs(options.data_dir)
     configure_logging(logs, form=settings.log_format, worker=options.worker_id)

@@ -5,7 +5,9 @@ gets an error before its lease has expired.  Driver errors are translated where 
 a caller inside a transaction sees only our errors.
 """
 
+import os
 import sqlite3
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -145,7 +147,16 @@ def with_sqlite_rules(engine: Engine) -> Engine:
 def _sqlite(url: URL, bounds: Bounds) -> Engine:
     timeout_s = bounds.lock.total_seconds()
     engine = sa.create_engine(url, connect_args={"timeout": timeout_s}, **_pool(bounds))
+    event.listen(engine, "do_connect", _make_private)
     return with_sqlite_rules(engine)
+
+
+def _make_private(_: object, __: object, arguments: list[str], ___: object) -> None:
+    """Create a missing database file for its owner alone: tokens of tasks are in it."""
+    if arguments[0].startswith("file:"):
+        return  # a URI, which may ask for anything
+    with suppress(OSError):  # FileExistsError, or what connecting then reports better
+        os.close(os.open(arguments[0], os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
 def _prepare_sqlite(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from tasks.contract.messages import DesiredTask
 from tasks.contract.offsets import Offsets
 from tasks.contract.wire import Wire, WireOffsets
-from tasks.durable_files import make_folder, naming_file, replace_file, sync_folder
+from tasks.durable_files import make_private, naming_file, replace_file, sync_folder
 from tasks.machine.state import JournalContents
 from tasks.ports import JournalEntry
 
@@ -126,9 +126,9 @@ class JournalFolder:
     """The journals of one worker, one file each."""
 
     def __init__(self, data_dir: Path) -> None:
-        """Use `<data dir>/journal`; create the folder if it is missing."""
+        """Use `<data dir>/journal`, which its owner alone may read: it has samples of records."""
         self._folder = data_dir / "journal"
-        make_folder(self._folder)
+        make_private(self._folder)
 
     def open(self, task: DesiredTask) -> Journal | None:
         """Open the journal of `task`; None if there is none.

@@ -18,6 +18,7 @@ from pathlib import Path
 from threading import Lock
 
 from tasks.contract.ids import is_safe_name
+from tasks.durable_files import make_private
 
 _SHOWN_FIRST = ("timestamp", "level", "event", "exception")
 _NAMES_LAST = (
@@ -94,7 +95,7 @@ class TaskLogs:
             digest = _digest(token)
             self._open[task_id] = digest
             with suppress(OSError):
-                self._folder.mkdir(parents=True, exist_ok=True)
+                make_private(self._folder)
                 self._make_room()
                 self._key(task_id).write_text(digest)
 
@@ -168,7 +169,7 @@ class TaskLogs:
 
 def _write(path: Path, line: bytes, size: int) -> None:
     """Append a line whole, or cut the file back to `size`."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o640)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
         if os.write(descriptor, line) != len(line):
             os.ftruncate(descriptor, size)

@@ -6,6 +6,7 @@ from typing import Protocol
 from supervisor.control.loop import Loop
 from supervisor.control.wakeups import Wakeups
 from supervisor.control.worker_registry import WorkerRegistry
+from supervisor.core.model.rows import WorkerRow
 from supervisor.ports.store import Store
 from supervisor.services.tasks.stop_task import TaskStops
 from supervisor.services.tasks.workers import WorkerAdmin
@@ -36,10 +37,18 @@ class People:
         self._story, self._store = story, store
 
     def plays(self) -> None:
-        """Stop a task, take a worker out."""
+        """Stop a task, take a worker out, forget one."""
         self._story.does("stop a task", lambda: self._stops.stop(self._a_task(), "ann"))
         self._story.does("disable", lambda: self._worker_admin.disable("w1", "ann"))
         self._story.does("enable", lambda: self._worker_admin.enable("w1", "ann"))
+        self._registers("gone")
+        self._story.does("forget a worker", lambda: self._worker_admin.forget("gone", "ann"))
+
+    def _registers(self, worker_id: str) -> None:
+        world = self._story.world
+        row = WorkerRow(worker_id, 1, f"http://{worker_id}", 4, world.clock.now())
+        with world.store.leading(world.leadership.term()) as tx:
+            tx.workers.register(row)
 
     @property
     def _worker_admin(self) -> WorkerAdmin:

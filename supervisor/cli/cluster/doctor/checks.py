@@ -26,6 +26,7 @@ from tasks.runtime.errors import RuntimePartError
 from tasks.runtime.jars import JarGroup, ensure_jars, pinned_set
 from tasks.runtime.java import Java, find_java
 
+_OTHERS_RIGHTS = 0o077
 _ASK_S = 6.0
 _DISK_LOW, _DISK_FULL = 5 << 30, 1 << 30
 _FROZEN = (
@@ -72,8 +73,10 @@ def check_jars(
     return InstallationCheck(name, Result.OK, f"{len(jars)} jars of {pinned.name}, each as pinned")
 
 
-def check_folder(name: str, folder: Path, setting: str) -> InstallationCheck:
-    """Check that a folder is writable, or can be created."""
+def check_folder(
+    name: str, folder: Path, setting: str, *, private: bool = False
+) -> InstallationCheck:
+    """Check that a folder is writable, or can be created; `private`: and is its owner's alone."""
     if folder.exists() and not folder.is_dir():
         return InstallationCheck(
             name, Result.PROBLEM, f"{folder} is no folder", f"correct {setting}"
@@ -88,8 +91,13 @@ def check_folder(name: str, folder: Path, setting: str) -> InstallationCheck:
         found = f"{nearest} cannot be written: {error.strerror}"
         fix = f"set {setting} to a folder that this user may write"
         return InstallationCheck(name, Result.PROBLEM, found, fix)
-    note = "" if folder.exists() else " (made at the first start)"
-    return InstallationCheck(name, Result.OK, f"{folder}{note}")
+    if not folder.exists():
+        return InstallationCheck(name, Result.OK, f"{folder} (made at the first start)")
+    if private and folder.stat().st_mode & _OTHERS_RIGHTS:
+        found = f"{folder} can be read by other accounts of this machine"
+        fix = f"chmod 700 {folder}, unless others read tables in it"
+        return InstallationCheck(name, Result.NOTE, found, fix)
+    return InstallationCheck(name, Result.OK, str(folder))
 
 
 def check_disk(name: str, folder: Path) -> InstallationCheck:

@@ -55,7 +55,7 @@ def _parts(settings: Settings, *, fetch: bool) -> Iterator[InstallationCheck]:
     for part in JarGroup:
         yield check_jars(part, settings.data_dir, settings.jars, java, fetch=fetch)
     yield check_metadata(settings.metadata_url)
-    yield check_folder("data folder", settings.data_dir, "TIDEGATE_DATA_DIR")
+    yield check_folder("data folder", settings.data_dir, "TIDEGATE_DATA_DIR", private=True)
     yield check_disk("room for data", settings.data_dir)
     yield check_folder("warehouse", settings.warehouse, "TIDEGATE_WAREHOUSE")
     yield check_disk("room for tables", settings.warehouse)
