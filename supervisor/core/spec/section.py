@@ -200,11 +200,11 @@ def homes_of(sections: Mapping[str, type[Section]]) -> Mapping[str, str]:
 
     Only for names that one section alone reads; a `type` may be of anything.
     """
-    found: dict[str, set[str]] = {}
+    homes: dict[str, set[str]] = {}
     for path, model in sections.items():
         for name, home in _fields_within(model, path):
-            found.setdefault(name, set()).add(home)
-    return MappingProxyType({name: min(homes) for name, homes in found.items() if len(homes) == 1})
+            homes.setdefault(name, set()).add(home)
+    return MappingProxyType({name: min(of) for name, of in homes.items() if len(of) == 1})
 
 
 def _fields_within(model: type[Section], path: str) -> Iterator[tuple[str, str]]:

@@ -88,15 +88,15 @@ def check_folder(
             probe.flush()
             os.fsync(probe.fileno())
     except OSError as error:
-        found = f"{nearest} cannot be written: {error.strerror}"
+        finding = f"{nearest} cannot be written: {error.strerror}"
         fix = f"set {setting} to a folder that this user may write"
-        return InstallationCheck(name, Result.PROBLEM, found, fix)
+        return InstallationCheck(name, Result.PROBLEM, finding, fix)
     if not folder.exists():
         return InstallationCheck(name, Result.OK, f"{folder} (made at the first start)")
     if private and folder.stat().st_mode & _OTHERS_RIGHTS:
-        found = f"{folder} can be read by other accounts of this machine"
+        finding = f"{folder} can be read by other accounts of this machine"
         fix = f"chmod 700 {folder}, unless others read tables in it"
-        return InstallationCheck(name, Result.NOTE, found, fix)
+        return InstallationCheck(name, Result.NOTE, finding, fix)
     return InstallationCheck(name, Result.OK, str(folder))
 
 
