@@ -74,6 +74,7 @@ from supervisor.core.values.errors import (
     SupervisorNotFound,
     TaskExists,
     TaskNotFound,
+    TooManyListeners,
     TooManyLooks,
     TooManyOutstandingBytes,
     TooManyRequests,
@@ -203,6 +204,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         TaskExists: Problem(400, "task-exists", "The id is taken"),
         TaskNotFound: Problem(404, "task-not-found", "There is no such task"),
         TopicMissing: Problem(409, "topic-missing", "Kafka has no such topic"),
+        TooManyListeners: Problem(503, "too-many-listeners", "Too many clients follow the events"),
         TooManyLooks: Problem(503, "too-many-looks", "Others look at topics already"),
         TooManyRequests: Problem(429, "too-many-requests", "The caller has to wait"),
         TooManyOutstandingBytes: Problem(

@@ -383,6 +383,10 @@ class SourceUnreadable(Refused):
     """The topics of a spec cannot be read: no answer, no such topic, or access denied."""
 
 
+class TooManyListeners(Unavailable):
+    """As many clients as may follow the events do so."""
+
+
 class TooManyLooks(Unavailable):
     """Others look at topics already, as many as may at once."""
 

@@ -6,14 +6,14 @@ older events ─► each listener reads the database by itself, page by page
 
 import asyncio
 import threading
-from collections import deque
+from collections import Counter, deque
 from itertools import islice
 
 import structlog
 
 from supervisor.control.wakeups import Wakeups
 from supervisor.core.history.lifecycle_events import NumberedEvent
-from supervisor.core.values.errors import Unavailable
+from supervisor.core.values.errors import TooManyListeners, Unavailable
 from supervisor.ports.store import Store
 
 log = structlog.get_logger()
@@ -23,6 +23,8 @@ POLL_S = 0.3
 REMEMBERED = 2_000
 PAGE = 500
 LISTENERS_MAX = 500
+LISTENERS_OF_ONE_MAX = 10
+"""Of one caller who has a name, so that no caller leaves the others without."""
 
 
 class EventStream:
@@ -33,6 +35,8 @@ class EventStream:
         self._poll_s = poll_s
         self._lock = threading.Lock()
         self._listeners = 0
+        self._of_each = Counter[str]()
+        """Name of a caller -> listeners."""
         self._ended = threading.Event()
         self._newest = 0
         self._first = 1
@@ -40,16 +44,23 @@ class EventStream:
         self._rows: deque[NumberedEvent] = deque(maxlen=REMEMBERED)
         self._news = Wakeups()
 
-    def join(self) -> asyncio.Event:
+    def join(self, caller: str) -> asyncio.Event:
         """Start to listen: the returned event is set when there is news; call `leave` afterwards.
 
+        `caller`: the name; empty if nobody was asked.
+
         Raises:
-            Unavailable: there are too many listeners already.
+            TooManyListeners: there are too many already, of all or of this caller.
         """
         with self._lock:
             if self._listeners >= LISTENERS_MAX:
-                raise Unavailable(f"{LISTENERS_MAX} clients follow the events already")
+                raise TooManyListeners(f"{LISTENERS_MAX} clients follow the events already")
+            if caller and self._of_each[caller] >= LISTENERS_OF_ONE_MAX:
+                raise TooManyListeners(
+                    f"{LISTENERS_OF_ONE_MAX} clients of {caller} follow the events already"
+                )
             self._listeners += 1
+            self._of_each[caller] += 1
             if self._listeners == 1:
                 self._ended = threading.Event()
                 self._rows.clear()
@@ -60,11 +71,13 @@ class EventStream:
                 thread.start()
         return self._news.subscribe()
 
-    def leave(self, event: asyncio.Event) -> None:
+    def leave(self, event: asyncio.Event, caller: str) -> None:
         """Stop listening; the reader ends with the last listener."""
         self._news.unsubscribe(event)
         with self._lock:
             self._listeners -= 1
+            self._of_each[caller] -= 1
+            self._of_each += Counter()  # who has none is forgotten
             if self._listeners == 0:
                 self._ended.set()
 

@@ -12,6 +12,7 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Query
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
+from starlette.types import Receive, Scope, Send
 
 from supervisor.api.http.access import LISTED, Shown, needs
 from supervisor.api.http.deps import Asking, Parts
@@ -19,6 +20,7 @@ from supervisor.api.routes.cluster.audit import Cursor, Limit, Text
 from supervisor.core.history.lifecycle_events import NumberedEvent
 from supervisor.core.values.errors import FieldError, InvalidRequest, Unavailable
 from supervisor.core.values.permissions import Caller, Permission
+from supervisor.services.history.event_stream import EventStream
 from supervisor.services.services import Services
 from supervisor.views.history import EventsPage, event_view
 
@@ -86,9 +88,35 @@ async def stream_events(
     if begin > newest:
         hint = "begin at an id from the list of events, or leave it out"
         raise InvalidRequest([FieldError("/query/after", f"the newest event is {newest}", hint)])
-    stream = _server_sent_events(parts, asking, begin, trimmed, supervisor)
-    headers = {"X-Accel-Buffering": "no"}  # a buffering proxy would hold events back
-    return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
+    listener = _Listener(parts.chronicle.feed, asking.name)  # before the answer: it may be a 503
+    stream = _server_sent_events(parts, asking, (begin, trimmed), supervisor, listener.woken)
+    return _EventResponse(stream, listener)
+
+
+class _Listener:
+    """A place among the listeners, from now until it is given back."""
+
+    def __init__(self, feed: EventStream, caller: str) -> None:
+        self._feed, self._caller = feed, caller
+        self.woken = feed.join(caller)
+
+    def leave(self) -> None:
+        self._feed.leave(self.woken, self._caller)
+
+
+class _EventResponse(StreamingResponse):
+    """A stream that gives its place back however it ends, also before its first event."""
+
+    def __init__(self, stream: AsyncIterator[str], listener: _Listener) -> None:
+        headers = {"X-Accel-Buffering": "no"}  # a buffering proxy would hold events back
+        super().__init__(stream, media_type="text/event-stream", headers=headers)
+        self._listener = listener
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._listener.leave()
 
 
 def _id_of(text: str) -> int:
@@ -98,40 +126,41 @@ def _id_of(text: str) -> int:
 
 
 async def _server_sent_events(
-    parts: Services, asking: Caller, after: int, trimmed: int, supervisor: str | None
+    parts: Services,
+    asking: Caller,
+    place: tuple[int, int],
+    supervisor: str | None,
+    woken: asyncio.Event,
 ) -> AsyncIterator[str]:
-    feed = parts.chronicle.feed
+    """Yield what happens; `place`: the number to begin after, and that of the last trimmed event."""
+    after, trimmed = place
     clock = asyncio.get_running_loop().time
-    woken = feed.join()
-    try:
-        yield f"retry: {RETRY_MS}\n\n"
-        spoke = clock()
-        until = math.inf if asking.is_anyone else clock() + KNOWN_S
-        while not parts.changed.closed and clock() < until:
-            if after < trimmed:
-                yield _trimmed(after, trimmed)
-                after = trimmed
-            woken.clear()  # before the look: a later event wakes us again
-            rows, trimmed = await _next_rows(parts, after, trimmed)
-            shown = await _shown(parts, asking, rows)
-            if shown is None:
-                await _wait(woken)
-                continue
-            for row in shown:
-                if supervisor in {None, row.happening.supervisor_id}:
-                    yield _event(row)
-                    spoke = clock()
-            if rows:
-                after = rows[-1].number
-                continue
-            if after < trimmed:
-                continue
-            if clock() - spoke >= HEARTBEAT_S:
-                yield ": still here\n\n"
-                spoke = clock()
+    yield f"retry: {RETRY_MS}\n\n"
+    spoke = clock()
+    until = math.inf if asking.is_anyone else clock() + KNOWN_S
+    while not parts.changed.closed and clock() < until:
+        if after < trimmed:
+            yield _trimmed(after, trimmed)
+            after = trimmed
+        woken.clear()  # before the look: a later event wakes us again
+        rows, trimmed = await _next_rows(parts, after, trimmed)
+        shown = await _shown(parts, asking, rows)
+        if shown is None:
             await _wait(woken)
-    finally:
-        feed.leave(woken)
+            continue
+        for row in shown:
+            if supervisor in {None, row.happening.supervisor_id}:
+                yield _event(row)
+                spoke = clock()
+        if rows:
+            after = rows[-1].number
+            continue
+        if after < trimmed:
+            continue
+        if clock() - spoke >= HEARTBEAT_S:
+            yield ": still here\n\n"
+            spoke = clock()
+        await _wait(woken)
 
 
 async def _shown(

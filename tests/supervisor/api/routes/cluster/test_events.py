@@ -4,7 +4,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ import uvicorn
 from supervisor.core.history.lifecycle_events import EventKind, LifecycleEvent
 from supervisor.core.values.permissions import Role
 from supervisor.metadata.store import SqlStore
+from supervisor.services.history.event_stream import LISTENERS_OF_ONE_MAX
 from tests.conformance.stories import LEASE_TTL
 from tests.supervisor.api.guarded import FOREIGN, OWN, a_guarded_world, bearer, grants_of
 from tests.supervisor.api.world import NOON, SUPERVISORS, TOPIC, Json, World, spec_document
@@ -173,6 +174,24 @@ def test_many_listeners_hear_the_same_and_cost_one_reader(served: Served) -> Non
         readers = [thread for thread in threading.enumerate() if thread.name == "feed"]
         assert len(readers) == 1
     wait_until(lambda: not any(thread.name == "feed" for thread in threading.enumerate()))
+
+
+def test_who_follows_too_often_hears_so_before_the_answer(tmp_path: Path, migrated: Path) -> None:
+    """Goal: one caller leaves places to the others, and no answer begins that breaks off."""
+    path = f"{EVENTS}/stream"
+    with a_guarded_world(tmp_path, migrated) as guarded, serving(guarded.world) as served:
+        greedy = guarded.token("greedy", *grants_of(Role.ADMIN, "*"))
+        other = guarded.token("other", *grants_of(Role.ADMIN, "*"))
+        with ExitStack() as following:
+            for _ in range(LISTENERS_OF_ONE_MAX):
+                following.enter_context(served.follow(**bearer(greedy)))
+            refused = httpx.get(f"{served.url}{path}", headers=bearer(greedy))
+            following.enter_context(served.follow(**bearer(other)))
+        feed = guarded.world.client.app.state.parts.chronicle.feed  # type: ignore[attr-defined]  # a FastAPI
+        wait_until(lambda: feed._listeners == 0 and not feed._of_each)
+
+    assert (refused.status_code, refused.json()["type"]) == (503, "/problems/too-many-listeners")
+    assert int(refused.headers["retry-after"]) > 0
 
 
 def test_a_hole_that_was_trimmed_is_told(served: Served) -> None:
