@@ -27,7 +27,6 @@ from supervisor.app.process import (
     listen,
     writable_folder,
 )
-from supervisor.app.slow_requests import HeaderTimeoutProtocol
 from supervisor.control.wakeups import Wakeups
 from supervisor.control.warehouse_owner import take_possession
 from supervisor.core.values.errors import MetadataUnavailable, SchemaTooNew
@@ -36,6 +35,7 @@ from supervisor.metadata.store import SqlStore
 from supervisor.services.access.principals import Principals
 from supervisor.settings.problems import SetupProblem
 from supervisor.settings.settings import OVERLORD_PORT, Settings
+from tasks.runtime.http_guard import LOOP, guarded, raise_file_limit
 
 log = structlog.get_logger()
 
@@ -156,6 +156,7 @@ def run_overlord(settings: Settings) -> int:
     reach = failpoints()
     settings.connections()
     tls = tls_of(settings)
+    raise_file_limit()
     bound = listen(settings.host, settings.port or OVERLORD_PORT)
     data_folder(settings.data_dir)
     writable_folder(settings.warehouse, "TIDEGATE_WAREHOUSE")
@@ -171,9 +172,9 @@ def run_overlord(settings: Settings) -> int:
             log_config=None,
             access_log=False,
             timeout_graceful_shutdown=GRACEFUL_S,
-            http=HeaderTimeoutProtocol,
+            http=guarded(CONNECTIONS_MAX, settings.connections_per_address),
+            loop=LOOP,
             ws="none",
-            limit_concurrency=CONNECTIONS_MAX,
             proxy_headers=False,  # else a caller on this machine could claim any address
             **tls,
         )

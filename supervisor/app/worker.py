@@ -16,6 +16,7 @@ from supervisor.settings.problems import SetupProblem
 from supervisor.settings.settings import WORKER_PORT, Settings
 from supervisor.settings.worker_id import stable_worker_id
 from tasks.runtime.errors import RuntimePartError
+from tasks.runtime.http_guard import raise_file_limit
 from tasks.worker.options import WorkerOptions, limits_within
 from tasks.worker.process import WorkerSetup, serve
 from tasks.worker.task_logs import TaskLogs
@@ -39,6 +40,7 @@ def worker_options(settings: Settings) -> WorkerOptions:
         slots=settings.worker_slots,
         limits=limits_within(settings.progress_timeout),
         connections=settings.connections(),
+        connections_per_address=settings.connections_per_address,
         token=settings.token(),
         tls=settings.trust(),
         lists_to_anybody=settings.on_loopback,
@@ -51,6 +53,7 @@ def run_worker(settings: Settings) -> int:
     Raises:
         SetupProblem: Java, jars, a folder or a port prevents the start.
     """
+    raise_file_limit()
     data_folder(settings.data_dir)
     options = worker_options(settings)
     logs = TaskLogs(options.data_dir)

@@ -152,6 +152,13 @@ class Settings(LogSettings, AccessSettings):
         description="Hosts at which workers may be: the overlord calls no other addresses.",
         json_schema_extra=_shown_as("any", "host[:port], separated by commas"),
     )
+    connections_per_address: int = Field(
+        default=250,
+        ge=1,
+        description="Connections that overlord or worker serve of one address; behind a proxy all "
+        "callers share one.",
+        json_schema_extra=_unit("connections"),
+    )
     supervisor_period: LongDuration = Field(
         default=timedelta(seconds=30),
         description="A supervisor is looked at no later than this after the last time.",

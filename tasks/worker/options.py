@@ -50,6 +50,8 @@ class WorkerOptions:
     """The process ends at the latest this long after a stop was requested."""
     alive_period: timedelta = timedelta(seconds=1)
     """Period in which the engine's process is checked."""
+    connections_per_address: int = 250
+    """Most connections of one address that the control API serves."""
     threads_max: int = 16
     """Most requests that the control API serves at once."""
 

@@ -10,6 +10,7 @@ from threading import Thread
 
 import uvicorn
 
+from tasks.runtime.http_guard import LOOP, guarded
 from tasks.worker.http.control_api import Listing, create_app
 from tasks.worker.http.metrics import WorkerCollector
 from tasks.worker.http.routes import add_worker_routes
@@ -21,6 +22,7 @@ from tasks.worker.task_logs import TaskLogs
 _ANY = {"", "0.0.0.0", "::"}  # noqa: S104 -- compared with, not bound to
 _CLOSE_TIMEOUT_S = 5.0
 _BACKLOG = 128
+_CONNECTIONS_MAX = 500
 
 
 class ControlServer:
@@ -54,7 +56,9 @@ class ControlServer:
             lifespan="on",
             timeout_keep_alive=30,
             timeout_graceful_shutdown=2,
-            limit_concurrency=options.threads_max * 8,
+            http=guarded(_CONNECTIONS_MAX, options.connections_per_address),
+            loop=LOOP,
+            ws="none",
             proxy_headers=False,
         )
         self._server = uvicorn.Server(config)

@@ -19,8 +19,8 @@ import httpx
 import pytest
 import trustme
 
-from supervisor.app.slow_requests import HEAD_S
 from supervisor.dev.ports import free_port
+from tasks.runtime.http_guard import HEAD_S
 from tests.waiting import HANGS_AFTER_S, wait_until
 
 pytestmark = pytest.mark.process

@@ -132,7 +132,7 @@ async def _server_sent_events(
     supervisor: str | None,
     woken: asyncio.Event,
 ) -> AsyncIterator[str]:
-    """Yield what happens; `place`: the number to begin after, and that of the last trimmed event."""
+    """Yield what happens; `place`: the number to begin after, that of the last trimmed event."""
     after, trimmed = place
     clock = asyncio.get_running_loop().time
     yield f"retry: {RETRY_MS}\n\n"
