@@ -27,6 +27,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from supervisor.api.http.problems import SECURITY_HEADERS, Problem, answer
 from supervisor.core.values.json_bodies import SIZE_BYTES_MAX
 from supervisor.core.values.permissions import Caller, Permission
+from tasks.runtime.host_names import LOOPBACK, without_port
 
 BODY_TIMEOUT_S = 30.0
 INTERNAL_PATH = "/internal/"
@@ -37,7 +38,6 @@ PUBLISH_SIZE_BYTES_MAX = 128 * 1024 * 1024
 by hours of 600 partitions.  While Python parses a body, it takes several times this memory."""
 HSTS = "max-age=31536000"
 """Sent over TLS only: without TLS, anybody on the way could have added it."""
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 HOST_REFUSED = Problem(403, "host-not-allowed", "This overlord does not go by that name")
 ORIGIN_REFUSED = Problem(403, "cross-origin", "Another site may not do this")
@@ -114,7 +114,7 @@ class HostNames:
 
     def _check_names(self, request: Request) -> None:
         host = request.headers.get("host", "").lower()
-        if host not in self._hosts and _without_port(host) not in self._hosts:
+        if host not in self._hosts and without_port(host) not in self._hosts:
             raise _Refusal(
                 HOST_REFUSED,
                 f"Host {host[:100]!a} is not a name of this overlord: use one of its own, or "
@@ -186,13 +186,6 @@ class Bodies:
                         return bytes(body)
         except TimeoutError:
             raise _Refusal(TOO_SLOW, f"the body did not come within {BODY_TIMEOUT_S:g} s") from None
-
-
-def _without_port(host: str) -> str:
-    """Return a host name without its port: `[::1]:8090` -> `::1`."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0]
-    return host.partition(":")[0].removesuffix(".")
 
 
 def _has_body(request: Request) -> bool:

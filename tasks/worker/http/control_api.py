@@ -23,6 +23,7 @@ from tasks.contract.offsets import Offsets, OffsetsError, TopicPartition
 from tasks.contract.wire import iso_utc
 from tasks.rows.discovery import columns_of, kinds_met
 from tasks.rows.row_plan import metric_columns
+from tasks.runtime.host_names import LOOPBACK, without_port
 from tasks.worker.http.body_limit import BodyLimit
 from tasks.worker.roster import Roster
 from tasks.worker.runner import TaskRunner
@@ -105,14 +106,19 @@ Rank = Annotated[tuple[int, int], Depends(_rank)]
 
 @dataclass(frozen=True)
 class Listing:
-    """Access to the list of tasks: for anybody, or for callers with the worker's own token."""
+    """Access to the list of tasks: for anybody here, or for callers with the worker's own token."""
 
     token: str | None = field(default=None, repr=False)
     to_anybody: bool = True
 
-    def check(self, authorization: str | None) -> None:
-        """Return if the caller may see the list, else raise HttpRefusal."""
+    def check(self, authorization: str | None, host: str) -> None:
+        """Return if the caller may see the list, else raise HttpRefusal; `host`: its Host header.
+
+        A page in a browser of this machine may have its own name resolve to loopback.
+        """
         if self.to_anybody:
+            if without_port(host.lower()) not in LOOPBACK:
+                raise HttpRefusal(403, f"{host[:100]!a} is not a name of this worker")
             return
         scheme, _, token = (authorization or "").partition(" ")
         if scheme.lower() != "bearer" or not token:
@@ -241,7 +247,7 @@ def _tasks(
 ) -> list[str]:
     listing = request.app.state.listing
     assert isinstance(listing, Listing)
-    listing.check(authorization)
+    listing.check(authorization, request.headers.get("host", ""))
     return _chat(request).task_ids()
 
 

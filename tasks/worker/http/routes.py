@@ -32,7 +32,7 @@ def _metrics(
 ) -> Response:
     listing = request.app.state.listing
     assert isinstance(listing, Listing)
-    listing.check(authorization)
+    listing.check(authorization, request.headers.get("host", ""))
     return scraped(request)
 
 

@@ -83,9 +83,20 @@ def test_health_and_task_ids_need_no_token(api: httpx.Client, runner: TaskRunner
 def test_beyond_loopback_task_ids_are_told_to_who_has_the_workers_token(
     site: Site, listing: Listing, authorization: str, status: int
 ) -> None:
-    control = TestClient(create_app(site.roster, threads_max=1, listing=listing))
+    control = TestClient(
+        create_app(site.roster, threads_max=1, listing=listing), "http://127.0.0.1:8091"
+    )
     given = {"Authorization": authorization}
     assert control.get("/druid/worker/v1/tasks", headers=given).status_code == status
+
+
+@pytest.mark.usefixtures("runner")
+def test_a_page_of_another_site_reads_neither_tasks_nor_metrics(api: httpx.Client) -> None:
+    """Source: DNS rebinding, where a browser sends the site's own name to this machine."""
+    for path in ("/druid/worker/v1/tasks", "/metrics"):
+        rebound = api.get(path, headers={"Host": "evil.example:8091"})
+        assert (rebound.status_code, "evil.example" in rebound.text) == (403, True)
+        assert api.get(path, headers={"Host": "localhost:8091"}).status_code == 200
 
 
 @pytest.mark.usefixtures("runner")
