@@ -8,7 +8,7 @@ from supervisor.control.tables import _table_of, tables_of
 from supervisor.core.history.operations import number_of
 from supervisor.core.queue.events import owner_of
 from supervisor.core.spec.spec import SupervisorSpec
-from supervisor.core.values.errors import SpecUnreadable
+from supervisor.core.values.errors import NotAllowed, SpecUnreadable
 from supervisor.ports.store import Store, Transaction
 
 
@@ -92,8 +92,13 @@ def allowed_before(tx: Transaction, supervisor_id: str, allowed: Allowed) -> Non
     Raises:
         NotAllowed: the caller may not change it.
     """
-    if (before := newest_table(tx, supervisor_id)) is not None:
+    if (before := newest_table(tx, supervisor_id)) is None:
+        return
+    try:
         allowed(before)
+    except NotAllowed:  # its text would name a table that the caller may not know of
+        text = f"you may not apply a spec with the id [{supervisor_id}]: choose another id"
+        raise NotAllowed(text) from None
 
 
 def newest_table(tx: Transaction, supervisor_id: str) -> str | None:

@@ -256,6 +256,8 @@ def test_a_spec_needs_the_permission_on_its_table_and_on_the_one_before(
     """Goal: neither can a foreign table be written, nor a foreign supervisor be taken over."""
     moved = _spec(FOREIGN) | {"id": "moved"}
     assert guarded.ask("POST", SUPERVISORS, tokens["everywhere"], moved).status_code == 200
+    taken = guarded.ask("POST", SUPERVISORS, tokens["operator"], _spec(OWN) | {"id": "moved"})
+    assert FOREIGN not in taken.text, "an id tells nothing about a table that is not the caller's"
     for document in (_spec(FOREIGN), _spec("third"), _spec(OWN) | {"id": "moved"}):
         answer = guarded.ask("POST", SUPERVISORS, tokens["operator"], document)
         assert (answer.status_code, answer.json()["type"]) == (403, "/problems/not-allowed")
