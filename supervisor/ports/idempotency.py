@@ -36,8 +36,8 @@ class Keys(Protocol):
         """Delete the key, unless the claim has acted."""
         ...
 
-    def trim(self, before: datetime) -> None:
-        """Delete a bounded number of rows that are older, or beyond what is kept."""
+    def trim(self, before: datetime, caller: str) -> None:
+        """Delete a bounded number of rows that are older, or beyond what is kept of the caller."""
         ...
 
 

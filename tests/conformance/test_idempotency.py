@@ -3,7 +3,7 @@
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 import pytest
@@ -166,6 +166,20 @@ def test_after_a_day_a_key_is_forgotten(office: Office) -> None:
 
     office.clock.advance(timedelta(seconds=1))
     office.begins()
+
+
+def test_of_one_caller_the_newest_keys_are_kept(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Goal: a caller who sends many takes no key from another."""
+    monkeypatch.setattr("supervisor.metadata.repositories.idempotency.KEPT_OF_ONE", 3)
+    other = replace(REQUEST, caller="bob")
+    for request in (other, *(replace(REQUEST, key=f"key-{n}") for n in range(5))):
+        office.keys.end(office.begins(request), ANSWER)
+
+    assert office.keys.begin(other) == ANSWER
+    assert office.keys.begin(replace(REQUEST, key="key-4")) == ANSWER
+    office.begins(replace(REQUEST, key="key-0"))
 
 
 def test_of_many_at_once_one_acts(office: Office) -> None:

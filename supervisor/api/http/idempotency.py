@@ -38,7 +38,16 @@ log = structlog.get_logger()
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotency-Replayed"
 METHODS = frozenset({"POST", "PUT", "DELETE", "PATCH"})
-ANSWER_BYTES_MAX = 1024 * 1024
+CHANGES_NOTHING = frozenset(
+    {
+        "/api/v1/supervisors/validate",
+        "/druid/indexer/v1/sampler",
+        "/druid/indexer/v1/taskStatus",
+        "/druid/indexer/v1/lockedIntervals/v2",
+    }
+)
+"""POSTs that may be repeated as they are; so may every dry run."""
+ANSWER_BYTES_MAX = 64 * 1024
 """The maximum size of a stored answer; a repeat of a larger one gets `idempotency-answer-lost`."""
 _STORED_HEADERS = ("content-type", "etag", "location", "tidegate-operation", "allow", "retry-after")
 _NOT_STORED = {
@@ -128,8 +137,10 @@ async def _end(keys: Idempotency, claim: KeyClaim, answer: StoredAnswer | None) 
 
 
 def _counts(request: Request) -> bool:
-    internal = request.url.path.startswith(INTERNAL_PATH)
-    return request.method in METHODS and HEADER in request.headers and not internal
+    if request.method not in METHODS or HEADER not in request.headers:
+        return False
+    path, dry_run = request.url.path, request.query_params.get("dryRun", "").lower() == "true"
+    return not (dry_run or path in CHANGES_NOTHING or path.startswith(INTERNAL_PATH))
 
 
 def _keyed_request(request: Request, body: bytes) -> KeyedRequest:

@@ -11,6 +11,8 @@ from supervisor.metadata.schema.rows import insert_unless_taken
 _AT = request_keys.c
 KEPT = 100_000
 """Keys that are kept; the oldest are deleted first."""
+KEPT_OF_ONE = 5_000
+"""Keys of one caller that are kept."""
 _TRIMMED_AT_ONCE = 1_000
 
 
@@ -75,15 +77,24 @@ class SqlKeys:
         """Delete the key, unless the claim has acted."""
         self._db.execute(delete(request_keys).where(_AT.claim == claim_id, _AT.acted == false()))
 
-    def trim(self, before: datetime) -> None:
-        """Delete a batch of keys older than `before`, or more than 100,000 behind the newest."""
+    def trim(self, before: datetime, caller: str) -> None:
+        """Delete a batch of keys that are older than `before`, or too many, of all or of a caller.
+
+        So no caller fills the database, or takes the keys of the others away.
+        """
         newest = select(func.max(_AT.number)).scalar_subquery()
-        # Another transaction trims the locked rows: to wait for them could end in a deadlock.
         old = (
             select(_AT.number)
             .where(or_(_AT.claimed_at < before, _AT.number <= newest - KEPT))
             .order_by(_AT.number)
-            .limit(_TRIMMED_AT_ONCE)
-            .with_for_update(skip_locked=True)
         )
-        self._db.execute(delete(request_keys).where(_AT.number.in_(old)))
+        beyond = (
+            select(_AT.number)
+            .where(_AT.caller == caller)
+            .order_by(_AT.number.desc())
+            .offset(KEPT_OF_ONE)
+        )
+        for numbers in (old, beyond):
+            # Another transaction trims the locked rows: to wait for them could end in a deadlock.
+            some = numbers.limit(_TRIMMED_AT_ONCE).with_for_update(skip_locked=True)
+            self._db.execute(delete(request_keys).where(_AT.number.in_(some)))

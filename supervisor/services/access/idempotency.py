@@ -54,7 +54,7 @@ class Idempotency:
             secrets.token_hex(16), request.caller, request.key, request.digest, term, now
         )
         with self.store.leading(term) as tx:
-            tx.keys.trim(now - KEPT)
+            tx.keys.trim(now - KEPT, request.caller)
             row = tx.keys.find(request.caller, request.key)
             verdict = judge(row, claim)
             match verdict:

@@ -90,6 +90,18 @@ def test_a_read_takes_no_notice(world: World) -> None:
     assert world.client.get(SUPERVISORS, headers={"Idempotency-Key": "a b"}).status_code == 200
 
 
+@pytest.mark.parametrize(
+    "path", ["/api/v1/supervisors/validate?connect=false", f"{SUPERVISORS}?dryRun=true"]
+)
+def test_what_changes_nothing_is_not_stored(world: World, path: str) -> None:
+    """Goal: no caller fills the database with answers to questions."""
+    for _ in range(2):
+        answer = post(world, path, spec_document())
+        assert (answer.status_code, answer.headers.get("idempotency-replayed")) == (200, None)
+
+    assert post(world, document=spec_document()).status_code == 200, "the key is free"
+
+
 def test_of_two_at_once_one_acts_and_the_other_is_told_to_wait(
     tmp_path: Path, migrated: Path
 ) -> None:
