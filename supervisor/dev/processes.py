@@ -233,7 +233,8 @@ class ProcessGroup:
             self.look()
             if kept.failures:
                 raise ChildFailed(name, f"ended with {kept.child.exit_code()}", kept.child.log)
-            if self._now_s() > deadline_s:
+            ready = kept.state is ChildState.READY  # it may have become so in the last look
+            if not ready and self._now_s() > deadline_s:
                 raise ChildFailed(name, f"was not ready within {within}", kept.child.log)
             time.sleep(_LOOK_PERIOD_S)
 

@@ -45,7 +45,7 @@ STOP_GRACE = timedelta(seconds=25)
 def _only_one(folder: Path) -> Iterator[None]:
     """Lock the data folder: a second run would start a second broker on the same files."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = (folder / "dev.lock").open("a")
     except OSError as error:
         raise SetupProblem(

@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -140,6 +141,19 @@ def test_a_command_that_is_not_there_is_named(tmp_path: Path) -> None:
         group.add(spec)
         with pytest.raises(ChildFailed, match="tidegate-none: No such file"):
             group.wait_ready("worker", SOON)
+
+
+def test_a_child_that_becomes_ready_in_the_last_look_is_ready(tmp_path: Path) -> None:
+    """Goal: nobody reads that it is ready, and then that it was not."""
+    answers = threading.Event()
+
+    def slow() -> bool:
+        return not answers.wait(0.1)  # longer than the time to be ready in
+
+    with ProcessGroup() as group:
+        group.add(ChildSpec("worker", FOREVER, tmp_path, ready=slow))
+        group.wait_ready("worker", timedelta(milliseconds=50))
+        assert group.states() == {"worker": ChildState.READY}
 
 
 def test_a_child_that_is_not_ready_in_time_is_an_error(tmp_path: Path) -> None:
