@@ -229,12 +229,13 @@ class ProcessGroup:
             ChildFailed: the child ended, or was not ready in time.
         """
         kept, deadline_s = self._kept[name], self._now_s() + within.total_seconds()
-        while kept.state is not ChildState.READY:
+        while True:
             self.look()
+            if kept.state is ChildState.READY:  # first: the last look may have taken its time
+                return
             if kept.failures:
                 raise ChildFailed(name, f"ended with {kept.child.exit_code()}", kept.child.log)
-            ready = kept.state is ChildState.READY  # it may have become so in the last look
-            if not ready and self._now_s() > deadline_s:
+            if self._now_s() > deadline_s:
                 raise ChildFailed(name, f"was not ready within {within}", kept.child.log)
             time.sleep(_LOOK_PERIOD_S)
 
