@@ -12,7 +12,6 @@ import hmac
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import PurePosixPath
 
 import structlog
 
@@ -21,6 +20,7 @@ from supervisor.control.export_outbox import announce
 from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
 from supervisor.control.metrics import OverlordMeters
+from supervisor.control.offered_files import absent_files, check_files, files_are_absent
 from supervisor.control.reconcile import end_siblings
 from supervisor.control.replica_comparison import Compared, compare_late, compare_siblings
 from supervisor.control.wakeups import Wakeups
@@ -49,7 +49,6 @@ from supervisor.core.values.table_names import errors_table
 from supervisor.ports.store import Clock, Store, Transaction
 from tasks.contract.ingest_spec import Column
 from tasks.contract.messages import PublishAnswer, PublishOutcome, PublishRequest, SegmentFile
-from tasks.contract.offsets import OffsetsError, TopicPartition, count
 
 log = structlog.get_logger()
 
@@ -70,6 +69,8 @@ class Publisher:
     failpoint: Callable[[str], None] = lambda _: None
     """Called with each named step; a test may end the process there (failpoints)."""
     meters: OverlordMeters = field(default_factory=OverlordMeters)
+    size_of: Callable[[str], int | None] | None = None
+    """Returns the size of a file of the warehouse, or None: there is none.  None: nobody looks."""
 
     def publish(self, task_id: str, token: str, request: PublishRequest) -> PublishAnswer:
         """Answer a task that asks to publish; a repeat gets the stored answer.
@@ -80,9 +81,11 @@ class Publisher:
             UnusableFiles: the files do not fit the range; the task has ended FAILED.
             LeaseLost, Unavailable: nothing was decided; ask again.
         """
+        # Outside of the transaction: a warehouse may be slow.
+        absent = () if self.size_of is None else absent_files(request, self.size_of)
         for _ in range(TRIES):
             try:
-                return self._publish_once(task_id, token, request)
+                return self._publish_once(task_id, token, request, absent)
             except (StaleCommit, StateMoved):
                 self.meters.publish_refused(Check.LOST_RACE)
                 continue  # another replica committed between our read and our swap
@@ -91,7 +94,9 @@ class Publisher:
                 raise
         raise AssertionError(f"{task_id}: {TRIES} lost races for one range")
 
-    def _publish_once(self, task_id: str, token: str, request: PublishRequest) -> Judgement:
+    def _publish_once(
+        self, task_id: str, token: str, request: PublishRequest, absent: tuple[str, ...]
+    ) -> Judgement:
         term = self.leadership.term()
         now = self.clock.now()
         with self.store.leading(term) as tx:
@@ -113,7 +118,7 @@ class Publisher:
             before = {other.id for other in tx.generations.predecessors(generation)}
             answer = judge(PublishFacts(task, generation, winner, committed, before), request)
             self.failpoint("publish:judged")
-            publish_attempt = _PublishAttempt(task, generation, request)
+            publish_attempt = _PublishAttempt(task, generation, request, absent)
             settled = self._settled(tx, publish_attempt, answer, now)
             if not isinstance(settled, UnusableFiles):
                 self._passed("in-transaction", answer)
@@ -181,6 +186,8 @@ class _PublishAttempt:
     task: Task
     generation: Generation
     request: PublishRequest
+    absent: tuple[str, ...] = ()
+    """Offered files that are not there."""
 
 
 def _settle(
@@ -237,6 +244,8 @@ def _commit(
 ) -> Compared:
     task, generation, request = attempt.task, attempt.generation, attempt.request
     check_files(task, request, rolled_up=_is_rolled_up(tx, generation))
+    if attempt.absent:
+        raise files_are_absent(attempt.absent)
     tx.offsets.advance(
         task.supervisor_id,
         request.start,
@@ -320,63 +329,6 @@ def _is_rolled_up(tx: Transaction, generation: Generation) -> bool:
         return error.facts.rolls_up is not False
     spec = None if version is None else version.spec
     return spec is not None and spec.data_schema.granularity_spec.rollup
-
-
-def check_files(task: Task, request: PublishRequest, *, rolled_up: bool = False) -> None:
-    """Refuse files that are not the task's own or hold offsets outside its range.
-
-    A rolled-up row stands for one record or more.  Quarantined records are among the rejects.
-    Their files must have as many as the request reports.
-
-    Raises:
-        UnusableFiles: the message names the file and the number.
-    """
-    try:
-        span = count(request.start, request.end)
-    except OffsetsError as error:
-        raise UnusableFiles(str(error)) from error
-    folder = PurePosixPath(task.data_source, "data", task.id)
-    offered = [file.path for file in (*request.segments, *request.quarantine)]
-    offered += [] if request.rejects is None else [request.rejects.path]
-    for path in offered:
-        inside = folder in PurePosixPath(path).parents
-        if not inside or any(part in {"", ".", ".."} for part in path.split("/")):
-            raise UnusableFiles(f"{path} does not lie in the task's folder {folder}")
-    if len(set(offered)) != len(offered):
-        raise UnusableFiles("a file is offered twice")
-    for file in request.segments:
-        _check_spans(file, request, rolled_up=rolled_up)
-    for file in request.quarantine:
-        _check_spans(file, request, rolled_up=False)
-    kept = sum(s.rows for file in request.segments for s in file.spans)
-    rejected = 0 if request.rejects is None else request.rejects.records
-    if kept + rejected > span:
-        raise UnusableFiles(f"{kept} rows and {rejected} rejects do not fit {span} offsets")
-    _check_number_quarantined(request, rejected)
-
-
-def _check_spans(file: SegmentFile, request: PublishRequest, *, rolled_up: bool) -> None:
-    records = sum(s.rows for s in file.spans)
-    if records != file.rows and not (rolled_up and records > file.rows):
-        raise UnusableFiles(f"{file.path}: its spans do not add up to {file.rows} rows")
-    for s in file.spans:
-        partition = TopicPartition(s.topic, s.partition)
-        first, end = request.start.get(partition), request.end.get(partition)
-        if first is None or end is None or not first <= s.first <= s.last < end:
-            raise UnusableFiles(f"{file.path}: {partition} {s.first}-{s.last} is out of range")
-        if not 0 < s.rows <= s.last - s.first + 1:
-            raise UnusableFiles(f"{file.path}: {s.rows} rows do not fit {s.first}-{s.last}")
-
-
-def _check_number_quarantined(request: PublishRequest, rejected: int) -> None:
-    quarantined = sum(file.rows for file in request.quarantine)
-    reported = None if request.rejects is None else request.rejects.quarantined
-    if quarantined > rejected:
-        raise UnusableFiles(f"{quarantined} quarantined records are more than {rejected} rejects")
-    if reported is not None and reported != quarantined:
-        raise UnusableFiles(
-            f"{reported} quarantined records are told, their files have {quarantined}"
-        )
 
 
 def _audit(tx: Transaction, task: Task, what: str, why: str, now: datetime) -> None:

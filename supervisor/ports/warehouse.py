@@ -50,6 +50,14 @@ class Warehouse(Protocol):
         """
         ...
 
+    def size_of(self, path: str) -> int | None:
+        """Return the size of a file in bytes; None: there is none, or a link is in its place.
+
+        Raises:
+            StorageUnavailable: the storage does not answer.
+        """
+        ...
+
     def delete_file(self, path: str) -> None:
         """Delete a file, or a link itself; a missing file is success.
 

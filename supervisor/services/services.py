@@ -191,7 +191,15 @@ def _sampling(w: Wiring, o: ServicePorts, service: Service) -> SampleRequests:
 
 def _publishing(w: Wiring) -> Publisher:
     return Publisher(
-        w.store, w.clock, w.leadership, w.loop, w.changed, w.endings, w.reach, w.meters
+        w.store,
+        w.clock,
+        w.leadership,
+        w.loop,
+        w.changed,
+        w.endings,
+        w.reach,
+        w.meters,
+        w.warehouse.size_of,
     )
 
 

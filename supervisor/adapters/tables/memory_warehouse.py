@@ -13,17 +13,18 @@ class MemoryWarehouse:
     """Implements `ports.warehouse.Warehouse` with the rules of `LocalWarehouse`."""
 
     def __init__(self) -> None:
-        self._files: set[str] = set()
+        self._files: dict[str, int] = {}
+        """Path -> size in bytes."""
         self._links: set[str] = set()
         self._folders: set[str] = set()
         self._failures = Counter[str]()
         self._down = ""
         self._owner: str | None = None
 
-    def write(self, path: str) -> str:
+    def write(self, path: str, size_bytes: int = 1) -> str:
         """Create a file and its parent folders; return the path."""
         self.make_folder(str(PurePosixPath(path).parent))
-        self._files.add(path)
+        self._files[path] = size_bytes
         return path
 
     def make_folder(self, folder: str) -> None:
@@ -38,7 +39,7 @@ class MemoryWarehouse:
 
     def holds(self, path: str) -> bool:
         """Return whether a file, link or folder has this path."""
-        return path in self._files | self._links | self._folders
+        return path in self._files.keys() | self._links | self._folders
 
     def fail_deletions(self, path: str, times: int) -> None:
         """Make the next `times` deletions of one file fail."""
@@ -74,7 +75,13 @@ class MemoryWarehouse:
     def files_under(self, folder: str) -> list[str]:
         """Return the sorted paths of all files and links below `folder`."""
         self._reach(folder)
-        return sorted(path for path in self._files | self._links if _lies_in(path, folder))
+        return sorted(path for path in self._files.keys() | self._links if _lies_in(path, folder))
+
+    def size_of(self, path: str) -> int | None:
+        """Return the size of a file in bytes; None: there is none, or a link is in its place."""
+        self.available()
+        behind_link = any(str(folder) in self._links for folder in PurePosixPath(path).parents)
+        return None if behind_link or path in self._links else self._files.get(path)
 
     def delete_file(self, path: str) -> None:
         """Delete a file or a link; a missing file is success."""
@@ -82,7 +89,7 @@ class MemoryWarehouse:
         if self._failures[path] > 0:
             self._failures[path] -= 1
             raise PermissionError(f"{path} cannot be deleted")
-        self._files.discard(path)
+        self._files.pop(path, None)
         self._links.discard(path)
 
     def prune(self, folder: str) -> bool:

@@ -4,6 +4,7 @@ import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from stat import S_ISREG
 
 from supervisor.core.values.errors import StorageUnavailable
 from supervisor.ports.warehouse import MARKER
@@ -66,6 +67,20 @@ class LocalWarehouse:
             for name in [*names, *(name for name in folders if Path(place, name).is_symlink())]
         ]
         return sorted(paths)
+
+    def size_of(self, path: str) -> int | None:
+        """Return the size of a file in bytes; None: there is none, or a link is in its place."""
+        file = self._at(path)
+        try:
+            found = file.lstat()
+        except (FileNotFoundError, NotADirectoryError):
+            self.available()
+            return None
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise StorageUnavailable(f"{file} cannot be looked at: {reason}") from error
+        regular = S_ISREG(found.st_mode) and not self._is_behind_link(file.parent)
+        return found.st_size if regular else None
 
     def delete_file(self, path: str) -> None:
         """Delete a file or a link; a missing file is success."""

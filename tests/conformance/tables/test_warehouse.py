@@ -29,7 +29,7 @@ class Site:
 
     def write(self, path: str) -> str:
         if self.root is None:
-            return self.memory.write(path)
+            return self.memory.write(path, len(path))
         file = self.root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(path)
@@ -256,3 +256,25 @@ def test_memory_that_is_down_answers_nothing() -> None:
         memory.available()
     with pytest.raises(OSError, match="gone"):
         memory.files_under(TASK)
+
+
+def test_a_file_has_its_size_and_nothing_else_has_one(site: Site) -> None:
+    """Goal: what is published is there; a link is no file of the warehouse."""
+    path = site.write(f"{TASK}/segment-0.parquet")
+    site.link("clicks/data/task-2")
+
+    assert site.port.size_of(path) == len(path)
+    assert site.port.size_of(f"{TASK}/segment-1.parquet") is None
+    assert site.port.size_of(f"{path}/below") is None
+    assert site.port.size_of(TASK) is None
+    assert site.port.size_of("clicks/data/task-2") is None
+    assert site.port.size_of("clicks/data/task-2/precious") is None
+
+
+def test_without_its_root_no_file_is_said_to_be_absent(tmp_path: Path) -> None:
+    """Goal: a warehouse that is not mounted fails no task."""
+    memory = MemoryWarehouse()
+    memory.go_down()
+    for port in (memory, LocalWarehouse(tmp_path / "not mounted")):
+        with pytest.raises(StorageUnavailable):
+            port.size_of(f"{TASK}/segment-0.parquet")

@@ -37,6 +37,10 @@ class _Mounted:
         """Return them by path."""
         return sorted(path for path in self._held.files if path.startswith(f"{folder}/"))
 
+    def size_of(self, path: str) -> int | None:
+        """Look at one."""
+        return self._held.size_of(path)
+
     def delete_file(self, path: str) -> None:
         """Delete one."""
         self._held.delete(path)

@@ -25,7 +25,7 @@ from tasks.durable_files import NoSpace
 from tasks.kafka.stream import environment_secret
 from tasks.ports import BatchJob, DataFile, JournalEntry, MergeJob, MergeResult, TaskError
 from tests.simulation.world.clocks import EPOCH
-from tests.simulation.world.disk import Row, Warehouse
+from tests.simulation.world.disk import Row, Warehouse, size_of
 from tests.simulation.world.kafka import BROKEN, Kafka
 from tests.tasks.bits import bits_of
 
@@ -152,7 +152,7 @@ class SimEngine:
             return None
         self._written(path, broken)
         return RejectsFile(
-            path=path, records=len(broken), size_bytes=len(broken), sha256=_digest(path)
+            path=path, records=len(broken), size_bytes=size_of(broken), sha256=_digest(path)
         )
 
     def _written(self, path: str, rows: tuple[Row, ...]) -> DataFile:
@@ -196,7 +196,7 @@ def _data_file(path: str, rows: Sequence[Row]) -> DataFile:
     return DataFile(
         path=path,
         rows=len(rows),
-        size_bytes=len(rows) + 1,
+        size_bytes=size_of(rows),
         sha256=_digest(path),
         time_min=EPOCH,
         time_max=EPOCH,

@@ -68,10 +68,11 @@ class Surroundings:
     happened: Callable[..., None]
     bug: Callable[[str], None]
     published: Callable[[str, str, Digests], None]
+    warehouse: Warehouse
     looks_beside: bool = False
     skew_s: float = 20.0
-    cleaned: tuple[str, Warehouse] | None = None
-    """Supervisor and folder whose ended tasks are cleaned up behind."""
+    cleaned: str = ""
+    """The supervisor whose ended tasks are cleaned up behind, if any."""
 
 
 class _Loop(Loop):
@@ -200,8 +201,8 @@ class OverlordProcess(Process):
         self.store.on_fenced(self.leadership.lost)
         self.later(random.uniform(0, 0.5), self._step)
         self.later(WAKE_PERIOD_S * random.random(), self._wake_all)
-        if around.cleaned is not None:
-            self._clean_up(*around.cleaned)
+        if around.cleaned:
+            self._clean_up(around.cleaned)
 
     def _looked_at(self, views: tuple[WorkerView, ...]) -> tuple[WorkerView, ...]:
         leads, at = self.leadership.leads(), self.around.kernel.now
@@ -211,14 +212,14 @@ class OverlordProcess(Process):
                 self.around.happened("lost", **detail)
         return views
 
-    def _clean_up(self, supervisor_id: str, held: Warehouse) -> None:
+    def _clean_up(self, supervisor_id: str) -> None:
         cleaner = Cleaner(
             supervisor_id,
             self.store,
             self.clock,
             self.leadership.term,
             workers=self.registry,
-            held=held,
+            held=self.around.warehouse,
             bug=self.around.bug,
         )
 
@@ -255,9 +256,8 @@ class OverlordProcess(Process):
             rules=OperatorPolicy(around.times.limits.pause_lease),
             failpoint=self._reach,
         )
-        self.publishing = Publisher(
-            self.store, self.clock, self.leadership, self.loop, changed, endings, self._publishes
-        )
+        parts = (self.store, self.clock, self.leadership, self.loop, changed, endings)
+        self.publishing = Publisher(*parts, self._publishes, size_of=around.warehouse.size_of)
         self.handoffs = HandoffRequests(self.store, self.clock, self.leadership, self.loop)
         self.resets = Resets(
             self.store,

@@ -1,6 +1,6 @@
 """Files that are written, and only then synced: what a machine loses when its power goes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from tasks.contract.messages import DesiredTask
@@ -21,6 +21,11 @@ class DataFile:
     rows: tuple[Row, ...]
     machine: str
     synced: bool = False
+
+
+def size_of(rows: Sequence[Row]) -> int:
+    """Return the size that a file with these rows is said to have."""
+    return len(rows) + 1
 
 
 class Warehouse:
@@ -47,6 +52,11 @@ class Warehouse:
         """Return the rows of a file; None if it is not there."""
         found = self.files.get(path)
         return None if found is None else list(found.rows)
+
+    def size_of(self, path: str) -> int | None:
+        """Return the size of a file; None if it is not there."""
+        found = self.files.get(path)
+        return None if found is None else size_of(found.rows)
 
     def power_lost(self, machine: str) -> None:
         """Forget what that machine had not synced."""

@@ -106,9 +106,10 @@ class World:
             happened=self.happened,
             bug=self.bug,
             published=self._published,
+            warehouse=self.warehouse,
             looks_beside=self.swarm.rare.looks_beside,
             skew_s=self.swarm.rare.skew_s,
-            cleaned=(SUPERVISOR, self.warehouse) if self.swarm.rare.cleans else None,
+            cleaned=SUPERVISOR if self.swarm.rare.cleans else "",
         )
         return [OverlordProcess(f"overlord-{n}", around) for n in range(self.swarm.overlords)]
 

@@ -1,5 +1,6 @@
 """Workers without Spark: they do what they are told, and read when a test says so."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from threading import Event
@@ -61,6 +62,8 @@ class Agent:
     """What it was last told to look at."""
     digest: str | None = None
     """What it makes of each range."""
+    writes: Callable[[str, int], object] = lambda _, __: None
+    """Writes a file of so many bytes into the warehouse."""
     _sequence: int = 0
 
     def request(self, *, wait_s: float = 0.0) -> SyncRequest:
@@ -166,13 +169,15 @@ class Agent:
         """What the task offers."""
         wanted = self.held[task_id].wanted
         end = wanted.order.end or self.held[task_id].position
+        file = segment_file(task_id, wanted.start, end)
+        self.writes(file.path, file.size_bytes)
         return PublishRequest(
             task_id=task_id,
             incarnation=self.incarnation,
             start=wanted.start,
             end=end,
             topic_ids=wanted.topic_ids,
-            segments=(segment_file(task_id, wanted.start, end),),
+            segments=(file,),
             columns=(Column(name="user"), Column(name="n", type="long")),
             counters=Counters(processed=1),
             samples=self.held[task_id].rejected,

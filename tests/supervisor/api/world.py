@@ -102,10 +102,11 @@ class World:
     client: TestClient
     watching: StateRecorder
     meters: OverlordMeters
+    warehouse: MemoryWarehouse
 
     def agent(self, name: str, *, incarnation: int = 1, slots: int = 4) -> Agent:
         """A worker that has not registered yet."""
-        agent = Agent(self.client, name, incarnation, slots)
+        agent = Agent(self.client, name, incarnation, slots, writes=self.warehouse.write)
         self.journals.agents[name] = agent
         return agent
 
@@ -222,7 +223,7 @@ def a_world(
     loop = Loop(_passes(context, leadership, changed), clock, threads=2)
     journals = AgentJournals()
     watching = StateRecorder(store, clock, leadership.term, loop)
-    meters = _metered(store, loop)
+    meters, warehouse = _metered(store, loop), MemoryWarehouse()
     wiring = Wiring(
         store=store,
         clock=clock,
@@ -235,7 +236,7 @@ def a_world(
         endings=endings,
         meters=meters,
         queues=EventQueues(store, clock, leadership.term, Meters()),
-        warehouse=MemoryWarehouse(),
+        warehouse=warehouse,
         formats={},
         copies=copies_in(folder, reach),
         segment_grace=30 * DAY,
@@ -248,7 +249,7 @@ def a_world(
     services = replace(services, authentication=authentication)
     with _served(services, leadership, loop, leads=leads) as client:
         known = (store, clock, streams, loop, leadership, changed, journals, client, watching)
-        yield World(database, *known, meters)
+        yield World(database, *known, meters, warehouse)
     store.close()
 
 

@@ -163,6 +163,31 @@ def test_a_publish_of_an_unknown_task_is_a_404(world: World) -> None:
     assert (answer.status_code, answer.json()["taskId"]) == (404, "no-such")
 
 
+@pytest.mark.parametrize("size", [None, 7])
+def test_a_file_that_is_not_there_as_it_was_reported_is_never_published(
+    world: World, size: int | None
+) -> None:
+    """Goal: no row of a table stands for a file that a lying or broken worker only names."""
+    agents = world.start(partitions=1, task_count=1, replicas=1)
+    [(agent, task_id)] = task_ids(agents)
+    agent.read(task_id, 5)
+    agent.sync()
+    world.post(f"{SUPERVISORS}/{TOPIC}/suspend")
+    world.settle()
+    world.round(agents)
+    path = agent.publish_request(task_id).segments[0].path
+    world.warehouse.delete_file(path)
+    if size is not None:
+        world.warehouse.write(path, size)
+    agent.writes = lambda _, __: None
+
+    answer = agent.publish(task_id)
+
+    assert (answer.status_code, answer.json()["type"]) == (400, "/problems/unusable-files")
+    assert path in answer.json()["detail"]
+    assert world.payload()["committedOffsets"] == {"0": 0}
+
+
 def test_files_that_are_not_the_tasks_own_are_refused(world: World) -> None:
     agents = world.start(partitions=1, task_count=1, replicas=1)
     [(agent, task_id)] = task_ids(agents)
