@@ -72,15 +72,15 @@ class LocalWarehouse:
         """Return the size of a file in bytes; None: there is none, or a link is in its place."""
         file = self._at(path)
         try:
-            found = file.lstat()
+            status = file.lstat()
         except (FileNotFoundError, NotADirectoryError):
             self.available()
             return None
         except OSError as error:
             reason = error.strerror or str(error)
             raise StorageUnavailable(f"{file} cannot be looked at: {reason}") from error
-        regular = S_ISREG(found.st_mode) and not self._is_behind_link(file.parent)
-        return found.st_size if regular else None
+        is_file = S_ISREG(status.st_mode) and not self._is_behind_link(file.parent)
+        return status.st_size if is_file else None
 
     def delete_file(self, path: str) -> None:
         """Delete a file or a link; a missing file is success."""

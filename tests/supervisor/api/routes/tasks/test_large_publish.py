@@ -98,6 +98,8 @@ def test_a_range_of_ninety_days_by_hours_and_a_hundred_partitions_is_published(
     world.round(agents)
     request = of_ninety_days(agent.publish_request(task_id))
     assert len(request.to_json()) > INTERNAL_SIZE_BYTES_MAX
+    for file in request.segments:
+        world.warehouse.write(file.path, file.size_bytes)
 
     with serving(world) as served, HttpOverlord([served.url]) as overlord:
         answer = overlord.publish(agent.held[task_id].wanted, request)
