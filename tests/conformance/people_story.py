@@ -54,7 +54,10 @@ class People:
     def _worker_admin(self) -> WorkerAdmin:
         world = self._story.world
         clock, leadership, loop = world.clock, world.leadership, self._story.loop
-        registry = WorkerRegistry(clock, worker_timeout=HOUR, led_since=leadership.led_since)
+        long_ago = clock.monotonic() - 2 * HOUR.total_seconds()
+        registry = WorkerRegistry(clock, worker_timeout=HOUR, led_since=lambda: long_ago)
+        with self._store.reading() as tx:
+            registry.reset(tx.workers.all())  # all of them have been silent for too long
         return WorkerAdmin(self._store, clock, leadership, registry, loop, Wakeups())
 
     @property

@@ -71,11 +71,12 @@ class WorkerAdmin:
         return ForgottenWorker(worker=row.id)
 
     def _check_lost(self, row: WorkerRow) -> None:
-        views = (view for view in self.registry.views() if view.id == row.id)
-        view = next(views, None)
-        if view is not None and view.liveness is not Liveness.LOST:
+        by_id = {view.id: view.liveness for view in self.registry.views()}
+        # A leader that has just begun knows no worker yet: it cannot tell which one is lost.
+        liveness = by_id.get(row.id, Liveness.UNKNOWN)
+        if liveness is not Liveness.LOST:
             raise WorkerNotLost(
-                f"{row.id} is {view.liveness.value}: stop it, and ask again when it has been "
+                f"{row.id} is {liveness.value}: stop it, and ask again when it has been "
                 "silent for TIDEGATE_WORKER_TIMEOUT; `disable` gives it nothing new"
             )
 

@@ -170,6 +170,15 @@ def test_a_worker_that_is_gone_for_good_is_listed_until_it_is_forgotten(world: W
     assert (second.held, _rows(world)["w2"]["liveness"]) == ({}, "ALIVE"), "it comes as a new one"
 
 
+def test_a_leader_that_knows_no_worker_yet_forgets_none(world: World) -> None:
+    """Goal: a term that has just begun takes no living worker for one that is gone."""
+    world.start(partitions=1, task_count=1, replicas=1)
+    registry = world.client.app.state.parts.workers.registry  # type: ignore[attr-defined]  # a FastAPI
+    registry.reset([])
+
+    assert "UNKNOWN" in _refused(world, "w2")
+
+
 def test_a_worker_is_not_forgotten_before_its_tasks_are_replaced(world: World) -> None:
     first, second = world.start(partitions=2, task_count=2, replicas=1)
     world.loop.stop()
