@@ -4,6 +4,7 @@ python scripts/run_tests.py RUN_ID LANE [pytest's arguments]
 
     lane            its tests
     all             every one
+    standard        all but those with the marker `long`; every one of a file or folder that is named
     fast            those without a JVM, a broker, PostgreSQL or processes of their own
     rest            the others
     rest-or-none    the same, and it is no failure if there is none: the fast ones have run
@@ -19,6 +20,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
 from types import FrameType
@@ -29,13 +31,15 @@ LAST_WORDS_S = 2.0
 """How long pytest, which hears Ctrl-C as well, may take for its summary."""
 KILLS_FOR_S = 4.0
 """What is killed may have started more a moment before."""
-OUTSIDE = ("spark", "kafka", "pg", "chaos", "process", "seeds")
+OUTSIDE = ("spark", "kafka", "pg", "chaos", "process", "seeds", "long")
 """Markers of what is not fast: it needs more than its own process, or very long."""
 LANES = {
     "all": "",
+    "standard": "not long",
     "fast": " and ".join(f"not {marker}" for marker in OUTSIDE),
     "rest": " or ".join(OUTSIDE),
 }
+LEFT_OUT = "tests with the marker `long` are left out; `scripts/test --all` and CI run them too"
 _OR_NONE = "-or-none"
 _NO_TESTS = 5
 """pytest's exit code if nothing was selected."""
@@ -59,8 +63,17 @@ def options_of(lane: str, arguments: list[str]) -> list[str]:
 
 def run(run_id: str, lane: str, arguments: list[str]) -> int:
     """Run a lane of the tests; return the exit code of the whole."""
+    if lane == "standard" and any(_is_path(argument) for argument in arguments):
+        lane = "all"
+    if lane == "standard":
+        print(f"scripts/test: {LEFT_OUT}", flush=True)
     code = run_pytest(run_id, options_of(lane.removesuffix(_OR_NONE), arguments))
     return 0 if code == _NO_TESTS and lane.endswith(_OR_NONE) else code
+
+
+def _is_path(argument: str) -> bool:
+    """Whether an argument of pytest's names a file, a folder or a test in one."""
+    return not argument.startswith("-") and Path(argument.split("::", 1)[0]).exists()
 
 
 def run_pytest(run_id: str, arguments: list[str]) -> int:

@@ -17,7 +17,7 @@ from tests.chaos.runs.finish import finish
 from tests.chaos.runs.run import Run
 from tests.environment.brokers import create_topic
 
-pytestmark = [pytest.mark.chaos, pytest.mark.kafka, pytest.mark.pg]
+pytestmark = [pytest.mark.chaos, pytest.mark.kafka, pytest.mark.pg, pytest.mark.long]
 TOPIC = "control-ports-blocked"
 PUBLICATIONS = 6
 """Three ranges of each of two groups."""

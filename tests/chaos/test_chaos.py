@@ -18,7 +18,7 @@ from tests.chaos.runs.schedule import BRIEF
 from tests.chaos.runs.story import Story, play
 from tests.chaos.runs.walk import SHORT
 
-pytestmark = [pytest.mark.chaos, pytest.mark.kafka, pytest.mark.pg]
+pytestmark = [pytest.mark.chaos, pytest.mark.kafka, pytest.mark.pg, pytest.mark.long]
 SEED = 5
 
 

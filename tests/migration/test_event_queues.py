@@ -15,7 +15,7 @@ from supervisor.metadata.store import SqlStore
 from tests.conformance.stories import HOUR, LEASE_TTL, MINUTE, NOON, take_lease
 from tests.migration.command import alembic
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.long]
 
 CLICKS, VIEWS = (QueueName(f"supervisor:{name}", "task-output") for name in ("clicks", "views"))
 ENDED = {

@@ -19,7 +19,7 @@ from tests.security.answers import all_answers
 from tests.security.brokers import PASSWORD, USER, SecuredBroker
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 TOPIC = "whispered"
 RECORDS = 2_000
 CANARY = re.search(r"canary-\w+", PASSWORD)

@@ -25,7 +25,7 @@ from tests.security.answers import all_answers
 from tests.security.brokers import PASSWORD, USER, SecuredBroker
 from tests.waiting import HANGS_AFTER_S, wait_until
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 
 SAMPLER = "/druid/indexer/v1/sampler"
 KEPT, FAILING = "rotated-canary", "failing-canary"

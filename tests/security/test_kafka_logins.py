@@ -33,7 +33,7 @@ from tests.security.brokers import PASSWORD, USER, SecuredBroker, key_of
 from tests.supervisor.core.snapshots import NOON
 from tests.supervisor.core.snapshots import spec as spec_of_clicks
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 TOPIC = "guarded"
 RECORDS = [f"record-{n}" for n in range(50)]
 LOOK_S = 30.0

@@ -135,6 +135,7 @@ def test_a_fault_that_changes_a_stand_in_of_the_simulation_says_so() -> None:
 
 
 @pytest.mark.process
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["journal-before-fsync", "publish-before-fsync"])
 def test_a_fault_of_a_stand_in_is_found_on_the_real_path_as_well(name: str) -> None:
     """Source: P20; the others need a broker or Spark, `--mutants` runs them."""
@@ -158,17 +159,20 @@ def test_a_fault_that_is_covered_names_the_cover_and_a_test_that_exists() -> Non
 
 
 @pytest.mark.process
+@pytest.mark.long
 @pytest.mark.parametrize("name", QUICK)
 def test_the_simulation_finds_a_fault(name: str) -> None:
     assert hunt(name, range(FEW)).found_by
 
 
 @pytest.mark.process
+@pytest.mark.long
 def test_a_direct_test_fails_with_the_fault_in_place_and_only_then() -> None:
     assert found_by_its_test(by_name("done-on-equal"))
 
 
 @pytest.mark.process
+@pytest.mark.long
 def test_a_test_that_does_not_see_the_fault_does_not_count() -> None:
     """The test of another defence passes with this fault in place."""
     blind = by_name("done-on-equal").direct
@@ -188,6 +192,7 @@ def test_a_fault_that_nobody_finds_is_told(
 
 
 @pytest.mark.process
+@pytest.mark.long
 def test_the_command_names_the_fault_the_rule_and_who_found_it() -> None:
     command = [sys.executable, "-m", "tests.simulation", "--mutants", "--only", QUICK[0]]
     done = subprocess.run(

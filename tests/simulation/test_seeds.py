@@ -37,6 +37,7 @@ def test_none_of_the_first_seeds_breaks_an_invariant(first: int) -> None:
 
 
 @pytest.mark.seeds
+@pytest.mark.long
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("first", range(QUICK, SEEDS, SHARE))
 def test_no_seed_breaks_an_invariant(first: int) -> None:

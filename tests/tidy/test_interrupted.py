@@ -262,6 +262,7 @@ import pytest
 def test_that_is_not_fast():
     open("ran", "a").write("x")
 """
+_LONG_ONE = _SLOW_ONE.replace("process", "long")
 _FAST_ONE = "def test_that_is_fast():\n    open('ran', 'a').write('f')\n"
 _FAILS = "def test_that_is_fast():\n    open('ran', 'a').write('f'); raise AssertionError\n"
 
@@ -270,10 +271,16 @@ _FAILS = "def test_that_is_fast():\n    open('ran', 'a').write('f'); raise Asser
     ("script", "options", "tests", "code", "ran"),
     [
         ("scripts/test", ["-p", "no:randomly"], _FAST_ONE + _SLOW_ONE, 0, "fx"),
+        ("scripts/test", [], _FAST_ONE + _LONG_ONE, 0, "f"),
+        ("scripts/test", [], _LONG_ONE, 5, ""),
+        ("scripts/test", ["-p", "no:randomly", TEST], _FAST_ONE + _LONG_ONE, 0, "fx"),
+        ("scripts/test", [f"{TEST}::test_that_is_not_fast"], _LONG_ONE, 0, "x"),
+        ("scripts/test", ["--all", "-p", "no:randomly"], _FAST_ONE + _LONG_ONE, 0, "fx"),
         ("scripts/test", ["--fast"], _FAST_ONE + _SLOW_ONE, 0, "f"),
         ("scripts/test", ["--fast"], _SLOW_ONE, 5, ""),
         ("scripts/test", ["--fast", "-m", "process"], _FAST_ONE + _SLOW_ONE, 5, ""),
         (".ci/run", [], _FAST_ONE + _SLOW_ONE, 0, "fx"),
+        (".ci/run", [], _FAST_ONE + _LONG_ONE, 0, "fx"),
         (".ci/run", [], _FAST_ONE, 0, "f"),
         (".ci/run", [], _SLOW_ONE, 0, "x"),
         (".ci/run", [], "", 5, ""),
@@ -304,7 +311,7 @@ def test_the_fast_tests_fetch_no_jar(run: Run, checkout: Path) -> None:
 
 def _done(run: Run, script: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     """Run a script to its end; options of lanes come first."""
-    lanes = [one for one in arguments if one.startswith("--fast")]
+    lanes = [one for one in arguments if one in ("--all", "--fast")]
     others = [one for one in arguments if one not in lanes]
     with (run.folder / "out").open("wb") as out:
         return subprocess.run(

@@ -27,7 +27,7 @@ from tests.integration.cluster import Cluster
 from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, spec, streaming
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 THIS = Path(__file__).parents[2]
 EARLIER = Path(__file__).parent / "28bbf90.tar.xz"
 EARLIER_SCHEMA = "0013"

@@ -25,7 +25,7 @@ from tests.integration.oracle import (
 )
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 
 TOPIC = "shops"
 ERRORS = f"{TOPIC}__errors"

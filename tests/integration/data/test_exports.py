@@ -29,7 +29,7 @@ from tests.integration.data.test_compaction import compact_all, statuses
 from tests.integration.oracle import ends_of, streaming
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 
 TOPIC = "parcels"
 HOURS = "parcels_by_hour"

@@ -27,7 +27,7 @@ from tests.integration.journals import Struck, journal_in, journal_path, kill_at
 from tests.integration.oracle import ends_of
 from tests.waiting import HANGS_AFTER_S, wait_until
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 RECORDS = int(os.environ.get("TIDEGATE_TEST_RECORDS", "4000"))
 """Of each format; by hand 100,000."""
 PART = RECORDS // 4

@@ -17,7 +17,7 @@ from tests.integration.cluster import Cluster, running
 from tests.integration.oracle import bad_in_files, ends_of, ids_in_files, record, spec
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 
 TOPIC, AGAIN, PARTITIONS = "sent-once", "sent-again", 2
 RECORDS, OTHER_EVERY, NO_JSON_EVERY = 3_000, 3, 250

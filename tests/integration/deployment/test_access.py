@@ -23,7 +23,7 @@ from supervisor.dev.ports import free_port
 from tasks.runtime.http_guard import HEAD_S
 from tests.waiting import HANGS_AFTER_S, wait_until
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.long]
 
 SUPERVISORS = "/druid/indexer/v1/supervisor"
 PASSWORD = "correct horse battery"

@@ -35,7 +35,7 @@ from tests.environment.compose import Compose, Service, read_compose, read_image
 from tests.environment.postgres import Server, postgres
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.pg, pytest.mark.kafka, pytest.mark.spark]
+pytestmark = [pytest.mark.pg, pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 
 HEALTHY_WITHIN_S = 240.0
 ASK_TIMEOUT_S = 10.0

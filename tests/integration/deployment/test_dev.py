@@ -16,7 +16,7 @@ from tests.environment.bare_path import bare_path
 from tests.environment.brokers import shared_jars_dir
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 
 
 def _dev(folder: Path, *arguments: str) -> "subprocess.Popen[str]":

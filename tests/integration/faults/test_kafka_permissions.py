@@ -26,7 +26,7 @@ from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, spec, 
 from tests.security.brokers import PASSWORD, USER, SecuredBroker
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, pytest.mark.long]
 
 TOPIC = "permitted"
 SECRET = "TIDEGATE_SECRET_PASSWORD"

@@ -17,7 +17,7 @@ from tests.integration.cluster import START_WITHIN_S, Cluster, running
 from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, spec, streaming
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.kafka, pytest.mark.pg, pytest.mark.chaos]
+pytestmark = [pytest.mark.kafka, pytest.mark.pg, pytest.mark.chaos, pytest.mark.long]
 KILLS = int(os.environ.get("TIDEGATE_TEST_KILLS", "6"))
 SPARK = bool(os.environ.get("TIDEGATE_TEST_SPARK"))
 """Workers with their JVMs, by hand: each needs half a minute to come back on a small machine."""

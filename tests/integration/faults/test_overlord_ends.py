@@ -12,7 +12,7 @@ import pytest
 
 from supervisor.dev.ports import free_port
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.long]
 
 WITHIN_S = 60.0
 _CODE = """

@@ -26,7 +26,7 @@ from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, spec, 
 from tests.supervisor.core.snapshots import spec as spec_of_clicks
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, pytest.mark.long]
 
 TOPIC = "led-by-another"
 _LOOK = timedelta(seconds=2)

@@ -20,7 +20,7 @@ from tests.integration.oracle import spec
 from tests.integration.overlords import SUPERVISORS, Overlord, Overlords, ask, silent_broker
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.long]
 
 LEASE_TTL_S = 8.0
 TAKEOVER_S = 2 * LEASE_TTL_S

@@ -26,6 +26,8 @@ from tests.integration.oracle import spec
 from tests.integration.overlords import SUPERVISORS, Overlord, Overlords, silent_broker
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.long
+
 LEASE = {"TIDEGATE_LEASE_TTL": "PT30S"}
 """A statement may take 10 s and a lock 7.5 s: an answer that waited for one is told from one that
 waited for a loaded machine."""

@@ -23,7 +23,7 @@ from tests.integration.cluster import SUPERVISORS, Cluster, running
 from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, record, spec
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, pytest.mark.long]
 
 TOPIC = "workers-down"
 ORDERED = "workers-down-ordered"

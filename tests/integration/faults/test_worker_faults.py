@@ -17,7 +17,7 @@ from tests.integration.journals import journal_in
 from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, spec, streaming
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 
 PATIENT = {
     "TIDEGATE_PROGRESS_TIMEOUT": "PT1M",  # the worker's own is 36 s, and 12 s more to give up

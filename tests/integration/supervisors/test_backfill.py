@@ -16,7 +16,7 @@ from tests.integration.cluster import Cluster, running
 from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, record, spec
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 
 TOPIC, BEFORE, LATER = "caught-up-beside", 6_000, 1_000
 

@@ -16,7 +16,7 @@ from tests.integration.cluster import Cluster, running
 from tests.integration.oracle import ids_in_files, record, spec, streaming
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, pytest.mark.long]
 
 THERE, LATER = 6_000, 6_000
 START, END, MORE = 100, 3_500, 4_500

@@ -14,7 +14,7 @@ from tests.integration.cluster import Cluster, running
 from tests.integration.oracle import ids_in_files, ids_in_topic, record, spec
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, pytest.mark.long]
 
 TOPIC = "seldom"
 OFTEN = {"TIDEGATE_SUPERVISOR_PERIOD": "PT1S"}

@@ -25,7 +25,7 @@ from tests.waiting import wait_until
 
 REPOSITORY = Path(__file__).parents[3]
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, pytest.mark.long]
 
 
 @contextmanager

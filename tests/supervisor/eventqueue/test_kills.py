@@ -24,7 +24,7 @@ from tests.supervisor.eventqueue.lives import (
 )
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.chaos
+pytestmark = [pytest.mark.chaos, pytest.mark.long]
 TOTAL = 10_000
 LIFE_S = 0.2
 KILLS_MAX = 300

@@ -37,7 +37,7 @@ from tasks.spark.session import SparkRuntime
 from tests.environment.brokers import Record, produce
 from tests.tasks.ingest.batches import batch, record, spec_for
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 NewTopic = Callable[[int], str]
 

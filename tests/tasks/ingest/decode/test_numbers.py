@@ -31,7 +31,7 @@ from tasks.spark.session import SparkRuntime
 from tests.tasks.ingest.decoding import Row, judged, rows_of
 from tests.tasks.ingest.generated.test_any_record import ODD
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 COLUMNS = tuple(Column(name=name, type=name) for name in ("long", "double", "float", "string"))
 NUMBERS = [

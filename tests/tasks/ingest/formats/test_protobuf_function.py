@@ -20,7 +20,7 @@ from tests.environment.brokers import shared_cache_dir, shared_jars
 from tests.tasks.ingest.decoding import rows_of
 from tests.tasks.ingest.formats.protobufs import EVERY, Every, held, text_of
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 _WORKER = """
 import sys

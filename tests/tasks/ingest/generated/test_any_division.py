@@ -32,7 +32,7 @@ from tests.tasks.ingest.generated.row_model import Expected, Line, Row, expected
 from tests.tasks.ingest.generated.value_model import fits, grown, listed, sort_of
 from tests.tasks.ingest.generated.value_model import read as read_value
 
-pytestmark = [pytest.mark.spark, pytest.mark.kafka]
+pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.long]
 
 EXAMPLES = int(os.environ.get("TIDEGATE_TEST_EXAMPLES", "4"))
 """By hand 500, drawn anew each time; without the variable always the same."""

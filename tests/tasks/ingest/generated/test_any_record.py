@@ -21,7 +21,7 @@ from tasks.spark.session import SparkRuntime
 from tests.tasks.ingest.decoding import decoded
 from tests.tasks.rows.expression.test_meaning import CASES
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 AT_ONCE = 15
 """Expressions of one job."""

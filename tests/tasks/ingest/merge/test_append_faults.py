@@ -26,6 +26,8 @@ from tests.tasks.ingest.batches import COLUMNS, paths_below, record, spec_for, t
 from tests.tasks.ingest.merge.test_append import Story, times_of
 from tests.tasks.ingest.spark.test_spark_faults import full
 
+pytestmark = pytest.mark.long
+
 NewTopic = Callable[[int], str]
 
 ROWS = 5_000

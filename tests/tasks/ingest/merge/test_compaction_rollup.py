@@ -20,7 +20,7 @@ from tests.tasks.ingest.batches import batch
 from tests.tasks.ingest.merge.compactions import ID, bag, order_of, rows_in
 from tests.tasks.ingest.merge.test_rollup import METRICS, estimates, merge_of, rolled, send
 
-pytestmark = [pytest.mark.spark, pytest.mark.kafka]
+pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.long]
 
 NewTopic = Callable[[int], str]
 

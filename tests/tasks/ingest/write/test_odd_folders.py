@@ -39,6 +39,8 @@ from tests.tasks.ingest.merge.compactions import (
 from tests.tasks.ingest.merge.test_compaction import COLUMNS, clicks
 from tests.tasks.ingest.merge.test_rollup import rolled, send
 
+pytestmark = pytest.mark.long
+
 PLAIN = "plain"
 ODD = "_ware house é+@=%41%20 [a]{b,c} 日本 e\u0301 #1;~!$(x)^&|<>'\"`*?\\n,\U0001f30a "
 """Whatever a name may have but a colon, and what no line of text has."""
