@@ -3,7 +3,9 @@
     mark_unused ─► event in `segments` ── grace ──► condemn ─► event in `segment-files` ─► delete
                                            └─ used again, or marked anew: nothing happens
 
-A file is deleted only after the exports of its table no longer name it.
+A file is deleted only after the exports of its table no longer name it.  If an export is late, so
+that it named the file beyond the grace time, readers that have opened the exported table keep it for
+some time more: see `READERS`.
 
 Condemning and the second event are written with the position of the first queue, so that a
 condemned segment is never put back.  The two waits have separate queues, because a queue is FIFO:
@@ -39,6 +41,11 @@ SEGMENTS, SEGMENT_FILES = "segments", "segment-files"
 UNUSED, CONDEMNED = "segment_unused", "segment_file"
 """Kinds of the events of the two queues; the key is the segment's id."""
 _LIST = "segments"
+_FREED_AT = "freedAt"
+"""A field of a condemned file's event: since when no export names the file, if one was late; an
+empty text while one still does."""
+READERS = timedelta(hours=1)
+"""How long a file is kept for readers after a late export stopped naming it; at most the grace."""
 PER_TRANSACTION = 1_000
 """The maximum of segments that one transaction marks."""
 
@@ -270,6 +277,8 @@ class SegmentFiles:
     """Handles `segment_file`: deletes the file of a condemned segment; safe to repeat."""
 
     warehouse: Warehouse
+    grace: timedelta = READERS
+    """The grace time of segments: readers of a late export are waited for no longer than that."""
 
     def __call__(self, events: Sequence[QueuedEvent], context: Context) -> Handled:
         """Delete the files one after the other.
@@ -289,7 +298,10 @@ class SegmentFiles:
         if segment.deleted_at is None:
             return Fail(f"segment {event.key} is not condemned: its file stays")
         if naming:
-            return Later(event.body, f"exports that may still name it: {', '.join(naming)}")
+            why = f"exports that may still name it: {', '.join(naming)}"
+            return Later({**event.body, _FREED_AT: ""}, why)
+        if (waits := self._for_readers(event, context.now)) is not None:
+            return waits
         folder = folder_of(rows_table(segment.data_source), segment.written_by)
         if not segment.file.path.startswith(f"{folder}/"):
             return Fail(f"{segment.file.path} does not lie in its writer's folder {folder}")
@@ -306,6 +318,17 @@ class SegmentFiles:
         log.info("deleted the file of an unused segment", path=segment.file.path)
         return EventDone()
 
+    def _for_readers(self, event: QueuedEvent, now: datetime) -> Later | None:
+        """Return what keeps a file for those who opened an exported table before it caught up."""
+        text = event.body.get(_FREED_AT)
+        if not isinstance(text, str):
+            return None  # the exports were in time: the grace time was for their readers too
+        freed_at = datetime.fromisoformat(text) if text else now
+        if now - freed_at >= min(READERS, self.grace):
+            return None
+        why = "an export was late: readers of its version before may still read the file"
+        return Later({**event.body, _FREED_AT: freed_at.isoformat()}, why)
+
 
 def segments_of(wiring: Wiring) -> SegmentLife:
     """Return the segment verbs of one overlord."""
@@ -321,4 +344,6 @@ UNUSED_HANDLER = QueueHandler(
     lambda w: SegmentsUnused(_files_config(w)),
     lambda w: segments_of(w).config,
 )
-FILES_HANDLER = QueueHandler(SEGMENT_FILES, lambda w: SegmentFiles(w.warehouse), _files_config)
+FILES_HANDLER = QueueHandler(
+    SEGMENT_FILES, lambda w: SegmentFiles(w.warehouse, w.segment_grace), _files_config
+)

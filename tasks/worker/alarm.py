@@ -38,18 +38,21 @@ class Alarm:
     def run(self) -> None:
         """Tick until closed."""
         while not self._closed:
-            for runner in self._runners():
-                self._tick(runner)
+            pauses_s = [self._tick(runner) for runner in self._runners()]
             with self._changed:
-                self._changed.wait_for(lambda: self._news or self._closed, self._pause_s())
+                self._changed.wait_for(
+                    lambda: self._news or self._closed, min(pauses_s, default=_LONGEST_S)
+                )
                 self._news = False
 
-    def _tick(self, runner: TaskRunner) -> None:
+    def _tick(self, runner: TaskRunner) -> float:
+        """Tick one task; return the seconds until it is due again."""
         try:
             runner.tick()
+            wake_at = runner.state.wake_at
         except Exception as error:  # noqa: BLE001 -- an error in one task must not stop the timer
             structlog.get_logger().error("a timer failed", **about(runner.desired), exc_info=error)
-
-    def _pause_s(self) -> float:
-        due = [at for r in self._runners() if (at := r.state.wake_at) is not None]
-        return max(0.0, min([_LONGEST_S, *(at - self._monotonic() for at in due)]))
+            return _LONGEST_S
+        if wake_at is None:
+            return _LONGEST_S
+        return min(_LONGEST_S, max(0.0, wake_at - self._monotonic()))

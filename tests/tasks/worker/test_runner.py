@@ -37,7 +37,6 @@ from tests.tasks.memory import (
     order,
     pause,
 )
-from tests.waiting import wait_until
 
 QUICK = Limits(poll_s=0.01, retry_first_s=0.01, retry_max_s=0.05, turn_s=0.05, cancel_again_s=0.05)
 
@@ -373,25 +372,3 @@ def test_a_journal_that_cannot_be_written_fails_the_task(site: Site) -> None:
 
     reported = reaches(runner, TaskPhase.FAILED)
     assert (reported.failure, reported.position) == (FailureCode.WRITE_FAILED, at(0))
-
-
-def test_a_timer_that_fails_ends_no_other_timer(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Goal: a bug met by one task leaves the others their leases and deadlines."""
-    broken, sound = site.run("task-1", "task-2")
-    ticks = {"broken": 0, "sound": 0}
-
-    def fail() -> None:
-        ticks["broken"] += 1
-        raise KeyError("nobody foresaw it")
-
-    def tick() -> None:
-        ticks["sound"] += 1
-
-    monkeypatch.setattr(broken, "tick", fail)
-    monkeypatch.setattr(sound, "tick", tick)
-    site.alarm.wake()
-
-    wait_until(lambda: ticks["broken"] >= 2)
-    wait_until(lambda: ticks["sound"] >= 2)

@@ -163,7 +163,7 @@ class Harbour(World):
         container, files = container_of(TOPIC), QueueConfig(delay=GC_DELAY)
         for name, handler, config in (
             (SEGMENTS, SegmentsUnused(files), self.segments.config),
-            (SEGMENT_FILES, SegmentFiles(self.warehouse), files),
+            (SEGMENT_FILES, SegmentFiles(self.warehouse, GRACE), files),
         ):
             kit = ProcessorParts(self.store, self.clock, self.leadership.term, Meters())
             processor = EventProcessor(QueueName(container, name), config, handler, kit)

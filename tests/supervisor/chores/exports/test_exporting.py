@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from supervisor.chores.exports import CompareAll
+from supervisor.chores.segments import READERS
 from supervisor.control.export_outbox import announce
 from supervisor.core.values.errors import Unavailable
 from supervisor.core.values.export_formats import ExportFormat
@@ -233,7 +234,11 @@ def test_a_file_is_deleted_only_once_no_export_names_it(harbour: Harbour) -> Non
     assert (harbour.root / gone).exists()  # the Delta table still names it
 
     harbour.export(DELTA)
-    harbour.end_lives(timedelta(days=1))
+    harbour.end_lives(GC_DELAY)
+    assert (harbour.root / gone).exists()  # who opened the Delta table before may still read it
+    harbour.end_lives(READERS - timedelta(seconds=1))
+    assert (harbour.root / gone).exists()
+    harbour.end_lives(GC_DELAY)
     assert not (harbour.root / gone).exists()
     for each in ExportFormat:
         assert_equal(harbour, each)
@@ -259,7 +264,8 @@ def test_a_file_stays_as_long_as_the_queue_is_dead_that_would_tell_its_export(
 
     harbour.repair(DELTA)
     harbour.export(DELTA)
-    harbour.end_lives(timedelta(days=1))
+    for _ in range(2):
+        harbour.end_lives(timedelta(days=1))
     assert not (harbour.root / gone).exists()
     for each in ExportFormat:
         assert_equal(harbour, each)
