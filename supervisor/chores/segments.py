@@ -4,8 +4,8 @@
                                            └─ used again, or marked anew: nothing happens
 
 A file is deleted only after the exports of its table no longer name it.  If an export is late, so
-that it named the file beyond the grace time, readers that have opened the exported table keep it for
-some time more: see `READERS`.
+that it named the file beyond the grace time, the file stays for some time more, for readers that
+have opened the exported table: see `READERS`.
 
 Condemning and the second event are written with the position of the first queue, so that a
 condemned segment is never put back.  The two waits have separate queues, because a queue is FIFO:

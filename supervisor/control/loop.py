@@ -29,6 +29,8 @@ THRESHOLD = 3
 """Failed passes in a row that make a supervisor unhealthy; as many good ones end it."""
 PROOF_S = 2.0
 """The maximum wait, in seconds, between good passes after failures, to prove recovery soon."""
+OVERDUE_S = 60.0
+"""Seconds after which a pass that has not ended makes its supervisor unhealthy."""
 HELD_UP_S = 1.0
 """Seconds that the loop waits after a failed round, for example without a free thread."""
 REST_S = 300.0
@@ -38,6 +40,8 @@ REST_S = 300.0
 @dataclass
 class _LoopEntry:
     running: bool = False
+    running_since: float = 0.0
+    """The monotonic time when the running pass was given to a thread."""
     again: bool = False
     busy: int = 0
     streak: Hysteresis = field(default_factory=Hysteresis)
@@ -122,12 +126,20 @@ class Loop:
             return [] if entry is None else list(reversed(entry.errors))
 
     def failing(self, supervisor_id: str) -> PassError | None:
-        """Return the last error while the supervisor's passes fail; None: it is healthy."""
+        """Return the last error while the supervisor's passes fail; None: it is healthy.
+
+        A pass that does not end counts as one that fails.
+        """
         with self._changed:
             entry = self._entries.get(supervisor_id)
-            if entry is None or not entry.streak.failing:
+            if entry is None:
                 return None
-            return entry.errors[-1]
+            if entry.running:
+                runs_s = self._clock.monotonic() - entry.running_since
+                if runs_s > OVERDUE_S:
+                    why = f"a pass over it has not ended for {runs_s:.0f} s"
+                    return PassError(self._clock.now(), "PassOverdue", why)
+            return entry.errors[-1] if entry.streak.failing else None
 
     def supervisors(self) -> int:
         """Return how many supervisors this loop has passes for."""
@@ -167,7 +179,7 @@ class Loop:
                 entry.again = True
                 return
             self._drop_later(supervisor_id)
-            entry.running = True
+            entry.running, entry.running_since = True, self._clock.monotonic()
         try:
             self._pool.submit(self._run, supervisor_id, due)
         except RuntimeError:  # the system has no thread left

@@ -24,6 +24,8 @@ ALIVE_WITHIN_S = 5.0
 @dataclass
 class _Heard:
     row: WorkerRow
+    known_at: float
+    """When this leader first knew the incarnation."""
     sequence: int = -1
     heard_at: float | None = None
     stopping: bool = False
@@ -67,14 +69,15 @@ class WorkerRegistry:
         with self._lock:
             heard = self._heard.get(row.id)
             if heard is None or heard.row.incarnation < row.incarnation:
-                self._heard[row.id] = _Heard(row)
+                self._heard[row.id] = _Heard(row, self._clock.monotonic())
             elif heard.row.incarnation == row.incarnation:  # a repeated registration
                 heard.row = row
 
     def reset(self, rows: list[WorkerRow]) -> None:
         """Start a term: every registered worker is UNKNOWN until its first sync."""
+        now = self._clock.monotonic()
         with self._lock:
-            self._heard = {row.id: _Heard(row) for row in rows}
+            self._heard = {row.id: _Heard(row, now) for row in rows}
             self._disabled = {row.id for row in rows if row.disabled}
             self._watched, self._milestones = {}, {}
 
@@ -147,6 +150,7 @@ class WorkerRegistry:
                     slots=heard.row.slots,
                     stopping=heard.stopping,
                     previous_end=heard.previous_end,
+                    known_for=timedelta(seconds=now - heard.known_at),
                     reports=dict(heard.reports or {}),
                     compactions=heard.compactions,
                     disabled=worker_id in self._disabled,

@@ -35,6 +35,8 @@ class WorkerView:
     """Open tasks of all supervisors that are assigned to it."""
     previous_end: str = ""
     """How its incarnation before this one ended; empty: not known."""
+    known_for: timedelta = timedelta(0)
+    """How long this leader has known its incarnation."""
     compactions: Mapping[str, CompactionReport] = field(default_factory=dict)
     """Compaction id -> its last report to this leader."""
     disabled: bool = False

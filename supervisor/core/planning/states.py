@@ -2,7 +2,8 @@
 
 | state | healthy | detailedState besides the same word |
 |---|---|---|
-| PENDING, SUSPENDED, STOPPING, COMPLETED | yes | |
+| PENDING, SUSPENDED, COMPLETED | yes | |
+| STOPPING | yes, unless a range of it stands still | |
 | RUNNING | yes | CONNECTING_TO_STREAM, DISCOVERING_INITIAL_TASKS, CREATING_TASKS, NO_CAPACITY |
 | UNHEALTHY_SUPERVISOR | no | UNABLE_TO_CONNECT_TO_STREAM, LOST_CONTACT_WITH_STREAM, TOPIC_CHANGED |
 | UNHEALTHY_SUPERVISOR | no | OFFSETS_UNREADABLE, LOST_CONTINUITY, TOPIC_GONE |
@@ -24,6 +25,7 @@ from supervisor.core.planning.rules.bounds import is_completed, mismatched, miss
 from supervisor.core.planning.rules.continuity import unreadable
 from supervisor.core.planning.rules.idle import is_idle
 from supervisor.core.planning.rules.lost_topics import changed_topic, gone_topics
+from supervisor.core.planning.rules.standstill import standstill
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import SpecUnreadable, UnknownWord, repair_command
 from supervisor.core.values.hysteresis import streak_of
@@ -65,8 +67,10 @@ def roll_up(seen: Observed, slots: SlotNeed | None) -> SupervisorState:
     """
     if (dead := _dead_queue(seen)) is not None:
         return dead
+    still = standstill(seen)
     if seen.current.spec is None:
-        return _healthy(State.STOPPING, why="terminated; what still reads hands off")
+        why = still or "terminated; what still reads hands off"
+        return SupervisorState(State.STOPPING, State.STOPPING, healthy=still is None, why=why)
     if not seen.current.spec.suspended and is_completed(seen.current.spec, seen.committed):
         return _healthy(State.COMPLETED, why="all that boundedStreamConfig names is published")
     if (broken := _broken_stream(seen)) is not None:
@@ -81,7 +85,7 @@ def roll_up(seen: Observed, slots: SlotNeed | None) -> SupervisorState:
         return _healthy(State.IDLE, why="all is read, and no task runs while nothing comes")
     if (lacking := _lacking_tasks(seen)) is not None:
         return lacking
-    if (failing := _failing_tasks(seen)) is not None:
+    if (failing := _failing_tasks(seen) or still) is not None:
         state = State.UNHEALTHY_TASKS
         return SupervisorState(state, state, healthy=False, why=failing)
     if seen.current.spec.suspended:

@@ -1,11 +1,14 @@
 """The loop when what stands around a pass fails: listeners, and the system's threads."""
 
 import threading
+from datetime import timedelta
 
 import pytest
 
+from supervisor.control.loop import OVERDUE_S
 from supervisor.core.values.errors import MetadataUnavailable
 from tests.supervisor.control.test_loop import LoopRig, rig
+from tests.waiting import wait_until
 
 __all__ = ["rig"]
 
@@ -52,3 +55,20 @@ def test_a_system_without_threads_holds_passes_up_and_does_not_end_them(
 
     rig.has_run("a", 1)
     assert not rig.loop.ended
+
+
+def test_a_pass_that_does_not_end_makes_its_supervisor_fail_until_it_ends(rig: LoopRig) -> None:
+    """Goal: a pass that hangs, for example in a call to the system, is not taken for a good one."""
+    rig.passes.gates["a"] = threading.Event()
+    rig.loop.wake("a")
+    wait_until(lambda: rig.passes.count("a") == 1)
+    rig.clock.advance(timedelta(seconds=OVERDUE_S))
+    assert rig.loop.failing("a") is None
+
+    rig.clock.advance(timedelta(seconds=1))
+
+    overdue = rig.loop.failing("a")
+    assert overdue is not None
+    assert overdue.message == "a pass over it has not ended for 61 s"
+    rig.passes.gates["a"].set()
+    wait_until(lambda: rig.loop.failing("a") is None)

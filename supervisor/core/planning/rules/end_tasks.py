@@ -7,6 +7,7 @@ from supervisor.core.planning.actions import EndTask
 from supervisor.core.planning.observed import Liveness
 from supervisor.core.planning.rules.handoff import ReplicaView
 from supervisor.core.planning.view import PassView
+from supervisor.core.values.clock_skew import is_over
 from tasks.contract.messages import TaskPhase
 
 _FORGOTTEN = (
@@ -33,9 +34,11 @@ def end_tasks(view: PassView) -> Iterator[EndTask]:
         elif replica.liveness is Liveness.LOST:
             why = f"worker {task.worker_id} is lost"
             yield EndTask(task.id, succeeded=False, why=why, lost=True)
-        elif not view.readable(generation) and _runs_nowhere(replica):
+        elif _runs_nowhere(replica) and not view.readable(generation):
             why = f"worker {task.worker_id} does not run it, and cannot be given its spec here"
             yield EndTask(task.id, succeeded=False, why=why, lost=True)
+        elif _runs_nowhere(replica) and (never := _never_begun(view, replica)) is not None:
+            yield EndTask(task.id, succeeded=False, why=never, lost=True, alert=True)
         elif (stalled := _stalled(view, generation, replica)) is not None:
             yield EndTask(task.id, succeeded=False, why=stalled, alert=True)
 
@@ -46,6 +49,18 @@ def _runs_nowhere(replica: ReplicaView) -> bool:
     For example, the worker was restarted and waits for a spec that this release cannot send.
     """
     return replica.liveness is Liveness.ALIVE and replica.report is None
+
+
+def _never_begun(view: PassView, replica: ReplicaView) -> str | None:
+    """Return the reason if a live worker was given a task long ago, and does not report it.
+
+    A worker that has just started reports none of its tasks before its first answer.
+    """
+    worker_id, limit = replica.task.worker_id, view.seen.limits.progress_timeout
+    known_for = next(w.known_for for w in view.seen.workers if w.id == worker_id)
+    if known_for <= limit or not is_over(replica.task.created_at, limit, view.seen.now):
+        return None
+    return f"worker {worker_id} was given it, and has not begun it for {limit.total_seconds():g} s"
 
 
 def _stalled(view: PassView, generation: Generation, replica: ReplicaView) -> str | None:
