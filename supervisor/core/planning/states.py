@@ -158,7 +158,7 @@ def _running(seen: Observed, slots: SlotNeed | None) -> SupervisorState:
 
 def _capacity(seen: Observed, slots: SlotNeed) -> str:
     """Say what is wanted of workers; publishing takes no slot, and a worker all the same."""
-    todo = _out_of_use(seen) or "start another worker"
+    todo = _wanted_of_workers(seen)
     if slots.needed:
         return f"{slots.needed} more slot(s) needed, {slots.free} free: {todo}"
     tended = {task.generation_id for task in seen.tasks}
@@ -167,12 +167,15 @@ def _capacity(seen: Observed, slots: SlotNeed) -> str:
     return f"no worker takes the tasks that publish what was read, of {waiting} range(s): {todo}"
 
 
-def _out_of_use(seen: Observed) -> str:
-    """Name the workers that run, and were disabled by people; empty if there is none."""
-    worker_ids = [w.id for w in seen.workers if w.disabled and w.liveness is not Liveness.LOST]
-    if not worker_ids:
-        return ""
-    return f"enable a worker that is disabled ({', '.join(worker_ids)}), or start another one"
+def _wanted_of_workers(seen: Observed) -> str:
+    """Say what to do so that tasks get a worker; the disabled ones that run are named."""
+    running = [w for w in seen.workers if w.liveness is not Liveness.LOST]
+    disabled = ", ".join(w.id for w in running if w.disabled)
+    if disabled:
+        return f"enable a worker that is disabled ({disabled}), or start another one"
+    if not running:
+        return "no worker is registered: start one, or wait until the one that starts is ready"
+    return "start another worker"
 
 
 def _dead_queue(seen: Observed) -> SupervisorState | None:

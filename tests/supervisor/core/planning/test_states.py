@@ -144,6 +144,13 @@ CASES = {
             "worker"
         ),
     ),
+    "no-worker-yet": Case(
+        replace(RUNS, workers=(), tasks=()),
+        RUNNING,
+        "NO_CAPACITY",
+        slots=SlotNeed(2, 0),
+        why="2 more slot(s) needed, 0 free: no worker is registered: start one, or wait until",
+    ),
     "a-few-failed-looks": Case(
         replace(RUNS, stream=troubled(AWAY, ENOUGH - 1)), RUNNING, "RUNNING"
     ),
