@@ -66,7 +66,7 @@ class Sentence(Wire):
 
 
 class Explanation(Wire):
-    """Why a supervisor stands as it does; the most important first."""
+    """The reasons for the state of a supervisor, the most important first."""
 
     supervisor_id: str
     state: str

@@ -10,7 +10,7 @@ from tasks.contract.wire import Instant, Wire
 
 
 class AuditView(Wire):
-    """One change that somebody, or a leader, made."""
+    """One change, by a caller or by a leader."""
 
     at: Instant
     actor: str

@@ -20,7 +20,7 @@ class UnpublishedRange(Wire):
 
 
 class OperationView(Wire):
-    """One thing that somebody asked for, and what has become of it."""
+    """One requested change of a supervisor, and how far it is."""
 
     id: str
     kind: OperationKind

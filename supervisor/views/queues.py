@@ -24,7 +24,7 @@ class LatencyView(Wire):
 
 
 class QueueState(Wire):
-    """One queue as it stands; sizes in bytes, ages in seconds."""
+    """The state of one queue; sizes in bytes, ages in seconds."""
 
     container: str
     name: str

@@ -47,7 +47,7 @@ class Posted(Wire):
 
 
 class Named(Wire):
-    """Druid's answer to a verb that has only the id to tell; `operationId` is an addition."""
+    """Druid's answer to a verb that returns the id alone; `operationId` is an addition."""
 
     id: str
     operation_id: str

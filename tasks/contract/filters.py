@@ -127,7 +127,7 @@ class Range(Wire):
 
 
 class Like(Wire):
-    """The text of a field is like `pattern`: % stands for any text, _ for one character."""
+    """The text of a field is like `pattern`: % matches any text, _ one character."""
 
     type: Literal["like"] = "like"
     dimension: FieldName

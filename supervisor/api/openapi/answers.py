@@ -65,9 +65,9 @@ ANSWERS: Mapping[str, Json] = MappingProxyType(
         "412": _problem("The newest version of the spec is another one."),
         "413": _problem("The body is too large."),
         "415": _problem("The body is not JSON, or is compressed."),
-        "422": _problem("The Idempotency-Key stands for another request."),
+        "422": _problem("The Idempotency-Key belongs to another request."),
         "429": _problem("The caller has to wait.", _LATER),
-        "503": _problem("Something that is needed does not answer, or nobody leads.", _LATER),
+        "503": _problem("A part that the request needs is away, or no overlord leads.", _LATER),
     }
 )
 """Status -> response."""

@@ -32,7 +32,7 @@ def _body(**pointers: str) -> dict[str, str]:
 
 _OPERATION = {"operation": "$response.header.Tidegate-Operation"}
 _OPERATION_HEADER: Json = {
-    "description": "The operation that tells when it is done; absent if nothing was to be done.",
+    "description": "The operation that shows when it is done; absent if there is nothing to do.",
     "schema": {"type": "string"},
 }
 SOURCES: Sequence[Source] = (

@@ -134,7 +134,7 @@ def create_token(
     expires: Expires = None,
     file: ToFile = None,
 ) -> None:
-    """Make a token and print it, once: what is stored does not tell it.
+    """Make a token and print it once: it cannot be shown again.
 
     \b
     Example:
@@ -203,7 +203,7 @@ def grant(
         bool, typer.Option("--only", help="In place of what it could do before.")
     ] = False,
 ) -> None:
-    """Let a user or a token do more, or, with --only, something else; overlords hear in seconds.
+    """Let a user or a token do more, or, with --only, something else; it holds within seconds.
 
     Example: tidegate access grant ada --role operator --on 'web_*'
     """

@@ -51,7 +51,7 @@ Seq = Annotated[
     int,
     typer.Argument(
         metavar="SEQ",
-        help="Number of the event, as `queue failed` tells it.",
+        help="Number of the event, as `queue failed` shows it.",
         min=0,
         show_default=False,
     ),
@@ -86,7 +86,7 @@ add_list(commands, _QUEUES, "List the event queues: what waits, since when, and 
 def show(
     container: Container, name: Name, server: Server = None, output: Output = Format.TABLE
 ) -> None:
-    """Show how one queue stands, and what holds it up.
+    """Show the state of one queue, and what holds it up.
 
     Example: tidegate queue show supervisor:clicks task-output
     """
@@ -155,7 +155,7 @@ def replay(
         int | None,
         typer.Argument(
             metavar="SEQ",
-            help="Number of the event, as `queue failed` tells it.",
+            help="Number of the event, as `queue failed` shows it.",
             min=0,
             show_default="none: say --all",
         ),

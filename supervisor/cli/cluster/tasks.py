@@ -68,7 +68,7 @@ def list_all(
 
 @commands.command()
 def get(task_id: TaskId, server: Server = None, output: Output = Format.TABLE) -> None:
-    """Show one task: where it runs, how it stands, and what it has counted."""
+    """Show one task: its worker, its state and its counters."""
     with connect(server) as client:
         answer = client.get(path_of(TASK, task_id, "status"))
         reports = client.get(path_of(TASK, task_id, "reports"), also=_NO_REPORTS)

@@ -28,7 +28,7 @@ OfDataSource = Annotated[
         "--data-source",
         metavar="PATTERN",
         show_default="of any table",
-        help="Those that fill this table; * stands for any letters, ? for any one.",
+        help="Those that fill this table; * matches any letters, ? any one.",
     ),
 ]
 InState = Annotated[

@@ -66,8 +66,9 @@ def apply(
 ) -> None:
     """Create supervisors from specs, or change them; an unchanged spec changes nothing.
 
-    Each spec is told by itself; exit code 1 if one of them was refused, the others are applied.
-    --dry-run=server tells what the overlord would do, --dry-run=client reads the specs here alone.
+    Each spec has a result of its own: if one is refused, the exit code is 1, and the others are
+    applied. --dry-run=server shows what the overlord would do, --dry-run=client reads the specs
+    here alone.
 
     \b
     Examples:

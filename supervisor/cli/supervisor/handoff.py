@@ -43,7 +43,7 @@ def handoff(
             "-g",
             metavar="N",
             min=0,
-            help="Number of a task group, as status tells it. May be repeated.",
+            help="Number of a task group, as `supervisor status` shows it. May be repeated.",
             show_default="all groups that read",
         ),
     ] = None,

@@ -28,7 +28,7 @@ def rollback(
             metavar="VERSION",
             min=1,
             show_default="the one before the newest",
-            help="Number of a version, as history tells it.",
+            help="Number of a version, as `supervisor history` shows it.",
         ),
     ] = None,
     yes: Yes = False,

@@ -27,7 +27,7 @@ _PAUSE_FIRST_S, _PAUSE_S = 0.5, 5.0
 def explain(
     supervisor_id: SupervisorId, server: Server = None, output: Output = Format.TABLE
 ) -> None:
-    """Say why a supervisor stands as it does, what it waits for, and what comes next.
+    """Explain the state of a supervisor: why it is so, what it waits for, and what comes next.
 
     Example: tidegate supervisor explain clicks
     """

@@ -130,7 +130,7 @@ def rule(
     target_rows: TargetRows = None,
     target_bytes: TargetBytes = None,
     files_min: FilesMin = 2,
-    off: Annotated[bool, typer.Option("--off", help="Compact only when asked.")] = False,
+    off: Annotated[bool, typer.Option("--off", help="Compact only on request.")] = False,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:

@@ -62,7 +62,7 @@ Ids = Annotated[
         "--id",
         metavar="ID",
         show_default="none: give --interval or --all then",
-        help="This segment, as `segment list --all` tells it. May be repeated.",
+        help="This segment, as `segment list --all` shows it. May be repeated.",
     ),
 ]
 Everything = Annotated[bool, typer.Option("--all", help="All of the table.")]

@@ -52,7 +52,7 @@ def list_all(
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
-    """List the files of a table, or of all tables: the published ones, if nothing else is said.
+    """List the files of a table, or of all tables: by default the published ones.
 
     Example: tidegate segment list clicks --all
     """

@@ -32,7 +32,7 @@ def number_of(operation_id: str) -> int:
 
 
 class OperationKind(StrEnum):
-    """What can be asked for."""
+    """The changes that can be requested."""
 
     APPLY = "apply"
     ROLLBACK = "rollback"

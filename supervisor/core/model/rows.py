@@ -89,7 +89,7 @@ class OffsetGap:
 
 
 class GenerationState(StrEnum):
-    """Where a generation stands; see the diagram of the module."""
+    """The state of a generation; see the diagram of the module."""
 
     READING = "READING"
     PAUSING = "PAUSING"
@@ -157,7 +157,7 @@ class Generation:
 
 
 class TaskStatus(StrEnum):
-    """Druid's words for how a task stands, and one for what this release does not know."""
+    """Druid's words for the state of a task, and one for states that this release does not know."""
 
     RUNNING = "RUNNING"
     SUCCESS = "SUCCESS"

@@ -127,7 +127,7 @@ def queue_name(table_format: ExportFormat) -> str:
 
 
 class ExportState(StrEnum):
-    """How an export stands to its table."""
+    """The state of an export, compared with its table."""
 
     OFF = "off"
     """Switched off; the exported table stays as it was."""

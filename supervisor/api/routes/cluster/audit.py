@@ -46,7 +46,7 @@ def list_audit(
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> AuditPage:
-    """List who changed what and when, newest first; of one supervisor, action or actor if asked."""
+    """List changes with actor and time, newest first: of one supervisor, action or actor."""
     return parts.chronicle.audit(
         limit, cursor, supervisor_id=supervisor, action=action, actor=actor
     )

@@ -47,7 +47,7 @@ def list_events(
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> EventsPage:
-    """List what happened, newest first; of one supervisor if asked."""
+    """List events, newest first, optionally of one supervisor."""
     page = parts.chronicle.events(limit, cursor, supervisor_id=supervisor)
     shown = Shown.to(asking, parts)
     found = [each for each in page.events if shown.supervisor(each.supervisor_id)]
@@ -81,7 +81,7 @@ async def stream_events(
         ),
     ] = None,
 ) -> StreamingResponse:
-    """Follow what happens, from an id or from now on; of one supervisor if asked."""
+    """Follow events, from an id or from now on, optionally of one supervisor."""
     wanted = after if last_event_id is None else _id_of(last_event_id)
     _, trimmed, newest = await run_in_threadpool(parts.chronicle.feed.stored, _ID_MAX)
     begin = newest if wanted is None else wanted

@@ -73,7 +73,7 @@ def list_all_failed_events(
 
 @router.get("/{container}/{name}", dependencies=[needs(Permission.READ, QUEUE)])
 def get_queue(container: str, name: str, parts: Parts) -> QueueState:
-    """Return how one event queue stands."""
+    """Return the state of one event queue."""
     return _state(parts.queues.show(QueueName(container, name)))
 
 

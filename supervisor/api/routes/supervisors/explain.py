@@ -12,7 +12,7 @@ router = APIRouter(prefix="/api/v1/supervisors/{supervisor_id}", tags=["supervis
 
 @router.get("/explain", dependencies=[needs(Permission.READ, SUPERVISOR_EVER)])
 def get_explanation(supervisor_id: str, parts: Parts) -> Explanation:
-    """Say in sentences how a supervisor stands and why, and what comes next."""
+    """Explain the state of a supervisor in sentences: why it is so, and what comes next."""
     status = parts.supervisors.status(supervisor_id)
     plans = parts.supervisors.plans(supervisor_id, 1).plans
     return explain(status, parts.chronicle.state(supervisor_id), plans)

@@ -29,7 +29,7 @@ def list_operations(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> OperationsPage:
-    """List what was asked of supervisors and how far it is, newest first."""
+    """List the requested changes of supervisors and how far each is, newest first."""
     page = parts.chronicle.operations(limit, cursor, supervisor_id=supervisor)
     shown = Shown.to(asking, parts)
     found = [each for each in page.operations if shown.supervisor(each.supervisor)]

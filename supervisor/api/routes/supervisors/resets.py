@@ -56,7 +56,7 @@ DryRun = Annotated[
 def reset(
     supervisor_id: str, author: Author, parts: Parts, response: Response, *, dry_run: DryRun = False
 ) -> Moved:
-    """Forget where reading stands and begin again at the earliest or latest offsets.
+    """Drop the stored offsets and begin again at the earliest or latest ones.
 
     Takes the topic as it is now: its id and its partitions.  What is skipped, lost or read a
     second time is in the answer, and on record for `verify`.

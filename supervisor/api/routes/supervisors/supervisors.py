@@ -179,7 +179,7 @@ def get_spec(supervisor_id: str, parts: Parts, expected: Precondition) -> Respon
     dependencies=[needs(Permission.READ, SUPERVISOR)],
 )
 def get_status(supervisor_id: str, parts: Parts) -> SupervisorStatus:
-    """Return state, tasks, offsets and lag, and why it stands so."""
+    """Return state, tasks, offsets and lag of a supervisor, and the reason for its state."""
     return parts.supervisors.status(supervisor_id)
 
 

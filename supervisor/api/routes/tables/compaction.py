@@ -62,7 +62,7 @@ def put_rule(
 
 @router.delete(f"{TABLE}/compaction", dependencies=[needs(Permission.COMPACT, DATA_SOURCE)])
 def drop_rule(data_source: str, author: Author, parts: Parts) -> CompactionRuleView:
-    """Compact a table only when it is asked for; what is being compacted goes on."""
+    """Compact a table only on request; compactions that run go on."""
     parts.compacting.drop_rule(data_source, author)
     return rule_view(data_source, parts.compacting.rule(data_source))
 

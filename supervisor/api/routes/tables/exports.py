@@ -17,7 +17,7 @@ router = APIRouter(prefix="/api/v1", tags=["tables"])
 
 @router.get("/exports", dependencies=[needs(Permission.READ, LISTED)])
 def list_exports(parts: Parts, asking: Asking) -> ExportList:
-    """List the exports of all tables, and how each stands."""
+    """List the exports of all tables with their states."""
     found = parts.tables.exports()
     return ExportList(exports=[row for row in found if asking.may_read(row.data_source)])
 
@@ -26,7 +26,7 @@ def list_exports(parts: Parts, asking: Asking) -> ExportList:
     "/datasources/{data_source}/exports", dependencies=[needs(Permission.READ, DATA_SOURCE)]
 )
 def list_exports_of(data_source: str, parts: Parts) -> ExportList:
-    """List the exports of a table, and how each stands."""
+    """List the exports of a table with their states."""
     return ExportList(exports=parts.tables.exports(data_source))
 
 

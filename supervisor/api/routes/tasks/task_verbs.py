@@ -60,7 +60,7 @@ class PendingDeleted(Wire):
 
 
 class LockFilter(Wire):
-    """Whose locks are asked for."""
+    """A table whose locks are listed."""
 
     datasource: str
     priority: Annotated[int, Field(strict=True)] | None = None

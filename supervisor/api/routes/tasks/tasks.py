@@ -126,7 +126,7 @@ def list_complete(
 
 @router.get("/task/{task_id}", dependencies=[needs(Permission.READ, TASK)])
 def get_task(task_id: str, parts: Parts) -> dict[str, object]:
-    """Return what a task was told to do: `{task, payload}`."""
+    """Return the payload of a task: `{task, payload}`."""
     try:
         return parts.tasks.task(task_id)
     except TaskNotFound:
