@@ -122,6 +122,22 @@ def vague_names(path: str, text: str) -> Iterator[Finding]:  # noqa: ARG001 -- a
         yield Finding("vague-name", path, 1, "", "name the file after what it holds")
 
 
+_WRITE_WITHOUT_A_TERM = {
+    "supervisor/control/leadership.py",  # it takes the term
+    "supervisor/services/access/principals.py",  # any overlord may change who may do what
+    "supervisor/services/access/authentication.py",  # and note when a token was used last
+}
+
+
+def writes_without_a_term(path: str, text: str) -> Iterator[Finding]:
+    """The product writes with a leader's term: a deposed leader's write is refused."""
+    if not path.startswith("supervisor/") or path in _WRITE_WITHOUT_A_TERM:
+        return
+    for line, use in _uses(text):
+        if use.endswith("store.writing"):
+            yield Finding("term", path, line, use, "`writing` knows no term: use `leading(term)`")
+
+
 def is_generated(path: str) -> bool:
     """Whether a tool wrote this file, so that its words are not ours."""
     return path.endswith(_BINARY_OR_GENERATED)
@@ -137,6 +153,7 @@ PYTHON_RULES: tuple[Rule, ...] = (
     unfinished,
     package_docstrings,
     vague_names,
+    writes_without_a_term,
 )
 TEXT_RULES: tuple[Rule, ...] = (todos, foreign_words)
 

@@ -11,6 +11,7 @@ _FITS = "def f():\n    '''Doc.\n\n    More.\n    '''\n" + "    x = 1\n" * 49
 _PATHS: dict[Rule, str] = {
     impurities: "supervisor/core/planning/plan.py",
     rules.package_docstrings: "tasks/__init__.py",
+    rules.writes_without_a_term: "supervisor/chores/retention.py",
 }
 
 BAD: list[tuple[Rule, str]] = [
@@ -37,6 +38,8 @@ BAD: list[tuple[Rule, str]] = [
     (rules.foreign_words, 'p = "/ro' + 'ot/.cache"'),
     (rules.foreign_words, "/ho" + "me/anna/src"),
     (rules.package_docstrings, "x = 1"),
+    (rules.writes_without_a_term, "with self.store.writing() as tx: ..."),
+    (rules.writes_without_a_term, "write = store.writing"),
     (impurities, "import time"),
     (impurities, "from os import environ"),
     (impurities, "import urllib.request"),
@@ -59,6 +62,7 @@ GOOD: list[tuple[Rule, str]] = [
     (rules.todos, "# TO" + "DO(#12): later"),
     (rules.foreign_words, "GET /druid/indexer/v1/work/x and <warehouse>/work/data"),
     (rules.package_docstrings, '"""What to read first."""'),
+    (rules.writes_without_a_term, "with self.store.leading(term) as tx: ..."),
     (impurities, "def rest(seen):\n    return seen.now + PERIOD"),
     (impurities, "from urllib.parse import quote\nfrom uuid import UUID"),
     (impurities, "from datetime import datetime, timedelta"),
