@@ -97,6 +97,16 @@ def test_the_end_is_fixed_once(reading: Leader) -> None:
     assert (found.end_fixed_at, found.ended_at) == (NOON + HOUR, None)
 
 
+def test_an_end_of_an_overtaken_order_is_not_fixed(reading: Leader) -> None:
+    """Goal: who decided before the pause was ordered again fixes nothing."""
+    _pause(reading, 0)
+    _pause(reading, 1)
+
+    assert not _fix(reading, 1)
+    assert (reading.generation("g1").state, reading.generation("g1").end) == (PAUSING, None)
+    assert _fix(reading, 2)
+
+
 def test_once_its_end_is_fixed_a_generation_neither_pauses_nor_resumes(reading: Leader) -> None:
     _pause(reading, 0)
     _fix(reading, 1)

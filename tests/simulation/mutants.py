@@ -27,6 +27,7 @@ from tests.simulation.planted import (
     publisher,
     secrets,
     stand_in,
+    unseen,
     worker,
 )
 from tests.simulation.planted.patches import Mutant
@@ -39,6 +40,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *stand_in.MUTANTS,
     *secrets.MUTANTS,
     *cleaning.MUTANTS,
+    *unseen.MUTANTS,
 )
 SEED_S = 60
 """A seed that needs more of the processor goes round in a circle: the fault is found."""

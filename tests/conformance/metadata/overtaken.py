@@ -20,6 +20,7 @@ from psycopg import sql
 from sqlalchemy import Connection, text
 
 import supervisor
+from supervisor.core.values.errors import LeaseLost
 from supervisor.metadata.schema.tables import leader_term
 from supervisor.metadata.store import SqlStore, SqlTransaction
 from supervisor.ports.queue_events import Heard
@@ -122,6 +123,24 @@ class Overtaken:
         """Return every row that a leader may write, as others see it."""
         with self.rival.reading() as tx:
             return _dump(_connection(tx))
+
+
+class Deposed(Overtaken):
+    """Each kind of write is made once by a leader that was deposed before, and does not know it."""
+
+    @contextmanager
+    def _overtaken(self, term: int, site: Site) -> Iterator[Transaction]:
+        self.seen.add(site)
+        self.struck = site
+        take_lease(self.rival, "rival")
+        before = self.dump()
+        try:
+            with self.store.leading(term) as tx:
+                yield tx
+        except LeaseLost:
+            assert self.dump() == before, f"{site}: the deposed leader has written"
+            raise
+        raise AssertionError(f"{site}: a leader of an earlier term may write")
 
 
 def _locked(rival: psycopg.Connection) -> bool:

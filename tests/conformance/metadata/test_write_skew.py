@@ -6,7 +6,7 @@ Source: P1, I5, D2.
 
 import typing
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -54,7 +54,7 @@ from tasks.contract.messages import SyncRequest
 from tests.conformance.history.watching_story import notes
 from tests.conformance.keys_story import keys_are_used
 from tests.conformance.metadata.databases import execute
-from tests.conformance.metadata.overtaken import Overtaken, uses_of_leading
+from tests.conformance.metadata.overtaken import Deposed, Overtaken, uses_of_leading
 from tests.conformance.people_story import People
 from tests.conformance.stories import SHORT_TTL
 from tests.conformance.tables.compaction_story import Compactions
@@ -186,23 +186,39 @@ class Story:
         return Context(self.store, self.term(), self.world.clock.now(), lambda: False)
 
 
-@pytest.fixture
-def story(postgresql_url: str) -> Iterator[Story]:
+@contextmanager
+def _played_by(kind: type[Overtaken], url: str) -> Iterator[Story]:
     """Nothing has been overtaken yet."""
-    sql = SqlStore(postgresql_url, lease_ttl=SHORT_TTL)
-    store = Overtaken(sql, postgresql_url)
+    sql = SqlStore(url, lease_ttl=SHORT_TTL)
+    store = kind(sql, url)
     yield Story(store, World(store, spec(task_count=2, replicas=2)))
     store.close()
     sql.close()
 
 
 def test_each_write_of_a_leader_is_refused_when_another_term_begins_inside_it(
-    story: Story,
+    postgresql_url: str,
 ) -> None:
     """Goal: nothing of it is ever visible, and the same write goes through in a newer term.
 
     A new use of `leading`, or a new action, needs a line in this story.
     """
+    with _played_by(Overtaken, postgresql_url) as story:
+        _plays(story)
+
+        idle = {(site.module, site.function) for site in story.store.idle}
+        assert idle <= ONLY_READS | NUMBERED_AT_COMMIT
+
+
+def test_each_write_of_a_leader_that_does_not_know_of_its_end_is_refused(
+    postgresql_url: str,
+) -> None:
+    """Goal: it writes under the term that it was given, never under the one that there is."""
+    with _played_by(Deposed, postgresql_url) as story:
+        _plays(story)
+
+
+def _plays(story: Story) -> None:
     keys_are_used(story)
     _verbs(story)
     _handoff(story)
@@ -219,8 +235,6 @@ def test_each_write_of_a_leader_is_refused_when_another_term_begins_inside_it(
     assert reached == uses_of_leading()
     actions = {site.what for site in story.store.seen if site.function == "_apply_once"}
     assert actions == {kind.__name__ for kind in typing.get_args(Action)}
-    idle = {(site.module, site.function) for site in story.store.idle}
-    assert idle <= ONLY_READS | NUMBERED_AT_COMMIT
 
 
 def _verbs(story: Story) -> None:

@@ -3,9 +3,12 @@
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from tasks.contract.ingest_spec import Tuning
 from tasks.contract.messages import FailureCode, TaskPhase
 from tasks.machine.events import (
+    BatchRead,
     Look,
     LookFailed,
     Ordered,
@@ -15,7 +18,7 @@ from tasks.machine.events import (
 from tasks.machine.pacing import Limits
 from tasks.machine.state import report
 from tests.tasks.machine.machines import bench, ranges, until
-from tests.tasks.memory import LIVELY, at, order, pause
+from tests.tasks.memory import LIVELY, at, entry_of, order, pause
 
 # ---------------------------------------------------------------- reading
 
@@ -298,3 +301,23 @@ def test_a_resumed_task_goes_on_where_it_stood() -> None:
     b.run()
 
     assert ranges(b.journal) == [(0, 5)]
+
+
+@pytest.mark.parametrize("change", [{"end": at(3)}, {"start": at(1)}, {"number": 7}])
+def test_a_batch_that_comes_back_with_another_range_fails_the_task(
+    change: dict[str, object],
+) -> None:
+    """Goal: nothing is journaled but what was ordered; the range is read again by a new task."""
+    b = bench(5)
+    while not isinstance(b.todo[0], ReadBatch):
+        b.carry_out()
+    ordered = b.todo.pop(0)
+    assert isinstance(ordered, ReadBatch)
+
+    b.deliver(BatchRead(b.now, entry_of(b.job(ordered)).model_copy(update=change)))
+    b.run()
+
+    assert (b.state.phase, b.journal) == (TaskPhase.FAILED, [])
+    assert b.state.failure is not None
+    assert b.state.failure.code is FailureCode.INTERNAL
+    assert "came back with another range" in b.state.failure.detail

@@ -1,7 +1,7 @@
 """One task on its thread, with an engine that the test holds and releases."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -14,6 +14,7 @@ from tasks.machine.pacing import Limits
 from tasks.machine.state import TaskState
 from tasks.ports import (
     Fenced,
+    JournalEntry,
     MergeJob,
     OverlordRefused,
     OverlordUnavailable,
@@ -37,6 +38,7 @@ from tests.tasks.memory import (
     order,
     pause,
 )
+from tests.waiting import wait_until
 
 QUICK = Limits(poll_s=0.01, retry_first_s=0.01, retry_max_s=0.05, turn_s=0.05, cancel_again_s=0.05)
 
@@ -372,3 +374,24 @@ def test_a_journal_that_cannot_be_written_fails_the_task(site: Site) -> None:
 
     reported = reaches(runner, TaskPhase.FAILED)
     assert (reported.failure, reported.position) == (FailureCode.WRITE_FAILED, at(0))
+
+
+def test_the_journal_is_cut_before_the_files_of_its_tail_go(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Goal: a crash between the two leaves files that nothing names, never names without files."""
+    site.log.stable = at(5)
+    [runner] = site.run("task-1")
+    wait_until(lambda: site.journal_of("task-1") == [(0, 5)])
+    journals: list[list[tuple[int, int]]] = []
+    drop = site.engine.drop
+
+    def dropping(task_id: str, entries: Sequence[JournalEntry]) -> None:
+        journals.append(site.journal_of(task_id))
+        drop(task_id, entries)
+
+    monkeypatch.setattr(site.engine, "drop", dropping)
+    runner.deliver_order(order(2, end=at(3)))
+
+    wait_until(lambda: journals)
+    assert journals[0] == []

@@ -1,6 +1,9 @@
 """Exported tables follow the published list: the same rows, the same files, in publish order."""
 
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -9,10 +12,12 @@ import pytest
 
 from supervisor.chores.exports import CompareAll
 from supervisor.chores.segments import READERS
-from supervisor.control.export_outbox import announce
+from supervisor.control.export_outbox import announce, awaited, still_naming
+from supervisor.core.model.rows import Segment
 from supervisor.core.values.errors import Unavailable
 from supervisor.core.values.export_formats import ExportFormat
-from supervisor.ports.store import Store
+from supervisor.metadata.repositories.segments import SqlSegments
+from supervisor.ports.store import Store, Transaction
 from tests.supervisor.chores.exports.exports import DELTA, GRACE, ICEBERG, Extra, Harbour
 from tests.supervisor.chores.exports.exports_read import (
     columns_of,
@@ -290,3 +295,54 @@ def test_a_term_compares_its_exports_once_and_again_if_it_could_not(harbour: Har
         waits.append(harbour.queue().outstanding_events)
 
     assert waits == [before + 1, before + 1]
+
+
+class ChangedBehindTheList:
+    """A store in which a table changes right after a leader's transaction that read its list."""
+
+    def __init__(self, store: Store, change: Callable[[], None]) -> None:
+        self._store, self._change = store, change
+        self.listed = False
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._store, name)
+
+    @contextmanager
+    def leading(self, term: int) -> Iterator[Transaction]:
+        with self._store.leading(term) as tx:
+            yield tx
+        if self.listed:
+            self.listed, change, self._change = False, self._change, lambda: None
+            change()
+
+
+@BOTH
+def test_a_change_during_the_look_is_not_taken_for_exported(
+    harbour: Harbour, table_format: ExportFormat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Goal: no file is deleted that the exported table names, whenever it left the list."""
+    gone = harbour.publish_range()
+    harbour.publish_range()
+    sound = harbour.store
+    of_table = SqlSegments.of_data_source
+
+    def change() -> None:
+        harbour.mark(gone, used=False)
+
+    def lists(self: SqlSegments, data_source: str) -> list[Segment]:
+        meddled.listed = True
+        return of_table(self, data_source)
+
+    meddled = ChangedBehindTheList(sound, change)
+    processor = harbour.processor(table_format)
+    monkeypatch.setattr(processor, "_kit", replace(processor._kit, store=meddled))
+    monkeypatch.setattr(SqlSegments, "of_data_source", lists)
+
+    processor.run_once()
+
+    assert gone in names_in(harbour, table_format)
+    with sound.reading() as tx:
+        needed = awaited(tx, TOPIC)
+        assert table_format in still_naming(tx, TOPIC, {**needed})
+    harbour.export(table_format)
+    assert gone not in names_in(harbour, table_format)

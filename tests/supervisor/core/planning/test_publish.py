@@ -4,10 +4,10 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from supervisor.core.model.rows import GenerationState, TaskStatus
+from supervisor.core.model.rows import CommittedOffset, GenerationState, TaskStatus
 from supervisor.core.planning.publish import PublishFacts, judge
 from tasks.contract.messages import Counters, PublishOutcome, PublishRequest
-from tasks.contract.offsets import Offsets
+from tasks.contract.offsets import Offsets, TopicPartition
 from tests.supervisor.core.snapshots import TOPIC, committed, generation, offsets, task
 
 START, END = offsets(10, 20), offsets(15, 20)
@@ -116,3 +116,22 @@ def test_a_stored_answer_is_repeated_whatever_has_happened_since(
 
 def test_the_cases_cover_every_outcome() -> None:
     assert {case.outcome for case in CASES.values()} == set(PublishOutcome)
+
+
+def test_the_id_of_each_topic_is_compared() -> None:
+    """Goal: of a supervisor of several topics none is published that was deleted and made anew."""
+    first, second = TopicPartition("a", 0), TopicPartition("b", 0)
+    start, end = {first: 1, second: 1}, {first: 2, second: 2}
+    both = generation(1, start, end, state=GenerationState.PUBLISHING)
+    own = task(both)
+    stored = {p: CommittedOffset(TOPIC, p, 1, 0, f"id-{p.topic}") for p in start}
+    facts = PublishFacts(own, both, winner=None, committed=stored, predecessors=())
+
+    def judged(**topic_ids: str) -> PublishOutcome:
+        asked = request(start, end).model_copy(update={"topic_ids": topic_ids})
+        return judge(facts, asked).outcome
+
+    assert judged(a="id-a", b="id-b") is PublishOutcome.COMMITTED
+    assert judged(a="id-a", b="another") is SUPERSEDED
+    assert judged(a="another", b="id-b") is SUPERSEDED
+    assert judged(a="id-a") is SUPERSEDED
