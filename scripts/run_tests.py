@@ -4,7 +4,7 @@ python scripts/run_tests.py RUN_ID LANE [pytest's arguments]
 
     lane            its tests
     all             every one
-    standard        all but those with the marker `long`; every one of a file or folder that is named
+    standard        all but those with the marker `long`; of a file or folder that is named, all
     fast            those without a JVM, a broker, PostgreSQL or processes of their own
     rest            the others
     rest-or-none    the same, and it is no failure if there is none: the fast ones have run

@@ -15,6 +15,7 @@ SEED = 1
 
 
 @pytest.mark.kafka
+@pytest.mark.long
 def test_every_route_answers_as_its_description_says(broker: Broker, tmp_path: Path) -> None:
     """Goal: no server error, and no answer that the description does not tell."""
     with bare(tmp_path / "site", broker.bootstrap) as site:

@@ -23,7 +23,7 @@ from tests.integration.oracle import spec
 from tests.security.attacked import ALLOWED, refused
 from tests.supervisor.core.spec.test_names import HOSTILE
 
-pytestmark = pytest.mark.usefixtures("nothing_happened")
+pytestmark = [pytest.mark.usefixtures("nothing_happened"), pytest.mark.long]
 
 Document = dict[str, JsonValue]
 

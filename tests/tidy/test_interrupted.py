@@ -23,7 +23,7 @@ import pytest
 from tests.tidy.sources import ROOT
 from tests.waiting import HANGS_AFTER_S, wait_until
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.long]
 
 ENDS_WITHIN_S = 10.0
 """From the signal to the end of the last process."""

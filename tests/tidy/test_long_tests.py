@@ -11,12 +11,12 @@ from tests.tidy.sources import ROOT
 PAGE = ROOT / "docs/contributing/long-tests.md"
 _MARK = re.compile(r"pytest\.mark\.long\b")
 _ROW = re.compile(r"^\| (`[a-z].*?) \| .* \| (.*) \|$", re.MULTILINE)
-_PATH = re.compile(r"`([a-z_]+/[\w./]*)`")
+_PATH = re.compile(r"`tests/([a-z_]+/[\w./]*)`")
 
 
 def _marked() -> set[str]:
     tests = ROOT / "tests"
-    files = (path for path in tests.rglob("test_*.py") if path.parent != tests / "tidy")
+    files = [path for path in tests.rglob("test_*.py") if path != Path(__file__)]
     return {str(path.relative_to(tests)) for path in files if _MARK.search(path.read_text("utf-8"))}
 
 

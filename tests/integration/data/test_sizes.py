@@ -16,7 +16,7 @@ from tests.integration.cluster import Cluster, running
 from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, spec, streaming
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, pytest.mark.long]
 
 RECORDS = 12_000
 ROWS = 1_500

@@ -1,4 +1,7 @@
-"""One supervisor over several topics, and a second one that feeds the same table."""
+"""One supervisor over several topics, and a second one that feeds the same table.
+
+Slow: several ranges of each topic are published by a worker with Spark.
+"""
 
 from collections import Counter
 
@@ -11,7 +14,7 @@ from tests.integration.cluster import Cluster
 from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, record, spec
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 
 TABLE = "sensors"
 TOPICS = ("sensors-eu", "sensors-us", "sensors-late")

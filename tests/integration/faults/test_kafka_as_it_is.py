@@ -25,7 +25,7 @@ from tests.integration.cluster import SUPERVISORS, Cluster, running
 from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, record, spec
 from tests.waiting import HANGS_AFTER_S, wait_until
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 
 WITHIN_S = HANGS_AFTER_S
 BIG = 3_000_000

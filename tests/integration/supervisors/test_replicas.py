@@ -23,7 +23,7 @@ from tests.integration.oracle import (
 )
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.pg]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.pg, pytest.mark.long]
 
 
 def test_of_two_replicas_one_publishes_and_both_succeed(

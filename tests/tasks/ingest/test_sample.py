@@ -39,7 +39,7 @@ from tests.environment.brokers import create_topic, produce
 from tests.tasks.ingest.batches import batch, paths_below, spec_for
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 
 NewTopic = Callable[[int], str]
 OWN = ("__partition", "__offset", "__topic")

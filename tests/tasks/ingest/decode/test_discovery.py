@@ -19,7 +19,7 @@ from tasks.spark.session import SparkRuntime
 from tests.environment.brokers import produce
 from tests.tasks.ingest.batches import batch, spec_for, table_of
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 NewTopic = Callable[[int], str]
 
