@@ -9,8 +9,8 @@ idles for too long, because it is frozen; here the session is cut, which is what
 
 import ast
 import sys
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -20,7 +20,7 @@ from psycopg import sql
 from sqlalchemy import Connection, text
 
 import supervisor
-from supervisor.core.values.errors import LeaseLost
+from supervisor.core.values.errors import LeaseLost, Unavailable
 from supervisor.metadata.schema.tables import leader_term
 from supervisor.metadata.store import SqlStore, SqlTransaction
 from supervisor.ports.queue_events import Heard
@@ -54,6 +54,8 @@ class Overtaken:
     struck: Site | None = None
     """What was overtaken since this was last cleared."""
     seen: set[Site] = field(default_factory=set)
+    strikes: bool = True
+    """Whether writes are overtaken now."""
     idle: set[Site] = field(default_factory=set)
     """Whose transactions had changed no row when they were overtaken."""
 
@@ -83,7 +85,7 @@ class Overtaken:
 
     def leading(self, term: int) -> AbstractContextManager[Transaction]:
         site = _site(sys._getframe(1), self.step)
-        if site is None or site in self.seen:
+        if site is None or site in self.seen or not self.strikes:
             return self.store.leading(term)
         return self._overtaken(term, site)
 
@@ -110,6 +112,11 @@ class Overtaken:
             )
         take_lease(self.rival, "rival")
 
+    def begins(self, act: Callable[[], object]) -> bool:
+        """Try something before it is done; return whether the rival leads now."""
+        del act
+        return False
+
     def step_down(self) -> None:
         """Let the rival give the lease up, so that the story goes on."""
         with self.rival.reading() as tx:
@@ -126,7 +133,21 @@ class Overtaken:
 
 
 class Deposed(Overtaken):
-    """Each kind of write is made once by a leader that was deposed before, and does not know it."""
+    """Each kind of write is made once by a leader that was deposed before, and does not know it.
+
+    Deposed before it begins, a leader has its term from before, or looks it up: neither may do.
+    """
+
+    def begins(self, act: Callable[[], object]) -> bool:
+        take_lease(self.rival, "rival")
+        before, self.strikes = self.dump(), False
+        try:
+            with suppress(LeaseLost, Unavailable):
+                act()
+        finally:
+            self.strikes = True
+        assert self.dump() == before, f"{self.step}: a deposed leader has written"
+        return True
 
     @contextmanager
     def _overtaken(self, term: int, site: Site) -> Iterator[Transaction]:

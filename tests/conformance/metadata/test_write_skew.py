@@ -2,6 +2,8 @@
 
 A single thread on SQLite cannot show write skew: this is PostgreSQL (P26).
 Source: P1, I5, D2.
+
+Slow: every row is read before and after each write of a leader that was deposed before.
 """
 
 import typing
@@ -89,6 +91,8 @@ class Story:
     def does(self, name: str, act: Callable[[], object]) -> None:
         """Act until nothing in it is overtaken any more."""
         self.store.step = name
+        if self.store.begins(act):
+            self._leads_again()
         for _ in range(TRIES):
             self.store.forget()
             try:
@@ -97,9 +101,12 @@ class Story:
                 assert self.store.struck is not None, f"{name}: refused without a rival"
             if self.store.struck is None:
                 return
-            self.store.step_down()
-            self.world.take_over()
+            self._leads_again()
         raise AssertionError(f"{name} is overtaken again and again")
+
+    def _leads_again(self) -> None:
+        self.store.step_down()
+        self.world.take_over()
 
     def term(self) -> int:
         return self.world.leadership.term()
@@ -210,6 +217,7 @@ def test_each_write_of_a_leader_is_refused_when_another_term_begins_inside_it(
         assert idle <= ONLY_READS | NUMBERED_AT_COMMIT
 
 
+@pytest.mark.long
 def test_each_write_of_a_leader_that_does_not_know_of_its_end_is_refused(
     postgresql_url: str,
 ) -> None:
