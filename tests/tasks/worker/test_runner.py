@@ -393,5 +393,5 @@ def test_the_journal_is_cut_before_the_files_of_its_tail_go(
     monkeypatch.setattr(site.engine, "drop", dropping)
     runner.deliver_order(order(2, end=at(3)))
 
-    wait_until(lambda: journals)
+    wait_until(lambda: bool(journals))
     assert journals[0] == []

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -304,7 +305,7 @@ class ChangedBehindTheList:
         self._store, self._change = store, change
         self.listed = False
 
-    def __getattr__(self, name: str) -> object:
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- whatever a store has
         return getattr(self._store, name)
 
     @contextmanager
