@@ -3,14 +3,24 @@
 import importlib.metadata
 from datetime import datetime
 
-from pydantic import ValidationError
-from sqlalchemy import Connection, RowMapping, Select, bindparam, delete, func, select, tuple_
+from sqlalchemy import (
+    Connection,
+    RowMapping,
+    Select,
+    Text,
+    bindparam,
+    cast,
+    delete,
+    func,
+    select,
+    tuple_,
+)
 
 from supervisor.core.history.lifecycle_events import spec_event
 from supervisor.core.model.rows import SpecVersion
 from supervisor.core.spec.spec import SupervisorSpec
-from supervisor.core.values.errors import FieldError, MetadataBusy, SpecUnreadable, StateMoved
-from supervisor.core.values.spec_facts import facts_of
+from supervisor.core.values.errors import MetadataBusy, SpecUnreadable, StateMoved
+from supervisor.metadata.parsed_specs import ParsedSpecs, Unparsed
 from supervisor.metadata.schema.rows import insert_unless_taken
 from supervisor.metadata.schema.tables import supervisor_specs
 from supervisor.ports.lifecycle import RecordEvent
@@ -21,18 +31,31 @@ _AT = supervisor_specs.c
 _TRIES = 5
 _OF_SUPERVISOR = _AT.supervisor_id == bindparam("of_supervisor")
 # Built once: these queries run in each pass.
-_HISTORY = select(supervisor_specs).where(_OF_SUPERVISOR).order_by(_AT.version.desc())
-_NEWEST = _HISTORY.limit(1)
-_VERSION = select(supervisor_specs).where(_OF_SUPERVISOR, _AT.version == bindparam("number"))
-_ALL_NEWEST = (
-    select(supervisor_specs)
-    .where(
-        tuple_(_AT.supervisor_id, _AT.version).in_(
-            select(_AT.supervisor_id, func.max(_AT.version)).group_by(_AT.supervisor_id)
-        )
-    )
-    .order_by(_AT.supervisor_id)
+_READ = select(
+    _AT.supervisor_id,
+    _AT.version,
+    _AT.created_at,
+    _AT.author,
+    _AT.release,
+    cast(_AT.spec, Text).label("text"),
 )
+_HISTORY = _READ.where(_OF_SUPERVISOR).order_by(_AT.version.desc())
+_NEWEST = _HISTORY.limit(1)
+_BEFORE = (
+    select(
+        _AT.version,
+        _AT.spec.is_not(None).label("has_spec"),
+        _AT.spec["suspended"].label("suspended"),
+    )
+    .where(_OF_SUPERVISOR)
+    .order_by(_AT.version.desc())
+    .limit(1)
+)
+_VERSION = _READ.where(_OF_SUPERVISOR, _AT.version == bindparam("number"))
+_IS_NEWEST = tuple_(_AT.supervisor_id, _AT.version).in_(
+    select(_AT.supervisor_id, func.max(_AT.version)).group_by(_AT.supervisor_id)
+)
+_ALL_NEWEST = _READ.where(_IS_NEWEST).order_by(_AT.supervisor_id)
 
 
 class SqlSpecs:
@@ -42,9 +65,10 @@ class SqlSpecs:
     all specs still returns the others.
     """
 
-    def __init__(self, connection: Connection, record: RecordEvent) -> None:
+    def __init__(self, connection: Connection, record: RecordEvent, parsed: ParsedSpecs) -> None:
         self._db = connection
         self._record = record
+        self._parsed = parsed
 
     def append(
         self,
@@ -62,7 +86,7 @@ class SqlSpecs:
             MetadataBusy: others kept adding versions at the same time.
         """
         for _ in range(_TRIES):
-            before = self._db.execute(_NEWEST, {"of_supervisor": supervisor_id}).one_or_none()
+            before = self._db.execute(_BEFORE, {"of_supervisor": supervisor_id}).one_or_none()
             newest = 0 if before is None else before.version
             if after not in {None, newest}:
                 raise StateMoved(f"{supervisor_id} has version {newest}, not {after}")
@@ -77,11 +101,10 @@ class SqlSpecs:
             }
             if insert_unless_taken(self._db, (supervisor_specs, [row])):
                 stored = SpecVersion(supervisor_id, version, now, spec, author, RELEASE)
-                was = None if before is None else before.spec
                 event = spec_event(
                     stored,
-                    before=was is not None,
-                    was_suspended=was is not None and bool(was.get("suspended")),
+                    before=before is not None and before.has_spec,
+                    was_suspended=before is not None and bool(before.suspended),
                 )
                 self._record(event)
                 return stored
@@ -94,7 +117,7 @@ class SqlSpecs:
     def newest_stored(self, supervisor_id: str) -> SpecVersion | SpecUnreadable | None:
         """Return as `newest`, but an unreadable version as its reason."""
         rows = self._db.execute(_NEWEST, {"of_supervisor": supervisor_id}).mappings()
-        return next((_read_or_not(row) for row in rows), None)
+        return next((self._read_or_not(row) for row in rows), None)
 
     def version(self, supervisor_id: str, version: int) -> SpecVersion | None:
         """Return one version."""
@@ -107,7 +130,7 @@ class SqlSpecs:
 
     def newest_or_unreadable(self) -> list[SpecVersion | SpecUnreadable]:
         """Return as `all_newest`, but each unreadable version as its reason."""
-        return [_read_or_not(row) for row in self._db.execute(_ALL_NEWEST).mappings()]
+        return [self._read_or_not(row) for row in self._db.execute(_ALL_NEWEST).mappings()]
 
     def history(self, supervisor_id: str, limit: int | None = None) -> list[SpecVersion]:
         """Return the versions of one id, newest first."""
@@ -116,7 +139,7 @@ class SqlSpecs:
     def history_stored(self, supervisor_id: str) -> list[SpecVersion | SpecUnreadable]:
         """Return as `history`, but each unreadable version as its reason."""
         rows = self._db.execute(_HISTORY, {"of_supervisor": supervisor_id}).mappings()
-        return [_read_or_not(row) for row in rows]
+        return [self._read_or_not(row) for row in rows]
 
     def forget(self, supervisor_id: str, up_to: int) -> None:
         """Delete versions up to `up_to`; a newer version, stored meanwhile, stays."""
@@ -125,41 +148,30 @@ class SqlSpecs:
         )
 
     def _select(self, query: Select[*tuple[object, ...]], **values: object) -> list[SpecVersion]:
-        return [_read(row) for row in self._db.execute(query, values).mappings()]
+        return [self._read(row) for row in self._db.execute(query, values).mappings()]
 
+    def _read(self, row: RowMapping) -> SpecVersion:
+        version = self._read_or_not(row)
+        if isinstance(version, SpecUnreadable):
+            raise version
+        return version
 
-def _read(row: RowMapping) -> SpecVersion:
-    return SpecVersion(
-        row["supervisor_id"],
-        row["version"],
-        row["created_at"],
-        _spec_of(row),
-        row["author"],
-        row["release"],
-    )
-
-
-def _read_or_not(row: RowMapping) -> SpecVersion | SpecUnreadable:
-    try:
-        return _read(row)
-    except SpecUnreadable as error:
-        return error
-
-
-def _spec_of(row: RowMapping) -> SupervisorSpec | None:
-    if row["spec"] is None:
-        return None
-    try:
-        return SupervisorSpec.model_validate(row["spec"])
-    except ValidationError as error:
-        raise SpecUnreadable(
+    def _read_or_not(self, row: RowMapping) -> SpecVersion | SpecUnreadable:
+        spec = None if row["text"] is None else self._parsed.parse(row["text"])
+        if isinstance(spec, Unparsed):
+            return SpecUnreadable(
+                row["supervisor_id"],
+                row["version"],
+                row["release"],
+                spec.errors,
+                created_at=row["created_at"],
+                facts=spec.facts,
+            )
+        return SpecVersion(
             row["supervisor_id"],
             row["version"],
+            row["created_at"],
+            spec,
+            row["author"],
             row["release"],
-            [
-                FieldError("".join(f"/{part}" for part in one["loc"]), one["msg"])
-                for one in error.errors(include_url=False, include_input=False)
-            ],
-            created_at=row["created_at"],
-            facts=facts_of(row["spec"]),
-        ) from error
+        )
