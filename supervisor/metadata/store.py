@@ -58,13 +58,13 @@ from supervisor.ports.lifecycle import LifecycleEvents
 from supervisor.ports.operations import OperationsTable
 from supervisor.ports.queue_events import Events, Heard
 from supervisor.ports.segments import Retention, Segments
+from supervisor.ports.specs import Specs
 from supervisor.ports.state_history import Watched
 from supervisor.ports.store import (
     Audit,
     Installation,
     LeaseTable,
     Plans,
-    Specs,
     Tasks,
     Transaction,
     WorkersTable,

@@ -17,7 +17,7 @@ from sqlalchemy import (
 )
 
 from supervisor.core.history.lifecycle_events import spec_event
-from supervisor.core.model.rows import SpecVersion
+from supervisor.core.model.rows import SpecHead, SpecVersion
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import MetadataBusy, SpecUnreadable, StateMoved
 from supervisor.metadata.parsed_specs import ParsedSpecs, Unparsed
@@ -56,6 +56,17 @@ _IS_NEWEST = tuple_(_AT.supervisor_id, _AT.version).in_(
     select(_AT.supervisor_id, func.max(_AT.version)).group_by(_AT.supervisor_id)
 )
 _ALL_NEWEST = _READ.where(_IS_NEWEST).order_by(_AT.supervisor_id)
+_HEADS = (
+    select(_AT.supervisor_id, _AT.version, _AT.spec.is_(None).label("terminated"))
+    .where(_IS_NEWEST)
+    .order_by(_AT.supervisor_id)
+)
+_TABLE = _AT.spec["dataSchema", "dataSource"].label("data_source")
+"""The name at the place where specs of every release have it (`spec_facts`)."""
+_TABLES = select(_AT.supervisor_id, _TABLE).where(_IS_NEWEST, _AT.spec.is_not(None))
+_TABLES_OF = (
+    select(_TABLE).where(_OF_SUPERVISOR, _AT.spec.is_not(None)).order_by(_AT.version.desc())
+)
 
 
 class SqlSpecs:
@@ -132,6 +143,22 @@ class SqlSpecs:
         """Return as `all_newest`, but each unreadable version as its reason."""
         return [self._read_or_not(row) for row in self._db.execute(_ALL_NEWEST).mappings()]
 
+    def heads(self) -> list[SpecHead]:
+        """Return the number of the newest version of every id, by id, without reading its spec."""
+        return [
+            SpecHead(row.supervisor_id, row.version, bool(row.terminated))
+            for row in self._db.execute(_HEADS)
+        ]
+
+    def tables(self) -> dict[str, str | None]:
+        """Return supervisor -> the table of its newest spec; see the port."""
+        return {row.supervisor_id: _text(row.data_source) for row in self._db.execute(_TABLES)}
+
+    def tables_of(self, supervisor_id: str, limit: int | None = None) -> list[str | None]:
+        """Return the table of each version that has a spec, newest first; see the port."""
+        rows = self._db.execute(_TABLES_OF.limit(limit), {"of_supervisor": supervisor_id})
+        return [_text(row.data_source) for row in rows]
+
     def history(self, supervisor_id: str, limit: int | None = None) -> list[SpecVersion]:
         """Return the versions of one id, newest first."""
         return self._select(_HISTORY.limit(limit), of_supervisor=supervisor_id)
@@ -175,3 +202,7 @@ class SqlSpecs:
             row["author"],
             row["release"],
         )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
