@@ -4,6 +4,7 @@ A spec may be costly to read.  Work that needs only ids or tables reads no spec:
 grow with what is in specs.
 """
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Protocol
 
@@ -48,6 +49,15 @@ class Specs(Protocol):
 
         Raises:
             SpecUnreadable: this release cannot read that version.
+        """
+        ...
+
+    def versions(
+        self, numbers: Collection[tuple[str, int]]
+    ) -> dict[tuple[str, int], SpecVersion | SpecUnreadable]:
+        """Return (id, version) -> the version, for those that exist; in few queries.
+
+        A version that this release cannot read is there as its reason.
         """
         ...
 

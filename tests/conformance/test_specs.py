@@ -59,6 +59,22 @@ def test_all_newest_names_each_supervisor_once_by_id(leader: Leader) -> None:
     assert newest == [("C", 1, False), ("a", 2, True), ("b", 2, False)]
 
 
+def test_many_versions_are_read_at_once(leader: Leader) -> None:
+    many = [(f"s{number}", 1) for number in range(1_200)]
+    with leader.writes() as tx:
+        for number in (1, 2, 3):
+            tx.specs.append(CLICKS, _spec(number), NOON, "")
+        tx.specs.append(CLICKS, None, NOON, "")
+        tx.specs.append(many[-1][0], _spec(), NOON, "")
+
+    with leader.reads() as tx:
+        found = tx.specs.versions([(CLICKS, 1), (CLICKS, 3), (CLICKS, 4), (CLICKS, 5), *many])
+        assert tx.specs.versions([]) == {}
+        assert found == {
+            key: tx.specs.version(*key) for key in [(CLICKS, 1), (CLICKS, 3), (CLICKS, 4), many[-1]]
+        }
+
+
 def test_heads_have_the_newest_number_of_each_id(leader: Leader) -> None:
     with leader.writes() as tx:
         for supervisor_id in ("b", "a", "C", "b"):

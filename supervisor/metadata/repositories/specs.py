@@ -1,6 +1,7 @@
 """The append-only repository of spec versions: the newest counts, a tombstone ends a supervisor."""
 
 import importlib.metadata
+from collections.abc import Collection
 from datetime import datetime
 
 from sqlalchemy import (
@@ -21,7 +22,7 @@ from supervisor.core.model.rows import SpecHead, SpecVersion
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import MetadataBusy, SpecUnreadable, StateMoved
 from supervisor.metadata.parsed_specs import ParsedSpecs, Unparsed
-from supervisor.metadata.schema.rows import insert_unless_taken
+from supervisor.metadata.schema.rows import AT_ONCE, insert_unless_taken
 from supervisor.metadata.schema.tables import supervisor_specs
 from supervisor.ports.lifecycle import RecordEvent
 
@@ -52,7 +53,9 @@ _BEFORE = (
     .limit(1)
 )
 _VERSION = _READ.where(_OF_SUPERVISOR, _AT.version == bindparam("number"))
-_IS_NEWEST = tuple_(_AT.supervisor_id, _AT.version).in_(
+_NUMBER = tuple_(_AT.supervisor_id, _AT.version)
+_VERSIONS = _READ.where(_NUMBER.in_(bindparam("wanted", expanding=True)))
+_IS_NEWEST = _NUMBER.in_(
     select(_AT.supervisor_id, func.max(_AT.version)).group_by(_AT.supervisor_id)
 )
 _ALL_NEWEST = _READ.where(_IS_NEWEST).order_by(_AT.supervisor_id)
@@ -134,6 +137,17 @@ class SqlSpecs:
         """Return one version."""
         one = self._select(_VERSION, of_supervisor=supervisor_id, number=version)
         return next(iter(one), None)
+
+    def versions(
+        self, numbers: Collection[tuple[str, int]]
+    ) -> dict[tuple[str, int], SpecVersion | SpecUnreadable]:
+        """Return (id, version) -> the version, for those that exist; see the port."""
+        wanted, versions = sorted(set(numbers)), list[SpecVersion | SpecUnreadable]()
+        for first in range(0, len(wanted), AT_ONCE):
+            some = {"wanted": wanted[first : first + AT_ONCE]}
+            rows = self._db.execute(_VERSIONS, some).mappings()
+            versions += [self._read_or_not(row) for row in rows]
+        return {(each.supervisor_id, each.version): each for each in versions}
 
     def all_newest(self) -> list[SpecVersion]:
         """Return the newest version of every id, by id, tombstones too; skip unreadable specs."""

@@ -8,7 +8,7 @@ from supervisor.chores.task_output import keeps_files
 from supervisor.control.export_outbox import follow
 from supervisor.control.tables import known_tables
 from supervisor.core.history.lifecycle_events import EventKind, LifecycleEvent
-from supervisor.core.model.rows import SpecVersion, TaskStatus
+from supervisor.core.model.rows import GenerationState, SpecVersion, TaskStatus
 from supervisor.core.tables.compaction import Compaction
 from supervisor.core.tables.exports import Export
 from supervisor.core.values.errors import SpecUnreadable, UnknownWord
@@ -70,6 +70,9 @@ def test_its_number_and_its_table_are_known_without_reading_it(
             ("sound", 1),
         ]
         assert tx.specs.tables() == {"newer": "clicks", "sound": "clicks"}
+        versions = tx.specs.versions([("newer", 1), ("sound", 1)])
+    assert isinstance(versions["newer", 1], SpecUnreadable)
+    assert isinstance(versions["sound", 1], SpecVersion)
 
 
 @pytest.mark.parametrize("document", ['{"type":"kafka"}', '{"dataSchema":{"dataSource":5}}', "[]"])
@@ -162,6 +165,8 @@ def test_a_state_of_a_newer_release_is_an_error_that_names_it(
     execute(database_url, "UPDATE generations SET state = 'OF_THE_FUTURE'")
     with leader.reads() as tx, pytest.raises(UnknownWord, match="OF_THE_FUTURE"):
         tx.generations.get("g1")
+    with leader.reads() as tx:
+        assert tx.generations.rows_of(["g1"])["g1"].state is GenerationState.UNKNOWN
 
 
 def test_an_ended_task_of_a_newer_release_is_found_among_no_others(
