@@ -100,7 +100,7 @@ class Overlord:
         return [name for name, has in ended.items() if has]
 
     def _begin_term(self, scheduler: BackgroundScheduler) -> None:
-        """Start what a leader does; it runs in the thread that renews the lease, so it is short."""
+        """Start what a leader does; it runs beside the thread that renews the lease."""
         self.services.service.start_term()
         self.wiring.queues.poll()
         for duty, chore, _ in self.duties:

@@ -15,7 +15,7 @@ from supervisor.core.model.rows import (
 )
 from supervisor.core.spec.spec import SupervisorSpec, ingest_spec
 from supervisor.core.tables.compaction import Compaction
-from supervisor.core.values.errors import SpecUnreadable, SupervisorNotFound, UnknownWord
+from supervisor.core.values.errors import SpecUnreadable, SupervisorNotFound
 from supervisor.core.values.table_names import is_errors_table
 from supervisor.ports.store import Transaction
 from tasks.contract.ingest_spec import DEFAULT_FORMAT, FileFormat
@@ -69,37 +69,35 @@ def desired_state(
 def _tasks_of(
     tx: Transaction, worker_id: str, term: int, pause_lease: timedelta
 ) -> tuple[list[DesiredTask], list[str], list[KeptOrder]]:
-    """Return the listed tasks, the ids of kept tasks, and the orders of kept tasks."""
+    """Return the listed tasks, the ids of kept tasks, and the orders of kept tasks.
+
+    The number of queries does not depend on the number of tasks, unless a spec cannot be read.
+    """
+    active = tx.tasks.active(worker_id=worker_id)
+    generations = tx.generations.rows_of([task.generation_id for task in active])
+    versions = tx.specs.versions([(g.supervisor_id, g.spec_version) for g in generations.values()])
+    committed = tx.offsets.of_each([task.supervisor_id for task in active])
     tasks: list[DesiredTask] = []
     kept: list[str] = []
     orders: list[KeptOrder] = []
-    specs: dict[tuple[str, int], SupervisorSpec] = {}
-    for task in tx.tasks.active(worker_id=worker_id):
-        try:
-            generation = tx.generations.get(task.generation_id)
-        except UnknownWord:
-            kept.append(task.id)
-            continue
-        if task.status is TaskStatus.UNKNOWN:
+    for task in active:
+        generation = generations.get(task.generation_id)
+        of_newer_release = generation is not None and generation.state is GenerationState.UNKNOWN
+        if of_newer_release or task.status is TaskStatus.UNKNOWN:
             kept.append(task.id)
             continue
         if generation is None or not generation.live:
             continue
         order = _order(generation, term, pause_lease)
-        key = (task.supervisor_id, generation.spec_version)
-        if key not in specs:
-            try:
-                row = tx.specs.version(*key)
-            except SpecUnreadable:
-                kept.append(task.id)
-                if not isinstance(tx.specs.newest_stored(task.supervisor_id), SpecUnreadable):
-                    turn = _has_its_turn(tx.offsets.of(task.supervisor_id), generation)
-                    orders.append(KeptOrder(task_id=task.id, order=order, turn=turn))
-                continue
-            if row is None or row.spec is None:
-                continue
-            specs[key] = row.spec
-        tasks.append(_desired(tx, task, generation, specs[key], order))
+        offsets = committed[task.supervisor_id]
+        version = versions.get((task.supervisor_id, generation.spec_version))
+        if isinstance(version, SpecUnreadable):
+            kept.append(task.id)
+            if not isinstance(tx.specs.newest_stored(task.supervisor_id), SpecUnreadable):
+                turn = _has_its_turn(offsets, generation)
+                orders.append(KeptOrder(task_id=task.id, order=order, turn=turn))
+        elif version is not None and version.spec is not None:
+            tasks.append(_desired(task, generation, version.spec, order, offsets))
     return tasks, kept, orders
 
 
@@ -136,13 +134,12 @@ def inputs_of(tx: Transaction, row: Compaction) -> list[Segment] | None:
 
 
 def _desired(
-    tx: Transaction,
     task: Task,
     generation: Generation,
     spec: SupervisorSpec,
     order: Order,
+    committed: Mapping[TopicPartition, CommittedOffset],
 ) -> DesiredTask:
-    committed = tx.offsets.of(task.supervisor_id)
     ends = spec.io_config.ends
     return DesiredTask(
         task_id=task.id,

@@ -119,11 +119,14 @@ def _wanted(tx: Transaction, data_source: str) -> tuple[set[ExportFormat], bool]
     """Return the formats that the specs of a table ask for, and whether all specs could be read."""
     wanted: set[ExportFormat] = set()
     all_read = True
-    for each in tx.specs.newest_or_unreadable():
-        if isinstance(each, SpecUnreadable):
-            all_read = all_read and each.data_source not in {data_source, None}
-        elif each.spec is not None and each.spec.data_source == data_source:
-            wanted.update(each.spec.data_schema.exports)
+    for supervisor_id, table in tx.specs.tables().items():
+        if table not in {data_source, None}:
+            continue
+        newest = tx.specs.newest_stored(supervisor_id)
+        if isinstance(newest, SpecUnreadable):
+            all_read = False
+        elif newest is not None and newest.spec is not None:
+            wanted.update(newest.spec.data_schema.exports)
     return wanted, all_read
 
 

@@ -5,9 +5,10 @@
     leader ── the term row names another term ──► follower: its passes and long polls end
 
 The renewal has a thread and a connection of its own: neither a slow pass nor slow readers cost the
-lease (R8).  An unexpected error costs one renewal, as an expected error does.  If the thread ends
-all the same, `loop_ended` is True, and the process ends.  Every write of a leader reads the term
-row first, so that a deposed leader writes nothing (P1), even before it notices.
+lease (R8).  A term begins in a second thread, because that work grows with what is stored.  An
+unexpected error costs one renewal, as an expected error does.  If a thread ends all the same,
+`loop_ended` is True, and the process ends.  Every write of a leader reads the term row first, so
+that a deposed leader writes nothing (P1), even before it notices.
 """
 
 import threading
@@ -60,15 +61,19 @@ class Leadership:
         self._term: int | None = None
         self._renewal_began = 0.0
         self._led_since = 0.0
-        self._begun: int | None = None
-        """The term for which `on_lead` was called, unless the lease has lapsed since."""
+        self._beginnings = 0
+        """How often this process has begun to lead; also after a lapse of the lease."""
+        self._begun = 0
+        """The last of the beginnings for which `on_lead` has returned."""
         self._seen: Lease | None = None
         self._seen_at = 0.0
         self._ended = False
         """Another overlord has ended a term of ours, and `on_lost` was not called yet."""
         self._stopping = False
         self._wake = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._looked = threading.Event()
+        self._threads: tuple[threading.Thread, ...] = ()
+        """The thread that renews the lease, and the thread that begins terms."""
         self._on_lead: Callable[[], None] = _nothing
         self._on_lost: Callable[[], None] = _nothing
         self._fenced_writes = 0
@@ -145,29 +150,38 @@ class Leadership:
     def start(self, on_lead: Callable[[], None], on_lost: Callable[[], None] = _nothing) -> None:
         """Renew the lease, or wait for a chance to take it over, in a thread of its own.
 
-        `on_lead` is called after each term of this process begins, `on_lost` after another overlord
-        has ended one.
+        `on_lead` is called after each term of this process begins, in a second thread: however long
+        it takes, the lease is renewed.  `on_lost` is called after another overlord has ended a
+        term, in the thread of the lease, so it is short.
         """
         self._on_lead, self._on_lost = on_lead, on_lost
-        self._thread = threading.Thread(target=self._run, name="lease", daemon=True)
-        self._thread.start()
+        lease = threading.Thread(target=self._run, name="lease", daemon=True)
+        term = threading.Thread(target=self._run_beginnings, name="term", daemon=True)
+        term.start()  # first: nobody leads who cannot begin a term
+        lease.start()
+        self._threads = (lease, term)
 
     @property
     def loop_ended(self) -> bool:
-        """Whether the lease thread has ended without `stop`: nothing is renewed any more."""
-        thread = self._thread
-        return thread is not None and not thread.is_alive() and not self._stopping
+        """Whether a thread has ended without `stop`: nothing is renewed, or no term begins."""
+        ended = any(not thread.is_alive() for thread in self._threads)
+        return ended and not self._stopping
 
     def stop(self) -> None:
         """Stop renewing and release the lease, so that the next candidate need not wait."""
         self._stopping = True
         self._wake.set()
-        if self._thread is not None:
-            self._thread.join(timeout=self._ttl_s)
+        self._looked.set()
+        for thread in self._threads[:1]:
+            thread.join(timeout=self._ttl_s)
         with self._lock:
             term, self._term = self._term, None
-        if term is None:
-            return
+        if term is not None:
+            self._release(term)
+        for thread in self._threads[1:]:  # the next candidate need not wait for this one
+            thread.join(timeout=self._ttl_s)
+
+    def _release(self, term: int) -> None:
         try:
             with self._store.writing() as tx:
                 tx.lease.release(term, self._holder)
@@ -180,12 +194,24 @@ class Leadership:
             self._wake.clear()
             if self._stopping:
                 return
-            try:
-                self.step()
-            except Exception:  # around a round: the next one tries again
-                with self._lock:
-                    self._counts.unanswered += 1
-                log.exception("a look at the lease failed")
+            self._round(self._look)
+            self._looked.set()
+
+    def _run_beginnings(self) -> None:
+        while True:
+            self._looked.wait()
+            self._looked.clear()
+            if self._stopping:
+                return
+            self._round(self._begin)
+
+    def _round(self, act: Callable[[], None]) -> None:
+        try:
+            act()
+        except Exception:  # around a round: the next one tries again
+            with self._lock:
+                self._counts.unanswered += 1
+            log.exception("a look at the lease, or the beginning of a term, failed")
 
     def _until_next_s(self) -> float:
         with self._lock:
@@ -206,13 +232,17 @@ class Leadership:
         return seen.url if seen is not None and followed and seen.url != self._url else None
 
     def step(self) -> None:
+        """Look at the lease once and begin a new term, one after the other, without a thread."""
+        self._look()
+        self._begin()
+
+    def _look(self) -> None:
         """Renew the lease or try to take it over, once; without an answer nothing changes."""
         try:
             if (term := self._present()) is not None:
                 self._renew(term)
             if self._present() is None:
                 self._try_to_take()
-            self._notify_begun()
         except SupervisorError as error:
             with self._lock:
                 self._counts.unanswered += 1
@@ -235,7 +265,8 @@ class Leadership:
             elif not self._is_fresh(self._renewal_began):
                 # The lease lapsed: refused passes have to be woken, and no worker was heard
                 # meanwhile.
-                self._begun, self._led_since = None, began
+                self._beginnings += 1
+                self._led_since = began
             if held:
                 self._renewal_began = began
                 self._counts.renewed += 1
@@ -258,20 +289,30 @@ class Leadership:
             return
         with self._lock:
             self._term = taken.term
+            self._beginnings += 1
             self._counts.taken += 1
             self._renewal_began = self._led_since = began
             self._seen = taken
         log.info("this overlord leads", term=taken.term)
 
-    def _notify_begun(self) -> None:
-        """Call `on_lead` once per term, and again after a lapse; a call that raises is repeated."""
+    def _begin(self) -> None:
+        """Call `on_lead` once per term, and again after a lapse; a call that raises is repeated.
+
+        A lapse during the call counts as another beginning.
+        """
         with self._lock:
-            term, begun = self._term, self._begun
-        if term is None or term == begun or not self.leads():
+            beginning, begun = self._beginnings, self._begun
+        if beginning == begun or not self.leads():
             return
-        self._on_lead()
+        try:
+            self._on_lead()
+        except SupervisorError as error:
+            with self._lock:
+                self._counts.unanswered += 1
+            log.warning("a term has not begun yet", error=str(error))
+            return
         with self._lock:
-            self._begun = term
+            self._begun = beginning
 
     def _notify_lost(self) -> None:
         """Call `on_lost` once after another overlord has ended a term of ours."""

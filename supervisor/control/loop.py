@@ -15,7 +15,7 @@ import structlog
 
 from supervisor.control.metrics import PassTaken
 from supervisor.core.planning.passes import Pass, PassError
-from supervisor.core.values.errors import LeaseLost, SupervisorError
+from supervisor.core.values.errors import LeaseLost, SpecUnreadable, SupervisorError
 from supervisor.core.values.hysteresis import Hysteresis
 from supervisor.ports.store import Clock, Store
 
@@ -34,7 +34,7 @@ OVERDUE_S = 60.0
 HELD_UP_S = 1.0
 """Seconds that the loop waits after a failed round, for example without a free thread."""
 REST_S = 300.0
-"""Seconds between passes over a completed supervisor: the most that a lost wake-up costs."""
+"""Seconds between passes over a completed or unreadable supervisor, whatever wake-up is lost."""
 
 
 @dataclass
@@ -48,6 +48,8 @@ class _LoopEntry:
     last: Pass | None = None
     rests_until: float | None = None
     """The monotonic time until which a completed supervisor rests; None: it has work left."""
+    unread: int | None = None
+    """The spec version that the last pass could not read: only a newer release can."""
     errors: deque[PassError] = field(default_factory=lambda: deque(maxlen=ERRORS_KEPT))
 
 
@@ -104,9 +106,11 @@ class Loop:
                 self._changed.notify_all()
 
     def rouse(self, supervisor_id: str, version: int) -> None:
-        """Make a pass soon, unless the last one found this spec version completed."""
+        """Make a pass soon, unless the last one found this version completed, or unreadable."""
         with self._changed:
             entry = self._entries.get(supervisor_id)
+            if entry is not None and entry.unread == version:
+                return
             if entry is not None and entry.rests_until is not None and entry.last is not None:
                 same = entry.last.seen.current.version == version
                 if same and self._clock.monotonic() < entry.rests_until:
@@ -249,7 +253,7 @@ class Loop:
             return
         with self._changed:
             entry = self._entries.setdefault(supervisor_id, _LoopEntry())
-            entry.streak = entry.streak.then(THRESHOLD, good=True)
+            entry.streak, entry.unread = entry.streak.then(THRESHOLD, good=True), None
             entry.busy = entry.busy + 1 if last_pass.decided.actions else 0
             breath = BREATH_S if entry.busy >= BUSY_PASSES else 0.0
             failing, over = (
@@ -278,8 +282,9 @@ class Loop:
         with self._changed:
             entry = self._entries.setdefault(supervisor_id, _LoopEntry())
             entry.streak = entry.streak.then(THRESHOLD, good=False)
+            entry.unread = error.version if isinstance(error, SpecUnreadable) else None
             entry.errors.append(PassError(self._clock.now(), type(error).__name__, text))
-            wait = min(30.0, 0.5 * 2 ** min(entry.streak.bad, 10))
+            wait = REST_S if entry.unread else min(30.0, 0.5 * 2 ** min(entry.streak.bad, 10))
         log.error(
             "a pass failed",
             supervisor=supervisor_id,
@@ -303,12 +308,13 @@ class Loop:
 def wake_all(store: Store, loop: Loop) -> None:
     """Make a pass over every supervisor that may have work, also over terminated ones.
 
+    No spec is read here: a pass reads its own.
+
     Raises:
         Unavailable: the metadata database did not answer.
     """
     with store.reading() as tx:
-        newest = tx.specs.all_newest()
-        versions = {v.supervisor_id: v.version for v in newest if not v.terminated}
+        versions = {v.supervisor_id: v.version for v in tx.specs.heads() if not v.terminated}
         busy = set(tx.generations.live_tables())
         busy |= {t.supervisor_id for t in tx.tasks.active()}
     for supervisor_id in sorted(versions.keys() | busy):

@@ -109,7 +109,7 @@ class StateRecorder:
 
     def _seen(self) -> dict[str, Observed]:
         with self.store.reading() as tx:
-            ids = [v.supervisor_id for v in tx.specs.all_newest() if not v.terminated]
+            ids = [v.supervisor_id for v in tx.specs.heads() if not v.terminated]
         passes = {found: self.loop.last_pass(found) for found in ids}
         return {
             found: last_pass.seen for found, last_pass in passes.items() if last_pass is not None

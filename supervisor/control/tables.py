@@ -1,15 +1,11 @@
 """The known tables: tables that a supervisor feeds, and tables with published segments."""
 
-from collections.abc import Iterable
-
-from supervisor.core.model.rows import SpecVersion
 from supervisor.core.spec.operator_policy import taken_name
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import (
     DataSourceNotFound,
     FieldError,
     InvalidSpec,
-    SpecUnreadable,
 )
 from supervisor.core.values.table_names import rows_table
 from supervisor.ports.store import Transaction
@@ -17,8 +13,7 @@ from supervisor.ports.store import Transaction
 
 def fed_tables(tx: Transaction) -> set[str]:
     """Return the tables that a supervisor feeds, or that have live ranges of a terminated one."""
-    fed = set(tables_of(tx.specs.newest_or_unreadable()).values())
-    return fed | set(tx.generations.live_tables().values())
+    return {*tables_by_supervisor(tx).values(), *tx.generations.live_tables().values()}
 
 
 def known_tables(tx: Transaction) -> set[str]:
@@ -32,7 +27,8 @@ def require_table(tx: Transaction, data_source: str) -> None:
     Raises:
         DataSourceNotFound: no supervisor feeds the table, and none ever did.
     """
-    if rows_table(data_source) not in known_tables(tx):
+    table = rows_table(data_source)
+    if table not in fed_tables(tx) and table not in tx.segments.data_sources():
         raise DataSourceNotFound(data_source)
 
 
@@ -54,12 +50,6 @@ def refuse_taken_name(tx: Transaction, spec: SupervisorSpec) -> None:
         raise InvalidSpec(errors)
 
 
-def tables_of(newest: Iterable[SpecVersion | SpecUnreadable]) -> dict[str, str]:
+def tables_by_supervisor(tx: Transaction) -> dict[str, str]:
     """Return supervisor -> the table that its newest spec names; tombstones are left out."""
-    found = ((each.supervisor_id, _table_of(each)) for each in newest)
-    return {supervisor_id: table for supervisor_id, table in found if table is not None}
-
-
-def _table_of(version: SpecVersion | SpecUnreadable) -> str | None:
-    named = version if isinstance(version, SpecUnreadable) else version.spec
-    return None if named is None else named.data_source
+    return {each: table for each, table in tx.specs.tables().items() if table is not None}

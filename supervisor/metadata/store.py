@@ -30,6 +30,7 @@ from supervisor.core.values.errors import (
 )
 from supervisor.metadata.engine import WRITES, Bounds, create_engine, optimize
 from supervisor.metadata.installation import SqlInstallation
+from supervisor.metadata.parsed_specs import ParsedSpecs
 from supervisor.metadata.repositories.access import SqlAccess
 from supervisor.metadata.repositories.audit import SqlAudit
 from supervisor.metadata.repositories.compaction import SqlCompactions
@@ -57,13 +58,13 @@ from supervisor.ports.lifecycle import LifecycleEvents
 from supervisor.ports.operations import OperationsTable
 from supervisor.ports.queue_events import Events, Heard
 from supervisor.ports.segments import Retention, Segments
+from supervisor.ports.specs import Specs
 from supervisor.ports.state_history import Watched
 from supervisor.ports.store import (
     Audit,
     Installation,
     LeaseTable,
     Plans,
-    Specs,
     Tasks,
     Transaction,
     WorkersTable,
@@ -103,13 +104,17 @@ class SqlTransaction:
 
     @classmethod
     def on(
-        cls, connection: Connection, events: Events, happenings: LifecycleEvents
+        cls,
+        connection: Connection,
+        events: Events,
+        happenings: LifecycleEvents,
+        parsed: ParsedSpecs,
     ) -> "SqlTransaction":
         """Build every repository but the given ones on one connection."""
         record_event = happenings.record
         ranges = SqlGenerations(connection, record_event)
         return cls(
-            specs=SqlSpecs(connection, record_event),
+            specs=SqlSpecs(connection, record_event, parsed),
             offsets=SqlOffsets(connection, record_event),
             generations=ranges,
             tasks=SqlTasks(connection, record_event),
@@ -150,6 +155,7 @@ class SqlStore:
             # reader to return a connection.  So no other writer, such as the renewal of the
             # lease, waits behind it for a connection.
             self._writers = create_engine(url, replace(self._bounds, pool_size=1))
+        self._parsed = ParsedSpecs()
         self._turn = threading.Lock()
         self._beside: list[SqlStore] = []
         self._heard: Heard | None = None
@@ -246,6 +252,7 @@ class SqlStore:
                     connection,
                     SqlEvents(connection, writable=False),
                     SqlLifecycleEvents(connection, writable=False),
+                    self._parsed,
                 )
 
     @contextmanager
@@ -263,7 +270,7 @@ class SqlStore:
                     self._mark(connection)
                 events = SqlEvents(connection)
                 happenings = SqlLifecycleEvents(connection, kept=self._happenings_kept)
-                yield SqlTransaction.on(connection, events, happenings)
+                yield SqlTransaction.on(connection, events, happenings, self._parsed)
                 added = events.flush()
                 lifecycle_events = happenings.flush()  # last: see `repositories/lifecycle.py`
         if added and self._heard is not None:

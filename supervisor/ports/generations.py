@@ -1,9 +1,9 @@
 """Repository ports of committed offsets and of generations, which advance them."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from supervisor.core.model.rows import (
     CommittedOffset,
@@ -18,12 +18,18 @@ from tasks.contract.offsets import Offsets, TopicPartition
 NO_EPOCHS: Mapping[TopicPartition, int] = MappingProxyType({})
 """The reset epochs of partitions that were never reset."""
 
+OffsetsBySupervisor: TypeAlias = dict[str, dict[TopicPartition, CommittedOffset]]
+
 
 class OffsetsTable(Protocol):
     """Committed offsets and declared gaps."""
 
     def of(self, supervisor_id: str) -> dict[TopicPartition, CommittedOffset]:
         """Return the committed offsets of every partition."""
+        ...
+
+    def of_each(self, supervisor_ids: Sequence[str]) -> OffsetsBySupervisor:
+        """Return supervisor -> partition -> committed offset, in few queries."""
         ...
 
     def initialise(self, supervisor_id: str, topic_id: str, offsets: Offsets) -> bool:
@@ -104,6 +110,13 @@ class Generations(Protocol):
 
     def get(self, generation_id: str) -> Generation | None:
         """Return one generation."""
+        ...
+
+    def rows_of(self, generation_ids: Sequence[str]) -> dict[str, Generation]:
+        """Return id -> generation, for those that exist; in few queries, however many there are.
+
+        A state that only a newer release knows is UNKNOWN here.
+        """
         ...
 
     def live(self, supervisor_id: str | None = None) -> list[Generation]:

@@ -13,7 +13,6 @@ from typing import Protocol
 from supervisor.core.model.rows import (
     AuditEntry,
     Lease,
-    SpecVersion,
     StoredPlan,
     Task,
     TaskStatus,
@@ -23,7 +22,6 @@ from supervisor.core.model.rows import (
 from supervisor.core.planning.observed import StreamState, WorkerView
 from supervisor.core.planning.wake_condition import WakeCondition
 from supervisor.core.spec.spec import SupervisorSpec
-from supervisor.core.values.errors import SpecUnreadable
 from supervisor.core.values.intervals import Interval
 from supervisor.ports.access import Access
 from supervisor.ports.compaction import Compactions
@@ -34,6 +32,7 @@ from supervisor.ports.lifecycle import LifecycleEvents
 from supervisor.ports.operations import OperationsTable
 from supervisor.ports.queue_events import Events, Heard
 from supervisor.ports.segments import Retention, Segments
+from supervisor.ports.specs import Specs
 from supervisor.ports.state_history import Watched
 from tasks.contract.messages import PublishOutcome
 
@@ -47,73 +46,6 @@ class Clock(Protocol):
 
     def monotonic(self) -> float:
         """Return seconds since some fixed point; only differences have a meaning."""
-        ...
-
-
-class Specs(Protocol):
-    """Append-only spec versions with tombstones."""
-
-    def append(
-        self,
-        supervisor_id: str,
-        spec: SupervisorSpec | None,
-        now: datetime,
-        author: str,
-        *,
-        after: int | None = None,
-    ) -> SpecVersion:
-        """Add the next version (None: a tombstone) and return it.
-
-        Raises:
-            StateMoved: the newest version is not `after` (0: there is none); nothing is added.
-        """
-        ...
-
-    def newest(self, supervisor_id: str) -> SpecVersion | None:
-        """Return the newest version, tombstones included; None if the id was never used.
-
-        Raises:
-            SpecUnreadable: this release cannot read that version.
-        """
-        ...
-
-    def newest_stored(self, supervisor_id: str) -> SpecVersion | SpecUnreadable | None:
-        """Return as `newest`, but an unreadable version as its reason."""
-        ...
-
-    def version(self, supervisor_id: str, version: int) -> SpecVersion | None:
-        """Return one version.
-
-        Raises:
-            SpecUnreadable: this release cannot read that version.
-        """
-        ...
-
-    def all_newest(self) -> list[SpecVersion]:
-        """Return the newest version of every id, tombstones included, by id.
-
-        Versions that this release cannot read are left out, so that the other supervisors run.
-        """
-        ...
-
-    def newest_or_unreadable(self) -> list[SpecVersion | SpecUnreadable]:
-        """Return as `all_newest`, but each unreadable version as its reason."""
-        ...
-
-    def history(self, supervisor_id: str, limit: int | None = None) -> list[SpecVersion]:
-        """Return the versions of one id, newest first.
-
-        Raises:
-            SpecUnreadable: this release cannot read one of them.
-        """
-        ...
-
-    def history_stored(self, supervisor_id: str) -> list[SpecVersion | SpecUnreadable]:
-        """Return as `history`, but each unreadable version as its reason."""
-        ...
-
-    def forget(self, supervisor_id: str, up_to: int) -> None:
-        """Delete versions up to `up_to`; a newer version, stored meanwhile, stays."""
         ...
 
 

@@ -153,3 +153,15 @@ def test_predecessors_are_earlier_live_and_share_a_partition(leader: Leader) -> 
     with leader.writes() as tx:
         tx.generations.close("g1", GenerationState.PUBLISHED, NOON)
     assert [before(f"g{n}") for n in (3, 4)] == [[], ["g2"]]
+
+
+def test_many_are_found_by_their_ids_in_whatever_state(leader: Leader) -> None:
+    for number in (1, 2, 3):
+        leader.opens(opening(f"g{number}", number, {P0: number, P1: 0}))
+        with leader.writes() as tx:
+            tx.generations.close(f"g{number}", DISCARDED, NOON)
+
+    with leader.reads() as tx:
+        found = tx.generations.rows_of(["g3", "never", "g1", "g3", *map(str, range(1_200))])
+        assert tx.generations.rows_of([]) == {}
+    assert found == {"g1": leader.generation("g1"), "g3": leader.generation("g3")}

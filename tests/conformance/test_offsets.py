@@ -64,6 +64,20 @@ def test_supervisors_do_not_share_offsets(begun: Leader) -> None:
     assert begun.committed() == {P0: 5, P1: 2**40}
 
 
+def test_the_offsets_of_many_supervisors_are_read_at_once(begun: Leader) -> None:
+    many = [f"s{number}" for number in range(1_200)]
+    with begun.writes() as tx:
+        tx.offsets.initialise(many[-1], TOPIC_ID, {P2: 7})
+
+    with begun.reads() as tx:
+        by_supervisor = tx.offsets.of_each([CLICKS, *many, CLICKS])
+        assert tx.offsets.of_each([]) == {}
+        assert by_supervisor.keys() == {CLICKS, *many}
+        assert by_supervisor[CLICKS] == tx.offsets.of(CLICKS)
+        assert by_supervisor[many[-1]] == {P2: CommittedOffset(many[-1], P2, 7, 7, TOPIC_ID)}
+        assert by_supervisor[many[0]] == {}
+
+
 @pytest.mark.parametrize("start", [4, 6], ids=["behind", "ahead"])
 def test_one_partition_that_stands_elsewhere_leaves_all_where_they_are(
     begun: Leader, start: int

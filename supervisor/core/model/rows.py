@@ -48,6 +48,16 @@ class SpecVersion:
 
 
 @dataclass(frozen=True)
+class SpecHead:
+    """The newest version of a supervisor's spec, without the spec."""
+
+    supervisor_id: str
+    version: int
+    terminated: bool
+    """Whether the version is a tombstone, which ends the supervisor."""
+
+
+@dataclass(frozen=True)
 class CommittedOffset:
     """The next offset of one partition that is not yet in a published segment."""
 

@@ -5,7 +5,7 @@ rows lets only one open generation hold a partition.  Fixing the end frees the p
 successor in the same transaction (P3, P13).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from pydantic import JsonValue
@@ -35,8 +35,13 @@ from supervisor.core.history.lifecycle_events import (
 from supervisor.core.model.rows import LIVE_STATES, OPEN_STATES, Generation, GenerationState
 from supervisor.core.planning.actions import FixEnd, OpenGeneration
 from supervisor.core.values.errors import StateMoved
-from supervisor.metadata.schema.generation_rows import new_partitions, new_row, read_generation
-from supervisor.metadata.schema.rows import insert_unless_taken
+from supervisor.metadata.schema.generation_rows import (
+    RangeQuery,
+    new_partitions,
+    new_row,
+    read_generation,
+)
+from supervisor.metadata.schema.rows import chunks, insert_unless_taken
 from supervisor.metadata.schema.tables import (
     generation_partitions,
     generations,
@@ -52,38 +57,16 @@ _PART = generation_partitions.c
 _LIVE = _AT.ended_at.is_(None)
 """The condition of a live state, written as in the partial index."""
 
-_BY_ORDINAL = select(generations).order_by(_AT.supervisor_id, _AT.ordinal, _AT.id)
-_PARTS = (
-    select(
-        _PART.generation_id,
-        _PART.topic,
-        _PART.partition,
-        _PART.start_offset,
-        _PART.end_offset,
-        _PART.reset_epoch,
-    )
-    .join(generations, _AT.id == _PART.generation_id)
-    .order_by(_PART.topic, _PART.partition)
-)
-
-
-class _Query:
-    """A pair of queries: ranges by (supervisor, ordinal), and their partitions."""
-
-    def __init__(self, *conditions: ColumnElement[bool]) -> None:
-        self.ranges = _BY_ORDINAL.where(*conditions)
-        self.parts = _PARTS.where(*conditions)
-
-
 _OF_SUPERVISOR = _AT.supervisor_id == bindparam("of_supervisor")
 _NEWEST = select(_AT.id).where(_OF_SUPERVISOR).order_by(_AT.ordinal.desc(), _AT.id.desc()).limit(1)
 # Built once: these are asked in each pass, or at each step of a handoff.
-_ONE = _Query(_AT.id == bindparam("wanted"))
-_LIVE_ONES = _Query(_LIVE)
+_ONE = RangeQuery(_AT.id == bindparam("wanted"))
+_SOME = RangeQuery(_AT.id.in_(bindparam("wanted", expanding=True)))
+_LIVE_ONES = RangeQuery(_LIVE)
 _LIVE_TABLES = select(_AT.supervisor_id, _AT.data_source).where(_LIVE).distinct()
-_LIVE_OF = _Query(_LIVE, _OF_SUPERVISOR)
-_NEWEST_OF = _Query(_AT.id == _NEWEST.scalar_subquery())
-# Both under names of their own: `_Query` joins the table itself, for whole ranges.
+_LIVE_OF = RangeQuery(_LIVE, _OF_SUPERVISOR)
+_NEWEST_OF = RangeQuery(_AT.id == _NEWEST.scalar_subquery())
+# Both under names of their own: `RangeQuery` joins the table itself, for whole ranges.
 _MINE, _THEIRS = (generation_partitions.alias(name).c for name in ("mine", "theirs"))
 _SHARES = exists().where(
     _THEIRS.generation_id == _AT.id,
@@ -91,7 +74,7 @@ _SHARES = exists().where(
     _MINE.topic == _THEIRS.topic,
     _MINE.partition == _THEIRS.partition,
 )
-_BEFORE = _Query(_LIVE, _OF_SUPERVISOR, _AT.ordinal < bindparam("mine"), _SHARES)
+_BEFORE = RangeQuery(_LIVE, _OF_SUPERVISOR, _AT.ordinal < bindparam("mine"), _SHARES)
 _PUBLISHED = select(publications.c.rows, publications.c.rejected, publications.c.task_id).where(
     publications.c.generation_id == bindparam("wanted")
 )
@@ -140,6 +123,15 @@ class SqlGenerations:
         """Return one generation."""
         return next(iter(self._select(_ONE, wanted=generation_id)), None)
 
+    def rows_of(self, generation_ids: Sequence[str]) -> dict[str, Generation]:
+        """Return id -> generation, for those that exist; see the port."""
+        rows = [
+            each
+            for some in chunks(generation_ids)
+            for each in self._select(_SOME, to_show=True, wanted=some)
+        ]
+        return {each.id: each for each in rows}
+
     def live(self, supervisor_id: str | None = None) -> list[Generation]:
         """Return live generations of one supervisor, or of all, by (supervisor, ordinal)."""
         if supervisor_id is None:
@@ -162,7 +154,7 @@ class SqlGenerations:
             .order_by(_AT.ordinal.desc(), _AT.id.desc())
             .limit(limit)
         )
-        return self._select(_Query(_AT.id.in_(newest)))[::-1]
+        return self._select(RangeQuery(_AT.id.in_(newest)))[::-1]
 
     def page(
         self, supervisor_id: str, limit: int, *, before: int | None = None
@@ -175,7 +167,7 @@ class SqlGenerations:
             .order_by(_AT.ordinal.desc())
             .limit(limit)
         )
-        return self._select(_Query(_AT.id.in_(newest)), to_show=True)[::-1]
+        return self._select(RangeQuery(_AT.id.in_(newest)), to_show=True)[::-1]
 
     def finished(self, generation_id: str, now: datetime) -> None:
         """Record when a replica first asked to publish a live generation; again: no change."""
@@ -319,7 +311,7 @@ class SqlGenerations:
         return self._db.execute(_EXISTS, {"wanted": generation_id}).one_or_none() is not None
 
     def _select(
-        self, query: _Query, *, to_show: bool = False, **values: object
+        self, query: RangeQuery, *, to_show: bool = False, **values: object
     ) -> list[Generation]:
         rows = self._db.execute(query.ranges, values).mappings().all()
         if not rows:

@@ -1,17 +1,28 @@
 """The append-only repository of spec versions: the newest counts, a tombstone ends a supervisor."""
 
 import importlib.metadata
+from collections.abc import Collection
 from datetime import datetime
 
-from pydantic import ValidationError
-from sqlalchemy import Connection, RowMapping, Select, bindparam, delete, func, select, tuple_
+from sqlalchemy import (
+    Connection,
+    RowMapping,
+    Select,
+    Text,
+    bindparam,
+    cast,
+    delete,
+    func,
+    select,
+    tuple_,
+)
 
 from supervisor.core.history.lifecycle_events import spec_event
-from supervisor.core.model.rows import SpecVersion
+from supervisor.core.model.rows import SpecHead, SpecVersion
 from supervisor.core.spec.spec import SupervisorSpec
-from supervisor.core.values.errors import FieldError, MetadataBusy, SpecUnreadable, StateMoved
-from supervisor.core.values.spec_facts import facts_of
-from supervisor.metadata.schema.rows import insert_unless_taken
+from supervisor.core.values.errors import MetadataBusy, SpecUnreadable, StateMoved
+from supervisor.metadata.parsed_specs import ParsedSpecs, Unparsed
+from supervisor.metadata.schema.rows import AT_ONCE, insert_unless_taken
 from supervisor.metadata.schema.tables import supervisor_specs
 from supervisor.ports.lifecycle import RecordEvent
 
@@ -21,17 +32,43 @@ _AT = supervisor_specs.c
 _TRIES = 5
 _OF_SUPERVISOR = _AT.supervisor_id == bindparam("of_supervisor")
 # Built once: these queries run in each pass.
-_HISTORY = select(supervisor_specs).where(_OF_SUPERVISOR).order_by(_AT.version.desc())
+_READ = select(
+    _AT.supervisor_id,
+    _AT.version,
+    _AT.created_at,
+    _AT.author,
+    _AT.release,
+    cast(_AT.spec, Text).label("text"),
+)
+_HISTORY = _READ.where(_OF_SUPERVISOR).order_by(_AT.version.desc())
 _NEWEST = _HISTORY.limit(1)
-_VERSION = select(supervisor_specs).where(_OF_SUPERVISOR, _AT.version == bindparam("number"))
-_ALL_NEWEST = (
-    select(supervisor_specs)
-    .where(
-        tuple_(_AT.supervisor_id, _AT.version).in_(
-            select(_AT.supervisor_id, func.max(_AT.version)).group_by(_AT.supervisor_id)
-        )
+_BEFORE = (
+    select(
+        _AT.version,
+        _AT.spec.is_not(None).label("has_spec"),
+        _AT.spec["suspended"].label("suspended"),
     )
+    .where(_OF_SUPERVISOR)
+    .order_by(_AT.version.desc())
+    .limit(1)
+)
+_VERSION = _READ.where(_OF_SUPERVISOR, _AT.version == bindparam("number"))
+_NUMBER = tuple_(_AT.supervisor_id, _AT.version)
+_VERSIONS = _READ.where(_NUMBER.in_(bindparam("wanted", expanding=True)))
+_IS_NEWEST = _NUMBER.in_(
+    select(_AT.supervisor_id, func.max(_AT.version)).group_by(_AT.supervisor_id)
+)
+_ALL_NEWEST = _READ.where(_IS_NEWEST).order_by(_AT.supervisor_id)
+_HEADS = (
+    select(_AT.supervisor_id, _AT.version, _AT.spec.is_(None).label("terminated"))
+    .where(_IS_NEWEST)
     .order_by(_AT.supervisor_id)
+)
+_TABLE = _AT.spec["dataSchema", "dataSource"].label("data_source")
+"""The name at the place where specs of every release have it (`spec_facts`)."""
+_TABLES = select(_AT.supervisor_id, _TABLE).where(_IS_NEWEST, _AT.spec.is_not(None))
+_TABLES_OF = (
+    select(_TABLE).where(_OF_SUPERVISOR, _AT.spec.is_not(None)).order_by(_AT.version.desc())
 )
 
 
@@ -42,9 +79,10 @@ class SqlSpecs:
     all specs still returns the others.
     """
 
-    def __init__(self, connection: Connection, record: RecordEvent) -> None:
+    def __init__(self, connection: Connection, record: RecordEvent, parsed: ParsedSpecs) -> None:
         self._db = connection
         self._record = record
+        self._parsed = parsed
 
     def append(
         self,
@@ -62,7 +100,7 @@ class SqlSpecs:
             MetadataBusy: others kept adding versions at the same time.
         """
         for _ in range(_TRIES):
-            before = self._db.execute(_NEWEST, {"of_supervisor": supervisor_id}).one_or_none()
+            before = self._db.execute(_BEFORE, {"of_supervisor": supervisor_id}).one_or_none()
             newest = 0 if before is None else before.version
             if after not in {None, newest}:
                 raise StateMoved(f"{supervisor_id} has version {newest}, not {after}")
@@ -77,11 +115,10 @@ class SqlSpecs:
             }
             if insert_unless_taken(self._db, (supervisor_specs, [row])):
                 stored = SpecVersion(supervisor_id, version, now, spec, author, RELEASE)
-                was = None if before is None else before.spec
                 event = spec_event(
                     stored,
-                    before=was is not None,
-                    was_suspended=was is not None and bool(was.get("suspended")),
+                    before=before is not None and before.has_spec,
+                    was_suspended=before is not None and bool(before.suspended),
                 )
                 self._record(event)
                 return stored
@@ -94,12 +131,23 @@ class SqlSpecs:
     def newest_stored(self, supervisor_id: str) -> SpecVersion | SpecUnreadable | None:
         """Return as `newest`, but an unreadable version as its reason."""
         rows = self._db.execute(_NEWEST, {"of_supervisor": supervisor_id}).mappings()
-        return next((_read_or_not(row) for row in rows), None)
+        return next((self._read_or_not(row) for row in rows), None)
 
     def version(self, supervisor_id: str, version: int) -> SpecVersion | None:
         """Return one version."""
         one = self._select(_VERSION, of_supervisor=supervisor_id, number=version)
         return next(iter(one), None)
+
+    def versions(
+        self, numbers: Collection[tuple[str, int]]
+    ) -> dict[tuple[str, int], SpecVersion | SpecUnreadable]:
+        """Return (id, version) -> the version, for those that exist; see the port."""
+        wanted, versions = sorted(set(numbers)), list[SpecVersion | SpecUnreadable]()
+        for first in range(0, len(wanted), AT_ONCE):
+            some = {"wanted": wanted[first : first + AT_ONCE]}
+            rows = self._db.execute(_VERSIONS, some).mappings()
+            versions += [self._read_or_not(row) for row in rows]
+        return {(each.supervisor_id, each.version): each for each in versions}
 
     def all_newest(self) -> list[SpecVersion]:
         """Return the newest version of every id, by id, tombstones too; skip unreadable specs."""
@@ -107,7 +155,23 @@ class SqlSpecs:
 
     def newest_or_unreadable(self) -> list[SpecVersion | SpecUnreadable]:
         """Return as `all_newest`, but each unreadable version as its reason."""
-        return [_read_or_not(row) for row in self._db.execute(_ALL_NEWEST).mappings()]
+        return [self._read_or_not(row) for row in self._db.execute(_ALL_NEWEST).mappings()]
+
+    def heads(self) -> list[SpecHead]:
+        """Return the number of the newest version of every id, by id, without reading its spec."""
+        return [
+            SpecHead(row.supervisor_id, row.version, bool(row.terminated))
+            for row in self._db.execute(_HEADS)
+        ]
+
+    def tables(self) -> dict[str, str | None]:
+        """Return supervisor -> the table of its newest spec; see the port."""
+        return {row.supervisor_id: _text(row.data_source) for row in self._db.execute(_TABLES)}
+
+    def tables_of(self, supervisor_id: str, limit: int | None = None) -> list[str | None]:
+        """Return the table of each version that has a spec, newest first; see the port."""
+        rows = self._db.execute(_TABLES_OF.limit(limit), {"of_supervisor": supervisor_id})
+        return [_text(row.data_source) for row in rows]
 
     def history(self, supervisor_id: str, limit: int | None = None) -> list[SpecVersion]:
         """Return the versions of one id, newest first."""
@@ -116,7 +180,7 @@ class SqlSpecs:
     def history_stored(self, supervisor_id: str) -> list[SpecVersion | SpecUnreadable]:
         """Return as `history`, but each unreadable version as its reason."""
         rows = self._db.execute(_HISTORY, {"of_supervisor": supervisor_id}).mappings()
-        return [_read_or_not(row) for row in rows]
+        return [self._read_or_not(row) for row in rows]
 
     def forget(self, supervisor_id: str, up_to: int) -> None:
         """Delete versions up to `up_to`; a newer version, stored meanwhile, stays."""
@@ -125,41 +189,34 @@ class SqlSpecs:
         )
 
     def _select(self, query: Select[*tuple[object, ...]], **values: object) -> list[SpecVersion]:
-        return [_read(row) for row in self._db.execute(query, values).mappings()]
+        return [self._read(row) for row in self._db.execute(query, values).mappings()]
 
+    def _read(self, row: RowMapping) -> SpecVersion:
+        version = self._read_or_not(row)
+        if isinstance(version, SpecUnreadable):
+            raise version
+        return version
 
-def _read(row: RowMapping) -> SpecVersion:
-    return SpecVersion(
-        row["supervisor_id"],
-        row["version"],
-        row["created_at"],
-        _spec_of(row),
-        row["author"],
-        row["release"],
-    )
-
-
-def _read_or_not(row: RowMapping) -> SpecVersion | SpecUnreadable:
-    try:
-        return _read(row)
-    except SpecUnreadable as error:
-        return error
-
-
-def _spec_of(row: RowMapping) -> SupervisorSpec | None:
-    if row["spec"] is None:
-        return None
-    try:
-        return SupervisorSpec.model_validate(row["spec"])
-    except ValidationError as error:
-        raise SpecUnreadable(
+    def _read_or_not(self, row: RowMapping) -> SpecVersion | SpecUnreadable:
+        spec = None if row["text"] is None else self._parsed.parse(row["text"])
+        if isinstance(spec, Unparsed):
+            return SpecUnreadable(
+                row["supervisor_id"],
+                row["version"],
+                row["release"],
+                spec.errors,
+                created_at=row["created_at"],
+                facts=spec.facts,
+            )
+        return SpecVersion(
             row["supervisor_id"],
             row["version"],
+            row["created_at"],
+            spec,
+            row["author"],
             row["release"],
-            [
-                FieldError("".join(f"/{part}" for part in one["loc"]), one["msg"])
-                for one in error.errors(include_url=False, include_input=False)
-            ],
-            created_at=row["created_at"],
-            facts=facts_of(row["spec"]),
-        ) from error
+        )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None

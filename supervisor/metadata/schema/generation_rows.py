@@ -1,15 +1,40 @@
-"""Mapping between a generation and its database rows."""
+"""Mapping between a generation and its database rows, and the queries for both kinds of rows."""
 
 from collections.abc import Iterable
 from datetime import datetime
 
-from sqlalchemy import RowMapping
+from sqlalchemy import ColumnElement, RowMapping, select
 
 from supervisor.core.model.rows import Generation, GenerationState
 from supervisor.core.planning.actions import OpenGeneration
 from supervisor.core.values.errors import UnknownWord
 from supervisor.metadata.schema.column_types import known, unknown
+from supervisor.metadata.schema.tables import generation_partitions, generations
 from tasks.contract.offsets import TopicPartition
+
+_AT = generations.c
+_PART = generation_partitions.c
+_BY_ORDINAL = select(generations).order_by(_AT.supervisor_id, _AT.ordinal, _AT.id)
+_PARTS = (
+    select(
+        _PART.generation_id,
+        _PART.topic,
+        _PART.partition,
+        _PART.start_offset,
+        _PART.end_offset,
+        _PART.reset_epoch,
+    )
+    .join(generations, _AT.id == _PART.generation_id)
+    .order_by(_PART.topic, _PART.partition)
+)
+
+
+class RangeQuery:
+    """A pair of queries: ranges by (supervisor, ordinal), and their partitions."""
+
+    def __init__(self, *conditions: ColumnElement[bool]) -> None:
+        self.ranges = _BY_ORDINAL.where(*conditions)
+        self.parts = _PARTS.where(*conditions)
 
 
 def new_row(

@@ -4,11 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-from supervisor.control.tables import _table_of, tables_of
+from supervisor.control.declared_types import last_spec
+from supervisor.control.tables import tables_by_supervisor
 from supervisor.core.history.operations import number_of
 from supervisor.core.queue.events import owner_of
 from supervisor.core.spec.spec import SupervisorSpec
-from supervisor.core.values.errors import NotAllowed, SpecUnreadable
+from supervisor.core.values.errors import NotAllowed
 from supervisor.ports.store import Store, Transaction
 
 
@@ -26,13 +27,13 @@ class Ownership:
     def ever_of_supervisor(self, supervisor_id: str) -> frozenset[str]:
         """Return every table that a version of the supervisor's spec has named."""
         with self.store.reading() as tx:
-            found = tx.specs.history_stored(supervisor_id)
-        return frozenset(table for each in found if (table := _table_of(each)) is not None)
+            tables = tx.specs.tables_of(supervisor_id)
+        return frozenset(table for table in tables if table is not None)
 
     def of_supervisors(self) -> dict[str, str]:
         """Return supervisor -> table, without terminated supervisors."""
         with self.store.reading() as tx:
-            return tables_of(tx.specs.newest_or_unreadable())
+            return tables_by_supervisor(tx)
 
     def of_task(self, task_id: str) -> str | None:
         """Return the table that a task writes to; a submitted task is a supervisor of its id."""
@@ -102,15 +103,12 @@ def allowed_before(tx: Transaction, supervisor_id: str, allowed: Allowed) -> Non
 
 
 def newest_table(tx: Transaction, supervisor_id: str) -> str | None:
-    """Return the table of the newest version that has a spec."""
-    try:
-        spec_version = tx.specs.newest(supervisor_id)
-        while spec_version is not None and spec_version.spec is None and spec_version.version > 1:
-            spec_version = tx.specs.version(supervisor_id, spec_version.version - 1)
-    except SpecUnreadable as error:
-        if error.data_source is None:
-            raise
-        return error.data_source
-    return (
-        None if spec_version is None or spec_version.spec is None else spec_version.spec.data_source
-    )
+    """Return the table of the newest version that has a spec.
+
+    Raises:
+        SpecUnreadable: only a newer release knows where that spec names its table.
+    """
+    tables = tx.specs.tables_of(supervisor_id, limit=1)
+    if tables == [None]:
+        return last_spec(tx, supervisor_id).data_source
+    return tables[0] if tables else None

@@ -105,7 +105,7 @@ class SupervisorQueries:
         Zeros are included, so that a scraper sees the first gap as growth.
         """
         with self.sources.store.reading() as tx:
-            ids = [v.supervisor_id for v in tx.specs.all_newest() if not v.terminated]
+            ids = [v.supervisor_id for v in tx.specs.heads() if not v.terminated]
             none = {(each, kind): 0 for each in ids for kind in GapKind}
             return none | dict(tx.offsets.gap_sizes())
 

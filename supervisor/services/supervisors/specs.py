@@ -258,9 +258,7 @@ class Service:
     def supervisor_ids(self) -> list[str]:
         """Return the ids of supervisors that are not terminated, also of those unreadable here."""
         with self._store.reading() as tx:
-            newest = tx.specs.newest_or_unreadable()
-        ended = (isinstance(each, SpecVersion) and each.terminated for each in newest)
-        return [each.supervisor_id for each, over in zip(newest, ended, strict=True) if not over]
+            return [head.supervisor_id for head in tx.specs.heads() if not head.terminated]
 
     def spec(self, supervisor_id: str) -> SupervisorSpec:
         """Return the newest spec; raises as `newest` does."""

@@ -13,7 +13,7 @@ from supervisor.core.planning.preconditions import AnyVersion, Expected
 from supervisor.core.planning.rules.bounds import is_completed
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.spec.submitted_task import TYPE, bounded_supervisor
-from supervisor.core.values.errors import TaskExists, TaskNotFound
+from supervisor.core.values.errors import SpecUnreadable, TaskExists, TaskNotFound
 from supervisor.ports.store import Store, Transaction
 from supervisor.services.access.ownership import Allowed, everything
 from supervisor.services.supervisors.specs import Service
@@ -72,13 +72,13 @@ class SubmittedTasks:
     def short_statuses(self, task_ids: Iterable[str]) -> dict[str, TaskStatusView]:
         """Return id -> row, for submitted tasks; other ids are left out."""
         with self.store.reading() as tx:
-            known = {version.supervisor_id for version in tx.specs.all_newest()}
+            known = {head.supervisor_id for head in tx.specs.heads()}
         statuses = {}
         for task_id in sorted(known.intersection(task_ids)):
             try:
                 statuses[task_id] = self.status(task_id)
-            except TaskNotFound:
-                continue  # an unbounded supervisor
+            except (TaskNotFound, SpecUnreadable):
+                continue  # an unbounded supervisor, or one of a newer release
         return statuses
 
     def payload(self, task_id: str) -> dict[str, object]:

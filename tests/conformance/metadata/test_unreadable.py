@@ -8,14 +8,14 @@ from supervisor.chores.task_output import keeps_files
 from supervisor.control.export_outbox import follow
 from supervisor.control.tables import known_tables
 from supervisor.core.history.lifecycle_events import EventKind, LifecycleEvent
-from supervisor.core.model.rows import SpecVersion, TaskStatus
+from supervisor.core.model.rows import GenerationState, SpecVersion, TaskStatus
 from supervisor.core.tables.compaction import Compaction
 from supervisor.core.tables.exports import Export
 from supervisor.core.values.errors import SpecUnreadable, UnknownWord
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.core.values.intervals import Interval
 from supervisor.metadata.store import SqlStore
-from supervisor.services.access.ownership import Ownership
+from supervisor.services.access.ownership import Ownership, newest_table
 from tests.conformance.metadata.databases import execute
 from tests.conformance.stories import CLICKS, NOON, P0, Leader, attempt, opening, take_lease
 from tests.supervisor.core.snapshots import spec
@@ -57,6 +57,40 @@ def test_a_list_holds_the_reason_in_the_place_of_what_cannot_be_read(
     found = (unreadable.supervisor_id, unreadable.version, unreadable.release)
     assert found == ("newer", 1, "0.9.0")
     assert unreadable.data_source == "clicks"
+
+
+def test_its_number_and_its_table_are_known_without_reading_it(
+    leader: Leader, database_url: str
+) -> None:
+    """Goal: it is woken, listed and guarded like every other supervisor."""
+    _stored(leader, database_url)
+    with leader.reads() as tx:
+        assert [(head.supervisor_id, head.version) for head in tx.specs.heads()] == [
+            ("newer", 1),
+            ("sound", 1),
+        ]
+        assert tx.specs.tables() == {"newer": "clicks", "sound": "clicks"}
+        versions = tx.specs.versions([("newer", 1), ("sound", 1)])
+    assert isinstance(versions["newer", 1], SpecUnreadable)
+    assert isinstance(versions["sound", 1], SpecVersion)
+
+
+@pytest.mark.parametrize("document", ['{"type":"kafka"}', '{"dataSchema":{"dataSource":5}}', "[]"])
+def test_a_table_at_another_place_is_known_to_the_newer_release_alone(
+    leader: Leader, database_url: str, document: str
+) -> None:
+    """Goal: nobody is taken for allowed, or for not allowed, by a guess."""
+    _stored(leader, database_url)
+    update = "UPDATE supervisor_specs SET spec = '{}' WHERE supervisor_id = 'newer'"
+    execute(database_url, update.format(document))
+    with leader.reads() as tx:
+        assert tx.specs.tables() == {"newer": None, "sound": "clicks"}
+        assert tx.specs.tables_of("newer") == [None]
+        assert known_tables(tx) == {"clicks"}
+        with pytest.raises(SpecUnreadable):
+            newest_table(tx, "newer")
+    with leader.writes() as tx:
+        assert tx.specs.append("newer", None, NOON, "").version == 2
 
 
 def test_one_row_is_the_reason_where_it_cannot_be_read(leader: Leader, database_url: str) -> None:
@@ -131,6 +165,8 @@ def test_a_state_of_a_newer_release_is_an_error_that_names_it(
     execute(database_url, "UPDATE generations SET state = 'OF_THE_FUTURE'")
     with leader.reads() as tx, pytest.raises(UnknownWord, match="OF_THE_FUTURE"):
         tx.generations.get("g1")
+    with leader.reads() as tx:
+        assert tx.generations.rows_of(["g1"])["g1"].state is GenerationState.UNKNOWN
 
 
 def test_an_ended_task_of_a_newer_release_is_found_among_no_others(

@@ -1,4 +1,4 @@
-"""What the loop keeps of supervisors that are over: nothing, or a look now and then."""
+"""What the loop does for a supervisor that is over or unreadable: a look now and then, or none."""
 
 import threading
 from collections.abc import Iterator
@@ -6,8 +6,10 @@ from collections.abc import Iterator
 import pytest
 
 from supervisor.control.loop import REST_S
+from supervisor.core.values.errors import SpecUnreadable
+from supervisor.core.values.spec_facts import SpecFacts
 from tests.supervisor.control.test_loop import SECOND, LoopRig, running
-from tests.supervisor.core.snapshots import HOUR, MINUTE
+from tests.supervisor.core.snapshots import HOUR, MINUTE, NOON
 from tests.waiting import wait_until
 
 
@@ -100,3 +102,30 @@ def test_what_is_not_over_is_roused_at_once(rig: LoopRig) -> None:
 
     rig.has_run("a", 2)
     rig.has_run("b", 1)
+
+
+def test_a_version_that_cannot_be_read_is_looked_at_once_in_a_while(rig: LoopRig) -> None:
+    """Goal: what only a newer release reads fills no log, and another version is looked at."""
+    rig.passes.fails["a"] = SpecUnreadable("a", 1, None, [], created_at=NOON, facts=SpecFacts())
+    rig.loop.rouse("a", version=1)
+    rig.failed("a", 1)
+
+    rig.loop.rouse("a", version=1)
+    rig.after((REST_S - 1) * SECOND)
+    rig.failed("a", 1)
+    rig.loop.rouse("a", version=2)
+
+    rig.failed("a", 2)
+
+
+def test_an_unreadable_version_that_was_repaired_is_read_after_a_rest(rig: LoopRig) -> None:
+    rig.passes.fails["a"] = SpecUnreadable("a", 1, None, [], created_at=NOON, facts=SpecFacts())
+    rig.loop.rouse("a", version=1)
+    rig.failed("a", 1)
+
+    rig.passes.fails.clear()
+    rig.after(REST_S * SECOND)
+    rig.has_run("a", 2)
+    rig.loop.rouse("a", version=1)
+
+    rig.has_run("a", 3)

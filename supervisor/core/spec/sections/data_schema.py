@@ -1,6 +1,6 @@
 """The `dataSchema` of a spec: table, time, columns, metrics.  Names on the wire are Druid's."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated, Self
 
@@ -12,6 +12,7 @@ from pydantic import (
     model_validator,
 )
 
+from supervisor.core.spec.filters import refuse_too_many
 from supervisor.core.spec.problems import SpecProblems
 from supervisor.core.spec.section import (
     HOT,
@@ -95,6 +96,13 @@ def _check_metrics(notes: SpecProblems, section: Mapping[str, object], pointer: 
             )
 
 
+def _filters_in(kept: Mapping[str, object]) -> Iterator[object]:
+    metrics = kept.get("metricsSpec")
+    for holder in (kept.get("transformSpec"), *(metrics if isinstance(metrics, list) else [])):
+        if isinstance(holder, Mapping):
+            yield holder.get("filter")
+
+
 def _name_of(entry: object) -> object:
     if isinstance(entry, Mapping):
         own = entry.get("name")
@@ -130,7 +138,7 @@ class DataSchema(Section):
         kept: dict[str, object],
         pointer: str,
     ) -> None:
-        """Refuse names of errors tables, metrics without `rollup`, and repeated names."""
+        """Refuse names of errors tables, metrics without `rollup`, and too many filters."""
         name = kept.get("dataSource")
         # The comparison ignores case, as readers of the tables and some file systems do.  It is not
         # in a validator, because an old stored spec may have such a name.
@@ -139,6 +147,9 @@ class DataSchema(Section):
             hint = "choose another name"
             notes.refuse(f"{pointer}/dataSource", f"{shown(name)}: {taken}", hint)
         _check_metrics(notes, written, pointer)
+        if refuse_too_many(notes, _filters_in(kept), pointer):
+            for name in ("transformSpec", "metricsSpec"):  # reading them would be the whole cost
+                kept.pop(name, None)
 
     @field_validator("dimensions_spec")
     @classmethod

@@ -1,0 +1,104 @@
+"""Repository port of spec versions.
+
+A spec may be costly to read.  Work that needs only ids or tables reads no spec: its cost must not
+grow with what is in specs.
+"""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Protocol
+
+from supervisor.core.model.rows import SpecHead, SpecVersion
+from supervisor.core.spec.spec import SupervisorSpec
+from supervisor.core.values.errors import SpecUnreadable
+
+
+class Specs(Protocol):
+    """Append-only spec versions with tombstones."""
+
+    def append(
+        self,
+        supervisor_id: str,
+        spec: SupervisorSpec | None,
+        now: datetime,
+        author: str,
+        *,
+        after: int | None = None,
+    ) -> SpecVersion:
+        """Add the next version (None: a tombstone) and return it.
+
+        Raises:
+            StateMoved: the newest version is not `after` (0: there is none); nothing is added.
+        """
+        ...
+
+    def newest(self, supervisor_id: str) -> SpecVersion | None:
+        """Return the newest version, tombstones included; None if the id was never used.
+
+        Raises:
+            SpecUnreadable: this release cannot read that version.
+        """
+        ...
+
+    def newest_stored(self, supervisor_id: str) -> SpecVersion | SpecUnreadable | None:
+        """Return as `newest`, but an unreadable version as its reason."""
+        ...
+
+    def version(self, supervisor_id: str, version: int) -> SpecVersion | None:
+        """Return one version.
+
+        Raises:
+            SpecUnreadable: this release cannot read that version.
+        """
+        ...
+
+    def versions(
+        self, numbers: Collection[tuple[str, int]]
+    ) -> dict[tuple[str, int], SpecVersion | SpecUnreadable]:
+        """Return (id, version) -> the version, for those that exist; in few queries.
+
+        A version that this release cannot read is there as its reason.
+        """
+        ...
+
+    def all_newest(self) -> list[SpecVersion]:
+        """Return the newest version of every id, tombstones included, by id.
+
+        Versions that this release cannot read are left out, so that the other supervisors run.
+        """
+        ...
+
+    def newest_or_unreadable(self) -> list[SpecVersion | SpecUnreadable]:
+        """Return as `all_newest`, but each unreadable version as its reason."""
+        ...
+
+    def heads(self) -> list[SpecHead]:
+        """Return the number of the newest version of every id, by id, without reading its spec."""
+        ...
+
+    def tables(self) -> dict[str, str | None]:
+        """Return supervisor -> the table of its newest spec, without reading the rest of the spec.
+
+        Tombstones are left out.  None: a spec of a newer release, with no table at the usual place.
+        """
+        ...
+
+    def tables_of(self, supervisor_id: str, limit: int | None = None) -> list[str | None]:
+        """Return the table of each version that has a spec, newest first; None as in `tables`."""
+        ...
+
+    def history(self, supervisor_id: str, limit: int | None = None) -> list[SpecVersion]:
+        """Return the versions of one id, newest first.
+
+        Raises:
+            SpecUnreadable: this release cannot read one of them.
+        """
+        ...
+
+    def history_stored(self, supervisor_id: str) -> list[SpecVersion | SpecUnreadable]:
+        """Return as `history`, but each unreadable version as its reason."""
+        ...
+
+    def forget(self, supervisor_id: str, up_to: int) -> None:
+        """Delete versions up to `up_to`; a newer version, stored meanwhile, stays."""
+        ...
