@@ -5,7 +5,8 @@
     one that acts            408 409 413 415; and 307 422 where people call it, not workers
     one with If-Match        412
 
-A 500 is a bug and is not described.  A 405 belongs to no operation.
+A 500 is a bug and is not described.  A 405 belongs to no operation, and a 421 to the port of other
+callers.
 """
 
 from collections.abc import Iterator, Mapping

@@ -91,12 +91,15 @@ def test_every_variable_of_ours_is_a_setting(service: str) -> None:
     ("service", "settings"), [(name, name) for name in ROLES], indirect=["settings"]
 )
 def test_every_value_is_accepted_and_names_a_service(service: str, settings: Settings) -> None:
-    overlords = {f"http://{name}:8090" for name in COMPOSE.ours("overlord")}
+    role = COMPOSE.services[service].role
+    port = {"overlord": 8090, "worker": 8092}[str(role)]
+    overlords = {f"http://{name}:{port}" for name in COMPOSE.ours("overlord")}
 
     assert settings.host == "0.0.0.0"  # noqa: S104 -- inside a container; ports are checked below
     assert settings.allowed_brokers() == ("kafka:9092",)
     assert set(settings.overlords) == overlords
-    if COMPOSE.services[service].role == "overlord":
+    if role == "overlord":
+        assert settings.internal_port == 8092, "workers name it"
         assert settings.url(0) == f"http://{service}:{settings.port}"
         assert urlsplit(settings.metadata_url).hostname in COMPOSE.services
     else:
