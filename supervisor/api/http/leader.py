@@ -38,7 +38,7 @@ async def to_the_leader(request: Request, error: Exception) -> Response:
     assert isinstance(error, LeaseLost)
     if error.leader is None or PASSED_ON in request.headers:
         return render_error(request, error)
-    if request.url.path.startswith(INTERNAL_PATH):
+    if request.scope["path"].startswith(INTERNAL_PATH):
         address = await run_in_threadpool(_for_workers, request.app.state.parts, error.leader)
         return render_error(request, LeaseLost(str(error), address))
     there = error.leader.rstrip("/") + request.url.path
