@@ -91,13 +91,26 @@ def test_the_lock_file_pins_whatever_is_declared() -> None:
     assert _declared() - pinned(lock) == set(), "run scripts/lock"
 
 
-@pytest.mark.parametrize("lock", ["requirements.lock", "scripts/uv.lock"])
+@pytest.mark.parametrize("lock", ["requirements.lock", "scripts/uv.lock", "scripts/build.lock"])
 def test_each_locked_package_has_a_version_and_hashes(lock: str) -> None:
     text = (ROOT / lock).read_text()
 
     assert pinned(text)
     assert named(text) == pinned(text)
     assert "://" not in text, "no index stands in a lock file"
+
+
+def test_what_is_published_as_source_is_built_by_a_locked_setuptools() -> None:
+    """Goal: a build environment of its own would be filled from the index, without a hash."""
+    setup = (ROOT / "scripts/setup").read_text()
+    builder = versions((ROOT / "scripts/build.lock").read_text())
+
+    assert builder == {
+        "setuptools": versions((ROOT / "requirements.lock").read_text())["setuptools"]
+    }
+    assert "--require-hashes --requirements scripts/build.lock" in setup
+    for line in re.findall(r'"\$\{uv\[@\]\}" (?:sync|install)[^|&]*', setup):
+        assert "--no-build-isolation" in line or "scripts/build.lock" in line
 
 
 def _pythons() -> list[str]:

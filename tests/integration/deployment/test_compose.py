@@ -4,6 +4,7 @@ Docker is not needed: what the files say is compared with what the product has.
 `test_compose_roles.py` runs the same roles, with the same environment, as local processes.
 """
 
+import re
 import tomllib
 from pathlib import Path
 from typing import cast
@@ -276,12 +277,25 @@ def test_the_image_has_the_jars_of_every_part(image: Image) -> None:
 
 def test_the_image_installs_nothing_that_was_not_checked_by_its_hash(image: Image) -> None:
     pip = [part for _, value in image.steps for part in value.split("&&") if "pip " in part]
-    [collected, *installed] = [each for each in pip if "wheel" in each or "install" in each]
+    [builder, collected, *installed] = [e for e in pip if "wheel" in e or "install" in e]
 
+    assert "--require-hashes" in builder
+    assert "--only-binary :all:" in builder
+    assert "build.lock" in builder
     assert "--require-hashes" in collected
+    assert "--no-build-isolation" in collected, "a build environment is filled without hashes"
     assert "requirements.lock" in collected
     assert installed
     assert all("--no-index --find-links /wheels" in each for each in installed)
+
+
+def test_no_password_has_a_default() -> None:
+    """Goal: nobody runs a database with a password that everybody can read here."""
+    text = (ROOT / "docker-compose.yml").read_text()
+    variables = re.findall(r"\$\{(\w+)(:?[-?])", text)
+
+    assert {how for name, how in variables if "PASSWORD" in name} == {":?"}
+    assert not re.search(r"PASSWORD: +\"?[^\"$ ]", text)
 
 
 def test_the_image_is_built_from_files_that_are_there_and_not_ignored(image: Image) -> None:
