@@ -10,10 +10,14 @@ FROM ${PYTHON_IMAGE} AS wheels
 # A mirror and its authority, if yours are private: `--build-arg PIP_INDEX_URL=...`.
 ARG PIP_INDEX_URL
 WORKDIR /src
-COPY requirements.lock ./
-# PySpark is published as source alone; everything else must not run code to be installed.
-RUN pip wheel --no-cache-dir --disable-pip-version-check --require-hashes --no-deps \
-    --only-binary :all: --no-binary pyspark --wheel-dir /wheels --requirement requirements.lock
+COPY requirements.lock scripts/build.lock ./
+# PySpark is published as source alone; everything else must not run code to be installed.  It is
+# built by the checked setuptools: a build environment of its own would fetch one without a hash.
+RUN pip install --no-cache-dir --disable-pip-version-check --root-user-action ignore \
+    --require-hashes --only-binary :all: --requirement build.lock \
+    && pip wheel --no-cache-dir --disable-pip-version-check --require-hashes --no-deps \
+    --no-build-isolation --use-pep517 --only-binary :all: --no-binary pyspark \
+    --wheel-dir /wheels --requirement requirements.lock
 
 FROM wheels AS jars
 # From here on nothing comes from an index: the checked wheels have to do.

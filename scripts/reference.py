@@ -20,6 +20,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from supervisor.api.http.edge import EDGE_PROBLEMS
+from supervisor.api.http.listeners import MISDIRECTED
 from supervisor.api.http.problems import PROBLEMS
 from supervisor.api.server import build_routes
 from supervisor.cli.main import app
@@ -199,7 +200,7 @@ def _routes() -> str:
 
 
 def _problems() -> str:
-    found = {p.slug: p for p in (*PROBLEMS.values(), *EDGE_PROBLEMS)}
+    found = {p.slug: p for p in (*PROBLEMS.values(), *EDGE_PROBLEMS, MISDIRECTED)}
     rows = [(f"`{slug}`", str(p.status), p.title) for slug, p in sorted(found.items())]
     return _table(("slug", "status", "title"), rows)
 

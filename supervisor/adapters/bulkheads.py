@@ -1,43 +1,33 @@
-"""The bulkhead: a bounded thread pool in which one silent neighbour never holds all threads.
+"""The bulkhead: a bounded thread pool in which silent neighbours never hold all threads.
 
-work of one lane ──► waits in its lane ──► one thread ──► it answered: up to `width` threads
-                          ▲                    └──► it did not: one thread, the rest waits
+`core/values/lanes.py` has the rules of whose turn is next; this module has the threads.
 """
 
 import threading
-from collections import deque
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+
+from supervisor.core.values.lanes import Neighbour, Lanes, Turn, Width
 
 Work = Callable[[], bool]
 """One piece of work; returns whether the neighbour answered, even if with an error."""
 
 
-@dataclass
-class _Lane:
-    waiting: deque[Work] = field(default_factory=deque)
-    running: int = 0
-    answers: bool = False
-
-
 class BulkheadPool:
-    """A thread pool with one bounded lane per neighbour; safe to call from many threads."""
+    """A thread pool with lanes; safe to call from many threads."""
 
-    def __init__(self, threads: int, width: int, name: str) -> None:
-        """`width` is the maximum number of threads of a lane whose neighbour answers."""
-        self._width = width
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
+    def __init__(self, width: Width, name: str) -> None:
+        self._pool = ThreadPoolExecutor(width.pool, thread_name_prefix=name)
         self._lock = threading.Lock()
-        self._lanes: dict[str, _Lane] = {}
+        self._lanes: Lanes[Work] = Lanes(width)
         self._stopped = False
 
-    def run(self, name: str, work: Work) -> None:
-        """Run `work` as soon as its lane has a thread; after `stop`, never."""
+    def run(self, neighbour: Neighbour, work: Work) -> None:
+        """Run `work` when it is its turn; after `stop`, never."""
         with self._lock:
-            lane = self._lanes.setdefault(name, _Lane())
-            lane.waiting.append(work)
-            self._start(name, lane)
+            self._lanes.add(neighbour, work)
+            self._start()
 
     def stop(self) -> None:
         """Start no more work; running work ends by itself."""
@@ -45,20 +35,17 @@ class BulkheadPool:
             self._stopped = True
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _start(self, name: str, lane: _Lane) -> None:
-        width = self._width if lane.answers else 1
-        while lane.waiting and lane.running < width and not self._stopped:
-            lane.running += 1
-            self._pool.submit(self._run, name, lane, lane.waiting.popleft())
+    def _start(self) -> None:
+        if self._stopped:
+            return
+        for turn in self._lanes.start():
+            self._pool.submit(self._run, turn)
 
-    def _run(self, name: str, lane: _Lane, work: Work) -> None:
-        answers = False
+    def _run(self, turn: Turn[Work]) -> None:
+        answered, began_s = False, time.monotonic()
         try:
-            answers = work()
+            answered = turn.work()
         finally:
             with self._lock:
-                lane.running -= 1
-                lane.answers = answers
-                self._start(name, lane)
-                if not lane.running and not lane.waiting:
-                    self._lanes.pop(name, None)  # a new lane begins with one thread: no harm
+                self._lanes.ended(turn, answered=answered, took_s=time.monotonic() - began_s)
+                self._start()

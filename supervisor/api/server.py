@@ -1,8 +1,8 @@
 """The overlord's HTTP application, built from its services; nothing connects here.
 
-    request ─► Requests ─► SecurityHeaders ─► HostNames ─► Authenticate ─► Bodies ─┐
-               problems ◄───── refused ───────┴─────────────┴──────────────┤       │
-                                                  route ◄── Needs ◄── OncePerKey ◄─┘
+    request ─► Requests ─► SecurityHeaders ─► HostNames ─► ServedPaths ─► Authenticate ─┐
+               problems ◄───── refused ───────┴─────────────┴───────────────┴───┐       │
+                                             route ◄── Needs ◄── OncePerKey ◄── Bodies ◄┘
 
 Each route declares its permission by `Needs`; without a declaration the overlord does not start.
 
@@ -21,6 +21,7 @@ from supervisor.api.http.authenticate import Authenticate
 from supervisor.api.http.edge import Bodies, HostNames, SecurityHeaders
 from supervisor.api.http.idempotency import OncePerKey
 from supervisor.api.http.leader import to_the_leader
+from supervisor.api.http.listeners import Listener, ServedPaths
 from supervisor.api.http.methods import methods_of
 from supervisor.api.http.problems import render_bug, render_error, render_http, render_invalid
 from supervisor.api.http.requests import Requests
@@ -91,14 +92,14 @@ class Api(FastAPI):
         return self.openapi_schema
 
 
-def create_api(services: Services) -> FastAPI:
-    """Return the application; it serves once a server runs it."""
-    api = build_routes(services.hosts)
+def create_api(services: Services, listener: Listener = Listener.EVERYBODY) -> FastAPI:
+    """Return the application of one listener; it serves once a server runs it."""
+    api = build_routes(services.hosts, listener)
     api.state.parts = services
     return api
 
 
-def build_routes(hosts: Sequence[str] = ()) -> FastAPI:
+def build_routes(hosts: Sequence[str] = (), listener: Listener = Listener.EVERYBODY) -> FastAPI:
     """Return the application without services: enough to describe it."""
     api = Api(
         title="Tidegate overlord",
@@ -109,6 +110,7 @@ def build_routes(hosts: Sequence[str] = ()) -> FastAPI:
             Middleware(Requests),
             Middleware(SecurityHeaders),
             Middleware(HostNames, hosts=tuple(hosts)),
+            Middleware(ServedPaths, listener=listener),
             Middleware(Authenticate),
             Middleware(Bodies),
             Middleware(OncePerKey),

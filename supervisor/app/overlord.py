@@ -21,7 +21,14 @@ from supervisor.adapters.tables.quarantined_records import DuckRecords
 from supervisor.adapters.tables.warehouse import LocalWarehouse
 from supervisor.adapters.workers.journals import HttpJournals
 from supervisor.adapters.workers.task_logs import HttpTaskLogs
-from supervisor.app.parts import authentication_of, copies_in, limits_of, names_of, table_formats
+from supervisor.app.parts import (
+    address_for_workers,
+    authentication_of,
+    copies_in,
+    limits_of,
+    names_of,
+    table_formats,
+)
 from supervisor.chores.duty import Chore, Duty, Wiring
 from supervisor.chores.table import CHORES, consume_queues
 from supervisor.control.change_log import log_and_count
@@ -259,7 +266,7 @@ def _metered(store: SqlStore, loop: Loop) -> OverlordMeters:
 
 
 def _leadership_of(settings: Settings, store: SqlStore, clock: SystemClock, url: str) -> Leadership:
-    holder = f"{url}#{os.getpid()}"
+    holder = f"{address_for_workers(settings, url)}#{os.getpid()}"
     own = store.for_lease()
     leadership = Leadership(own, clock, holder=holder, url=url, ttl=settings.lease_ttl)
     store.on_fenced(leadership.lost)

@@ -20,7 +20,7 @@ from supervisor.ports.exports import Copies, OpenTable, TableFormat
 from supervisor.ports.store import Clock, Store
 from supervisor.services.access.authentication import AccessRules, Authentication
 from supervisor.settings.problems import SetupProblem
-from supervisor.settings.settings import Settings
+from supervisor.settings.settings import OVERLORD_PORT, Settings
 
 BURST_S = 10
 """The burst of the rate limit: a caller may send requests for so many seconds at once."""
@@ -106,6 +106,24 @@ def names_of(url: str, host: str) -> tuple[str, ...]:
     """Return the host names of this overlord for clients; a wildcard address is not a name."""
     own = {urlsplit(url).hostname or "", host} - {"", "0.0.0.0", "::"}  # noqa: S104 -- left out
     return tuple(sorted(own))
+
+
+def address_for_workers(settings: Settings, url: str) -> str:
+    """Return the address at which workers call this overlord, which is else called at `url`.
+
+    Raises:
+        SetupProblem: the workers' port is also the port for everybody else.
+    """
+    if settings.internal_port is None:
+        return url
+    if settings.internal_port == (settings.port or OVERLORD_PORT):
+        raise SetupProblem(
+            f"TIDEGATE_INTERNAL_PORT ({settings.internal_port}) is also the port for everybody",
+            "choose another, or unset it: then workers call the same port as everybody",
+        )
+    host = urlsplit(url).hostname or settings.host
+    scheme = "http" if settings.tls_cert is None else "https"  # no proxy of `url` is between
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{settings.internal_port}"
 
 
 def authentication_of(settings: Settings, store: Store, clock: Clock) -> Authentication | None:

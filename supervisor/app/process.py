@@ -107,8 +107,8 @@ def _naming(worker: str) -> structlog.typing.Processor:
     return name
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """Bind the server's socket before anything else starts.
+def listen(host: str, port: int, setting: str = "--port or TIDEGATE_PORT") -> socket.socket:
+    """Bind a server's socket before anything else starts; `setting` chooses the port.
 
     Raises:
         SetupProblem: the port is taken, or the address is not this machine's.
@@ -122,7 +122,7 @@ def listen(host: str, port: int) -> socket.socket:
         bound.close()
         raise SetupProblem(
             f"cannot listen on {host}:{port}: {error.strerror or error}",
-            "stop what listens there, or choose another with --port or TIDEGATE_PORT",
+            f"stop what listens there, or choose another with {setting}",
         ) from error
     bound.listen(socket.SOMAXCONN)
     return bound

@@ -7,7 +7,7 @@ import signal
 import socket
 import ssl
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 from typing import TypedDict
@@ -17,9 +17,10 @@ import uvicorn
 
 from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.tables.warehouse import LocalWarehouse
+from supervisor.api.http.listeners import Listener
 from supervisor.api.server import create_api
 from supervisor.app.overlord import wire_overlord
-from supervisor.app.parts import passwords_of
+from supervisor.app.parts import address_for_workers, passwords_of
 from supervisor.app.process import (
     configure_logging,
     data_folder,
@@ -33,6 +34,7 @@ from supervisor.core.values.errors import MetadataUnavailable, SchemaTooNew
 from supervisor.metadata.migrate import migrate
 from supervisor.metadata.store import SqlStore
 from supervisor.services.access.principals import Principals
+from supervisor.services.services import Services
 from supervisor.settings.problems import SetupProblem
 from supervisor.settings.settings import OVERLORD_PORT, Settings
 from tasks.runtime.http_guard import LOOP, guarded, raise_file_limit
@@ -40,7 +42,7 @@ from tasks.runtime.http_guard import LOOP, guarded, raise_file_limit
 log = structlog.get_logger()
 
 CONNECTIONS_MAX = 1_000
-"""The maximum of connections and of requests; the next one is answered with 503."""
+"""The maximum of connections and of requests of one port."""
 GRACEFUL_S = 2
 """Seconds for open requests after SIGTERM; clients simply repeat a long poll."""
 
@@ -157,7 +159,7 @@ def run_overlord(settings: Settings) -> int:
     settings.connections()
     tls = tls_of(settings)
     raise_file_limit()
-    bound = listen(settings.host, settings.port or OVERLORD_PORT)
+    sockets = _listeners(settings)
     data_folder(settings.data_dir)
     writable_folder(settings.warehouse, "TIDEGATE_WAREHOUSE")
     store = open_store(settings)
@@ -167,20 +169,11 @@ def run_overlord(settings: Settings) -> int:
     scheduler = overlord.start()
     log.info("overlord", url=settings.url(OVERLORD_PORT), warehouse=str(settings.warehouse))
     try:
-        config = uvicorn.Config(
-            create_api(overlord.services),
-            log_config=None,
-            access_log=False,
-            timeout_graceful_shutdown=GRACEFUL_S,
-            http=guarded(CONNECTIONS_MAX, settings.connections_per_address),
-            loop=LOOP,
-            ws="none",
-            proxy_headers=False,  # else a caller on this machine could claim any address
-            **tls,
-        )
         return _serve(
-            uvicorn.Server(config),
-            bound,
+            {
+                _server(settings, overlord.services, listener, tls): bound
+                for listener, bound in sockets.items()
+            },
             overlord.services.changed,
             lambda: overlord.ended_threads(scheduler),
         )
@@ -188,43 +181,84 @@ def run_overlord(settings: Settings) -> int:
         overlord.stop(scheduler)
 
 
+def _listeners(settings: Settings) -> dict[Listener, socket.socket]:
+    """Return the listeners of an overlord with their sockets, which are bound already.
+
+    Raises:
+        SetupProblem: a port is taken, or both ports are the same.
+    """
+    for_workers = address_for_workers(settings, settings.url(OVERLORD_PORT))
+    everybody = listen(settings.host, settings.port or OVERLORD_PORT)
+    if settings.internal_port is None:
+        return {Listener.EVERYBODY: everybody}
+    log.info("workers have a port of their own", url=for_workers)
+    workers = listen(settings.host, settings.internal_port, "TIDEGATE_INTERNAL_PORT")
+    return {Listener.PEOPLE: everybody, Listener.WORKERS: workers}
+
+
+def _server(settings: Settings, services: Services, listener: Listener, tls: Tls) -> uvicorn.Server:
+    """Return the server of one listener, with connections of its own."""
+    config = uvicorn.Config(
+        create_api(services, listener),
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=GRACEFUL_S,
+        http=guarded(CONNECTIONS_MAX, settings.connections_per_address),
+        loop=LOOP,
+        ws="none",
+        proxy_headers=False,  # else a caller on this machine could claim any address
+        **tls,
+    )
+    return uvicorn.Server(config)
+
+
 def _serve(
-    server: uvicorn.Server,
-    bound: socket.socket,
+    servers: Mapping[uvicorn.Server, socket.socket],
     polls: Wakeups,
     ended_threads: Callable[[], list[str]],
 ) -> int:
-    """Serve until SIGTERM or SIGINT; return the exit code: 1 if the server ended by itself.
+    """Serve until SIGTERM or SIGINT; return the exit code: 1 if a server ended by itself.
 
     The process also ends with 1 if an essential thread has ended: a process manager restarts an
     ended process, but not one that only looks alive.
 
-    The server runs in a thread, because uvicorn's own signal handlers raise the signal again after
+    Each server runs in a thread, because uvicorn's own signal handlers raise the signal again after
     it has stopped, and then the lease would never be released.
     """
     ended = threading.Event()
 
-    def run() -> None:
+    def run(server: uvicorn.Server, bound: socket.socket) -> None:
         try:
             server.run(sockets=[bound])
         finally:
             ended.set()
 
+    def end() -> None:
+        for server in servers:
+            server.should_exit = True
+        polls.close()
+
     received_signals: list[int] = []
 
     def on_signal(number: int, _: FrameType | None) -> None:
         received_signals.append(number)
-        server.should_exit = True
-        polls.close()
+        end()
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, on_signal)
-    thread = threading.Thread(target=run, name="http", daemon=True)
-    thread.start()
+    threads = [
+        threading.Thread(target=run, args=each, name="http", daemon=True)
+        for each in servers.items()
+    ]
+    for thread in threads:
+        thread.start()
+    ending = False
     while not ended.wait(0.2):  # a wait without a timeout would block the signal handlers
-        if not server.should_exit and (missing := ended_threads()):
+        if not (ending or received_signals) and (missing := ended_threads()):
             log.error("this overlord ends: it cannot go on without its threads", ended=missing)
-            server.should_exit = True
-            polls.close()
-    thread.join()
+            ending = True
+            end()
+    end()  # without one of its ports an overlord is none
+    for thread in threads:
+        thread.join()
     return 0 if received_signals else 1

@@ -191,6 +191,7 @@ class Dev:
             "TIDEGATE_OVERLORDS": ports.overlord_url,
             "TIDEGATE_HOST": LOOPBACK,
             "TIDEGATE_PORT": str(port),
+            "TIDEGATE_INTERNAL_PORT": "",
             "TIDEGATE_ADVERTISED_URL": "",
             "TIDEGATE_AUTH": "auto",
             "TIDEGATE_TLS_CERT": "",

@@ -1,4 +1,4 @@
-"""Settings of access control and TLS; `settings.py` includes and reads them."""
+"""Settings of access control, the workers' own port and TLS; `settings.py` includes them."""
 
 import base64
 import os
@@ -32,7 +32,7 @@ def _none(unit: str = "file") -> JsonDict:
 
 
 class AccessSettings(BaseSettings):
-    """Operator settings of callers, credentials and TLS."""
+    """Operator settings of callers, credentials, the workers' own port and TLS."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX, env_ignore_empty=True, frozen=True, extra="forbid"
@@ -93,6 +93,14 @@ class AccessSettings(BaseSettings):
         description="Requests a second of one caller from one address, ten times as many at once; "
         "counted where callers are asked who they are, workers aside.",
         json_schema_extra={"unit": "requests/s"},
+    )
+    internal_port: int | None = Field(
+        default=None,
+        ge=1,
+        le=65_535,
+        description="Port of an overlord for its workers alone; then TIDEGATE_PORT serves them no "
+        "more, and the TIDEGATE_OVERLORDS of workers name this one.",
+        json_schema_extra={"default": "none: workers call TIDEGATE_PORT"},
     )
     tls_cert: File | None = Field(
         default=None,

@@ -134,6 +134,7 @@ class Connections(Generic[_Connection]):
             The errors of `connect`; if there is no connection yet, those of `read_secret` too.
         """
         key = client.to_json()
+        evicted: tuple[tuple[str, ...], _Connection] | None = None
         with self._lock:
             cached = self._connections.get(key)
             try:
@@ -144,7 +145,10 @@ class Connections(Generic[_Connection]):
                 return cached[1]
             if cached is None or cached[0] != secrets:
                 if cached is None and len(self._connections) >= _CONNECTIONS_MAX:
-                    oldest = next(iter(self._connections))  # dicts keep their order
-                    self._connections.pop(oldest)
-                cached = self._connections[key] = (secrets, self._connect(client))
-            return cached[1]
+                    oldest = next(iter(self._connections))  # the least recently used
+                    evicted = self._connections.pop(oldest)
+                cached = (secrets, self._connect(client))
+            self._connections.pop(key, None)
+            self._connections[key] = cached  # last: dicts keep their order
+        del evicted  # without the lock: a client that waits for silent brokers ends slowly
+        return cached[1]

@@ -23,12 +23,13 @@ JVM_FLAGS = (
     "-Dfile.encoding=UTF-8",
     # A login module that a user names runs code (CVE-2023-25194, CVE-2025-27818), an OAuth URL
     # reads files and inner hosts (CVE-2025-27817).  Specs cannot carry either; this is the second
-    # line of defence.
+    # line of defence.  No client asks an OAuth URL without OAuth's login module, so this list shuts
+    # that out as well: kafka-clients 3.9.0 does not know the list of allowed URLs of 3.9.1.
     (
         "-Dorg.apache.kafka.disallowed.login.modules=com.sun.security.auth.module.JndiLoginModule,"
-        "com.sun.security.auth.module.LdapLoginModule"
+        "com.sun.security.auth.module.LdapLoginModule,"
+        "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
     ),
-    "-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=",
     # A few broken bytes may announce a text or a list of two billion, and memory is allocated
     # before the first byte is read.  No record exceeds these bounds, in bytes and in items.
     "-Dorg.apache.avro.limits.bytes.maxLength=67108864",

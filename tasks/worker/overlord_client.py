@@ -2,8 +2,8 @@
 
 - 200 is the answer.
 - 409 with /problems/worker-fenced is Fenced, for good.
-- After a 503, or without a connection, the client tries the next address.  It begins with the
-  address that a follower names as leader.
+- After a 503, after a 421 (that port does not serve workers), or without a connection, the client
+  tries the next address.  It begins with the address that a follower names as leader.
 - Another 4xx is OverlordRefused, because the same request would get the same answer.
 - 401, 403, 408 and 429 are OverlordUnavailable: another token or another moment changes them.
 - A 404 or 405 without a problem of an overlord is OverlordUnavailable: a proxy answers so.
@@ -45,7 +45,8 @@ WORKERS_HEADER = "X-Tidegate-Token"
 _CONNECT_S = 2.0
 _PUBLISH_S = 30.0
 _TEXT_MAX = 500
-_MAY_PASS = frozenset({401, 403, 408, 429})
+_NOT_HERE = frozenset({421, 503})
+_MAY_PASS = frozenset({401, 403, 408, 421, 429})
 _ALSO_A_PROXYS = frozenset({404, 405})
 _PROBLEMS = "/problems/"
 
@@ -157,10 +158,10 @@ class HttpOverlord:
             troubles.append(f"{address}: {status} {problem.text}")
             if _is_refusal(status, problem):
                 raise OverlordRefused("; ".join(troubles))
-            if status == httpx.codes.SERVICE_UNAVAILABLE and problem.leader in untried:
+            if status in _NOT_HERE and problem.leader in untried:
                 untried.remove(problem.leader)
                 untried.insert(0, problem.leader)
-            elif status != httpx.codes.SERVICE_UNAVAILABLE:
+            elif status not in _NOT_HERE:
                 break  # it leads, and it will not have this: asking others changes nothing
         raise OverlordUnavailable("; ".join(troubles))
 

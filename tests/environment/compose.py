@@ -17,6 +17,7 @@ from tests.tidy.sources import ROOT
 __all__ = ["Compose", "Health", "Image", "Service", "read_compose", "read_image"]
 
 _DEFAULTED = re.compile(r"\$\{\w+:-([^}]*)\}")
+_REQUIRED = re.compile(r"\$\{(\w+):\?[^}]+\}")
 _URL = re.compile(r"https?://[^\s'\"]+")
 
 
@@ -155,9 +156,13 @@ class Image:
 
 
 def read_compose(path: Path = ROOT / "docker-compose.yml") -> Compose:
-    """Read the file as compose does when no variable is set."""
+    """Read the file as compose does when required variables, and no others, are set.
+
+    The value of a required variable is its name in lower case.
+    """
     text = _DEFAULTED.sub(r"\1", path.read_text())
-    assert "$" not in text, "a variable without a default is empty for whoever forgets it"
+    text = _REQUIRED.sub(lambda found: found[1].lower().replace("_", ""), text)
+    assert "$" not in text, "a variable that is not required is empty for whoever forgets it"
     whole = yaml.safe_load(text)
     assert isinstance(whole, Mapping)
     return Compose.model_validate({k: v for k, v in whole.items() if not str(k).startswith("x-")})

@@ -75,8 +75,8 @@ class Overlords:
     more: dict[str, str] = field(default_factory=dict)
     all: list[Overlord] = field(default_factory=list)
 
-    def start(self) -> Overlord:
-        """Start one more and wait until it serves."""
+    def start(self, **own: str) -> Overlord:
+        """Start one more, with variables of its `own`, and wait until it serves."""
         port = free_port()
         name = f"overlord-{len(self.all) + 1}"
         env = {
@@ -90,7 +90,7 @@ class Overlords:
                 name=name,
                 argv=(sys.executable, "-m", "supervisor.cli.main", "overlord"),
                 folder=self.folder / "logs",
-                env=env | self.more,
+                env=env | self.more | own,
                 grace=timedelta(seconds=20),
             )
         )

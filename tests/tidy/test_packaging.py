@@ -5,6 +5,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.tidy.sources import ROOT, project_files
 
@@ -23,16 +25,64 @@ def named(lock: str) -> set[str]:
     return set(re.findall(r"^([A-Za-z0-9][A-Za-z0-9._-]*)", lock, re.MULTILINE))
 
 
-def _declared() -> set[str]:
+def _of_the_product() -> list[Requirement]:
+    """Return what an installation of the product needs, extras included."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     wanted = [
         *project["build-system"]["requires"],
         *project["project"]["dependencies"],
         *(name for extra in project["project"]["optional-dependencies"].values() for name in extra),
-        *(name for group in project["dependency-groups"].values() for name in group),
     ]
-    names = [re.match(r"[A-Za-z0-9._-]+", one) for one in wanted]
-    return {re.sub(r"[._-]+", "-", name.group()).lower() for name in names if name}
+    return [Requirement(one) for one in wanted]
+
+
+def _of_developers() -> list[Requirement]:
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
+    return [Requirement(one) for group in groups.values() for one in group]
+
+
+def _declared() -> set[str]:
+    return {canonicalize_name(each.name) for each in (*_of_the_product(), *_of_developers())}
+
+
+def versions(lock: str) -> dict[str, set[str]]:
+    """Return package -> the versions that a lock file has of it."""
+    locked: dict[str, set[str]] = {}
+    for name, version in re.findall(r"^([a-z0-9][a-z0-9._-]*)==([^\s;]+)", lock, re.MULTILINE):
+        locked.setdefault(name, set()).add(version)
+    return locked
+
+
+def unfit(wanted: Requirement, locked: set[str]) -> set[str]:
+    """Return the locked versions that a requirement does not take."""
+    return {each for each in locked if not wanted.specifier.contains(each, prereleases=True)}
+
+
+@pytest.mark.parametrize("wanted", [*_of_the_product(), *_of_developers()], ids=str)
+def test_the_lock_file_has_a_version_that_the_project_takes(wanted: Requirement) -> None:
+    locked = versions((ROOT / "requirements.lock").read_text())[canonicalize_name(wanted.name)]
+
+    assert unfit(wanted, locked) == set(), "run scripts/lock"
+
+
+@pytest.mark.parametrize("wanted", _of_the_product(), ids=str)
+def test_what_the_product_needs_has_a_lower_bound(wanted: Requirement) -> None:
+    """Goal: no release is taken that the suite never ran with.
+
+    Source: an older starlette, with which a header Host passed authentication.
+    """
+    assert {each.operator for each in wanted.specifier} & {">=", "=="}
+
+
+def test_what_the_product_imports_of_its_web_server_is_declared() -> None:
+    """Goal: a bound of fastapi alone says nothing of the release of starlette."""
+    names = {canonicalize_name(each.name) for each in _of_the_product()}
+
+    assert {"fastapi", "starlette", "uvicorn", "h11", "anyio"} <= names
+
+
+def test_a_locked_version_below_its_bound_is_caught() -> None:
+    assert unfit(Requirement("rich>=15"), {"14.9.9", "15.0.0"}) == {"14.9.9"}
 
 
 def test_the_lock_file_pins_whatever_is_declared() -> None:
@@ -41,13 +91,26 @@ def test_the_lock_file_pins_whatever_is_declared() -> None:
     assert _declared() - pinned(lock) == set(), "run scripts/lock"
 
 
-@pytest.mark.parametrize("lock", ["requirements.lock", "scripts/uv.lock"])
+@pytest.mark.parametrize("lock", ["requirements.lock", "scripts/uv.lock", "scripts/build.lock"])
 def test_each_locked_package_has_a_version_and_hashes(lock: str) -> None:
     text = (ROOT / lock).read_text()
 
     assert pinned(text)
     assert named(text) == pinned(text)
     assert "://" not in text, "no index stands in a lock file"
+
+
+def test_what_is_published_as_source_is_built_by_a_locked_setuptools() -> None:
+    """Goal: a build environment of its own would be filled from the index, without a hash."""
+    setup = (ROOT / "scripts/setup").read_text()
+    builder = versions((ROOT / "scripts/build.lock").read_text())
+
+    assert builder == {
+        "setuptools": versions((ROOT / "requirements.lock").read_text())["setuptools"]
+    }
+    assert "--require-hashes --requirements scripts/build.lock" in setup
+    for line in re.findall(r'"\$\{uv\[@\]\}" (?:sync|install)[^|&]*', setup):
+        assert "--no-build-isolation" in line or "scripts/build.lock" in line
 
 
 def _pythons() -> list[str]:

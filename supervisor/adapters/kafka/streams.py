@@ -1,9 +1,10 @@
 """A cache of topic states, refreshed in the background: one look at Kafka per supervisor.
 
-A broker that hangs holds one thread of a pool, at most until its deadline.  Looks at other
-clusters, the loop and the API never wait for that broker (R11).  Each look reads the topic ids with
-the offsets, so that a topic that was deleted and created again is noticed.  Each look resolves a
-topicPattern anew.
+A broker that hangs holds one thread of a pool, at most until its deadline, and all brokers that
+hang hold half of the threads.  Looks at other clusters, the loop and the API never wait for them
+(R11).  A supervisor whose brokers do not answer looks more and more seldom.  Each look reads the
+topic ids with the offsets, so that a topic that was deleted and created again is noticed.  Each
+look resolves a topicPattern anew.
 """
 
 import threading
@@ -20,6 +21,7 @@ from supervisor.core.planning.observed import StreamState, StreamTrouble
 from supervisor.core.spec.sections.io_config import KafkaIoConfig
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import SecretMissing
+from supervisor.core.values.lanes import Neighbour, Width, retry_s
 from supervisor.ports.store import Clock
 from tasks.contract.connection_policy import ConnectionPolicy
 from tasks.contract.kafka_client import KafkaClient, ReadSecret
@@ -29,11 +31,13 @@ log = structlog.get_logger()
 
 LOOK_TIMEOUT_S = 6.0
 THREADS = 16
-PER_CLIENT = 4
-"""Threads for looks with the same client properties while the brokers answer; else one thread."""
+PER_LANE = 4
+"""Threads for looks at the same brokers by the same user while these answer; else one thread."""
 FRESH_FOR_S = 2.0
 """Seconds after which the next caller triggers a new look."""
 FAILED_FOR_S = 3.0
+SILENT_FOR_S_MAX = 60.0
+"""The longest rest between two looks at brokers that do not answer; the first is FAILED_FOR_S."""
 GONE_AFTER = 3
 """Looks in a row that miss a topic of a pattern, before the topic counts as deleted.
 
@@ -78,7 +82,7 @@ class KafkaStreams:
             self._connected,
             missing=SecretMissing,
         )
-        self._lanes = BulkheadPool(THREADS, PER_CLIENT, "kafka-look")
+        self._lanes = BulkheadPool(Width(pool=THREADS, lane=PER_LANE), "kafka-look")
 
     def state(self, supervisor_id: str, spec: SupervisorSpec) -> StreamState:
         """Return the last known state; start a new look if that state is not fresh."""
@@ -91,7 +95,8 @@ class KafkaStreams:
             if self._is_due(watched):
                 watched.requested_at = self._clock.monotonic()
                 watched.looked = threading.Event()
-                self._lanes.run(key[0], partial(self._look, supervisor_id, watched, source))
+                look = partial(self._look, supervisor_id, watched, source)
+                self._lanes.run(_neighbour_of(source.client), look)
             return watched.state
 
     def forget(self, supervisor_id: str) -> None:
@@ -113,8 +118,7 @@ class KafkaStreams:
         if watched.looked is not None and not watched.looked.is_set():
             return False
         age = self._clock.monotonic() - watched.requested_at
-        fresh_for = FRESH_FOR_S if watched.state.trouble is None else FAILED_FOR_S
-        return watched.looked is None or age >= fresh_for
+        return watched.looked is None or age >= _fresh_for_s(watched.state)
 
     def _look(self, supervisor_id: str, watched: _Watched, source: KafkaIoConfig) -> bool:
         """Look once; return whether the brokers answered."""
@@ -148,6 +152,22 @@ class KafkaStreams:
             return connection.read(source, lambda: LOOK_TIMEOUT_S)
         except (KafkaException, TimeoutError) as error:
             raise _NoAnswer(f"{connection.why(error)}; Tidegate tries again by itself") from error
+
+
+def _neighbour_of(client: KafkaClient) -> Neighbour:
+    """Return whose turn a look of a client is: its brokers, in any order, and its user."""
+    brokers = sorted({each.strip().lower() for each in client.bootstrap_servers.split(",")})
+    user = client.sasl_username or client.ssl_certificate_pem or ""
+    return Neighbour(f"{','.join(brokers)} {user}", client.to_json())
+
+
+def _fresh_for_s(state: StreamState) -> float:
+    """Return how long after its request a look is not repeated, by its result."""
+    if state.trouble is None:
+        return FRESH_FOR_S
+    if state.trouble is StreamTrouble.UNREACHABLE:
+        return retry_s(state.failures, FAILED_FOR_S, SILENT_FOR_S_MAX)
+    return FAILED_FOR_S
 
 
 def _without(before: StreamState, stream: StreamState, gone: Sequence[str]) -> StreamState:

@@ -84,7 +84,7 @@ class Authenticate:
         address: str,
     ) -> Caller:
         if credentials is None:
-            if request.url.path in request.app.state.open_paths:
+            if request.scope["path"] in request.app.state.open_paths:
                 return Caller(UNKNOWN.name, UNKNOWN.kind, address=address)
             header = WORKERS_HEADER if _is_internal(request) else "Authorization"
             raise Unauthenticated(f"say who you are: send a token in the header {header}")
@@ -103,7 +103,8 @@ class Authenticate:
 
 
 def _is_internal(request: Request) -> bool:
-    return request.url.path.startswith(INTERNAL_PATH)
+    path: str = request.scope["path"]  # `request.url` is made from the header Host as well
+    return path.startswith(INTERNAL_PATH)
 
 
 def _require_place(request: Request, caller: Caller) -> None:

@@ -203,10 +203,11 @@ def _check_type(request: Request) -> None:
 
 
 def _size_bytes_max(request: Request) -> int:
-    if not request.url.path.startswith(INTERNAL_PATH):
+    path: str = request.scope["path"]  # `request.url` is made from the header Host as well
+    if not path.startswith(INTERNAL_PATH):
         return SIZE_BYTES_MAX
     caller: Caller = request.state.caller
-    if _PUBLISHES.fullmatch(request.url.path) and caller.may(Permission.WORK, None):
+    if _PUBLISHES.fullmatch(path) and caller.may(Permission.WORK, None):
         return PUBLISH_SIZE_BYTES_MAX
     return INTERNAL_SIZE_BYTES_MAX
 

@@ -139,7 +139,7 @@ async def _end(keys: Idempotency, claim: KeyClaim, answer: StoredAnswer | None) 
 def _counts(request: Request) -> bool:
     if request.method not in METHODS or HEADER not in request.headers:
         return False
-    path, dry_run = request.url.path, request.query_params.get("dryRun", "").lower() == "true"
+    path, dry_run = request.scope["path"], request.query_params.get("dryRun", "").lower() == "true"
     return not (dry_run or path in CHANGES_NOTHING or path.startswith(INTERNAL_PATH))
 
 

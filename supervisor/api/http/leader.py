@@ -2,7 +2,7 @@
 
     reads of soft state ──► forwarded to the leader, whose answer is passed on
     writes              ──► 307 with the leader's address: nothing was carried out here
-    a worker's calls    ──► 503 with the leader's address, which workers follow
+    a worker's calls    ──► 503 with the leader's address for workers, which they follow
     no leader           ──► 503 with Retry-After
 
 A write is redirected and not forwarded.  If the answer of a forwarded write were lost, nobody would
@@ -13,12 +13,14 @@ from http import HTTPStatus
 
 import httpx
 import structlog
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
 from supervisor.api.http.edge import INTERNAL_PATH
 from supervisor.api.http.problems import PROBLEMS, answer, render_error
-from supervisor.core.values.errors import LeaseLost
+from supervisor.core.values.errors import LeaseLost, SupervisorError
+from supervisor.services.services import Services
 
 log = structlog.get_logger()
 
@@ -34,9 +36,11 @@ _RETURNED_HEADERS = ("content-type", "retry-after")
 async def to_the_leader(request: Request, error: Exception) -> Response:
     """Answer a request that was refused because another overlord leads."""
     assert isinstance(error, LeaseLost)
-    by_worker = request.url.path.startswith(INTERNAL_PATH)
-    if error.leader is None or by_worker or PASSED_ON in request.headers:
+    if error.leader is None or PASSED_ON in request.headers:
         return render_error(request, error)
+    if request.scope["path"].startswith(INTERNAL_PATH):
+        address = await run_in_threadpool(_for_workers, request.app.state.parts, error.leader)
+        return render_error(request, LeaseLost(str(error), address))
     there = error.leader.rstrip("/") + request.url.path
     if request.url.query:
         there += f"?{request.url.query}"
@@ -47,6 +51,19 @@ async def to_the_leader(request: Request, error: Exception) -> Response:
     except httpx.HTTPError as trouble:
         log.warning("the leader did not answer a read", url=there, error=repr(trouble))
         return render_error(request, error)
+
+
+def _for_workers(parts: Services, leader: str) -> str:
+    """Return the leader's address for workers; the public one if no other is known."""
+    try:
+        with parts.store.reading() as tx:
+            lease = tx.lease.read()
+    except SupervisorError as trouble:  # a worker that is given no hint tries each address
+        log.warning("the leader's address for workers could not be read", error=str(trouble))
+        return leader
+    if lease is None or lease.url != leader:
+        return leader
+    return lease.address_for_workers or leader
 
 
 def _redirected(request: Request, error: LeaseLost, there: str) -> Response:

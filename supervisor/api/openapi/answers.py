@@ -5,7 +5,8 @@
     one that acts            408 409 413 415; and 307 422 where people call it, not workers
     one with If-Match        412
 
-A 500 is a bug and is not described.  A 405 belongs to no operation.
+A 500 is a bug and is not described.  A 405 belongs to no operation, and a 421 to the port of other
+callers.
 """
 
 from collections.abc import Iterator, Mapping
@@ -92,10 +93,18 @@ def _header(description: str, kind: str = "string") -> Json:
     return {"description": description, "required": True, "schema": {"type": kind}}
 
 
+_NEXT_PAGE: Json = {
+    "Link": {
+        "description": 'The address of the next page (`rel="next"`); absent on the last one.',
+        "schema": {"type": "string"},
+    }
+}
 _ETAG: Json = {"ETag": _header("The version of the spec, for If-Match.")}
 _HEADERS: Mapping[str, Json] = MappingProxyType(
     {
         f"GET {_ONE}": _ETAG,
+        f"GET {_V1}/supervisor/history": _NEXT_PAGE,
+        f"GET {_ONE}/history": _NEXT_PAGE,
         f"POST {_ONE}/suspend": _ETAG,
         f"POST {_ONE}/resume": _ETAG,
         f"GET {_V1}/task/{{task_id}}/log": {

@@ -1,15 +1,18 @@
 """Pagination of lists that an overlord answers page by page."""
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
+from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import JsonValue
 
 from supervisor.cli.shell.client import ApiReply, Client
 
 NO_PARAMS: Mapping[str, str | None] = MappingProxyType({})
+_NEXT = re.compile(r'<([^>]*)>\s*;\s*rel="?next"?')
 
 
 def rows_up_to(
@@ -32,3 +35,28 @@ def rows_up_to(
         cursor = following if isinstance(following, str) else None
         if cursor is None or len(collected) >= limit:
             return replace(answer, body=json.dumps(page | {rows: collected}).encode())
+
+
+def linked_pages(client: Client, path: str, count: int) -> Iterator[ApiReply]:
+    """Yield the pages of a list in Druid's form, whose header Link names the next page.
+
+    Only the query of that link is used: the next request goes to the same path.
+    """
+    sent = {"count": str(count)}
+    while True:
+        answer = client.get(path, sent)
+        yield answer
+        following = _NEXT.search(answer.headers.get("link", ""))
+        if following is None:
+            return
+        sent = dict(parse_qsl(urlsplit(following[1]).query))
+
+
+def linked_rows_up_to(client: Client, path: str, limit: int) -> ApiReply:
+    """Return the last page's answer, with up to `limit` entries of all pages."""
+    collected: list[JsonValue] = []
+    for answer in linked_pages(client, path, limit):
+        collected += answer.read(list[JsonValue])
+        if len(collected) >= limit:
+            break
+    return replace(answer, body=json.dumps(collected[:limit]).encode())

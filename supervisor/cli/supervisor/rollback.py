@@ -1,6 +1,7 @@
 """`tidegate supervisor rollback`: apply an earlier version again, after a preview."""
 
 import json
+from itertools import islice
 from typing import Annotated
 
 import typer
@@ -10,12 +11,15 @@ from supervisor.cli.shell.confirm import confirm
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.options import Output, Server, SupervisorId, Wait, Yes, connect
 from supervisor.cli.shell.output import print_notice, show_done, show_json
+from supervisor.cli.shell.pages import linked_pages
 from supervisor.cli.shell.problems import CommandFailed
 from supervisor.cli.shell.wait import wait_until_applied
 from supervisor.cli.supervisor.apply import describe_impact
 from supervisor.views.specs import HistoryRow, Posted
 
 _ENDED = "noop"
+_AT_ONCE = 10
+"""Versions that are looked through with one request."""
 
 
 def rollback(
@@ -69,8 +73,9 @@ def rollback(
 
 
 def _before(client: Client, supervisor_id: str) -> int:
-    answer = client.get(path_of(SUPERVISORS, supervisor_id, "history"))
-    earlier = (v for v in answer.read(list[HistoryRow])[1:] if v.spec.get("type") != _ENDED)
+    pages = linked_pages(client, path_of(SUPERVISORS, supervisor_id, "history"), _AT_ONCE)
+    versions = (version for page in pages for version in page.read(list[HistoryRow]))
+    earlier = (v for v in islice(versions, 1, None) if v.spec.get("type") != _ENDED)
     previous = next(earlier, None)
     if previous is None or not previous.version_number:
         raise CommandFailed(

@@ -11,6 +11,7 @@ from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.groups import OfSupervisors
 from supervisor.cli.shell.options import Output, Server, SupervisorId, connect
 from supervisor.cli.shell.output import show_done, show_json, show_name, show_table, show_text
+from supervisor.cli.shell.pages import linked_rows_up_to
 from supervisor.cli.shell.problems import FAILED, CommandFailed
 from supervisor.cli.shell.resource import Resource, add_list
 from supervisor.cli.shell.selection import All, Ids, InState, OfDataSource, Selection
@@ -146,22 +147,19 @@ def health(
 @commands.command()
 def history(
     supervisor_id: SupervisorId,
-    count: Annotated[
-        int | None,
-        typer.Option(
-            "--limit", "-n", metavar="N", min=1, help="At most so many.", show_default="all"
-        ),
-    ] = None,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", metavar="N", min=1, help="At most so many.")
+    ] = 100,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
-    """List the versions of a spec, newest first, and what each changed.
+    """List the newest versions of a spec, and what each changed.
 
     Example: tidegate supervisor history clicks -n 5
     """
     with connect(server) as client:
         path = path_of(SUPERVISORS, supervisor_id, "history")
-        answer = client.get(path, {} if count is None else {"count": count})
+        answer = linked_rows_up_to(client, path, limit)
     if output is Format.JSON:
         show_json(answer.json())
     else:

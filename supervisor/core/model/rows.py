@@ -349,5 +349,12 @@ class Lease:
 
     term: int
     holder: str
+    """The process that leads: `<its address for workers>#<process id>`; empty: released."""
     url: str
     renewals: int
+
+    @property
+    def address_for_workers(self) -> str | None:
+        """The leader's address for workers; None: the holder has another form."""
+        address, _, _ = self.holder.rpartition("#")
+        return address if address.startswith("http") else None

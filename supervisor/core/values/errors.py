@@ -326,7 +326,7 @@ class PrincipalRefused(Refused):
 
 
 class VersionNotFound(Refused):
-    """There is no spec under this number; `known` are the numbers that have one, ascending."""
+    """There is no spec under this number; `known` are the newest that have one, ascending."""
 
     def __init__(
         self, supervisor_id: str, version: int, known: Sequence[int], *, is_tombstone: bool

@@ -6,7 +6,6 @@ wake the loop; they never wait for Kafka, a worker or a pass.
 
 import secrets
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TypeVar
 
 from supervisor.control.desired_state import desired_state
@@ -24,11 +23,12 @@ from supervisor.core.planning.preconditions import WHATEVER, AnyVersion, Expecte
 from supervisor.core.spec.reader import ReadSpec, read_spec
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import (
+    VERSIONS_SHOWN_MAX,
     AlreadyInState,
     MetadataBusy,
     NoHistory,
-    SpecUnreadable,
     StateMoved,
+    VersionNotFound,
     WorkerFenced,
 )
 from supervisor.ports.store import Clock, Store, Transaction
@@ -46,6 +46,7 @@ from supervisor.services.supervisors.admission import (
     unchanged,
     with_mixed_types,
 )
+from supervisor.services.supervisors.version_pages import newest_with_a_spec
 from tasks.contract.messages import RunState, SyncRequest, SyncResponse
 
 TRIES = 100
@@ -273,34 +274,22 @@ class Service:
         with self._store.reading() as tx:
             return existing(tx, supervisor_id)
 
-    def history(self, supervisor_id: str, limit: int | None = None) -> list[SpecVersion]:
-        """Return the versions of one id, newest first, tombstones included.
+    def spec_of_version(self, supervisor_id: str, number: int) -> SupervisorSpec:
+        """Return the spec of one version.
 
         Raises:
             NoHistory: the id was never used.
+            VersionNotFound: there is no such version, or it is a tombstone.
+            SpecUnreadable: this release cannot read it.
         """
         with self._store.reading() as tx:
-            versions = tx.specs.history(supervisor_id, limit)
-        if not versions:
-            raise NoHistory(supervisor_id)
-        return versions
-
-    def history_stored(self, supervisor_id: str) -> list[AnyVersion]:
-        """Return versions as `history` does; an unreadable version is replaced by its error."""
-        with self._store.reading() as tx:
-            versions = tx.specs.history_stored(supervisor_id)
-        if not versions:
-            raise NoHistory(supervisor_id)
-        return versions
-
-    def histories(self) -> dict[str, list[SpecVersion]]:
-        """Return id -> versions, for every id whose versions can all be read here."""
-        with self._store.reading() as tx:
-            versions_by_id = {}
-            for version in tx.specs.all_newest():
-                with suppress(SpecUnreadable):  # a request for this id reports the error
-                    versions_by_id[version.supervisor_id] = tx.specs.history(version.supervisor_id)
-        return versions_by_id
+            version = tx.specs.version(supervisor_id, number)
+            if version is not None and version.spec is not None:
+                return version.spec
+            if tx.specs.newest_stored(supervisor_id) is None:
+                raise NoHistory(supervisor_id)
+            known = newest_with_a_spec(tx, supervisor_id, VERSIONS_SHOWN_MAX)
+        raise VersionNotFound(supervisor_id, number, known, is_tombstone=version is not None)
 
     # -- workers -------------------------------------------------------------------------------
 

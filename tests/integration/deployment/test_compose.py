@@ -4,6 +4,7 @@ Docker is not needed: what the files say is compared with what the product has.
 `test_compose_roles.py` runs the same roles, with the same environment, as local processes.
 """
 
+import re
 import tomllib
 from pathlib import Path
 from typing import cast
@@ -91,12 +92,15 @@ def test_every_variable_of_ours_is_a_setting(service: str) -> None:
     ("service", "settings"), [(name, name) for name in ROLES], indirect=["settings"]
 )
 def test_every_value_is_accepted_and_names_a_service(service: str, settings: Settings) -> None:
-    overlords = {f"http://{name}:8090" for name in COMPOSE.ours("overlord")}
+    role = COMPOSE.services[service].role
+    port = {"overlord": 8090, "worker": 8092}[str(role)]
+    overlords = {f"http://{name}:{port}" for name in COMPOSE.ours("overlord")}
 
     assert settings.host == "0.0.0.0"  # noqa: S104 -- inside a container; ports are checked below
     assert settings.allowed_brokers() == ("kafka:9092",)
     assert set(settings.overlords) == overlords
-    if COMPOSE.services[service].role == "overlord":
+    if role == "overlord":
+        assert settings.internal_port == 8092, "workers name it"
         assert settings.url(0) == f"http://{service}:{settings.port}"
         assert urlsplit(settings.metadata_url).hostname in COMPOSE.services
     else:
@@ -273,12 +277,25 @@ def test_the_image_has_the_jars_of_every_part(image: Image) -> None:
 
 def test_the_image_installs_nothing_that_was_not_checked_by_its_hash(image: Image) -> None:
     pip = [part for _, value in image.steps for part in value.split("&&") if "pip " in part]
-    [collected, *installed] = [each for each in pip if "wheel" in each or "install" in each]
+    [builder, collected, *installed] = [e for e in pip if "wheel" in e or "install" in e]
 
+    assert "--require-hashes" in builder
+    assert "--only-binary :all:" in builder
+    assert "build.lock" in builder
     assert "--require-hashes" in collected
+    assert "--no-build-isolation" in collected, "a build environment is filled without hashes"
     assert "requirements.lock" in collected
     assert installed
     assert all("--no-index --find-links /wheels" in each for each in installed)
+
+
+def test_no_password_has_a_default() -> None:
+    """Goal: nobody runs a database with a password that everybody can read here."""
+    text = (ROOT / "docker-compose.yml").read_text()
+    variables = re.findall(r"\$\{(\w+)(:?[-?])", text)
+
+    assert {how for name, how in variables if "PASSWORD" in name} == {":?"}
+    assert not re.search(r"PASSWORD: +\"?[^\"$ ]", text)
 
 
 def test_the_image_is_built_from_files_that_are_there_and_not_ignored(image: Image) -> None:

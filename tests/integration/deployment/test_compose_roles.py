@@ -63,7 +63,8 @@ class Place:
             "TIDEGATE_HOST": LOOPBACK,
             "TIDEGATE_AUTH": "required",  # as it is beyond loopback
             "TIDEGATE_TOKEN_FILE": str(self.folder / given["TIDEGATE_TOKEN_FILE"].lstrip("/")),
-            "TIDEGATE_PORT": self.address(name, given["TIDEGATE_PORT"]).rpartition(":")[2],
+            "TIDEGATE_PORT": self._port(name, given["TIDEGATE_PORT"]),
+            "TIDEGATE_INTERNAL_PORT": self._port(name, given.get("TIDEGATE_INTERNAL_PORT")),
             "TIDEGATE_DATA_DIR": str(self.folder / name / given["TIDEGATE_DATA_DIR"].lstrip("/")),
             "TIDEGATE_WAREHOUSE": str(self.folder / given["TIDEGATE_WAREHOUSE"].lstrip("/")),
             "TIDEGATE_JARS": str(shared_jars_dir()),
@@ -100,6 +101,9 @@ class Place:
         here = self.address(name, address.rpartition(":")[2])
         assert service.healthcheck.argv[0] == "python"
         return (sys.executable, *(a.replace(address, here) for a in service.healthcheck.argv[1:]))
+
+    def _port(self, name: str, port: str | None) -> str:
+        return "" if port is None else self.address(name, port).rpartition(":")[2]
 
     def _here(self, text: str) -> str:
         for there, here in self.addresses.items():
@@ -213,7 +217,12 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     compose = read_compose()
     shared_jars(SPARK)
     wanted = ["kafka:9092", "kafka:9093", "kafka:9094"]
-    wanted += [f"{n}:{s.environment['TIDEGATE_PORT']}" for n, s in compose.roles.items()]
+    wanted += [
+        f"{name}:{service.environment[port]}"
+        for name, service in compose.roles.items()
+        for port in ("TIDEGATE_PORT", "TIDEGATE_INTERNAL_PORT")
+        if port in service.environment
+    ]
     addresses = {a: f"{LOOPBACK}:{free_port()}" for a in wanted}
     with ExitStack() as stack:
         server = stack.enter_context(postgres())

@@ -6,16 +6,18 @@ from collections.abc import Iterator
 import pytest
 
 from supervisor.adapters.bulkheads import BulkheadPool, Work
+from supervisor.core.values.lanes import Neighbour, Width
 from tests.waiting import wait_until
 
 WIDTH = 3
+SILENT = Neighbour("silent", "")
 
 
 class Story:
     """Work that says when it has begun, and waits for its gate."""
 
     def __init__(self) -> None:
-        self.lanes = BulkheadPool(threads=8, width=WIDTH, name="lane")
+        self.lanes = BulkheadPool(Width(pool=8, lane=WIDTH), "lane")
         self.gate = threading.Event()
         self.begun: list[str] = []
         self.ended: list[str] = []
@@ -37,7 +39,7 @@ class Story:
             done.set()
             return True
 
-        self.lanes.run(lane, run)
+        self.lanes.run(Neighbour(lane, ""), run)
         assert done.wait(30), f"nothing ran in {lane}"
 
 
@@ -51,7 +53,7 @@ def story() -> Iterator[Story]:
 
 def test_a_silent_lane_holds_one_thread_and_others_go_on(story: Story) -> None:
     for number in range(20):
-        story.lanes.run("silent", story.work(f"silent {number}", answers=False))
+        story.lanes.run(SILENT, story.work(f"silent {number}", answers=False))
 
     story.at_once("other")
 
@@ -61,7 +63,7 @@ def test_a_silent_lane_holds_one_thread_and_others_go_on(story: Story) -> None:
 def test_all_of_a_lane_is_run_in_turn(story: Story) -> None:
     names = [str(number) for number in range(20)]
     for name in names:
-        story.lanes.run("silent", story.work(name, answers=False))
+        story.lanes.run(SILENT, story.work(name, answers=False))
 
     story.gate.set()
 
@@ -76,9 +78,9 @@ def test_a_lane_that_answers_has_several_threads_but_not_all(story: Story) -> No
         assert opened.wait(30), "nobody opened the lane"
         return True
 
-    story.lanes.run("quick", answer)
+    story.lanes.run(Neighbour("quick", ""), answer)
     for number in range(20):
-        story.lanes.run("quick", story.work(str(number), answers=True))
+        story.lanes.run(Neighbour("quick", ""), story.work(str(number), answers=True))
     opened.set()
 
     wait_until(lambda: len(story.begun) >= WIDTH)
@@ -90,18 +92,18 @@ def test_work_that_fails_ends_like_work_without_an_answer(story: Story) -> None:
     def fail() -> bool:
         raise OSError("no route")
 
-    story.lanes.run("broken", fail)
+    story.lanes.run(Neighbour("broken", ""), fail)
     story.at_once("broken")
 
 
 def test_nothing_starts_after_the_stop(story: Story) -> None:
-    story.lanes.run("silent", story.work("first", answers=False))
+    story.lanes.run(SILENT, story.work("first", answers=False))
     wait_until(lambda: story.begun == ["first"])
-    story.lanes.run("silent", story.work("second", answers=False))
+    story.lanes.run(SILENT, story.work("second", answers=False))
 
     story.lanes.stop()
     story.gate.set()
-    story.lanes.run("other", story.work("third", answers=False))
+    story.lanes.run(Neighbour("other", ""), story.work("third", answers=False))
 
     wait_until(lambda: story.ended == ["first"])
     assert story.begun == ["first"]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from pyspark.errors import IllegalArgumentException
 
 from tasks.runtime.jars import SPARK
 from tasks.runtime.java import Java
@@ -67,12 +68,17 @@ def test_the_jvm_refuses_what_runs_code_or_reads_files_through_kafka(spark: Spar
     """Source: CVE-2023-25194, CVE-2025-27817, CVE-2025-27818; kafka-clients before 4.0."""
     jvm = spark.context._jvm
     assert jvm is not None
-    properties = jvm.java.lang.System
+    kafka = jvm.org.apache.kafka
 
-    refused = properties.getProperty("org.apache.kafka.disallowed.login.modules")
-    assert "JndiLoginModule" in refused
-    assert "LdapLoginModule" in refused
-    assert properties.getProperty("org.apache.kafka.sasl.oauthbearer.allowed.urls") == ""
+    for module in (
+        "com.sun.security.auth.module.JndiLoginModule",
+        "com.sun.security.auth.module.LdapLoginModule",
+        "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule",
+    ):
+        given = jvm.java.util.HashMap()
+        given["sasl.jaas.config"] = kafka.common.config.types.Password(f"{module} required;")
+        with pytest.raises(IllegalArgumentException, match=f"{module} is not allowed"):
+            kafka.common.security.JaasContext.loadClientContext(given)
     assert [jar.name for jar in shared_jars(SPARK) if "kafka-clients" in jar.name] == [
         "kafka-clients-3.9.0.jar"
     ]

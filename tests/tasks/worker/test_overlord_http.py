@@ -183,6 +183,16 @@ def test_a_follower_that_names_the_leader_is_believed_and_the_leader_remembered(
     assert [len(server.requests) for server in servers] == [1, 0, 2]
 
 
+def test_a_port_that_does_not_serve_workers_is_passed_over(
+    servers: list[Server], overlord: HttpOverlord
+) -> None:
+    """Goal: while an operator moves workers to a port of their own, both addresses may be named."""
+    servers[0].problem(421, type="/problems/wrong-port")
+
+    assert overlord.sync(SYNC) == ANSWER
+    assert [len(server.requests) for server in servers] == [1, 1, 0]
+
+
 def test_a_leader_that_is_not_configured_is_not_asked(servers: list[Server]) -> None:
     """Goal: a wrong answer cannot send the tasks' state and tokens elsewhere."""
     servers[0].problem(503, leader=servers[1].url)
@@ -281,6 +291,7 @@ def test_what_is_refused_for_good_is_told_apart_from_no_answer(
         (404, b"<html>default backend</html>"),
         (405, b""),
         (408, b'{"type": "/problems/body-too-slow", "detail": "no"}'),
+        (421, b'{"type": "/problems/wrong-port", "detail": "workers have a port of their own"}'),
         (429, b'{"type": "/problems/too-many-requests", "detail": "no"}'),
         (500, b'{"type": "/problems/internal", "detail": "a bug"}'),
         (302, b"no"),

@@ -3,6 +3,7 @@
 import json
 from http import HTTPStatus
 from typing import Annotated
+from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
@@ -19,19 +20,25 @@ from supervisor.api.http.access import (
 from supervisor.api.http.deps import Asking, Author, Document, Parts
 from supervisor.api.http.preconditions import Precondition
 from supervisor.api.routes.supervisors.operations import named
-from supervisor.core.model.rows import SpecVersion
 from supervisor.core.planning.impact import Restarts
 from supervisor.core.planning.preconditions import etag_of
 from supervisor.core.values.errors import SpecUnreadable
 from supervisor.core.values.permissions import Caller, Permission
 from supervisor.services.access.ownership import Ownership
 from supervisor.services.supervisors.admission import Applied, Stored
+from supervisor.services.supervisors.version_pages import (
+    COUNT,
+    COUNT_OF_EACH,
+    PageBounds,
+    MayRead,
+    all_versions_page,
+    version_page,
+)
 from supervisor.views.dry_run import DryRunView, dry_run_view
 from supervisor.views.rows import SupervisorRow
 from supervisor.views.specs import Health, HistoryRow, Named, Posted, PostedChange, SupervisorLine
 from supervisor.views.status import SupervisorStatus
 from supervisor.views.tasks import ParseError, StatsLeaf
-from tasks.contract.wire import iso_utc
 
 router = APIRouter(prefix="/druid/indexer/v1/supervisor", tags=["supervisors"])
 
@@ -152,10 +159,26 @@ def _row(row: SupervisorRow, *, full: bool, system: bool) -> dict[str, object]:
 
 
 @router.get("/history", dependencies=[needs(Permission.READ, LISTED)])
-def get_histories(parts: Parts, asking: Asking) -> dict[str, list[HistoryRow]]:
-    """Return every stored version by id, newest first, terminated supervisors included."""
-    shown = {k: _readable(found, asking) for k, found in parts.service.histories().items()}
-    return {k: _history(versions) for k, versions in shown.items() if versions}
+def get_histories(
+    parts: Parts,
+    asking: Asking,
+    response: Response,
+    count: Annotated[
+        int, Query(ge=1, description="At most so many versions of each supervisor.")
+    ] = COUNT_OF_EACH,
+    after: Annotated[str | None, Query(description="Only supervisors behind this id.")] = None,
+) -> dict[str, list[HistoryRow]]:
+    """Return the newest stored versions by id, a page of ids; terminated supervisors included.
+
+    A page has 8 MiB.  The header Link names the next page (`rel="next"`); older versions are in the
+    history of their supervisor.
+    """
+    page = all_versions_page(parts.store, _readable_by(asking), after=after, count=count)
+    if page.after is not None:
+        response.headers["Link"] = _next_page(
+            f"{router.prefix}/history", count, "after", page.after
+        )
+    return page.pages
 
 
 @router.get(
@@ -213,39 +236,35 @@ def get_history(
     supervisor_id: str,
     parts: Parts,
     asking: Asking,
-    count: Annotated[int | None, Query(ge=1)] = None,
+    response: Response,
+    *,
+    count: Annotated[
+        int, Query(ge=1, description="At most so many; fewer if they have more than 8 MiB.")
+    ] = COUNT,
+    before: Annotated[
+        int | None, Query(ge=1, description="Only versions before this number.")
+    ] = None,
 ) -> list[HistoryRow]:
-    """Return the stored versions, newest first; `count` of them, else all."""
-    # All are read: a tombstone names the tables of the specs before it.
-    return _history(_readable(parts.service.history(supervisor_id), asking))[:count]
+    """Return the stored versions, newest first, page by page.
+
+    The header Link names the next page (`rel="next"`); it is absent on the last one.
+    """
+    bounds = PageBounds(count)
+    may_read = _readable_by(asking)
+    page = version_page(parts.store, supervisor_id, may_read, before=before, bounds=bounds)
+    if page.before is not None:
+        path = f"{router.prefix}/{quote(supervisor_id, safe='')}/history"
+        response.headers["Link"] = _next_page(path, count, "before", str(page.before))
+    return page.rows
 
 
-def _readable(versions: list[SpecVersion], asking: Caller) -> list[SpecVersion]:
-    """Return the versions that the caller may read; tombstones only beside a readable version."""
-    found = [v for v in versions if v.spec is None or asking.may_read(v.spec.data_source)]
-    return found if any(v.spec is not None for v in found) or asking.reads_all else []
+def _readable_by(asking: Caller) -> MayRead:
+    return lambda table: asking.reads_all if table is None else asking.may_read(table)
 
 
-def _history(versions: list[SpecVersion]) -> list[HistoryRow]:
-    tables = sorted({v.spec.data_source for v in versions if v.spec is not None})
-    return [
-        HistoryRow(
-            spec=_tombstone(tables) if v.spec is None else v.spec.normalised(),
-            version=iso_utc(v.created_at),
-            version_number=v.version,
-        )
-        for v in versions
-    ]
-
-
-def _tombstone(data_sources: list[str]) -> dict[str, object]:
-    return {
-        "type": "noop",
-        "id": None,
-        "dataSources": data_sources,
-        "suspended": False,
-        "source": "noop",
-    }
+def _next_page(path: str, count: int, name: str, place: str) -> str:
+    """Return the header of the next page.  Source: RFC 8288."""
+    return f'<{path}?{urlencode({"count": count, name: place})}>; rel="next"'
 
 
 @router.post("/{supervisor_id}/suspend", dependencies=[needs(Permission.SUSPEND, SUPERVISOR)])

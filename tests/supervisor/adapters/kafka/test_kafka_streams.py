@@ -1,5 +1,6 @@
 """What the overlord knows of topics: a real broker, topics that come, go and come again."""
 
+import socket
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -144,6 +145,29 @@ def test_brokers_that_are_silent_delay_the_looks_of_nobody_else(
     ended = [w for name, w in watcher.streams._watched.items() if name != "clicks" and w.looked]
     assert len(ended) == 3 * THREADS
     assert not all(w.looked is not None and w.looked.is_set() for w in ended)
+    delete(broker, A)
+
+
+def test_many_silent_brokers_delay_the_looks_of_nobody_else(
+    broker: Broker, watcher: Watcher
+) -> None:
+    """Source: 150 supervisors, each with a silent broker of its own: others waited for 50 s."""
+    create_topic(broker.bootstrap, A, partitions=1)
+    before = watcher.look()
+    with socket.socket() as listening:
+        listening.bind(("0.0.0.0", 0))  # noqa: S104 -- every address of loopback
+        listening.listen(64)  # the system completes the connections; nobody accepts them
+        port = listening.getsockname()[1]
+        for number in range(150):
+            lost = Watcher(f"127.1.{number}.1:{port}")
+            watcher.streams.state(f"lost {number}", lost.spec)
+            lost.streams.stop()
+
+        seen = watcher.look()
+
+    assert (seen.trouble, seen.topic_ids) == (None, before.topic_ids)
+    still = [w for name, w in watcher.streams._watched.items() if name != "clicks" and w.looked]
+    assert not all(w.looked is not None and w.looked.is_set() for w in still)
     delete(broker, A)
 
 

@@ -6,12 +6,18 @@ from datetime import timedelta
 import pytest
 
 from supervisor.adapters.kafka.reading import NoTopic
-from supervisor.adapters.kafka.streams import FRESH_FOR_S, KafkaStreams, _NoAnswer
+from supervisor.adapters.kafka.streams import (
+    FRESH_FOR_S,
+    SILENT_FOR_S_MAX,
+    KafkaStreams,
+    _NoAnswer,
+)
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.core.planning.observed import StreamState, StreamTrouble
 from supervisor.core.spec.sections.io_config import KafkaIoConfig
 from tasks.kafka.stream import environment_secret
 from tests.supervisor.core.snapshots import NOON, TOPIC, spec, stream
+from tests.waiting import wait_until
 
 ANSWERS = {"there": None, "silent": _NoAnswer("no route"), "none": NoTopic("topic is not there")}
 
@@ -41,12 +47,32 @@ def looks(streams: ScriptedStreams, answer: str) -> StreamState:
     streams.answer = answer
     clock = streams._clock
     assert isinstance(clock, ManualClock)
-    clock.advance(timedelta(seconds=10 * FRESH_FOR_S))
+    clock.advance(timedelta(seconds=10 * FRESH_FOR_S + SILENT_FOR_S_MAX))
     streams.state(TOPIC, spec())
     watched = streams._watched[TOPIC]
     assert watched.looked is not None
     assert watched.looked.wait(20), "the look did not end"
     return watched.state
+
+
+def test_brokers_that_do_not_answer_are_asked_more_and_more_seldom(
+    streams: ScriptedStreams,
+) -> None:
+    """Goal: a supervisor whose brokers are gone costs a thread for a tenth of the time."""
+    failures = [looks(streams, "silent").failures for _ in range(7)][-1]
+    clock = streams._clock
+    assert isinstance(clock, ManualClock)
+
+    clock.advance(timedelta(seconds=SILENT_FOR_S_MAX - 1))
+    assert streams.state(TOPIC, spec()).failures == failures
+    looked = streams._watched[TOPIC].looked
+    assert looked is not None
+    assert looked.is_set(), "it rests"
+    clock.advance(timedelta(seconds=2))
+    streams.state(TOPIC, spec())
+    wait_until(lambda: streams._watched[TOPIC].state.failures == failures + 1)
+
+    assert looks(streams, "there").failures == 0
 
 
 def test_a_broker_that_comes_back_and_knows_no_topic_yet_is_asked_as_often_as_any(

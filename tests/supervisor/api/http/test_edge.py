@@ -15,6 +15,8 @@ BIG = b'{"type": "' + b"x" * SIZE_BYTES_MAX + b'"}'
     [
         "localhost",
         "localhost:8090",
+        "localhost:",
+        "localhost.:8090",
         "LOCALHOST:1",
         "127.0.0.1:8090",
         "[::1]:8090",
@@ -34,6 +36,25 @@ def test_loopback_and_the_configured_names_are_served(world: World, host: str) -
 def test_any_other_name_is_refused_also_for_reading(world: World, host: str, path: str) -> None:
     """Goal: DNS rebinding: a page's own name that resolves to this machine."""
     answer = world.client.get(path, headers={"Host": host})
+
+    assert (answer.status_code, answer.json()["type"]) == (403, "/problems/host-not-allowed")
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "localhost/status/health?",
+        "localhost:8090/status/health?",
+        "localhost:8090/status/health#",
+        "127.0.0.1:8090\\@evil.example",
+        "[::1]/status/health?",
+        "user@localhost:8090",
+        "localhost:evil",
+    ],
+)
+def test_a_name_with_a_path_behind_it_is_no_name(world: World, host: str) -> None:
+    """Source: an older starlette made the path of a request from its header Host as well."""
+    answer = world.client.get("/openapi.json", headers={"Host": host})
 
     assert (answer.status_code, answer.json()["type"]) == (403, "/problems/host-not-allowed")
 

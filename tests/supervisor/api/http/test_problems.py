@@ -10,6 +10,7 @@ from structlog.testing import capture_logs
 
 import supervisor.api
 from supervisor.api.http.edge import EDGE_PROBLEMS
+from supervisor.api.http.listeners import MISDIRECTED
 from supervisor.api.http.problems import PROBLEMS
 from supervisor.core.values import errors
 from supervisor.core.values.errors import (
@@ -63,7 +64,7 @@ def test_a_refusal_is_the_callers_a_failure_outside_is_not() -> None:
 
 
 def test_each_problem_has_a_name_of_its_own() -> None:
-    slugs = [p.slug for p in (*PROBLEMS.values(), *EDGE_PROBLEMS)]
+    slugs = [p.slug for p in (*PROBLEMS.values(), *EDGE_PROBLEMS, MISDIRECTED)]
 
     assert sorted(set(slugs)) == sorted(slugs)
 

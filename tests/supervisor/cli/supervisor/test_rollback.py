@@ -43,6 +43,16 @@ def test_the_version_before_is_the_last_one_that_has_a_spec(
     assert (seen.query, done.query) == ({"dryRun": ["true"]}, {})
 
 
+def test_the_version_before_may_be_on_a_later_page(changed: Tidegate, server: Overlord) -> None:
+    path = f"{BASE}/clicks/history"
+    link = {"Link": f'<{path}?count=2&before=4>; rel="next"'}
+    pages = (Reply([row(5), row(4, "noop")], headers=link), Reply([row(3), row(2)]))
+    server.on("GET", path, *pages)
+
+    assert changed("supervisor", "rollback", "clicks", "--yes").code == 0
+    assert json.loads(posted(server)[1].body) == {"version": 3}
+
+
 def test_it_acts_on_what_was_shown_or_not_at_all(changed: Tidegate, server: Overlord) -> None:
     server.on("POST", ROLLBACK, Reply(DONE, headers={"ETag": '"5-a"'}))
 

@@ -351,6 +351,34 @@ def test_history_tells_what_each_version_changed(tidegate: Tidegate, server: Ove
     ]
 
 
+def test_history_follows_the_pages_up_to_its_limit(tidegate: Tidegate, server: Overlord) -> None:
+    """Goal: the link names the page only: nothing is asked elsewhere."""
+
+    def page(*numbers: int, link: str = "") -> Reply:
+        rows = [
+            {"version": f"v{number}", "versionNumber": number, "spec": {"type": "kafka"}}
+            for number in numbers
+        ]
+        return Reply(rows, headers={"Link": link} if link else {})
+
+    there = f"{BASE}/clicks/history"
+    following = '<http://elsewhere{path}?count=3&before={before}>; rel="next"'
+    pages = (
+        page(5, 4, link=following.format(path=there, before=4)),
+        page(3, 2, link=following.format(path=there, before=2)),
+        page(1),
+    )
+    server.on("GET", there, *pages)
+
+    three = tidegate("supervisor", "history", "clicks", "-n", "3", "-o", "name").out.split()
+    server.on("GET", there, *pages)
+    every_one = tidegate("supervisor", "history", "clicks", "-o", "name").out.split()
+
+    assert (three, every_one) == (["5", "4", "3"], ["5", "4", "3", "2", "1"])
+    asked = [request.query.get("before") for request in server.requests]
+    assert asked == [None, ["4"], None, ["4"], ["2"]]
+
+
 def test_what_others_wrote_cannot_steer_the_terminal(tidegate: Tidegate, server: Overlord) -> None:
     server.on("GET", f"{BASE}/clicks/status", Reply(status(why="\x1b[2J\x07[red]gone[/red]")))
 
