@@ -190,3 +190,15 @@ def reach_of(start: Offsets, end: Offsets, stable: Offsets, care: Care) -> Offse
     return {
         p: max(to, min(to + REACH, stable[p])) if to > start[p] else to for p, to in end.items()
     }
+
+
+def describe_suspect(suspects: Sequence[Suspect], position: Offsets) -> str:
+    """Name the range ahead at which the process ended twice or more often; empty: there is none."""
+    for one in suspects:
+        ahead = any(position[p] < end for p, end in one.end.items() if p in position)
+        if ahead and one.ends > 1 and not one.condemned:
+            return (
+                f"the JVM of the worker ended {one.ends} times while it read {one}; these offsets "
+                "are read alone, in smaller and smaller parts, until the record is found"
+            )
+    return ""

@@ -40,6 +40,7 @@ class Restarted:
     topics: tuple[str, ...]
     ends: dict[str, dict[str, int]]
     restarts: int = 0
+    whys: set[str] = field(default_factory=set)
     read_first: set[str] = field(default_factory=set)
     """Topics that were read to their end while another one was not."""
 
@@ -49,6 +50,10 @@ class Restarted:
             assert child.exit_code() == 1, child.log.read_text()[-4_000:]
             self.restarts += 1
             self.cluster.spawn("w1")
+        for topic in self.topics:
+            status = self.cluster.status(topic)
+            if status["state"] == "UNHEALTHY_TASKS":
+                self.whys.add(f"{topic}: {status['why']}")
         done = {t for t in self.topics if self.cluster.has_read(t, self.ends[t])}
         if len(done) < len(self.topics):
             self.read_first |= done
@@ -92,6 +97,8 @@ def test_a_record_that_ends_the_jvm_each_time_is_skipped_and_nothing_else(
     assert rejected == [1, 0]
     assert restarted.restarts >= 3
     assert restarted.read_first == {other}
+    assert any(f"{heavy}:0 [" in why for why in restarted.whys)
+    assert not [why for why in restarted.whys if why.startswith(other)]
     assert [(e["details"][0], e["offset"]) for e in errors] == [("too-large", BEFORE)]
 
 

@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tasks.contract.messages import TaskReport
 from tasks.contract.offsets import Offsets, TopicPartition, clip
 from tasks.ingest.spark.source import POLL_RECORDS
 from tasks.machine.events import ReadBatch
+from tasks.machine.state import report
 from tasks.machine.suspects import (
     CONDEMNED,
     ENGINE_DIED,
@@ -20,6 +22,7 @@ from tasks.machine.suspects import (
     blamed,
     caution,
     cleared,
+    describe_suspect,
     reach_of,
 )
 from tasks.ports import Care
@@ -207,6 +210,21 @@ def test_the_suspects_of_one_supervisor_say_nothing_of_another() -> None:
 
 def test_one_poll_unpacks_no_more_than_the_reach() -> None:
     assert REACH >= POLL_RECORDS
+
+
+def test_two_ends_are_reported_with_partition_and_offsets() -> None:
+    once = Suspect(supervisor_id="clicks", start=at(3), end=at(9), ends=1)
+    b = bench(20)
+    b.state = replace(b.state, suspects=(once,))
+    quiet = report(b.state, b.now)
+    b.state = replace(b.state, suspects=(once.model_copy(update={"ends": 2}),))
+    warned = report(b.state, b.now)
+
+    assert quiet.suspect == ""
+    assert "suspect" not in quiet.to_json(), "an overlord of the release before reads it"
+    assert TaskReport.from_json(warned.to_json()) == warned
+    assert "ended 2 times while it read clicks:0 [3, 9)" in warned.suspect
+    assert describe_suspect(b.state.suspects, at(9)) == "", "it lies behind"
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """A record ends the engine's process each time it is read: it is found, and the others go on."""
 
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
@@ -65,6 +66,7 @@ class Machine:
     site: Site
     engine: DeadlyEngine
     tasks: tuple[DesiredTask, ...]
+    whys: Counter[str] = field(default_factory=Counter)
 
     def run(self) -> None:
         """Run until all tasks have read everything."""
@@ -75,9 +77,14 @@ class Machine:
             if self.site.code is None:
                 return
             assert self.site.code == 1
+            self._note()
             taken_up = [t.model_copy(update={"taken_up": True}) for t in self.tasks]
             self.site.overlord.list(*taken_up)
         raise AssertionError(f"it ended {self.engine.ends} times")
+
+    def _note(self) -> None:
+        reports = [r for each in self.site.overlord.requests for r in each.tasks]
+        self.whys = Counter(f"{r.task_id}: {r.suspect}" for r in reports if r.suspect)
 
     def _all_read(self) -> bool:
         positions = {r.task_id: r.position for r in self.site.overlord.reports()}
@@ -117,6 +124,13 @@ def test_one_deadly_record_is_skipped_and_all_others_are_read_once(machine: Mach
     assert machine.engine.crowded == []
     assert machine.engine.ends <= 12
     assert {Care.ALONE, Care.RECORDS, Care.SKIP} <= set(machine.engine.cares)
+
+
+def test_the_task_that_is_to_blame_is_named_and_no_other(machine: Machine) -> None:
+    machine.run()
+
+    assert machine.whys
+    assert all(why.startswith("task-1: the JVM of the worker ended") for why in machine.whys)
 
 
 def test_a_worker_that_was_stopped_suspects_nothing(tmp_path: Path) -> None:
