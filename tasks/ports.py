@@ -7,6 +7,7 @@ runs without a JVM in tests.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Protocol
 
 from pydantic import Field
@@ -129,6 +130,23 @@ class JournalEntry(Wire):
     """Start of a time chunk -> its rows in `files`; the fullest 1,000.  Empty: not counted."""
 
 
+class Care(Enum):
+    """How a batch is read, by what its offsets did to the engine's process before."""
+
+    NONE = "none"
+    ALONE = "alone"
+    """While no other batch of the worker runs."""
+    RECORDS = "records"
+    """Alone, and one record at a time: no record beyond the batch is unpacked."""
+    SKIP = "skip"
+    """Not at all: each of its offsets is rejected as too large."""
+
+    @property
+    def exclusive(self) -> bool:
+        """Whether no other batch of the worker may run meanwhile."""
+        return self in {Care.ALONE, Care.RECORDS}
+
+
 @dataclass(frozen=True)
 class BatchJob:
     """Order to read `[start, end)` into files below the task's folder."""
@@ -145,6 +163,7 @@ class BatchJob:
     """The task's end is fixed; its successor reads already and has precedence."""
     kinds: Mapping[str, int] = field(default_factory=dict)
     """The kinds of `columns`, as in `JournalEntry.kinds`."""
+    care: Care = Care.NONE
 
 
 @dataclass(frozen=True)

@@ -181,6 +181,10 @@ class TaskReport(Wire):
     digest: MaybeDigest = None
     """Digest of the whole range.  None: the task has not read to the fixed end, or the digest is
     not known."""
+    suspect: Shown = Field(default="", max_length=4_000, exclude_if=lambda found: not found)
+    """The offsets ahead of the task at which its worker's JVM ended twice or more often, as text.
+    The field is left out if there are none, so that an overlord of a release before this field
+    reads the rest; it refuses a report that has some."""
 
 
 class CompactionReport(Wire):

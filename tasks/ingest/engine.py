@@ -51,7 +51,7 @@ from tasks.ingest.merge.rollup import Rollup, roll_up
 from tasks.ingest.merge.sizes import PART_ROWS_MIN, fullest, may_stay, target_of
 from tasks.ingest.spark.failures import judge
 from tasks.ingest.spark.jobs import Jobs, Run
-from tasks.ingest.spark.source import BatchRange, read_range
+from tasks.ingest.spark.source import ONE_BY_ONE, BatchRange, read_range
 from tasks.ingest.warm import warm_up
 from tasks.ingest.write.entries import entry_of
 from tasks.ingest.write.files import (
@@ -63,12 +63,14 @@ from tasks.ingest.write.files import (
     sync_folders,
 )
 from tasks.ingest.write.rejects import as_runs, joined, read_rejects, write_rejects
+from tasks.ingest.write.skipped import skip
 from tasks.ingest.write.write import ROWS_PER_FILE, check_rows, write_rows
 from tasks.kafka.private_key import with_open_key
 from tasks.kafka.schema_registry import RegistryClient
 from tasks.ports import (
     BatchCancelled,
     BatchJob,
+    Care,
     DataFile,
     JournalEntry,
     MergeJob,
@@ -136,6 +138,9 @@ class SparkEngine:
             task = self._warehouse / job.spec.data_source / "data" / job.task_id
             with self._guarded(run, task / number, doing):
                 prepare_folder(self._warehouse, job.spec.data_source, job.task_id)
+                if job.care is Care.SKIP:
+                    known = kinds_so_far(job.spec, job.columns, job.kinds)
+                    return skip(job, span, known, task / number, self._warehouse)
                 return self._read(job, span, run, task / number)
 
     def merge(self, job: MergeJob) -> MergeResult:
@@ -329,11 +334,12 @@ class SparkEngine:
     def _records(
         self, job: BatchJob, start: Offsets, end: Offsets, *, beside: bool = False
     ) -> DataFrame:
+        client = java_properties(job.spec.kafka, self._read_secret)
         return read_range(
             self._runtime.session,
             start,
             end,
-            client=with_open_key(java_properties(job.spec.kafka, self._read_secret)),
+            client=with_open_key(client) | (ONE_BY_ONE if job.care is Care.RECORDS else {}),
             group_id=job.task_id,
             poll_timeout=self._poll_timeout,
             partitions=len(job.start),

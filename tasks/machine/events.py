@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from tasks.contract.messages import FailureCode, Lack, Order, PublishAnswer, PublishRequest
 from tasks.contract.offsets import Offsets
-from tasks.ports import JournalEntry, MergeResult, StreamView
+from tasks.ports import Care, JournalEntry, MergeResult, StreamView
 
 
 @dataclass(frozen=True)
@@ -184,6 +184,9 @@ class ReadBatch:
     end: Offsets
     columns: tuple[str, ...]
     kinds: Mapping[str, int] = field(default_factory=dict)
+    care: Care = Care.NONE
+    reach: Offsets = field(default_factory=dict)
+    """End of the records that the engine may unpack for the batch, some of them beyond it."""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from tasks.contract.offsets import Offsets, clip, count
 from tasks.machine.events import Effect, ReadBatch
 from tasks.machine.state import ReadWork, TaskState
+from tasks.machine.suspects import caution, reach_of
 from tasks.ports import StreamView
 
 _ALL = 2**62
@@ -67,7 +68,9 @@ def next_batch(
         state = replace(state, waiting_since=since, note="")
         return _wait(state, now, min(due, now + state.limits.poll_s))
     size = state.pace.size(state.tuning, state.limits, lag=lag, ending=ending)
-    to = clip(state.position, view.stable, end=state.limit, rows_max=size.rows)
+    bounds = caution(state.position, readable, state.suspects)
+    rows_max = min(size.rows, bounds.rows_max)
+    to = clip(state.position, view.stable, end=bounds.end, rows_max=rows_max)
     rows = count(state.position, to)
     work = ReadWork(state.number, state.position, to, rows, size, since=now)
     newest = state.entries[-1] if state.entries else None
@@ -77,6 +80,8 @@ def next_batch(
     state = replace(state, moved_at=now, cancelled_at=None, cancelled_for_stall="")
     state = replace(state, wake_at=now + state.limits.progress_s)
     read = ReadBatch(work.number, work.start, work.end, newest.columns if newest else ())
+    reach = reach_of(work.start, to, view.stable, bounds.care)
+    read = replace(read, care=bounds.care, reach=reach)
     return state, (replace(read, kinds=newest.kinds) if newest else read,)
 
 

@@ -21,6 +21,7 @@ from tasks.contract.messages import (
 )
 from tasks.contract.offsets import Offsets, TopicPartition
 from tasks.machine.pacing import BatchSize, Limits, Pace
+from tasks.machine.suspects import Suspect, describe_suspect
 from tasks.ports import JournalEntry, MergeResult, StreamView
 
 DETAIL_MAX = 4_000
@@ -109,6 +110,8 @@ class TaskState:
     """Start of a time chunk -> its rows in the journaled batches."""
     samples: tuple[RejectSample, ...] = ()
     batch_seconds: float = 0.0
+    suspects: tuple[Suspect, ...] = ()
+    """Those of the task's supervisor that the worker knew when the task began."""
     end: Offsets | None = None
     paused_until: float | None = None
     """When the lease of the pause is over; None: no pause is ordered."""
@@ -215,7 +218,12 @@ def report(state: TaskState, now: float) -> TaskReport:
         batch_seconds=state.batch_seconds,
         stalled_for=timedelta(seconds=_stalled_s(state, now)),
         digest=state.digest,
+        suspect="" if state.terminal else _suspect(state),
     )
+
+
+def _suspect(state: TaskState) -> str:
+    return shortened(describe_suspect(state.suspects, state.position))
 
 
 def _stalled_s(state: TaskState, now: float) -> float:

@@ -9,6 +9,7 @@ A task's output folder is never deleted here, because the overlord cleans it up 
 
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from threading import Lock
 
 import structlog
@@ -135,8 +136,9 @@ class Roster:
             return self._refused(task, Failure(FailureCode.WRITE_FAILED, text))
         now = self._world.monotonic()
         held = journal.held if journal else None
-        first = begin(task, self._incarnation, held, self._options.limits, now)
-        return self._runner(task, journal, first)
+        state, effects = begin(task, self._incarnation, held, self._options.limits, now)
+        known = self._world.notes.suspects_of(task.supervisor_id)
+        return self._runner(task, journal, (replace(state, suspects=known), effects))
 
     def _refused(self, task: DesiredTask, failure: Failure) -> TaskRunner:
         now, limits = self._world.monotonic(), self._options.limits

@@ -67,9 +67,10 @@ from tasks.ports import (
     TaskError,
 )
 from tasks.runtime.secrets import without_secrets
+from tasks.worker.batches.notes import running
+from tasks.worker.batches.reject_log import log_bad_records
 from tasks.worker.journal import Journal
 from tasks.worker.metrics import FAILED, outcome_of
-from tasks.worker.reject_log import log_bad_records
 from tasks.worker.world import Progress, StartThread, World, start_thread
 
 __all__ = ["Progress", "StartThread", "TaskRunner", "World", "start_thread"]
@@ -154,6 +155,7 @@ class TaskRunner:
         now = self._world.monotonic()
         self.deliver(StopRequested(now, now + cancel_after_s))
         self._world.gate.wake()
+        self._world.turns.wake()
 
     def wait_until(self, claim: Callable[[TaskState], bool], timeout_s: float) -> bool:
         """Wait until `claim` is true of the state; False after the timeout."""
@@ -200,6 +202,7 @@ class TaskRunner:
             log.log(line.level, line.event, **line.facts)
 
     def _cancel(self) -> None:
+        self._world.turns.wake()
         try:
             (self._world.cancel or self._world.engine.cancel)(self._desired.task_id)
         except Exception:  # noqa: BLE001 -- the caller must go on; the cancel is repeated
@@ -244,8 +247,10 @@ class TaskRunner:
             with self._world.gate.place(lambda: self._state.over or self._state.stopping) as held:
                 return self._carry_out(effect) if held else self._dropped()
         except Exception as error:  # noqa: BLE001 -- any error fails this task only
-            if isinstance(effect, ReadBatch | Merge) and self._engine_is_dead():
-                return self._dropped("the engine's process has ended", own=True)
+            if isinstance(effect, ReadBatch | Merge):
+                if self._engine_is_dead():
+                    return self._dropped("the engine's process has ended", own=True)
+                self._world.notes.forget(self._desired.task_id)
             if isinstance(error, NoSpace):
                 return self._without_space(effect, str(error))
             return self._broke(error)
@@ -270,6 +275,9 @@ class TaskRunner:
                 structlog.get_logger().error("task failed", **self._facts, exc_info=error)
                 text = without_secrets(f"{type(error).__name__}: {error}")
                 return Broke(now, FailureCode.INTERNAL, text)
+
+    def _gives_up(self) -> bool:
+        return self._state.over or self._state.stopping or self._state.cancelled_at is not None
 
     def _engine_is_dead(self) -> bool:
         """Return whether the JVM died: then a failed job's task goes on after the restart."""
@@ -300,7 +308,10 @@ class TaskRunner:
         match effect:
             case Look():
                 return self._look()
-            case ReadBatch() | Merge():
+            case ReadBatch(care=care):
+                with self._world.turns.turn(alone=care.exclusive, given_up=self._gives_up) as held:
+                    return self._work(effect) if held else self._dropped()
+            case Merge():
                 return self._work(effect)
             case Append(entry):
                 self._kept_journal().append(entry)
@@ -339,25 +350,25 @@ class TaskRunner:
             if isinstance(effect, Merge):
                 result = engine.merge(MergeJob(*common, task.spec, effect.entries))
                 return Merged(self._world.monotonic(), result)
-            entry = engine.read_batch(
-                BatchJob(
-                    *common,
-                    effect.number,
-                    task.spec,
-                    effect.start,
-                    effect.end,
-                    effect.columns,
-                    finishing=self._state.order.end is not None,
-                    kinds=effect.kinds,
-                )
+            job = BatchJob(
+                *common,
+                effect.number,
+                task.spec,
+                effect.start,
+                effect.end,
+                effect.columns,
+                finishing=self._state.order.end is not None,
+                kinds=effect.kinds,
+                care=effect.care,
             )
+            with self._world.notes.noted(running(task, effect), self._world.engine_alive):
+                entry = engine.read_batch(job)
             log_bad_records(task.task_id, entry, task.spec.tuning)
             return BatchRead(self._world.monotonic(), entry)
         except BatchCancelled:
             return self._dropped()
         except SchemasUnavailable as error:
-            dropped = self._dropped(str(error))
-            return replace(dropped, lacks=Lack.SCHEMA_REGISTRY)
+            return replace(self._dropped(str(error)), lacks=Lack.SCHEMA_REGISTRY)
         except StreamTimeout as error:
             return self._dropped(str(error) or "Kafka did not answer while a batch was read")
         finally:

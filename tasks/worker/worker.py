@@ -24,6 +24,7 @@ import structlog
 from tasks.durable_files import make_folder
 from tasks.ports import Engine, OverlordClient, Sampler, Stream
 from tasks.worker.alarm import Alarm
+from tasks.worker.batches.notes import BatchNotes
 from tasks.worker.compaction import Compactor
 from tasks.worker.engine_watch import Watch
 from tasks.worker.finishing_slots import FinishingSlots
@@ -140,6 +141,7 @@ class Worker:
             overlord_answers=lambda: self._sync.is_answered,
             start_thread=outside.start_thread,
             failpoint=outside.failpoint,
+            notes=BatchNotes(options.data_dir),
         )
         journals = JournalFolder(options.data_dir)
         logs = outside.logs or TaskLogs(options.data_dir)
@@ -224,6 +226,7 @@ class Worker:
         return self._server.serves and all(thread.is_alive() for thread in self._threads)
 
     def _end(self, reason: Reason) -> int:
+        self._world.notes.close(engine_died=reason is Reason.ENGINE_DIED)
         log = structlog.get_logger().bind(worker=self._options.worker_id)
         if reason is not Reason.STOPPED:
             log.error(_END_MESSAGES[reason], how=self._outside.engine_end())

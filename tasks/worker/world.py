@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from threading import Thread
 
 from tasks.ports import Engine, OverlordClient, Stream
+from tasks.worker.batches.notes import BatchNotes
+from tasks.worker.batches.turns import BatchTurns
 from tasks.worker.finishing_slots import FinishingSlots
 from tasks.worker.metrics import WorkerMeters
 
@@ -50,3 +52,5 @@ class World:
     failpoint: Callable[[str], None] = lambda _: None
     """Called at each failpoint with its name; a test may end the process there."""
     meters: WorkerMeters = field(default_factory=WorkerMeters)
+    notes: BatchNotes = field(default_factory=BatchNotes)
+    turns: BatchTurns = field(default_factory=BatchTurns)

@@ -85,7 +85,7 @@ def roll_up(seen: Observed, slots: SlotNeed | None) -> SupervisorState:
         return _healthy(State.IDLE, why="all is read, and no task runs while nothing comes")
     if (lacking := _lacking_tasks(seen)) is not None:
         return lacking
-    if (failing := _failing_tasks(seen) or still) is not None:
+    if (failing := _suspect_offsets(seen) or _failing_tasks(seen) or still) is not None:
         state = State.UNHEALTHY_TASKS
         return SupervisorState(state, state, healthy=False, why=failing)
     if seen.current.spec.suspended:
@@ -126,6 +126,16 @@ def _lacking_tasks(seen: Observed) -> SupervisorState | None:
             continue
         word, why = _LACKING[report.lacks], f"{task.id}: {report.detail}"
         return SupervisorState(State.UNHEALTHY_SUPERVISOR, word, healthy=False, why=why)
+    return None
+
+
+def _suspect_offsets(seen: Observed) -> str | None:
+    """Name offsets at which the JVM of a worker ended twice or more often."""
+    reports = {t: report for worker in seen.workers for t, report in worker.reports.items()}
+    for task in seen.tasks:
+        report = reports.get(task.id)
+        if report is not None and report.suspect:
+            return f"{task.id}: {report.suspect}"
     return None
 
 

@@ -22,6 +22,7 @@ class RejectReason(Enum):
     UNREADABLE_SCHEMA = "unreadable-schema"
     UNFIT_VALUE = "unfit-value"
     NOT_PROTOBUF = "not-protobuf"
+    TOO_LARGE = "too-large"
 
     @property
     def code(self) -> int:

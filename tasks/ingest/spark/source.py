@@ -35,6 +35,9 @@ poll stay in the heap, for each partition, until the next batch, or for a minute
 records of 224 bytes were 5 MB.
 """
 
+ONE_BY_ONE = {"max.poll.records": "1"}
+"""Property of a consumer that unpacks no record beyond the range that it reads."""
+
 _FETCH_BYTES = 1 << 20  # Kafka's default
 _FEW = 32
 """With more partitions a task fetches and polls less of each: in sum as much as for so many."""

@@ -145,6 +145,7 @@ def test_no_message_of_a_worker_shows_what_a_name_marks() -> None:
         order_sequence=1,
         position={},
         detail=BY_NAME,
+        suspect=BY_NAME,
     )
     rewrite = CompactionReport(compaction_id="c", failure=FailureCode.READ_FAILED, detail=BY_NAME)
     sync = SyncRequest(

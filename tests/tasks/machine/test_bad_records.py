@@ -10,7 +10,7 @@ from tasks.contract.messages import Counters, FailureCode, RejectSample, TaskPha
 from tasks.machine.events import Ordered
 from tasks.machine.state import too_many_exceptions
 from tasks.ports import JournalEntry
-from tasks.worker.reject_log import log_bad_records, log_refused
+from tasks.worker.batches.reject_log import log_bad_records, log_refused
 from tests.tasks.machine.bench import Bench
 from tests.tasks.machine.machines import SMALL, ranges
 from tests.tasks.memory import LIVELY, MemoryLog, at, desired, order

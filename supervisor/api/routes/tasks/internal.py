@@ -60,7 +60,13 @@ def _synced(parts: Parts, report: SyncRequest) -> SyncResponse:
 def _masked(body: SyncRequest) -> SyncRequest:
     """Return a report with known secrets masked: its worker may be of any version."""
     tasks = tuple(
-        each.model_copy(update={"detail": without_secrets(each.detail)}) for each in body.tasks
+        each.model_copy(
+            update={
+                "detail": without_secrets(each.detail),
+                "suspect": without_secrets(each.suspect),
+            }
+        )
+        for each in body.tasks
     )
     rewrites = tuple(
         each.model_copy(update={"detail": without_secrets(each.detail)})

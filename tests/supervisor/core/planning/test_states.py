@@ -34,6 +34,9 @@ READS = worker("w1", report(TASK, offsets(0, 0, 0, 0), TaskPhase.READING))
 LACKING = report(TASK, offsets(0, 0, 0, 0)).model_copy(
     update={"lacks": Lack.SCHEMA_REGISTRY, "detail": "the schema registry does not answer: 503"}
 )
+SUSPECT = report(TASK, offsets(0, 0, 0, 0)).model_copy(
+    update={"suspect": "the JVM of the worker ended 2 times while it read clicks:0 [3, 9)"}
+)
 RUNS = observed(generations=(EVERYTHING,), tasks=(TASK,), workers=(READS,))
 
 
@@ -206,6 +209,13 @@ CASES = {
         State.UNHEALTHY_TASKS,
         "UNHEALTHY_TASKS",
         healthy=False,
+    ),
+    "offsets-that-end-the-jvm": Case(
+        replace(RUNS, workers=(worker("w1", SUSPECT),)),
+        State.UNHEALTHY_TASKS,
+        "UNHEALTHY_TASKS",
+        healthy=False,
+        why="the JVM of the worker ended 2 times while it read clicks:0 [3, 9)",
     ),
     "the-broker-explains-failing-tasks": Case(
         replace(RUNS, failures_in_a_row=ENOUGH, stream=troubled(AWAY, ENOUGH)),

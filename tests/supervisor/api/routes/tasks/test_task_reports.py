@@ -212,6 +212,7 @@ def test_what_an_older_worker_tells_is_shown_without_its_secrets(world: World, d
     agent, task_id = _reading(world)
     request = agent.request()
     failed = {"phase": TaskPhase.FAILED, "failure": FailureCode.READ_FAILED, "detail": detail}
+    failed |= {"suspect": detail}
     report = request.tasks[0].model_copy(update=failed)
     sent = request.model_copy(update={"tasks": (report,), "previous_end": detail})
     assert CANARY in sent.to_json()
