@@ -247,10 +247,8 @@ class TaskRunner:
             with self._world.gate.place(lambda: self._state.over or self._state.stopping) as held:
                 return self._carry_out(effect) if held else self._dropped()
         except Exception as error:  # noqa: BLE001 -- any error fails this task only
-            if isinstance(effect, ReadBatch | Merge):
-                if self._engine_is_dead():
-                    return self._dropped("the engine's process has ended", own=True)
-                self._world.notes.forget(self._desired.task_id)
+            if isinstance(effect, ReadBatch | Merge) and self._engine_is_dead():
+                return self._dropped("the engine's process has ended", own=True)
             if isinstance(error, NoSpace):
                 return self._without_space(effect, str(error))
             return self._broke(error)
@@ -361,7 +359,8 @@ class TaskRunner:
                 kinds=effect.kinds,
                 care=effect.care,
             )
-            with self._world.notes.noted(running(task, effect), self._world.engine_alive):
+            note, alive = running(task, effect), self._world.engine_alive
+            with self._world.notes.noted(note, alive=alive, dead=self._engine_is_dead):
                 entry = engine.read_batch(job)
             log_bad_records(task.task_id, entry, task.spec.tuning)
             return BatchRead(self._world.monotonic(), entry)

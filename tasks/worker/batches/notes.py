@@ -68,22 +68,29 @@ class BatchNotes:
         return tuple(s for s in self._suspects if s.supervisor_id == supervisor_id)
 
     @contextmanager
-    def noted(self, batch: RunningBatch, engine_alive: Callable[[], bool]) -> Iterator[None]:
+    def noted(
+        self, batch: RunningBatch, *, alive: Callable[[], bool], dead: Callable[[], bool]
+    ) -> Iterator[None]:
         """Note a batch while the body reads it, and clear its offsets after the body.
 
-        After an error of the engine the note stays: the engine may have died.  See `forget`.
+        `alive` is whether the engine's process runs, `dead` the contrary, after some patience.
+        After an error of a dead engine the note stays.  A batch that waits for its turn waits for
+        this answer too: else it would seem to have run when the process ended.
         """
-        if engine_alive():  # else the batch that runs now is not to blame
+        if alive():  # else the batch that runs now is not to blame
             self._begin(batch)
         try:
             yield
         except (BatchCancelled, StreamTimeout):
-            self.forget(batch.task_id)
+            self._forget(batch.task_id)
+            raise
+        except Exception:
+            if not dead():
+                self._forget(batch.task_id)
             raise
         self._end(batch)
 
-    def forget(self, task_id: str) -> None:
-        """Remove the note of a task's batch, which has ended while the engine lives."""
+    def _forget(self, task_id: str) -> None:
         with self._lock:
             if not self._closed and self._running.pop(task_id, None) is not None:
                 self._remove(task_id)
@@ -113,7 +120,7 @@ class BatchNotes:
                     half.replace(path)
 
     def _end(self, batch: RunningBatch) -> None:
-        self.forget(batch.task_id)
+        self._forget(batch.task_id)
         with self._lock:
             if self._suspects and (left := cleared(self._suspects, batch)) != self._suspects:
                 self._keep(left)

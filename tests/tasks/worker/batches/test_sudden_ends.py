@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 
@@ -12,6 +12,7 @@ from tasks.contract.messages import Counters, DesiredTask
 from tasks.ports import BatchJob, Care, JournalEntry
 from tasks.worker.batches.notes import BatchNotes
 from tasks.worker.journal import JournalFolder
+from tasks.worker.worker import WorkerPorts
 from tests.tasks.memory import DEADLINE_S, P0, MemoryEngine, MemoryLog, at, desired
 from tests.tasks.worker.worker_site import Site
 from tests.waiting import wait_until
@@ -31,7 +32,14 @@ class DeadlyEngine(MemoryEngine):
         self.crowded: list[Care] = []
         """Care of each batch that was to run alone, and did not."""
         self.ends = 0
-        self._lock, self._jobs = Lock(), 0
+        self._lock, self._jobs, self._unseen = Lock(), 0, 0
+
+    def lives(self) -> bool:
+        """Whether the process runs; a moment after its end it still seems to."""
+        assert self.site is not None
+        with self._lock:
+            self._unseen, seems = max(0, self._unseen - 1), self._unseen > 0
+            return seems or self.site.alive
 
     def read_batch(self, job: BatchJob) -> JournalEntry:
         with self._lock:
@@ -55,8 +63,18 @@ class DeadlyEngine(MemoryEngine):
         if job.task_id == self.task_id and job.start[P0] <= DEADLY < job.end[P0]:
             self.site.alive = False
             self.ends += 1
+            self._unseen = 1
             raise RuntimeError("the process has ended")
         return super().read_batch(job)
+
+
+@dataclass
+class DeadlySite(Site):
+    """A machine whose worker has such an engine."""
+
+    def outside(self) -> WorkerPorts:
+        assert isinstance(self.engine, DeadlyEngine)
+        return replace(super().outside(), engine_alive=self.engine.lives)
 
 
 @dataclass
@@ -101,7 +119,7 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
     heavy = desired("task-1")
     other = desired("task-2").model_copy(update={"supervisor_id": "views"})
     engine = DeadlyEngine("task-1")
-    site = Site(tmp_path, engine, MemoryLog(at(0), at(RECORDS)))
+    site = DeadlySite(tmp_path, engine, MemoryLog(at(0), at(RECORDS)))
     engine.site = site
     site.overlord.list(heavy, other)
     yield Machine(site, engine, (heavy, other))
