@@ -129,7 +129,7 @@ class Exporting:
             self._log_export(data_source, len(change.add), len(change.remove), standing)
 
         def write(tx: Transaction) -> None:
-            export = tx.exports.get(data_source, self.format)
+            export = tx.exports.locked(data_source, self.format)  # a spec may switch it meanwhile
             if export is not None:
                 tx.exports.put(export.advanced_to(seen.sequence, standing, context.now))
 
@@ -196,7 +196,7 @@ class Exporting:
         since = since_of(events, context.now)
 
         def write(tx: Transaction) -> None:
-            export = tx.exports.get(data_source, self.format)
+            export = tx.exports.locked(data_source, self.format)  # a spec may switch it meanwhile
             if export is not None:
                 tx.exports.put(export.stuck(problem, since))
 

@@ -59,13 +59,15 @@ def follow(tx: Transaction, data_source: str, now: datetime) -> None:
     The exports of a terminated supervisor stay on until another spec of the table is stored.  While
     a spec of the table cannot be read here, no export is switched off: that spec may ask for it.
     """
+    # Locked before the specs are read: of two specs that are stored at the same time, the later
+    # transaction sees both.
+    before = {each: tx.exports.locked(data_source, each) for each in ExportFormat}
     wanted, all_read = _wanted(tx, data_source)
-    for table_format in ExportFormat:
-        before = tx.exports.get(data_source, table_format)
-        is_on = before is not None and before.enabled
+    for table_format, export in before.items():
+        is_on = export is not None and export.enabled
         if is_on == (table_format in wanted) or (is_on and not all_read):
             continue
-        after = before or Export(data_source, table_format, enabled=True)
+        after = export or Export(data_source, table_format, enabled=True)
         after = after.switched(on=not is_on)
         tx.exports.put(after)
         _announce(tx, after, now)

@@ -165,7 +165,8 @@ def _start(action: StartTask, seen: Observed, tx: Transaction, token: str) -> No
     generation = tx.generations.get(action.generation_id)
     if generation is None or not generation.live:
         raise StateMoved(f"{action.generation_id} has ended")
-    if not tx.workers.holds(action.worker_id, action.incarnation):
+    # Alone: a pass over another supervisor may count the same free slot at the same time.
+    if not tx.workers.holds(action.worker_id, action.incarnation, alone=True):
         # A registering worker takes up the tasks of its rows (P7).  A task inserted after that
         # would belong to an incarnation that may not publish.
         raise StateMoved(f"worker {action.worker_id} has registered anew")

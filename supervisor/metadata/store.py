@@ -67,8 +67,8 @@ from supervisor.ports.store import (
     Plans,
     Tasks,
     Transaction,
-    WorkersTable,
 )
+from supervisor.ports.workers import WorkersTable
 
 Measured = Callable[[str, str, float], None]
 _OUTCOMES: dict[type[SupervisorError], str] = {

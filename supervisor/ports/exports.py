@@ -21,6 +21,13 @@ class Exports(Protocol):
         """Return one export; None: nobody ever configured it."""
         ...
 
+    def locked(self, data_source: str, table_format: ExportFormat) -> Export | None:
+        """Return as `get`, of a leader's transaction: nobody else changes the row until it ends.
+
+        Read it like this to write it: else what another thread has written meanwhile is lost.
+        """
+        ...
+
     def of(self, data_source: str) -> list[Export]:
         """Return the exports of one table, by format, disabled exports too."""
         ...

@@ -17,7 +17,6 @@ from supervisor.core.model.rows import (
     Task,
     TaskStatus,
     TaskTotals,
-    WorkerRow,
 )
 from supervisor.core.planning.observed import StreamState, WorkerView
 from supervisor.core.planning.wake_condition import WakeCondition
@@ -34,6 +33,7 @@ from supervisor.ports.queue_events import Events, Heard
 from supervisor.ports.segments import Retention, Segments
 from supervisor.ports.specs import Specs
 from supervisor.ports.state_history import Watched
+from supervisor.ports.workers import WorkersTable
 from tasks.contract.messages import PublishOutcome
 
 
@@ -142,37 +142,6 @@ class Tasks(Protocol):
 
     def unsettled_folders(self) -> list[Task]:
         """Return ended tasks, by id, whose folders may hold unnamed files; STALE ones too."""
-        ...
-
-
-class WorkersTable(Protocol):
-    """Registered workers, and the fencing between their incarnations."""
-
-    def register(self, row: WorkerRow) -> int:
-        """Insert or update if `row.incarnation` is not lower; return the newest incarnation.
-
-        A disabled worker stays disabled.
-        """
-        ...
-
-    def holds(self, worker_id: str, incarnation: int) -> bool:
-        """Return whether an incarnation is the newest; it stays so until this transaction ends."""
-        ...
-
-    def set_disabled(self, worker_id: str, *, disabled: bool) -> bool:
-        """Disable or enable a worker; False: nothing changed, or there is no such worker."""
-        ...
-
-    def takes_tasks(self, worker_id: str) -> bool:
-        """Return whether a worker is known and not disabled."""
-        ...
-
-    def forget(self, worker_id: str, incarnation: int) -> bool:
-        """Delete a worker's row; False: there is none, or a newer incarnation has registered."""
-        ...
-
-    def all(self) -> list[WorkerRow]:
-        """Return every worker, by id."""
         ...
 
 

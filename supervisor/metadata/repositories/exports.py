@@ -26,6 +26,11 @@ class SqlExports:
         mine = _ALL.where(_AT.data_source == data_source, _AT.format == table_format)
         return next(iter(self._read(mine)), None)
 
+    def locked(self, data_source: str, table_format: ExportFormat) -> Export | None:
+        """Return one export as it stays until this transaction ends; see the port."""
+        mine = _ALL.where(_AT.data_source == data_source, _AT.format == table_format)
+        return next(iter(self._read(mine.with_for_update())), None)
+
     def of(self, data_source: str) -> list[Export]:
         """Return the exports of one table, by format, disabled exports too."""
         return self._read(_ALL.where(_AT.data_source == data_source))

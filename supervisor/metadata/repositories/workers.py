@@ -3,7 +3,7 @@
 from sqlalchemy import Connection, bindparam, delete, select, update
 
 from supervisor.core.model.rows import WorkerRow
-from supervisor.metadata.schema.rows import insert_unless_taken
+from supervisor.metadata.schema.rows import insert_unless_taken, take_turns
 from supervisor.metadata.schema.tables import workers
 
 _AT = workers.c
@@ -37,8 +37,10 @@ class SqlWorkers:
         newest = select(_AT.incarnation).where(_AT.id == row.id)
         return int(self._db.execute(newest).scalar_one())
 
-    def holds(self, worker_id: str, incarnation: int) -> bool:
+    def holds(self, worker_id: str, incarnation: int, *, alone: bool = False) -> bool:
         """Return whether an incarnation is the newest; it stays so until this transaction ends."""
+        if alone:  # no lock of the row: a long publish of the worker holds a share lock
+            take_turns(self._db, f"slots of {worker_id}")
         newest = self._db.execute(_NEWEST, {"worker": worker_id}).scalar_one_or_none()
         return newest == incarnation
 

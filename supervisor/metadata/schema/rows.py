@@ -1,4 +1,4 @@
-"""Insert-if-absent with a savepoint, and bulk inserts of lists too long for one statement."""
+"""Insert-if-absent with a savepoint, turns of transactions, and lists too long for a statement."""
 
 import json
 import sqlite3
@@ -32,6 +32,16 @@ JSON_AT_ONCE = 20_000
 _PLAIN = {String, Integer, BigInteger}
 
 _insert = lru_cache(insert)  # built once for each table
+
+
+def take_turns(connection: Connection, name: str) -> None:
+    """Wait until no other transaction is open that takes turns under this name.
+
+    What is counted then stays, as far as all who add to it take turns.  It locks no row.  Writers
+    of SQLite take turns anyway.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(name, 0))))
 
 
 def chunks(ids: Iterable[str]) -> Iterator[list[str]]:

@@ -45,7 +45,7 @@ def acts_to_the_last(patches: Patches) -> None:
 
 
 def starts_behind_a_registration(patches: Patches) -> None:
-    patches.method(SqlWorkers, "holds", lambda _: lambda *_: True)
+    patches.method(SqlWorkers, "holds", lambda _: lambda *_, **__: True)
 
 
 def end_sent_before_it_is_persisted(patches: Patches) -> None:
