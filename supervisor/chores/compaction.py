@@ -8,22 +8,28 @@ A row is the write intent of its folder.  Each attempt has a row of its own, bec
 may go on writing.  The chore only reads rows and workers, so it may run twice at once.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
+from itertools import islice
 
 import structlog
 
+from supervisor.chores.compaction_candidates import Candidates
+from supervisor.chores.compaction_candidates import within as inside
 from supervisor.chores.compaction_commit import FAILED, TAKEN_OUT, existing, put_off_if_damaged
 from supervisor.chores.duty import Duty, Wiring
+from supervisor.chores.each_table import each_table
+from supervisor.chores.file_lists import listed
 from supervisor.control.declared_types import declared_of
-from supervisor.control.desired_state import inputs_of
 from supervisor.control.end_task import TaskEnder
 from supervisor.control.tables import require_table
 from supervisor.control.wakeups import Wakeups
-from supervisor.core.model.rows import AuditEntry, Segment
+from supervisor.core.model.rows import AuditEntry
 from supervisor.core.planning.observed import WorkerView
 from supervisor.core.tables.compaction import (
+    Attempt,
     Candidate,
     Compaction,
     CompactionRule,
@@ -34,15 +40,13 @@ from supervisor.core.tables.compaction import (
     failed_too_often,
     file_sizes,
     joined,
-    shares_of,
     why_lost,
 )
-from supervisor.core.values.errors import SpecUnreadable
 from supervisor.core.values.field_types import format_duration
 from supervisor.core.values.ids import compaction_id
 from supervisor.core.values.intervals import Interval
 from supervisor.core.values.page_cursors import page
-from supervisor.core.values.table_names import is_errors_table, rows_table
+from supervisor.core.values.table_names import rows_table
 from supervisor.ports.store import Clock, Store, Transaction, Workers
 
 log = structlog.get_logger()
@@ -56,7 +60,9 @@ AUTHOR = "compaction rule"
 LOOKED_BACK = 1_000
 """The number of newest ended compactions of a table that are searched for failures."""
 AT_ONCE = 1_000
-"""The maximum of live compactions of one table."""
+"""The maximum of live compactions of one table, whatever began them and when."""
+BEGUN_AT_ONCE = 20
+"""The number of compactions that one transaction begins: each has the shares of all its inputs."""
 
 
 @dataclass(frozen=True)
@@ -146,17 +152,22 @@ class Compacting:
         self, data_source: str, target: Target, author: str, within: Interval | None = None
     ) -> list[Compaction]:
         """Begin to compact small files, in whole chunks inside `within`; return the new
-        compactions.
+        compactions, as many as `AT_ONCE` allows beside those that are live.
 
         Raises:
             DataSourceNotFound: there is no such table.
-            LeaseLost, Unavailable: nothing was begun.
+            LeaseLost, Unavailable: compactions that were begun before go on.
         """
         with self.store.reading() as tx:
             require_table(tx, data_source)
-            used, busy = _within(tx, data_source, within), _busy(tx, data_source)
-            found = list(batches(used, target, _view_of(tx), left_out=busy))
-        begun = self._begin(data_source, found, author)
+            keys = tx.segments.keys(data_source, used=True)
+            live = tx.compactions.live_attempts(data_source)
+        if len(live) < AT_ONCE:
+            used = inside(listed(self.store, keys), within)
+            found = batches(used, target, Candidates(self.store), left_out=inputs_in(live))
+            begun = self._begin(data_source, found, author)
+        else:
+            begun = []
         self.assign()
         return begun
 
@@ -217,42 +228,62 @@ class Compacting:
     def run_once(self) -> int:
         """End lost compactions, begin those of rules, assign waiting ones; return how many began.
 
+        A table that fails holds up no other one.
+
         Raises:
             LeaseLost, Unavailable: the next run goes on.
         """
-        self._end_lost()
-        with self.store.reading() as tx:
-            rules = tx.compactions.rules()
-        begun = sum(len(self._follow(rule)) for rule in rules)
-        self.assign()
+        try:
+            self._end_lost()
+        finally:  # each step is tried, whatever one of them meets
+            try:
+                begun = self._follow_rules()
+            finally:
+                self.assign()
         return begun
 
-    def _follow(self, rule: CompactionRule) -> list[Compaction]:
+    def _follow_rules(self) -> int:
+        with self.store.reading() as tx:
+            rules = tx.compactions.rules()
+        work = ((rule.data_source, partial(self._follow, rule)) for rule in rules)
+        return each_table(DUTY.name, work)
+
+    def _follow(self, rule: CompactionRule) -> int:
         target = Target(rule.target_rows, rule.target_bytes, rule.files_min)
         with self.store.reading() as tx:
-            recent = tx.compactions.recent(rule.data_source, LOOKED_BACK)
-            candidates = batches(
-                tx.segments.of_data_source(rule.data_source),
-                target,
-                _view_of(tx),
-                skip_latest=rule.skip_offset_from_latest,
-                left_out=failed_too_often(recent, self.clock.now()) | _busy(tx, rule.data_source),
-            )
-            chosen = list(candidates)
-        return self._begin(rule.data_source, chosen, AUTHOR) if chosen else []
+            live = tx.compactions.live_attempts(rule.data_source)
+            recent = tx.compactions.recent_attempts(rule.data_source, LOOKED_BACK)
+            keys = tx.segments.keys(rule.data_source, used=True)
+        if len(live) >= AT_ONCE:
+            return 0
+        candidates = batches(
+            listed(self.store, keys),
+            target,
+            Candidates(self.store),
+            skip_latest=rule.skip_offset_from_latest,
+            left_out=failed_too_often(recent, self.clock.now()) | inputs_in(live),
+        )
+        return len(self._begin(rule.data_source, candidates, AUTHOR))
 
     def _begin(
-        self, data_source: str, groups: Sequence[Sequence[Candidate]], author: str
+        self, data_source: str, groups: Iterable[Sequence[Candidate]], author: str
     ) -> list[Compaction]:
-        """Insert the compactions whose inputs are still free and used: they were chosen earlier."""
+        """Insert the compactions whose inputs are still free and used: they were chosen earlier.
+
+        No more are chosen, some at a time, once `AT_ONCE` of the table are live.
+        """
         begun: list[Compaction] = []
         now = self.clock.now()
-        with self.store.leading(self.term()) as tx:
-            busy = _busy(tx, data_source)
-            for batch in groups:
-                row = _row_of(tx, batch, author, now)
-                if len(begun) < AT_ONCE and busy.isdisjoint(row.inputs) and inputs_of(tx, row):
-                    begun.append(_added(tx, row))
+        chosen = iter(groups)
+        while some := [_row_of(self.store, b, author, now) for b in islice(chosen, BEGUN_AT_ONCE)]:
+            with self.store.leading(self.term()) as tx:
+                live = tx.compactions.live_attempts(data_source, alone=True)
+                room, busy = AT_ONCE - len(live), inputs_in(live)
+                free = [row for row in some if busy.isdisjoint(row.inputs)]
+                used = [r for r in free if tx.segments.all_used(data_source, r.inputs)]
+                begun += (_added(tx, row) for row in used[: max(0, room)])
+            if len(used) >= room:
+                break
         if begun:
             log.info("compactions begin", data_source=data_source, number=len(begun), author=author)
         return begun
@@ -261,13 +292,13 @@ class Compacting:
         views = {view.id: view for view in self.workers.views()}
         now = self.clock.now()
         with self.store.reading() as tx:
-            rows = [row for row in tx.compactions.live() if row.live]
+            rows = [row for row in tx.compactions.live(assigned=True) if row.live]
         led_since = now - self.workers.led_for()
         lost = [(row, why) for row in rows if (why := why_lost(row, views, now, led_since))]
-        for row, why in lost:
-            # The job itself may have ended its worker, for example by a too small heap.  A job that
-            # is retried forever would end the worker's other tasks again and again.
-            self._end(row, why, blamed=True)
+        # The job itself may have ended its worker, for example by a too small heap.  A job that is
+        # retried forever would end the worker's other tasks again and again.
+        work = ((row.data_source, partial(self._end, row, why, blamed=True)) for row, why in lost)
+        each_table(DUTY.name, work)
 
     def assign(self) -> None:
         """Assign the oldest waiting compaction to each free worker; end those that lost an input.
@@ -277,14 +308,14 @@ class Compacting:
         """
         free = [view for view in self.workers.views() if view.takes_tasks]
         with self.store.reading() as tx:
-            waits = any(row.live and not row.worker_id for row in tx.compactions.live())
+            waits = tx.compactions.waiting()
         if not (free and waits):
             return
         taken_out: list[Compaction] = []
         with self.store.leading(self.term()) as tx:
-            rows = tx.compactions.live()
-            busy = {row.worker_id for row in rows}
-            waiting = iter([row for row in rows if row.live and not row.worker_id])
+            busy = {row.worker_id for row in tx.compactions.live(assigned=True)}
+            rows = (tx.compactions.get(each) for each in tx.compactions.waiting())
+            waiting = (row for row in rows if row is not None and row.live)
             for view in free:
                 if view.id not in busy:
                     taken_out += self._assign_one(tx, waiting, view)
@@ -298,62 +329,26 @@ class Compacting:
         """Assign the first intact waiting compaction; return those before it that lost an input."""
         taken_out = []
         for row in waiting:
-            if inputs_of(tx, row) is not None:
+            if tx.segments.all_used(row.data_source, row.inputs):
                 now, token = self.clock.now(), self.new_token()
                 tx.compactions.assign(row.id, view.id, view.incarnation, token, now)
                 break
             taken_out.append(row)
         return taken_out
 
-    def _end(self, row: Compaction, why: str, *, blamed: bool = False) -> None:
+    def _end(self, row: Compaction, why: str, *, blamed: bool = False) -> int:
         now = self.clock.now()
         with put_off_if_damaged(row), self.store.leading(self.term()) as tx:
             self.endings.end_compaction(tx, row, FAILED, why, now, blamed=blamed)
+        return 1
 
 
-def _within(tx: Transaction, data_source: str, within: Interval | None) -> list[Segment]:
-    used = tx.segments.of_data_source(data_source)
-    files = ((segment, segment.file) for segment in used)
-    return [s for s, f in files if not within or within.contains(f.interval_start, f.interval_end)]
+def inputs_in(attempts: Iterable[Attempt]) -> set[str]:
+    """Return the ids of the segments that are inputs of these compactions."""
+    return {each for attempt in attempts for each in attempt.inputs}
 
 
-def _view_of(tx: Transaction) -> Callable[[Segment], Candidate]:
-    """Return a function from a file to its candidate: its shares, and whether it is rolled up."""
-    rolled: dict[tuple[str, int], bool] = {}
-
-    def view(segment: Segment) -> Candidate:
-        written = [] if segment.compaction_id is None else [segment.compaction_id]
-        shares = shares_of(segment, tx.compactions.rows_of(written))
-        generation = tx.generations.get(shares[0].generation_id)
-        key = (segment.supervisor_id, 0 if generation is None else generation.spec_version)
-        if key not in rolled:
-            rolls_up = _rolls_up(tx, *key)
-            rolled[key] = rolls_up and not is_errors_table(segment.data_source)
-        return Candidate(segment, shares, rolled[key])
-
-    return view
-
-
-def _rolls_up(tx: Transaction, supervisor_id: str, spec_version: int) -> bool:
-    """Return whether a spec rolls up; False for a spec that this release cannot read.
-
-    A rolled-up file that counts as plain is only joined with plain ones: no row changes.
-    """
-    try:
-        version = tx.specs.version(supervisor_id, spec_version)
-    except SpecUnreadable:
-        return False
-    spec = None if version is None else version.spec
-    return spec is not None and spec.data_schema.granularity_spec.rollup
-
-
-def _busy(tx: Transaction, data_source: str) -> set[str]:
-    """Return the ids of the segments that are inputs of live compactions."""
-    rows = tx.compactions.live()
-    return {each for row in rows if row.data_source == data_source for each in row.inputs}
-
-
-def _row_of(tx: Transaction, batch: Sequence[Candidate], author: str, now: datetime) -> Compaction:
+def _row_of(store: Store, batch: Sequence[Candidate], author: str, now: datetime) -> Compaction:
     first, segments = batch[0].segment, [each.segment for each in batch]
     inputs = tuple(segment.id for segment in segments)
     return Compaction(
@@ -362,7 +357,7 @@ def _row_of(tx: Transaction, batch: Sequence[Candidate], author: str, now: datet
         supervisor_id=first.supervisor_id,
         interval=Interval(first.file.interval_start, first.file.interval_end),
         inputs=inputs,
-        columns=columns_of(segments, declared_of(tx, segments)),
+        columns=columns_of(segments, declared_of(store, segments)),
         shares=joined(share for each in batch for share in each.shares),
         reason=author,
         created_at=now,

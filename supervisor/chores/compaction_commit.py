@@ -15,7 +15,6 @@ import structlog
 
 from supervisor.chores.segments import SegmentLife
 from supervisor.chores.task_output import folder_of
-from supervisor.control.desired_state import inputs_of
 from supervisor.control.end_task import TaskEnder
 from supervisor.control.export_outbox import announce
 from supervisor.control.wakeups import Wakeups
@@ -125,8 +124,9 @@ class Swapping:
 
     def _swap(self, tx: Transaction, row: Compaction, file: SegmentFile) -> None:
         now = self.clock.now()
-        inputs = inputs_of(tx, row)
-        if inputs is None:
+        found = tx.segments.listed(row.inputs).values()
+        inputs = [each for each in found if each.used and each.data_source == row.data_source]
+        if len(inputs) < len(row.inputs):
             raise StateMoved(f"a file of {row.id} was taken out of the table")
         newest = max(inputs, key=lambda segment: (segment.published_at, segment.id))
         segment = Segment(

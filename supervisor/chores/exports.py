@@ -1,6 +1,6 @@
 """The handler of the queues `export-<format>`: it makes exported tables equal to the tables.
 
-    open the exported table ─► read sequence and list, as leader ─► difference ─► one commit
+    open the exported table ─► read sequence and keys, as leader ─► files ─► difference ─► commit
                                                     └─► copies of files whose column types have
                                                         changed, where the copy is missing
 
@@ -12,17 +12,19 @@ After a crash or a lost answer, the next comparison finds what is left to do.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import structlog
 
 from supervisor.chores.duty import Duty, QueueHandler, Wiring
+from supervisor.chores.each_table import each_table
+from supervisor.chores.file_lists import listed
 from supervisor.chores.wake import PERIOD
 from supervisor.control.declared_types import declared_of
-from supervisor.control.export_outbox import EXPORTS, FENCE, announce_all, sequence_of, since_of
+from supervisor.control.export_outbox import EXPORTS, FENCE, announce_fence, sequence_of, since_of
 from supervisor.control.warehouse_owner import require_mounted
-from supervisor.core.model.rows import Segment
+from supervisor.core.model.listed_segments import SegmentKey
 from supervisor.core.queue.events import QueuedEvent
 from supervisor.core.tables.exports import (
     KIND,
@@ -54,21 +56,32 @@ class CompareAll:
     store: Store
     clock: Clock
     term: Callable[[], int]
-    _done: int = 0
-    """The last term in which the comparisons were queued."""
+    _term: int = 0
+    """The last term in which this ran."""
+    _left: list[tuple[str, ExportFormat]] = field(default_factory=list)
+    """Table and format of the exports whose comparison is not queued yet in that term."""
 
     def run_once(self) -> None:
         """Queue one event for each export, unless it was done in this term.
 
+        A table that fails holds up no other one; the next call tries it again.
+
         Raises:
-            LeaseLost, Unavailable: nothing was queued; the next call tries again.
+            LeaseLost, Unavailable: the next call queues what is left.
         """
         term = self.term()
-        if term == self._done:
-            return
+        if term != self._term:
+            with self.store.reading() as tx:
+                self._left = [(each.data_source, each.format) for each in tx.exports.all()]
+            self._term = term
+        work = ((left[0], partial(self._announce, term, left)) for left in tuple(self._left))
+        each_table(DUTY.name, work)
+
+    def _announce(self, term: int, left: tuple[str, ExportFormat]) -> int:
         with self.store.leading(term) as tx:
-            announce_all(tx, self.clock.now())
-        self._done = term
+            announce_fence(tx, *left, self.clock.now())
+        self._left.remove(left)
+        return 1
 
 
 @dataclass(frozen=True)
@@ -77,9 +90,7 @@ class _Published:
 
     export: Export | None
     sequence: int
-    segments: Sequence[Segment]
-    declared: frozenset[str]
-    """Columns declared as texts or numbers, where files of the table have both."""
+    keys: Sequence[SegmentKey]
 
 
 @dataclass(frozen=True)
@@ -116,7 +127,8 @@ class Exporting:
         done: list[Handling] = [EventDone()] * len(events)
         if seen.export is None or not seen.export.enabled:
             return Handled(done)
-        wanted = files_of(data_source, seen.segments, seen.declared)
+        segments = listed(context.store, seen.keys)
+        wanted = files_of(data_source, segments, declared_of(context.store, segments))
         change = self._with_copies(data_source, wanted, opened.held, context)
         standing = opened.standing
         fences = standing.version is not None and any(event.body.get(FENCE) for event in events)
@@ -177,8 +189,7 @@ class Exporting:
         with context.store.leading(context.term) as tx:
             export = tx.exports.get(data_source, self.format)
             sequence = sequence_of(tx, data_source, self.format)
-            segments = tx.segments.of_data_source(data_source)
-            return _Published(export, sequence, segments, declared_of(tx, segments))
+            return _Published(export, sequence, tx.segments.keys(data_source, used=True))
 
     def _stuck(
         self, data_source: str, problem: str, events: Sequence[QueuedEvent], context: Context

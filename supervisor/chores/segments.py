@@ -19,11 +19,13 @@ from datetime import datetime, timedelta
 import structlog
 
 from supervisor.chores.duty import QueueHandler, Wiring
+from supervisor.chores.file_lists import listed, pages
 from supervisor.chores.task_output import folder_of
 from supervisor.control.export_outbox import announce, awaited, still_naming
 from supervisor.control.tables import require_table
 from supervisor.control.warehouse_owner import require_mounted
-from supervisor.core.model.rows import AuditEntry, Segment
+from supervisor.core.model.listed_segments import ListedSegment, SegmentKey
+from supervisor.core.model.rows import AuditEntry
 from supervisor.core.queue.events import QueueConfig, QueuedEvent, QueueName, container_of
 from supervisor.core.tables.exports import copies_of
 from supervisor.core.values.errors import QueueDead, TooManyOutstandingBytes
@@ -60,10 +62,11 @@ class SegmentSelection:
     ended_by: datetime | None = None
     """Only segments whose interval ended by then."""
 
-    def of(self, tx: Transaction, data_source: str) -> list[Segment]:
-        """Return the selected segments, used or not; condemned ones are never included."""
-        return tx.segments.choose(
+    def of(self, tx: Transaction, data_source: str, *, used: bool) -> list[SegmentKey]:
+        """Return the selected segments that are used, or not; condemned ones are never included."""
+        return tx.segments.keys(
             data_source,
+            used=used,
             start=None if self.interval is None else self.interval.start,
             end=self.ended_by if self.interval is None else self.interval.end,
             ids=self.ids,
@@ -96,30 +99,24 @@ class SegmentLife:
         """Return the configuration of the queue of unused segments."""
         return QueueConfig(delay=self.grace, max_items_at_once=500)
 
-    def of_table(self, data_source: str, *, used: bool | None) -> list[Segment]:
-        """Return the segments of a table, by interval; `used` None: all, deleted ones too.
-
-        Raises:
-            DataSourceNotFound: there is no such table.
-        """
-        with self.store.reading() as tx:
-            require_table(tx, data_source)
-            found = tx.segments.choose(data_source, deleted=True)
-        return [segment for segment in found if used in {None, segment.used}]
-
     def page(
         self, data_source: str, limit: int | None, cursor: str | None, *, used: bool | None
-    ) -> tuple[list[Segment], str | None]:
-        """Return at most `limit` segments as `of_table` does, and the cursor behind them.
+    ) -> tuple[list[ListedSegment], str | None]:
+        """Return at most `limit` segments of a table, by interval, and the cursor behind them.
+
+        `used` None: all segments, deleted ones too.
 
         Raises:
             DataSourceNotFound: there is no such table.
             BadCursor: the cursor does not belong to this list.
         """
-        every = self.of_table(data_source, used=None)  # the cursor's segment may be gone
+        with self.store.reading() as tx:
+            require_table(tx, data_source)
+            every = tx.segments.keys(data_source, deleted=True)  # the cursor's one may be gone
         begin = place_of(_LIST, cursor, [each.id for each in every])
         found = [each for each in every[begin:] if used in {None, each.used}]
-        return page_behind(found, [each.id for each in found], limit, _LIST)
+        shown, following = page_behind(found, [each.id for each in found], limit, _LIST)
+        return listed(self.store, shown), following
 
     def mark_unused(
         self,
@@ -164,7 +161,7 @@ class SegmentLife:
             announce(tx, data_source, now)
         return len(marked)
 
-    def leave(self, tx: Transaction, marked: Sequence[Segment], now: datetime) -> None:
+    def leave(self, tx: Transaction, marked: Sequence[ListedSegment], now: datetime) -> None:
         """Queue the deletion of segments in the transaction that took them out.
 
         Raises:
@@ -200,17 +197,16 @@ class SegmentLife:
         self.term()
         with self.store.reading() as tx:
             require_table(tx, data_source)
-            found = selection.of(tx, data_source)
+            found = selection.of(tx, data_source, used=used)
         by_supervisor: dict[str, list[str]] = {}
-        for segment in found:
-            if segment.used is used:
-                by_supervisor.setdefault(segment.supervisor_id, []).append(segment.id)
+        for key in found:
+            by_supervisor.setdefault(key.supervisor_id, []).append(key.id)
         for _, ids in sorted(by_supervisor.items()):
-            for first in range(0, len(ids), PER_TRANSACTION):
-                yield tuple(ids[first : first + PER_TRANSACTION])
+            for some in pages(ids, PER_TRANSACTION):
+                yield tuple(some)
 
 
-def _audit(tx: Transaction, entry: AuditEntry, changed: Sequence[Segment]) -> None:
+def _audit(tx: Transaction, entry: AuditEntry, changed: Sequence[ListedSegment]) -> None:
     if not changed:
         return
     rows = sum(segment.file.rows for segment in changed)
@@ -253,7 +249,7 @@ class SegmentsUnused:
     def _condemn(
         self, tx: Transaction, event: QueuedEvent, unused_at: datetime, now: datetime
     ) -> None:
-        segment = tx.segments.get(event.key)
+        segment = tx.segments.listed([event.key]).get(event.key)
         if segment is None or not tx.segments.condemn(event.key, unused_at, now):
             return  # used again, or marked unused at another time, with an event of its own
         queue = QueueName(container_of(segment.supervisor_id), SEGMENT_FILES)
@@ -291,7 +287,7 @@ class SegmentFiles:
 
     def _delete(self, event: QueuedEvent, context: Context) -> Handling:
         with context.store.reading() as tx:
-            segment = tx.segments.get(event.key)
+            segment = tx.segments.listed([event.key]).get(event.key)
             naming = [] if segment is None else still_naming(tx, segment.data_source, event.body)
         if event.kind != CONDEMNED or segment is None:
             return Fail(f"there is no segment {event.key}, or this is another kind of event")

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
-from supervisor.core.model.rows import Segment
+from supervisor.core.model.listed_segments import ListedSegment
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import SpecUnreadable, SupervisorNotFound
-from supervisor.ports.store import Transaction
+from supervisor.ports.store import Store, Transaction
 from tasks.contract.ingest_spec import Column
 from tasks.rows.discovery import SCALARS, numbers_beside_texts
 
@@ -26,7 +26,7 @@ def last_spec(tx: Transaction, supervisor_id: str) -> SupervisorSpec:
 
 
 def declared_in(
-    tx: Transaction, columns: Iterable[Sequence[Column]], supervisors: Iterable[str]
+    store: Store, columns: Iterable[Sequence[Column]], supervisors: Iterable[str]
 ) -> frozenset[str]:
     """Return the columns that a spec of these supervisors declares as texts or numbers.
 
@@ -37,17 +37,18 @@ def declared_in(
     if not mixed:
         return frozenset()
     declared: set[str] = set()
-    for supervisor_id in sorted(set(supervisors)):
-        try:
-            schema = last_spec(tx, supervisor_id).data_schema
-        except (SupervisorNotFound, SpecUnreadable):  # forgotten, or written by a newer release
-            continue
-        declared |= {c.name for c in schema.contract_columns() if c.type in SCALARS}
+    with store.reading() as tx:
+        for supervisor_id in sorted(set(supervisors)):
+            try:
+                schema = last_spec(tx, supervisor_id).data_schema
+            except (SupervisorNotFound, SpecUnreadable):  # forgotten, or of a newer release
+                continue
+            declared |= {c.name for c in schema.contract_columns() if c.type in SCALARS}
     return mixed & declared
 
 
-def declared_of(tx: Transaction, segments: Sequence[Segment]) -> frozenset[str]:
+def declared_of(store: Store, segments: Sequence[ListedSegment]) -> frozenset[str]:
     """Return the declared columns, as `declared_in` does, for these files of a table."""
     return declared_in(
-        tx, (each.columns for each in segments), (each.supervisor_id for each in segments)
+        store, (each.columns for each in segments), (each.supervisor_id for each in segments)
     )

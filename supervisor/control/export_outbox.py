@@ -37,12 +37,15 @@ def announce(tx: Transaction, data_source: str, now: datetime) -> None:
         _announce(tx, export, now)
 
 
-def announce_all(tx: Transaction, now: datetime) -> None:
-    """Have every export compared with its table, to make up for events that were lost with a queue.
+def announce_fence(
+    tx: Transaction, data_source: str, table_format: ExportFormat, now: datetime
+) -> None:
+    """Have one export compared with its table, to make up for events that were lost with a queue.
 
     The comparison commits even if nothing differs: see `FENCE`.
     """
-    for export in tx.exports.all():
+    export = tx.exports.get(data_source, table_format)
+    if export is not None:
         _announce(tx, export, now, fence=True)
 
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Protocol
 
 from supervisor.core.model.rows import TaskStatus
-from supervisor.core.tables.compaction import Compaction, CompactionRule
+from supervisor.core.tables.compaction import Attempt, Compaction, CompactionRule
 
 
 class Compactions(Protocol):
@@ -30,8 +30,27 @@ class Compactions(Protocol):
         """Return id -> compaction, for the ids that exist."""
         ...
 
-    def live(self, *, worker_id: str | None = None) -> list[Compaction]:
-        """Return compactions that wait or run, oldest first; of one worker, or all."""
+    def live(self, *, worker_id: str | None = None, assigned: bool = False) -> list[Compaction]:
+        """Return compactions that wait or run, oldest first; of one worker, or all.
+
+        With `assigned`, only those that run: as many as workers, however many wait.
+        """
+        ...
+
+    def waiting(self) -> list[str]:
+        """Return the ids of the compactions that wait for a worker, oldest first."""
+        ...
+
+    def live_attempts(self, data_source: str, *, alone: bool = False) -> list[Attempt]:
+        """Return the compactions of one table that wait or run.
+
+        With `alone`, no other transaction that calls this with `alone` for the table is open beside
+        the caller's: so the number of live ones stays until the caller adds some.
+        """
+        ...
+
+    def recent_attempts(self, data_source: str, limit: int) -> list[Attempt]:
+        """Return compactions of one table, newest first."""
         ...
 
     def unsettled(self) -> list[Compaction]:

@@ -11,13 +11,19 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Protocol
 
+from supervisor.core.model.listed_segments import ListedSegment, SegmentKey
 from supervisor.core.model.replica_digests import Divergence
 from supervisor.core.model.rows import NamedFile, Publication, RetentionRule, Segment
 from tasks.contract.ingest_spec import Column
+from tasks.contract.messages import OffsetSpan
 
 
 class Segments(Protocol):
-    """Published files, and the publications that they belong to."""
+    """Published files, and the publications that they belong to.
+
+    A list of any size is read as keys, by one statement, and then page by page outside of that
+    transaction (`chores.file_lists`).  Whole segments are for few files.
+    """
 
     def add(self, publication: Publication, segments: Sequence[Segment]) -> None:
         """Insert a publication with its segments.
@@ -25,6 +31,40 @@ class Segments(Protocol):
         Raises:
             StateMoved: the generation is published already.
         """
+        ...
+
+    def keys(
+        self,
+        data_source: str,
+        *,
+        used: bool | None = None,
+        start: datetime | None = None,
+        end: datetime | None = None,
+        ids: Sequence[str] | None = None,
+        deleted: bool = False,
+    ) -> list[SegmentKey]:
+        """Return which segments a table has, by interval, then path; with `ids`, in no order.
+
+        They are one version of the list: those of one moment.  `used` None: used or not.  Deleted
+        segments are returned only with `deleted`.  With `start` or `end`, only segments that lie
+        wholly in `[start, end)` are returned; with `ids`, only these segments.
+        """
+        ...
+
+    def keys_of_supervisor(self, supervisor_id: str) -> list[SegmentKey]:
+        """Return which segments a supervisor has, unused and deleted too, in the same order."""
+        ...
+
+    def listed(self, ids: Collection[str]) -> dict[str, ListedSegment]:
+        """Return id -> segment without its spans, as it is now, for the ids that exist."""
+        ...
+
+    def spans(self, ids: Collection[str]) -> dict[str, tuple[OffsetSpan, ...]]:
+        """Return id -> offset spans, for the segments that have some."""
+        ...
+
+    def all_used(self, data_source: str, ids: Collection[str]) -> bool:
+        """Return whether all of these are used segments of the table."""
         ...
 
     def of_data_source(self, data_source: str) -> list[Segment]:
@@ -100,18 +140,20 @@ class Segments(Protocol):
         """
         ...
 
-    def mark_unused(self, segment_ids: Sequence[str], now: datetime) -> list[Segment]:
+    def mark_unused(self, segment_ids: Sequence[str], now: datetime) -> list[ListedSegment]:
         """Take used segments out of their tables; return the segments that changed."""
         ...
 
-    def mark_used(self, segment_ids: Sequence[str]) -> list[Segment]:
+    def mark_used(self, segment_ids: Sequence[str]) -> list[ListedSegment]:
         """Put segments back into their tables; return the segments that changed, as they are now.
 
         Segments that are deleted, or were replaced by a compaction, stay out.
         """
         ...
 
-    def replace(self, segment_ids: Sequence[str], by: Segment, now: datetime) -> list[Segment]:
+    def replace(
+        self, segment_ids: Sequence[str], by: Segment, now: datetime
+    ) -> list[ListedSegment]:
         """Put a compacted file in the place of used segments; return the replaced segments.
 
         Raises:

@@ -1,9 +1,10 @@
 """What the stories are made of: names, times, and rows with only what matters filled in."""
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 
+from supervisor.core.model.listed_segments import ListedFile, ListedSegment
 from supervisor.core.model.rows import Generation, Publication, Segment, Task, TaskStatus
 from supervisor.core.planning.actions import FixEnd, OpenGeneration
 from supervisor.ports.store import Store, Transaction
@@ -155,3 +156,12 @@ def segment(path: str, at: datetime, generation_id: str = "g1", task_id: str = "
         ),
         columns=COLUMNS,
     )
+
+
+def listed(*segments: Segment) -> list[ListedSegment]:
+    """The same segments as lists have them: without spans."""
+    files = ({f.name: getattr(s.file, f.name) for f in fields(ListedFile)} for s in segments)
+    return [
+        ListedSegment(**{**vars(each), "file": ListedFile(**file)})
+        for each, file in zip(segments, files, strict=True)
+    ]

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from supervisor.core.model.listed_segments import ListedSegment
 from supervisor.core.model.replica_digests import Divergence
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.permissions import Actor
-from tasks.contract.ingest_spec import Column
 from tasks.contract.messages import (
     Counters,
     PublishOutcome,
@@ -235,38 +235,10 @@ class WorkerRow:
 
 
 @dataclass(frozen=True)
-class Segment:
-    """One published, immutable Parquet file."""
+class Segment(ListedSegment):
+    """One published, immutable Parquet file, with the offset spans of its rows."""
 
-    id: str
-    data_source: str
-    supervisor_id: str
-    generation_id: str
-    task_id: str
-    published_at: datetime
     file: SegmentFile
-    columns: tuple[Column, ...] = ()
-    """Columns that the file may have, with their types in it; empty: from before columns were
-    recorded."""
-    unused_at: datetime | None = None
-    """When the segment was taken out of its table; the file is deleted after the grace time."""
-    deleted_at: datetime | None = None
-    """When the deletion of the file began; a deleted segment is never used again."""
-    compaction_id: str | None = None
-    """The compaction that wrote the file; generation and task are then those of the newest input.
-    """
-    replaced_by: str | None = None
-    """The compaction that replaced the segment; a replaced segment is never put back."""
-
-    @property
-    def used(self) -> bool:
-        """Whether the segment is part of its table."""
-        return self.unused_at is None
-
-    @property
-    def written_by(self) -> str:
-        """The id of the task or compaction in whose folder the file lies."""
-        return self.compaction_id or self.task_id
 
 
 @dataclass(frozen=True)

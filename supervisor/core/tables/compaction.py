@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from supervisor.core.model.listed_segments import ListedSegment
 from supervisor.core.model.rows import Segment, TaskStatus
 from supervisor.core.planning.observed import Liveness, WorkerView
 from supervisor.core.spec.sections.tuning_config import TuningConfig
@@ -84,6 +85,15 @@ class Compaction:
     def live(self) -> bool:
         """Whether the compaction waits or runs."""
         return self.status is TaskStatus.RUNNING
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A compaction without its columns and shares, which may be long."""
+
+    inputs: tuple[str, ...]
+    ended_at: datetime | None = None
+    blamed: bool = False
 
 
 @dataclass(frozen=True)
@@ -222,9 +232,9 @@ def columns_of(inputs: Sequence[Segment], declared: Collection[str] = ()) -> tup
 
 
 def batches(
-    used: Sequence[Segment],
+    used: Sequence[ListedSegment],
     target: Target,
-    view: Callable[[Segment], Candidate],
+    view: Callable[[Sequence[ListedSegment]], Sequence[Candidate]],
     *,
     skip_latest: timedelta = timedelta(0),
     left_out: Collection[str] = (),
@@ -233,13 +243,13 @@ def batches(
 
     Left alone are chunks that end less than `skip_latest` before the table's latest, segments whose
     ids are in `left_out`, and segments without recorded columns (except those of an errors table).
-    `view` is called only for small files of a chunk with at least `target.files_min` of them.
+    `view` is called with the small files of one chunk that has at least `target.files_min` of them.
     """
     if not used:
         return
     until = max(segment.file.interval_end for segment in used) - skip_latest
     files_min = max(2, target.files_min)
-    chunks: dict[tuple[object, ...], list[Segment]] = {}
+    chunks: dict[tuple[object, ...], list[ListedSegment]] = {}
     for segment in used:
         file = segment.file
         known = segment.columns or is_errors_table(segment.data_source)
@@ -251,13 +261,13 @@ def batches(
         if len(chunk_segments) < files_min:
             continue
         kinds: dict[Hashable, list[Candidate]] = {}
-        for candidate in map(view, chunk_segments):
+        for candidate in view(chunk_segments):
             kinds.setdefault(candidate.kind, []).append(candidate)
         for alike in kinds.values():
             yield from (tuple(b) for b in _packed(alike, target) if len(b) >= files_min)
 
 
-def _is_small(segment: Segment, target: Target) -> bool:
+def _is_small(segment: ListedSegment, target: Target) -> bool:
     return 2 * segment.file.rows < target.rows and 2 * segment.file.size_bytes < target.size_bytes
 
 
@@ -273,7 +283,7 @@ def _packed(candidates: Sequence[Candidate], target: Target) -> Iterator[list[Ca
     yield from (batch.files for batch in opened)
 
 
-def failed_too_often(ended: Iterable[Compaction], now: datetime) -> set[str]:
+def failed_too_often(ended: Iterable[Attempt | Compaction], now: datetime) -> set[str]:
     """Return the ids of segments with `FAILURES_MAX` failed compactions in `FAILURES_COUNT_FOR`."""
     failures: Counter[str] = Counter()
     for each in ended:

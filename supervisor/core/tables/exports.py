@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from types import MappingProxyType
 
-from supervisor.core.model.rows import Segment
+from supervisor.core.model.listed_segments import ListedSegment
 from supervisor.core.queue.events import QueueName
 from supervisor.core.values.errors import NotExportable
 from supervisor.core.values.export_formats import ExportFormat
@@ -224,7 +224,7 @@ def change_of(held: Collection[str], wanted: Sequence[ExportedFile]) -> ExportCh
 
 
 def files_of(
-    data_source: str, segments: Iterable[Segment], declared: Collection[str] = ()
+    data_source: str, segments: Iterable[ListedSegment], declared: Collection[str] = ()
 ) -> list[ExportedFile]:
     """Return the used segments of a table as files below its folder.
 

@@ -7,11 +7,11 @@ from sqlalchemy import Connection, RowMapping, Select, Update, delete, select, u
 
 from supervisor.core.history.lifecycle_events import compaction_begun, compaction_ended
 from supervisor.core.model.rows import TaskStatus
-from supervisor.core.tables.compaction import Compaction, CompactionRule, Share
+from supervisor.core.tables.compaction import Attempt, Compaction, CompactionRule, Share
 from supervisor.core.values.intervals import Interval
 from supervisor.metadata.schema.column_types import known, unknown
 from supervisor.metadata.schema.compaction import compaction_rules, compactions
-from supervisor.metadata.schema.rows import chunks, insert_unless_taken
+from supervisor.metadata.schema.rows import chunks, insert_unless_taken, take_turns
 from supervisor.ports.lifecycle import RecordEvent
 from tasks.contract.ingest_spec import Column
 from tasks.contract.messages import OffsetSpan
@@ -20,6 +20,7 @@ _AT = compactions.c
 _RULE = compaction_rules.c
 _LIVE = _AT.ended_at.is_(None)
 _ALL = select(compactions)
+_ATTEMPTS = select(_AT.inputs, _AT.ended_at, _AT.blamed)
 
 
 class SqlCompactions:
@@ -42,10 +43,27 @@ class SqlCompactions:
         found = (row for some in chunks(ids) for row in self._read(_ALL.where(_AT.id.in_(some))))
         return {row.id: row for row in found}
 
-    def live(self, *, worker_id: str | None = None) -> list[Compaction]:
-        """Return compactions that wait or run, oldest first; of one worker, or all."""
+    def live(self, *, worker_id: str | None = None, assigned: bool = False) -> list[Compaction]:
+        """Return compactions that wait or run, oldest first; see the port."""
         mine = [] if worker_id is None else [_AT.worker_id == worker_id]
+        mine += [_AT.worker_id != ""] if assigned else []
         return self._read(_ALL.where(_LIVE, *mine).order_by(_AT.number))
+
+    def waiting(self) -> list[str]:
+        """Return the ids of the compactions that wait for a worker, oldest first."""
+        ids = select(_AT.id).where(_LIVE, _AT.worker_id == "").order_by(_AT.number)
+        return list(self._db.execute(ids).scalars())
+
+    def live_attempts(self, data_source: str, *, alone: bool = False) -> list[Attempt]:
+        """Return the compactions of one table that wait or run; see the port."""
+        if alone:
+            take_turns(self._db, f"compactions of {data_source}")
+        return self._attempts(_ATTEMPTS.where(_AT.data_source == data_source, _LIVE))
+
+    def recent_attempts(self, data_source: str, limit: int) -> list[Attempt]:
+        """Return compactions of one table, newest first."""
+        mine = _ATTEMPTS.where(_AT.data_source == data_source)
+        return self._attempts(mine.order_by(_AT.number.desc()).limit(limit))
 
     def unsettled(self) -> list[Compaction]:
         """Return compactions whose folder may hold files that nothing names; see the port."""
@@ -136,6 +154,10 @@ class SqlCompactions:
     def _changed(self, statement: Update) -> Compaction | None:
         row = self._db.execute(statement.returning(compactions)).mappings().one_or_none()
         return None if row is None else _compaction(row)
+
+    def _attempts(self, query: Select[*tuple[object, ...]]) -> list[Attempt]:
+        rows = self._db.execute(query)
+        return [Attempt(tuple(row.inputs), row.ended_at, row.blamed) for row in rows]
 
     def _read(self, query: Select[tuple[object, ...]]) -> list[Compaction]:
         return [_compaction(row) for row in self._db.execute(query).mappings()]

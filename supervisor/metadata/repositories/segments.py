@@ -1,24 +1,39 @@
 """The repository of segments and publications: published files, their proof, their deletion."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, RowMapping, func, select, union, update
+from sqlalchemy import ColumnElement, Connection, func, select, union, update
 
-from supervisor.core.model.replica_digests import Divergence, read_stored, stored
+from supervisor.core.model.listed_segments import ListedSegment, SegmentKey
+from supervisor.core.model.replica_digests import Divergence, stored
 from supervisor.core.model.rows import NamedFile, Publication, Segment
 from supervisor.core.values.errors import StateMoved
-from supervisor.metadata.schema.column_sets import StoredColumnSets, set_id
+from supervisor.metadata.schema.column_sets import StoredColumnSets
 from supervisor.metadata.schema.rows import chunks, insert_unless_taken
+from supervisor.metadata.schema.segment_rows import (
+    publication_row,
+    read_key,
+    read_listed,
+    read_publication,
+    read_segment,
+    read_span,
+    segment_row,
+    span_rows,
+)
 from supervisor.metadata.schema.tables import publications, segment_spans, segments
 from tasks.contract.ingest_spec import Column
-from tasks.contract.messages import OffsetSpan, RejectSample, RejectsFile, SegmentFile
+from tasks.contract.messages import OffsetSpan, RejectsFile
 
 _AT = segments.c
 _SPAN = segment_spans.c
 _PUB = publications.c
 _USED = _AT.unused_at.is_(None)
 _KEPT = _AT.deleted_at.is_(None)
+_IN_ORDER = (_AT.interval_start, _AT.interval_end, _AT.path)
+_KEYS = select(
+    _AT.id, _AT.data_source, _AT.supervisor_id, _AT.unused_at, _AT.deleted_at, _AT.replaced_by
+)
 
 
 class SqlSegments:
@@ -37,11 +52,59 @@ class SqlSegments:
         self._sets.put({segment.columns for segment in segments})
         if not insert_unless_taken(
             self._db,
-            (publications, [_publication_row(publication)]),
-            (_AT.id.table, [_segment_row(segment) for segment in segments]),
-            (segment_spans, [row for segment in segments for row in _span_rows(segment)]),
+            (publications, [publication_row(publication)]),
+            (_AT.id.table, [segment_row(segment) for segment in segments]),
+            (segment_spans, [row for segment in segments for row in span_rows(segment)]),
         ):
             raise StateMoved(f"{publication.generation_id}, or one of its files, is published")
+
+    def keys(
+        self,
+        data_source: str,
+        *,
+        used: bool | None = None,
+        start: datetime | None = None,
+        end: datetime | None = None,
+        ids: Sequence[str] | None = None,
+        deleted: bool = False,
+    ) -> list[SegmentKey]:
+        """Return which segments a table has, by one statement or by ids; see the port."""
+        conditions = _chosen(data_source, start, end, deleted=deleted)
+        if used is not None:
+            conditions.append(_USED if used else _AT.unused_at.is_not(None))
+        if ids is None:
+            return self._keys(*conditions)
+        return [k for some in chunks(ids) for k in self._keys(_AT.id.in_(some), *conditions)]
+
+    def keys_of_supervisor(self, supervisor_id: str) -> list[SegmentKey]:
+        """Return which segments a supervisor has, unused and deleted ones too; see the port."""
+        return self._keys(_AT.supervisor_id == supervisor_id)
+
+    def listed(self, ids: Collection[str]) -> dict[str, ListedSegment]:
+        """Return id -> segment without its spans, for the ids that exist."""
+        by_id: dict[str, ListedSegment] = {}
+        for some in chunks(ids):
+            rows = self._db.execute(select(segments).where(_AT.id.in_(some))).mappings().all()
+            columns = self._sets.read({row["column_set"] for row in rows} - {None})
+            for row in rows:
+                by_id[row["id"]] = read_listed(row, columns.get(row["column_set"], ()))
+        return by_id
+
+    def spans(self, ids: Collection[str]) -> dict[str, tuple[OffsetSpan, ...]]:
+        """Return id -> offset spans in their order, for the segments that have some."""
+        by_id: dict[str, list[OffsetSpan]] = {}
+        for some in chunks(ids):
+            of_them = select(segment_spans).where(_SPAN.segment_id.in_(some))
+            ordered = of_them.order_by(_SPAN.segment_id, _SPAN.position)
+            for row in self._db.execute(ordered).mappings():
+                by_id.setdefault(row["segment_id"], []).append(read_span(row))
+        return {segment_id: tuple(spans) for segment_id, spans in by_id.items()}
+
+    def all_used(self, data_source: str, ids: Collection[str]) -> bool:
+        """Return whether all of these are used segments of the table."""
+        wanted = (_AT.data_source == data_source, _USED)
+        counts = (select(func.count()).where(_AT.id.in_(s), *wanted) for s in chunks(ids))
+        return sum(self._db.execute(count).scalar_one() for count in counts) == len(set(ids))
 
     def of_data_source(self, data_source: str) -> list[Segment]:
         """Return the used files of a table, which are all files that readers see; see the port."""
@@ -69,7 +132,7 @@ class SqlSegments:
             .where(_PUB.supervisor_id == supervisor_id)
             .order_by(_PUB.published_at, _PUB.generation_id)
         ).mappings()
-        return [_read_publication(row) for row in rows]
+        return [read_publication(row) for row in rows]
 
     def recent_publications(self, supervisor_id: str, limit: int) -> list[Publication]:
         """Return the newest publications, newest first."""
@@ -79,7 +142,7 @@ class SqlSegments:
             .order_by(_PUB.published_at.desc(), _PUB.generation_id.desc())
             .limit(limit)
         ).mappings()
-        return [_read_publication(row) for row in rows]
+        return [read_publication(row) for row in rows]
 
     def add_diverged(self, generation_id: str, divergence: Divergence) -> None:
         """Record a replica whose records differ from those of a publication."""
@@ -100,7 +163,7 @@ class SqlSegments:
             .where(_PUB.published_at >= since, _PUB.forgotten_at.is_(None))
             .order_by(_PUB.published_at, _PUB.generation_id)
         ).mappings()
-        return [_read_publication(row) for row in rows]
+        return [read_publication(row) for row in rows]
 
     def rejected(self, supervisor_id: str) -> int:
         """Return the number of rejected records of all publications that are not forgotten."""
@@ -122,7 +185,7 @@ class SqlSegments:
         rows = self._db.execute(
             select(publications).where(_PUB.generation_id == generation_id)
         ).mappings()
-        return next((_read_publication(row) for row in rows), None)
+        return next((read_publication(row) for row in rows), None)
 
     def choose(
         self,
@@ -134,22 +197,21 @@ class SqlSegments:
         deleted: bool = False,
     ) -> list[Segment]:
         """Return segments of a table, used or not; see the port."""
-        conditions = [_AT.data_source == data_source]
-        conditions += [] if deleted else [_KEPT]
-        conditions += [] if start is None else [_AT.interval_start >= start]
-        conditions += [] if end is None else [_AT.interval_end <= end]
+        conditions = _chosen(data_source, start, end, deleted=deleted)
         return self._where(*conditions) if ids is None else self._by_id(ids, *conditions)
 
-    def mark_unused(self, segment_ids: Sequence[str], now: datetime) -> list[Segment]:
+    def mark_unused(self, segment_ids: Sequence[str], now: datetime) -> list[ListedSegment]:
         """Take used segments out of their tables; return the segments that changed."""
         return self._mark(segment_ids, _USED, now)
 
-    def mark_used(self, segment_ids: Sequence[str]) -> list[Segment]:
+    def mark_used(self, segment_ids: Sequence[str]) -> list[ListedSegment]:
         """Put segments back into their tables; see the port."""
         out = _AT.unused_at.is_not(None) & _KEPT & _AT.replaced_by.is_(None)
         return self._mark(segment_ids, out, None)
 
-    def replace(self, segment_ids: Sequence[str], by: Segment, now: datetime) -> list[Segment]:
+    def replace(
+        self, segment_ids: Sequence[str], by: Segment, now: datetime
+    ) -> list[ListedSegment]:
         """Put a compacted file in the place of used segments; see the port.
 
         Raises:
@@ -162,10 +224,10 @@ class SqlSegments:
             replaced += self._db.execute(changed.values(values).returning(_AT.id)).scalars()
         self._sets.put([by.columns])
         if len(replaced) < len(set(segment_ids)) or not insert_unless_taken(
-            self._db, (segments, [_segment_row(by)]), (segment_spans, _span_rows(by))
+            self._db, (segments, [segment_row(by)]), (segment_spans, span_rows(by))
         ):
             raise StateMoved(f"an input of {by.compaction_id} is used no more, or it is done")
-        return self._by_id(replaced)
+        return self._listed(replaced)
 
     def condemn(self, segment_id: str, unused_at: datetime, now: datetime) -> bool:
         """Record, before a file is deleted, that its segment can never be used again.
@@ -222,12 +284,19 @@ class SqlSegments:
 
     def _mark(
         self, segment_ids: Sequence[str], expected: ColumnElement[bool], at: datetime | None
-    ) -> list[Segment]:
+    ) -> list[ListedSegment]:
         marked: list[str] = []
         for ids in chunks(segment_ids):
             changed = update(segments).where(_AT.id.in_(ids), expected).values(unused_at=at)
             marked += self._db.execute(changed.returning(_AT.id)).scalars()
-        return self._by_id(marked)
+        return self._listed(marked)
+
+    def _listed(self, ids: Sequence[str]) -> list[ListedSegment]:
+        return sorted(self.listed(ids).values(), key=_place)
+
+    def _keys(self, *conditions: ColumnElement[bool]) -> list[SegmentKey]:
+        rows = self._db.execute(_KEYS.where(*conditions).order_by(*_IN_ORDER)).mappings()
+        return [read_key(row) for row in rows]
 
     def _by_id(self, ids: Sequence[str], *conditions: ColumnElement[bool]) -> list[Segment]:
         matches = [
@@ -235,17 +304,11 @@ class SqlSegments:
             for some in chunks(ids)
             for segment in self._where(_AT.id.in_(some), *conditions)
         ]
-        return sorted(
-            matches, key=lambda s: (s.file.interval_start, s.file.interval_end, s.file.path)
-        )
+        return sorted(matches, key=_place)
 
     def _where(self, *conditions: ColumnElement[bool]) -> list[Segment]:
         rows = (
-            self._db.execute(
-                select(segments)
-                .where(*conditions)
-                .order_by(_AT.interval_start, _AT.interval_end, _AT.path)
-            )
+            self._db.execute(select(segments).where(*conditions).order_by(*_IN_ORDER))
             .mappings()
             .all()
         )
@@ -257,127 +320,22 @@ class SqlSegments:
             .order_by(_SPAN.segment_id, _SPAN.position)
         ).mappings():
             if span["segment_id"] in spans:  # else it was published between the two queries
-                spans[span["segment_id"]].append(_read_span(span))
+                spans[span["segment_id"]].append(read_span(span))
         columns = self._sets.read({row["column_set"] for row in rows} - {None})
         return [
-            _read_segment(row, spans[row["id"]], columns.get(row["column_set"], ())) for row in rows
+            read_segment(row, spans[row["id"]], columns.get(row["column_set"], ())) for row in rows
         ]
 
 
-def _publication_row(publication: Publication) -> dict[str, object]:
-    rejects = publication.rejects
-    return {
-        "generation_id": publication.generation_id,
-        "supervisor_id": publication.supervisor_id,
-        "data_source": publication.data_source,
-        "task_id": publication.task_id,
-        "published_at": publication.published_at,
-        "start_offsets": publication.start,
-        "end_offsets": publication.end,
-        "rows": publication.rows,
-        "rejected": publication.rejected,
-        "rejects": None if rejects is None else rejects.model_dump(mode="json"),
-        "samples": [sample.model_dump(mode="json") for sample in publication.samples],
-        "digest": publication.digest,
-        "diverged": [stored(found) for found in publication.diverged] or None,
-        "forgotten_at": publication.forgotten_at,
-    }
+def _chosen(
+    data_source: str, start: datetime | None, end: datetime | None, *, deleted: bool
+) -> list[ColumnElement[bool]]:
+    conditions = [_AT.data_source == data_source]
+    conditions += [] if deleted else [_KEPT]
+    conditions += [] if start is None else [_AT.interval_start >= start]
+    return conditions + ([] if end is None else [_AT.interval_end <= end])
 
 
-def _read_publication(row: RowMapping) -> Publication:
-    rejects: Mapping[str, object] | None = row["rejects"]
-    return Publication(
-        generation_id=row["generation_id"],
-        supervisor_id=row["supervisor_id"],
-        data_source=row["data_source"],
-        task_id=row["task_id"],
-        published_at=row["published_at"],
-        start=row["start_offsets"],
-        end=row["end_offsets"],
-        rows=row["rows"],
-        rejected=row["rejected"],
-        rejects=None if rejects is None else RejectsFile.model_validate(rejects),
-        samples=tuple(RejectSample.model_validate(sample) for sample in row["samples"]),
-        digest=row["digest"],
-        diverged=tuple(read_stored(found) for found in row["diverged"] or ()),
-        forgotten_at=row["forgotten_at"],
-    )
-
-
-def _segment_row(segment: Segment) -> dict[str, object]:
-    file = segment.file
-    return {
-        "id": segment.id,
-        "data_source": segment.data_source,
-        "supervisor_id": segment.supervisor_id,
-        "generation_id": segment.generation_id,
-        "task_id": segment.task_id,
-        "published_at": segment.published_at,
-        "path": file.path,
-        "interval_start": file.interval_start,
-        "interval_end": file.interval_end,
-        "rows": file.rows,
-        "size_bytes": file.size_bytes,
-        "sha256": file.sha256,
-        "time_min": file.time_min,
-        "time_max": file.time_max,
-        "column_set": set_id(segment.columns),
-        "unused_at": segment.unused_at,
-        "deleted_at": segment.deleted_at,
-        "compaction_id": segment.compaction_id,
-        "replaced_by": segment.replaced_by,
-    }
-
-
-def _span_rows(segment: Segment) -> list[dict[str, object]]:
-    return [
-        {
-            "segment_id": segment.id,
-            "position": position,
-            "topic": span.topic,
-            "partition": span.partition,
-            "first": span.first,
-            "last": span.last,
-            "rows": span.rows,
-        }
-        for position, span in enumerate(segment.file.spans)
-    ]
-
-
-def _read_span(row: RowMapping) -> OffsetSpan:
-    return OffsetSpan(
-        topic=row["topic"],
-        partition=row["partition"],
-        first=row["first"],
-        last=row["last"],
-        rows=row["rows"],
-    )
-
-
-def _read_segment(
-    row: RowMapping, spans: Sequence[OffsetSpan], columns: tuple[Column, ...]
-) -> Segment:
-    return Segment(
-        id=row["id"],
-        data_source=row["data_source"],
-        supervisor_id=row["supervisor_id"],
-        generation_id=row["generation_id"],
-        task_id=row["task_id"],
-        published_at=row["published_at"],
-        file=SegmentFile(
-            path=row["path"],
-            interval_start=row["interval_start"],
-            interval_end=row["interval_end"],
-            rows=row["rows"],
-            size_bytes=row["size_bytes"],
-            sha256=row["sha256"],
-            time_min=row["time_min"],
-            time_max=row["time_max"],
-            spans=tuple(spans),
-        ),
-        columns=columns,
-        unused_at=row["unused_at"],
-        deleted_at=row["deleted_at"],
-        compaction_id=row["compaction_id"],
-        replaced_by=row["replaced_by"],
-    )
+def _place(segment: ListedSegment) -> tuple[datetime, datetime, str]:
+    """Return the place in a list, as `_IN_ORDER` does."""
+    return segment.file.interval_start, segment.file.interval_end, segment.file.path

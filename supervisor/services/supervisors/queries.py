@@ -7,6 +7,8 @@ LeaseLost with the leader's address.  Any overlord answers from the rows.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from supervisor.chores import file_lists
+from supervisor.chores.file_lists import listed, whole
 from supervisor.control.declared_types import last_spec
 from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
@@ -180,13 +182,15 @@ class SupervisorQueries:
         Raises:
             SupervisorNotFound: the id was never used.
         """
-        with self.sources.store.reading() as tx:
+        store = self.sources.store
+        with store.reading() as tx:
             spec = last_spec(tx, supervisor_id)
             committed = tx.offsets.of(supervisor_id)
             gaps = tx.offsets.gaps(supervisor_id)
             publications = tx.segments.publications(supervisor_id)
-            segments = tx.segments.of_supervisor(supervisor_id)
-            compactions = tx.compactions.rows_of(compactions_of(segments))
+            keys = tx.segments.keys_of_supervisor(supervisor_id)
+        segments = whole(store, listed(store, keys))
+        compactions = file_lists.compactions_of(store, compactions_of(segments))
         return ledger_of(
             spec,
             self.warehouse,

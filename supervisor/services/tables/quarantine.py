@@ -8,6 +8,7 @@ import base64
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from supervisor.chores.file_lists import listed, whole
 from supervisor.core.model.rows import Segment
 from supervisor.core.values.errors import RecordNotFound, SupervisorNotFound
 from supervisor.core.values.table_names import errors_table, is_errors_table
@@ -73,9 +74,9 @@ class Quarantine:
             spec = next((spec for spec in specs if spec is not None), None)
             if spec is None:
                 raise SupervisorNotFound(supervisor_id)
-            found = tx.segments.of_supervisor(supervisor_id)
-        errors = [each for each in found if each.used and is_errors_table(each.data_source)]
-        return spec.data_source, errors
+            keys = tx.segments.keys_of_supervisor(supervisor_id)
+        errors = [each for each in keys if each.used and is_errors_table(each.data_source)]
+        return spec.data_source, whole(self.store, listed(self.store, errors))
 
 
 def written(place: RecordPlace) -> str:

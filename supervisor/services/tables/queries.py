@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from supervisor.chores.file_lists import listed
 from supervisor.control.declared_types import declared_in
 from supervisor.control.leadership import Leadership
 from supervisor.control.tables import known_tables, require_table
@@ -53,14 +54,14 @@ class TableQueries:
         if with_journaled:
             self.leadership.term()
         with self.store.reading() as tx:  # one view: no range is published and live
-            segments = tx.segments.of_data_source(data_source)
-            if not segments:
+            keys = tx.segments.keys(data_source, used=True)
+            if not keys:
                 require_table(tx, data_source)
             live, unread = live_in(tx, data_source)
             active = tx.tasks.active()
             urls = worker_urls(tx)
         sets = ColumnSets()
-        files = published(segments, self.warehouse, sets)
+        files = published(listed(self.store, keys), self.warehouse, sets)
         missing: list[str] = []
         if with_journaled:
             ranges = live_ranges(live, active, self.registry.views(), urls)
@@ -69,8 +70,7 @@ class TableQueries:
             )
             files += unpublished
             missing += unread
-        with self.store.reading() as tx:
-            declared = declared_in(tx, sets.all(), {file.supervisor_id for file in files})
+        declared = declared_in(self.store, sets.all(), {file.supervisor_id for file in files})
         return TableFiles(
             data_source=data_source,
             warehouse=self.warehouse,
@@ -93,5 +93,4 @@ class TableQueries:
 
     def warehouse_files(self) -> WarehouseFiles:
         """Return the files and folders that may be in the warehouse, of all tables."""
-        with self.store.reading() as tx:
-            return warehouse_files(tx, self.warehouse)
+        return warehouse_files(self.store, self.warehouse)

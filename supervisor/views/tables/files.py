@@ -11,7 +11,8 @@ from itertools import zip_longest
 from pathlib import PurePosixPath
 from typing import Protocol
 
-from supervisor.core.model.rows import Generation, Segment, Task
+from supervisor.core.model.listed_segments import ListedSegment
+from supervisor.core.model.rows import Generation, Task
 from supervisor.core.planning.observed import Liveness, WorkerView
 from supervisor.core.values.errors import WorkerUnavailable
 from tasks.contract.ingest_spec import Column
@@ -130,7 +131,9 @@ def live_ranges(
     return ranges
 
 
-def published(segments: Sequence[Segment], warehouse: str, sets: ColumnSets) -> list[TableFile]:
+def published(
+    segments: Sequence[ListedSegment], warehouse: str, sets: ColumnSets
+) -> list[TableFile]:
     """Return the published files, and add their columns to `sets`."""
     return [
         TableFile(

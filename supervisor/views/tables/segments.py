@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
-from supervisor.core.model.rows import RetentionRule, Segment
+from supervisor.core.model.listed_segments import ListedSegment
+from supervisor.core.model.rows import RetentionRule
 from supervisor.core.values.field_types import LongDuration, format_duration
 from tasks.contract.wire import Instant, Wire
 
@@ -70,14 +71,17 @@ class Marked(Wire):
 
 
 def table_segments(
-    data_source: str, segments: Sequence[Segment], grace: timedelta, following: str | None = None
+    data_source: str,
+    segments: Sequence[ListedSegment],
+    grace: timedelta,
+    following: str | None = None,
 ) -> TableSegments:
     """Return the response for a page of segments; `grace`: time until an unused file is deleted."""
     shown = [_view(s, grace) for s in segments]
     return TableSegments(data_source=data_source, segments=shown, next=following)
 
 
-def _view(segment: Segment, grace: timedelta) -> SegmentView:
+def _view(segment: ListedSegment, grace: timedelta) -> SegmentView:
     waits = segment.unused_at is not None and segment.deleted_at is None
     return SegmentView(
         id=segment.id,

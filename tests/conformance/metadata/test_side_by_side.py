@@ -25,6 +25,7 @@ from supervisor.eventqueue.handling import Context, Handled
 from supervisor.metadata.store import SqlStore
 from supervisor.ports.store import Transaction
 from tests.conformance.stories import LEASE_TTL, NOON, P0, opening
+from tests.conformance.tables.test_compaction import compaction
 from tests.supervisor.chores.exports.exports import NoCopies, Shelf
 from tests.supervisor.core.snapshots import NOON as NOON_OF_WORLD
 from tests.supervisor.core.snapshots import TOPIC, observed, spec, worker
@@ -158,3 +159,20 @@ def test_of_two_specs_at_once_one_of_which_asks_for_an_export_it_is_on(threads: 
     threads.side_by_side(_stores(TOPIC), _stores("another", DELTA))
 
     assert threads.export().enabled
+
+
+def test_live_compactions_are_counted_by_one_at_a_time(threads: Threads) -> None:
+    """Goal: the bound of a table holds beside a request, and no file is compacted twice."""
+
+    def begins(name: str) -> Callable[[Transaction], int]:
+        def act(tx: Transaction) -> int:
+            live = tx.compactions.live_attempts("table", alone=True)
+            tx.compactions.add(compaction(name))
+            return len(live)
+
+        return act
+
+    assert threads.side_by_side(begins("c1"), begins("c2")) == 1
+    with threads.world.store.reading() as tx:
+        assert len(tx.compactions.live_attempts("table")) == 2
+        assert tx.compactions.live_attempts("other") == []

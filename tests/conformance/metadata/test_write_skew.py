@@ -75,7 +75,7 @@ _EXPORT = "chores/exports.py"
 ONLY_READS = {("chores/task_output.py", "handle"), (_EXPORT, "_look"), (_EXPORT, "_follow")}
 """Their transaction holds the term while they look; what they delete or commit comes after it."""
 NUMBERED_AT_COMMIT = {
-    *(("eventqueue/processor.py", "add"), ("chores/sweep.py", "_queue"), (_EXPORT, "run_once")),
+    *(("eventqueue/processor.py", "add"), ("chores/sweep.py", "_queue"), (_EXPORT, "_announce")),
 }
 """Events get their rows just before the commit, after the story's rival has struck."""
 

@@ -241,3 +241,17 @@ def test_what_is_rolled_back_was_never_there(leader: Leader) -> None:
 
     with leader.reads() as tx:
         assert (tx.compactions.live(), tx.compactions.rules()) == ([], [])
+
+
+def test_those_that_run_and_those_that_wait_are_told_apart(leader: Leader) -> None:
+    """Goal: a look at what runs costs what the workers do, however many wait."""
+    add(leader, *(compaction(name) for name in ("c1", "c2", "c3", "c4")))
+    with leader.writes() as tx:
+        assert tx.compactions.assign("c2", "w1", 1, "token", NOON)
+    end(leader, "c3", TaskStatus.FAILED)
+
+    with leader.reads() as tx:
+        assert [row.id for row in tx.compactions.live(assigned=True)] == ["c2"]
+        assert tx.compactions.waiting() == ["c1", "c4"]
+        assert [row.id for row in tx.compactions.live()] == ["c1", "c2", "c4"]
+        assert len(tx.compactions.live_attempts("table")) == 3

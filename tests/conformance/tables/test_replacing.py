@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from supervisor.core.model.listed_segments import ListedSegment
 from supervisor.core.model.rows import Segment
 from supervisor.core.values.errors import StateMoved
 from tests.conformance.stories import (
@@ -13,6 +14,7 @@ from tests.conformance.stories import (
     P0,
     Leader,
     attempt,
+    listed,
     opening,
     publication,
     segment,
@@ -35,7 +37,7 @@ def published(leader: Leader) -> Leader:
     return leader
 
 
-def _replace(leader: Leader, by: Segment, *inputs: Segment) -> list[Segment]:
+def _replace(leader: Leader, by: Segment, *inputs: Segment) -> list[ListedSegment]:
     with leader.writes() as tx:
         return tx.segments.replace([each.id for each in inputs], by, LATER)
 
@@ -50,7 +52,7 @@ def _used(leader: Leader) -> list[Segment]:
 
 
 def test_readers_see_the_compacted_file_in_place_of_its_inputs(published: Leader) -> None:
-    assert _replace(published, NEW, C, A) == [_out(A), _out(C)]
+    assert _replace(published, NEW, C, A) == listed(_out(A), _out(C))
 
     assert _used(published) == [NEW, B]
     with published.reads() as tx:
@@ -64,8 +66,10 @@ def test_what_was_replaced_is_never_put_back(published: Leader) -> None:
     _replace(published, NEW, A, B)
     with published.writes() as tx:
         assert tx.segments.mark_used([A.id, B.id]) == []
-        assert tx.segments.mark_unused([A.id, NEW.id], LATER) == [replace(NEW, unused_at=LATER)]
-        assert tx.segments.mark_used([A.id, NEW.id]) == [NEW]
+        assert tx.segments.mark_unused([A.id, NEW.id], LATER) == listed(
+            replace(NEW, unused_at=LATER)
+        )
+        assert tx.segments.mark_used([A.id, NEW.id]) == listed(NEW)
 
     assert _used(published) == [NEW, C]
 
@@ -148,7 +152,7 @@ def test_a_compacted_file_is_compacted_again(published: Leader) -> None:
     _replace(published, NEW, A, B)
     again = replace(segment("table/data/c2/x", NOON), compaction_id="c2", columns=())
 
-    assert _replace(published, again, C, NEW) == [_out(NEW, "c2"), _out(C, "c2")]
+    assert _replace(published, again, C, NEW) == listed(_out(NEW, "c2"), _out(C, "c2"))
 
     assert _used(published) == [again]
     with published.reads() as tx:

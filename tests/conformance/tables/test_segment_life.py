@@ -5,6 +5,7 @@ from datetime import datetime
 
 import pytest
 
+from supervisor.core.model.listed_segments import ListedSegment
 from supervisor.core.model.rows import NamedFile, Segment
 from tasks.contract.messages import RejectsFile
 from tests.conformance.stories import (
@@ -16,6 +17,7 @@ from tests.conformance.stories import (
     P1,
     Leader,
     attempt,
+    listed,
     opening,
     publication,
     segment,
@@ -44,7 +46,7 @@ def _unused(segment: Segment, at: datetime = NOON) -> Segment:
     return replace(segment, unused_at=at)
 
 
-def _mark_unused(leader: Leader, *segments: Segment, now: datetime = NOON) -> list[Segment]:
+def _mark_unused(leader: Leader, *segments: Segment, now: datetime = NOON) -> list[ListedSegment]:
     with leader.writes() as tx:
         return tx.segments.mark_unused([s.id for s in segments], now)
 
@@ -62,7 +64,7 @@ def _chosen(
 
 
 def test_an_unused_segment_is_gone_from_its_table_and_nothing_else(published: Leader) -> None:
-    assert _mark_unused(published, C, A) == [_unused(A), _unused(C)]
+    assert _mark_unused(published, C, A) == listed(_unused(A), _unused(C))
     assert _used(published) == [B]
     assert _used(published, "other") == [OTHERS]
     with published.reads() as tx:
@@ -76,10 +78,10 @@ def test_marking_answers_what_it_changed(published: Leader) -> None:
     """Goal: a second mark neither restarts the grace time nor counts as a change."""
     with published.writes() as tx:
         assert tx.segments.mark_used([A.id]) == []
-        assert tx.segments.mark_unused([A.id, "never", A.id], NOON) == [_unused(A)]
-        assert tx.segments.mark_unused([A.id, B.id], LATER) == [_unused(B, LATER)]
+        assert tx.segments.mark_unused([A.id, "never", A.id], NOON) == listed(_unused(A))
+        assert tx.segments.mark_unused([A.id, B.id], LATER) == listed(_unused(B, LATER))
         assert tx.segments.mark_unused([], NOON) == []
-        assert tx.segments.mark_used([A.id, C.id, "never"]) == [A]
+        assert tx.segments.mark_used([A.id, C.id, "never"]) == listed(A)
     assert _used(published) == [A, C]
 
 
@@ -103,9 +105,9 @@ def test_more_segments_than_a_statement_takes_are_marked(published: Leader) -> N
     many = [f"never {number}" for number in range(70_000)]
     ids = [*many, A.id, B.id]
     with published.writes() as tx:
-        assert tx.segments.mark_unused(ids, NOON) == [_unused(A), _unused(B)]
+        assert tx.segments.mark_unused(ids, NOON) == listed(_unused(A), _unused(B))
         assert tx.segments.choose("table", ids=ids) == [_unused(A), _unused(B)]
-        assert tx.segments.mark_used(ids) == [A, B]
+        assert tx.segments.mark_used(ids) == listed(A, B)
 
 
 def test_a_condemned_segment_is_never_used_again(published: Leader) -> None:
@@ -113,7 +115,7 @@ def test_a_condemned_segment_is_never_used_again(published: Leader) -> None:
     with published.writes() as tx:
         assert tx.segments.condemn(A.id, NOON, LATER)
         assert tx.segments.condemn(A.id, NOON, LATER + HOUR), "an earlier run was cut short"
-        assert tx.segments.mark_used([A.id, B.id]) == [B]
+        assert tx.segments.mark_used([A.id, B.id]) == listed(B)
         assert tx.segments.mark_unused([A.id], LATER) == []
 
     gone = replace(_unused(A), deleted_at=LATER)

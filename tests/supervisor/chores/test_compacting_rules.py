@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from supervisor.chores import compaction
 from supervisor.core.planning.observed import Liveness
 from supervisor.core.values.errors import (
     CompactionNotFound,
@@ -191,3 +192,28 @@ def test_everything_is_audited(dock: Dock) -> None:
     with dock.store.reading() as tx:
         done = Counter(entry.action for entry in tx.audit.recent(100))
     assert (done["set-compaction"], done["compact"], done["drop-compaction"]) == (1, 1, 1)
+
+
+def test_no_more_are_live_than_may_be_however_often_the_rule_is_followed(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Goal: a table of very many small files does not fill the database with what waits."""
+    monkeypatch.setattr(compaction, "AT_ONCE", 3)
+    monkeypatch.setattr(compaction, "BEGUN_AT_ONCE", 2)
+    dock = Dock(store, tmp_path / "warehouse")
+    for _ in range(12):
+        dock.publish_range()
+    before = dock.all_rows()
+    dock.compacting.set_rule(TOPIC, replace(TARGET, rows=13), timedelta(0), "me")  # two files each
+
+    assert [dock.compacting.run_once() for _ in range(3)] == [3, 0, 0]
+    assert dock.compact(replace(TARGET, rows=13)) == []
+    assert len(dock.compacting.live()) == 3
+
+    assert outcomes(dock) == [COMMITTED] * 2
+    assert dock.compacting.run_once() == 2, "as many as have ended"
+    assert len(dock.compacting.live()) == 3
+    while dock.compacting.live():
+        outcomes(dock)
+        dock.compacting.run_once()
+    assert (len(dock.published()), dock.all_rows()) == (6, before)

@@ -164,7 +164,7 @@ def test_the_file_goes_when_the_grace_time_is_over_and_not_before(tables: Tables
     tables.pass_time(HOUR)
     tables.pass_time(DELAY)
     assert tables.holds(gone, stays) == [False, True]
-    [row] = tables.segments.of_table(TABLE, used=False)
+    [row], _ = tables.segments.page(TABLE, None, None, used=False)
     assert (row.id, row.deleted_at is not None) == (gone.id, True)
 
 

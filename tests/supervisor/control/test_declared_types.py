@@ -47,7 +47,7 @@ def types_in(dock: Dock) -> dict[str, str]:
     """The types that the list of files tells."""
     with dock.store.reading() as tx:
         segments = tx.segments.of_data_source(TOPIC)
-        found = common((each.columns for each in segments), declared_of(tx, segments))
+    found = common((each.columns for each in segments), declared_of(dock.store, segments))
     return {column.name: column.type for column in found}
 
 

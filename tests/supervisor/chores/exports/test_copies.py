@@ -45,8 +45,7 @@ def findings(harbour: Harbour) -> list[tuple[FileFindingKind, str]]:
     """What `verify --files` says of what lies in `widened`."""
 
     def ask() -> WarehouseFiles:
-        with harbour.store.reading() as tx:
-            answer = warehouse_files(tx, str(harbour.root))
+        answer = warehouse_files(harbour.store, str(harbour.root))
         return WarehouseFiles.model_validate(answer.model_dump(mode="json", by_alias=True))
 
     reported = inspect(harbour.root, ask, FilesProgress(), digests=False).findings

@@ -213,8 +213,7 @@ def test_copies_go_when_their_file_goes_and_are_answered_for_until_then(harbour:
     for each in ExportFormat:
         harbour.export(each)
     [copy] = _copies(harbour)
-    with harbour.store.reading() as tx:
-        recorded = warehouse_files(tx, str(harbour.root))
+    recorded = warehouse_files(harbour.store, str(harbour.root))
     harbour.mark(old, used=False)
     harbour.end_lives(GRACE)
     harbour.end_lives(GC_DELAY)

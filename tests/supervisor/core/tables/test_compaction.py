@@ -1,6 +1,7 @@
 """Which files become one: small ones of one chunk, none twice, no two ranges mixed up."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from supervisor.core.model.listed_segments import ListedSegment
 from supervisor.core.model.rows import Segment, TaskStatus
 from supervisor.core.tables.compaction import (
     FAILURES_COUNT_FOR,
@@ -68,8 +70,9 @@ def file(
     )
 
 
-def view(segment: Segment) -> Candidate:
-    return Candidate(segment, shares_of(segment, {}))
+def view(segments: Sequence[ListedSegment]) -> list[Candidate]:
+    whole = [each for each in segments if isinstance(each, Segment)]
+    return [Candidate(segment, shares_of(segment, {})) for segment in whole]
 
 
 def chosen(used: list[Segment], target: Target = TARGET, **rest: object) -> list[list[str]]:
@@ -135,8 +138,8 @@ def test_several_files_of_one_range_may_interleave() -> None:
 
 
 def test_rolled_up_rows_stay_among_themselves() -> None:
-    def rolled(segment: Segment) -> Candidate:
-        return replace(view(segment), kind=segment.id in {"s001", "s003"})
+    def rolled(segments: Sequence[ListedSegment]) -> list[Candidate]:
+        return [replace(c, kind=c.segment.id in {"s001", "s003"}) for c in view(segments)]
 
     found = batches([file(n) for n in range(4)], TARGET, rolled)
 
@@ -174,7 +177,7 @@ def test_few_files_are_not_worth_it() -> None:
 def test_nothing_is_looked_up_that_stands_alone() -> None:
     """Goal: a look at a large table that is compact costs no queries."""
 
-    def looked_up(_: Segment) -> Candidate:
+    def looked_up(_: Sequence[ListedSegment]) -> list[Candidate]:
         raise AssertionError("nobody should ask")
 
     assert list(batches([file(n, hours=n) for n in range(50)], TARGET, looked_up)) == []

@@ -1,0 +1,34 @@
+"""One table's trouble stays its own: a duty that goes over tables goes on with the next one."""
+
+from collections.abc import Callable, Iterable
+
+import structlog
+
+from supervisor.core.values.errors import LeaseLost, MetadataUnavailable, SupervisorError
+
+log = structlog.get_logger()
+
+
+def each_table(duty: str, work: Iterable[tuple[str, Callable[[], int]]]) -> int:
+    """Do the work of each table; return the sum of what it returns.
+
+    What fails for one table is logged, and the next run of the duty tries that table again.
+
+    Raises:
+        LeaseLost, MetadataUnavailable: at once, because other tables would fail for that reason.
+        Exception: the first bug that a table met, after the last table.
+    """
+    total, bugs = 0, list[Exception]()
+    for table, act in work:
+        try:
+            total += act()
+        except (LeaseLost, MetadataUnavailable):
+            raise
+        except SupervisorError as error:
+            log.warning("a duty failed for one table", duty=duty, table=table, why=str(error))
+        except Exception as error:
+            log.exception("a duty failed for one table", duty=duty, table=table)
+            bugs.append(error)
+    if bugs:
+        raise bugs[0]
+    return total
