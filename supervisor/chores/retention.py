@@ -13,10 +13,11 @@ from functools import partial
 import structlog
 
 from supervisor.chores.duty import Duty, Wiring
+from supervisor.chores.each_table import each_table
 from supervisor.chores.segments import SegmentLife, SegmentSelection, segments_of
 from supervisor.control.tables import require_table
 from supervisor.core.model.rows import AuditEntry, RetentionRule
-from supervisor.core.values.errors import QueueDead, SupervisorError, TooManyOutstandingBytes
+from supervisor.core.values.errors import SupervisorError
 from supervisor.core.values.field_types import format_duration
 from supervisor.core.values.table_names import errors_table, rows_table
 from supervisor.ports.store import Clock, Store, Transaction
@@ -84,7 +85,7 @@ class RetentionKeeper:
     def run_once(self) -> int:
         """Apply every rule; return how many segments were taken out of their tables.
 
-        A queue that refuses holds up only its own table.
+        A table that fails, such as by a queue that refuses, holds up no other one.
 
         Raises:
             LeaseLost, Unavailable: the next run goes on.
@@ -92,29 +93,26 @@ class RetentionKeeper:
         now = self.clock.now()
         with self.store.reading() as tx:
             rules = tx.retention.all()
-        marked = 0
-        for rule in rules:
-            try:
-                marked += self.apply(rule, now)
-            except (TooManyOutstandingBytes, QueueDead) as error:
-                log.warning(
-                    "a table keeps what is too old", data_source=rule.data_source, why=str(error)
-                )
-        return marked
+        work = (
+            (table, partial(self._apply_to, table, rule, now))
+            for rule in rules
+            for table in _tables_of(rule)
+        )
+        return each_table(DUTY.name, work)
 
     def apply(self, rule: RetentionRule, now: datetime) -> int:
         """Take out segments too old by a rule, while it applies; raises as `mark_unused`."""
-        return sum(
-            self.life.mark_unused(
-                table,
-                SegmentSelection(ended_by=now - rule.keep_for),
-                AUTHOR,
-                still=partial(_goes_by, table, rule),
-            )
-            for table in dict.fromkeys(
-                (rule.data_source, errors_table(rows_table(rule.data_source)))
-            )
-        )
+        return sum(self._apply_to(table, rule, now) for table in _tables_of(rule))
+
+    def _apply_to(self, table: str, rule: RetentionRule, now: datetime) -> int:
+        old = SegmentSelection(ended_by=now - rule.keep_for)
+        still = partial(_goes_by, table, rule)
+        return self.life.mark_unused(table, old, AUTHOR, still=still)
+
+
+def _tables_of(rule: RetentionRule) -> dict[str, None]:
+    """Return the tables that a rule may apply to, in order."""
+    return dict.fromkeys((rule.data_source, errors_table(rows_table(rule.data_source))))
 
 
 def _held_by(tx: Transaction, data_source: str) -> RetentionRule | None:

@@ -12,11 +12,13 @@ read, so a listed folder without a row never gets one.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from itertools import islice
 
 import structlog
 
 from supervisor.chores.duty import Duty
+from supervisor.chores.each_table import each_table
 from supervisor.chores.task_output import Writer, folder_of, is_live, keeps_files, writers
 from supervisor.control.end_task import KIND, TASK_OUTPUT, TaskEnder, task_output_of
 from supervisor.control.warehouse_owner import require_mounted
@@ -58,23 +60,33 @@ class Sweep:
     def run_once(self) -> Swept:
         """Queue leftover folders, except those that are queued or set aside already.
 
+        A table that fails, such as by a folder that cannot be read, holds up no other one.
+
         Raises:
             LeaseLost, Unavailable: queued folders stay queued; the next run goes on.
         """
         term = self.term()
         require_mounted(self.warehouse, self.store)
-        queued, strange = 0, list[str]()
-        folders = self.warehouse.task_folders()
+        strange: list[str] = []
+        tables = self.warehouse.tables()
+        work = ((table, partial(self._sweep_table, term, table, strange)) for table in tables)
+        queued = each_table(DUTY.name, work)
+        if queued or strange:
+            log.info("swept the warehouse", queued=queued, strange=strange[:STRANGE_SHOWN])
+        return Swept(queued, tuple(strange[:STRANGE_SHOWN]))
+
+    def _sweep_table(self, term: int, table: str, strange: list[str]) -> int:
+        """Queue leftover folders of one table; add unknown folders to `strange`."""
+        queued = 0
+        folders = self.warehouse.task_folders(table)
         while batch := list(islice(folders, AT_ONCE)):  # listed first, see the module's docstring
             possible = [folder for folder in batch if _could_be_ours(folder)]
-            strange += [folder_of(*folder) for folder in batch if not _could_be_ours(folder)]
+            strange += [folder_of(*each) for each in batch if not _could_be_ours(each)]
             with self.store.reading() as tx:
                 left = list(_left_behind(tx, possible))
             if left:
                 queued += self._queue(term, possible)
-        if queued or strange:
-            log.info("swept the warehouse", queued=queued, strange=strange[:STRANGE_SHOWN])
-        return Swept(queued, tuple(strange[:STRANGE_SHOWN]))
+        return queued
 
     def _queue(self, term: int, folders: Sequence[_Folder]) -> int:
         now = self.clock.now()

@@ -76,10 +76,18 @@ class Warehouse(Protocol):
         """
         ...
 
-    def task_folders(self) -> Iterator[tuple[str, str]]:
+    def tables(self) -> list[str]:
+        """Return the sorted names of the folders that may be tables; links are left out.
+
+        Raises:
+            StorageUnavailable: the root could not be read.
+        """
+        ...
+
+    def task_folders(self, data_source: str | None = None) -> Iterator[tuple[str, str]]:
         """Yield (data source, name) of each folder in which a task might have written.
 
-        Links are left out.
+        Those of one table, or of all.  Links are left out.
 
         Raises:
             StorageUnavailable: a folder could not be read.

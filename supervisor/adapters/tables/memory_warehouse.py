@@ -19,6 +19,7 @@ class MemoryWarehouse:
         self._folders: set[str] = set()
         self._failures = Counter[str]()
         self._down = ""
+        self._broken = set[str]()
         self._owner: str | None = None
 
     def write(self, path: str, size_bytes: int = 1) -> str:
@@ -44,6 +45,10 @@ class MemoryWarehouse:
     def fail_deletions(self, path: str, times: int) -> None:
         """Make the next `times` deletions of one file fail."""
         self._failures[path] = times
+
+    def break_table(self, data_source: str) -> None:
+        """Make the folder of one table unreadable."""
+        self._broken.add(data_source)
 
     def go_down(self, why: str = "no answer") -> None:
         """Make every call fail until `come_back`."""
@@ -103,12 +108,20 @@ class MemoryWarehouse:
         self._folders -= empty
         return bool(empty)
 
-    def task_folders(self) -> Iterator[tuple[str, str]]:
-        """Yield (data source, name) of the folders in each `<data source>/data`."""
+    def tables(self) -> list[str]:
+        """Return the sorted names of the folders in the root."""
         self.available()
+        return sorted({PurePosixPath(folder).parts[0] for folder in self._folders})
+
+    def task_folders(self, data_source: str | None = None) -> Iterator[tuple[str, str]]:
+        """Yield (data source, name) of the folders in `<data source>/data`; None: of each table."""
+        self.available()
+        if self._broken & {data_source}:
+            raise StorageUnavailable(f"the warehouse cannot be read at {data_source}")
         for folder in sorted(self._folders):
             parts = PurePosixPath(folder).parts
-            if len(parts) == _TASK_DEPTH and parts[1] == "data":
+            is_wanted = data_source in {None, parts[0]}
+            if is_wanted and len(parts) == _TASK_DEPTH and parts[1] == "data":
                 yield parts[0], parts[2]
 
     def _reach(self, path: str) -> None:

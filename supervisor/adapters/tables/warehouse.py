@@ -96,14 +96,19 @@ class LocalWarehouse:
         places = [Path(place) for place, _, _ in os.walk(top, topdown=False, onerror=_raise)]
         return any([_removed(place) for place in places])  # noqa: C419 -- each is tried
 
-    def task_folders(self) -> Iterator[tuple[str, str]]:
-        """Yield (data source, name) of the folders in each `<data source>/data`."""
-        for table in _listed(self._root):
-            data = Path(table.path, _DATA)
-            if table.is_dir(follow_symlinks=False) and data.is_dir() and not data.is_symlink():
+    def tables(self) -> list[str]:
+        """Return the sorted names of the folders in the root."""
+        return [each.name for each in _listed(self._root) if each.is_dir(follow_symlinks=False)]
+
+    def task_folders(self, data_source: str | None = None) -> Iterator[tuple[str, str]]:
+        """Yield (data source, name) of the folders in `<data source>/data`; None: of each table."""
+        for table in self.tables() if data_source is None else [data_source]:
+            folder = Path(self._root, table)
+            data = folder / _DATA
+            if data.is_dir() and not (folder.is_symlink() or data.is_symlink()):
                 for entry in _listed(data):
                     if entry.is_dir(follow_symlinks=False):
-                        yield table.name, entry.name
+                        yield table, entry.name
 
     def _at(self, path: str) -> Path:
         assert not {"", ".", ".."} & set(path.split("/")), f"{path!r} does not lie in the warehouse"

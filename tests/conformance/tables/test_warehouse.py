@@ -163,6 +163,9 @@ def test_task_folders_are_those_in_the_data_folder_of_a_table(site: Site) -> Non
         ("clicks", "task-2"),
         ("views", "task-4"),
     ]
+    assert sorted(site.port.task_folders("clicks")) == [("clicks", "task-1"), ("clicks", "task-2")]
+    assert list(site.port.task_folders("never")) == []
+    assert {"clicks", "views"} <= set(site.port.tables())
 
 
 def test_a_warehouse_has_the_owner_that_it_was_marked_with_last(site: Site) -> None:
@@ -207,6 +210,8 @@ def test_a_table_that_is_a_link_is_not_searched(tmp_path: Path) -> None:
     (tmp_path / "warehouse" / "views" / "data").symlink_to(tmp_path / "outside" / "data")
 
     assert list(site.port.task_folders()) == []
+    assert list(site.port.task_folders("clicks")) == []
+    assert "clicks" not in site.port.tables()
 
 
 def test_a_root_that_is_a_link_is_the_folder_it_leads_to(tmp_path: Path) -> None:

@@ -50,10 +50,15 @@ class _Mounted:
         del folder
         return False
 
-    def task_folders(self) -> Iterator[tuple[str, str]]:
-        """Yield data source and name of each."""
+    def tables(self) -> list[str]:
+        """Return them by name."""
+        return sorted({PurePosixPath(path).parts[0] for path in self._held.files})
+
+    def task_folders(self, data_source: str | None = None) -> Iterator[tuple[str, str]]:
+        """Yield data source and name of each, of one table or of all."""
         parts = {PurePosixPath(path).parts for path in self._held.files}
-        yield from sorted({(source, name) for source, _, name, *_ in parts})
+        found = {(source, name) for source, _, name, *_ in parts}
+        yield from sorted(each for each in found if data_source in {None, each[0]})
 
 
 class Cleaner:

@@ -205,13 +205,13 @@ class StartingWarehouse(MemoryWarehouse):
         self.world = world
         self.begun: list[Replica] = []
 
-    def task_folders(self) -> Iterator[tuple[str, str]]:
+    def task_folders(self, data_source: str | None = None) -> Iterator[tuple[str, str]]:
         self.world.settle()
         self.world.sync()
         for _, replica in self.world.replicas():
             self.write(f"{TOPIC}/data/{replica.wanted.task_id}/batch-0.parquet")
             self.begun.append(replica)
-        yield from super().task_folders()
+        yield from super().task_folders(data_source)
 
 
 def test_a_task_that_begins_during_the_sweep_keeps_its_files(world: World) -> None:
@@ -222,6 +222,7 @@ def test_a_task_that_begins_during_the_sweep_keeps_its_files(world: World) -> No
         yard.stops(hand, replica)
     world.clock.advance(timedelta(minutes=5))
     warehouse = owned(StartingWarehouse(world), world.store)
+    warehouse.make_folder(f"{TOPIC}/data")
     yard = MemoryYard(world, warehouse)
 
     assert yard.sweeps() == Swept(0)
