@@ -33,7 +33,7 @@ from tasks.spark.session import SparkOptions, SparkRuntime, start_spark
 log = structlog.get_logger()
 
 SPACE_BYTES = 512 << 20
-"""Free space that an archive and its base need; they take 135 MB."""
+"""Free space that an archive and its base need; they take 180 MB."""
 
 _TIMEOUT_S = 300.0
 _TAIL = 300
