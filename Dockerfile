@@ -46,6 +46,10 @@ RUN groupadd --gid 10001 tidegate \
     /data /warehouse /access /workers-access
 COPY --from=jars /opt/tidegate/jars /opt/tidegate/jars
 COPY --from=program /opt/tidegate/venv /opt/tidegate/venv
+# Java's loaded classes, so that no container pays for them.  Here, where Java, PySpark and jars have
+# the names and times that workers see.  Without the file workers start all the same.
+RUN /opt/tidegate/venv/bin/python -m tasks.ingest.class_archive \
+    --dir /opt/tidegate/jars --java bundled || echo "the image has no class archive"
 ENV PATH=/opt/tidegate/venv/bin:/usr/local/bin:/usr/bin:/bin \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \

@@ -54,10 +54,15 @@ class _Values:
 
 
 def fill(
-    bootstrap: str, topic: str, rows: int, write: Callable[[Record], bytes] = as_json
+    bootstrap: str,
+    topic: str,
+    rows: int,
+    write: Callable[[Record], bytes] = as_json,
+    *,
+    partitions: int = PARTITIONS,
 ) -> Filled:
     """Create a topic and produce `rows` sample records into it, round robin."""
-    create_topic(bootstrap, topic, partitions=PARTITIONS)
+    create_topic(bootstrap, topic, partitions=partitions)
     values = _Values(rows, write)
     config: dict[str, str | int | bool] = {"compression.type": "lz4", "linger.ms": 20}
     sent = produce(bootstrap, topic, values, config=config)

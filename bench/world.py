@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from bench.batch_runs import BatchBench, CatchUp, Timed, measure_catch_up, measure_small
+from bench.cold_run import Cold, measure_cold
 from bench.compact_run import Compacted, measure_compaction
 from bench.control_run import Passes, measure_passes
 from bench.live_run import Live, LiveSizes, measure_live
@@ -39,6 +40,8 @@ class Sizes:
     repeats: int = 3
     small_repeats: int = 15
     live: LiveSizes = field(default_factory=LiveSizes)
+    cold_rows: int = 2_000_000
+    cold_repeats: int = 3
     ranges: int = 2_000
     """The JVM compiles, and its heap finds its size, through the first 700 or so."""
     supervisors: int = 1_000
@@ -53,6 +56,8 @@ QUICK = Sizes(
     repeats=1,
     small_repeats=3,
     live=LiveSizes(first_topics=1, backlog_topics=1, rate_per_s=3_000, handoffs=2),
+    cold_rows=20_000,
+    cold_repeats=1,
     ranges=20,
     supervisors=100,
     publishes=50,
@@ -111,15 +116,20 @@ class World:
     @cached_property
     def live(self) -> Live:
         """The whole system as processes.  Ends the Spark of the figures above."""
-        self.__dict__.pop("_batches", None)
-        self._spark.close()
+        self._end_spark()
         return measure_live(self._broker.bootstrap, self._folder / "live", self.sizes.live)
+
+    @cached_property
+    def cold(self) -> Cold:
+        """Workers that have just started, in turns.  Ends the Spark of the figures above."""
+        self._end_spark()
+        sizes, folder = self.sizes, self._folder / "cold"
+        return measure_cold(self._broker.bootstrap, folder, sizes.cold_rows, sizes.cold_repeats)
 
     @cached_property
     def many_ranges(self) -> dict[str, Grown]:
         """The whole system as processes, through many ranges.  Ends the Spark of the others."""
-        self.__dict__.pop("_batches", None)
-        self._spark.close()
+        self._end_spark()
         return measure_ranges(self._broker.bootstrap, self._folder / "ranges", self.sizes.ranges)
 
     @cached_property
@@ -150,6 +160,10 @@ class World:
     def queues(self) -> Crowd:
         """Many event queues at rest."""
         return measure_crowd(self._folder / "queues", self.sizes.queues, self.sizes.watch_queues_s)
+
+    def _end_spark(self) -> None:
+        self.__dict__.pop("_batches", None)
+        self._spark.close()
 
     @cached_property
     def _broker(self) -> Broker:

@@ -6,29 +6,34 @@ The order here is that of the page; figures that look at the same run stand toge
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from bench.figures import (
+from bench.figures.handoff import (
+    end_to_commit,
+    end_to_commit_live,
+    handoff_gap,
+    pause,
+    post_to_batch,
+    task_duration,
+)
+from bench.figures.ingest import (
     bytes_per_row,
     catch_up,
     catch_up_cpu,
-    close_queues,
+    cold,
     compaction,
-    end_to_commit,
-    end_to_commit_live,
-    event_add,
-    handoff_gap,
-    idle_queues,
     many_ranges,
     merged,
-    pass_time,
-    pause,
-    post_to_batch,
-    publish_postgresql,
-    publish_sqlite,
     resident_memory,
     shaped,
     small_batch,
+)
+from bench.figures.metadata import (
+    close_queues,
+    event_add,
+    idle_queues,
+    pass_time,
+    publish_postgresql,
+    publish_sqlite,
     status_time,
-    task_duration,
 )
 from bench.result import Result
 from bench.world import World
@@ -41,6 +46,7 @@ BENCHMARKS: Mapping[str, Callable[[World], Result]] = MappingProxyType(
         },
         **shaped.FIGURES,
         compaction.NAME: compaction.run,
+        cold.NAME: cold.run,
         **{
             module.NAME: module.run
             for module in (

@@ -92,6 +92,8 @@ class SparkOptions:
     """Heap size in the JVM's notation; Spark refuses less than some 512m."""
     slots: int = 4
     app_name: str = "tidegate"
+    flags: tuple[str, ...] = ()
+    """Flags of this JVM beside those of every worker's."""
     conf: Mapping[str, str] = field(default_factory=dict)
     """The operator's own settings, which override ours."""
 
@@ -226,11 +228,23 @@ def _load_natives(gateway: JavaGateway, unpacked: Path) -> None:
             ) from error
 
 
+def class_path(options: SparkOptions) -> list[Path]:
+    """Return the jars that the JVM starts with, in the order in which it looks into them.
+
+    `jars/*` would give them in the order of the file system, which differs from disk to disk.
+    """
+    own = sorted((_pyspark_home() / "jars").glob("*.jar"))
+    return [*own, *(jar.absolute() for jar in options.jars if _is_local(options))]
+
+
+def _is_local(options: SparkOptions) -> bool:
+    return re.fullmatch(r"local(\[.*\])?", options.master) is not None
+
+
 def _argv(options: SparkOptions, properties: Path, work: Path) -> tuple[str, ...]:
-    jars = [str(jar.absolute()) for jar in options.jars]
     # `--jars` sends jars to the machines of a cluster, but takes patterns, and a comma separates
     # two.  A class path takes any name that `ensure_jars` lets pass.
-    local = re.fullmatch(r"local(\[.*\])?", options.master) is not None
+    jars = ",".join(str(jar.absolute()) for jar in options.jars)
     return (
         str(options.java.executable),
         *JVM_FLAGS,
@@ -239,12 +253,13 @@ def _argv(options: SparkOptions, properties: Path, work: Path) -> tuple[str, ...
         collector(options.heap),
         f"-Dlog4j2.configurationFile={CONFIGURATION_NAME}",  # in the working folder
         f"-Djava.io.tmpdir={work / 'local'}",
+        *options.flags,
         "-cp",
-        os.pathsep.join((f"{_pyspark_home() / 'jars'}/*", *(jars if local else ()))),
+        os.pathsep.join(str(jar) for jar in class_path(options)),
         "org.apache.spark.deploy.SparkSubmit",
         "--properties-file",
         str(properties),
-        *(() if local else ("--jars", ",".join(jars))),
+        *(() if _is_local(options) else ("--jars", jars)),
         "pyspark-shell",
     )
 

@@ -18,7 +18,8 @@ from tasks.runtime.errors import JarsError, RuntimePartError
 from tasks.runtime.failpoints import Reach, nothing
 from tasks.runtime.jars import FORMATS, SPARK, ensure_jars
 from tasks.runtime.java import Java, find_java
-from tasks.spark.session import SparkOptions, start_spark
+from tasks.spark.class_archive import find_archive, start_with
+from tasks.spark.session import SparkOptions, SparkRuntime, class_path
 from tasks.worker.options import WorkerOptions
 from tasks.worker.overlord_client import HttpOverlord
 from tasks.worker.task_logs import TaskLogs
@@ -65,19 +66,18 @@ def _serve(setup: WorkerSetup, read_secret: ReadSecret) -> int:
     options = setup.options
     java = find_java(setup.java, options.data_dir / "truststore")
     jars = _jars(setup, java)
-    runtime = start_spark(
-        SparkOptions(
-            java=java,
-            jars=jars,
-            work_dir=options.data_dir / "spark",
-            master=setup.spark_master,
-            heap=setup.spark_heap,
-            slots=options.slots,
-            app_name=f"tidegate-{options.worker_id}",
-        )
+    spark = SparkOptions(
+        java=java,
+        jars=jars,
+        work_dir=options.data_dir / "spark",
+        master=setup.spark_master,
+        heap=setup.spark_heap,
+        slots=options.slots,
+        app_name=f"tidegate-{options.worker_id}",
     )
-    try:
-        schemas = RegistryClient(read_secret, allowed=options.connections.registry_allow)
+    schemas = RegistryClient(read_secret, allowed=options.connections.registry_allow)
+
+    def warm(runtime: SparkRuntime) -> SparkEngine:
         engine = SparkEngine(
             runtime,
             options.warehouse,
@@ -86,6 +86,12 @@ def _serve(setup: WorkerSetup, read_secret: ReadSecret) -> int:
             schemas=schemas,
         )
         engine.warm()
+        return engine
+
+    folders = [folder for folder in (setup.jars_folder, setup.jars_dir) if folder is not None]
+    archive = find_archive(java, class_path(spark), *folders)
+    runtime, engine = start_with(archive, spark, warm)
+    try:
         log.info("spark is warm", worker=options.worker_id, java=java.version, jvm=runtime.pid)
         with HttpOverlord(options.overlords, token=options.token, tls=options.tls) as overlord:
             outside = WorkerPorts(

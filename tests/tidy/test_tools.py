@@ -1,8 +1,9 @@
 """Ruff, mypy and import-linter are content with the whole project, and would not be with less.
 
-Slow: it runs the tools over all of the code.
+The benchmarks, which no test runs, can be started.  Slow: it runs the tools over all of the code.
 """
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -39,6 +40,16 @@ def test_the_tools_find_nothing(command: tuple[str, ...]) -> None:
     done = _run(*command)
 
     assert done.returncode == 0, f"\n{done.stdout}{done.stderr}"
+
+
+def test_each_figure_of_the_benchmarks_is_listed() -> None:
+    texts = [path.read_text() for path in (ROOT / "bench" / "figures").glob("*/*.py")]
+    names = {name for text in texts for name in re.findall(r'^NAME = "(.*)"$', text, re.MULTILINE)}
+
+    done = _run("python", "-m", "bench", "--list")
+
+    assert len(names) > 20
+    assert names - set(done.stdout.split()) == set(), done.stderr
 
 
 def test_ruff_catches_an_unused_import_and_a_long_line(tmp_path: Path) -> None:

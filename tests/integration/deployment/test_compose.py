@@ -275,6 +275,18 @@ def test_the_image_has_the_jars_of_every_part(image: Image) -> None:
     assert image.environment()["TIDEGATE_JAVA"] == "bundled"
 
 
+def test_the_image_has_a_class_archive_of_what_its_workers_run(image: Image) -> None:
+    """Goal: it is made where Java and jars have the names and times that the JVM will compare."""
+    kinds = [kind for kind, _ in image.final]
+    [place] = [n for n, (_, value) in enumerate(image.final) if "class_archive" in value]
+    environment, step = image.environment(), image.final[place][1]
+
+    assert "python -m tasks.ingest.class_archive" in step
+    assert f"--dir {environment['TIDEGATE_JARS']} --java {environment['TIDEGATE_JAVA']}" in step
+    assert kinds.count("COPY") == kinds[:place].count("COPY")
+    assert place < kinds.index("USER"), "a file of root's, which no worker can write"
+
+
 def test_the_image_installs_nothing_that_was_not_checked_by_its_hash(image: Image) -> None:
     pip = [part for _, value in image.steps for part in value.split("&&") if "pip " in part]
     [builder, collected, *installed] = [e for e in pip if "wheel" in e or "install" in e]
