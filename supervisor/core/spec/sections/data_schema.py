@@ -13,6 +13,7 @@ from pydantic import (
 )
 
 from supervisor.core.spec.problems import SpecProblems
+from supervisor.core.spec.rule_bounds import refuse_too_many_rules
 from supervisor.core.spec.section import (
     HOT,
     OURS,
@@ -130,7 +131,7 @@ class DataSchema(Section):
         kept: dict[str, object],
         pointer: str,
     ) -> None:
-        """Refuse names of errors tables, metrics without `rollup`, and repeated names."""
+        """Refuse names of errors tables, metrics without `rollup`, repeated names, many rules."""
         name = kept.get("dataSource")
         # The comparison ignores case, as readers of the tables and some file systems do.  It is not
         # in a validator, because an old stored spec may have such a name.
@@ -139,6 +140,7 @@ class DataSchema(Section):
             hint = "choose another name"
             notes.refuse(f"{pointer}/dataSource", f"{shown(name)}: {taken}", hint)
         _check_metrics(notes, written, pointer)
+        refuse_too_many_rules(notes, kept, pointer)
 
     @field_validator("dimensions_spec")
     @classmethod
