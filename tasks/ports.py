@@ -285,6 +285,11 @@ class OverlordClient(Protocol):
 class Sampler(Protocol):
     """Reads and decodes records for people to look at; safe to call from many threads."""
 
+    @property
+    def at_once(self) -> int:
+        """How many samples may run at once and still leave the tasks cores of their own."""
+        ...
+
     def sample(self, order: DesiredSample) -> SampleAnswer:
         """Return the rows that the records of a sample become; nothing is written.
 

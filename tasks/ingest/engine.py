@@ -13,7 +13,7 @@ names it.
 """
 
 import shutil
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
@@ -195,6 +195,10 @@ class SparkEngine:
     def cancel(self, task_id: str) -> None:
         """Cancel the present job of `task_id`, if any; returns at once."""
         self._jobs.cancel(task_id)
+
+    def unended(self) -> Mapping[str, float]:
+        """Return task or sample -> seconds for which Spark has worked on after its run was over."""
+        return self._jobs.unended()
 
     def progress(self, task_id: str) -> Hashable:
         """Return the progress of the job of `task_id`; another value means that it moved."""

@@ -21,6 +21,7 @@ from pyspark.sql import functions as fn
 
 from tasks.contract.ingest_spec import Column, ColumnType, Discovery, IngestSpec, Metric
 from tasks.contract.kafka_client import ReadSecret, java_properties
+from tasks.contract.messages import FailureCode
 from tasks.contract.offsets import Offsets, TopicPartition
 from tasks.contract.sample import DesiredSample, SampleAnswer, SampledRecord
 from tasks.contract.sample_ranges import parts
@@ -42,13 +43,15 @@ from tasks.ingest.spark.sql import (
     extra_columns_of,
 )
 from tasks.kafka.private_key import UnusableKey, with_open_key
-from tasks.ports import BatchCancelled, SchemaSource
+from tasks.ports import BatchCancelled, SchemaSource, TaskError
 from tasks.rows.discovery import ColumnKinds, columns_of, kinds_new, typed_of, unsettled
 from tasks.rows.row_plan import counted_apart, measured
 from tasks.spark.session import SAMPLING_POOL, SparkRuntime
 
 INPUT_CHARS = 65_536
 """Longest text that is kept of a record."""
+AT_ONCE = 2
+"""Most samples that run at once."""
 _METRIC = "sampled"
 _GROUP = "tidegate-sample"
 _POLL_TIMEOUTS = tuple(timedelta(seconds=s) for s in (10, 5, 2, 1))
@@ -56,6 +59,22 @@ _POLL_TIMEOUTS = tuple(timedelta(seconds=s) for s in (10, 5, 2, 1))
 _SEND_S = 0.5
 """The part of a sample's time that is reserved for sending the answer."""
 _FAILURES = (PySparkException, Py4JError, OSError, UnusableKey)
+
+
+@dataclass(frozen=True)
+class SampleShare:
+    """The part of Spark's threads that samples may have."""
+
+    at_once: int
+    """Samples that may run at once."""
+    threads: int
+    """Threads of each of them."""
+
+
+def share_of(cores: int) -> SampleShare:
+    """Return the samples' part of so many cores: of two cores or more, one is never theirs."""
+    at_once = max(1, min(AT_ONCE, cores - 1))
+    return SampleShare(at_once, max(1, (cores - 1) // at_once))
 
 
 @dataclass(frozen=True)
@@ -80,6 +99,14 @@ class SparkSampler:
         self._read_secret = read_secret
         self._schemas = SchemaBook(schemas)
 
+    @property
+    def at_once(self) -> int:
+        """See `tasks.ports.Sampler`."""
+        return self._share().at_once
+
+    def _share(self) -> SampleShare:
+        return share_of(self._runtime.context.defaultParallelism)
+
     def sample(self, order: DesiredSample) -> SampleAnswer:
         """Read some records and decode them.  See `tasks.ports.Sampler`.
 
@@ -88,6 +115,7 @@ class SparkSampler:
             StreamUnavailable: the brokers, or a registry of schemas, did not answer in time.
             TaskError: the records cannot be read.
         """
+        self._check_room()
         with self._jobs.run(order.sample_id, SAMPLING_POOL) as run:
             try:
                 return self._sampled(order, run)
@@ -95,6 +123,17 @@ class SparkSampler:
                 if run.cancelled:
                     raise BatchCancelled(run.group) from error
                 raise judge(error, "sample", self._runtime.work_dir) from error
+
+    def _check_room(self) -> None:
+        """Refuse a sample while Spark still works for earlier ones, which were cancelled."""
+        left = self._jobs.unended(SAMPLING_POOL)
+        if len(left) >= self.at_once:
+            name, seconds = max(left.items(), key=lambda item: item[1])
+            raise TaskError(
+                FailureCode.REFUSED,
+                f"sample {name} was cancelled {seconds:.0f} s ago, and this worker still works for "
+                "it: try again in a few minutes",
+            )
 
     def _sampled(self, order: DesiredSample, run: Run) -> SampleAnswer:
         began = time.monotonic()
@@ -166,7 +205,7 @@ class SparkSampler:
             group_id=_GROUP,
             poll_timeout=_poll_timeout(order.within),
             beside=spec.kafka_columns is not None,
-        )
+        ).coalesce(self._share().threads)
         frame, columns = judged(records, spec, kinds, schemas), columns_of(spec, kinds)
         kept = _bounded(frame, order, _ahead_sql(start, end, newest=order.newest), len(columns))
         observation = Observation()

@@ -41,6 +41,14 @@ class Limits:
     """If a cancelled job still runs after this time, the engine is stuck and the worker ends."""
 
     @property
+    def unended_s(self) -> float:
+        """Seconds that the engine may work on after a job was cancelled or has failed.
+
+        It is longer than a job waits for a silent broker, which no cancel may end.
+        """
+        return self.progress_s + self.give_up_s
+
+    @property
     def look_s(self) -> float:
         """Period in which the progress of a running job is checked."""
         return min(5.0, self.progress_s / 10)

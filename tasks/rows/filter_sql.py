@@ -45,6 +45,7 @@ from tasks.rows.expression.parse import parse
 from tasks.rows.expression.tree import Binary, Literal, Name
 from tasks.rows.expression.value import Value, as_long, as_string, as_truth, double_of_text
 from tasks.rows.sql.java_regex import RegexError, groups_of
+from tasks.rows.sql.matching import like_sql, search_sql
 from tasks.rows.sql.text import text, texts
 
 Fields = Callable[[str], Value]
@@ -134,11 +135,11 @@ def _of_one_field(wanted: Filter, fields: Fields) -> str:
         case Bound():
             return _bound(wanted, fields)
         case Like():
-            pattern = text(_as_regex(wanted.pattern, wanted.escape))
-            return _any_text(fields(wanted.dimension), lambda x: f"rlike({x}, {pattern})")
+            pattern, escape = wanted.pattern, wanted.escape
+            return _any_text(fields(wanted.dimension), lambda x: like_sql(x, pattern, escape))
         case Regex():
-            found = text(_checked(wanted.pattern))
-            return _any_text(fields(wanted.dimension), lambda x: f"rlike({x}, {found})")
+            checked = _checked(wanted.pattern)
+            return _any_text(fields(wanted.dimension), lambda x: search_sql(x, checked))
         case Search():
             return _any_text(fields(wanted.dimension), lambda x: _holds(x, wanted.query))
         case Intervals():
@@ -310,20 +311,6 @@ def _number(value: Scalar) -> int | float:
         return float(value) if not re.fullmatch(r"[+-]?\d{1,18}", value) else int(value)
     except ValueError:
         raise ExpressionError(f"{value[:60]!r} is no number", 0, "write a number") from None
-
-
-def _as_regex(pattern: str, escape: str | None) -> str:
-    r"""Write a LIKE pattern as a regular expression: Spark's LIKE always escapes with `\`."""
-    pieces, escaped = [], False
-    for sign in pattern:
-        if escaped or sign not in {"%", "_", escape}:
-            pieces.append(f"\\x{{{ord(sign):x}}}")
-            escaped = False
-        elif sign == escape:
-            escaped = True
-        else:
-            pieces.append(".*" if sign == "%" else ".")
-    return rf"(?s)\A{''.join(pieces)}\z"
 
 
 def _holds(x: str, query: Contains | InsensitiveContains | Fragment) -> str:

@@ -8,7 +8,8 @@ the orders and of the alarm must go on, and must see that no job moves any more.
 """
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from threading import Condition
 
@@ -16,6 +17,23 @@ import structlog
 
 from tasks.machine.log_lines import about
 from tasks.worker.runner import Progress, TaskRunner
+
+
+@dataclass(frozen=True)
+class EndedJobs:
+    """Finds threads of the engine that no cancel ends: only the end of its process does."""
+
+    unended: Callable[[], Mapping[str, float]]
+    """Task or sample -> seconds for which the engine has worked on after its job was over."""
+    stuck: Callable[[str], None]
+    """Called with the reason, which names the task or the sample."""
+    after_s: float
+
+    def look(self) -> None:
+        """Report each task and sample whose ended job has kept threads for too long."""
+        for name, seconds in self.unended().items():
+            if seconds > self.after_s:
+                self.stuck(f"{name}: the engine works on for it, {seconds:.0f} s after its job")
 
 
 class Watch:
@@ -28,11 +46,13 @@ class Watch:
         cancel: Callable[[str], None],
         progress: Progress,
         period_s: float,
+        ended: EndedJobs,
     ) -> None:
         self._runners = runners
         self._cancel_in_engine = cancel
         self._progress = progress
         self._period_s = period_s
+        self._ended = ended
         self._changed = Condition()
         self._requested: deque[str] = deque()
         self._closed = False
@@ -61,6 +81,7 @@ class Watch:
             else:
                 for runner in self._runners():
                     self._ask(runner.desired.task_id, partial(runner.watch, self._progress))
+                self._ask("", self._ended.look)
 
     def _ask(self, task_id: str, question: Callable[[], None]) -> None:
         try:

@@ -104,6 +104,7 @@ def _serve(setup: WorkerSetup, read_secret: ReadSecret) -> int:
                 engine_pid=lambda: runtime.pid,
                 kill_engine=runtime.kill,
                 progress=engine.progress,
+                unended=engine.unended,
                 start_thread=start_spark_thread,
                 failpoint=setup.reach,
                 logs=setup.logs,

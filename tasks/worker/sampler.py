@@ -27,8 +27,6 @@ from tasks.ports import (
 from tasks.worker.options import WorkerOptions
 from tasks.worker.runner import World
 
-AT_ONCE = 2
-"""Samples that run at once; each takes cores from the tasks."""
 _SEEN_MAX = 1_000
 _TEXT_MAX = 4_000
 _ANSWER_BYTES_MAX = 12 * 1024 * 1024
@@ -97,7 +95,8 @@ class WorkerSamples:
         while len(self._seen) > _SEEN_MAX:
             self._seen.popitem(last=False)
         self._threads = [thread for thread in self._threads if thread.is_alive()]
-        if self._at_work < AT_ONCE:
+        at_once = 1 if self._sampler is None else self._sampler.at_once
+        if self._at_work < at_once:
             self._at_work += 1
             self._threads.append(self._world.start_thread("sampler", self._run))
 

@@ -10,7 +10,7 @@ import fcntl
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -26,7 +26,7 @@ from tasks.ports import Engine, OverlordClient, Sampler, Stream
 from tasks.worker.alarm import Alarm
 from tasks.worker.batches.notes import BatchNotes
 from tasks.worker.compaction import Compactor
-from tasks.worker.engine_watch import Watch
+from tasks.worker.engine_watch import EndedJobs, Watch
 from tasks.worker.finishing_slots import FinishingSlots
 from tasks.worker.http.metrics import EngineProcess, WorkerCollector
 from tasks.worker.http.server import ControlServer
@@ -77,6 +77,8 @@ class WorkerPorts:
     """Kill the engine's process, which no longer responds."""
     progress: Progress = lambda _: None
     """Progress of the running job of a task."""
+    unended: Callable[[], Mapping[str, float]] = dict
+    """Task or sample -> seconds for which the engine has worked on after its job was over."""
     start_thread: StartThread = start_thread
     """Spark needs threads of its own class for its job groups."""
     failpoint: Callable[[str], None] = lambda _: None
@@ -121,12 +123,14 @@ class Worker:
         self._life = life
         self._outside = outside
         self._ends: SimpleQueue[Reason] = SimpleQueue()  # its `put` is safe in a signal handler
+        self._stuck_at = ""
         self._gate = FinishingSlots(options.finishing)
         self._watch = Watch(
             lambda: self._roster.runners,
             cancel=outside.engine.cancel,
             progress=outside.progress,
             period_s=options.limits.look_s,
+            ended=EndedJobs(outside.unended, self._stuck, options.limits.unended_s),
         )
         self._world = World(
             engine=outside.engine,
@@ -195,7 +199,8 @@ class Worker:
         try:
             reason = self._wait()
             code = self._end(reason)
-            self._life.end(f"{reason}: {self._outside.engine_end()}".removesuffix(": "))
+            ended = (reason, self._stuck_at, self._outside.engine_end())
+            self._life.end(": ".join(filter(None, ended)))
             return code
         finally:
             self._sync.close()
@@ -205,6 +210,7 @@ class Worker:
 
     def _stuck(self, why: str) -> None:
         structlog.get_logger().error("a cancelled job does not end", why=why)
+        self._stuck_at = why
         self._ends.put(Reason.ENGINE_STUCK)
 
     def _changed(self) -> None:

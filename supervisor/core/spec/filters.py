@@ -1,19 +1,11 @@
-"""Filters of a document: translation into the form that the models read, and their bounds.
+"""Translation of a document's filters into the form that the models read."""
 
-The bounds are those of a document alone: a stored spec of an earlier release may be beyond them.
-"""
-
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from supervisor.core.spec.problems import SpecProblems
 from supervisor.core.spec.section import Translate
 from supervisor.core.spec.unsupported import OTHER_FILTERS
 
-FILTERS_MAX = 5_000
-"""Most filters of one spec together, those of metrics and those within others included."""
-VALUES_MAX = 50_000
-"""Most values that all filters of one spec list together."""
-_LISTS = ("values", "intervals", "dimensions")
 _UNSUPPORTED = {
     "extractionFn": "use a transform, and filter by what it makes",
     "alphaNumeric": "use ordering numeric",
@@ -50,33 +42,6 @@ def _translated(notes: SpecProblems, written: object, pointer: str) -> object:
 
 FILTER = Translate(_translated)
 """Annotation of a field that holds a filter."""
-
-
-def refuse_too_many(notes: SpecProblems, filters: Iterable[object], pointer: str) -> bool:
-    """Note an error if these filters of one spec are too many together; return whether they are.
-
-    Each of them is compiled when the spec is read, so that their number is the cost of the spec.
-    """
-    count, values, left = 0, 0, list(filters)
-    while left:
-        written = left.pop()
-        if isinstance(written, Mapping):
-            count += 1
-            lists = [written, written.get("query")]
-            values += sum(_listed(each) for each in lists)
-            left.append(written.get("field"))
-            left += inner if isinstance(inner := written.get("fields"), list) else []
-    kinds = (("filters", count, FILTERS_MAX), ("values in filters", values, VALUES_MAX))
-    beyond = [(kind, number, most) for kind, number, most in kinds if number > most]
-    for kind, number, most in beyond:
-        message = f"transformSpec and metricsSpec have {number:,} {kind} together"
-        notes.refuse(pointer, message, f"at most {most:,}")
-    return bool(beyond)
-
-
-def _listed(written: object) -> int:
-    found = [written.get(name) for name in _LISTS] if isinstance(written, Mapping) else []
-    return sum(len(each) for each in found if isinstance(each, list))
 
 
 def _ordering(written: object) -> object:

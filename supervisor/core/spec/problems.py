@@ -107,8 +107,11 @@ class SpecProblems:
             return model.model_validate(payload)
         except ValidationError as error:
             details = error.errors(include_input=False, include_url=False)
+            outer = {o["loc"][:size] for o in details for size in range(len(o["loc"]))}
             for wrong in details:
-                if wrong["type"] == "too_short" and any(_is_within(o, wrong) for o in details):
+                if self.full:
+                    break
+                if wrong["type"] == "too_short" and wrong["loc"] in outer:
                     continue  # pydantic counts only the entries that are valid
                 # The id defaults to the dataSource; the error of that field is noted there.
                 if wrong["type"] != "default_factory_not_called":
@@ -140,11 +143,6 @@ class SpecProblems:
         else:
             message = _MESSAGES.get(wrong["type"])
             self.refuse(place, wrong["msg"] if message is None else message.format(**context))
-
-
-def _is_within(inner: ErrorDetails, outer: ErrorDetails) -> bool:
-    place = outer["loc"]
-    return len(inner["loc"]) > len(place) and inner["loc"][: len(place)] == place
 
 
 def _meant(context: Mapping[str, object]) -> str:

@@ -13,6 +13,7 @@ from tasks.ingest.formats.schemas import KnownSchemas
 from tasks.ingest.spark.text_functions import IS_PLAIN_LINE, IS_UTF8, add_text_functions
 from tasks.rows.expression.tree import ElementType
 from tasks.rows.expression.value import ArrayValue, Value
+from tasks.rows.sql.matching import group_sql, replace_sql, search_sql
 from tasks.rows.sql.text import text
 
 _NOTHING = "\x01tidegate\x01"
@@ -102,14 +103,14 @@ def parse_regex(records: DataFrame, spec: RegexFormat, wanted: WantedFields) -> 
     All groups are extracted at once: the line becomes a list of them, each behind a mark.
     """
     add_text_functions(records.sparkSession)
-    pattern = text(rf"\A(?:{spec.pattern})\z")
+    pattern = rf"\A(?:{spec.pattern})\z"
     groups = range(1, len(spec.columns) + 1)
-    marked = text("".join(f"{_MARK}${n}" for n in groups))
-    one_by_one = ", ".join(f"regexp_extract({_LINE}, {pattern}, {n})" for n in groups)
+    marked = replace_sql(_LINE, pattern, "".join(f"{_MARK}${n}" for n in groups))
+    one_by_one = ", ".join(group_sql(_LINE, pattern, n) for n in groups)
     captures = (
         f"CASE WHEN NOT contains(s, {text(_MARK)}) "
-        f"THEN split(regexp_replace({_LINE}, {pattern}, {marked}), {text(_MARK)}, -1) "
-        f"WHEN rlike({_LINE}, {pattern}) THEN array('', {one_by_one}) END"
+        f"THEN split({marked}, {text(_MARK)}, -1) "
+        f"WHEN {search_sql(_LINE, pattern)} THEN array('', {one_by_one}) END"
     )
     no_match = RejectReason.NO_MATCH.code
     reason = f"CASE WHEN r0 <> 0 THEN r0 WHEN coalesce(size(a), 0) < 2 THEN {no_match} ELSE 0 END"

@@ -42,6 +42,13 @@ _NO_STACK = (
     "repeat classes such as [^,]* rather than alternatives such as (a|b)*, or let a loop take "
     "all that it finds: (a|b)*+"
 )
+_PATTERN_STEPS = "TIDEGATE_PATTERN_STEPS"
+"""Thrown by `Patterns.java`."""
+_TOO_SLOW = (
+    "a regular expression of the spec took more than 200 million steps at one text of a record, as "
+    "it tries the same characters again and again; put no loop into a loop, as in (a+)+, begin it "
+    "with ^, write classes such as [^,]* rather than .*, or let a loop keep all that it finds: .*+"
+)
 _FULL = (
     "No space left on device",
     "Disk quota exceeded",
@@ -78,6 +85,8 @@ def judge(error: Exception, doing: str, folder: Path) -> Exception:
         return TaskError(FailureCode.REFUSED, f"{doing}: this worker has no jar that reads Avro")
     if all(mark in full_text for mark in _OVERFLOWED):
         return TaskError(FailureCode.REFUSED, f"{doing}: {_NO_STACK}")
+    if _PATTERN_STEPS in full_text:
+        return TaskError(FailureCode.REFUSED, f"{doing}: {_TOO_SLOW}")
     if any(mark in full_text for mark in _UNREADABLE):
         return TaskError(FailureCode.OFFSETS_UNREADABLE, message)
     if any(mark in full_text for mark in _FULL):

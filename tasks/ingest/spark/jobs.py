@@ -6,8 +6,9 @@ before a job, or between two jobs, counts as well.
 
 import threading
 import time
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from itertools import count
 
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -19,6 +20,7 @@ from tasks.spark.session import SparkRuntime
 
 _SETTLE_TIMEOUT_S = 2.0
 _SETTLE_POLL_S = 0.02
+_TASK_RUNNER = "org.apache.spark.executor.Executor$TaskRunner"
 
 _OF_A_RUN = (
     "spark.jobGroup.id",
@@ -66,6 +68,15 @@ class Run:
         self.check()
 
 
+@dataclass(frozen=True)
+class _Ended:
+    """A run that was cancelled, or failed, at a monotonic time."""
+
+    task_id: str
+    pool: str
+    at: float
+
+
 class Jobs:
     """The runs of one application."""
 
@@ -73,6 +84,8 @@ class Jobs:
         self._context = runtime.context
         self._parser_memory = runtime.parser_memory
         self._runs: dict[str, Run] = {}
+        self._ended: dict[str, _Ended] = {}
+        """Job group -> its run, while Spark may still work for it."""
         self._lock = threading.Lock()
         self._numbers = count(1)
 
@@ -86,13 +99,17 @@ class Jobs:
         with self._lock:
             assert task_id not in self._runs, f"{task_id} runs already"
             self._runs[task_id] = run
+        is_done = False
         try:
             self._context.setLocalProperty("spark.scheduler.pool", pool)
             self._context.setJobGroup(run.group, task_id, interruptOnCancel=True)
             yield run
+            is_done = not run.cancelled
         finally:
             with self._lock:
                 del self._runs[task_id]
+                if not is_done:
+                    self._ended[run.group] = _Ended(task_id, pool, time.monotonic())
             self._leave()
 
     def _leave(self) -> None:
@@ -108,6 +125,51 @@ class Jobs:
         if run is not None:
             run.cancel()
             self._context._jsc.sc().cancelJobGroupAndFutureJobs(run.group)  # noqa: SLF001
+
+    def unended(self, pool: str | None = None) -> dict[str, float]:
+        """Return task or sample -> seconds for which Spark has worked on after its run was over.
+
+        A cancelled job returns at once, but a thread of Spark ends only when what it does looks for
+        the cancel.  None: the runs of all pools.
+        """
+        with self._lock:
+            ended = dict(self._ended)
+        working: dict[str, float] = {}
+        for group, run in ended.items():
+            if not self._has_thread(self._active_stages(group)):
+                with self._lock:
+                    self._ended.pop(group, None)
+            elif pool in {None, run.pool}:
+                seconds = time.monotonic() - run.at
+                working[run.task_id] = max(seconds, working.get(run.task_id, 0.0))
+        return working
+
+    def _active_stages(self, group: str) -> list[int]:
+        tracker = self._context.statusTracker()
+        jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
+        stages = [stage for job in jobs if job is not None for stage in job.stageIds]
+        infos = [(stage, tracker.getStageInfo(stage)) for stage in stages]
+        return [stage for stage, info in infos if info is not None and info.numActiveTasks]
+
+    def _has_thread(self, stages: Sequence[int]) -> bool:
+        """Return whether a thread works for one of the stages.
+
+        Spark's count of active tasks stays too high if its listeners dropped an event.  So the
+        threads themselves are looked at, unless they are those of another machine.
+        """
+        jvm, master = self._context._jvm, self._context.master  # noqa: SLF001 -- no public way
+        assert jvm is not None
+        assert master is not None
+        if not stages or not master.startswith("local"):
+            return bool(stages)
+        names = tuple(f" in stage {stage}." for stage in stages)
+        for thread, stack in jvm.java.lang.Thread.getAllStackTraces().items():
+            # A thread without work keeps the name of the last task.
+            if any(name in thread.getName() for name in names) and any(
+                frame.getClassName() == _TASK_RUNNER for frame in stack
+            ):
+                return True
+        return False
 
     def progress(self, task_id: str) -> Hashable:
         """Return a value that changes while the run of `task_id` moves; None if there is no run.
@@ -146,13 +208,8 @@ class Jobs:
         the fetch, so the wait is bounded: a late task cannot commit, and leaves at most a
         `_temporary` folder, which the next try removes.
         """
-        tracker, deadline = self._context.statusTracker(), time.monotonic() + _SETTLE_TIMEOUT_S
-        jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(run.group)]
-        stages = [stage for job in jobs if job is not None for stage in job.stageIds]
-        while time.monotonic() < deadline:
-            infos = [tracker.getStageInfo(stage) for stage in stages]
-            if not any(info is not None and info.numActiveTasks for info in infos):
-                return
+        deadline = time.monotonic() + _SETTLE_TIMEOUT_S
+        while time.monotonic() < deadline and self._active_stages(run.group):
             time.sleep(_SETTLE_POLL_S)
 
 

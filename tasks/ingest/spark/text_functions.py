@@ -1,8 +1,10 @@
-"""SQL functions on every record's text, because Spark's own functions look at each byte.
+"""SQL functions on every record's text: fast questions about its bytes, and bounded patterns.
 
     TextFunctions.java ─► a catalog of the session ─► `tidegate.is_utf8(s)` in the code of a plan
+    Patterns.java ──────► another one ──────────────► `patterns.has_match(s, '...')`
 
-Spark's own functions took a tenth of the time of a batch of JSON (docs/adr/0035).
+Spark's own functions look at each byte, which took a tenth of the time of a batch of JSON
+(docs/adr/0035), and its patterns may take an unbounded time (docs/adr/0042).
 """
 
 from pyspark.sql import SparkSession
@@ -23,6 +25,8 @@ IS_PLAIN_LINE = "tidegate.is_plain_line"
 has neither a line feed, a carriage return nor a double quote.  False of null and of ''."""
 
 _CATALOG = "spark.sql.catalog.tidegate"
+_PATTERNS = "spark.sql.catalog.patterns"
+"""The functions that `tasks/rows/sql/matching.py` calls."""
 
 
 def add_text_functions(session: SparkSession) -> None:
@@ -33,4 +37,6 @@ def add_text_functions(session: SparkSession) -> None:
     """
     if session.conf.get(_CATALOG, None) is None:
         add_classes(session, "TextFunctions.java")
+        add_classes(session, "Patterns.java")
+        session.conf.set(_PATTERNS, "tidegate.Patterns")
         session.conf.set(_CATALOG, "tidegate.TextFunctions")

@@ -2,7 +2,7 @@
 
 import difflib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -28,6 +28,9 @@ from tasks.rows.sql.text import text
 HEIGHT_MAX = 120
 """Most nested parts, operators in a row included: `a + b + c` has 3.  Spark's parser and its rules
 go as deep as the SQL does."""
+
+_WITH_REGEX = frozenset({"regexp_like", "regexp_extract", "regexp_replace", "string_to_array"})
+"""Functions whose second argument is a regular expression."""
 
 _Scope: TypeAlias = Mapping[str, Value]
 _TOO_MUCH = "leave parts out, or make several transforms of it"
@@ -62,6 +65,18 @@ def names_in(tree: Node) -> frozenset[str]:
             bound |= set(part.names)
         todo += [(inner, bound) for inner in _inside(part)]
     return frozenset(names)
+
+
+def regexes_in(tree: Node) -> Iterator[str]:
+    """Yield the regular expressions that functions of an expression are called with."""
+    todo = [tree]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, Call) and part.function.lower() in _WITH_REGEX:
+            for pattern in part.arguments[1:2]:
+                if isinstance(pattern, Literal) and isinstance(pattern.value, str):
+                    yield pattern.value
+        todo += _inside(part)
 
 
 def _inside(part: Node) -> tuple[Node, ...]:

@@ -53,13 +53,13 @@ def groups_of(pattern: str) -> Groups:
     if len(pattern) > PATTERN_MAX:
         raise RegexError(f"it has more than {PATTERN_MAX:,} characters")
     try:
-        known = re.compile(_as_python(pattern))
+        known = re.compile(as_python(pattern))
     except (re.error, OverflowError, RecursionError) as error:
         raise RegexError(str(error)) from None
     return Groups(known.groups, frozenset(known.groupindex))
 
 
-def _as_python(pattern: str) -> str:
+def as_python(pattern: str) -> str:
     """Translate a pattern to Python; it may match other texts, but it has the same groups."""
     pieces: list[str] = []
     begun: int | None = None  # where a class of characters begins

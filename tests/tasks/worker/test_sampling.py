@@ -13,7 +13,6 @@ from tasks.contract.connection_policy import ConnectionPolicy
 from tasks.contract.messages import FailureCode
 from tasks.contract.sample import DesiredSample, SampleAnswer, SampledRecord
 from tasks.ports import BatchCancelled, OverlordRefused, TaskError
-from tasks.worker.sampler import AT_ONCE
 from tests.tasks.memory import AT_ONCE_S, DEADLINE_S, DOWN, MemoryOverlord, at, desired
 from tests.tasks.orders import sample
 from tests.tasks.worker.worker_site import Site
@@ -24,6 +23,7 @@ from tests.waiting import wait_until
 class MemorySampler:
     """Answers when the test says so; `cancel` is the engine's."""
 
+    at_once: int = 2
     held: bool = False
     failure: Exception | None = None
     record_bytes: int = 10
@@ -112,13 +112,14 @@ def test_a_worker_samples_and_reads_side_by_side(yard: Yard) -> None:
     assert sorted(yard.sampler.begun) == ["s-1", "s-2"], "read once, though it is listed still"
 
 
-def test_samples_run_a_few_at_once(yard: Yard) -> None:
-    yard.sampler.held = True
-    names = [f"s-{n}" for n in range(AT_ONCE + 2)]
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_samples_run_a_few_at_once(yard: Yard, at_once: int) -> None:
+    yard.sampler.held, yard.sampler.at_once = True, at_once
+    names = [f"s-{n}" for n in range(at_once + 2)]
     yard.overlord.list_samples(*map(sample, names))
     yard.site.start()
 
-    yard.sampler.wait_running(*names[:AT_ONCE])
+    yard.sampler.wait_running(*names[:at_once])
     yard.sampler.release()
 
     yard.overlord.wait_for(lambda o: len(o.sampled) == len(names))
@@ -232,9 +233,9 @@ def test_a_worker_without_a_sampler_says_so(yard: Yard) -> None:
 
 def test_a_stop_cancels_samples_at_once(yard: Yard) -> None:
     yard.sampler.held = True
-    yard.overlord.list_samples(*(sample(f"s-{n}") for n in range(AT_ONCE + 1)))
+    yard.overlord.list_samples(*(sample(f"s-{n}") for n in range(yard.sampler.at_once + 1)))
     yard.site.start()
-    yard.sampler.wait_running(*(f"s-{n}" for n in range(AT_ONCE)))
+    yard.sampler.wait_running(*(f"s-{n}" for n in range(yard.sampler.at_once)))
     began = time.monotonic()
 
     assert yard.site.end() == 0

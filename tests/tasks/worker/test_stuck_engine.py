@@ -50,6 +50,7 @@ class HangingSite(Site):
     """A worker whose engine may hang."""
 
     hanging: HangingEngine = field(default_factory=HangingEngine)
+    unended: dict[str, float] = field(default_factory=dict)
     moves: bool = False
     _steps: Iterator[int] = field(default_factory=count)
 
@@ -58,7 +59,10 @@ class HangingSite(Site):
 
     def outside(self) -> WorkerPorts:
         return replace(
-            super().outside(), kill_engine=self.hanging.kill, progress=lambda _: self._progress()
+            super().outside(),
+            kill_engine=self.hanging.kill,
+            progress=lambda _: self._progress(),
+            unended=lambda: self.unended,
         )
 
     def _progress(self) -> Hashable:
@@ -109,6 +113,31 @@ def test_an_engine_that_hangs_ends_the_worker_and_the_next_one_goes_on(site: Han
     site.start()
     reported = site.overlord.wait_report("task-1", lambda r: r.position == at(9))
     assert reported.counters.processed == 9
+
+
+def test_a_thread_that_no_cancel_ends_ends_the_worker_which_names_its_sample(
+    site: HangingSite,
+) -> None:
+    """Goal: the job has returned, so no runner misses it, and a thread of the engine is lost."""
+    site.unended = {"sample-7": IMPATIENT.unended_s + 1}
+    site.start()
+
+    site.thread.join(DEADLINE_S)
+    assert site.code == 1
+    assert site.hanging.killed.is_set()
+    ended = (site.folder / "last-end").read_text()
+    assert ended.startswith("engine stuck: sample-7: the engine works on for it")
+
+
+def test_a_thread_that_has_a_while_left_to_end_is_waited_for(site: HangingSite) -> None:
+    site.unended = {"sample-7": IMPATIENT.unended_s - 0.01}
+    site.overlord.list(desired("task-1"))
+    site.start()
+
+    site.overlord.wait_report("task-1", lambda r: r.position == at(5))
+    heard = len(site.overlord.requests)
+    site.overlord.wait_for(lambda o: len(o.requests) > heard + 3)
+    assert site.code is None
 
 
 def test_orders_are_taken_while_the_engine_hangs(site: HangingSite) -> None:

@@ -1,6 +1,6 @@
 """The `dataSchema` of a spec: table, time, columns, metrics.  Names on the wire are Druid's."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated, Self
 
@@ -12,8 +12,8 @@ from pydantic import (
     model_validator,
 )
 
-from supervisor.core.spec.filters import refuse_too_many
 from supervisor.core.spec.problems import SpecProblems
+from supervisor.core.spec.rule_bounds import refuse_too_many_rules
 from supervisor.core.spec.section import (
     HOT,
     OURS,
@@ -96,13 +96,6 @@ def _check_metrics(notes: SpecProblems, section: Mapping[str, object], pointer: 
             )
 
 
-def _filters_in(kept: Mapping[str, object]) -> Iterator[object]:
-    metrics = kept.get("metricsSpec")
-    for holder in (kept.get("transformSpec"), *(metrics if isinstance(metrics, list) else [])):
-        if isinstance(holder, Mapping):
-            yield holder.get("filter")
-
-
 def _name_of(entry: object) -> object:
     if isinstance(entry, Mapping):
         own = entry.get("name")
@@ -138,7 +131,7 @@ class DataSchema(Section):
         kept: dict[str, object],
         pointer: str,
     ) -> None:
-        """Refuse names of errors tables, metrics without `rollup`, and too many filters."""
+        """Refuse names of errors tables, metrics without `rollup`, repeated names, many rules."""
         name = kept.get("dataSource")
         # The comparison ignores case, as readers of the tables and some file systems do.  It is not
         # in a validator, because an old stored spec may have such a name.
@@ -147,9 +140,7 @@ class DataSchema(Section):
             hint = "choose another name"
             notes.refuse(f"{pointer}/dataSource", f"{shown(name)}: {taken}", hint)
         _check_metrics(notes, written, pointer)
-        if refuse_too_many(notes, _filters_in(kept), pointer):
-            for name in ("transformSpec", "metricsSpec"):  # reading them would be the whole cost
-                kept.pop(name, None)
+        refuse_too_many_rules(notes, kept, pointer)
 
     @field_validator("dimensions_spec")
     @classmethod

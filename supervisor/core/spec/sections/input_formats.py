@@ -1,10 +1,13 @@
 """The `inputFormat` of a spec: the format of a record.  Names on the wire are Druid's."""
 
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
+from supervisor.core.spec.problems import SpecProblems
+from supervisor.core.spec.rule_bounds import refuse_empty_ways
 from supervisor.core.spec.section import Ignored, Kinds, Section, Unsupported
 from supervisor.core.spec.sections.decoders import Decoder
 from supervisor.core.spec.sections.flatten import FIELDS_MAX, FlattenSpec, without_repetition
@@ -228,6 +231,19 @@ class RegexInputFormat(_ByPlace):
 
     type: Literal["regex"] = "regex"
     pattern: Annotated[Text, Field(min_length=1)]
+
+    @classmethod
+    def check(
+        cls,
+        notes: SpecProblems,
+        written: Mapping[str, object],
+        kept: dict[str, object],
+        pointer: str,
+    ) -> None:
+        """Refuse a pattern with too many ways to match nothing; an old stored spec may have one."""
+        super().check(notes, written, kept, pointer)
+        if isinstance(pattern := kept.get("pattern"), str):
+            refuse_empty_ways(notes, pattern, f"{pointer}/pattern")
 
     @model_validator(mode="after")
     def _has_a_group_for_each_column(self) -> Self:

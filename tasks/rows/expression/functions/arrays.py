@@ -25,6 +25,7 @@ from tasks.rows.expression.value import (
     of_truth,
     without_array,
 )
+from tasks.rows.sql.matching import split_sql
 
 _PADDED_MAX = 10_000
 """Most nulls that `array_slice` appends; if more were needed, the result is null."""
@@ -244,7 +245,7 @@ def _from_string(given: Given) -> Value:
     def split(raw: str) -> str:
         # Java drops empty texts at the end, unless nothing was split.
         return let(
-            f"split({raw}, {separator}, -1)",
+            split_sql(raw, separator),
             lambda all_: (
                 f"CASE WHEN {raw} = '' THEN array('') ELSE slice({all_}, 1, coalesce("
                 f"array_max(transform({all_}, (tg_f, tg_g) -> CASE WHEN tg_f <> '' THEN tg_g + 1 "

@@ -8,21 +8,20 @@ which are nearly Java's: a construct of Java alone may be refused, with an error
 import re
 
 from tasks.rows.expression.functions.given import Function, Given, table
-from tasks.rows.expression.let import let
 from tasks.rows.expression.value import Value, of_text, of_truth
 from tasks.rows.sql.java_regex import Groups, RegexError, groups_of
-from tasks.rows.sql.text import text
+from tasks.rows.sql.matching import group_sql, like_sql, replace_sql, search_sql
 
 
 def pattern(given: Given, place: int) -> tuple[str, Groups]:
-    """Return a literal pattern as SQL, and its groups.
+    """Return a literal pattern, and its groups.
 
     Raises:
         ExpressionError: the argument is no literal, or no pattern.
     """
     written = given.literal_text(place, "the pattern")
     try:
-        return text(written), groups_of(written)
+        return written, groups_of(written)
     except RegexError as error:
         raise given.wrong(place, f"the pattern cannot be read: {error}", "correct it") from None
 
@@ -32,45 +31,28 @@ def _like(given: Given) -> Value:
     escape = given.literal_text(2, "the escape") if given.has(2) else None
     if escape is not None and len(escape) != 1:
         raise given.wrong(2, "the escape of like must be one character", "write one")
-    return of_truth(f"({given.text(0)} LIKE {text(_like_pattern(written, escape))})")
-
-
-def _like_pattern(written: str, escape: str | None) -> str:
-    """Write a pattern with Spark's escape, a backslash; Druid's has none unless one is given."""
-    like_pattern, plain = "", False
-    for letter in written:
-        if letter == escape and not plain:
-            plain = True
-            continue
-        like_pattern += "\\" + letter if letter == "\\" or (plain and letter in "%_") else letter
-        plain = False
-    return like_pattern
+    return of_truth(like_sql(given.text(0), written, escape))
 
 
 def _regexp_like(given: Given) -> Value:
-    sql, _ = pattern(given, 1)
-    return of_truth(f"({given.text(0)} RLIKE {sql})")
+    written, _ = pattern(given, 1)
+    return of_truth(search_sql(given.text(0), written))
 
 
 def _regexp_extract(given: Given) -> Value:
     """A group that took no part in the match gives an empty text; in Druid null."""
-    sql, groups = pattern(given, 1)
+    written, groups = pattern(given, 1)
     index = given.literal_whole(2, "the index") if given.has(2) else 0
     if not 0 <= index <= groups.count:
         raise given.wrong(2, f"the pattern has no group {index}", f"use 0 to {groups.count}")
-    return of_text(
-        let(
-            given.text(0),
-            lambda s: f"CASE WHEN {s} RLIKE {sql} THEN regexp_extract({s}, {sql}, {index}) END",
-        )
-    )
+    return of_text(group_sql(given.text(0), written, index))
 
 
 def _regexp_replace(given: Given) -> Value:
-    sql, groups = pattern(given, 1)
+    written, groups = pattern(given, 1)
     replacement = given.literal_text(2, "the replacement")
     _check_replacement(given, replacement, groups)
-    return of_text(f"regexp_replace({given.text(0)}, {sql}, {text(replacement)})")
+    return of_text(replace_sql(given.text(0), written, replacement))
 
 
 def _check_replacement(given: Given, written: str, groups: Groups) -> None:
@@ -93,15 +75,8 @@ def checked_separator(given: Given, place: int) -> str:
     Raises:
         ExpressionError: the argument is no literal, or no pattern.
     """
-    return (
-        "''"
-        if given.literal(place) is None and _is_null(given, place)
-        else pattern(given, place)[0]
-    )
-
-
-def _is_null(given: Given, place: int) -> bool:
-    return not given.values[place].texts
+    is_null = given.literal(place) is None and not given.values[place].texts
+    return "" if is_null else pattern(given, place)[0]
 
 
 FUNCTIONS = table(

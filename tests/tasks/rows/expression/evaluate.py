@@ -8,6 +8,7 @@ from itertools import count
 
 import pyarrow.parquet as pq
 
+from tasks.ingest.spark.text_functions import add_text_functions
 from tasks.rows.expression.compile import compile_expression
 from tasks.rows.expression.parse import parse
 from tasks.rows.expression.tree import ElementType
@@ -92,6 +93,7 @@ def as_the_end(spark: SparkRuntime, expressions: Sequence[str], form: str) -> li
 
 def select(spark: SparkRuntime, columns: Sequence[str]) -> list[object]:
     """Select columns of SQL from one row, in one job."""
+    add_text_functions(spark.session)
     numbers = [
         f"{as_double(replace(_any(held), number=None))} AS number_{held}"
         for held in ("", "l", "d", "t", "s", "a")
