@@ -1,4 +1,4 @@
-"""Translation of a document's filters into the form that the models read."""
+"""Translation of Druid's filters into the form that Tidegate's filter models read."""
 
 from collections.abc import Mapping
 
