@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from supervisor.core.values.lanes import Neighbour, Lanes, Turn, Width
+from supervisor.core.values.lanes import Lanes, Neighbour, Turn, Width
 
 Work = Callable[[], bool]
 """One piece of work; returns whether the neighbour answered, even if with an error."""

@@ -29,8 +29,8 @@ from supervisor.services.supervisors.admission import Applied, Stored
 from supervisor.services.supervisors.version_pages import (
     COUNT,
     COUNT_OF_EACH,
-    PageBounds,
     MayRead,
+    PageBounds,
     all_versions_page,
     version_page,
 )

@@ -6,8 +6,8 @@ import pytest
 
 from supervisor.core.values.lanes import (
     QUICK_S,
-    Neighbour,
     Lanes,
+    Neighbour,
     Turn,
     Width,
     retry_s,
