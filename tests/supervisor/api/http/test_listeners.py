@@ -4,6 +4,7 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
+from supervisor.api.http.access import api_routes
 from supervisor.api.http.listeners import Listener, ServedPaths
 from supervisor.api.server import build_routes
 from supervisor.app.parts import address_for_workers
@@ -11,7 +12,7 @@ from supervisor.core.model.rows import Lease
 from supervisor.settings.problems import SetupProblem
 from supervisor.settings.settings import Settings
 
-PATHS = sorted({str(getattr(route, "path", "")) for route in build_routes().routes})
+PATHS = sorted({route.path_format for route in api_routes(build_routes().routes)})
 
 
 async def _anything(scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG001 -- ASGI
