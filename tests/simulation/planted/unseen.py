@@ -80,8 +80,8 @@ def list_before_its_number(patches: Patches) -> None:
     def make(look: Function) -> object:
         def hasty(self: Exporting, data_source: str, context: Any) -> object:  # noqa: ANN401
             with context.store.leading(context.term) as tx:
-                found = tx.segments.of_data_source(data_source)
-            return replace(look(self, data_source, context), segments=found)
+                keys = tx.segments.keys(data_source, used=True)
+            return replace(look(self, data_source, context), keys=keys)
 
         return hasty
 

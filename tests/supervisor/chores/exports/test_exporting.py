@@ -14,7 +14,7 @@ import pytest
 from supervisor.chores.exports import CompareAll
 from supervisor.chores.segments import READERS
 from supervisor.control.export_outbox import announce, awaited, still_naming
-from supervisor.core.model.rows import Segment
+from supervisor.core.model.listed_segments import SegmentKey
 from supervisor.core.values.errors import Unavailable
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.metadata.repositories.segments import SqlSegments
@@ -325,25 +325,26 @@ def test_a_change_during_the_look_is_not_taken_for_exported(
     gone = harbour.publish_range()
     harbour.publish_range()
     sound = harbour.store
-    of_table = SqlSegments.of_data_source
+    keys = SqlSegments.keys
 
     def change() -> None:
         harbour.mark(gone, used=False)
 
-    def lists(self: SqlSegments, data_source: str) -> list[Segment]:
+    def lists(self: SqlSegments, data_source: str, *, used: bool | None = None) -> list[SegmentKey]:
         meddled.listed = True
-        return of_table(self, data_source)
+        return keys(self, data_source, used=used)
 
     meddled = ChangedBehindTheList(sound, change)
     processor = harbour.processor(table_format)
     monkeypatch.setattr(processor, "_kit", replace(processor._kit, store=meddled))
-    monkeypatch.setattr(SqlSegments, "of_data_source", lists)
+    monkeypatch.setattr(SqlSegments, "keys", lists)
 
     processor.run_once()
 
     assert gone in names_in(harbour, table_format)
     with sound.reading() as tx:
         needed = awaited(tx, TOPIC)
-        assert table_format in still_naming(tx, TOPIC, {**needed})
+        late = still_naming(tx, TOPIC, {**needed})
+    assert table_format in late
     harbour.export(table_format)
     assert gone not in names_in(harbour, table_format)
