@@ -52,7 +52,8 @@ class Roster:
         """Replaced, never changed, so readers need no lock."""
         self._leaving: set[str] = set()
         self._forgotten: OrderedDict[str, None] = OrderedDict()
-        self._swept = False
+        self._held: set[str] | None = None
+        """Kept tasks that do not run, whose journals wait; None: journals were not swept yet."""
         self._closing = False
         self.disabled = False
         """The overlord's last word: a disabled worker finishes its tasks and gets no new ones."""
@@ -75,10 +76,10 @@ class Roster:
         with self._lock:
             self._reap()
             listed = {task.task_id for task in desired} | set(kept)
-            if not self._swept:
-                for left_over in self._journals.task_ids() - listed:
-                    self._journals.delete(left_over)
-                self._swept = True
+            held = self._journals.task_ids() if self._held is None else self._held
+            for left_over in held - listed:
+                self._journals.delete(left_over)
+            self._held = held & (set(kept) - self._runners.keys())
             for task_id in sorted(self._runners.keys() - listed - self._leaving):
                 self._leaving.add(task_id)
                 self._runners[task_id].stop(0)

@@ -33,7 +33,9 @@ def test_a_task_that_is_kept_goes_on_as_it_was_ordered(site: Site) -> None:
 
     site.overlord.wait_report("task-1", lambda r: r.position == at(9))
     site.end()
+    before = len(site.overlord.requests)
     site.start()  # its process began anew: it waits for its order, and its journal with it
+    site.overlord.wait_for(lambda o: len(o.requests) > before + 2)  # it has had an answer
     site.overlord.wait_report("task-2", lambda r: r.position == at(9))
     assert site.journals() == {"task-1", "task-2"}
     site.overlord.list(desired("task-2"))
