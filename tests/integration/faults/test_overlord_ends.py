@@ -31,7 +31,8 @@ sys.exit(run(["overlord"]))
 @pytest.mark.parametrize(
     ("module", "owner", "method", "named"),
     [
-        ("supervisor.control.leadership", "Leadership", "step", "leadership loop"),
+        ("supervisor.control.leadership", "Leadership", "_look", "leadership loop"),
+        ("supervisor.control.leadership", "Leadership", "_begin", "leadership loop"),
         ("supervisor.control.loop", "Loop", "_ready", "loop of passes"),
         ("supervisor.eventqueue.dispatcher", "Dispatcher", "_overdue", "dispatcher of event"),
     ],
