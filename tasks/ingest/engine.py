@@ -127,10 +127,9 @@ class SparkEngine:
                 repeat may succeed.
             TaskError: the range cannot be read, or its rows cannot be written.
         """
-        span = BatchRange.of(job)
+        span, known = BatchRange.of(job), kinds_so_far(job.spec, job.columns, job.kinds)
         if not span.start:
-            found = kinds_so_far(job.spec, job.columns, job.kinds)
-            return entry_of(job, None, (), None, kinds=found)
+            return entry_of(job, None, (), None, kinds=known)
         number = f"b{job.number}-{job.incarnation}"
         doing = f"batch {number} of {span}"
         pool = FINISHING_POOL if job.finishing else LIVE_POOL
@@ -139,7 +138,6 @@ class SparkEngine:
             with self._guarded(run, task / number, doing):
                 prepare_folder(self._warehouse, job.spec.data_source, job.task_id)
                 if job.care is Care.SKIP:
-                    known = kinds_so_far(job.spec, job.columns, job.kinds)
                     return skip(job, span, known, task / number, self._warehouse)
                 return self._read(job, span, run, task / number)
 

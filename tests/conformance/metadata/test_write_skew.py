@@ -37,11 +37,11 @@ from supervisor.core.planning.actions import (
     ResumeReading,
 )
 from supervisor.core.planning.offset_moves import NewOffsets
-from supervisor.core.queue.events import CLUSTER, QueueConfig, QueuedEvent, QueueName
+from supervisor.core.queue.events import QueueConfig, QueuedEvent, QueueName
 from supervisor.core.tables.exports import KIND, Export
 from supervisor.core.values.errors import LeaseLost, Unavailable
 from supervisor.core.values.export_formats import ExportFormat
-from supervisor.eventqueue.handling import Context, Fail, Handled, Handler
+from supervisor.eventqueue.handling import Context, Handler
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.operations import Operations
 from supervisor.eventqueue.processor import EventProcessor, ProcessorParts
@@ -55,8 +55,8 @@ from supervisor.services.supervisors.specs import Service
 from tasks.contract.messages import SyncRequest
 from tests.conformance.history.watching_story import notes
 from tests.conformance.keys_story import keys_are_used
-from tests.conformance.metadata.databases import execute
 from tests.conformance.metadata.overtaken import Deposed, Overtaken, uses_of_leading
+from tests.conformance.metadata.queue_writes import WORK, queues_are_used
 from tests.conformance.people_story import People
 from tests.conformance.stories import SHORT_TTL
 from tests.conformance.tables.compaction_story import Compactions
@@ -67,7 +67,6 @@ from tests.supervisor.world import ENDINGS, World
 
 pytestmark = pytest.mark.pg
 
-WORK = QueueName(CLUSTER, "work")
 TRIES = 30
 SECOND = timedelta(seconds=1)
 NOBODYS = "index_kafka_clicks_0123456789abcde_aaaabbbb"
@@ -235,7 +234,7 @@ def _plays(story: Story) -> None:
     _actions(story)
     _segments(story)
     Compactions(story, story.store).plays()
-    _queues(story)
+    queues_are_used(story)
     _exports(story)
     _ends(story)
 
@@ -303,45 +302,6 @@ def _segments(story: Story) -> None:
     story.does("mark used", lambda: life.mark_used(TOPIC, every, "ann"))
     story.does("put a rule", lambda: retention.set(TOPIC, timedelta(days=9_000), "ann"))
     story.does("drop a rule", lambda: retention.drop(TOPIC, "ann"))
-
-
-def _queues(story: Story) -> None:
-    def adds() -> int:
-        return story.processor(_sets_aside).add(QueuedEvent("count", "1"))
-
-    def runs(handler: Handler) -> object:
-        return story.processor(handler).run_once()
-
-    story.does("add", adds)
-    story.does("fail", lambda: runs(_raises))
-    story.world.clock.advance(HOUR)
-    story.does("handle", lambda: runs(_sets_aside))
-    for act in (
-        lambda: story.operations.replay(WORK, 1, "ann"),
-        lambda: runs(_sets_aside),
-        lambda: story.operations.replay_all(WORK, "ann"),
-        lambda: runs(_sets_aside),
-        lambda: story.operations.drop(WORK, _failed_seq(story), "ann"),
-        adds,
-    ):
-        story.world.clock.advance(HOUR)
-        story.does("operate", act)
-    damage = "UPDATE events SET payload = payload || '\\x00'::bytea"
-    execute(story.store.url, damage)
-    story.does("die", lambda: runs(_sets_aside))
-    story.does("repair", lambda: story.operations.repair(WORK, "ann"))
-
-
-def _sets_aside(events: typing.Sequence[QueuedEvent], _: Context) -> Handled:
-    return Handled([Fail("a story") for _ in events])
-
-
-def _raises(_: typing.Sequence[QueuedEvent], __: Context) -> Handled:
-    raise RuntimeError("a story")
-
-
-def _failed_seq(story: Story) -> int:
-    return story.operations.failed(WORK, 1)[0][0].seq
 
 
 def _exports(story: Story) -> None:

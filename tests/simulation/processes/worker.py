@@ -1,6 +1,7 @@
 """One worker process: the product's roster, runners and sync over simulated disks and time."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -14,6 +15,7 @@ from tasks.machine.events import Append, Effect, Look, Merge, Publish, ReadBatch
 from tasks.machine.orders import Step
 from tasks.machine.pacing import Limits
 from tasks.ports import Fenced, OverlordClient
+from tasks.worker.batches.turns import BatchTurns
 from tasks.worker.journal import Journal, JournalFolder
 from tasks.worker.options import WorkerOptions
 from tasks.worker.roster import Roster
@@ -32,6 +34,19 @@ from tests.simulation.world.network import Network, Reply, Unreachable
 _ANSWER_S = 5.0
 _PUBLISH_S = 12.0
 _STUCK_S = 10_000.0
+
+
+class TurnsAtTheStart(BatchTurns):
+    """Holds every turn: a batch takes it as it begins, and all of a batch is done at its end here.
+
+    Else no simulated batch would ever end well after its cancel.
+    """
+
+    @contextmanager
+    def turn(self, *, alone: bool, given_up: Callable[[], bool]) -> Iterator[bool]:
+        """Run the body."""
+        del alone, given_up
+        yield True
 
 
 @dataclass(frozen=True)
@@ -211,6 +226,7 @@ class WorkerProcess(Process):
             overlord_answers=lambda: self._sync.is_answered,
             monotonic=self.monotonic,
             failpoint=self.reach,
+            turns=TurnsAtTheStart(),
         )
 
     def _changed(self) -> None:

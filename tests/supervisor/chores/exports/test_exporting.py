@@ -330,9 +330,9 @@ def test_a_change_during_the_look_is_not_taken_for_exported(
     def change() -> None:
         harbour.mark(gone, used=False)
 
-    def lists(self: SqlSegments, data_source: str, *, used: bool | None = None) -> list[SegmentKey]:
+    def lists(self: SqlSegments, data_source: str, **which: Any) -> list[SegmentKey]:  # noqa: ANN401
         meddled.listed = True
-        return keys(self, data_source, used=used)
+        return keys(self, data_source, **which)
 
     meddled = ChangedBehindTheList(sound, change)
     processor = harbour.processor(table_format)
