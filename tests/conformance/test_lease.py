@@ -1,4 +1,7 @@
-"""The lease: one holder per term, and no write by another (P1, P2)."""
+"""The lease: one holder per term, and no write by another (P1, P2).
+
+Slow: each story happens in both databases, and some wait for connections.
+"""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

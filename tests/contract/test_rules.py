@@ -1,4 +1,7 @@
-"""What the contract run makes exceptions of is there, and the description leads somewhere."""
+"""What the contract run makes exceptions of is there, and the description leads somewhere.
+
+Slow: the whole description is built and followed.
+"""
 
 from collections.abc import Iterator
 from itertools import chain

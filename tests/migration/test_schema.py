@@ -1,4 +1,7 @@
-"""Up from nothing, down to nothing, never past what this version knows."""
+"""Up from nothing, down to nothing, never past what this version knows.
+
+Slow: each schema is migrated on both databases, by commands.
+"""
 
 import subprocess
 import sys

@@ -1,4 +1,7 @@
-"""Whatever is called, event queues keep count, and are alike on SQLite and PostgreSQL."""
+"""Whatever is called, event queues keep count, and are alike on SQLite and PostgreSQL.
+
+Slow: random stories of events happen in both databases.
+"""
 
 from collections.abc import Callable
 from contextlib import ExitStack

@@ -1,4 +1,7 @@
-"""Lists of files in small pages: each is one version of the list, whatever happens meanwhile."""
+"""Lists of files in small pages: each is one version of the list, whatever happens meanwhile.
+
+Slow: many page sizes, on both databases, with changes between the pages.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor

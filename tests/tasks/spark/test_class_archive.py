@@ -1,4 +1,7 @@
-"""Classes are recorded once and mapped by later JVMs; whatever is wrong, a worker starts."""
+"""Classes are recorded once and mapped by later JVMs; whatever is wrong, a worker starts.
+
+Slow: JVMs start with archives of every kind.
+"""
 
 import os
 import subprocess

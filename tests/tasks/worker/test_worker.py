@@ -1,4 +1,7 @@
-"""A whole worker: real folder, real port, real threads; engine, log and overlord in memory."""
+"""A whole worker: real folder, real port, real threads; engine, log and overlord in memory.
+
+Slow: a whole worker starts in most of its tests, and ends by deadlines.
+"""
 
 import os
 import signal

@@ -1,4 +1,7 @@
-"""The terminal session of the tutorial is what the commands print."""
+"""The terminal session of the tutorial is what the commands print.
+
+Slow: every command of the tutorial is a process, beside a running overlord.
+"""
 
 from tests.supervisor.cli.shell.session import BEGIN, END, PAGE, rewritten, session
 from tests.tidy.sources import ROOT

@@ -3,6 +3,8 @@
 Source: Druid's `JSONFlattenerMaker`, `AvroFlattenerMaker` and `ProtobufFlattenerMaker`: without
 `useSchemaDiscovery` root fields are discovered record by record, if they are neither objects nor
 null nor lists with objects or lists in them; of a Protobuf message no list is.
+
+Slow: each format is a plan of Spark of its own.
 """
 
 import json

@@ -1,4 +1,7 @@
-"""Rollup over a real broker: rows of one time and equal columns become one, and none is lost."""
+"""Rollup over a real broker: rows of one time and equal columns become one, and none is lost.
+
+Slow: each case is read, rolled up and merged by Spark.
+"""
 
 import json
 import random

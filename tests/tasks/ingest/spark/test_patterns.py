@@ -1,6 +1,8 @@
 """Patterns of users in Spark: they mean what Spark's own mean, and each of them ends.
 
 Source: fault G11.
+
+Slow: each pattern is a plan of Spark, and evil ones count to their bound.
 """
 
 from collections.abc import Sequence

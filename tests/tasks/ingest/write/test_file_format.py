@@ -1,4 +1,7 @@
-"""Files are written as a spec asks: their footers say so, whoever has written them."""
+"""Files are written as a spec asks: their footers say so, whoever has written them.
+
+Slow: each way to write is a batch, a merge or a compaction of Spark.
+"""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -3,6 +3,8 @@
 Where strace exists the calls are the kernel's, all of them.  The second record is made by the
 interpreter: what it cannot see (writes of libraries) it takes as not durable until it is synced.
 It proves the order in which our program asks for syncs, not that the system obeys.
+
+Slow: processes are traced at every call to the system.
 """
 
 from collections.abc import Callable

@@ -2,6 +2,8 @@
 
 The errors are the kernel's: ENOSPC of a small file system where one can be mounted, and in any
 case EFBIG of a limit of file sizes (RLIMIT_FSIZE), which needs no right.
+
+Slow: small file systems are filled, and freed again.
 """
 
 import json

@@ -1,4 +1,7 @@
-"""The control API over a real port: Druid's paths, our tokens and ranks."""
+"""The control API over a real port: Druid's paths, our tokens and ranks.
+
+Slow: real connections hang, and their deadlines pass.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
