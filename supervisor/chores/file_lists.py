@@ -12,11 +12,10 @@ from dataclasses import replace
 from typing import TypeVar
 
 from supervisor.core.model.listed_segments import ListedSegment, SegmentKey
-from supervisor.core.model.rows import Segment
+from supervisor.core.model.rows import Segment, with_spans
 from supervisor.core.tables.compaction import Compaction
 from supervisor.core.values.errors import MetadataBusy
 from supervisor.ports.store import Store
-from tasks.contract.messages import SegmentFile
 
 FILES_AT_ONCE = 500
 """Files of one page of facts."""
@@ -47,24 +46,12 @@ def listed(store: Store, keys: Sequence[SegmentKey]) -> list[ListedSegment]:
 
 def whole(store: Store, segments: Sequence[ListedSegment]) -> list[Segment]:
     """Return listed segments with their offset spans; raises as `listed`."""
-    with_spans: list[Segment] = []
+    complete: list[Segment] = []
     for some in pages(segments, SPANS_OF_AT_ONCE):
         with store.reading() as tx:
             spans = tx.segments.spans([segment.id for segment in some])
-        for segment in some:
-            file = SegmentFile(
-                path=segment.file.path,
-                interval_start=segment.file.interval_start,
-                interval_end=segment.file.interval_end,
-                rows=segment.file.rows,
-                size_bytes=segment.file.size_bytes,
-                sha256=segment.file.sha256,
-                time_min=segment.file.time_min,
-                time_max=segment.file.time_max,
-                spans=spans.get(segment.id, ()),
-            )
-            with_spans.append(Segment(**{**vars(segment), "file": file}))
-    return with_spans
+        complete += (with_spans(segment, spans.get(segment.id, ())) for segment in some)
+    return complete
 
 
 def compactions_of(store: Store, ids: Iterable[str]) -> dict[str, Compaction]:

@@ -95,10 +95,6 @@ class Specs(Protocol):
         """
         ...
 
-    def history_stored(self, supervisor_id: str) -> list[SpecVersion | SpecUnreadable]:
-        """Return as `history`, but each unreadable version as its reason."""
-        ...
-
     def forget(self, supervisor_id: str, up_to: int) -> None:
         """Delete versions up to `up_to`; a newer version, stored meanwhile, stays."""
         ...

@@ -9,7 +9,7 @@
 Times are aware and UTC; offsets are exclusive at the end.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -20,6 +20,7 @@ from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.permissions import Actor
 from tasks.contract.messages import (
     Counters,
+    OffsetSpan,
     PublishOutcome,
     RejectSample,
     RejectsFile,
@@ -239,6 +240,23 @@ class Segment(ListedSegment):
     """One published, immutable Parquet file, with the offset spans of its rows."""
 
     file: SegmentFile
+
+
+def with_spans(listed: ListedSegment, spans: Iterable[OffsetSpan]) -> Segment:
+    """Return a listed segment with the offset spans of its rows."""
+    facts = listed.file
+    file = SegmentFile(
+        path=facts.path,
+        interval_start=facts.interval_start,
+        interval_end=facts.interval_end,
+        rows=facts.rows,
+        size_bytes=facts.size_bytes,
+        sha256=facts.sha256,
+        time_min=facts.time_min,
+        time_max=facts.time_max,
+        spans=tuple(spans),
+    )
+    return Segment(**{**vars(listed), "file": file})
 
 
 @dataclass(frozen=True)

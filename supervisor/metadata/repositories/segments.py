@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, Connection, func, select, union, update
 
 from supervisor.core.model.listed_segments import ListedSegment, SegmentKey
 from supervisor.core.model.replica_digests import Divergence, stored
-from supervisor.core.model.rows import NamedFile, Publication, Segment
+from supervisor.core.model.rows import NamedFile, Publication, Segment, with_spans
 from supervisor.core.values.errors import StateMoved
 from supervisor.metadata.schema.column_sets import StoredColumnSets
 from supervisor.metadata.schema.rows import chunks, insert_unless_taken
@@ -16,7 +16,6 @@ from supervisor.metadata.schema.segment_rows import (
     read_key,
     read_listed,
     read_publication,
-    read_segment,
     read_span,
     segment_row,
     span_rows,
@@ -322,9 +321,8 @@ class SqlSegments:
             if span["segment_id"] in spans:  # else it was published between the two queries
                 spans[span["segment_id"]].append(read_span(span))
         columns = self._sets.read({row["column_set"] for row in rows} - {None})
-        return [
-            read_segment(row, spans[row["id"]], columns.get(row["column_set"], ())) for row in rows
-        ]
+        listed = [read_listed(row, columns.get(row["column_set"], ())) for row in rows]
+        return [with_spans(each, spans[each.id]) for each in listed]
 
 
 def _chosen(

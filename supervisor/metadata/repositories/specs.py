@@ -177,11 +177,6 @@ class SqlSpecs:
         """Return the versions of one id, newest first."""
         return self._select(_HISTORY.limit(limit), of_supervisor=supervisor_id)
 
-    def history_stored(self, supervisor_id: str) -> list[SpecVersion | SpecUnreadable]:
-        """Return as `history`, but each unreadable version as its reason."""
-        rows = self._db.execute(_HISTORY, {"of_supervisor": supervisor_id}).mappings()
-        return [self._read_or_not(row) for row in rows]
-
     def forget(self, supervisor_id: str, up_to: int) -> None:
         """Delete versions up to `up_to`; a newer version, stored meanwhile, stays."""
         self._db.execute(

@@ -1,6 +1,6 @@
 """Rows of publications, segments and offset spans, to and from the values that layers share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from sqlalchemy import RowMapping
 
@@ -9,7 +9,7 @@ from supervisor.core.model.replica_digests import read_stored, stored
 from supervisor.core.model.rows import Publication, Segment
 from supervisor.metadata.schema.column_sets import set_id
 from tasks.contract.ingest_spec import Column
-from tasks.contract.messages import OffsetSpan, RejectSample, RejectsFile, SegmentFile
+from tasks.contract.messages import OffsetSpan, RejectSample, RejectsFile
 
 
 def publication_row(publication: Publication) -> dict[str, object]:
@@ -104,36 +104,6 @@ def read_span(row: RowMapping) -> OffsetSpan:
         first=row["first"],
         last=row["last"],
         rows=row["rows"],
-    )
-
-
-def read_segment(
-    row: RowMapping, spans: Sequence[OffsetSpan], columns: tuple[Column, ...]
-) -> Segment:
-    """Return the segment of a row, with its spans and columns."""
-    return Segment(
-        id=row["id"],
-        data_source=row["data_source"],
-        supervisor_id=row["supervisor_id"],
-        generation_id=row["generation_id"],
-        task_id=row["task_id"],
-        published_at=row["published_at"],
-        file=SegmentFile(
-            path=row["path"],
-            interval_start=row["interval_start"],
-            interval_end=row["interval_end"],
-            rows=row["rows"],
-            size_bytes=row["size_bytes"],
-            sha256=row["sha256"],
-            time_min=row["time_min"],
-            time_max=row["time_max"],
-            spans=tuple(spans),
-        ),
-        columns=columns,
-        unused_at=row["unused_at"],
-        deleted_at=row["deleted_at"],
-        compaction_id=row["compaction_id"],
-        replaced_by=row["replaced_by"],
     )
 
 

@@ -21,7 +21,7 @@ SIZE_BYTES_MAX = 8 * 1024 * 1024
 """The size of a page as JSON, beyond which a page has one version."""
 COUNT_OF_EACH = 10
 SIZE_BYTES_OF_EACH = 1024 * 1024
-"""PageBounds of each supervisor's versions in a page of all supervisors."""
+"""The bounds of each supervisor's versions in a page of all supervisors."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def all_versions_page(
     pages: dict[str, list[HistoryRow]] = {}
     bounds, size_bytes, last = PageBounds(count, SIZE_BYTES_OF_EACH), 0, None
     with store.reading() as tx:
-        for supervisor_id in sorted(each.supervisor_id for each in tx.specs.all_newest()):
+        for supervisor_id in sorted(each.supervisor_id for each in tx.specs.heads()):
             if after is not None and supervisor_id <= after:
                 continue
             if size_bytes > SIZE_BYTES_MAX:

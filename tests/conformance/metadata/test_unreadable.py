@@ -105,9 +105,9 @@ def test_one_row_is_the_reason_where_it_cannot_be_read(leader: Leader, database_
         added = tx.specs.append("newer", None, NOON, "", after=1)
         assert tx.specs.newest_stored("newer") == added
         assert tx.specs.newest_stored("unused") is None
-        history = tx.specs.history_stored("newer")
-    assert [each.version for each in history] == [2, 1]
-    assert isinstance(history[1], SpecUnreadable)
+        history = tx.specs.versions([("newer", 2), ("newer", 1)])
+    assert {number: each.version for (_, number), each in history.items()} == {2: 2, 1: 1}
+    assert isinstance(history["newer", 1], SpecUnreadable)
     assert Ownership(leader.store).ever_of_supervisor("newer") == {"clicks"}
 
 
