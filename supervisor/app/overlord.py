@@ -224,6 +224,8 @@ def _wiring_of(
         formats=table_formats(warehouse, settings.metadata_url),
         copies=copies_in(warehouse, failpoint),
         segment_grace=settings.segment_grace,
+        history_retention=settings.history_retention,
+        audit_retention=settings.audit_retention,
         gc_delay=settings.gc_delay,
         new_token=new_token,
         reach=failpoint,

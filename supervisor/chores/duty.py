@@ -49,6 +49,9 @@ class Wiring:
     """The time from the removal of a segment from its table to the deletion of its file."""
     gc_delay: timedelta
     """The delay before leftover files and rows are looked at, and between two looks."""
+    history_retention: timedelta
+    """The age at which rows of history become compact, or go."""
+    audit_retention: timedelta
     new_token: Callable[[], str]
     reach: Callable[[str], None] = lambda _: None
     """Called with each named step; a test may end the process there (failpoints)."""

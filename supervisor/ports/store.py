@@ -24,6 +24,7 @@ from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.intervals import Interval
 from supervisor.ports.access import Access
 from supervisor.ports.compaction import Compactions
+from supervisor.ports.expiry import Expiry
 from supervisor.ports.exports import Exports
 from supervisor.ports.generations import Generations, OffsetsTable
 from supervisor.ports.idempotency import ActsOnce, Keys
@@ -239,6 +240,7 @@ class Transaction(Protocol):
     watched: Watched
     keys: Keys
     access: Access
+    expiry: Expiry
 
 
 class Store(Protocol):

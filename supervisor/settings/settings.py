@@ -203,6 +203,18 @@ class Settings(LogSettings, AccessSettings):
         "can be put back.",
         json_schema_extra=_unit("ISO 8601 duration"),
     )
+    history_retention: LongDuration = Field(
+        default=timedelta(days=90),
+        ge=timedelta(hours=1),
+        description="The age at which history becomes compact, or goes: ranges, tasks, deleted "
+        "files, compactions.",
+        json_schema_extra=_unit("ISO 8601 duration"),
+    )
+    audit_retention: LongDuration = Field(
+        default=timedelta(days=365),
+        description="The age at which audit entries are deleted.",
+        json_schema_extra=_unit("ISO 8601 duration"),
+    )
     retention_period: LongDuration = Field(
         default=timedelta(hours=1),
         description="How often retention rules are applied.",
