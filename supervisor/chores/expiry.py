@@ -1,8 +1,9 @@
 """The end of life of history: each hour, rows older than the retention become compact, or go.
 
+    first            audit entries
     per supervisor   rows of deleted files ─► publications, end to end ─► ranges without a
                      publication ─► ended tasks that nothing names
-    then             ended compactions without a file, audit entries
+    then             ended compactions without a file
 
 Each transaction is short.  A run is bounded, so that a year of history goes over some hours, and
 the next run continues.  What a table holds, and the proof of it, stays: see `core.history.expiry`.
@@ -74,10 +75,10 @@ class EndOfHistory:
         before, audited = now - self.history_retention, now - self.audit_retention
         with self.store.reading() as tx:
             supervisors = tx.expiry.supervisors()
+        done = self._repeat(budget, lambda tx: tx.expiry.delete_audit(audited, ROWS_AT_ONCE))
         work = ((each, partial(self._expire, each, before, budget)) for each in supervisors)
-        done = each_table(DUTY.name, work, of="supervisor")
+        done += each_table(DUTY.name, work, of="supervisor")
         done += self._repeat(budget, lambda tx: tx.expiry.delete_compactions(before, ROWS_AT_ONCE))
-        done += self._repeat(budget, lambda tx: tx.expiry.delete_audit(audited, ROWS_AT_ONCE))
         if done:
             log.info("history has ended", rows=done, before=before.isoformat())
         return done
@@ -103,12 +104,15 @@ class EndOfHistory:
         """Delete rows, some in each transaction, until none is left."""
         done = 0
         while budget.take():
-            with self.store.leading(self.term()) as tx:
-                deleted = delete(tx)
+            deleted = self._write(delete)
             done += deleted
             if not deleted:
                 break
         return done
+
+    def _write(self, act: Callable[[Transaction], int]) -> int:
+        with self.store.leading(self.term()) as tx:
+            return act(tx)
 
     def _fold(self, supervisor_id: str, before: datetime, budget: _Budget) -> int:
         with self.store.reading() as tx:
@@ -119,8 +123,7 @@ class EndOfHistory:
                 if not budget.take():
                     return done
                 try:
-                    with self.store.leading(self.term()) as tx:
-                        done += _fold_now(tx, fold)
+                    done += self._write(partial(_fold_now, fold=fold))
                 except StateMoved as error:
                     log.info("a fold waits for the next run", why=str(error))
                     return done

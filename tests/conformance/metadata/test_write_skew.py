@@ -15,6 +15,7 @@ from datetime import timedelta
 import pytest
 
 from supervisor.adapters.tables.memory_warehouse import MemoryWarehouse
+from supervisor.chores.expiry import EndOfHistory
 from supervisor.chores.exports import CompareAll, Exporting
 from supervisor.chores.forget import Forgetting, SupervisorGone
 from supervisor.chores.retention import RetentionKeeper
@@ -302,6 +303,7 @@ def _segments(story: Story) -> None:
     story.does("mark used", lambda: life.mark_used(TOPIC, every, "ann"))
     story.does("put a rule", lambda: retention.set(TOPIC, timedelta(days=9_000), "ann"))
     story.does("drop a rule", lambda: retention.drop(TOPIC, "ann"))
+    story.does("end history", EndOfHistory(store, clock, story.term, HOUR, SECOND).run_once)
 
 
 def _exports(story: Story) -> None:

@@ -161,6 +161,8 @@ class Table:
         with self.store.leading(self.term) as tx:
             for task in tx.tasks.unsettled_folders():
                 tx.tasks.folder_deleted(task.id, NOON)
+            for compaction in tx.compactions.unsettled():
+                tx.compactions.folder_deleted(compaction.id, NOON)
         clock = ManualClock(NOON + timedelta(days=365))
         ages = timedelta(days=90), timedelta(days=365)
         return EndOfHistory(self.store, clock, lambda: self.term, *ages).run_once()

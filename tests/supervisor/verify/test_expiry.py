@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supervisor.core.model.replica_digests import Divergence
+from supervisor.core.model.replica_digests import Comparison, Divergence
 from supervisor.verify.verdict import FindingKind, Verdict, Verification
 from tests.conformance.stories import CLICKS, NOON
 from tests.supervisor.verify.compacting import Cell, Table
@@ -100,9 +100,7 @@ def test_a_compacted_file_keeps_the_shares_of_folded_ranges(table: Table) -> Non
 
 def test_a_range_whose_replica_differed_is_kept_as_it_is(table: Table) -> None:
     with table.store.leading(table.term) as tx:
-        published = tx.segments.publication("g:2")
-        assert published is not None
-        tx.segments.add_diverged("g:2", Divergence("another", "0" * 64, NOON))
+        tx.segments.add_diverged("g:2", Divergence("another", "0" * 64, 6, Comparison.OTHER_ROWS))
 
     table.end_history()
 
