@@ -73,8 +73,11 @@ class Tasks(Protocol):
         """Return (generation, replica) -> the ended task with the highest attempt."""
         ...
 
-    def of_generations(self, generation_ids: Sequence[str]) -> list[Task]:
-        """Return every task of these generations, by id."""
+    def of_generations(self, generation_ids: Sequence[str], *, active: bool = False) -> list[Task]:
+        """Return every task of these generations, by id, or only those that run.
+
+        A range that fails for long may have had thousands.
+        """
         ...
 
     def find(
