@@ -20,6 +20,12 @@ _COMPACTED = sa.text("compaction_id IS NOT NULL")
 
 
 def upgrade() -> None:
+    _make_tables()
+    _index_files()
+    _index_audit()
+
+
+def _make_tables() -> None:
     op.create_table(
         "dropped_files",
         sa.Column("generation_id", _NAME, nullable=False),
@@ -47,6 +53,9 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("path", name="pk_folded_rejects"),
     )
     op.create_index("ix_folded_rejects_generation_id", "folded_rejects", ["generation_id"])
+
+
+def _index_files() -> None:
     op.add_column(
         "publications",
         sa.Column(
@@ -69,6 +78,9 @@ def upgrade() -> None:
         sqlite_where=_COMPACTED,
         postgresql_where=_COMPACTED,
     )
+
+
+def _index_audit() -> None:
     op.add_column(
         "audit",
         sa.Column(

@@ -19,7 +19,7 @@ import structlog
 from supervisor.chores.duty import Duty
 from supervisor.chores.each_table import each_table
 from supervisor.chores.segments import SEGMENT_FILES
-from supervisor.core.history.expiry import NO_FILES, DroppedFiles, Fold, folds
+from supervisor.core.history.expiry import NO_FILES, DroppedFiles, Fold, HistoryAges, folds
 from supervisor.core.model.rows import Publication, Segment
 from supervisor.core.queue.events import QueueName, container_of
 from supervisor.core.tables.compaction import Compaction, merged
@@ -58,9 +58,7 @@ class EndOfHistory:
     store: Store
     clock: Clock
     term: Callable[[], int]
-    history_retention: timedelta
-    """The age at which ranges, tasks, deleted files and compactions become compact, or go."""
-    audit_retention: timedelta
+    ages: HistoryAges
     run_transactions: int = RUN_TRANSACTIONS
 
     def run_once(self) -> int:
@@ -72,7 +70,7 @@ class EndOfHistory:
             LeaseLost, Unavailable: what was done stays done; the next run goes on.
         """
         now, budget = self.clock.now(), _Budget(self.run_transactions)
-        before, audited = now - self.history_retention, now - self.audit_retention
+        before, audited = now - self.ages.ranges, now - self.ages.audit
         with self.store.reading() as tx:
             supervisors = tx.expiry.supervisors()
         done = self._repeat(budget, lambda tx: tx.expiry.delete_audit(audited, ROWS_AT_ONCE))
@@ -191,6 +189,6 @@ def _fold_now(tx: Transaction, fold: Fold) -> int:
 
 DUTY = Duty(
     "end-of-history",
-    lambda w: EndOfHistory(w.store, w.clock, w.term, w.history_retention, w.audit_retention),
+    lambda w: EndOfHistory(w.store, w.clock, w.term, w.history_ages),
     lambda _: PERIOD,
 )

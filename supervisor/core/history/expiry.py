@@ -11,6 +11,7 @@ theirs.  So the proof of a table is as strong as before; only the borders betwee
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 
 from supervisor.core.model.rows import GapKind, OffsetGap, Publication
 from supervisor.core.tables.compaction import Share, merged
@@ -19,6 +20,16 @@ from tasks.contract.offsets import TopicPartition
 
 FOLDED_MAX = 1_000
 """Ranges that one publication stands for at most: this bounds its list of rejects files."""
+
+
+@dataclass(frozen=True)
+class HistoryAges:
+    """The ages at which history ends."""
+
+    ranges: timedelta = timedelta(days=90)
+    """Of ranges, their tasks, deleted files and compactions: they become compact, or go."""
+    audit: timedelta = timedelta(days=365)
+    """Of audit entries."""
 
 
 @dataclass(frozen=True)

@@ -91,12 +91,12 @@ class SqlExpiry:
 
     def _dropped(self, *conditions: ColumnElement[bool]) -> dict[str, dict[str, DroppedFiles]]:
         """Return generation -> table -> its deleted files."""
-        found: dict[str, dict[str, DroppedFiles]] = {}
+        by_publication: dict[str, dict[str, DroppedFiles]] = {}
         for row in self._db.execute(select(dropped_files).where(*conditions)):
             spans = tuple(OffsetSpan.model_validate(span) for span in row.spans)
             files = DroppedFiles(row.files, row.rows, spans)
-            found.setdefault(row.generation_id, {})[row.data_source] = files
-        return found
+            by_publication.setdefault(row.generation_id, {})[row.data_source] = files
+        return by_publication
 
     # -- publications ----------------------------------------------------------------------------
 
@@ -197,7 +197,7 @@ class SqlExpiry:
 
     def folded(self, generation_ids: Sequence[str]) -> dict[str, Folded]:
         """Return generation -> what its publication stands for; see the port."""
-        found: dict[str, Folded] = {}
+        by_publication: dict[str, Folded] = {}
         for ids in chunks(generation_ids):
             rejects: dict[str, list[RejectsFile]] = {}
             of_ids = select(folded_rejects).where(_REJECTS.generation_id.in_(ids))
@@ -206,8 +206,9 @@ class SqlExpiry:
                 rejects.setdefault(row.generation_id, []).append(file)
             dropped = self._dropped(_DROPPED.generation_id.in_(ids))
             for each in sorted(rejects.keys() | dropped.keys()):
-                found[each] = Folded(tuple(rejects.get(each, ())), dropped.get(each, {}))
-        return found
+                files = tuple(rejects.get(each, ()))
+                by_publication[each] = Folded(files, dropped.get(each, {}))
+        return by_publication
 
     # -- what goes -------------------------------------------------------------------------------
 

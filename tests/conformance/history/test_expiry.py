@@ -9,7 +9,7 @@ import pytest
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.chores.expiry import EndOfHistory
 from supervisor.chores.segments import SEGMENT_FILES
-from supervisor.core.history.expiry import Fold
+from supervisor.core.history.expiry import Fold, HistoryAges
 from supervisor.core.model.rows import AuditEntry, GapKind, GenerationState, OffsetGap, TaskStatus
 from supervisor.core.queue.events import QueueConfig, QueuedEvent, QueueName, container_of
 from supervisor.core.tables.compaction import Compaction
@@ -82,7 +82,8 @@ def at(number: int) -> datetime:
 def chore(leader: Leader, today: int, transactions: int = 500) -> EndOfHistory:
     """The chore on a day; history is kept for ten days, and the audit for a hundred."""
     clock = ManualClock(at(today))
-    return EndOfHistory(leader.store, clock, lambda: leader.term, 10 * DAY, 100 * DAY, transactions)
+    ages = HistoryAges(10 * DAY, 100 * DAY)
+    return EndOfHistory(leader.store, clock, lambda: leader.term, ages, transactions)
 
 
 def ranges(leader: Leader) -> list[tuple[str, int]]:

@@ -240,8 +240,6 @@ def a_world(
         formats={},
         copies=copies_in(folder, reach),
         segment_grace=30 * DAY,
-        history_retention=timedelta(days=90),
-        audit_retention=timedelta(days=365),
         gc_delay=ENDS_LATER,
         new_token=new_token,
         reach=reach,

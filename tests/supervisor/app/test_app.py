@@ -31,8 +31,6 @@ def settings(tmp_path: Path) -> Settings:
         lease_ttl=timedelta(seconds=3),
         gc_delay=SOON,
         segment_grace=SOON,
-        history_retention=timedelta(days=90),
-        audit_retention=timedelta(days=365),
     )
 
 

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.chores.expiry import EndOfHistory
+from supervisor.core.history.expiry import HistoryAges
 from supervisor.core.model.rows import (
     CommittedOffset,
     GenerationState,
@@ -164,8 +165,7 @@ class Table:
             for compaction in tx.compactions.unsettled():
                 tx.compactions.folder_deleted(compaction.id, NOON)
         clock = ManualClock(NOON + timedelta(days=365))
-        ages = timedelta(days=90), timedelta(days=365)
-        return EndOfHistory(self.store, clock, lambda: self.term, *ages).run_once()
+        return EndOfHistory(self.store, clock, lambda: self.term, HistoryAges()).run_once()
 
     # -- what is seen ----------------------------------------------------------------------------
 

@@ -62,10 +62,10 @@ def test_groups_are_folded_apart() -> None:
 
 
 def test_a_fold_is_cut_into_steps_each_on_top_of_the_one_before() -> None:
-    found = list(folds([old(n, n, n + 1) for n in range(1, 8)], [], 3))
+    first, second = folds([old(n, n, n + 1) for n in range(1, 8)], [], 3)
 
-    assert shape(found) == [[1, 2, 3, 4], [1, 5, 6, 7]]
-    assert found[1].into == found[0].result()
+    assert shape([first, second]) == [[1, 2, 3, 4], [1, 5, 6, 7]]
+    assert second.into == first.result()
 
 
 @pytest.mark.parametrize(
