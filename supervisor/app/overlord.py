@@ -42,6 +42,7 @@ from supervisor.control.reconcile import ActionContext, make_pass
 from supervisor.control.state_recorder import StateRecorder
 from supervisor.control.wakeups import Wakeups
 from supervisor.control.worker_registry import WorkerRegistry
+from supervisor.core.history.expiry import HistoryAges
 from supervisor.core.planning.passes import Pass
 from supervisor.core.queue.events import QueueConfig
 from supervisor.core.tables.exports import misread_in
@@ -224,6 +225,7 @@ def _wiring_of(
         formats=table_formats(warehouse, settings.metadata_url),
         copies=copies_in(warehouse, failpoint),
         segment_grace=settings.segment_grace,
+        history_ages=HistoryAges(settings.history_retention, settings.audit_retention),
         gc_delay=settings.gc_delay,
         new_token=new_token,
         reach=failpoint,

@@ -280,7 +280,7 @@ class Compacting:
                 live = tx.compactions.live_attempts(data_source, alone=True)
                 room, busy = AT_ONCE - len(live), inputs_in(live)
                 free = [row for row in some if busy.isdisjoint(row.inputs)]
-                used = [r for r in free if tx.segments.all_used(data_source, r.inputs)]
+                used = [r for r in free if _is_as_chosen(tx, data_source, r)]
                 begun += (_added(tx, row) for row in used[: max(0, room)])
             if len(used) >= room:
                 break
@@ -362,6 +362,12 @@ def _row_of(store: Store, batch: Sequence[Candidate], author: str, now: datetime
         reason=author,
         created_at=now,
     )
+
+
+def _is_as_chosen(tx: Transaction, data_source: str, row: Compaction) -> bool:
+    """Return whether all inputs are used, and none of their ranges was folded since."""
+    ranges = {share.generation_id for share in row.shares}
+    return tx.segments.all_used(data_source, row.inputs) and tx.segments.published(ranges)
 
 
 def _added(tx: Transaction, row: Compaction) -> Compaction:

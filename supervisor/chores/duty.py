@@ -4,7 +4,7 @@ Duties and handlers are built from one `Wiring` and take from it the parts that 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Protocol
 
@@ -16,6 +16,7 @@ from supervisor.control.observe import Sources
 from supervisor.control.state_recorder import StateRecorder
 from supervisor.control.wakeups import Wakeups
 from supervisor.control.worker_registry import WorkerRegistry
+from supervisor.core.history.expiry import HistoryAges
 from supervisor.core.queue.events import QueueConfig
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.eventqueue.handling import Handler
@@ -50,6 +51,7 @@ class Wiring:
     gc_delay: timedelta
     """The delay before leftover files and rows are looked at, and between two looks."""
     new_token: Callable[[], str]
+    history_ages: HistoryAges = field(default_factory=HistoryAges)
     reach: Callable[[str], None] = lambda _: None
     """Called with each named step; a test may end the process there (failpoints)."""
 

@@ -6,6 +6,7 @@ A new duty is a module with its `DUTY` and a row here.  A new kind of event is a
 
 from supervisor.chores import (
     compaction,
+    expiry,
     exports,
     forget,
     lag_samples,
@@ -26,6 +27,7 @@ CHORES: tuple[Duty, ...] = (
     retention.DUTY,
     compaction.DUTY,
     lag_samples.DUTY,
+    expiry.DUTY,
 )
 HANDLERS: tuple[QueueHandler, ...] = (
     task_output.HANDLER,

@@ -58,9 +58,8 @@ def close(
         return False
     empty = state is GenerationState.EMPTY
     status = TaskStatus.SUCCESS if empty else TaskStatus.FAILED
-    for task in tx.tasks.of_generations([generation_id]):
-        if task.active:
-            endings.end(tx, task, status, why, now, lost=not empty)  # the task is not at fault
+    for task in tx.tasks.of_generations([generation_id], active=True):
+        endings.end(tx, task, status, why, now, lost=not empty)  # the task is not at fault
     return True
 
 

@@ -231,8 +231,8 @@ def end_siblings(
     tx: Transaction, endings: TaskEnder, generation: Generation, winner: str, now: datetime
 ) -> None:
     """End the other replicas of a published generation as SUCCESS: they did their work."""
-    for task in tx.tasks.of_generations([generation.id]):
-        if task.active and task.id != winner:
+    for task in tx.tasks.of_generations([generation.id], active=True):
+        if task.id != winner:
             endings.end(tx, task, TaskStatus.SUCCESS, f"{winner} published the range", now)
 
 

@@ -42,8 +42,8 @@ def compare_siblings(
     """
     others = [
         last_report(task.worker_id, task.id)
-        for task in tx.tasks.of_generations([generation.id])
-        if task.active and task.id != request.task_id
+        for task in tx.tasks.of_generations([generation.id], active=True)
+        if task.id != request.task_id
     ]
     silent = sum(report is None for report in others)
     digests = [read_by(report) for report in others if report is not None]

@@ -34,6 +34,7 @@ from supervisor.metadata.parsed_specs import ParsedSpecs
 from supervisor.metadata.repositories.access import SqlAccess
 from supervisor.metadata.repositories.audit import SqlAudit
 from supervisor.metadata.repositories.compaction import SqlCompactions
+from supervisor.metadata.repositories.expiry import SqlExpiry
 from supervisor.metadata.repositories.exports import SqlExports
 from supervisor.metadata.repositories.generations import SqlGenerations
 from supervisor.metadata.repositories.idempotency import SqlKeys
@@ -51,6 +52,7 @@ from supervisor.metadata.repositories.tasks import SqlTasks
 from supervisor.metadata.repositories.workers import SqlWorkers
 from supervisor.ports.access import Access
 from supervisor.ports.compaction import Compactions
+from supervisor.ports.expiry import Expiry
 from supervisor.ports.exports import Exports
 from supervisor.ports.generations import Generations, OffsetsTable
 from supervisor.ports.idempotency import Keys
@@ -101,6 +103,7 @@ class SqlTransaction:
     watched: Watched
     keys: Keys
     access: Access
+    expiry: Expiry
 
     @classmethod
     def on(
@@ -112,14 +115,14 @@ class SqlTransaction:
     ) -> "SqlTransaction":
         """Build every repository but the given ones on one connection."""
         record_event = happenings.record
-        ranges = SqlGenerations(connection, record_event)
+        ranges, files = SqlGenerations(connection, record_event), SqlSegments(connection)
         return cls(
             specs=SqlSpecs(connection, record_event, parsed),
             offsets=SqlOffsets(connection, record_event),
             generations=ranges,
             tasks=SqlTasks(connection, record_event),
             workers=SqlWorkers(connection),
-            segments=SqlSegments(connection),
+            segments=files,
             retention=SqlRetention(connection),
             exports=SqlExports(connection),
             compactions=SqlCompactions(connection, record_event),
@@ -133,6 +136,7 @@ class SqlTransaction:
             watched=SqlWatched(connection),
             keys=SqlKeys(connection),
             access=SqlAccess(connection),
+            expiry=SqlExpiry(connection, files),
         )
 
 

@@ -116,6 +116,10 @@ class Segments(Protocol):
         """Return one segment, deleted or not."""
         ...
 
+    def published(self, generation_ids: Collection[str]) -> bool:
+        """Return whether each of these generations has a publication; else it was folded."""
+        ...
+
     def of_task(self, task_id: str) -> list[Segment]:
         """Return all segments that one task published, unused and deleted too, not compacted."""
         ...
@@ -178,7 +182,9 @@ class Segments(Protocol):
         ...
 
     def under(self, folder: str) -> list[str]:
-        """Return the paths of segments below a folder of the warehouse, condemned ones too.
+        """Return the files that rows name below a folder: segments, condemned ones too.
+
+        Rejects files of folded ranges are among them; that of a publication's own task is not.
 
         A cleanup of such a folder must leave these files alone.  The queue of segment files decides
         when the file of a condemned segment is deleted, because it waits for exports that name the

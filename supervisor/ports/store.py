@@ -24,6 +24,7 @@ from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.intervals import Interval
 from supervisor.ports.access import Access
 from supervisor.ports.compaction import Compactions
+from supervisor.ports.expiry import Expiry
 from supervisor.ports.exports import Exports
 from supervisor.ports.generations import Generations, OffsetsTable
 from supervisor.ports.idempotency import ActsOnce, Keys
@@ -72,8 +73,11 @@ class Tasks(Protocol):
         """Return (generation, replica) -> the ended task with the highest attempt."""
         ...
 
-    def of_generations(self, generation_ids: Sequence[str]) -> list[Task]:
-        """Return every task of these generations, by id."""
+    def of_generations(self, generation_ids: Sequence[str], *, active: bool = False) -> list[Task]:
+        """Return every task of these generations, by id, or only those that run.
+
+        A range that fails for long may have had thousands.
+        """
         ...
 
     def find(
@@ -239,6 +243,7 @@ class Transaction(Protocol):
     watched: Watched
     keys: Keys
     access: Access
+    expiry: Expiry
 
 
 class Store(Protocol):

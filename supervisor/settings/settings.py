@@ -26,12 +26,13 @@ from pydantic_settings import (
     PydanticBaseSettingsSource,
 )
 
-from supervisor.core.values.field_types import Duration, LongDuration, format_duration, nearest
+from supervisor.core.values.field_types import LongDuration, format_duration, nearest
 from supervisor.settings.access import PREFIX, TOKEN, AccessSettings
 from supervisor.settings.log import LogSettings
 from supervisor.settings.problems import SetupProblem
 from supervisor.settings.secret_bindings import SECRET, secret_bindings
 from supervisor.settings.types import Addresses, Folder, TableFolder, http_url, http_urls
+from supervisor.settings.upkeep import UpkeepSettings
 from tasks.contract.connection_policy import ConnectionPolicy
 
 OVERLORD_PORT = 8090
@@ -53,7 +54,7 @@ def _shown_as(default: str, unit: str = "") -> JsonDict:
     return {"default": default, "unit": unit}
 
 
-class Settings(LogSettings, AccessSettings):
+class Settings(LogSettings, AccessSettings, UpkeepSettings):
     """All operator settings; one instance per process, never changed."""
 
     data_dir: Folder = Field(
@@ -184,28 +185,6 @@ class Settings(LogSettings, AccessSettings):
         default=timedelta(minutes=5),
         description="A reading task that could go on, and does not for so long, is replaced; its "
         "worker cancels a batch that stands still after 0.6 of it.",
-        json_schema_extra=_unit("ISO 8601 duration"),
-    )
-    gc_delay: Duration = Field(
-        default=timedelta(seconds=60),
-        description="Between the end of a task and the first deletion of files that it left, and "
-        "between two looks at its folder.",
-        json_schema_extra=_unit("ISO 8601 duration"),
-    )
-    sweep_period: LongDuration = Field(
-        default=timedelta(minutes=10),
-        description="How often the warehouse is searched for folders that no event cleans up.",
-        json_schema_extra=_unit("ISO 8601 duration"),
-    )
-    segment_grace: Duration = Field(
-        default=timedelta(days=30),
-        description="Between taking a segment out of its table and deleting its file; so long it "
-        "can be put back.",
-        json_schema_extra=_unit("ISO 8601 duration"),
-    )
-    retention_period: LongDuration = Field(
-        default=timedelta(hours=1),
-        description="How often retention rules are applied.",
         json_schema_extra=_unit("ISO 8601 duration"),
     )
 

@@ -48,8 +48,9 @@ class _ErrorsReading:
         self._warehouse = warehouse
         self.pieces = pieces
         self._publication = publication
-        rejects = publication.rejects
-        self._kept = None if rejects is None else rejects.quarantined
+        counts = [rejects.quarantined for rejects in publication.rejects_files()]
+        known = [count for count in counts if count is not None]
+        self._kept = sum(known) if counts and len(known) == len(counts) else None
         self._let_go = publication.dropped_errors()
         self.chunks: Chunks = {}
         self.findings: list[Finding] = []
@@ -78,7 +79,7 @@ class _ErrorsReading:
     def compare_number(self) -> None:
         """Compare the count of the publication with the files on record."""
         of_files = self._publication.quarantined()
-        of_files += sum(each.file.rows for each in self._publication.errors_let_go)
+        of_files += self._publication.let_go_errors()
         if self._kept is not None and self._kept != of_files:
             detail = (
                 f"{self._kept} quarantined records are reported, files on record have {of_files}"

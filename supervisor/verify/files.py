@@ -61,8 +61,8 @@ def read_publication(
     for segment in publication.segments:
         reading.take(segment)
         progress(segment.rows)
-    if publication.rejects is not None:
-        reading.take_rejects(publication.rejects)
+    for rejects in publication.rejects_files():
+        reading.take_rejects(rejects)
     return reading.content()
 
 
@@ -172,11 +172,11 @@ class _FilesReading:
         return PublicationContent(held, self._findings, bad)
 
     def _compare_counts(self) -> None:
-        publication, rejects = self._publication, self._publication.rejects
+        publication = self._publication
         of_files = sum(segment.rows for segment in publication.segments)
-        of_files += sum(each.file.rows for each in publication.let_go)
+        of_files += publication.let_go_rows()
         of_files += sum(each.rows for each in publication.compacted)
-        listed = 0 if rejects is None else rejects.records
+        listed = sum(rejects.records for rejects in publication.rejects_files())
         actual = sum(end - first for pairs in self._rejects.values() for first, end in pairs)
         for what, claimed, counted in (
             ("rows; its files on record", publication.rows, of_files),

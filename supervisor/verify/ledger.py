@@ -9,8 +9,8 @@ from supervisor.core.values.table_names import errors_table
 from supervisor.verify.dropped import LetGo
 from supervisor.verify.facts import DeclaredGap
 from supervisor.views.tables import ledger
-from supervisor.views.tables.ledger import LedgerCompacted, LedgerLetGo
-from tasks.contract.messages import SegmentFile
+from supervisor.views.tables.ledger import LedgerCompacted, LedgerDropped, LedgerLetGo
+from tasks.contract.messages import RejectsFile, SegmentFile
 from tasks.contract.offsets import TopicPartition
 
 BREAKS_SHOWN = 10
@@ -40,7 +40,16 @@ class CheckedPublication(ledger.LedgerPublication):
 
     def dropped(self) -> dict[TopicPartition, list[LetGo]]:
         """Return partition -> its rows that were dropped with files on purpose."""
-        return _dropped(self.let_go)
+        return _dropped(self.let_go, self.dropped_long_ago)
+
+    def let_go_rows(self) -> int:
+        """Return the number of its rows that were dropped with files on purpose."""
+        return sum(each.file.rows for each in self.let_go) + _rows(self.dropped_long_ago)
+
+    def rejects_files(self) -> tuple[RejectsFile, ...]:
+        """Return every rejects file, those of folded ranges too."""
+        own = () if self.rejects is None else (self.rejects,)
+        return (*own, *self.folded_rejects)
 
     def quarantined(self) -> int:
         """Return the number of its records in the errors table."""
@@ -49,12 +58,24 @@ class CheckedPublication(ledger.LedgerPublication):
 
     def dropped_errors(self) -> dict[TopicPartition, list[LetGo]]:
         """Return partition -> its dropped rows in the errors table."""
-        return _dropped(self.errors_let_go)
+        return _dropped(self.errors_let_go, self.errors_dropped_long_ago)
+
+    def let_go_errors(self) -> int:
+        """Return the number of its records that were dropped with files of the errors table."""
+        let_go = sum(each.file.rows for each in self.errors_let_go)
+        return let_go + _rows(self.errors_dropped_long_ago)
 
 
-def _dropped(let_go: Sequence[LedgerLetGo]) -> dict[TopicPartition, list[LetGo]]:
+def _rows(dropped: LedgerDropped | None) -> int:
+    return 0 if dropped is None else dropped.rows
+
+
+def _dropped(
+    let_go: Sequence[LedgerLetGo], long_ago: LedgerDropped | None
+) -> dict[TopicPartition, list[LetGo]]:
     dropped: dict[TopicPartition, list[LetGo]] = {}
-    for span in (span for each in let_go for span in each.file.spans):
+    spans = [span for each in let_go for span in each.file.spans]
+    for span in (*spans, *(() if long_ago is None else long_ago.spans)):
         at = TopicPartition(span.topic, span.partition)
         dropped.setdefault(at, []).append(LetGo(span.first, span.last + 1, span.rows))
     return dropped

@@ -162,6 +162,7 @@ class Alike(RuleBasedStateMachine):
                 tx.generations.recent(CLICKS, 9),
                 tx.offsets.of(CLICKS),
                 tx.tasks.of_generations(ids),
+                tx.tasks.of_generations(ids, active=True),
                 tx.tasks.active(),
                 tx.tasks.slots_in_use(),
                 tx.tasks.rows_of(["t1", "t2", "never"]),

@@ -147,6 +147,11 @@ def test_tasks_of_generations_come_by_id(reading: Leader) -> None:
         ]
         assert [t.id for t in tx.tasks.of_generations(["g2"])] == ["g2/0/0"]
         assert tx.tasks.of_generations([]) == []
+    _end(reading, "g1/0/0", FAILED)
+    with reading.reads() as tx:
+        running = tx.tasks.of_generations(["g2", "g1"], active=True)
+        assert [t.id for t in running] == ["g1/1/0", "g2/0/0"]
+        assert len(tx.tasks.of_generations(["g2", "g1"])) == 3
 
 
 def test_tasks_are_found_newest_first_and_by_what_is_asked(reading: Leader) -> None:

@@ -17,6 +17,7 @@ from enum import StrEnum
 from supervisor.core.model.listed_segments import ListedSegment
 from supervisor.core.model.replica_digests import Divergence
 from supervisor.core.spec.spec import SupervisorSpec
+from supervisor.core.values.ids import ordinal_of
 from supervisor.core.values.permissions import Actor
 from tasks.contract.messages import (
     Counters,
@@ -302,6 +303,13 @@ class Publication:
     """Other replicas of the range whose digest differs."""
     forgotten_at: datetime | None = None
     """When the supervisor was forgotten: the files stay, the offsets have no meaning any more."""
+    ranges: int = 1
+    """Ranges that it stands for; more than one: old ranges were folded (`core.history.expiry`)."""
+
+    @property
+    def ordinal(self) -> int:
+        """The ordinal of its generation; of a folded one, that of its first range."""
+        return ordinal_of(self.generation_id)
 
 
 @dataclass(frozen=True)

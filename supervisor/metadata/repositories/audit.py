@@ -23,6 +23,7 @@ class SqlAudit:
                 action=entry.action,
                 subject=entry.subject,
                 detail=dict(entry.detail),
+                supervisor_id=entry.detail.get("supervisor"),
             )
         )
 
@@ -41,15 +42,22 @@ class SqlAudit:
         actor: str | None = None,
     ) -> list[tuple[int, AuditEntry]]:
         """Return (number, entry) of the entries that match, newest first; see the port."""
-        query = select(audit).order_by(_AT.id.desc()).limit(limit)
-        if before is not None:
-            query = query.where(_AT.id < before)
+        conditions = [] if before is None else [_AT.id < before]
+        wanted = (_AT.action, action), (_AT.actor, actor)
+        conditions += [column == value for column, value in wanted if value is not None]
+        query = select(audit).order_by(_AT.id.desc()).limit(limit).where(*conditions)
         if supervisor_id is not None:
-            its = _AT.detail["supervisor"].as_string() == supervisor_id
-            query = query.where((_AT.subject == supervisor_id) | its)
-        for column, wanted in ((_AT.action, action), (_AT.actor, actor)):
-            if wanted is not None:
-                query = query.where(column == wanted)
+            # One index for each of the two: with OR, the newest entries of all would be read.
+            columns = _AT.subject, _AT.supervisor_id
+            parts = [
+                select(_AT.id)
+                .where(column == supervisor_id, *conditions)
+                .order_by(_AT.id.desc())
+                .limit(limit)
+                for column in columns
+            ]
+            ids = {number for part in parts for number in self._db.execute(part).scalars()}
+            query = query.where(_AT.id.in_(sorted(ids, reverse=True)[:limit]))
         return [(row.id, _entry(row)) for row in self._db.execute(query)]
 
 

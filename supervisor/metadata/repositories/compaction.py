@@ -172,7 +172,7 @@ def _row(compaction: Compaction) -> dict[str, object]:
         "interval_end": compaction.interval.end,
         "inputs": list(compaction.inputs),
         "columns": [{"name": each.name, "type": each.type} for each in compaction.columns],
-        "shares": [_document(share) for share in compaction.shares],
+        "shares": [document_of_share(share) for share in compaction.shares],
         "reason": compaction.reason,
         "created_at": compaction.created_at,
         "status": compaction.status,
@@ -187,12 +187,14 @@ def _row(compaction: Compaction) -> dict[str, object]:
     }
 
 
-def _document(share: Share) -> dict[str, object]:
+def document_of_share(share: Share) -> dict[str, object]:
+    """Return a share as the JSON of its compaction's row."""
     spans = [span.model_dump(mode="json") for span in share.spans]
     return {"generation": share.generation_id, "rows": share.rows, "spans": spans}
 
 
-def _share(document: Mapping[str, object]) -> Share:
+def read_share(document: Mapping[str, object]) -> Share:
+    """Return the share of a JSON document."""
     spans = document["spans"]
     assert isinstance(spans, list)
     rows = document["rows"]
@@ -211,7 +213,7 @@ def _compaction(row: RowMapping) -> Compaction:
         interval=Interval(row["interval_start"], row["interval_end"]),
         inputs=tuple(row["inputs"]),
         columns=tuple(Column.model_validate(each) for each in row["columns"]),
-        shares=tuple(_share(each) for each in row["shares"]),
+        shares=tuple(read_share(each) for each in row["shares"]),
         reason=row["reason"],
         created_at=row["created_at"],
         status=status or TaskStatus.UNKNOWN,

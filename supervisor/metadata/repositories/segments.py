@@ -2,15 +2,17 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from pathlib import PurePosixPath
 
-from sqlalchemy import ColumnElement, Connection, func, select, union, update
+from sqlalchemy import ColumnElement, Connection, func, select, update
 
 from supervisor.core.model.listed_segments import ListedSegment, SegmentKey
 from supervisor.core.model.replica_digests import Divergence, stored
 from supervisor.core.model.rows import NamedFile, Publication, Segment, with_spans
 from supervisor.core.values.errors import StateMoved
 from supervisor.metadata.schema.column_sets import StoredColumnSets
-from supervisor.metadata.schema.rows import chunks, insert_unless_taken
+from supervisor.metadata.schema.expiry import folded_rejects
+from supervisor.metadata.schema.rows import chunks, distinct_values, insert_unless_taken
 from supervisor.metadata.schema.segment_rows import (
     publication_row,
     read_key,
@@ -121,8 +123,8 @@ class SqlSegments:
 
     def data_sources(self) -> list[str]:
         """Return every table that has a publication or a segment, by name."""
-        names = union(select(_PUB.data_source), select(_AT.data_source)).order_by("data_source")
-        return list(self._db.execute(names).scalars())
+        columns = _PUB.data_source, _AT.data_source
+        return sorted({name for each in columns for name in distinct_values(self._db, each)})
 
     def publications(self, supervisor_id: str) -> list[Publication]:
         """Return the publications of a supervisor, oldest first."""
@@ -174,6 +176,18 @@ class SqlSegments:
     def get(self, segment_id: str) -> Segment | None:
         """Return one segment, deleted or not."""
         return next(iter(self._where(_AT.id == segment_id)), None)
+
+    def whole(self, ids: Collection[str]) -> list[Segment]:
+        """Return the given segments that exist, with their spans, in the same order."""
+        return self._by_id(sorted(ids))
+
+    def published(self, generation_ids: Collection[str]) -> bool:
+        """Return whether each of these generations has a publication."""
+        wanted = set(generation_ids)
+        counts = (
+            select(func.count()).where(_PUB.generation_id.in_(some)) for some in chunks(wanted)
+        )
+        return sum(self._db.execute(count).scalar_one() for count in counts) == len(wanted)
 
     def of_task(self, task_id: str) -> list[Segment]:
         """Return all segments that one task published, unused and deleted ones too."""
@@ -251,10 +265,13 @@ class SqlSegments:
         return marked.rowcount
 
     def under(self, folder: str) -> list[str]:
-        """Return the paths of segments, condemned ones too, below a folder of the warehouse."""
+        """Return the files that rows name below a folder of the warehouse; see the port."""
         # A range of the unique index; "0" is the character behind "/".
-        below = (_AT.path >= f"{folder}/", _AT.path < f"{folder}0")
-        return list(self._db.execute(select(_AT.path).where(*below).order_by(_AT.path)).scalars())
+        paths: list[str] = []
+        for path in (_AT.path, folded_rejects.c.path):
+            below = select(path).where(path >= f"{folder}/", path < f"{folder}0")
+            paths += self._db.execute(below).scalars()
+        return sorted(paths)
 
     def paths_of(self, segment_ids: Collection[str]) -> list[str]:
         """Return the sorted paths of the given segments that exist, deleted ones too."""
@@ -279,6 +296,10 @@ class SqlSegments:
         ):
             file = RejectsFile.model_validate(row.rejects)
             named.append(NamedFile(file.path, file.size_bytes, file.sha256, row.task_id))
+        for document in self._db.execute(select(folded_rejects.c.file)).scalars():
+            file = RejectsFile.model_validate(document)
+            task_id = PurePosixPath(file.path).parent.name
+            named.append(NamedFile(file.path, file.size_bytes, file.sha256, task_id))
         return sorted(named, key=lambda file: file.path)
 
     def _mark(

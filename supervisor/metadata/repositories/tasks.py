@@ -142,9 +142,10 @@ class SqlTasks:
         found = self._select(_LAST_ATTEMPTS, ranges=list(generation_ids))
         return {(task.generation_id, task.replica): task for task in found}
 
-    def of_generations(self, generation_ids: Sequence[str]) -> list[Task]:
-        """Return every task of these generations, by id."""
-        return self._by_id(_AT.generation_id.in_(generation_ids))
+    def of_generations(self, generation_ids: Sequence[str], *, active: bool = False) -> list[Task]:
+        """Return the tasks of these generations, by id; see the port."""
+        running = (_AT.status == TaskStatus.RUNNING,) if active else ()
+        return self._by_id(_AT.generation_id.in_(generation_ids), *running)
 
     def find(
         self,

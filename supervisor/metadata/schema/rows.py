@@ -8,6 +8,7 @@ from functools import lru_cache
 from sqlalchemy import (
     JSON,
     BigInteger,
+    Column,
     Connection,
     Insert,
     Integer,
@@ -101,3 +102,17 @@ def _insert_json(table: Table) -> Insert:
 def _code(error: IntegrityError) -> object:
     driver = error.orig
     return getattr(driver, "sqlite_errorcode", None) or getattr(driver, "sqlstate", None)
+
+
+def distinct_values(connection: Connection, of: Column[str]) -> list[str]:
+    """Return the different values of an indexed column, sorted: one look into its index for each.
+
+    `SELECT DISTINCT` would read every row.
+    """
+    values: list[str] = []
+    lowest = select(of).order_by(of).limit(1)
+    value = connection.execute(lowest).scalar_one_or_none()
+    while value is not None:
+        values.append(value)
+        value = connection.execute(lowest.where(of > value)).scalar_one_or_none()
+    return values

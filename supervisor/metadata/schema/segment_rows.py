@@ -30,6 +30,7 @@ def publication_row(publication: Publication) -> dict[str, object]:
         "digest": publication.digest,
         "diverged": [stored(found) for found in publication.diverged] or None,
         "forgotten_at": publication.forgotten_at,
+        "ranges": publication.ranges,
     }
 
 
@@ -51,6 +52,7 @@ def read_publication(row: RowMapping) -> Publication:
         digest=row["digest"],
         diverged=tuple(read_stored(found) for found in row["diverged"] or ()),
         forgotten_at=row["forgotten_at"],
+        ranges=row["ranges"] or 1,
     )
 
 

@@ -5,7 +5,8 @@
     generations ─┬─ generation_partitions                    plans, audit     reasons, and actors
                  ├─ tasks                                    workers
                  └─ publications ── segments ── segment_spans      retention_rules, exports
-                                       └ column_sets        compactions, compaction_rules
+                      │                └ column_sets        compactions, compaction_rules
+                      └ dropped_files, folded_rejects       what old history became
     event_queues ── event_positions, events, events_failed         deferred work
     happenings ── happening_counter   operations, supervisor_states, lag_samples      history
     request_keys        idempotency keys of requests
@@ -30,6 +31,7 @@ from sqlalchemy import (
 
 import supervisor.metadata.schema.access
 import supervisor.metadata.schema.compaction
+import supervisor.metadata.schema.expiry
 import supervisor.metadata.schema.history
 import supervisor.metadata.schema.idempotency
 import supervisor.metadata.schema.queue_events  # noqa: F401 -- they add their tables
@@ -55,6 +57,8 @@ _ACTIVE = text("status = 'RUNNING'")
 _LIVE = text("ended_at IS NULL")
 _OPEN = text("open")
 _DIVERGED = text("diverged IS NOT NULL")
+_DELETED = text("deleted_at IS NOT NULL")
+_COMPACTED = text("compaction_id IS NOT NULL")
 
 supervisor_specs = Table(
     "supervisor_specs",
@@ -212,7 +216,7 @@ publications = Table(
     Column("generation_id", NAME, ForeignKey(generations.c.id), primary_key=True),
     Column("supervisor_id", NAME, nullable=False, index=True),
     Column("data_source", NAME, nullable=False, index=True),
-    Column("task_id", NAME, ForeignKey(tasks.c.id), nullable=False),
+    Column("task_id", NAME, ForeignKey(tasks.c.id), nullable=False, index=True),
     Column("published_at", UtcTime, nullable=False),
     Column("start_offsets", OffsetsJson, nullable=False),
     Column("end_offsets", OffsetsJson, nullable=False),
@@ -223,6 +227,7 @@ publications = Table(
     Column("forgotten_at", UtcTime, comment="its supervisor was forgotten since"),
     Column("digest", String, comment="what its records came to; null: not known"),
     Column("diverged", DOCUMENT, comment="replicas that came to something else; null: none"),
+    Column("ranges", Integer, comment="that it is of, since old ones were folded; null: one"),
     Index(
         "ix_publications_diverged",
         "supervisor_id",
@@ -251,7 +256,7 @@ segments = Table(
         nullable=False,
         index=True,
     ),
-    Column("task_id", NAME, ForeignKey(tasks.c.id), nullable=False),
+    Column("task_id", NAME, ForeignKey(tasks.c.id), nullable=False, index=True),
     Column("published_at", UtcTime, nullable=False),
     Column("path", NAME, nullable=False, unique=True),
     Column("interval_start", UtcTime, nullable=False),
@@ -267,6 +272,19 @@ segments = Table(
     Column("compaction_id", NAME, comment="it was compacted, from files of these ranges"),
     Column("replaced_by", NAME, comment="the compaction that took it out, for good"),
     Index("ix_segments_data_source_interval", "data_source", "interval_start"),
+    Index(
+        "ix_segments_deleted",
+        "supervisor_id",
+        "deleted_at",
+        sqlite_where=_DELETED,
+        postgresql_where=_DELETED,
+    ),
+    Index(
+        "ix_segments_compaction_id",
+        "compaction_id",
+        sqlite_where=_COMPACTED,
+        postgresql_where=_COMPACTED,
+    ),
 )
 
 segment_spans = Table(
@@ -325,6 +343,9 @@ audit = Table(
     Column("action", FreeText, nullable=False),
     Column("subject", FreeText, nullable=False),
     Column("detail", DOCUMENT, nullable=False),
+    Column("supervisor_id", FreeText, comment="of its detail; null: none, or the subject is one"),
+    Index("ix_audit_subject_id", "subject", "id"),
+    Index("ix_audit_supervisor_id_id", "supervisor_id", "id"),
 )
 
 installation = Table(

@@ -21,6 +21,7 @@ from supervisor.core.planning.observed import Observed
 from supervisor.core.planning.progress import report_of
 from supervisor.core.planning.states import SupervisorState, state_of, unread_state
 from supervisor.core.values.errors import (
+    MetadataBusy,
     SpecUnreadable,
     SupervisorNotFound,
     UnknownWord,
@@ -38,6 +39,8 @@ from supervisor.views.tasks import (
 from supervisor.views.warnings import DIVERGED_SHOWN_FOR
 
 FAILED_SHOWN = 10
+LEDGER_TRIES = 3
+"""Tries to read one version of a ledger: old publications may be folded between two pages."""
 SAMPLED_PUBLICATIONS = 200
 """Newest publications whose samples of rejected records are shown."""
 
@@ -181,22 +184,36 @@ class SupervisorQueries:
 
         Raises:
             SupervisorNotFound: the id was never used.
+            MetadataBusy: old publications are being folded; ask again.
         """
+        for _ in range(LEDGER_TRIES):
+            if (ledger := self._ledger(supervisor_id)) is not None:
+                return ledger
+        raise MetadataBusy(f"the history of {supervisor_id} is being folded: ask again")
+
+    def _ledger(self, supervisor_id: str) -> Ledger | None:
+        """Return the ledger; None: publications were folded between two of its pages."""
         store = self.sources.store
         with store.reading() as tx:
             spec = last_spec(tx, supervisor_id)
             committed = tx.offsets.of(supervisor_id)
             gaps = tx.offsets.gaps(supervisor_id)
             publications = tx.segments.publications(supervisor_id)
+            ids = [publication.generation_id for publication in publications]
+            folded = tx.expiry.folded(ids)
             keys = tx.segments.keys_of_supervisor(supervisor_id)
         segments = whole(store, listed(store, keys))
         compactions = file_lists.compactions_of(store, compactions_of(segments))
+        with store.reading() as tx:
+            if not tx.segments.published(ids):
+                return None
         return ledger_of(
             spec,
             self.warehouse,
             [committed[p] for p in sorted(committed)],
             gaps,
             publications=publications,
+            folded=folded,
             segments=segments,
             compactions=compactions,
         )

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 from pydantic import Field
 
+from supervisor.core.history.expiry import DroppedFiles, Folded
 from supervisor.core.model.rows import CommittedOffset, OffsetGap, Publication, Segment, StoredPlan
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.tables.compaction import Compaction, Share
-from supervisor.core.values.table_names import is_errors_table
+from supervisor.core.values.table_names import errors_table, is_errors_table
 from tasks.contract.kafka_client import KafkaClient
 from tasks.contract.messages import OffsetSpan, RejectsFile, SegmentFile
 from tasks.contract.wire import Instant, Wire, WireOffsets
@@ -64,6 +65,15 @@ class LedgerCompacted(Wire):
     spans: tuple[OffsetSpan, ...]
 
 
+class LedgerDropped(Wire):
+    """What deleted files of one table held of one publication, when their own rows have gone."""
+
+    files: int
+    rows: int
+    spans: tuple[OffsetSpan, ...]
+    """One span per partition: from the first to the last row of all these files."""
+
+
 class LedgerPublication(Wire):
     """One published range with its files; `rows` counts those that were let go as well."""
 
@@ -85,6 +95,14 @@ class LedgerPublication(Wire):
     errors_compacted: tuple[LedgerCompacted, ...]
     """Compacted files of the errors table with records of the publication."""
     errors_let_go: tuple[LedgerLetGo, ...]
+    ranges: int = 1
+    """Ranges that it stands for; more than one: old ranges that followed each other were folded."""
+    folded_rejects: tuple[RejectsFile, ...] = ()
+    """Rejects files of the ranges that were folded into it."""
+    dropped_long_ago: LedgerDropped | None = None
+    """Its deleted files that `letGo` no longer lists, because they were deleted long ago."""
+    errors_dropped_long_ago: LedgerDropped | None = None
+    """As `droppedLongAgo`, in the errors table."""
 
 
 class Ledger(Wire):
@@ -139,6 +157,7 @@ def ledger_of(
     gaps: Sequence[OffsetGap],
     *,
     publications: Sequence[Publication],
+    folded: Mapping[str, Folded],
     segments: Sequence[Segment],
     compactions: Mapping[str, Compaction],
 ) -> Ledger:
@@ -171,6 +190,7 @@ def ledger_of(
                 files.get(p.generation_id, []),
                 shares.get(p.generation_id, []),
                 raw.get(p.generation_id, []),
+                folded.get(p.generation_id, Folded()),
             )
             for p in retained
         ),
@@ -226,7 +246,11 @@ def _gap(gap: OffsetGap) -> LedgerGap:
 
 
 def _publication(
-    publication: Publication, segments: list[Segment], shares: list[_Shared], raw: list[_Shared]
+    publication: Publication,
+    segments: list[Segment],
+    shares: list[_Shared],
+    raw: list[_Shared],
+    folded: Folded,
 ) -> LedgerPublication:
     rows = [s for s in segments if not is_errors_table(s.data_source)]
     errors = [s for s in segments if is_errors_table(s.data_source)]
@@ -247,7 +271,17 @@ def _publication(
             _compacted(segment, share) for segment, share in raw if segment.used
         ),
         errors_let_go=_let_go([*errors, *(_cut(segment, share) for segment, share in raw)]),
+        ranges=publication.ranges,
+        folded_rejects=folded.rejects,
+        dropped_long_ago=_dropped(folded.dropped.get(publication.data_source)),
+        errors_dropped_long_ago=_dropped(folded.dropped.get(errors_table(publication.data_source))),
     )
+
+
+def _dropped(files: DroppedFiles | None) -> LedgerDropped | None:
+    if files is None:
+        return None
+    return LedgerDropped(files=files.files, rows=files.rows, spans=files.spans)
 
 
 def _cut(segment: Segment, share: Share) -> Segment:

@@ -15,6 +15,7 @@ from datetime import timedelta
 import pytest
 
 from supervisor.adapters.tables.memory_warehouse import MemoryWarehouse
+from supervisor.chores.expiry import EndOfHistory
 from supervisor.chores.exports import CompareAll, Exporting
 from supervisor.chores.forget import Forgetting, SupervisorGone
 from supervisor.chores.retention import RetentionKeeper
@@ -26,6 +27,7 @@ from supervisor.control.observe import observe
 from supervisor.control.reconcile import _apply_once
 from supervisor.control.wakeups import Wakeups
 from supervisor.control.worker_registry import WorkerRegistry
+from supervisor.core.history.expiry import HistoryAges
 from supervisor.core.model.rows import Generation
 from supervisor.core.planning.actions import (
     Action,
@@ -302,6 +304,8 @@ def _segments(story: Story) -> None:
     story.does("mark used", lambda: life.mark_used(TOPIC, every, "ann"))
     story.does("put a rule", lambda: retention.set(TOPIC, timedelta(days=9_000), "ann"))
     story.does("drop a rule", lambda: retention.drop(TOPIC, "ann"))
+    ages = HistoryAges(HOUR, SECOND)
+    story.does("end history", EndOfHistory(store, clock, story.term, ages).run_once)
 
 
 def _exports(story: Story) -> None:

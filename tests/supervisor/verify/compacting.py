@@ -9,6 +9,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from supervisor.adapters.manual_clock import ManualClock
+from supervisor.chores.expiry import EndOfHistory
+from supervisor.core.history.expiry import HistoryAges
 from supervisor.core.model.rows import (
     CommittedOffset,
     GenerationState,
@@ -17,7 +20,7 @@ from supervisor.core.model.rows import (
     TaskStatus,
 )
 from supervisor.core.tables.compaction import Compaction, Share
-from supervisor.core.values.ids import compaction_id
+from supervisor.core.values.ids import compaction_id, ordinal_of
 from supervisor.core.values.intervals import Interval
 from supervisor.verify.ledger import CheckedLedger
 from supervisor.verify.runs import Runs
@@ -85,7 +88,7 @@ class Table:
             self.ends[partition] = start[partition] + len(of)
             self.begins.setdefault(partition, start[partition])
         segments = [
-            self._segment(f"g{number}", chunk, n, rows)
+            self._segment(number, chunk, n, rows)
             for n, ((chunk, _), rows) in enumerate(sorted(files.items()))
         ]
         self._store(number, start, segments)
@@ -102,7 +105,7 @@ class Table:
             attempts = len(tx.compactions.recent(None, 1_000))
         name = compaction_id(CLICKS, inputs, attempts)
         rows = change([row for each in replaced for row in self.rows[each.id]])
-        newest = max(replaced, key=lambda each: int(each.generation_id[1:]))
+        newest = max(replaced, key=lambda each: ordinal_of(each.generation_id))
         file = self._write(f"{CLICKS}/data/{name}/0.parquet", rows)
         compacted = replace(
             newest,
@@ -154,6 +157,16 @@ class Table:
             tx.segments.forget_publications(CLICKS, NOON)
         self.begins = dict(self.ends)
 
+    def end_history(self) -> int:
+        """A year later the old history becomes compact; return how many rows that were."""
+        with self.store.leading(self.term) as tx:
+            for task in tx.tasks.unsettled_folders():
+                tx.tasks.folder_deleted(task.id, NOON)
+            for compaction in tx.compactions.unsettled():
+                tx.compactions.folder_deleted(compaction.id, NOON)
+        clock = ManualClock(NOON + timedelta(days=365))
+        return EndOfHistory(self.store, clock, lambda: self.term, HistoryAges()).run_once()
+
     # -- what is seen ----------------------------------------------------------------------------
 
     def path(self, segment_id: str) -> Path:
@@ -173,6 +186,7 @@ class Table:
         with self.store.reading() as tx:
             segments = [self._shown(each) for each in tx.segments.of_supervisor(CLICKS)]
             publications = tx.segments.publications(CLICKS)
+            folded = tx.expiry.folded([each.generation_id for each in publications])
             compactions = tx.compactions.rows_of(compactions_of(segments))
         committed = [
             CommittedOffset(
@@ -186,6 +200,7 @@ class Table:
             committed,
             [],
             publications=publications,
+            folded=folded,
             segments=segments,
             compactions=compactions,
         )
@@ -220,8 +235,8 @@ class Table:
     def _at(self, partition: int) -> TopicPartition:
         return TopicPartition(CLICKS, partition)
 
-    def _segment(self, generation: str, chunk: int, number: int, rows: list[Row]) -> Segment:
-        task = f"task-{generation}"
+    def _segment(self, ordinal: int, chunk: int, number: int, rows: list[Row]) -> Segment:
+        generation, task = f"g:{ordinal}", f"task-g{ordinal}"
         file = self._write(f"{CLICKS}/data/{task}/{number}.parquet", rows)
         begin = NOON + chunk * HOUR
         times = {"interval_start": begin, "interval_end": begin + HOUR}
@@ -282,7 +297,7 @@ class Table:
         return tuple(replace(each, spans=merged(each.spans)) for each in joined.values())
 
     def _store(self, number: int, start: Mapping[int, int], segments: Sequence[Segment]) -> None:
-        generation, task = f"g{number}", f"task-g{number}"
+        generation, task = f"g:{number}", f"task-g{number}"
         begin = {self._at(p): offset * self._weight for p, offset in start.items()}
         end = {self._at(p): self.ends[p] * self._weight for p in start}
         publication = Publication(

@@ -78,7 +78,7 @@ def test_a_compacted_file_that_was_dropped_is_let_go_by_each_of_its_ranges(table
     assert (verdict.verdict, verdict.findings) == (Verdict.OFFSETS_ONLY, ())
     assert [each.dropped for each in verdict.partitions] == [4, 4]
     whole, dropped = {Verdict.PROVEN}, {Verdict.OFFSETS_ONLY}
-    assert of_ranges(verdict) == {"g1": dropped, "g2": dropped, "g3": whole}
+    assert of_ranges(verdict) == {"g:1": dropped, "g:2": dropped, "g:3": whole}
 
 
 def test_a_compacted_file_that_comes_back_is_proven_again(table: Table) -> None:
@@ -195,7 +195,7 @@ def test_what_a_compaction_did_wrong_is_found(
 
     assert kinds(verdict) == expected
     violated, whole = {Verdict.VIOLATED}, {Verdict.PROVEN}
-    assert of_ranges(verdict) == {"g1": violated, "g2": violated, "g3": whole}
+    assert of_ranges(verdict) == {"g:1": violated, "g:2": violated, "g:3": whole}
 
 
 def test_a_fault_survives_further_compactions(table: Table) -> None:
@@ -242,8 +242,8 @@ def test_a_compacted_file_that_is_gone_is_found_once_and_spoils_its_ranges(table
 
     assert kinds(verdict) == {FindingKind.MISSING_FILE, FindingKind.LOST_WRITE}
     assert [f.kind for f in verdict.findings].count(FindingKind.MISSING_FILE) == 1
-    assert of_ranges(verdict)["g3"] == {Verdict.PROVEN}
-    assert of_ranges(verdict)["g2"] == {Verdict.VIOLATED}
+    assert of_ranges(verdict)["g:3"] == {Verdict.PROVEN}
+    assert of_ranges(verdict)["g:2"] == {Verdict.VIOLATED}
 
 
 def test_a_compacted_file_that_was_changed_spoils_each_of_its_ranges(table: Table) -> None:
@@ -254,7 +254,7 @@ def test_a_compacted_file_that_was_changed_spoils_each_of_its_ranges(table: Tabl
 
     assert FindingKind.DIGEST_MISMATCH in kinds(verdict)
     violated, whole = {Verdict.VIOLATED}, {Verdict.PROVEN}
-    assert of_ranges(verdict) == {"g1": violated, "g2": violated, "g3": whole}
+    assert of_ranges(verdict) == {"g:1": violated, "g:2": violated, "g:3": whole}
 
 
 def test_rolled_up_rows_that_stand_for_too_few_records_are_found(tmp_path: Path) -> None:
