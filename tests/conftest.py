@@ -22,6 +22,7 @@ from tests.environment.postgres import Server, postgres
 from tests.environment.sparks import start_test_spark
 from tests.lanes import Lanes, is_left_out, place
 
+settings.register_profile("fast", max_examples=10, deadline=None)
 settings.register_profile("dev", max_examples=30, deadline=None)
 settings.register_profile("ci", max_examples=300, deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
