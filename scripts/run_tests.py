@@ -33,6 +33,8 @@ KILLS_FOR_S = 4.0
 """What is killed may have started more a moment before."""
 OUTSIDE = ("spark", "kafka", "pg", "chaos", "process", "seeds", "long")
 """Markers of what is not fast: it needs more than its own process, or very long."""
+LEAVES_OUT = "TIDEGATE_TESTS_LEAVE_OUT"
+"""The variable with markers: a file that has one as a whole is not even imported."""
 LANES = {
     "all": "",
     "standard": "not long",
@@ -65,6 +67,8 @@ def run(run_id: str, lane: str, arguments: list[str]) -> int:
     """Run a lane of the tests; return the exit code of the whole."""
     if lane == "standard" and any(_is_path(argument) for argument in arguments):
         lane = "all"
+    if lane == "fast" and not any(map(_is_path, arguments)):  # a file that is named is looked at
+        os.environ[LEAVES_OUT] = " ".join(OUTSIDE)
     if lane == "standard":
         print(f"scripts/test: {LEFT_OUT}", flush=True)
     code = run_pytest(run_id, options_of(lane.removesuffix(_OR_NONE), arguments))

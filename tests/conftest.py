@@ -1,10 +1,12 @@
 """What every test shares: the property tests' profiles, one broker, one PostgreSQL, the order."""
 
+import atexit
 import gc
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 import structlog
@@ -18,8 +20,9 @@ from tasks.spark.session import SparkRuntime
 from tests.environment.brokers import start_test_broker
 from tests.environment.postgres import Server, postgres
 from tests.environment.sparks import start_test_spark
-from tests.lanes import Lanes, place
+from tests.lanes import Lanes, is_left_out, place
 
+settings.register_profile("fast", max_examples=10, deadline=None)
 settings.register_profile("dev", max_examples=30, deadline=None)
 settings.register_profile("ci", max_examples=300, deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
@@ -44,23 +47,36 @@ structlog.configure(
 )
 
 
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Import no file of which the run leaves out every test."""
+    return is_left_out(collection_path) or None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the longest files first and keep folders together; within one the order is random."""
     items.sort(key=lambda item: place(item.nodeid))
 
 
+def pytest_sessionstart() -> None:
+    """Let tests and modules come into being without a look at each other: all of them stay."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
     """Keep all tests and modules, which live to the end, out of every later collection of garbage.
 
-    Else a process with all tests spends a quarter of its time on looking through them.
+    Else a process with all tests spends a quarter of its time on looking through them.  At the very
+    end extension modules must find their objects gone, or they report leaks.
     """
     gc.collect()
     gc.freeze()
+    gc.enable()
+    atexit.register(gc.unfreeze)
 
 
 def pytest_unconfigure() -> None:
-    """Let extension modules find their objects gone at the end, or they report leaks."""
-    gc.unfreeze()
+    """Collect garbage again, also after an error in the collection."""
+    gc.enable()
 
 
 def pytest_runtest_teardown(item: pytest.Item) -> None:

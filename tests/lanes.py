@@ -8,13 +8,15 @@
 Files are taken in the order of the collection: see `place`.
 """
 
+import os
+import re
 from functools import cache
 from pathlib import Path, PurePosixPath
 
 from xdist.scheduler.loadscope import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
-__all__ = ["Lanes", "place"]
+__all__ = ["Lanes", "is_left_out", "place"]
 
 SPARKS = 2
 """So many processes have a Spark: each has one core, and a third process tests something else."""
@@ -40,6 +42,10 @@ _ON_ONE_CLUSTER = (
     "integration/data/test_topic_pattern.py",
 )
 _TESTS = Path(__file__).parent
+_LEFT_OUT = os.environ.get("TIDEGATE_TESTS_LEAVE_OUT", "").split()
+"""Markers of `scripts/run_tests.py`, if no file is named."""
+_OF_THE_FILE = re.compile(r"^pytestmark = (?:\[[^\]]*\]|.*)$", re.MULTILINE)
+_MARK = re.compile(r"pytest\.mark\.(\w+)")
 
 
 class Lanes(LoadScopeScheduling):  # type: ignore[misc] # untyped: Any
@@ -76,9 +82,21 @@ class Lanes(LoadScopeScheduling):  # type: ignore[misc] # untyped: Any
 
 def place(nodeid: str) -> tuple[int, int, str]:
     """Return the key to sort tests by: Spark and the longest files first, folders together."""
-    file = nodeid.split("::", 1)[0]
+    return _place_of(nodeid.split("::", 1)[0])
+
+
+@cache
+def _place_of(file: str) -> tuple[int, int, str]:
     long = next((n for n, name in enumerate(_LONG) if _is_of(file, (name,))), len(_LONG))
     return 0 if has_spark(file) else 1, long, str(PurePosixPath(file).parent)
+
+
+def is_left_out(file: Path) -> bool:
+    """Whether a marker of the whole file leaves all its tests out of this run."""
+    if not _LEFT_OUT or file.suffix != ".py" or not file.name.startswith("test_"):
+        return False
+    marked = _OF_THE_FILE.search(file.read_text("utf-8"))
+    return marked is not None and any(mark in _LEFT_OUT for mark in _MARK.findall(marked[0]))
 
 
 @cache

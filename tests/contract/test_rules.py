@@ -1,7 +1,4 @@
-"""What the contract run makes exceptions of is there, and the description leads somewhere.
-
-Slow: the whole description is built and followed.
-"""
+"""What the contract run makes exceptions of is there, and the description leads somewhere."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -10,15 +7,15 @@ from typing import cast
 import pytest
 
 from supervisor.api.openapi.answers import ANSWERS
-from supervisor.api.server import build_routes
 from tests.contract.ask import routes
 from tests.contract.rules import BOUNDED, MOVED, REFUSED, REPORTS, UNAVAILABLE, UNPROVED, statuses
+from tests.supervisor.api.description import description
 
 Json = dict[str, object]
 
 
 def _operations() -> Iterator[tuple[str, Json]]:
-    paths = cast("dict[str, dict[str, Json]]", build_routes().openapi()["paths"])
+    paths = cast("dict[str, dict[str, Json]]", description()["paths"])
     for path, operations in paths.items():
         for method, operation in operations.items():
             yield f"{method.upper()} {path}", operation

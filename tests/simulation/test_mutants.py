@@ -182,6 +182,7 @@ def test_a_test_that_does_not_see_the_fault_does_not_count() -> None:
     )
 
 
+@pytest.mark.seeds  # those of the corpus
 def test_a_fault_that_nobody_finds_is_told(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -301,6 +301,29 @@ def test_each_test_of_a_lane_runs_once(
     assert (wrote.read_text() if wrote.exists() else "") == ran
 
 
+@pytest.mark.parametrize(
+    ("script", "options", "drawn"),
+    [
+        ("scripts/test", ["--fast"], "fast"),
+        ("scripts/test", ["--fast-first"], "none"),
+        ("scripts/test", [], "none"),
+        (".ci/run", [], "ci"),
+    ],
+)
+def test_the_fast_run_by_itself_alone_draws_few_examples(
+    run: Run, checkout: Path, script: str, options: list[str], drawn: str
+) -> None:
+    """Goal: what `scripts/test` and CI show is never shown with fewer examples."""
+    writes = "open('ran', 'w').write(os.environ.get('HYPOTHESIS_PROFILE', 'none'))"
+    (checkout / TEST).write_text(f"import os\n\ndef test_that_writes():\n    {writes}\n")
+
+    with pytest.MonkeyPatch.context() as environment:
+        environment.delenv("HYPOTHESIS_PROFILE", raising=False)
+        assert _done(run, checkout / script, "-n", "0", *options).returncode == 0
+
+    assert (checkout / "ran").read_text() == drawn
+
+
 def test_the_fast_tests_fetch_no_jar(run: Run, checkout: Path) -> None:
     """Goal: they run on a machine that has neither Java nor a network."""
     (checkout / f"{JARS}.py").write_text("raise OSError('no network')\n")
@@ -311,7 +334,7 @@ def test_the_fast_tests_fetch_no_jar(run: Run, checkout: Path) -> None:
 
 def _done(run: Run, script: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     """Run a script to its end; options of lanes come first."""
-    lanes = [one for one in arguments if one in ("--all", "--fast")]
+    lanes = [one for one in arguments if one in ("--all", "--fast", "--fast-first")]
     others = [one for one in arguments if one not in lanes]
     with (run.folder / "out").open("wb") as out:
         return subprocess.run(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import lanes
 from tests.tidy.sources import ROOT
 
 PAGE = ROOT / "docs/contributing/long-tests.md"
@@ -51,3 +52,24 @@ def test_the_head_of_a_long_file_says_why(file: str) -> None:
     head = ast.get_docstring(ast.parse(Path(ROOT / "tests" / file).read_text("utf-8"))) or ""
 
     assert re.search(r"^Slow: \w", head, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("text", "left_out"),
+    [
+        ("pytestmark = pytest.mark.spark\n", True),
+        ("X = 1\npytestmark = [\n    pytest.mark.timeout(9),\n    pytest.mark.spark,\n]\n", True),
+        ("pytestmark = pytest.mark.timeout(9)\n\n@pytest.mark.spark\ndef test_a(): ...\n", False),
+        ("def test_a(): ...\n", False),
+    ],
+)
+def test_a_file_is_not_imported_if_a_marker_leaves_out_the_whole_of_it(
+    text: str, left_out: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lanes, "_LEFT_OUT", ["pg", "spark"])
+    tests, others = tmp_path / "test_one.py", tmp_path / "one.py"
+    for file in (tests, others):
+        file.write_text(text)
+
+    assert lanes.is_left_out(tests) is left_out
+    assert not lanes.is_left_out(others)

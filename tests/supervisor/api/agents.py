@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from threading import Event
 
 import httpx
-from fastapi.testclient import TestClient
 
 from supervisor.core.tables.compaction import merged
 from supervisor.core.values.errors import WorkerUnavailable
@@ -29,6 +28,7 @@ from tasks.contract.messages import (
 )
 from tasks.contract.offsets import TopicPartition, is_at_end
 from tasks.contract.sample import DesiredSample, SampleAnswer
+from tests.supervisor.api.client import Client
 from tests.supervisor.world import segment_file
 
 NOON = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
@@ -50,7 +50,7 @@ class _Held:
 class Agent:
     """A worker without Spark: does what it is told, reads when the test says so."""
 
-    client: TestClient
+    client: Client
     id: str
     incarnation: int = 1
     slots: int = 4
@@ -257,7 +257,7 @@ class AgentJournals:
 
 
 def post_json(
-    client: TestClient, path: str, text: str | bytes, headers: dict[str, str] | None = None
+    client: Client, path: str, text: str | bytes, headers: dict[str, str] | None = None
 ) -> httpx.Response:
     """POST a text that is JSON already."""
     all_headers = {"Content-Type": "application/json"} | (headers or {})

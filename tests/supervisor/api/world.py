@@ -9,7 +9,6 @@ from pathlib import Path
 
 import httpx
 from fastapi import FastAPI
-from fastapi.testclient import TestClient
 
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.adapters.passwords import Argon2Passwords
@@ -40,6 +39,7 @@ from supervisor.services.supervisors.admission import OperatorPolicy
 from supervisor.services.supervisors.specs import new_token
 from tasks.contract.connection_policy import ConnectionPolicy
 from tests.supervisor.api.agents import NOON, TOPIC, Agent, AgentJournals, post_json
+from tests.supervisor.api.client import Client
 from tests.supervisor.api.wired import DAY, ENDS_LATER, LookedAt, services_over
 from tests.waiting import wait_until
 
@@ -99,7 +99,7 @@ class World:
     leadership: Leadership
     changed: Wakeups
     journals: AgentJournals
-    client: TestClient
+    client: Client
     watching: StateRecorder
     meters: OverlordMeters
     warehouse: MemoryWarehouse
@@ -264,13 +264,13 @@ def _metered(store: SqlStore, loop: Loop) -> OverlordMeters:
 @contextmanager
 def _served(
     services: Services, leadership: Leadership, loop: Loop, *, leads: bool
-) -> Iterator[TestClient]:
+) -> Iterator[Client]:
     if leads:
         leadership.step()
         loop.start()
     with (
         _api_of(services) as api,
-        TestClient(api, URL, raise_server_exceptions=False) as client,
+        Client(api, URL) as client,
     ):
         yield client
     if leads:

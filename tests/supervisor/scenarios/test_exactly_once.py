@@ -223,6 +223,14 @@ class ExactlyOnce(RuleBasedStateMachine):
         return reached == self.world.ends
 
 
+def examples(share: int, least: int) -> int:
+    """Return a share of a property's examples: `least` at least, unless only the fast tests run."""
+    of_a_property = settings().max_examples
+    return max(of_a_property // share, min(least, of_a_property * least // DEVELOPER))
+
+
+DEVELOPER = 30
+"""Examples per property in `scripts/test`."""
 TestExactlyOnce = ExactlyOnce.TestCase
 # Each example makes some hundred passes.
-TestExactlyOnce.settings = settings(max_examples=max(20, settings().max_examples // 2))
+TestExactlyOnce.settings = settings(max_examples=examples(2, least=20))

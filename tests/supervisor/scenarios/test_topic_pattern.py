@@ -22,7 +22,7 @@ from tests.supervisor.scenarios.test_changes import (
     published_all,
     turn,
 )
-from tests.supervisor.scenarios.test_exactly_once import DURATION, ExactlyOnce
+from tests.supervisor.scenarios.test_exactly_once import DURATION, ExactlyOnce, examples
 from tests.supervisor.services.supervisors.test_resets import publish_all
 from tests.supervisor.world import Crash, World
 
@@ -204,4 +204,4 @@ class SeveralTopics(ExactlyOnce):
 
 TestSeveralTopics = SeveralTopics.TestCase
 # The same story as `ExactlyOnce`, which is told in full over one topic.
-TestSeveralTopics.settings = settings(max_examples=max(10, settings().max_examples // 5))
+TestSeveralTopics.settings = settings(max_examples=examples(5, least=10))

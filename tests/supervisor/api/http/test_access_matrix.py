@@ -16,6 +16,7 @@ from supervisor.api.http.deps import WORKERS_HEADER
 from supervisor.api.server import build_routes
 from supervisor.core.values.permissions import PERMISSIONS, Kind, Permission, Role
 from tests.sqlite_memory import empty_file
+from tests.supervisor.api.description import description
 from tests.supervisor.api.guarded import FOREIGN, OWN, Guarded, a_guarded_world, bearer, grants_of
 from tests.supervisor.api.world import SUPERVISORS, spec_document
 from tests.tidy.test_docs import columns, text_of
@@ -204,7 +205,7 @@ def test_every_change_needs_more_than_reading() -> None:
 
 
 def test_the_description_tells_what_each_route_needs() -> None:
-    paths = build_routes().openapi()["paths"]
+    paths = description()["paths"]
     operation = paths[f"{SUPERVISORS}/{{supervisor_id}}/terminate"]["post"]
     assert operation["x-tidegate-permission"] == {"permission": "terminate", "on": "supervisor"}
     assert operation["security"] == [{"bearer": []}, {"basic": []}]

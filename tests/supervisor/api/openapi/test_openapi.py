@@ -2,8 +2,8 @@
 
 import json
 
-from scripts.openapi import page
 from supervisor.api.server import build_routes
+from tests.supervisor.api.description import description, description_page
 from tests.tidy.sources import ROOT
 
 PAGE = "docs/reference/openapi.json"
@@ -12,11 +12,11 @@ PAGE = "docs/reference/openapi.json"
 def test_the_reference_is_up_to_date() -> None:
     stale = f"run: python -m scripts.openapi > {PAGE}"
 
-    assert (ROOT / PAGE).read_text(encoding="utf-8") == page(), stale
+    assert (ROOT / PAGE).read_text(encoding="utf-8") == description_page(), stale
 
 
 def test_every_operation_is_described_and_refuses_with_a_problem() -> None:
-    document = json.loads(page())
+    document = description()
 
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
@@ -31,7 +31,7 @@ def test_every_operation_is_described_and_refuses_with_a_problem() -> None:
 
 
 def test_every_reference_inside_the_description_is_there() -> None:
-    text = page()
+    text = description_page()
     schemas = json.loads(text)["components"]["schemas"]
 
     named = {part.partition('"')[0] for part in text.split("#/components/schemas/")[1:]}
