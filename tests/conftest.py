@@ -27,14 +27,7 @@ settings.register_profile("dev", max_examples=30, deadline=None)
 settings.register_profile("ci", max_examples=300, deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
-SECOND_COMPILER = (
-    "-XX:TieredStopAtLevel=4",
-    "-XX:Tier4InvocationThreshold=30000",
-    "-XX:Tier4MinInvocationThreshold=6000",
-    "-XX:Tier4CompileThreshold=60000",
-    "-XX:Tier4BackEdgeThreshold=400000",
-)
-"""Six times the JVM's own thresholds: a test of many small plans takes a fifth of the CPU less."""
+_BOTH_COMPILERS = "-XX:TieredStopAtLevel=4"
 
 # An overlord inside a test logs: not into what a command of the same test prints, and without the
 # variables of every frame of an error, which take seconds to write.
@@ -109,12 +102,11 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkRuntime]:
     """One Spark for all tests of a process: it can have no second one.
 
-    It lives long enough for the JVM's second compiler, which `scripts/test` denies to the others,
-    but for hot code only: else it spends most of its time on plans that come once.
+    It lives long enough for the JVM's second compiler, which `scripts/test` denies to the others.
     """
     with ExitStack() as running:
         with pytest.MonkeyPatch.context() as environment:
-            options = " ".join((os.environ.get("JDK_JAVA_OPTIONS", ""), *SECOND_COMPILER))
+            options = " ".join((os.environ.get("JDK_JAVA_OPTIONS", ""), _BOTH_COMPILERS))
             environment.setenv("JDK_JAVA_OPTIONS", options.strip())
             runtime = running.enter_context(start_test_spark(tmp_path_factory.mktemp("spark")))
         yield runtime

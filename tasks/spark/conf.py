@@ -10,10 +10,22 @@ _OPENED = (
     *("java.base/sun.security.action", "java.base/sun.util.calendar"),
     "java.security.jgss/sun.security.krb5",
 )
+SECOND_COMPILER = (
+    # Most of what it compiles at a start is code that plans, parses and generates, and that later
+    # runs a few times a batch (docs/adr/0046).  So it begins six times later than by default: what
+    # runs for each record is there within seconds all the same.
+    "-XX:Tier4InvocationThreshold=30000",
+    "-XX:Tier4MinInvocationThreshold=3600",
+    "-XX:Tier4CompileThreshold=90000",
+    "-XX:Tier4BackEdgeThreshold=240000",
+)
+"""How often a method or a loop runs before the JVM compiles it a second time, thoroughly."""
+
 JVM_FLAGS = (
     "-XX:+IgnoreUnrecognizedVMOptions",
     # A rule over many columns becomes one long Java method, which must be compiled all the same.
     "-XX:-DontCompileHugeMethods",
+    *SECOND_COMPILER,
     *(f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED),
     "-Djdk.reflect.useDirectMethodHandle=false",
     "-Dio.netty.tryReflectionSetAccessible=true",

@@ -13,7 +13,7 @@ from pyspark.errors import IllegalArgumentException
 
 from tasks.runtime.jars import SPARK
 from tasks.runtime.java import Java
-from tasks.spark.conf import collector
+from tasks.spark.conf import SECOND_COMPILER, collector
 from tasks.spark.session import SparkFailed, SparkOptions, SparkRuntime, start_spark
 from tests.environment.brokers import shared_cache_dir, shared_jars
 from tests.leaks import BY_NAME, CANARY
@@ -148,6 +148,18 @@ def test_a_jvm_has_the_collector_of_its_heap(spark: SparkRuntime) -> None:
     beans = jvm.java.lang.management.ManagementFactory.getGarbageCollectorMXBeans()
 
     assert {bean.getName() for bean in beans} == {"Copy", "MarkSweepCompact"}
+
+
+@pytest.mark.spark
+def test_the_jvm_knows_the_flags_of_its_second_compiler(spark: SparkRuntime) -> None:
+    """Goal: a JVM silently ignores a flag that it does not know."""
+    jvm = spark.context._jvm
+    assert jvm is not None
+    kind = jvm.java.lang.Class.forName("com.sun.management.HotSpotDiagnosticMXBean")
+    flags = jvm.java.lang.management.ManagementFactory.getPlatformMXBean(kind)
+    wanted = dict(flag.removeprefix("-XX:").split("=") for flag in SECOND_COMPILER)
+
+    assert {name: flags.getVMOption(name).getValue() for name in wanted} == wanted
 
 
 @pytest.mark.process
