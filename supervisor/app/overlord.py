@@ -225,6 +225,7 @@ def _wiring_of(
         copies=copies_in(warehouse, failpoint),
         segment_grace=settings.segment_grace,
         gc_delay=settings.gc_delay,
+        task_retention=settings.task_retention,
         new_token=new_token,
         reach=failpoint,
     )

@@ -49,6 +49,8 @@ class Wiring:
     """The time from the removal of a segment from its table to the deletion of its file."""
     gc_delay: timedelta
     """The delay before leftover files and rows are looked at, and between two looks."""
+    task_retention: timedelta
+    """The time from the end of a submitted task to its tombstone."""
     new_token: Callable[[], str]
     reach: Callable[[str], None] = lambda _: None
     """Called with each named step; a test may end the process there (failpoints)."""

@@ -11,6 +11,7 @@ from supervisor.chores import (
     lag_samples,
     queue_poll,
     retention,
+    retirement,
     segments,
     sweep,
     task_output,
@@ -24,6 +25,7 @@ CHORES: tuple[Duty, ...] = (
     exports.DUTY,
     sweep.DUTY,
     retention.DUTY,
+    retirement.DUTY,
     compaction.DUTY,
     lag_samples.DUTY,
 )

@@ -20,11 +20,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, ValidationError
 from pydantic.config import JsonDict
 from pydantic.fields import FieldInfo
-from pydantic_settings import (
-    BaseSettings,
-    InitSettingsSource,
-    PydanticBaseSettingsSource,
-)
+from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource
 
 from supervisor.core.values.field_types import Duration, LongDuration, format_duration, nearest
 from supervisor.settings.access import PREFIX, TOKEN, AccessSettings
@@ -206,6 +202,11 @@ class Settings(LogSettings, AccessSettings):
     retention_period: LongDuration = Field(
         default=timedelta(hours=1),
         description="How often retention rules are applied.",
+        json_schema_extra=_unit("ISO 8601 duration"),
+    )
+    task_retention: Duration = Field(
+        default=timedelta(days=7),
+        description="How long after its end a submitted task is still listed as a supervisor.",
         json_schema_extra=_unit("ISO 8601 duration"),
     )
 
