@@ -11,7 +11,7 @@ from tests.conformance.metadata.databases import execute
 from tests.conformance.stories import CLICKS, NOON, Leader, take_lease
 from tests.supervisor.core.snapshots import spec
 
-FLIPS = 100
+FLIPS = 50
 
 
 @pytest.fixture
@@ -55,13 +55,11 @@ def test_suspends_and_resumes_store_no_copy_and_each_version_is_read_whole(leade
     assert _stored_size(leader) == before > 900_000
     last = 2 * FLIPS + 1
     wanted = [_flipped(large, suspended=suspended) for suspended in (True, False)]
-    texts = [each.to_json() for each in wanted]
     with leader.reads() as tx:
         for number in range(1, last + 1):
             version = tx.specs.version(CLICKS, number)
             assert version is not None
             assert version.spec == wanted[number % 2]
-            assert version.spec.to_json() == texts[number % 2]
         history = tx.specs.history(CLICKS, limit=2)
         assert [(v.version, v.spec) for v in history] == [(last, wanted[1]), (last - 1, wanted[0])]
         assert tx.specs.newest(CLICKS) == history[0]
