@@ -227,6 +227,7 @@ def _wiring_of(
         segment_grace=settings.segment_grace,
         history_ages=HistoryAges(settings.history_retention, settings.audit_retention),
         gc_delay=settings.gc_delay,
+        task_retention=settings.task_retention,
         new_token=new_token,
         reach=failpoint,
     )

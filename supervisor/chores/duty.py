@@ -50,6 +50,8 @@ class Wiring:
     """The time from the removal of a segment from its table to the deletion of its file."""
     gc_delay: timedelta
     """The delay before leftover files and rows are looked at, and between two looks."""
+    task_retention: timedelta
+    """The time from the end of a submitted task to its tombstone."""
     new_token: Callable[[], str]
     history_ages: HistoryAges = field(default_factory=HistoryAges)
     reach: Callable[[str], None] = lambda _: None

@@ -152,6 +152,7 @@ def move_offsets(
     expected = {p: row.next_offset for p, row in rows.items() if p in new.touched}
     tx.offsets.reset(supervisor_id, new.offsets, new.topic_ids, expected)
     tx.offsets.drop(supervisor_id, new.gone)
+    tx.specs.awaken(supervisor_id)  # what was read to its end is to be read again
     discard(tx, endings, supervisor_id, cause, partitions=new.touched)
     for move in offset_moves:
         for piece in move.breaks:

@@ -15,9 +15,10 @@ import structlog
 
 from supervisor.control.metrics import PassTaken
 from supervisor.core.planning.passes import Pass, PassError
+from supervisor.core.queue.events import owner_of
 from supervisor.core.values.errors import LeaseLost, SpecUnreadable, SupervisorError
 from supervisor.core.values.hysteresis import Hysteresis
-from supervisor.ports.store import Clock, Store
+from supervisor.ports.store import Clock, Store, Transaction
 
 log = structlog.get_logger()
 
@@ -61,7 +62,7 @@ class Loop:
         """Called with each supervisor whose pass has ended, good or failed, in the pass's thread.
         """
         self.dropped: Callable[[str], None] = lambda _: None
-        """Called with each terminated supervisor that has no work left."""
+        """Called with each supervisor that is dropped: it is terminated or at rest."""
         self.measured: Callable[[PassTaken], None] = lambda _: None
         """Called with the measures of each pass, in its thread."""
         self._make = make
@@ -238,7 +239,7 @@ class Loop:
             if completed_pass is None or (
                 completed_pass.decided.over and completed_pass.seen.current.spec is None
             ):
-                self._pass_on(lambda: self._drop(supervisor_id))
+                self._pass_on(lambda: self.drop(supervisor_id))
 
     def _pass_on(self, call: Callable[[], None]) -> None:
         """Call a listener after the pass; its failure does not affect the next pass."""
@@ -266,7 +267,7 @@ class Loop:
             wait = min(wait, PROOF_S)
         self._finish(supervisor_id, last_pass, next_s=None if over else max(wait, breath))
 
-    def _drop(self, supervisor_id: str) -> None:
+    def drop(self, supervisor_id: str) -> None:
         """Forget a supervisor without work, unless it has been woken meanwhile."""
         with self._changed:
             entry = self._entries.get(supervisor_id)
@@ -305,18 +306,26 @@ class Loop:
             self.wake(supervisor_id, in_s=max(0.0, next_s))
 
 
+def dead_owners(tx: Transaction) -> set[str]:
+    """Return the supervisors with a dead event queue."""
+    owners = (owner_of(row.queue.container) for row in tx.events.dead())
+    return {owner for owner in owners if owner is not None}
+
+
 def wake_all(store: Store, loop: Loop) -> None:
     """Make a pass over every supervisor that may have work, also over terminated ones.
 
-    No spec is read here: a pass reads its own.
+    No spec is read here: a pass reads its own.  Supervisors at rest cost nothing: a reset or a new
+    version ends the rest in its own transaction.  Only a dead queue is noticed here.
 
     Raises:
         Unavailable: the metadata database did not answer.
     """
     with store.reading() as tx:
-        versions = {v.supervisor_id: v.version for v in tx.specs.heads() if not v.terminated}
+        versions = {head.supervisor_id: head.version for head in tx.specs.awake()}
         busy = set(tx.generations.live_tables())
         busy |= {t.supervisor_id for t in tx.tasks.active()}
+        busy |= dead_owners(tx)
     for supervisor_id in sorted(versions.keys() | busy):
         if supervisor_id in busy:
             loop.wake(supervisor_id)

@@ -1,11 +1,13 @@
 """The recorder of supervisor states and lag, after each pass of the leader.
 
 a pass has ended ──► its state differs from the last one written ──► row and event
+│                └──► all that a bounded supervisor names is read ──► it is put to rest
 └──► the log's ends, in memory ──► lag in time     every minute ──► samples
 """
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -15,10 +17,12 @@ from pydantic import JsonValue
 from supervisor.control.loop import Loop
 from supervisor.core.history.lag import LAG_KEPT, Lag, LogEnds, lag_ages, with_look
 from supervisor.core.history.lifecycle_events import EventKind, LifecycleEvent
+from supervisor.core.model.rows import SpecVersion
 from supervisor.core.planning.observed import Observed
 from supervisor.core.planning.progress import best_position, lag_by_partition
+from supervisor.core.planning.rules.bounds import is_completed
 from supervisor.core.planning.states import SupervisorState, state_of
-from supervisor.core.values.errors import SupervisorError
+from supervisor.core.values.errors import StateMoved, SupervisorError
 from supervisor.ports.state_history import StoredState
 from supervisor.ports.store import Clock, Store
 from tasks.contract.offsets import TopicPartition
@@ -50,10 +54,25 @@ class StateRecorder:
             with self._lock:
                 self._ends[supervisor_id] = with_look(self._ends.get(supervisor_id, ()), look)
         try:
-            found = state_of(last_pass.seen, last_pass, self.loop.failing(supervisor_id))
-            self._note(supervisor_id, found)
+            failing = self.loop.failing(supervisor_id)
+            self._note(supervisor_id, state_of(last_pass.seen, last_pass, failing))
+            if last_pass.decided.over and failing is None:
+                self._put_to_rest(last_pass.seen.current)
         except SupervisorError as error:
             log.warning("a state was not noted", supervisor=supervisor_id, error=str(error))
+
+    def _put_to_rest(self, current: SpecVersion) -> None:
+        """Let nothing look at a completed supervisor any more, after its state is written."""
+        if current.spec is None:
+            return
+        with suppress(StateMoved):
+            with self.store.leading(self.term()) as tx:
+                rests = tx.specs.rest(current.supervisor_id, current.version, self.clock.now())
+                # Read behind the lock of that row: a reset was either seen, or ends the rest.
+                committed = tx.offsets.of(current.supervisor_id)
+                if rests and not is_completed(current.spec, committed):
+                    raise StateMoved(f"{current.supervisor_id} was reset meanwhile")
+            self.loop.drop(current.supervisor_id)
 
     def forget(self, supervisor_id: str) -> None:
         """Drop a supervisor from memory; its rows stay."""
@@ -109,7 +128,7 @@ class StateRecorder:
 
     def _seen(self) -> dict[str, Observed]:
         with self.store.reading() as tx:
-            ids = [v.supervisor_id for v in tx.specs.heads() if not v.terminated]
+            ids = [head.supervisor_id for head in tx.specs.awake()]
         passes = {found: self.loop.last_pass(found) for found in ids}
         return {
             found: last_pass.seen for found, last_pass in passes.items() if last_pass is not None

@@ -36,6 +36,8 @@ class Unparsed:
 class _ParsedText:
     characters: int
     parsed: SupervisorSpec | Unparsed | None = None
+    turned: SupervisorSpec | None = None
+    """The spec with the other value of `suspended`, for versions that differ by that alone."""
     turn: threading.Lock = field(default_factory=threading.Lock)
     """Held while the text is parsed: others that need the same spec wait for it."""
 
@@ -49,13 +51,20 @@ class ParsedSpecs:
         self._entries: OrderedDict[bytes, _ParsedText] = OrderedDict()
         self._characters = 0
 
-    def parse(self, text: str) -> SupervisorSpec | Unparsed:
-        """Return the spec of a stored text, which no caller may change."""
+    def parse(self, text: str, suspended: bool | None = None) -> SupervisorSpec | Unparsed:
+        """Return the spec of a stored text, which no caller may change.
+
+        `suspended` is in place of the text's own; None: as the text says.
+        """
         entry = self._entry(hashlib.sha256(text.encode()).digest(), len(text))
         with entry.turn:
             if entry.parsed is None:
                 entry.parsed = _parse(text)
-            return entry.parsed
+            if isinstance(entry.parsed, Unparsed) or suspended in {None, entry.parsed.suspended}:
+                return entry.parsed
+            if entry.turned is None:  # its sections are those of the other one
+                entry.turned = entry.parsed.model_copy(update={"suspended": suspended})
+            return entry.turned
 
     def _entry(self, key: bytes, characters: int) -> _ParsedText:
         with self._lock:

@@ -24,8 +24,11 @@ class Specs(Protocol):
         author: str,
         *,
         after: int | None = None,
+        submitted: bool = False,
     ) -> SpecVersion:
         """Add the next version (None: a tombstone) and return it.
+
+        `submitted` marks a submitted task; further versions are marked too, up to a tombstone.
 
         Raises:
             StateMoved: the newest version is not `after` (0: there is none); nothing is added.
@@ -68,12 +71,45 @@ class Specs(Protocol):
         """
         ...
 
-    def newest_or_unreadable(self) -> list[SpecVersion | SpecUnreadable]:
-        """Return as `all_newest`, but each unreadable version as its reason."""
+    def newest_or_unreadable(self, *, awake: bool = False) -> list[SpecVersion | SpecUnreadable]:
+        """Return as `all_newest`, but each unreadable version as its reason.
+
+        With `awake`, only of supervisors that are neither terminated nor at rest.
+        """
         ...
 
     def heads(self) -> list[SpecHead]:
         """Return the number of the newest version of every id, by id, without reading its spec."""
+        ...
+
+    def awake(self) -> list[SpecHead]:
+        """Return the heads of supervisors that are neither terminated nor at rest, by id.
+
+        The cost is that of these alone, however many others there are.
+        """
+        ...
+
+    def at_rest(self, since: datetime | None = None) -> list[SpecHead]:
+        """Return the heads of supervisors at rest since that time or later, by id; None: of all."""
+        ...
+
+    def ended_tasks(self, until: datetime, limit: int, *, lock: bool = False) -> list[SpecHead]:
+        """Return the heads of submitted tasks at rest since `until` or earlier, oldest first.
+
+        With `lock`, which a reading transaction refuses, they stay as they are up to its end.
+        """
+        ...
+
+    def rest(self, supervisor_id: str, version: int, now: datetime) -> bool:
+        """Put a supervisor to rest; False: its newest version is another one, or is at rest.
+
+        Nothing looks at it again before a new version or `awaken`.  The row is locked up to the
+        commit, so a reset either comes first and is seen, or ends the rest.
+        """
+        ...
+
+    def awaken(self, supervisor_id: str) -> None:
+        """End the rest of a supervisor, if it is at rest."""
         ...
 
     def tables(self) -> dict[str, str | None]:

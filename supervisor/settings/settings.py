@@ -20,11 +20,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, ValidationError
 from pydantic.config import JsonDict
 from pydantic.fields import FieldInfo
-from pydantic_settings import (
-    BaseSettings,
-    InitSettingsSource,
-    PydanticBaseSettingsSource,
-)
+from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource
 
 from supervisor.core.values.field_types import LongDuration, format_duration, nearest
 from supervisor.settings.access import PREFIX, TOKEN, AccessSettings

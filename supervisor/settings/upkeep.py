@@ -48,3 +48,8 @@ class UpkeepSettings(BaseSettings):
         description="How often retention rules are applied.",
         json_schema_extra=_DURATION,
     )
+    task_retention: Duration = Field(
+        default=timedelta(days=7),
+        description="How long after its end a submitted task is still listed as a supervisor.",
+        json_schema_extra=_DURATION,
+    )

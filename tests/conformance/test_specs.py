@@ -110,3 +110,60 @@ def test_an_id_that_was_never_used_has_no_version(leader: Leader) -> None:
         assert tx.specs.heads() == []
         assert tx.specs.tables() == {}
         assert tx.specs.tables_of("never") == []
+
+
+def test_a_completed_supervisor_rests_until_a_new_version_or_a_reset(leader: Leader) -> None:
+    """Goal: what looks at all supervisors costs what the live ones cost."""
+    with leader.writes() as tx:
+        for supervisor_id in ("a", "b", "ended"):
+            tx.specs.append(supervisor_id, _spec(), NOON, "")
+        tx.specs.append("ended", None, NOON, "")
+        assert tx.specs.rest("a", 1, NOON)
+        assert not tx.specs.rest("a", 1, NOON + HOUR), "it rests already"
+        assert not tx.specs.rest("b", 2, NOON), "another version than the one that was looked at"
+        assert not tx.specs.rest("ended", 2, NOON)
+
+    with leader.reads() as tx:
+        assert tx.specs.awake() == [SpecHead("b", 1, False)]
+        assert tx.specs.at_rest() == tx.specs.at_rest(NOON) == [SpecHead("a", 1, False)]
+        assert tx.specs.at_rest(NOON + HOUR) == []
+        newest = tx.specs.newest_or_unreadable(awake=True)
+        assert [version.supervisor_id for version in newest] == ["b"]
+        assert [head.supervisor_id for head in tx.specs.heads()] == ["a", "b", "ended"]
+
+    with leader.writes() as tx:
+        tx.specs.awaken("a")
+        tx.specs.awaken("ended")
+        assert tx.specs.awake() == [SpecHead("a", 1, False), SpecHead("b", 1, False)]
+        assert tx.specs.rest("b", 1, NOON)
+        tx.specs.append("b", _spec(3), NOON, "")
+        assert tx.specs.awake() == [SpecHead("a", 1, False), SpecHead("b", 2, False)]
+        assert tx.specs.at_rest() == []
+        tx.specs.append("b", None, NOON, "")
+        assert tx.specs.awake() == [SpecHead("a", 1, False)]
+
+
+def test_ended_tasks_are_those_that_were_submitted_and_rest_for_long(leader: Leader) -> None:
+    with leader.writes() as tx:
+        for number, task_id in enumerate(("late", "early", "awake")):
+            tx.specs.append(task_id, _spec(), NOON, "", submitted=True)
+            tx.specs.append(task_id, _spec(number + 3), NOON, "")
+        tx.specs.append("applied", _spec(), NOON, "")
+        tx.specs.append("used again", _spec(), NOON, "", submitted=True)
+        tx.specs.append("used again", None, NOON, "")
+        tx.specs.append("used again", _spec(), NOON, "")
+        for supervisor_id, version, at in (
+            ("late", 2, NOON + HOUR),
+            ("early", 2, NOON),
+            ("applied", 1, NOON),
+            ("used again", 3, NOON),
+        ):
+            assert tx.specs.rest(supervisor_id, version, at)
+
+    early, late = SpecHead("early", 2, False), SpecHead("late", 2, False)
+    with leader.reads() as tx:
+        assert tx.specs.ended_tasks(NOON, 10) == [early]
+        assert tx.specs.ended_tasks(NOON + HOUR, 10) == [early, late]
+        assert tx.specs.ended_tasks(NOON + HOUR, 1) == [early]
+    with leader.writes() as tx:
+        assert tx.specs.ended_tasks(NOON + HOUR, 10, lock=True) == [early, late]

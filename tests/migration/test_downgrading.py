@@ -1,5 +1,6 @@
 """The way back to the schema of an earlier release, which refuses to start on a newer one."""
 
+import json
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -102,7 +103,32 @@ def test_a_schema_of_yet_another_release_is_left_alone(url: str) -> None:
         downgrade(url, EARLIER, lease_ttl=TTL)
 
 
+def test_each_version_gets_its_document_back(url: str, store: SqlStore) -> None:
+    """Goal: the earlier release reads each version as this one does, and can forget any of them."""
+    with store.leading(1) as tx:
+        for suspended in (True, False, True):
+            tx.specs.append("clicks", spec(suspended=suspended), NOON, "ada")
+        tx.specs.append("clicks", None, NOON, "ada")
+        tx.specs.append("orders", spec(suspended=True), NOON, "ada")
+
+    assert downgrade(url, EARLIER, lease_ttl=TTL)
+
+    with migrating(url) as connection:
+        rows = connection.execute(
+            text("SELECT cast(spec AS text) FROM supervisor_specs ORDER BY supervisor_id, version")
+        )
+        documents = [None if row[0] is None else json.loads(row[0]) for row in rows]
+    whole = {each: spec(suspended=each).model_dump(mode="json") for each in (True, False)}
+    assert documents == [whole[False], whole[True], whole[False], whole[True], None, whole[True]]
+    migrate(url)
+    with store.reading() as tx:
+        assert [head.supervisor_id for head in tx.specs.awake()] == ["orders"]
+        history = [version.spec for version in tx.specs.history("clicks")]
+    assert history == [None, *(spec(suspended=each) for each in (True, False, True, False))]
+
+
 def test_what_is_lost_is_named_step_by_step() -> None:
-    *_, first = lost_by(EARLIER)
+    last, between, first = lost_by(EARLIER)
+    assert last.startswith(f"{newest()}: what the deleted files")
+    assert between.startswith("0015: which supervisors were submitted as tasks")
     assert first.startswith("0014: which release wrote")
-    assert lost_by(EARLIER)[0].startswith(f"{newest()}: what the deleted files")

@@ -58,6 +58,14 @@ class SupervisorState:
     why: str = ""
 
 
+COMPLETED = SupervisorState(
+    State.COMPLETED,
+    State.COMPLETED,
+    healthy=True,
+    why="all that boundedStreamConfig names is published",
+)
+
+
 def roll_up(seen: Observed, slots: SlotNeed | None) -> SupervisorState:
     """Return the one state that is true of a supervisor and its tasks together.
 
@@ -72,7 +80,7 @@ def roll_up(seen: Observed, slots: SlotNeed | None) -> SupervisorState:
         why = still or "terminated; what still reads hands off"
         return SupervisorState(State.STOPPING, State.STOPPING, healthy=still is None, why=why)
     if not seen.current.spec.suspended and is_completed(seen.current.spec, seen.committed):
-        return _healthy(State.COMPLETED, why="all that boundedStreamConfig names is published")
+        return COMPLETED
     if (broken := _broken_stream(seen)) is not None:
         return broken
     if seen.current.spec.suspended and not seen.generations:
@@ -249,14 +257,21 @@ def _healthy(state: State, detailed: str | None = None, why: str = "") -> Superv
     return SupervisorState(state, detailed or state, healthy=True, why=why)
 
 
+def _needs_no_pass(wanted: SupervisorSpec, seen: Observed) -> bool:
+    return wanted.suspended or is_completed(wanted, seen.committed)
+
+
 def state_of(
     seen: Observed, last_pass: Pass | None, failing_pass: PassError | None
 ) -> SupervisorState:
-    """Return the state: PENDING before the first pass, unhealthy while passes fail."""
+    """Return the state: PENDING before the first pass, unhealthy while passes fail.
+
+    A completed supervisor needs no pass: what is stored of it says so.
+    """
     if failing_pass is not None:
         state = State.UNHEALTHY_SUPERVISOR
         return SupervisorState(state, state, healthy=False, why=failing_pass.message)
     wanted = seen.current.spec
-    if last_pass is None and wanted is not None and not wanted.suspended:
+    if last_pass is None and wanted is not None and not _needs_no_pass(wanted, seen):
         return SupervisorState(State.PENDING, State.PENDING, healthy=True, why="no pass made yet")
     return roll_up(seen, None if last_pass is None else last_pass.decided.waiting_for_slots)

@@ -1,26 +1,41 @@
-"""The append-only repository of spec versions: the newest counts, a tombstone ends a supervisor."""
+"""The append-only repository of spec versions: the newest counts, a tombstone ends a supervisor.
+
+version  document  same_as  suspended        1 and 2 are read from one stored document: whoever
+1        {...}                               may suspend adds no copy of it each time
+2                  1        true
+3                                            a tombstone
+
+newest version: awake ─► at rest, once all that it names is read ─► awake, after a reset
+"""
 
 import importlib.metadata
-from collections.abc import Collection
-from datetime import datetime
+import json
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime
+from typing import Any
 
 from sqlalchemy import (
     Connection,
+    Row,
     RowMapping,
     Select,
     Text,
+    and_,
     bindparam,
     cast,
     delete,
     func,
+    or_,
     select,
     tuple_,
+    update,
 )
 
 from supervisor.core.history.lifecycle_events import spec_event
 from supervisor.core.model.rows import SpecHead, SpecVersion
 from supervisor.core.spec.spec import SupervisorSpec
-from supervisor.core.values.errors import MetadataBusy, SpecUnreadable, StateMoved
+from supervisor.core.values.errors import FieldError, MetadataBusy, SpecUnreadable, StateMoved
+from supervisor.core.values.spec_facts import SpecFacts
 from supervisor.metadata.parsed_specs import ParsedSpecs, Unparsed
 from supervisor.metadata.schema.rows import AT_ONCE, insert_unless_taken
 from supervisor.metadata.schema.tables import supervisor_specs
@@ -32,44 +47,83 @@ _AT = supervisor_specs.c
 _TRIES = 5
 _OF_SUPERVISOR = _AT.supervisor_id == bindparam("of_supervisor")
 # Built once: these queries run in each pass.
+_WHOLE = supervisor_specs.alias("whole")
+"""The version whose document a version has."""
+_NUMBERS = supervisor_specs.alias("numbers")
+_DOCUMENTS = supervisor_specs.outerjoin(
+    _WHOLE,
+    and_(_WHOLE.c.supervisor_id == _AT.supervisor_id, _WHOLE.c.version == _AT.same_as),
+)
+_DOCUMENT = func.coalesce(_AT.spec, _WHOLE.c.spec)
+_HAS_SPEC = or_(_AT.spec.is_not(None), _AT.same_as.is_not(None))
 _READ = select(
     _AT.supervisor_id,
     _AT.version,
     _AT.created_at,
     _AT.author,
     _AT.release,
-    cast(_AT.spec, Text).label("text"),
-)
+    _AT.same_as,
+    _AT.suspended,
+    cast(_DOCUMENT, Text).label("text"),
+).select_from(_DOCUMENTS)
 _HISTORY = _READ.where(_OF_SUPERVISOR).order_by(_AT.version.desc())
 _NEWEST = _HISTORY.limit(1)
 _BEFORE = (
     select(
         _AT.version,
-        _AT.spec.is_not(None).label("has_spec"),
-        _AT.spec["suspended"].label("suspended"),
+        _AT.same_as,
+        _AT.submitted,
+        _HAS_SPEC.label("has_spec"),
+        _AT.suspended,
+        _AT.spec["suspended"].label("suspended_by_document"),
     )
     .where(_OF_SUPERVISOR)
     .order_by(_AT.version.desc())
     .limit(1)
 )
-_VERSION = _READ.where(_OF_SUPERVISOR, _AT.version == bindparam("number"))
+_ONE = and_(_OF_SUPERVISOR, _AT.version == bindparam("number"))
+_VERSION = _READ.where(_ONE)
+_OWN_TEXT = select(cast(_AT.spec, Text)).where(_ONE)
 _NUMBER = tuple_(_AT.supervisor_id, _AT.version)
 _VERSIONS = _READ.where(_NUMBER.in_(bindparam("wanted", expanding=True)))
 _IS_NEWEST = _NUMBER.in_(
-    select(_AT.supervisor_id, func.max(_AT.version)).group_by(_AT.supervisor_id)
+    select(_NUMBERS.c.supervisor_id, func.max(_NUMBERS.c.version)).group_by(
+        _NUMBERS.c.supervisor_id
+    )
 )
 _ALL_NEWEST = _READ.where(_IS_NEWEST).order_by(_AT.supervisor_id)
-_HEADS = (
-    select(_AT.supervisor_id, _AT.version, _AT.spec.is_(None).label("terminated"))
-    .where(_IS_NEWEST)
-    .order_by(_AT.supervisor_id)
+_IS_AWAKE = _AT.awake.is_not(None)
+_ALL_AWAKE = _READ.where(_IS_AWAKE).order_by(_AT.supervisor_id)
+_HEAD = select(_AT.supervisor_id, _AT.version, (~_HAS_SPEC).label("terminated"))
+_HEADS = _HEAD.where(_IS_NEWEST).order_by(_AT.supervisor_id)
+_AWAKE = _HEAD.where(_IS_AWAKE).order_by(_AT.supervisor_id)
+_AT_REST = _HEAD.where(_AT.rests_since.is_not(None))
+_RESTING = _AT_REST.where(_AT.rests_since >= bindparam("since")).order_by(_AT.supervisor_id)
+_ENDED_TASKS = (
+    _AT_REST.where(_AT.rests_since <= bindparam("until"), _AT.submitted.is_not(None))
+    .order_by(_AT.rests_since, _AT.supervisor_id)
+    .limit(bindparam("most"))
 )
-_TABLE = _AT.spec["dataSchema", "dataSource"].label("data_source")
+_LOCKED_TASKS = _ENDED_TASKS.with_for_update()
+_TABLE = _DOCUMENT["dataSchema", "dataSource"].label("data_source")
 """The name at the place where specs of every release have it (`spec_facts`)."""
-_TABLES = select(_AT.supervisor_id, _TABLE).where(_IS_NEWEST, _AT.spec.is_not(None))
+_TABLES = select(_AT.supervisor_id, _TABLE).select_from(_DOCUMENTS).where(_IS_NEWEST, _HAS_SPEC)
 _TABLES_OF = (
-    select(_TABLE).where(_OF_SUPERVISOR, _AT.spec.is_not(None)).order_by(_AT.version.desc())
+    select(_TABLE)
+    .select_from(_DOCUMENTS)
+    .where(_OF_SUPERVISOR, _HAS_SPEC)
+    .order_by(_AT.version.desc())
 )
+_FALL_ASLEEP = (
+    update(supervisor_specs).where(_ONE, _IS_AWAKE).values(awake=None, rests_since=bindparam("now"))
+)
+_AWAKEN = (
+    update(supervisor_specs)
+    .where(_OF_SUPERVISOR, _AT.rests_since.is_not(None))
+    .values(awake=True, rests_since=None)
+)
+_FOLLOWED = update(supervisor_specs).where(_ONE).values(awake=None, rests_since=None)
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
 class SqlSpecs:
@@ -92,6 +146,7 @@ class SqlSpecs:
         author: str,
         *,
         after: int | None = None,
+        submitted: bool = False,
     ) -> SpecVersion:
         """Add the next version (None: a tombstone) and return it.
 
@@ -104,25 +159,41 @@ class SqlSpecs:
             newest = 0 if before is None else before.version
             if after not in {None, newest}:
                 raise StateMoved(f"{supervisor_id} has version {newest}, not {after}")
-            version = newest + 1
+            live = before if before is not None and before.has_spec else None
             row = {
                 "supervisor_id": supervisor_id,
-                "version": version,
+                "version": newest + 1,
                 "created_at": now,
                 "author": author,
-                "spec": None if spec is None else spec.model_dump(mode="json"),
                 "release": RELEASE,
+                "submitted": submitted or (live is not None and live.submitted) or None,
+                "awake": None if spec is None else True,
+                **self._document(supervisor_id, spec, live),
             }
             if insert_unless_taken(self._db, (supervisor_specs, [row])):
-                stored = SpecVersion(supervisor_id, version, now, spec, author, RELEASE)
-                event = spec_event(
-                    stored,
-                    before=before is not None and before.has_spec,
-                    was_suspended=before is not None and bool(before.suspended),
-                )
+                self._db.execute(_FOLLOWED, {"of_supervisor": supervisor_id, "number": newest})
+                stored = SpecVersion(supervisor_id, newest + 1, now, spec, author, RELEASE)
+                was_suspended = live is not None and _is_suspended(live)
+                event = spec_event(stored, before=live is not None, was_suspended=was_suspended)
                 self._record(event)
                 return stored
         raise MetadataBusy(f"others keep storing versions of {supervisor_id}")
+
+    def _document(
+        self, supervisor_id: str, spec: SupervisorSpec | None, before: Row[Any] | None
+    ) -> dict[str, object]:
+        """Return the columns of a document; a reference, if only `suspended` has changed in it."""
+        own: dict[str, object] = {"spec": None, "same_as": None, "suspended": None}
+        if spec is None:
+            return own
+        document = spec.model_dump(mode="json")
+        if before is not None:
+            number = before.version if before.same_as is None else before.same_as
+            where = {"of_supervisor": supervisor_id, "number": number}
+            text = self._db.execute(_OWN_TEXT, where).scalar_one_or_none()
+            if text is not None and _differ_by_suspended(json.loads(text), document):
+                return own | {"same_as": number, "suspended": spec.suspended}
+        return own | {"spec": document}
 
     def newest(self, supervisor_id: str) -> SpecVersion | None:
         """Return the newest version, tombstones included; None if the id was never used."""
@@ -153,16 +224,36 @@ class SqlSpecs:
         """Return the newest version of every id, by id, tombstones too; skip unreadable specs."""
         return [each for each in self.newest_or_unreadable() if isinstance(each, SpecVersion)]
 
-    def newest_or_unreadable(self) -> list[SpecVersion | SpecUnreadable]:
-        """Return as `all_newest`, but each unreadable version as its reason."""
-        return [self._read_or_not(row) for row in self._db.execute(_ALL_NEWEST).mappings()]
+    def newest_or_unreadable(self, *, awake: bool = False) -> list[SpecVersion | SpecUnreadable]:
+        """Return as `all_newest`, but each unreadable version as its reason; see the port."""
+        query = _ALL_AWAKE if awake else _ALL_NEWEST
+        return [self._read_or_not(row) for row in self._db.execute(query).mappings()]
 
     def heads(self) -> list[SpecHead]:
         """Return the number of the newest version of every id, by id, without reading its spec."""
-        return [
-            SpecHead(row.supervisor_id, row.version, bool(row.terminated))
-            for row in self._db.execute(_HEADS)
-        ]
+        return self._heads(_HEADS)
+
+    def awake(self) -> list[SpecHead]:
+        """Return the heads of supervisors that are neither terminated nor at rest, by id."""
+        return self._heads(_AWAKE)
+
+    def at_rest(self, since: datetime | None = None) -> list[SpecHead]:
+        """Return the heads of supervisors that are at rest since that time or later, by id."""
+        return self._heads(_RESTING, since=since or _LONG_AGO)
+
+    def ended_tasks(self, until: datetime, limit: int, *, lock: bool = False) -> list[SpecHead]:
+        """Return the heads of submitted tasks at rest since `until` or earlier; see the port."""
+        query = _LOCKED_TASKS if lock else _ENDED_TASKS
+        return self._heads(query, until=until, most=limit)
+
+    def rest(self, supervisor_id: str, version: int, now: datetime) -> bool:
+        """Put a supervisor to rest; False: its newest version is another one, or is at rest."""
+        where = {"of_supervisor": supervisor_id, "number": version, "now": now}
+        return self._db.execute(_FALL_ASLEEP, where).rowcount == 1
+
+    def awaken(self, supervisor_id: str) -> None:
+        """End the rest of a supervisor, if it is at rest."""
+        self._db.execute(_AWAKEN, {"of_supervisor": supervisor_id})
 
     def tables(self) -> dict[str, str | None]:
         """Return supervisor -> the table of its newest spec; see the port."""
@@ -179,9 +270,21 @@ class SqlSpecs:
 
     def forget(self, supervisor_id: str, up_to: int) -> None:
         """Delete versions up to `up_to`; a newer version, stored meanwhile, stays."""
-        self._db.execute(
-            delete(supervisor_specs).where(_AT.supervisor_id == supervisor_id, _AT.version <= up_to)
+        mine = _AT.supervisor_id == supervisor_id
+        document = (
+            select(_WHOLE.c.spec)
+            .where(_WHOLE.c.supervisor_id == supervisor_id, _WHOLE.c.version == _AT.same_as)
+            .scalar_subquery()
         )
+        stays = update(supervisor_specs).where(mine, _AT.version > up_to, _AT.same_as <= up_to)
+        self._db.execute(stays.values(spec=document, same_as=None))
+        self._db.execute(delete(supervisor_specs).where(mine, _AT.version <= up_to))
+
+    def _heads(self, query: Select[*tuple[object, ...]], **values: object) -> list[SpecHead]:
+        return [
+            SpecHead(row.supervisor_id, row.version, bool(row.terminated))
+            for row in self._db.execute(query, values)
+        ]
 
     def _select(self, query: Select[*tuple[object, ...]], **values: object) -> list[SpecVersion]:
         return [self._read(row) for row in self._db.execute(query, values).mappings()]
@@ -193,7 +296,7 @@ class SqlSpecs:
         return version
 
     def _read_or_not(self, row: RowMapping) -> SpecVersion | SpecUnreadable:
-        spec = None if row["text"] is None else self._parsed.parse(row["text"])
+        spec = self._spec(row)
         if isinstance(spec, Unparsed):
             return SpecUnreadable(
                 row["supervisor_id"],
@@ -211,6 +314,26 @@ class SqlSpecs:
             row["author"],
             row["release"],
         )
+
+    def _spec(self, row: RowMapping) -> SupervisorSpec | Unparsed | None:
+        if row["text"] is not None:
+            return self._parsed.parse(row["text"], row["suspended"])
+        if row["same_as"] is None:
+            return None
+        missing = FieldError("", f"it has the document of version {row['same_as']}, which is gone")
+        return Unparsed((missing,), SpecFacts())
+
+
+def _is_suspended(before: Row[Any]) -> bool:
+    return bool(before.suspended_by_document if before.suspended is None else before.suspended)
+
+
+def _differ_by_suspended(stored: object, document: Mapping[str, object]) -> bool:
+    """Return whether two documents differ by `suspended` at most, as texts: 1 is not 1.0."""
+    if not isinstance(stored, dict) or "suspended" not in stored:
+        return False
+    same = {"suspended": None}
+    return json.dumps({**stored, **same}) == json.dumps({**document, **same})
 
 
 def _text(value: object) -> str | None:

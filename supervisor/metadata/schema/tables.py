@@ -59,6 +59,8 @@ _OPEN = text("open")
 _DIVERGED = text("diverged IS NOT NULL")
 _DELETED = text("deleted_at IS NOT NULL")
 _COMPACTED = text("compaction_id IS NOT NULL")
+_AWAKE = text("awake IS NOT NULL")
+_AT_REST = text("rests_since IS NOT NULL")
 
 supervisor_specs = Table(
     "supervisor_specs",
@@ -67,8 +69,25 @@ supervisor_specs = Table(
     Column("version", Integer, primary_key=True, autoincrement=False),
     Column("created_at", UtcTime, nullable=False),
     Column("author", FreeText, nullable=False),
-    Column("spec", DOCUMENT, comment="null: a tombstone"),
+    Column("spec", DOCUMENT, comment="null: that of `same_as`; with neither: a tombstone"),
     Column("release", String, comment="of Tidegate, that wrote it; null: one before 0.2.0"),
+    Column("same_as", Integer, comment="the version whose document it has; null: its own"),
+    Column("suspended", Boolean, comment="in place of the document's; null: as it says"),
+    Column("submitted", Boolean, comment="true: as a task"),
+    Column("awake", Boolean, comment="true: the newest version, and passes look at it"),
+    Column("rests_since", UtcTime, comment="of a newest version that has read all it names"),
+    Index(
+        "ix_supervisor_specs_awake",
+        "supervisor_id",
+        sqlite_where=_AWAKE,
+        postgresql_where=_AWAKE,
+    ),
+    Index(
+        "ix_supervisor_specs_at_rest",
+        "rests_since",
+        sqlite_where=_AT_REST,
+        postgresql_where=_AT_REST,
+    ),
 )
 
 committed_offsets = Table(

@@ -6,12 +6,13 @@ LeaseLost with the leader's address.  Any overlord answers from the rows.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 
 from supervisor.chores import file_lists
 from supervisor.chores.file_lists import listed, whole
 from supervisor.control.declared_types import last_spec
 from supervisor.control.leadership import Leadership
-from supervisor.control.loop import Loop
+from supervisor.control.loop import Loop, dead_owners
 from supervisor.control.observe import Sources, observe
 from supervisor.control.state_recorder import StateRecorder
 from supervisor.control.worker_registry import WorkerRegistry
@@ -19,7 +20,7 @@ from supervisor.core.history.lag import Lag
 from supervisor.core.model.rows import GapKind, SpecVersion, TaskStatus
 from supervisor.core.planning.observed import Observed
 from supervisor.core.planning.progress import report_of
-from supervisor.core.planning.states import SupervisorState, state_of, unread_state
+from supervisor.core.planning.states import COMPLETED, SupervisorState, state_of, unread_state
 from supervisor.core.values.errors import (
     MetadataBusy,
     SpecUnreadable,
@@ -41,6 +42,9 @@ from supervisor.views.warnings import DIVERGED_SHOWN_FOR
 FAILED_SHOWN = 10
 LEDGER_TRIES = 3
 """Tries to read one version of a ledger: old publications may be folded between two pages."""
+REST_SHOWN = timedelta(hours=1)
+"""For how long scrapers are shown a supervisor at rest; the cost of a scrape is that of live ones.
+"""
 SAMPLED_PUBLICATIONS = 200
 """Newest publications whose samples of rejected records are shown."""
 
@@ -63,8 +67,12 @@ class SupervisorQueries:
         self.leadership.term()
         with self.sources.store.reading() as tx:
             newest = tx.specs.newest_or_unreadable()
+            resting = {head.supervisor_id for head in tx.specs.at_rest()} - dead_owners(tx)
         rows = []
         for row in newest:
+            if row.supervisor_id in resting and isinstance(row, SpecVersion) and row.spec:
+                rows.append(SupervisorRow(row.supervisor_id, row.spec, COMPLETED))
+                continue
             try:
                 seen = observe(row.supervisor_id, self.sources, self.clock.now())
             except SpecUnreadable as error:
@@ -91,14 +99,21 @@ class SupervisorQueries:
             return unread_state(error)
 
     def last_states(self) -> dict[str, SupervisorState]:
-        """Return supervisor -> state, from its last pass; empty if this overlord does not lead."""
+        """Return supervisor -> state, from its last pass; empty if this overlord does not lead.
+
+        A supervisor at rest has no pass; it is left out once it has been at rest for `REST_SHOWN`.
+        """
         if not self.leadership.leads():
             return {}
         with self.sources.store.reading() as tx:
-            newest = tx.specs.newest_or_unreadable()
-        ids = [v.supervisor_id for v in newest if isinstance(v, SpecVersion) and not v.terminated]
+            newest = tx.specs.newest_or_unreadable(awake=True)
+            resting = {h.supervisor_id for h in tx.specs.at_rest(self.clock.now() - REST_SHOWN)}
+            dead = dead_owners(tx)
+            if dead:
+                resting |= dead & {head.supervisor_id for head in tx.specs.at_rest()}
+        ids = {version.supervisor_id for version in newest} | resting
         states = {k: self._state(last.seen) for k in ids if (last := self.loop.last_pass(k))}
-        return states | unreadable_states(newest)
+        return dict.fromkeys(resting, COMPLETED) | states | unreadable_states(newest)
 
     def lags(self) -> dict[str, Lag]:
         """Return supervisor -> lag; empty if this overlord does not lead."""
@@ -107,10 +122,11 @@ class SupervisorQueries:
     def gap_sizes(self) -> Mapping[tuple[str, GapKind], int]:
         """Return (supervisor, kind) -> number of offsets that are declared as gaps.
 
-        Zeros are included, so that a scraper sees the first gap as growth.
+        Zeros are included, so that a scraper sees the first gap as growth; not those of supervisors
+        at rest.
         """
         with self.sources.store.reading() as tx:
-            ids = [v.supervisor_id for v in tx.specs.heads() if not v.terminated]
+            ids = [head.supervisor_id for head in tx.specs.awake()]
             none = {(each, kind): 0 for each in ids for kind in GapKind}
             return none | dict(tx.offsets.gap_sizes())
 

@@ -198,6 +198,7 @@ class Resets:
             new = request.target(spec, seen, rows)
             given_up = doomed(tx.generations.live(supervisor_id), new.touched)
             offset_moves = move_offsets(tx, self.endings, supervisor_id, new, cause, rows=rows)
+            existing(tx, supervisor_id)  # a submitted task may have been retired meanwhile
             wish = Operation(supervisor_id, request.kind, request.author, cause.now)
             operation = tx.operations.add(wish)
         self.changed.notify()

@@ -89,11 +89,12 @@ class Service:
         *,
         what: OperationKind = OperationKind.APPLY,
         allowed: Allowed = everything,
+        submitted: bool = False,
     ) -> Applied:
         """Store a spec as the next version, unless it equals the newest one.
 
         `allowed` is called with the spec's table and the old one; it raises if the caller may not
-        change it.
+        change it.  `submitted` marks a submitted task.
 
         Raises:
             InvalidSpec: with every invalid field; also if the name of a new table is taken.
@@ -113,7 +114,8 @@ class Service:
             refuse_taken_name(tx, spec)
             impact = judge_change(newest, spec)
             after = 0 if newest is None else newest.version
-            stored = self._append(tx, (what, spec.id, author), spec, impact, after=after)
+            wish = (what, spec.id, author)
+            stored = self._append(tx, wish, spec, impact, after=after, submitted=submitted)
             self._follow_exports(tx, spec)
             return applied(stored, judged)
 
@@ -235,11 +237,14 @@ class Service:
         impact: SpecImpact,
         *,
         after: int,
+        submitted: bool = False,
     ) -> Stored:
         """Store a version; `wish` has the verb, the supervisor and the author."""
         what, supervisor_id, author = wish
         now = self._clock.now()
-        version = tx.specs.append(supervisor_id, spec, now, author, after=after)
+        version = tx.specs.append(
+            supervisor_id, spec, now, author, after=after, submitted=submitted
+        )
         detail = {"version": str(version.version)}
         tx.audit.write(AuditEntry(now, author, what, supervisor_id, detail))
         impact = self._on_rows(tx, impact, version)

@@ -53,7 +53,7 @@ class SubmittedTasks:
         with self.store.reading() as tx:
             if tx.tasks.get(task_id) is not None:
                 raise TaskExists(task_id)
-        self.service.apply_spec(spec, author, _Unused(), allowed=allowed)
+        self.service.apply_spec(spec, author, _Unused(), allowed=allowed, submitted=True)
         return task_id
 
     def status(self, task_id: str) -> TaskStatusView:
@@ -100,11 +100,12 @@ def _require_task(
     tx: Transaction, task_id: str
 ) -> tuple[SpecVersion, SupervisorSpec, datetime | None]:
     """Return the first version, the newest spec, and the time of the termination."""
-    versions = tx.specs.history(task_id)
+    versions = tx.specs.history(task_id, 2)  # a spec precedes each tombstone
     spec = next((version.spec for version in versions if version.spec is not None), None)
-    if spec is None or spec.io_config.ends is None:
+    first = tx.specs.version(task_id, 1)
+    if spec is None or spec.io_config.ends is None or first is None:
         raise TaskNotFound(task_id)
-    return versions[-1], spec, versions[0].created_at if versions[0].terminated else None
+    return first, spec, versions[0].created_at if versions[0].terminated else None
 
 
 def _row(

@@ -88,7 +88,7 @@ class WorkerAdmin:
                 row = named(tx.workers.all(), name)
                 if tx.workers.set_disabled(row.id, disabled=disabled):
                     tx.audit.write(AuditEntry(self.clock.now(), author, verb, row.id))
-                ids = [v.supervisor_id for v in tx.specs.heads() if not v.terminated]
+                ids = [head.supervisor_id for head in tx.specs.awake()]
             self.registry.set_disabled(row.id, disabled=disabled)
         self.changed.notify()
         for supervisor_id in ids:  # tasks may gain or lose slots

@@ -116,13 +116,15 @@ class Books:
     def wanted(self) -> str:
         """Return `running`, `suspended`, `terminated` or `unknown`, by the newest spec."""
         rows = self._all(
-            "SELECT spec IS NULL, spec::text FROM supervisor_specs WHERE supervisor_id = %s"
-            " ORDER BY version DESC LIMIT 1"
+            "SELECT spec IS NULL AND same_as IS NULL, spec::text, suspended"
+            " FROM supervisor_specs WHERE supervisor_id = %s ORDER BY version DESC LIMIT 1"
         )
         if not rows:
             return "unknown"
         if rows[0][0]:
             return "terminated"
+        if rows[0][2] is not None:
+            return "suspended" if rows[0][2] else "running"
         return "suspended" if '"suspended":true' in str(rows[0][1]).replace(" ", "") else "running"
 
     def living(self) -> frozenset[str]:

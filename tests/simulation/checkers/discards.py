@@ -19,13 +19,15 @@ FAILURES = 3
 _DECIDED_S = 60.0
 """How old a tombstone's plan may be when it is carried out, since a spec was posted again."""
 _TOMBSTONES = """
-    SELECT supervisor_id FROM supervisor_specs s WHERE spec IS NULL AND version =
+    SELECT supervisor_id FROM supervisor_specs s
+    WHERE spec IS NULL AND same_as IS NULL AND version =
         (SELECT max(version) FROM supervisor_specs n WHERE n.supervisor_id = s.supervisor_id)
 """
 _FAILED = "SELECT count(*) FROM tasks WHERE generation_id = ? AND status = 'FAILED' AND NOT lost"
 _NEWER = """
     SELECT count(*) FROM supervisor_specs s JOIN generations g ON g.supervisor_id = s.supervisor_id
-    WHERE g.id = ? AND s.version > g.spec_version AND s.spec IS NOT NULL
+    WHERE g.id = ? AND s.version > g.spec_version
+        AND (s.spec IS NOT NULL OR s.same_as IS NOT NULL)
 """
 _ENDED_WITH_IT = """
     SELECT count(*) FROM tasks t JOIN audit a ON a.subject = t.generation_id

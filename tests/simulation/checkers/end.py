@@ -55,13 +55,21 @@ def everything_is_published(now: Rows, world: Watched) -> Iterator[str]:
 
 
 def _ended_supervisors(db: sqlite3.Connection) -> set[str]:
-    newest = "SELECT supervisor_id, spec, max(version) FROM supervisor_specs GROUP BY 1"
     ended = set()
-    for supervisor, spec, _ in db.execute(newest):
+    for supervisor, spec, suspended, _ in db.execute(_NEWEST):
         document = None if spec is None else json.loads(spec)
-        if document is None or document.get("suspended"):
+        flag = None if document is None else document.get("suspended")
+        if document is None or (flag if suspended is None else suspended):
             ended.add(supervisor)
     return ended
+
+
+_NEWEST = """
+    SELECT s.supervisor_id, coalesce(s.spec, whole.spec), s.suspended, max(s.version)
+    FROM supervisor_specs s LEFT JOIN supervisor_specs whole
+        ON whole.supervisor_id = s.supervisor_id AND whole.version = s.same_as
+    GROUP BY 1
+"""
 
 
 def no_row_is_an_orphan(world: Watched) -> Iterator[str]:
@@ -151,10 +159,12 @@ def no_range_passes_its_bound(world: Watched) -> Iterator[str]:
 
 _BOUNDED = """
     SELECT g.id, p.partition, p.start_offset, coalesce(p.end_offset, p.start_offset),
-        json_extract(s.spec, '$.ioConfig.boundedStreamConfig.endSequenceNumbers')
+        json_extract(whole.spec, '$.ioConfig.boundedStreamConfig.endSequenceNumbers')
     FROM generations g JOIN generation_partitions p ON p.generation_id = g.id
     JOIN supervisor_specs s ON s.supervisor_id = g.supervisor_id AND s.version = g.spec_version
-    WHERE json_extract(s.spec, '$.ioConfig.boundedStreamConfig.endSequenceNumbers') IS NOT NULL
+    JOIN supervisor_specs whole ON whole.supervisor_id = s.supervisor_id
+        AND whole.version = coalesce(s.same_as, s.version)
+    WHERE json_extract(whole.spec, '$.ioConfig.boundedStreamConfig.endSequenceNumbers') IS NOT NULL
 """
 
 

@@ -14,10 +14,14 @@ from tests.simulation.world.world import SUPERVISOR, TOPIC, World
 _TRIES = 6
 _VERB_S = 10.0
 _NEWEST = """
-    SELECT json_extract(spec, '$.ioConfig.taskCount'), json_extract(spec, '$.ioConfig.replicas'),
-        json_extract(spec, '$.tuningConfig.maxRowsPerSegment'), json_extract(spec, '$.suspended'),
-        json_extract(spec, '$.ioConfig.boundedStreamConfig.endSequenceNumbers')
-    FROM supervisor_specs ORDER BY version DESC LIMIT 1
+    SELECT json_extract(w.spec, '$.ioConfig.taskCount'),
+        json_extract(w.spec, '$.ioConfig.replicas'),
+        json_extract(w.spec, '$.tuningConfig.maxRowsPerSegment'),
+        coalesce(s.suspended, json_extract(w.spec, '$.suspended')),
+        json_extract(w.spec, '$.ioConfig.boundedStreamConfig.endSequenceNumbers')
+    FROM supervisor_specs s JOIN supervisor_specs w
+        ON w.supervisor_id = s.supervisor_id AND w.version = coalesce(s.same_as, s.version)
+    ORDER BY s.version DESC LIMIT 1
 """
 
 

@@ -241,6 +241,7 @@ def a_world(
         copies=copies_in(folder, reach),
         segment_grace=30 * DAY,
         gc_delay=ENDS_LATER,
+        task_retention=7 * DAY,
         new_token=new_token,
         reach=reach,
     )

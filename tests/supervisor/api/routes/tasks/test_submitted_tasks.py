@@ -7,36 +7,14 @@ import pytest
 from supervisor.core.values.permissions import Role
 from tests.supervisor.api.agents import TOPIC
 from tests.supervisor.api.guarded import FOREIGN, OWN, a_guarded_world, grants_of
-from tests.supervisor.api.world import TASKS, World, spec_document, task_ids
-
-TASK = f"{TASKS}/task"
-Json = dict[str, object]
-
-
-def _task(first: int = 0, end: int = 10, **more: object) -> Json:
-    sections = spec_document(1, 1)["spec"]
-    assert isinstance(sections, dict)
-    io = dict(sections["ioConfig"])
-    for name in ("topic", "taskDuration", "useEarliestOffset", "taskCount", "replicas"):
-        io.pop(name)
-    numbers = {
-        name: {"type": name[:3], "stream": TOPIC, "partitionSequenceNumberMap": {"0": at}}
-        for name, at in (("startSequenceNumbers", first), ("endSequenceNumbers", end))
-    }
-    return {
-        "type": "index_kafka",
-        "dataSchema": sections["dataSchema"],
-        "ioConfig": io | numbers,
-        **more,
-    }
-
-
-def _status(world: World, task_id: str) -> Json:
-    found = world.get_object(f"{TASK}/{task_id}/status")
-    assert found["task"] == task_id
-    status = found["status"]
-    assert isinstance(status, dict)
-    return status
+from tests.supervisor.api.routes.tasks.submitted import (
+    TASK,
+    Json,
+    read_to_the_end,
+    status_of,
+    task_document,
+)
+from tests.supervisor.api.world import TASKS, World, spec_document
 
 
 def test_a_range_is_read_once_and_the_poll_ends_in_success(world: World) -> None:
@@ -45,22 +23,13 @@ def test_a_range_is_read_once_and_the_poll_ends_in_success(world: World) -> None
     world.streams.append(TOPIC, 0, 25)
     agents = [world.agent("w1")]
     agents[0].sync()
-    answer = world.post(TASK, _task(5, 20, id="nightly"))
+    answer = world.post(TASK, task_document(5, 20, id="nightly"))
     assert (answer.status_code, answer.json()) == (200, {"task": "nightly"})
     world.settle("nightly")
-    assert _status(world, "nightly")["status"] == "RUNNING"
-    for _ in range(4):
-        agents[0].sync()
-        for _, task_id in list(task_ids(agents)):
-            held = agents[0].held[task_id]
-            if held.wanted.order.end is not None:
-                assert agents[0].publish(task_id).status_code == 200
-            elif min(held.position.values()) < 20:
-                agents[0].read(task_id, 15)
-        agents[0].sync()
-        world.settle("nightly")
+    assert status_of(world, "nightly")["status"] == "RUNNING"
+    read_to_the_end(world, agents[0], "nightly")
 
-    done = _status(world, "nightly")
+    done = status_of(world, "nightly")
 
     assert (done["status"], done["statusCode"], done["errorMsg"]) == ("SUCCESS", "SUCCESS", None)
     assert done["dataSource"] == TOPIC
@@ -69,7 +38,7 @@ def test_a_range_is_read_once_and_the_poll_ends_in_success(world: World) -> None
     assert isinstance(payload, dict)
     assert payload["type"] == "index_kafka"
     assert world.post(f"{TASK}/nightly/shutdown").json() == {"task": "nightly"}
-    assert _status(world, "nightly")["status"] == "SUCCESS"
+    assert status_of(world, "nightly")["status"] == "SUCCESS"
 
 
 def test_it_is_told_by_its_id_and_lists_have_what_workers_run(world: World) -> None:
@@ -78,7 +47,7 @@ def test_it_is_told_by_its_id_and_lists_have_what_workers_run(world: World) -> N
     world.streams.append(TOPIC, 0, 25)
     agent = world.agent("w1")
     agent.sync()
-    assert world.post(TASK, _task(5, 20, id="nightly")).status_code == 200
+    assert world.post(TASK, task_document(5, 20, id="nightly")).status_code == 200
     assert world.post("/druid/indexer/v1/supervisor", spec_document()).status_code == 200
     world.settle("nightly")
     agent.sync()
@@ -95,21 +64,21 @@ def test_it_is_told_by_its_id_and_lists_have_what_workers_run(world: World) -> N
 
 def test_one_that_is_stopped_has_failed(world: World) -> None:
     world.streams.create(TOPIC, 1)
-    task_id = str(world.post(TASK, _task()).json()["task"])
+    task_id = str(world.post(TASK, task_document()).json()["task"])
     assert task_id.startswith(f"index_kafka_{TOPIC}_")
 
     for _ in range(2):
         assert world.post(f"{TASK}/{task_id}/shutdown").json() == {"task": task_id}
 
-    found = _status(world, task_id)
+    found = status_of(world, task_id)
     assert (found["status"], found["errorMsg"]) == ("FAILED", "Shutdown request from user")
 
 
-@pytest.mark.parametrize("again", [_task(id="nightly"), _task(3, 4, id="nightly")])
+@pytest.mark.parametrize("again", [task_document(id="nightly"), task_document(3, 4, id="nightly")])
 def test_an_id_is_used_once(again: Json, world: World) -> None:
     """Source: Druid's answer to a second task of one id."""
     world.streams.create(TOPIC, 1)
-    assert world.post(TASK, _task(id="nightly")).status_code == 200
+    assert world.post(TASK, task_document(id="nightly")).status_code == 200
 
     answer = world.post(TASK, again)
 
@@ -119,7 +88,7 @@ def test_an_id_is_used_once(again: Json, world: World) -> None:
 
 
 def test_what_is_wrong_is_told_as_for_a_spec(world: World) -> None:
-    task = _task()
+    task = task_document()
     io = task["ioConfig"]
     assert isinstance(io, dict)
     io["inputFormt"] = io.pop("inputFormat")
@@ -131,7 +100,7 @@ def test_what_is_wrong_is_told_as_for_a_spec(world: World) -> None:
     assert world.get("/druid/indexer/v1/supervisor") == []
 
 
-def test_a_supervisor_that_goes_on_is_no_task(world: World) -> None:
+def test_a_supervisor_that_goes_on_is_notask_document(world: World) -> None:
     world.streams.create(TOPIC, 1)
     assert world.post("/druid/indexer/v1/supervisor", spec_document()).status_code == 200
 
@@ -157,9 +126,9 @@ def test_a_submitted_task_belongs_to_its_table(tmp_path: Path, migrated: Path) -
         guarded.world.streams.create(TOPIC, 1)
         assert TOPIC == OWN, "the table of the task"
         for caller in (viewer, stranger):
-            refused = guarded.ask("POST", TASK, caller, _task(id="nightly"))
+            refused = guarded.ask("POST", TASK, caller, task_document(id="nightly"))
             assert refused.status_code == 403
-        assert guarded.ask("POST", TASK, operator, _task(id="nightly")).status_code == 200
+        assert guarded.ask("POST", TASK, operator, task_document(id="nightly")).status_code == 200
 
         for path in (f"{TASK}/nightly", f"{TASK}/nightly/status"):
             assert guarded.ask("GET", path, viewer).status_code == 200
