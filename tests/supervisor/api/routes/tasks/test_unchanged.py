@@ -1,4 +1,4 @@
-"""The short answer to a sync: for a worker that says that it has the present answer, and no other."""
+"""The short answer to a sync: for a worker that says that it has the present answer."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
