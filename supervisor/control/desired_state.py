@@ -34,7 +34,7 @@ from tasks.contract.offsets import TopicPartition
 
 
 @dataclass(frozen=True)
-class Share:
+class SupervisorShare:
     """What a worker should run of one supervisor."""
 
     rows: tuple[Task, ...]
@@ -51,7 +51,7 @@ class DesiredState:
     """What a worker should run, and what that depends on beside the worker's own rows."""
 
     answer: SyncResponse
-    shares: Mapping[str, Share]
+    shares: Mapping[str, SupervisorShare]
     """Supervisor -> its share."""
     supervisors: frozenset[str]
     """The supervisors of its tasks and compactions."""
@@ -77,7 +77,7 @@ def look(
     worker_id: str,
     term: int,
     pause_lease: timedelta,
-    still: Mapping[str, Share] = MappingProxyType({}),
+    still: Mapping[str, SupervisorShare] = MappingProxyType({}),
 ) -> DesiredState:
     """Work out the desired state; see `desired_state`.
 
@@ -108,7 +108,7 @@ def look(
 
 def _answer(
     term: int,
-    shares: Mapping[str, Share],
+    shares: Mapping[str, SupervisorShare],
     compactions: tuple[DesiredCompaction, ...],
     *,
     disabled: bool,
@@ -132,7 +132,7 @@ def _answer(
 
 def _shares(
     tx: Transaction, rows: Mapping[str, tuple[Task, ...]], term: int, pause_lease: timedelta
-) -> dict[str, Share]:
+) -> dict[str, SupervisorShare]:
     """Return supervisor -> its share, for the active tasks of each in `rows`.
 
     The number of queries does not depend on the number of tasks, unless a spec cannot be read.
@@ -142,7 +142,7 @@ def _shares(
     generations = tx.generations.rows_of([t.generation_id for mine in rows.values() for t in mine])
     versions = tx.specs.versions([(g.supervisor_id, g.spec_version) for g in generations.values()])
     committed = tx.offsets.of_each(list(rows))
-    shares: dict[str, Share] = {}
+    shares: dict[str, SupervisorShare] = {}
     for name, mine in rows.items():
         tasks: list[DesiredTask] = []
         kept: list[str] = []
@@ -167,7 +167,7 @@ def _shares(
             elif version is not None and version.spec is not None:
                 tasks.append(_desired(task, generation, version.spec, order, committed[name]))
         digest = _digest(tasks, kept, orders)
-        shares[name] = Share(mine, tuple(tasks), tuple(kept), tuple(orders), digest)
+        shares[name] = SupervisorShare(mine, tuple(tasks), tuple(kept), tuple(orders), digest)
     return shares
 
 

@@ -49,7 +49,7 @@ class _Doubt:
 
 
 @dataclass
-class _Known:
+class _KeptAnswer:
     worker_id: str
     term: int
     looked_at_s: float
@@ -87,7 +87,7 @@ class SyncAnswers:
         self._pause_lease = pause_lease
         self._changed = changed
         self._lock = threading.Lock()
-        self._known: OrderedDict[str, _Known] = OrderedDict()
+        self._known: OrderedDict[str, _KeptAnswer] = OrderedDict()
         """Worker -> its last answer."""
         self._under_way: list[Touched] = []
         """For each look that is under way, what was touched since it began."""
@@ -112,7 +112,7 @@ class SyncAnswers:
         with self._lock:
             self._known.clear()
 
-    def _usable(self, worker_id: str, term: int) -> _Known | None:
+    def _usable(self, worker_id: str, term: int) -> _KeptAnswer | None:
         with self._lock:
             known = self._of_term(worker_id, term)
             if known is None or known.is_stale or any(self._doubts_about(known)):
@@ -120,13 +120,13 @@ class SyncAnswers:
             self._known.move_to_end(worker_id)
             return known
 
-    def _of_term(self, worker_id: str, term: int) -> _Known | None:
+    def _of_term(self, worker_id: str, term: int) -> _KeptAnswer | None:
         """Return the last answer, touched or not; None: it has to be looked up whole."""
         known = self._known.get(worker_id)
         is_young = known and self._clock.monotonic() < known.whole_at_s + AGE_MAX_S
         return known if known and is_young and known.term == term else None
 
-    def _doubts_about(self, known: _Known) -> Iterator[Touched]:
+    def _doubts_about(self, known: _KeptAnswer) -> Iterator[Touched]:
         for doubt in self._doubts:
             if known.looked_at_s < doubt.until_s and known.depends_on(doubt.touched):
                 yield doubt.touched
@@ -149,7 +149,7 @@ class SyncAnswers:
             with self._lock:
                 self._end(touched)
             raise
-        known = _Known(worker_id, term, began_s, whole_at_s, state)
+        known = _KeptAnswer(worker_id, term, began_s, whole_at_s, state)
         with self._lock:
             self._end(touched)  # in one step with its keeping: a commit is heard by one of both
             known.touch(touched)
@@ -161,7 +161,7 @@ class SyncAnswers:
     def _end(self, touched: Touched) -> None:
         self._under_way = [one for one in self._under_way if one is not touched]
 
-    def _keep(self, known: _Known) -> None:
+    def _keep(self, known: _KeptAnswer) -> None:
         present = self._known.get(known.worker_id)
         if known.is_stale and present and not present.is_stale and present.term == known.term:
             return  # another look was later and is untouched

@@ -1,6 +1,6 @@
 """One overlord process: the product's own parts on one thread, woken by the kernel's events."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -24,6 +24,7 @@ from supervisor.services.supervisors.reset import Resets
 from supervisor.services.supervisors.specs import Service
 from tasks.contract.messages import PublishRequest, SyncRequest, SyncResponse
 from tests.simulation.processes.cleaning import DELAY, Cleaner
+from tests.simulation.processes.held_syncs import Broadcast, HeldSync
 from tests.simulation.world.clocks import FASTEST, SLOWEST, ProcessClock
 from tests.simulation.world.disk import Warehouse
 from tests.simulation.world.kafka import Kafka, OverlordStreams, PatientStreams
@@ -111,32 +112,6 @@ class _Loop(Loop):
         super()._failed(supervisor_id, error)
 
 
-class _Broadcast(Wakeups):
-    """Wakes the long polls that this process holds for the workers that are meant."""
-
-    def __init__(self, woken: Callable[[Callable[[str], bool]], None]) -> None:
-        super().__init__()
-        self._woken = woken
-
-    def notify(self, names: Collection[str] | None = None) -> None:
-        self._woken(lambda name: names is None or name in names)
-
-    def notify_but(self, names: Collection[str]) -> None:
-        self._woken(lambda name: name not in names)
-
-
-@dataclass(eq=False)
-class _Waiter:
-    request: SyncRequest
-    reply: Reply
-    until: float
-    source: Process
-    life: int
-    is_looking: bool = False
-    is_woken: bool = False
-    """Woken since its last look began."""
-
-
 class OverlordProcess(Process):
     """An overlord that may lead; every life has new parts and knows nothing of the last one."""
 
@@ -160,7 +135,7 @@ class OverlordProcess(Process):
         self.random = around.kernel.random(name)
         self._looks = around.kernel.random(f"looks of {name}")
         self.born_at = 0.0
-        self._waiting: list[_Waiter] = []
+        self._waiting: list[HeldSync] = []
         self._woken = False
 
     @property
@@ -249,7 +224,7 @@ class OverlordProcess(Process):
         )
         self.sources = sources = Sources(self.store, streams, self.registry, around.times.limits)
         endings = TaskEnder(DELAY, self.registry.report)
-        self.changed = changed = _Broadcast(self._notify)
+        self.changed = changed = Broadcast(self._notify)
         shell = ActionContext(sources, self.clock, self._new_token, endings, self._reach)
         self.loop = _Loop(lambda name: self._pass(name, shell), self)
         self.service = Service(
@@ -322,9 +297,9 @@ class OverlordProcess(Process):
     def sync(self, request: SyncRequest, source: Process, reply: Reply) -> None:
         """Answer a worker at once if there is news for it, else hold its request."""
         until = self.around.kernel.now + min(request.wait.total_seconds(), 20.0)
-        self._sync(_Waiter(request, reply, until, source, source.life))
+        self._sync(HeldSync(request, reply, until, source, source.life))
 
-    def _sync(self, waiter: _Waiter, *, again: bool = False) -> None:
+    def _sync(self, waiter: HeldSync, *, again: bool = False) -> None:
         take = self.service.look_again if again else self.service.sync
         waiter.is_woken, waiter.is_looking = False, True
         self._waiting.append(waiter)  # before the look: a wake-up during it counts
@@ -348,12 +323,12 @@ class OverlordProcess(Process):
             self.later(THREAD_SWITCH_S, self._look_again)
         self.later(waiter.until - now, lambda: self._time_over(waiter, answer))
 
-    def _time_over(self, waiter: _Waiter, answer: SyncResponse) -> None:
+    def _time_over(self, waiter: HeldSync, answer: SyncResponse) -> None:
         if waiter in self._waiting and not waiter.is_looking:
             self._waiting.remove(waiter)
             self._answer(waiter, answer)
 
-    def _answer(self, waiter: _Waiter, answer: SyncResponse) -> None:
+    def _answer(self, waiter: HeldSync, answer: SyncResponse) -> None:
         self.around.reached(self, "sync:answer")
         waiter.reply(answer)
 
