@@ -12,7 +12,6 @@ from supervisor.control.end_task import TaskEnder
 from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
 from supervisor.control.publish import Publisher
-from supervisor.control.wakeups import Wakeups
 from supervisor.core.model.rows import Task, TaskStatus
 from supervisor.core.planning.actions import FixEnd, OpenGeneration
 from supervisor.core.queue.events import QueueConfig
@@ -59,9 +58,7 @@ class History:
 
     def publish(self, number: int, endings: TaskEnder) -> float:
         """Bring one generation to PUBLISHING, then time its task's request: milliseconds."""
-        publishing = Publisher(
-            self.store, self._clock, self.leadership, self._loop, Wakeups(), endings
-        )
+        publishing = Publisher(self.store, self._clock, self.leadership, self._loop, endings)
         task = self._prepared(number)
         request = _request(task, number)
         began = time.perf_counter()

@@ -52,6 +52,7 @@ from supervisor.services.services import Services
 __all__ = ["Services", "build_routes", "create_api"]
 
 ROUTERS = (
+    internal.router,  # first: most requests are syncs, and each router before is tried for each
     supervisors.router,
     dry_run.router,
     sampler.router,
@@ -77,7 +78,6 @@ ROUTERS = (
     explain.router,
     status.router,
     metrics.router,
-    internal.router,
 )
 
 

@@ -207,7 +207,7 @@ def _wiring_of(
     sources = Sources(store, streams, registry, limits_of(settings))
     endings = TaskEnder(QueueConfig(delay=settings.gc_delay), registry.report)
     loop, watching = _loop_of(
-        ActionContext(sources, clock, new_token, endings, failpoint), leadership, changed
+        ActionContext(sources, clock, new_token, endings, failpoint), leadership
     )
     return Wiring(
         store=store,
@@ -286,20 +286,15 @@ def _rules_of(settings: Settings, formats: Collection[ExportFormat]) -> Operator
     )
 
 
-def _loop_of(
-    shell: ActionContext, leadership: Leadership, changed: Wakeups
-) -> tuple[Loop, StateRecorder]:
+def _loop_of(shell: ActionContext, leadership: Leadership) -> tuple[Loop, StateRecorder]:
     """Return the loop of passes, and the recorder that is called after each pass."""
 
     def one_pass(supervisor_id: str) -> Pass | None:
         try:
-            completed_pass = make_pass(supervisor_id, shell, leadership.term())
+            return make_pass(supervisor_id, shell, leadership.term())
         except LeaseLost:
             loop.forget()
             raise
-        if completed_pass is not None and completed_pass.decided.actions:
-            changed.notify()
-        return completed_pass
 
     loop = Loop(one_pass, shell.clock, threads=PASS_THREADS)
     watching = StateRecorder(shell.sources.store, shell.clock, leadership.term, loop)

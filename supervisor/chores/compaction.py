@@ -25,7 +25,6 @@ from supervisor.chores.file_lists import listed
 from supervisor.control.declared_types import declared_of
 from supervisor.control.end_task import TaskEnder
 from supervisor.control.tables import require_table
-from supervisor.control.wakeups import Wakeups
 from supervisor.core.model.rows import AuditEntry
 from supervisor.core.planning.observed import WorkerView
 from supervisor.core.tables.compaction import (
@@ -74,7 +73,6 @@ class Compacting:
     term: Callable[[], int]
     workers: Workers
     endings: TaskEnder
-    changed: Wakeups
     new_token: Callable[[], str]
 
     # -- verbs of people -----------------------------------------------------------------------
@@ -187,7 +185,6 @@ class Compacting:
                     AuditEntry(now, author, "cancel-compaction", row.data_source, detail)
                 )
             compaction = existing(tx, wanted)
-        self.changed.notify()
         self.assign()
         return compaction
 
@@ -321,7 +318,6 @@ class Compacting:
                     taken_out += self._assign_one(tx, waiting, view)
         for row in taken_out:
             self._end(row, TAKEN_OUT)
-        self.changed.notify()
 
     def _assign_one(
         self, tx: Transaction, waiting: Iterator[Compaction], view: WorkerView
@@ -381,7 +377,7 @@ def _added(tx: Transaction, row: Compaction) -> Compaction:
 
 def compacting_of(w: Wiring) -> Compacting:
     """Return the compaction verbs of one overlord."""
-    return Compacting(w.store, w.clock, w.term, w.registry, w.endings, w.changed, w.new_token)
+    return Compacting(w.store, w.clock, w.term, w.registry, w.endings, w.new_token)
 
 
 DUTY = Duty("compaction", compacting_of, lambda _: PERIOD)

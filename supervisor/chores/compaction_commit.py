@@ -17,7 +17,6 @@ from supervisor.chores.segments import SegmentLife
 from supervisor.chores.task_output import folder_of
 from supervisor.control.end_task import TaskEnder
 from supervisor.control.export_outbox import announce
-from supervisor.control.wakeups import Wakeups
 from supervisor.core.model.rows import AuditEntry, Segment, TaskStatus
 from supervisor.core.tables.compaction import Compaction, merged
 from supervisor.core.values.errors import (
@@ -52,7 +51,6 @@ class Swapping:
     term: Callable[[], int]
     endings: TaskEnder
     life: SegmentLife
-    changed: Wakeups
     assign: Callable[[], None]
     """Assigns waiting compactions to workers without one."""
     failpoint: Callable[[str], None] = lambda _: None
@@ -98,7 +96,6 @@ class Swapping:
             raise
         except StateMoved:
             answer = self._fail(wanted, TAKEN_OUT)
-        self.changed.notify()
         self.assign()
         return answer
 

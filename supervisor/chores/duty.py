@@ -22,7 +22,7 @@ from supervisor.core.values.export_formats import ExportFormat
 from supervisor.eventqueue.handling import Handler
 from supervisor.eventqueue.queues import EventQueues
 from supervisor.ports.exports import Copies, TableFormat
-from supervisor.ports.store import ActingStore, Clock
+from supervisor.ports.store import Clock, OverlordStore
 from supervisor.ports.warehouse import Warehouse
 from supervisor.settings.settings import Settings
 
@@ -31,7 +31,7 @@ from supervisor.settings.settings import Settings
 class Wiring:
     """The parts of one overlord, once each; duties, handlers and services are made from them."""
 
-    store: ActingStore
+    store: OverlordStore
     clock: Clock
     leadership: Leadership
     registry: WorkerRegistry

@@ -1,8 +1,10 @@
 """The desired state of a worker, from the stored rows alone: the answer to its sync."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
+from types import MappingProxyType
 
 from supervisor.control.declared_types import last_spec
 from supervisor.core.model.rows import (
@@ -31,6 +33,32 @@ from tasks.contract.messages import (
 from tasks.contract.offsets import TopicPartition
 
 
+@dataclass(frozen=True)
+class SupervisorShare:
+    """What a worker should run of one supervisor."""
+
+    rows: tuple[Task, ...]
+    """The active tasks that the share was worked out for."""
+    tasks: tuple[DesiredTask, ...]
+    kept: tuple[str, ...]
+    orders: tuple[KeptOrder, ...]
+    digest: bytes
+    """Digest of the share without its term."""
+
+
+@dataclass(frozen=True)
+class DesiredState:
+    """What a worker should run, and what that depends on beside the worker's own rows."""
+
+    answer: SyncResponse
+    shares: Mapping[str, SupervisorShare]
+    """Supervisor -> its share."""
+    supervisors: frozenset[str]
+    """The supervisors of its tasks and compactions."""
+    tables: frozenset[str]
+    """The tables of its compactions, whose inputs may be taken out."""
+
+
 def desired_state(
     tx: Transaction, worker_id: str, term: int, pause_lease: timedelta
 ) -> SyncResponse:
@@ -41,64 +69,119 @@ def desired_state(
     supervisor's newest version is readable here, or is a tombstone.  The revision is a digest of
     the answer without the term, so that a new leader with the same desired state wakes no worker.
     """
-    tasks, kept, orders = _tasks_of(tx, worker_id, term, pause_lease)
-    compactions = [
-        found for row in tx.compactions.live(worker_id=worker_id) if (found := _compaction(tx, row))
-    ]
+    return look(tx, worker_id, term, pause_lease).answer
+
+
+def look(
+    tx: Transaction,
+    worker_id: str,
+    term: int,
+    pause_lease: timedelta,
+    still: Mapping[str, SupervisorShare] = MappingProxyType({}),
+) -> DesiredState:
+    """Work out the desired state; see `desired_state`.
+
+    `still` maps supervisor -> a share of the same term that nothing has touched.  It is used again,
+    unless the rows of its tasks differ.
+    """
+    active = tx.tasks.active(worker_id=worker_id)
+    rows: dict[str, list[Task]] = {}
+    for task in active:
+        rows.setdefault(task.supervisor_id, []).append(task)
+    shares = {
+        name: still[name]
+        for name, mine in rows.items()
+        if name in still and still[name].rows == tuple(mine)
+    }
+    lacking = {name: tuple(mine) for name, mine in rows.items() if name not in shares}
+    shares |= _shares(tx, lacking, term, pause_lease)
+    live = tx.compactions.live(worker_id=worker_id)
+    compactions = tuple(found for row in live if (found := _compaction(tx, row)))
     disabled = not tx.workers.takes_tasks(worker_id)
+    return DesiredState(
+        answer=_answer(term, shares, compactions, disabled=disabled),
+        shares=shares,
+        supervisors=frozenset(rows) | {row.supervisor_id for row in live},
+        tables=frozenset(row.data_source for row in live),
+    )
+
+
+def _answer(
+    term: int,
+    shares: Mapping[str, SupervisorShare],
+    compactions: tuple[DesiredCompaction, ...],
+    *,
+    disabled: bool,
+) -> SyncResponse:
     digest = hashlib.sha256(b"disabled" if disabled else b"")
+    in_order = [shares[name] for name in sorted(shares)]
+    for share in in_order:
+        digest.update(share.digest)
+    for compaction in compactions:
+        digest.update(compaction.to_json().encode())
+    return SyncResponse(
+        term=term,
+        revision=digest.hexdigest()[:20],
+        tasks=tuple(task for share in in_order for task in share.tasks),
+        compactions=compactions,
+        disabled=disabled,
+        kept=tuple(task_id for share in in_order for task_id in share.kept),
+        kept_orders=tuple(order for share in in_order for order in share.orders),
+    )
+
+
+def _shares(
+    tx: Transaction, rows: Mapping[str, tuple[Task, ...]], term: int, pause_lease: timedelta
+) -> dict[str, SupervisorShare]:
+    """Return supervisor -> its share, for the active tasks of each in `rows`.
+
+    The number of queries does not depend on the number of tasks, unless a spec cannot be read.
+    """
+    if not rows:
+        return {}
+    generations = tx.generations.rows_of([t.generation_id for mine in rows.values() for t in mine])
+    versions = tx.specs.versions([(g.supervisor_id, g.spec_version) for g in generations.values()])
+    committed = tx.offsets.of_each(list(rows))
+    shares: dict[str, SupervisorShare] = {}
+    for name, mine in rows.items():
+        tasks: list[DesiredTask] = []
+        kept: list[str] = []
+        orders: list[KeptOrder] = []
+        for task in mine:
+            generation = generations.get(task.generation_id)
+            of_newer_release = (
+                generation is not None and generation.state is GenerationState.UNKNOWN
+            )
+            if of_newer_release or task.status is TaskStatus.UNKNOWN:
+                kept.append(task.id)
+                continue
+            if generation is None or not generation.live:
+                continue
+            order = _order(generation, term, pause_lease)
+            version = versions.get((name, generation.spec_version))
+            if isinstance(version, SpecUnreadable):
+                kept.append(task.id)
+                if not isinstance(tx.specs.newest_stored(name), SpecUnreadable):
+                    turn = _has_its_turn(committed[name], generation)
+                    orders.append(KeptOrder(task_id=task.id, order=order, turn=turn))
+            elif version is not None and version.spec is not None:
+                tasks.append(_desired(task, generation, version.spec, order, committed[name]))
+        digest = _digest(tasks, kept, orders)
+        shares[name] = SupervisorShare(mine, tuple(tasks), tuple(kept), tuple(orders), digest)
+    return shares
+
+
+def _digest(
+    tasks: Sequence[DesiredTask], kept: Sequence[str], orders: Sequence[KeptOrder]
+) -> bytes:
+    digest = hashlib.sha256()
     ordered: list[DesiredTask | KeptOrder] = [*tasks, *orders]
     for wanted in ordered:
         order = wanted.order.model_copy(update={"term": 0})
         digest.update(wanted.model_copy(update={"order": order}).to_json().encode())
-    for compaction in compactions:
-        digest.update(compaction.to_json().encode())
     for task_id in kept:
         digest.update(f"kept {task_id}".encode())
-    return SyncResponse(
-        term=term,
-        revision=digest.hexdigest()[:20],
-        tasks=tuple(tasks),
-        compactions=tuple(compactions),
-        disabled=disabled,
-        kept=tuple(kept),
-        kept_orders=tuple(orders),
-    )
-
-
-def _tasks_of(
-    tx: Transaction, worker_id: str, term: int, pause_lease: timedelta
-) -> tuple[list[DesiredTask], list[str], list[KeptOrder]]:
-    """Return the listed tasks, the ids of kept tasks, and the orders of kept tasks.
-
-    The number of queries does not depend on the number of tasks, unless a spec cannot be read.
-    """
-    active = tx.tasks.active(worker_id=worker_id)
-    generations = tx.generations.rows_of([task.generation_id for task in active])
-    versions = tx.specs.versions([(g.supervisor_id, g.spec_version) for g in generations.values()])
-    committed = tx.offsets.of_each([task.supervisor_id for task in active])
-    tasks: list[DesiredTask] = []
-    kept: list[str] = []
-    orders: list[KeptOrder] = []
-    for task in active:
-        generation = generations.get(task.generation_id)
-        of_newer_release = generation is not None and generation.state is GenerationState.UNKNOWN
-        if of_newer_release or task.status is TaskStatus.UNKNOWN:
-            kept.append(task.id)
-            continue
-        if generation is None or not generation.live:
-            continue
-        order = _order(generation, term, pause_lease)
-        offsets = committed[task.supervisor_id]
-        version = versions.get((task.supervisor_id, generation.spec_version))
-        if isinstance(version, SpecUnreadable):
-            kept.append(task.id)
-            if not isinstance(tx.specs.newest_stored(task.supervisor_id), SpecUnreadable):
-                turn = _has_its_turn(offsets, generation)
-                orders.append(KeptOrder(task_id=task.id, order=order, turn=turn))
-        elif version is not None and version.spec is not None:
-            tasks.append(_desired(task, generation, version.spec, order, offsets))
-    return tasks, kept, orders
+    return digest.digest()
 
 
 def _compaction(tx: Transaction, row: Compaction) -> DesiredCompaction | None:

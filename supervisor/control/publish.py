@@ -23,7 +23,6 @@ from supervisor.control.metrics import OverlordMeters
 from supervisor.control.offered_files import absent_files, check_files, files_are_absent
 from supervisor.control.reconcile import end_siblings
 from supervisor.control.replica_comparison import Compared, compare_late, compare_siblings
-from supervisor.control.wakeups import Wakeups
 from supervisor.core.history.log_fields import fields_of_task
 from supervisor.core.model.rows import (
     AuditEntry,
@@ -64,7 +63,6 @@ class Publisher:
     clock: Clock
     leadership: Leadership
     loop: Loop
-    changed: Wakeups
     endings: TaskEnder
     failpoint: Callable[[str], None] = lambda _: None
     """Called with each named step; a test may end the process there (failpoints)."""
@@ -133,7 +131,6 @@ class Publisher:
             of = fields_of_task(task, generation)
             log.info("publish", **of, **facts, why=answer.reason)
             self.loop.wake(task.supervisor_id)
-            self.changed.notify()
         self._passed("answered", answer)
         return answer
 
@@ -154,7 +151,6 @@ class Publisher:
         of = fields_of_task(attempt.task, attempt.generation)
         log.warning("publish refused", **of, check=Check.FILES.value, why=str(error))
         self.loop.wake(attempt.task.supervisor_id)
-        self.changed.notify()
 
     def _measure(self, attempt: "_PublishAttempt", answer: Judgement, now: datetime) -> None:
         self.meters.publish_judged(answer.outcome, answer.check)

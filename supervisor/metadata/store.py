@@ -70,6 +70,7 @@ from supervisor.ports.store import (
     Tasks,
     Transaction,
 )
+from supervisor.ports.touched import OnTouched, Touched
 from supervisor.ports.workers import WorkersTable
 
 Measured = Callable[[str, str, float], None]
@@ -112,20 +113,22 @@ class SqlTransaction:
         events: Events,
         happenings: LifecycleEvents,
         parsed: ParsedSpecs,
+        touched: Touched,
     ) -> "SqlTransaction":
         """Build every repository but the given ones on one connection."""
         record_event = happenings.record
-        ranges, files = SqlGenerations(connection, record_event), SqlSegments(connection)
+        ranges = SqlGenerations(connection, record_event, touched)
+        files = SqlSegments(connection, touched)
         return cls(
-            specs=SqlSpecs(connection, record_event, parsed),
-            offsets=SqlOffsets(connection, record_event),
+            specs=SqlSpecs(connection, record_event, parsed, touched),
+            offsets=SqlOffsets(connection, record_event, touched),
             generations=ranges,
-            tasks=SqlTasks(connection, record_event),
-            workers=SqlWorkers(connection),
+            tasks=SqlTasks(connection, record_event, touched),
+            workers=SqlWorkers(connection, touched),
             segments=files,
             retention=SqlRetention(connection),
             exports=SqlExports(connection),
-            compactions=SqlCompactions(connection, record_event),
+            compactions=SqlCompactions(connection, record_event, touched),
             plans=SqlPlans(connection),
             audit=SqlAudit(connection),
             lease=SqlLease(connection),
@@ -165,6 +168,7 @@ class SqlStore:
         self._heard: Heard | None = None
         self._fenced: Callable[[int], None] | None = None
         self._committed: Callable[[Sequence[LifecycleEvent]], None] = lambda _: None
+        self._on_touched: list[OnTouched] = []
         self._measured: Measured = lambda _, __, ___: None
         self._acts_for: ContextVar[str | None] = ContextVar("acts_for", default=None)
 
@@ -206,6 +210,13 @@ class SqlStore:
     def on_committed(self, heard: Callable[[Sequence[LifecycleEvent]], None]) -> None:
         """Call `heard` with the lifecycle events of each transaction after its commit."""
         self._committed = heard
+
+    def on_touched(self, heard: OnTouched) -> None:
+        """Call `heard` after each commit that touched something, before its caller goes on.
+
+        A commit without an answer is announced too: it may have been carried out.
+        """
+        self._on_touched.append(heard)
 
     def on_measured(self, heard: Measured) -> None:
         """Call `heard` after each transaction with its kind, its outcome and its seconds."""
@@ -257,11 +268,14 @@ class SqlStore:
                     SqlEvents(connection, writable=False),
                     SqlLifecycleEvents(connection, writable=False),
                     self._parsed,
+                    Touched(),
                 )
 
     @contextmanager
     def _writing(self, term: int | None = None) -> Iterator[SqlTransaction]:
+        touched = Touched()
         with (
+            self._announced(touched),
             self._timed("writing"),
             _errors_are_ours(),
             self._one_by_one(),
@@ -274,13 +288,25 @@ class SqlStore:
                     self._mark(connection)
                 events = SqlEvents(connection)
                 happenings = SqlLifecycleEvents(connection, kept=self._happenings_kept)
-                yield SqlTransaction.on(connection, events, happenings, self._parsed)
+                yield SqlTransaction.on(connection, events, happenings, self._parsed, touched)
                 added = events.flush()
                 lifecycle_events = happenings.flush()  # last: see `repositories/lifecycle.py`
+                touched.unsure = True  # from here on it is the database that decides
+            touched.unsure, touched.committed = False, True
         if added and self._heard is not None:
             self._heard(added)
         if lifecycle_events:
             self._committed(lifecycle_events)
+
+    @contextmanager
+    def _announced(self, touched: Touched) -> Iterator[None]:
+        """Announce what a transaction has touched, after its end and however it ended."""
+        try:
+            yield
+        finally:
+            if touched and (touched.committed or touched.unsure):
+                for heard in self._on_touched:
+                    heard(touched)
 
     def _mark(self, connection: Connection) -> None:
         claim = self._acts_for.get()

@@ -34,6 +34,7 @@ from supervisor.ports.queue_events import Events, Heard
 from supervisor.ports.segments import Retention, Segments
 from supervisor.ports.specs import Specs
 from supervisor.ports.state_history import Watched
+from supervisor.ports.touched import OnTouched
 from supervisor.ports.workers import WorkersTable
 from tasks.contract.messages import PublishOutcome
 
@@ -272,8 +273,23 @@ class Store(Protocol):
         ...
 
 
+class TouchingStore(Store, Protocol):
+    """A store that says what its transactions may have changed for workers."""
+
+    def on_touched(self, heard: OnTouched) -> None:
+        """Call `heard` after each commit that touched something, before its caller goes on.
+
+        A commit without an answer is announced too: it may have been carried out.
+        """
+        ...
+
+
 class ActingStore(Store, ActsOnce, Protocol):
     """A store in which the action of an idempotency key is carried out once."""
+
+
+class OverlordStore(TouchingStore, ActingStore, Protocol):
+    """The store of an overlord process."""
 
 
 class Streams(Protocol):

@@ -129,7 +129,7 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
     segments, compacting = segments_of(w), compacting_of(w)
     service = _specs(w, o)
     sampling = _sampling(w, o, service)
-    resets = Resets(w.store, w.sources.streams, w.clock, w.leadership, w.loop, w.changed, w.endings)
+    resets = Resets(w.store, w.sources.streams, w.clock, w.leadership, w.loop, w.endings)
     return Services(
         store=w.store,
         leadership=w.leadership,
@@ -147,10 +147,10 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         forgetting=forgetting_of(w),
         publishing=_publishing(w),
         swapping=_swapping(w, segments, compacting.assign),
-        task_stops=TaskStops(w.store, w.clock, w.leadership, w.loop, w.changed, w.endings),
+        task_stops=TaskStops(w.store, w.clock, w.leadership, w.loop, w.endings),
         task_logs=TaskLogViews(w.store, o.task_logs),
         task_reports=TaskReportViews(w.store, w.registry, w.leadership, w.clock),
-        workers=WorkerAdmin(w.store, w.clock, w.leadership, w.registry, w.loop, w.changed),
+        workers=WorkerAdmin(w.store, w.clock, w.leadership, w.registry, w.loop),
         segments=segments,
         retention=retention_of(w),
         compacting=compacting,
@@ -195,7 +195,6 @@ def _publishing(w: Wiring) -> Publisher:
         w.clock,
         w.leadership,
         w.loop,
-        w.changed,
         w.endings,
         w.reach,
         w.meters,
@@ -204,7 +203,7 @@ def _publishing(w: Wiring) -> Publisher:
 
 
 def _swapping(w: Wiring, segments: SegmentLife, assign: Callable[[], None]) -> Swapping:
-    return Swapping(w.store, w.clock, w.term, w.endings, segments, w.changed, assign, w.reach)
+    return Swapping(w.store, w.clock, w.term, w.endings, segments, assign, w.reach)
 
 
 def _supervisors(w: Wiring, o: ServicePorts) -> SupervisorQueries:

@@ -88,6 +88,8 @@ def pattern_of(forms: Iterable[str]) -> re.Pattern[str] | None:
 
 def masked(text: str, known: re.Pattern[str] | None = None) -> str:
     """Return `text` without the secrets that `known` matches or that a name beside them marks."""
+    if not text:
+        return text
     if known is not None:
         text = known.sub(MASK, text)
     lower = text.lower()

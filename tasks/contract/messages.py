@@ -2,6 +2,7 @@
 
     worker ── SyncRequest (what I run) ─────► overlord   POST /internal/v1/workers/{worker}/sync
     worker ◄─ SyncResponse (what to run) ──── overlord   answered at once when it changes
+    worker ◄─ Unchanged (as before) ───────── overlord   to a worker that understands it
     worker ── PublishRequest (range, files) ► overlord   POST /internal/v1/tasks/{task}/publish
     worker ◄─ PublishAnswer (closed set) ──── overlord
     worker ── CompactedFile ────────────────► overlord   POST /internal/v1/compactions/{id}/publish
@@ -16,7 +17,7 @@ durations, never deadlines.
 
 from datetime import timedelta
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -310,6 +311,24 @@ class SyncResponse(Wire):
     kept_orders: tuple[KeptOrder, ...] = Field(default=(), exclude_if=lambda found: not found)
     """New orders for those tasks of `kept` that the overlord still decides on: their spec was
     followed by a newer one, or by a tombstone."""
+
+
+KNOWN_TERM_HEADER = "X-Tidegate-Known-Term"
+"""Header of a sync: the term of the answer whose revision is `known`, as a decimal number.
+
+With it, a worker says that it still has that answer, and that it understands `Unchanged`.  An
+overlord of an earlier release ignores the header; in the body it would refuse an unknown field."""
+
+
+class Unchanged(Wire):
+    """Short answer to a sync with `KNOWN_TERM_HEADER`: the worker has the present answer already.
+
+    It stands for the `SyncResponse` with this term and revision, and only such a one.
+    """
+
+    unchanged: Literal[True]
+    term: Whole
+    revision: str
 
 
 class RejectsFile(Wire):

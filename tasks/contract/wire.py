@@ -1,6 +1,8 @@
 """The pydantic base class of all messages and specs, and the field types that they share."""
 
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Annotated, Self
 
 from pydantic import (
@@ -12,7 +14,9 @@ from pydantic import (
     Field,
     PlainSerializer,
     Strict,
+    ValidatorFunctionWrapHandler,
     WithJsonSchema,
+    WrapValidator,
 )
 from pydantic.alias_generators import to_camel
 
@@ -63,12 +67,38 @@ def _write_offsets(value: dict[TopicPartition, int]) -> dict[str, int]:
     return {str(TopicPartition(*p)): value[p] for p in sorted(value)}
 
 
-_SIGNED = Field(ge=-(2**63), le=2**63 - 1)
+_LEAST, _MOST = -(2**63), 2**63 - 1
+_SIGNED = Field(ge=_LEAST, le=_MOST)
 """What databases and the JVM can hold."""
+
+
+_partition = lru_cache(maxsize=2**17)(TopicPartition.parse)
+"""Partitions by their names, which come again in each sync: of a thousand topics at most."""
+
+
+def _read_offsets(
+    value: object, by_pydantic: ValidatorFunctionWrapHandler
+) -> dict[TopicPartition, int]:
+    """Read usual offsets in one go; pydantic, which is slow at it, reads or refuses all others.
+
+    A sync of a large worker has thousands of them, each second.
+    """
+    if type(value) is dict and {*map(type, value.values())} == {int}:
+        numbers, kinds = value.values(), {*map(type, value)}
+        fits = min(numbers) >= _LEAST and max(numbers) <= _MOST
+        if fits and kinds == {TopicPartition}:
+            return {**value}
+        if fits and kinds == {str}:
+            with suppress(ValueError):
+                return {_partition(name): number for name, number in value.items()}
+    read: dict[TopicPartition, int] = by_pydantic(value)
+    return read
+
 
 WireOffsets = Annotated[
     dict[TopicPartition, Annotated[int, _SIGNED]],
     BeforeValidator(_parse_offsets),
+    WrapValidator(_read_offsets),
     PlainSerializer(_write_offsets),
 ]
 """Offsets in a message: `{"topic:0": 17}` on the wire, sorted by partition."""

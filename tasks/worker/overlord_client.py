@@ -10,11 +10,12 @@
 - All other answers are OverlordUnavailable.  Its text is a sentence for people, and the caller
   tries again.
 
-A sync is repeated after any answer.
+A sync is repeated after any answer.  The last answers to syncs are kept: an overlord may answer by
+`Unchanged`, which stands for one of them.
 """
 
 import ssl
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from types import TracebackType
 from typing import Self, TypeVar
@@ -24,6 +25,7 @@ import httpx
 from pydantic import TypeAdapter, ValidationError
 
 from tasks.contract.messages import (
+    KNOWN_TERM_HEADER,
     CompactedFile,
     DesiredCompaction,
     DesiredTask,
@@ -31,6 +33,7 @@ from tasks.contract.messages import (
     PublishRequest,
     SyncRequest,
     SyncResponse,
+    Unchanged,
 )
 from tasks.contract.sample import DesiredSample, SampleAnswer
 from tasks.contract.wire import Wire
@@ -44,6 +47,9 @@ WORKERS_HEADER = "X-Tidegate-Token"
 """Header of the worker's token; the header Authorization has the token of a task."""
 _CONNECT_S = 2.0
 _PUBLISH_S = 30.0
+_ANSWERS_KEPT = 4
+"""Answers to which `Unchanged` may refer: two syncs are under way at once."""
+_UNCHANGED_BYTES_MAX = 1_000
 _TEXT_MAX = 500
 _NOT_HERE = frozenset({421, 503})
 _MAY_PASS = frozenset({401, 403, 408, 421, 429})
@@ -79,6 +85,8 @@ class HttpOverlord:
         self._answer_s = answer_s
         self._bytes_max = bytes_max
         limits = httpx.Limits(max_connections=connections_max, max_keepalive_connections=8)
+        self._answers: Mapping[str, SyncResponse] = {}
+        """Revision -> the last answer with it, the newest last; replaced, never changed."""
         self._client = httpx.Client(
             limits=limits,
             follow_redirects=False,
@@ -107,11 +115,22 @@ class HttpOverlord:
     def sync(self, request: SyncRequest) -> SyncResponse:
         """Send the worker's state, return the desired state.  Raises as `Overlord.sync`."""
         path = f"/internal/v1/workers/{quote(request.worker_id, safe='')}/sync"
+        known = None if request.known is None else self._answers.get(request.known)
+        headers = {} if known is None else {KNOWN_TERM_HEADER: str(known.term)}
         try:
-            body = self._post(path, request.to_json(), request.wait, {})
+            body = self._post(path, request.to_json(), request.wait, headers)
         except OverlordRefused as error:  # the next one says something else, and has to be tried
             raise OverlordUnavailable(str(error)) from error
-        return _parsed(SyncResponse, body)
+        if known is not None and _is_unchanged(body, known):
+            return known
+        answer = _parsed(SyncResponse, body)
+        self._keep(answer)
+        return answer
+
+    def _keep(self, answer: SyncResponse) -> None:
+        newest = {answer.revision: answer}
+        before = {r: a for r, a in self._answers.items() if r != answer.revision}
+        self._answers = {**dict([*before.items()][1 - _ANSWERS_KEPT :]), **newest}
 
     def publish(self, task: DesiredTask, request: PublishRequest) -> PublishAnswer:
         """Ask to publish.  Raises as `Overlord.publish`; the range may be committed even then."""
@@ -199,6 +218,17 @@ def _is_refusal(status: int, problem: _Problem) -> bool:
     if not httpx.codes.is_client_error(status) or status in _MAY_PASS:
         return False
     return status not in _ALSO_A_PROXYS or problem.is_an_overlords
+
+
+def _is_unchanged(body: bytes, known: SyncResponse) -> bool:
+    """Whether a body stands for the known answer, and for no other."""
+    if len(body) > _UNCHANGED_BYTES_MAX:
+        return False
+    try:
+        answer = Unchanged.from_json(body)
+    except ValidationError:
+        return False  # a whole answer, or none
+    return (answer.term, answer.revision) == (known.term, known.revision)
 
 
 _Message = TypeVar("_Message", bound=Wire)

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Protocol
 
 from supervisor.control.loop import Loop
-from supervisor.control.wakeups import Wakeups
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.model.rows import WorkerRow
 from supervisor.ports.store import Store
@@ -58,13 +57,13 @@ class People:
         registry = WorkerRegistry(clock, worker_timeout=HOUR, led_since=lambda: long_ago)
         with self._store.reading() as tx:
             registry.reset(tx.workers.all())  # all of them have been silent for too long
-        return WorkerAdmin(self._store, clock, leadership, registry, loop, Wakeups())
+        return WorkerAdmin(self._store, clock, leadership, registry, loop)
 
     @property
     def _stops(self) -> TaskStops:
         world = self._story.world
         leadership, loop = world.leadership, self._story.loop
-        return TaskStops(self._store, world.clock, leadership, loop, Wakeups(), ENDINGS)
+        return TaskStops(self._store, world.clock, leadership, loop, ENDINGS)
 
     def _a_task(self) -> str:
         with self._store.reading() as tx:

@@ -18,7 +18,6 @@ from tests.simulation.processes.quick import quick_copies
 from tests.simulation.processes.user import User
 from tests.simulation.world.kernel import Kernel
 from tests.simulation.world.secret import secret_in_place
-from tests.simulation.world.store import remembered_answers
 from tests.simulation.world.world import World
 
 QUIET_MAX_S = 400.0
@@ -73,7 +72,6 @@ def run_seed(
         for patch in patches:
             stack.enter_context(patch())
         stack.enter_context(secret_in_place())
-        stack.enter_context(remembered_answers())
         stack.enter_context(quick_copies())
         return _Run(seed, on_line).outcome()
 

@@ -14,7 +14,6 @@ from supervisor.control.loop import Loop
 from supervisor.control.observe import Sources
 from supervisor.control.publish import Publisher
 from supervisor.control.reconcile import ActionContext, make_pass
-from supervisor.control.wakeups import Wakeups
 from supervisor.core.model.rows import WorkerRow
 from supervisor.core.planning.observed import Liveness, PlanLimits, WorkerView
 from supervisor.core.planning.passes import Pass
@@ -230,7 +229,7 @@ class World:
     def publishing(self) -> Publisher:
         """What a worker's publish request reaches; its loop is never started."""
         loop = Loop(lambda _: None, self.clock, threads=1)
-        return Publisher(self.store, self.clock, self.leadership, loop, Wakeups(), ENDINGS)
+        return Publisher(self.store, self.clock, self.leadership, loop, ENDINGS)
 
     def set_spec(self, wanted: SupervisorSpec | None) -> None:
         """Store the next version of the spec; None is a tombstone."""

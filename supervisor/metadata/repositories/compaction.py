@@ -13,6 +13,7 @@ from supervisor.metadata.schema.column_types import known, unknown
 from supervisor.metadata.schema.compaction import compaction_rules, compactions
 from supervisor.metadata.schema.rows import chunks, insert_unless_taken, take_turns
 from supervisor.ports.lifecycle import RecordEvent
+from supervisor.ports.touched import Touched
 from tasks.contract.ingest_spec import Column
 from tasks.contract.messages import OffsetSpan
 
@@ -26,12 +27,14 @@ _ATTEMPTS = select(_AT.inputs, _AT.ended_at, _AT.blamed)
 class SqlCompactions:
     """See `ports.compaction.Compactions`."""
 
-    def __init__(self, connection: Connection, record: RecordEvent) -> None:
+    def __init__(self, connection: Connection, record: RecordEvent, touched: Touched) -> None:
         self._record = record
+        self._touched = touched
         self._db = connection
 
     def add(self, compaction: Compaction) -> bool:
         """Insert a compaction; False, changing nothing, if its id exists."""
+        self._touched.workers.add(compaction.worker_id)
         return insert_unless_taken(self._db, (compactions, [_row(compaction)]))
 
     def get(self, compaction_id: str) -> Compaction | None:
@@ -153,7 +156,11 @@ class SqlCompactions:
 
     def _changed(self, statement: Update) -> Compaction | None:
         row = self._db.execute(statement.returning(compactions)).mappings().one_or_none()
-        return None if row is None else _compaction(row)
+        if row is None:
+            return None
+        changed = _compaction(row)
+        self._touched.workers.add(changed.worker_id)
+        return changed
 
     def _attempts(self, query: Select[*tuple[object, ...]]) -> list[Attempt]:
         rows = self._db.execute(query)

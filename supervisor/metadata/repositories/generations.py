@@ -49,6 +49,7 @@ from supervisor.metadata.schema.tables import (
     tasks,
 )
 from supervisor.ports.lifecycle import RecordEvent
+from supervisor.ports.touched import Touched
 from tasks.contract.messages import PublishOutcome
 from tasks.contract.offsets import Offsets, TopicPartition, count
 
@@ -91,9 +92,10 @@ _CLOSES_FROM: Mapping[GenerationState, frozenset[GenerationState]] = {
 class SqlGenerations:
     """See `ports.generations.Generations`."""
 
-    def __init__(self, connection: Connection, record: RecordEvent) -> None:
+    def __init__(self, connection: Connection, record: RecordEvent, touched: Touched) -> None:
         self._db = connection
         self._record = record
+        self._touched = touched
 
     def open(
         self, supervisor_id: str, data_source: str, action: OpenGeneration, now: datetime
@@ -110,6 +112,7 @@ class SqlGenerations:
             (generations, [new_row(supervisor_id, data_source, action, now)]),
             (generation_partitions, new_partitions(supervisor_id, action)),
         ):
+            self._touched.supervisors.add(supervisor_id)
             self._record(opened(action, supervisor_id, data_source, now))
             return True
         if self._exists(action.generation_id):
@@ -272,6 +275,7 @@ class SqlGenerations:
 
     def forget(self, supervisor_id: str, up_to: int, limit: int) -> int:
         """Delete rows of ended, unpublished generations up to an ordinal; see the port."""
+        self._touched.supervisors.add(supervisor_id)
         meant = _forgotten(supervisor_id, up_to)
         settled = (
             select(tasks.c.id)
@@ -323,12 +327,15 @@ class SqlGenerations:
         return [read_generation(row, ranges[row["id"]], to_show=to_show) for row in rows]
 
     def _change(self, *conditions: ColumnElement[bool], **values: object) -> _Changed | None:
-        return self._db.execute(
+        row = self._db.execute(
             update(generations)
             .where(*conditions)
             .values(values)
             .returning(_AT.id, _AT.supervisor_id, _AT.group_number, _AT.data_source)
         ).one_or_none()
+        if row is not None:
+            self._touched.supervisors.add(row.supervisor_id)
+        return row
 
     def _record_change(
         self,

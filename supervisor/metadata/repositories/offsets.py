@@ -21,11 +21,15 @@ from supervisor.metadata.schema.rows import chunks, insert_unless_taken
 from supervisor.metadata.schema.tables import committed_offsets, offset_gaps
 from supervisor.ports.generations import NO_EPOCHS, OffsetsBySupervisor
 from supervisor.ports.lifecycle import RecordEvent
+from supervisor.ports.touched import Touched
 from tasks.contract.offsets import Offsets, TopicPartition, count
 
 _AT = committed_offsets.c
 _OF_SUPERVISORS = (
-    select(committed_offsets)
+    select(
+        *(_AT.supervisor_id, _AT.topic, _AT.partition),
+        *(_AT.next_offset, _AT.first_offset, _AT.topic_id, _AT.reset_epoch),
+    )
     .where(_AT.supervisor_id.in_(bindparam("of_supervisors", expanding=True)))
     .order_by(_AT.supervisor_id, _AT.topic, _AT.partition)
 )
@@ -41,8 +45,9 @@ _SIZES = (
 class SqlOffsets:
     """See `ports.generations.OffsetsTable`."""
 
-    def __init__(self, connection: Connection, record: RecordEvent) -> None:
+    def __init__(self, connection: Connection, record: RecordEvent, touched: Touched) -> None:
         self._record = record
+        self._touched = touched
         self._db = connection
 
     def of(self, supervisor_id: str) -> dict[TopicPartition, CommittedOffset]:
@@ -53,20 +58,17 @@ class SqlOffsets:
         """Return supervisor -> partition -> committed offset, in few queries."""
         committed: OffsetsBySupervisor = {each: {} for each in supervisor_ids}
         for some in chunks(supervisor_ids):
-            for row in self._db.execute(_OF_SUPERVISORS, {"of_supervisors": some}):
-                partition = TopicPartition(row.topic, row.partition)
-                committed[row.supervisor_id][partition] = CommittedOffset(
-                    row.supervisor_id,
-                    partition,
-                    next_offset=row.next_offset,
-                    first_offset=row.first_offset,
-                    topic_id=row.topic_id,
-                    reset_epoch=row.reset_epoch,
-                )
+            for supervisor_id, topic, number, *rest in self._db.execute(
+                _OF_SUPERVISORS, {"of_supervisors": some}
+            ).all():
+                partition = TopicPartition(topic, number)
+                row = CommittedOffset(supervisor_id, partition, *rest)
+                committed[supervisor_id][partition] = row
         return committed
 
     def initialise(self, supervisor_id: str, topic_id: str, offsets: Offsets) -> bool:
         """Insert rows for partitions that have no row yet, all or none; see the port."""
+        self._touched.supervisors.add(supervisor_id)
         rows = [
             {
                 "supervisor_id": supervisor_id,
@@ -95,6 +97,7 @@ class SqlOffsets:
             StaleCommit: a partition has another offset, topic id or reset epoch.
         """
         count(start, end)  # refuses ranges that do not fit together
+        self._touched.supervisors.add(supervisor_id)
         with self._db.begin_nested():  # all is undone, even if the caller goes on after StaleCommit
             for partition in sorted(start):  # one lock order for all writers: no deadlock
                 moved = self._db.execute(
@@ -121,6 +124,7 @@ class SqlOffsets:
         Raises:
             StaleCommit: an offset of `expected` has changed.
         """
+        self._touched.supervisors.add(supervisor_id)
         for partition in sorted(expected):  # the order of `advance`: no deadlock
             self._lock(supervisor_id, partition, expected[partition])
         for partition in sorted(offsets):
@@ -156,6 +160,7 @@ class SqlOffsets:
 
     def drop(self, supervisor_id: str, partitions: Collection[TopicPartition]) -> None:
         """Delete the rows of partitions that no longer exist."""
+        self._touched.supervisors.add(supervisor_id)
         for partition in sorted(partitions):
             self._db.execute(delete(committed_offsets).where(*_row_of(supervisor_id, partition)))
 
@@ -205,6 +210,7 @@ class SqlOffsets:
 
     def forget(self, supervisor_id: str) -> None:
         """Delete the committed offsets and the gaps of a supervisor."""
+        self._touched.supervisors.add(supervisor_id)
         self._db.execute(delete(committed_offsets).where(_AT.supervisor_id == supervisor_id))
         self._db.execute(delete(offset_gaps).where(offset_gaps.c.supervisor_id == supervisor_id))
 

@@ -23,6 +23,7 @@ from supervisor.metadata.schema.segment_rows import (
     span_rows,
 )
 from supervisor.metadata.schema.tables import publications, segment_spans, segments
+from supervisor.ports.touched import Touched
 from tasks.contract.ingest_spec import Column
 from tasks.contract.messages import OffsetSpan, RejectsFile
 
@@ -40,8 +41,9 @@ _KEYS = select(
 class SqlSegments:
     """See `ports.segments.Segments`."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, touched: Touched) -> None:
         self._db = connection
+        self._touched = touched
         self._sets = StoredColumnSets(connection)
 
     def add(self, publication: Publication, segments: Sequence[Segment]) -> None:
@@ -240,7 +242,7 @@ class SqlSegments:
             self._db, (segments, [segment_row(by)]), (segment_spans, span_rows(by))
         ):
             raise StateMoved(f"an input of {by.compaction_id} is used no more, or it is done")
-        return self._listed(replaced)
+        return self._changed(replaced)
 
     def condemn(self, segment_id: str, unused_at: datetime, now: datetime) -> bool:
         """Record, before a file is deleted, that its segment can never be used again.
@@ -309,10 +311,12 @@ class SqlSegments:
         for ids in chunks(segment_ids):
             changed = update(segments).where(_AT.id.in_(ids), expected).values(unused_at=at)
             marked += self._db.execute(changed.returning(_AT.id)).scalars()
-        return self._listed(marked)
+        return self._changed(marked)
 
-    def _listed(self, ids: Sequence[str]) -> list[ListedSegment]:
-        return sorted(self.listed(ids).values(), key=_place)
+    def _changed(self, ids: Sequence[str]) -> list[ListedSegment]:
+        changed = sorted(self.listed(ids).values(), key=_place)
+        self._touched.tables.update(segment.data_source for segment in changed)
+        return changed
 
     def _keys(self, *conditions: ColumnElement[bool]) -> list[SegmentKey]:
         rows = self._db.execute(_KEYS.where(*conditions).order_by(*_IN_ORDER)).mappings()

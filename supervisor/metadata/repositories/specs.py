@@ -40,6 +40,7 @@ from supervisor.metadata.parsed_specs import ParsedSpecs, Unparsed
 from supervisor.metadata.schema.rows import AT_ONCE, insert_unless_taken
 from supervisor.metadata.schema.tables import supervisor_specs
 from supervisor.ports.lifecycle import RecordEvent
+from supervisor.ports.touched import Touched
 
 RELEASE = importlib.metadata.version("tidegate")
 """Stored with each version: a release that cannot read the spec can name a release that can."""
@@ -133,9 +134,12 @@ class SqlSpecs:
     all specs still returns the others.
     """
 
-    def __init__(self, connection: Connection, record: RecordEvent, parsed: ParsedSpecs) -> None:
+    def __init__(
+        self, connection: Connection, record: RecordEvent, parsed: ParsedSpecs, touched: Touched
+    ) -> None:
         self._db = connection
         self._record = record
+        self._touched = touched
         self._parsed = parsed
 
     def append(
@@ -175,6 +179,7 @@ class SqlSpecs:
                 stored = SpecVersion(supervisor_id, newest + 1, now, spec, author, RELEASE)
                 was_suspended = live is not None and _is_suspended(live)
                 event = spec_event(stored, before=live is not None, was_suspended=was_suspended)
+                self._touched.supervisors.add(supervisor_id)
                 self._record(event)
                 return stored
         raise MetadataBusy(f"others keep storing versions of {supervisor_id}")
@@ -270,6 +275,7 @@ class SqlSpecs:
 
     def forget(self, supervisor_id: str, up_to: int) -> None:
         """Delete versions up to `up_to`; a newer version, stored meanwhile, stays."""
+        self._touched.supervisors.add(supervisor_id)
         mine = _AT.supervisor_id == supervisor_id
         document = (
             select(_WHOLE.c.spec)

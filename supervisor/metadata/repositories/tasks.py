@@ -26,6 +26,7 @@ from supervisor.metadata.schema.column_types import known, unknown
 from supervisor.metadata.schema.rows import chunks, insert_unless_taken
 from supervisor.metadata.schema.tables import generations, tasks
 from supervisor.ports.lifecycle import RecordEvent
+from supervisor.ports.touched import Touched
 from tasks.contract.messages import Counters, PublishOutcome
 
 _AT = tasks.c
@@ -104,8 +105,9 @@ _END = (
 class SqlTasks:
     """See `ports.store.Tasks`."""
 
-    def __init__(self, connection: Connection, record: RecordEvent) -> None:
+    def __init__(self, connection: Connection, record: RecordEvent, touched: Touched) -> None:
         self._record = record
+        self._touched = touched
         self._db = connection
 
     def start(self, task: Task) -> bool:
@@ -118,6 +120,7 @@ class SqlTasks:
         if self.get(task.id) is not None:
             return False
         if insert_unless_taken(self._db, (tasks, [_row(task)])):
+            self._touch(task)
             self._record(task_started(task))
             return True
         if self.get(task.id) is not None:
@@ -190,7 +193,9 @@ class SqlTasks:
         row = self._db.execute(_END, {"task": task_id, **new}).mappings().one_or_none()
         if row is None:
             return False
-        self._record(task_ended(_read(row), now))
+        ended = _read(row)
+        self._touch(ended)
+        self._record(task_ended(ended, now))
         return True
 
     def store_outcome(self, task_id: str, outcome: PublishOutcome, *, published: bool) -> None:
@@ -209,6 +214,7 @@ class SqlTasks:
         """
         if not tokens:
             return
+        self._touched.workers.add(worker_id)
         self._db.execute(
             update(tasks)
             .where(_AT.id == bindparam("task_id"), _AT.status == TaskStatus.RUNNING)
@@ -250,6 +256,10 @@ class SqlTasks:
     def unsettled_folders(self) -> list[Task]:
         """Return ended tasks, by id, whose folders may hold unnamed files; STALE ones too."""
         return self._by_id(_AT.ended_at.is_not(None), _AT.folder_deleted_at.is_(None))
+
+    def _touch(self, task: Task) -> None:
+        self._touched.supervisors.add(task.supervisor_id)
+        self._touched.workers.add(task.worker_id)
 
     def _by_id(self, *conditions: ColumnElement[bool]) -> list[Task]:
         return self._select(_BY_ID.where(*conditions))

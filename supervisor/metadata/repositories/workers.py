@@ -5,6 +5,7 @@ from sqlalchemy import Connection, bindparam, delete, select, update
 from supervisor.core.model.rows import WorkerRow
 from supervisor.metadata.schema.rows import insert_unless_taken, take_turns
 from supervisor.metadata.schema.tables import workers
+from supervisor.ports.touched import Touched
 
 _AT = workers.c
 # The share lock lets no other incarnation register before the reader's transaction ends.
@@ -16,14 +17,16 @@ _TAKES = select(_AT.id).where(_AT.id == bindparam("worker"), _AT.disabled.is_not
 class SqlWorkers:
     """See `ports.store.WorkersTable`."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, touched: Touched) -> None:
         self._db = connection
+        self._touched = touched
 
     def register(self, row: WorkerRow) -> int:
         """Insert or update if `row.incarnation` is not lower; return the newest incarnation.
 
         A disabled worker stays disabled.
         """
+        self._touched.workers.add(row.id)
         values = {c.name: getattr(row, c.name) for c in _AT if c is not _AT.disabled}
         updated = self._db.execute(
             update(workers)
@@ -46,6 +49,7 @@ class SqlWorkers:
 
     def set_disabled(self, worker_id: str, *, disabled: bool) -> bool:
         """Disable or enable a worker; False: nothing changed, or there is no such worker."""
+        self._touched.workers.add(worker_id)
         state_differs = _AT.disabled.is_not(True) if disabled else _AT.disabled.is_(True)
         changed = self._db.execute(
             update(workers)
@@ -62,6 +66,7 @@ class SqlWorkers:
 
     def forget(self, worker_id: str, incarnation: int) -> bool:
         """Delete a worker's row; False: there is none, or a newer incarnation has registered."""
+        self._touched.workers.add(worker_id)
         mine = _AT.id == worker_id, _AT.incarnation == incarnation
         gone = self._db.execute(delete(workers).where(*mine).returning(_AT.id)).one_or_none()
         return gone is not None

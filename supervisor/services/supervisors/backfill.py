@@ -150,7 +150,6 @@ class Backfills:
             ids = {p.topic: seen.topic_ids[p.topic] for p in starts}
             begin_offsets(tx, own_id, ids, starts, cause)
         self.failpoint("backfill:committed")
-        resets.changed.notify()
         for each in (supervisor_id, own_id):
             resets.loop.wake(each)
         moved = ResetDone(supervisor_id, False, offset_moves, given_up, operation.id)

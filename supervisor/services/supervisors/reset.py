@@ -17,7 +17,6 @@ from supervisor.control.discard import Cause, doomed, move_offsets
 from supervisor.control.end_task import TaskEnder
 from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
-from supervisor.control.wakeups import Wakeups
 from supervisor.core.history.operations import Operation, OperationKind
 from supervisor.core.model.rows import CommittedOffset, Generation, SpecVersion
 from supervisor.core.planning.observed import StreamState, StreamTrouble
@@ -79,7 +78,6 @@ class Resets:
     clock: Clock
     leadership: Leadership
     loop: Loop
-    changed: Wakeups
     endings: TaskEnder
 
     def reset(self, supervisor_id: str, author: str, *, dry_run: bool = False) -> ResetDone:
@@ -201,7 +199,6 @@ class Resets:
             existing(tx, supervisor_id)  # a submitted task may have been retired meanwhile
             wish = Operation(supervisor_id, request.kind, request.author, cause.now)
             operation = tx.operations.add(wish)
-        self.changed.notify()
         self.loop.wake(supervisor_id)
         return ResetDone(supervisor_id, False, offset_moves, given_up, operation.id)
 

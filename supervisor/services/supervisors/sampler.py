@@ -134,7 +134,7 @@ class SampleRequests:
             known = self._listed.pop(sample.sample_id, None)
         if known is not None:
             self._leave()
-            self._changed.notify()
+            self._changed.notify([known[0]])
 
     # -- workers -------------------------------------------------------------------------------
 
@@ -177,7 +177,7 @@ class SampleRequests:
             pending = PendingSample(request, until, sample_id, worker_id)
             sample = _desired(request, seen, pending, self._new_token(), self._clock.now())
             self._listed[sample_id] = (worker_id, sample, pending)
-        self._changed.notify()
+        self._changed.notify([worker_id])
         return pending
 
     def _choose(self, busy: Counter[str]) -> str:

@@ -8,10 +8,10 @@ import secrets
 from collections.abc import Callable
 from typing import TypeVar
 
-from supervisor.control.desired_state import desired_state
 from supervisor.control.export_outbox import follow
 from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop, wake_all
+from supervisor.control.sync_answers import SyncAnswers
 from supervisor.control.tables import refuse_taken_name
 from supervisor.control.wakeups import Wakeups
 from supervisor.control.worker_registry import WorkerRegistry
@@ -31,7 +31,7 @@ from supervisor.core.values.errors import (
     VersionNotFound,
     WorkerFenced,
 )
-from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.ports.store import Clock, TouchingStore, Transaction
 from supervisor.services.access.ownership import Allowed, allowed_before, everything
 from supervisor.services.supervisors.admission import (
     Applied,
@@ -60,7 +60,7 @@ class Service:
     def __init__(
         self,
         *,
-        store: Store,
+        store: TouchingStore,
         clock: Clock,
         leadership: Leadership,
         registry: WorkerRegistry,
@@ -78,6 +78,7 @@ class Service:
         self._changed = changed
         self._rules = rules
         self._failpoint = failpoint
+        self._answers = SyncAnswers(store, clock, rules.pause_lease, changed)
 
     # -- specs ---------------------------------------------------------------------------------
 
@@ -310,8 +311,20 @@ class Service:
             self._register(request, term)
         if news := self._registry.record(request):
             self._wake_owners(news, request.worker_id)
-        with self._store.reading() as tx:
-            answer = desired_state(tx, request.worker_id, term, self._rules.pause_lease)
+        return self._answer(request, term)
+
+    def look_again(self, request: SyncRequest) -> SyncResponse:
+        """Return the desired state of a worker whose report was taken; raises as `sync`.
+
+        Its report is no new sign of life.
+        """
+        term = self._leadership.term()
+        if self._registry.known_incarnation(request.worker_id) != request.incarnation:
+            self._register(request, term)
+        return self._answer(request, term)
+
+    def _answer(self, request: SyncRequest, term: int) -> SyncResponse:
+        answer = self._answers.answer(request.worker_id, term)
         for place in _places_of(answer):
             self._failpoint(place)
         return answer
@@ -347,6 +360,7 @@ class Service:
         with self._store.reading() as tx:
             rows = tx.workers.all()
         self._registry.reset(rows)
+        self._answers.forget()
         self._failpoint("term:begun")
         wake_all(self._store, self._loop)
         self._changed.notify()

@@ -6,7 +6,6 @@ from supervisor.control.end_task import TaskEnder
 from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
 from supervisor.control.tables import require_table
-from supervisor.control.wakeups import Wakeups
 from supervisor.core.model.rows import AuditEntry, Task, TaskStatus
 from supervisor.core.values.errors import TaskNotFound
 from supervisor.ports.store import Clock, Store
@@ -23,7 +22,6 @@ class TaskStops:
     clock: Clock
     leadership: Leadership
     loop: Loop
-    changed: Wakeups
     endings: TaskEnder
 
     def stop(self, task_id: str, author: str) -> bool:
@@ -45,7 +43,6 @@ class TaskStops:
                 detail = {"supervisor": task.supervisor_id, "generation": task.generation_id}
                 tx.audit.write(AuditEntry(now, author, "stop-task", task_id, detail))
         if ended:
-            self.changed.notify()  # its worker learns at once that the task is no longer listed
             self.loop.wake(task.supervisor_id)
         return ended
 

@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 
 from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
-from supervisor.control.wakeups import Wakeups
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.model.rows import AuditEntry, WorkerRow
 from supervisor.core.planning.observed import Liveness
@@ -29,7 +28,6 @@ class WorkerAdmin:
     leadership: Leadership
     registry: WorkerRegistry
     loop: Loop
-    changed: Wakeups
     _one_at_a_time: Lock = field(default_factory=Lock)
 
     def disable(self, name: str, author: str) -> WorkerRow:
@@ -90,7 +88,6 @@ class WorkerAdmin:
                     tx.audit.write(AuditEntry(self.clock.now(), author, verb, row.id))
                 ids = [head.supervisor_id for head in tx.specs.awake()]
             self.registry.set_disabled(row.id, disabled=disabled)
-        self.changed.notify()
         for supervisor_id in ids:  # tasks may gain or lose slots
             self.loop.wake(supervisor_id)
         return row

@@ -24,7 +24,8 @@ from supervisor.core.values.errors import LeaseLost, Unavailable
 from supervisor.metadata.schema.tables import leader_term
 from supervisor.metadata.store import SqlStore, SqlTransaction
 from supervisor.ports.queue_events import Heard
-from supervisor.ports.store import ActingStore, Transaction
+from supervisor.ports.store import OverlordStore, Transaction
+from supervisor.ports.touched import OnTouched
 from tests.conformance.stories import SHORT_TTL, take_lease
 
 SOURCES = Path(supervisor.__file__).parent
@@ -79,6 +80,9 @@ class Overtaken:
 
     def on_added(self, heard: Heard) -> None:
         self.store.on_added(heard)
+
+    def on_touched(self, heard: OnTouched) -> None:
+        self.store.on_touched(heard)
 
     def acting_for(self, claim_id: str) -> AbstractContextManager[None]:
         return self.store.acting_for(claim_id)
@@ -198,7 +202,7 @@ def _site(frame: FrameType | None, step: str) -> Site | None:
     return None
 
 
-def _is_store(store: Overtaken) -> ActingStore:
+def _is_store(store: Overtaken) -> OverlordStore:
     return store  # proven by the type checker
 
 

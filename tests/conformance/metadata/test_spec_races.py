@@ -16,6 +16,7 @@ from supervisor.control.wakeups import Wakeups
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.model.rows import SpecVersion
 from supervisor.core.values.errors import AlreadyInState, MetadataBusy, StateMoved
+from supervisor.metadata.store import SqlStore
 from supervisor.ports.store import Store
 from supervisor.services.supervisors.admission import OperatorPolicy
 from supervisor.services.supervisors.specs import Service
@@ -26,17 +27,17 @@ AT_ONCE = 50
 
 
 @pytest.fixture
-def service(store: Store) -> Service:
+def service(database: SqlStore) -> Service:
     """The verbs over each store; no pass is ever made."""
     clock = ManualClock(NOON)
-    leadership = Leadership(store, clock, holder="me", url="http://me", ttl=timedelta(days=1))
+    leadership = Leadership(database, clock, holder="me", url="http://me", ttl=timedelta(days=1))
     leadership.step()
     assert leadership.leads()
     registry = WorkerRegistry(
         clock, worker_timeout=timedelta(days=1), led_since=leadership.led_since
     )
     return Service(
-        store=store,
+        store=database,
         clock=clock,
         leadership=leadership,
         registry=registry,

@@ -182,7 +182,6 @@ class Story:
             self.world.clock,
             self.world.leadership,
             self.loop,
-            Wakeups(),
             ENDINGS,
         )
 

@@ -11,7 +11,6 @@ from supervisor.chores.compaction import Compacting
 from supervisor.chores.compaction_commit import Swapping
 from supervisor.chores.segments import SegmentLife, SegmentSelection
 from supervisor.chores.task_output import folder_of
-from supervisor.control.wakeups import Wakeups
 from supervisor.core.model.rows import Segment
 from supervisor.core.tables.compaction import Candidate, Compaction, Target, merged, shares_of
 from supervisor.ports.store import Store
@@ -68,7 +67,6 @@ class Compactions:
             self.story.term,
             self.story.world.hands,
             ENDINGS,
-            Wakeups(),
             lambda: "token",
         )
 
@@ -77,7 +75,7 @@ class Compactions:
         clock, term = self.story.world.clock, self.story.term
         life = SegmentLife(self.store, clock, term, grace=timedelta(days=1))
         assign = self.compacting.assign
-        return Swapping(self.store, clock, term, ENDINGS, life, Wakeups(), assign)
+        return Swapping(self.store, clock, term, ENDINGS, life, assign)
 
     def _begun(self) -> None:
         self.story.does("begin", self._begin)

@@ -24,6 +24,7 @@ from supervisor.services.supervisors.reset import Resets
 from supervisor.services.supervisors.specs import Service
 from tasks.contract.messages import PublishRequest, SyncRequest, SyncResponse
 from tests.simulation.processes.cleaning import DELAY, Cleaner
+from tests.simulation.processes.held_syncs import Broadcast, HeldSync
 from tests.simulation.world.clocks import FASTEST, SLOWEST, ProcessClock
 from tests.simulation.world.disk import Warehouse
 from tests.simulation.world.kafka import Kafka, OverlordStreams, PatientStreams
@@ -111,26 +112,6 @@ class _Loop(Loop):
         super()._failed(supervisor_id, error)
 
 
-class _Broadcast(Wakeups):
-    """Wakes the long polls that this process holds."""
-
-    def __init__(self, woken: Callable[[], None]) -> None:
-        super().__init__()
-        self._woken = woken
-
-    def notify(self) -> None:
-        self._woken()
-
-
-@dataclass
-class _Waiter:
-    request: SyncRequest
-    reply: Reply
-    until: float
-    source: Process
-    life: int
-
-
 class OverlordProcess(Process):
     """An overlord that may lead; every life has new parts and knows nothing of the last one."""
 
@@ -154,7 +135,7 @@ class OverlordProcess(Process):
         self.random = around.kernel.random(name)
         self._looks = around.kernel.random(f"looks of {name}")
         self.born_at = 0.0
-        self._waiting: list[_Waiter] = []
+        self._waiting: list[HeldSync] = []
         self._woken = False
 
     @property
@@ -243,9 +224,9 @@ class OverlordProcess(Process):
         )
         self.sources = sources = Sources(self.store, streams, self.registry, around.times.limits)
         endings = TaskEnder(DELAY, self.registry.report)
-        self.changed = changed = _Broadcast(self._notify)
+        self.changed = changed = Broadcast(self._notify)
         shell = ActionContext(sources, self.clock, self._new_token, endings, self._reach)
-        self.loop = _Loop(lambda name: self._pass(name, shell, changed), self)
+        self.loop = _Loop(lambda name: self._pass(name, shell), self)
         self.service = Service(
             store=self.store,
             clock=self.clock,
@@ -256,7 +237,7 @@ class OverlordProcess(Process):
             rules=OperatorPolicy(around.times.limits.pause_lease),
             failpoint=self._reach,
         )
-        parts = (self.store, self.clock, self.leadership, self.loop, changed, endings)
+        parts = (self.store, self.clock, self.leadership, self.loop, endings)
         self.publishing = Publisher(*parts, self._publishes, size_of=around.warehouse.size_of)
         self.handoffs = HandoffRequests(self.store, self.clock, self.leadership, self.loop)
         self.resets = Resets(
@@ -265,7 +246,6 @@ class OverlordProcess(Process):
             self.clock,
             self.leadership,
             self.loop,
-            changed,
             endings,
         )
 
@@ -282,16 +262,13 @@ class OverlordProcess(Process):
         """Pass a place the product names: the process may end there."""
         self.around.reached(self, point)
 
-    def _pass(self, supervisor_id: str, shell: ActionContext, changed: Wakeups) -> Pass | None:
+    def _pass(self, supervisor_id: str, shell: ActionContext) -> Pass | None:
         try:
             with self.store.at("plan"):
-                done = make_pass(supervisor_id, shell, self.leadership.term())
+                return make_pass(supervisor_id, shell, self.leadership.term())
         except LeaseLost:
             self.loop.forget()
             raise
-        if done is not None and done.decided.actions:
-            changed.notify()
-        return done
 
     # -- timers --------------------------------------------------------------------------------
 
@@ -320,46 +297,57 @@ class OverlordProcess(Process):
     def sync(self, request: SyncRequest, source: Process, reply: Reply) -> None:
         """Answer a worker at once if there is news for it, else hold its request."""
         until = self.around.kernel.now + min(request.wait.total_seconds(), 20.0)
-        self._sync(_Waiter(request, reply, until, source, source.life))
+        self._sync(HeldSync(request, reply, until, source, source.life))
 
-    def _sync(self, waiter: _Waiter) -> None:
+    def _sync(self, waiter: HeldSync, *, again: bool = False) -> None:
+        take = self.service.look_again if again else self.service.sync
+        waiter.is_woken, waiter.is_looking = False, True
+        self._waiting.append(waiter)  # before the look: a wake-up during it counts
         try:
             with self.store.at("sync"):
-                answer = self.service.sync(waiter.request)
-        except SupervisorError as error:
+                answer = take(waiter.request)
+        except Exception as error:  # noqa: BLE001 -- the API answers with a 500
+            self._waiting.remove(waiter)
+            if not isinstance(error, SupervisorError):
+                self.around.bug(f"sync raised {error!r}")
             waiter.reply(error)
             return
-        except Exception as error:  # noqa: BLE001 -- as the API does: a 500
-            self.around.bug(f"sync raised {error!r}")
-            waiter.reply(error)
-            return
+        finally:
+            waiter.is_looking = False
         now = self.around.kernel.now
         if answer.revision != waiter.request.known or now >= waiter.until:
+            self._waiting.remove(waiter)
             self._answer(waiter, answer)
             return
-        self._waiting.append(waiter)
+        if waiter.is_woken:
+            self.later(THREAD_SWITCH_S, self._look_again)
         self.later(waiter.until - now, lambda: self._time_over(waiter, answer))
 
-    def _time_over(self, waiter: _Waiter, answer: SyncResponse) -> None:
-        if waiter in self._waiting:
+    def _time_over(self, waiter: HeldSync, answer: SyncResponse) -> None:
+        if waiter in self._waiting and not waiter.is_looking:
             self._waiting.remove(waiter)
             self._answer(waiter, answer)
 
-    def _answer(self, waiter: _Waiter, answer: SyncResponse) -> None:
+    def _answer(self, waiter: HeldSync, answer: SyncResponse) -> None:
         self.around.reached(self, "sync:answer")
         waiter.reply(answer)
 
-    def _notify(self) -> None:
-        if not self._woken:
+    def _notify(self, meant: Callable[[str], bool]) -> None:
+        woken = [waiter for waiter in self._waiting if meant(waiter.request.worker_id)]
+        for waiter in woken:
+            waiter.is_woken = True
+        if woken and not self._woken:
             self._woken = True
             self.later(THREAD_SWITCH_S, self._look_again)
 
     def _look_again(self) -> None:
         self._woken = False
-        waiting, self._waiting = self._waiting, []
-        for waiter in waiting:
-            if waiter.source.alive and waiter.source.life == waiter.life:
-                self._sync(waiter)
+        woken = [waiter for waiter in self._waiting if waiter.is_woken and not waiter.is_looking]
+        for waiter in woken:
+            if waiter in self._waiting:  # a look may have been held up, and others ended meanwhile
+                self._waiting.remove(waiter)
+                if waiter.source.alive and waiter.source.life == waiter.life:
+                    self._sync(waiter, again=True)
 
     def publish(self, task_id: str, token: str, request: PublishRequest, reply: Reply) -> None:
         """Judge a publish request."""

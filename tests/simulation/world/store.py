@@ -20,21 +20,22 @@ from supervisor.metadata.engine import Bounds
 from supervisor.metadata.store import SqlStore
 from supervisor.ports.queue_events import Heard
 from supervisor.ports.store import Plans, Transaction
-from supervisor.services.supervisors import specs
-from tasks.contract.messages import SyncResponse
+from supervisor.ports.touched import OnTouched
 from tests.sqlite_memory import template
 
 _TABLES = {
-    "supervisor_specs": ("specs", "desired"),
-    "committed_offsets": ("offsets", "desired"),
+    "supervisor_specs": ("specs",),
+    "committed_offsets": ("offsets",),
     "offset_gaps": ("offsets",),
-    "generations": ("generations", "desired"),
-    "generation_partitions": ("generations", "desired"),
-    "tasks": ("tasks", "desired"),
+    "generations": ("generations",),
+    "generation_partitions": ("generations",),
+    "tasks": ("tasks",),
     "publications": ("segments",),
     "segments": ("segments",),
     "segment_spans": ("segments",),
     "workers": ("workers",),
+    "leader_term": ("lease",),
+    "leader_renewal": ("lease",),
     "event_queues": ("events",),
     "event_positions": ("events",),
     "events_failed": ("events",),
@@ -48,7 +49,7 @@ _WRITES = re.compile(r"\s*(?:INSERT(?: OR \w+)? INTO|UPDATE|DELETE FROM) (\w+)")
 
 
 _written: list[str] = []
-"""Statements since the last transaction of a leader began."""
+"""Statements since the last writing transaction began."""
 
 
 @cache
@@ -83,7 +84,6 @@ class MemoryDatabase:
             if (written := _WRITES.match(statement)) is not None:
                 if statement.startswith("INSERT INTO tasks"):
                     self._forget("tasks", lambda method: method not in _OF_ENDED)
-                    self.answers["desired"].clear()
                     continue
                 for name in _TABLES.get(written[1], ()):
                     self.answers[name].clear()
@@ -160,29 +160,6 @@ class _Remembering:
         return cast("object", getattr(real, method)(*args, **options))
 
 
-@contextmanager
-def remembered_answers() -> Iterator[None]:
-    """Let what a worker should run be worked out once for the same rows and the same term."""
-    names = vars(specs)
-    work_out = names["desired_state"]
-
-    def desired_state(
-        tx: Transaction, worker_id: str, term: int, pause_lease: timedelta
-    ) -> SyncResponse:
-        assert isinstance(tx, _Lazy)
-        key = (worker_id, str(term), str(pause_lease))
-        kept = tx.answers["desired"]
-        if key not in kept:
-            kept[key] = work_out(cast("Transaction", tx), worker_id, term, pause_lease)
-        return cast("SyncResponse", kept[key])
-
-    names["desired_state"] = desired_state
-    try:
-        yield
-    finally:
-        names["desired_state"] = work_out
-
-
 class _Noting:
     """A repository whose use is told of first."""
 
@@ -246,6 +223,10 @@ class SimStore:
         """Tell of added events."""
         self._real.on_added(heard)
 
+    def on_touched(self, heard: OnTouched) -> None:
+        """Tell of what transactions touched."""
+        self._real.on_touched(heard)
+
     def on_fenced(self, heard: Callable[[int], None]) -> None:
         """Tell of transactions that are refused as an old leader's."""
         self._real.on_fenced(heard)
@@ -274,8 +255,10 @@ class SimStore:
     @contextmanager
     def _writing(self) -> Iterator[Transaction]:
         self._reached("store.writing:before")
+        _written.clear()
         with self._real.writing() as tx:
             yield tx
+        self._database.changed(_written)
         self._reached("store.writing:after")
 
     @contextmanager

@@ -220,7 +220,7 @@ def a_world(
     sources = Sources(store, streams, registry, PlanLimits())
     endings = TaskEnder(QueueConfig(), registry.report)
     context = ActionContext(sources, clock, new_token, endings)
-    loop = Loop(_passes(context, leadership, changed), clock, threads=2)
+    loop = Loop(_passes(context, leadership), clock, threads=2)
     journals = AgentJournals()
     watching = StateRecorder(store, clock, leadership.term, loop)
     meters, warehouse = _metered(store, loop), MemoryWarehouse()
@@ -303,13 +303,5 @@ def _authentication(
     return Authentication(store, clock, passwords, rules)
 
 
-def _passes(
-    shell: ActionContext, leadership: Leadership, changed: Wakeups
-) -> Callable[[str], Pass | None]:
-    def one(supervisor_id: str) -> Pass | None:
-        new_pass = make_pass(supervisor_id, shell, leadership.term())
-        if new_pass is not None and new_pass.decided.actions:
-            changed.notify()
-        return new_pass
-
-    return one
+def _passes(shell: ActionContext, leadership: Leadership) -> Callable[[str], Pass | None]:
+    return lambda supervisor_id: make_pass(supervisor_id, shell, leadership.term())

@@ -11,7 +11,6 @@ import pytest
 from supervisor.chores.compaction import Compacting
 from supervisor.chores.compaction_commit import Swapping
 from supervisor.control.desired_state import desired_state
-from supervisor.control.wakeups import Wakeups
 from supervisor.core.planning.observed import PlanLimits
 from supervisor.core.tables.compaction import Compaction, Target, merged
 from supervisor.core.values.export_formats import ExportFormat
@@ -65,7 +64,6 @@ class Dock(Harbour):
             term,
             self.hands,
             ENDINGS,
-            Wakeups(),
             lambda: next(self.tokens),
         )
 
@@ -74,7 +72,7 @@ class Dock(Harbour):
         """What workers ask."""
         term, life = self.leadership.term, self.segments
         assign = self.compacting.assign
-        return Swapping(self.store, self.clock, term, ENDINGS, life, Wakeups(), assign)
+        return Swapping(self.store, self.clock, term, ENDINGS, life, assign)
 
     def compact(self, target: Target = TARGET) -> list[Compaction]:
         """Ask for a compaction of the table."""

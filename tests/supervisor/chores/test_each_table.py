@@ -17,7 +17,6 @@ from supervisor.chores.segments import SegmentLife
 from supervisor.chores.sweep import Sweep
 from supervisor.chores.table import CHORES
 from supervisor.control.end_task import TASK_OUTPUT
-from supervisor.control.wakeups import Wakeups
 from supervisor.core.model.rows import Segment
 from supervisor.core.queue.events import CLUSTER, QueueName
 from supervisor.core.tables.compaction import Target
@@ -123,9 +122,7 @@ class Duties:
 
     def compacting(self) -> Compacting:
         store, clock = self.store, self.tables.clock
-        return Compacting(
-            store, clock, lambda: self.tables.term, Hands(), ENDINGS, Wakeups(), lambda: "token"
-        )
+        return Compacting(store, clock, lambda: self.tables.term, Hands(), ENDINGS, lambda: "token")
 
     def run(self, duty: str) -> None:
         """Let one duty run once."""

@@ -13,6 +13,7 @@ from supervisor.core.planning.dry_run import Probed
 from supervisor.core.planning.impact import SpecImpact
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import SourceUnreadable
+from supervisor.metadata.store import SqlStore
 from supervisor.ports.store import Store
 from supervisor.services.history.history import History
 from supervisor.services.supervisors.admission import Applied, OperatorPolicy
@@ -37,9 +38,10 @@ class Verbs:
     @property
     def service(self) -> Service:
         world = self.world
-        led_since = world.leadership.led_since
+        store, led_since = world.store.sound, world.leadership.led_since
+        assert isinstance(store, SqlStore)
         return Service(
-            store=world.store.sound,
+            store=store,
             clock=world.clock,
             leadership=world.leadership,
             registry=WorkerRegistry(world.clock, worker_timeout=HOUR, led_since=led_since),

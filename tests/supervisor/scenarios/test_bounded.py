@@ -4,7 +4,6 @@ import pytest
 
 from supervisor.control.loop import Loop
 from supervisor.control.observe import observe
-from supervisor.control.wakeups import Wakeups
 from supervisor.core.model.rows import Generation
 from supervisor.core.planning.states import State, roll_up
 from supervisor.core.spec.sections.bounded import BoundedStreamConfig
@@ -81,9 +80,7 @@ def state(world: World) -> State:
 
 def resets(world: World) -> Resets:
     loop = Loop(lambda _: None, world.clock, threads=1)  # never started
-    return Resets(
-        world.store, world.streams, world.clock, world.leadership, loop, Wakeups(), ENDINGS
-    )
+    return Resets(world.store, world.streams, world.clock, world.leadership, loop, ENDINGS)
 
 
 def test_it_reads_its_ranges_once_and_rests(store: Store) -> None:

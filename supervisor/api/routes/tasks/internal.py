@@ -1,21 +1,27 @@
 """Routes of the seam: calls of workers to the overlord."""
 
 import asyncio
+from typing import Annotated
 
 import structlog
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Header, Request
 from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
 
 from supervisor.api.http.access import needs
 from supervisor.api.http.deps import Parts, Token
 from supervisor.core.values.errors import FieldError, InvalidRequest
 from supervisor.core.values.permissions import Permission
+from supervisor.services.services import Services
 from tasks.contract.messages import (
+    KNOWN_TERM_HEADER,
     CompactedFile,
     PublishAnswer,
     PublishRequest,
     SyncRequest,
     SyncResponse,
+    TaskReport,
+    Unchanged,
 )
 from tasks.runtime.secrets import without_secrets
 
@@ -24,50 +30,73 @@ router = APIRouter(prefix="/internal/v1", tags=["workers"])
 WAIT_S_MAX = 20.0
 
 
-@router.post("/workers/{worker}/sync", dependencies=[needs(Permission.WORK)])
-async def sync(worker: str, body: SyncRequest, request: Request, parts: Parts) -> SyncResponse:
+@router.post(
+    "/workers/{worker}/sync",
+    dependencies=[needs(Permission.WORK)],
+    response_model=SyncResponse | Unchanged,
+)
+async def sync(
+    worker: str,
+    body: SyncRequest,
+    request: Request,
+    parts: Parts,
+    known_term: Annotated[
+        str, Header(alias=KNOWN_TERM_HEADER, description="The term of the answer `known`.")
+    ] = "",
+) -> Response:
     """Take a worker's report; answer what it should run, at once if that is news to it."""
     if worker != body.worker_id:
         raise InvalidRequest([FieldError("/workerId", f"is {body.worker_id}, the path {worker}")])
-    clock = asyncio.get_running_loop().time
     structlog.contextvars.bind_contextvars(worker=worker)
+    answer = await _awaited(body, request, parts)
+    message: SyncResponse | Unchanged = answer
+    if answer.revision == body.known and known_term == str(answer.term):
+        message = Unchanged(unchanged=True, term=answer.term, revision=answer.revision)
+    return Response(message.to_json(), media_type="application/json")
+
+
+async def _awaited(body: SyncRequest, request: Request, parts: Services) -> SyncResponse:
+    """Return an answer that is news to the worker, or the one at the end of its wait."""
+    clock = asyncio.get_running_loop().time
     until = clock() + min(body.wait.total_seconds(), WAIT_S_MAX)
     # First: a change between the look and the wait would be missed.
-    woken = parts.changed.subscribe()
+    woken = parts.changed.subscribe(body.worker_id)
     try:
-        while True:
-            woken.clear()
-            answer = await run_in_threadpool(_synced, parts, body)
-            if answer.revision != body.known or clock() >= until or parts.changed.closed:
-                return answer
+        answer = await run_in_threadpool(_synced, parts, body)
+        while answer.revision == body.known and clock() < until and not parts.changed.closed:
             try:
                 async with asyncio.timeout_at(until):
                     await woken.wait()
             except TimeoutError:
                 return answer
             if await request.is_disconnected():
-                return answer  # not recorded again: another look would count as a sign of life
+                return answer
+            woken.clear()
+            answer = await run_in_threadpool(_looked_at_again, parts, body)
+        return answer
     finally:
         parts.changed.unsubscribe(woken)
 
 
-def _synced(parts: Parts, report: SyncRequest) -> SyncResponse:
+def _synced(parts: Services, report: SyncRequest) -> SyncResponse:
     body = _masked(report)
     parts.swapping.heard(body)
     return parts.sampling.listed(parts.service.sync(body), body.worker_id)
 
 
+def _looked_at_again(parts: Services, body: SyncRequest) -> SyncResponse:
+    return parts.sampling.listed(parts.service.look_again(body), body.worker_id)
+
+
+def _with_masked_texts(report: TaskReport) -> TaskReport:
+    texts = {"detail": report.detail, "suspect": report.suspect}
+    masked = {name: without_secrets(text) for name, text in texts.items() if text}
+    return report.model_copy(update=masked) if masked else report
+
+
 def _masked(body: SyncRequest) -> SyncRequest:
     """Return a report with known secrets masked: its worker may be of any version."""
-    tasks = tuple(
-        each.model_copy(
-            update={
-                "detail": without_secrets(each.detail),
-                "suspect": without_secrets(each.suspect),
-            }
-        )
-        for each in body.tasks
-    )
+    tasks = tuple(_with_masked_texts(each) for each in body.tasks)
     rewrites = tuple(
         each.model_copy(update={"detail": without_secrets(each.detail)})
         for each in body.compactions

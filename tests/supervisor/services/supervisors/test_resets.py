@@ -6,7 +6,6 @@ import pytest
 
 from supervisor.control.loop import Loop
 from supervisor.control.observe import observe
-from supervisor.control.wakeups import Wakeups
 from supervisor.core.model.rows import GapKind, OffsetGap, TaskStatus
 from supervisor.core.planning.observed import StreamTrouble
 from supervisor.core.planning.states import roll_up
@@ -37,7 +36,6 @@ def resets(world: World) -> Resets:
         world.clock,
         world.leadership,
         Loop(lambda _: None, world.clock, threads=1),
-        Wakeups(),
         ENDINGS,
     )
 
