@@ -109,7 +109,18 @@ def _queue(
             "dead_why": "",
         },
     )
-    delay = GRACE if waiting else _MINUTE
+    yield from _events(queue_id, gone, kept, GRACE if waiting else _MINUTE, sizes_of)
+
+
+def _events(
+    queue_id: int,
+    gone: int,
+    kept: Sequence[_Added],
+    delay: timedelta,
+    sizes_of: Callable[[int], int],
+) -> Rows:
+    """Yield the rows of the newest events, behind `gone` that were deleted."""
+    payloads = [encode(event) for event, _ in kept]
     for number, ((event, at), payload) in enumerate(zip(kept, payloads, strict=True), gone + 1):
         yield (
             events,

@@ -214,7 +214,6 @@ def compaction_rows(past: PastCompaction, chronicle: Chronicle) -> Rows:
     """Yield the rows of a compaction and of the file that it wrote."""
     name = chronicle.names[past.supervisor]
     shares = _shares(past)
-    newest = max((each for each, _ in past.inputs), key=lambda each: each.ended_at)
     earliest, file = past.inputs[0]
     chunk = chunk_of(earliest, file, 2)
     worker = chronicle.worker(past.supervisor, 0, 0)
@@ -243,6 +242,13 @@ def compaction_rows(past: PastCompaction, chronicle: Chronicle) -> Rows:
             "folder_deleted_at": past.at + timedelta(minutes=3),
         },
     )
+    yield from _compacted_file(past, name, chunk, rows)
+    facts = {"compaction": past.id, "files": str(len(past.inputs)), "rows": str(rows)}
+    yield audit, _audit(past.at, f"worker {worker}", "compact", name, facts)
+
+
+def _compacted_file(past: PastCompaction, name: str, chunk: datetime, rows: int) -> Rows:
+    newest = max((each for each, _ in past.inputs), key=lambda each: each.ended_at)
     segment = f"{past.id}/0"
     yield (
         segments,
@@ -263,8 +269,6 @@ def compaction_rows(past: PastCompaction, chronicle: Chronicle) -> Rows:
     )
     for position, span in enumerate(_whole_spans(past)):
         yield segment_spans, {"segment_id": segment, "position": position, **span}
-    facts = {"compaction": past.id, "files": str(len(past.inputs)), "rows": str(rows)}
-    yield audit, _audit(past.at, f"worker {worker}", "compact", name, facts)
 
 
 def _shares(past: PastCompaction) -> list[Row]:

@@ -40,7 +40,8 @@ def sizes_of_sqlite(file: Path) -> list[TableSize]:
 
 
 def _count(connection: sqlite3.Connection, table: str) -> int:
-    return int(connection.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0])  # noqa: S608 -- names of ours
+    counted = f'SELECT count(*) FROM "{table}"'  # noqa: S608 -- names of ours
+    return int(connection.execute(counted).fetchone()[0])
 
 
 def sizes_of_postgresql(url: str) -> list[TableSize]:

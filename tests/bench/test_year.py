@@ -127,7 +127,7 @@ def _forms(file: Path, table: str, where: str = "1") -> set[tuple[tuple[str, str
     names = [column.name for column in METADATA.tables[table].c]
     types = ", ".join(f'typeof("{name}")' for name in names)
     with sqlite3.connect(file) as connection:
-        asked = f'SELECT DISTINCT {types} FROM "{table}" WHERE {where}'  # noqa: S608 -- names of ours
+        asked = f'SELECT DISTINCT {types} FROM "{table}" WHERE {where}'  # noqa: S608 -- ours
         rows = connection.execute(asked)
         found = {tuple(zip(names, row, strict=True)) for row in rows.fetchall()}
     connection.close()
