@@ -140,6 +140,7 @@ def _specs(chronicle: Chronicle, supervisor: int) -> Rows:
                 "action": OperationKind.APPLY.value,
                 "subject": name,
                 "detail": detail,
+                "supervisor_id": None,
             },
         )
         yield (

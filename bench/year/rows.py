@@ -77,6 +77,7 @@ def rows_of(past: PastRange, chronicle: Chronicle) -> Rows:
             "forgotten_at": None,
             "digest": _DIGEST,
             "diverged": None,
+            "ranges": 1,
         },
     )
     for file in range(chronicle.shape.files):
@@ -293,4 +294,5 @@ def _whole_spans(past: PastCompaction) -> list[Row]:
 
 
 def _audit(at: datetime, actor: str, action: str, subject: str, detail: dict[str, str]) -> Row:
-    return {"at": at, "actor": actor, "action": action, "subject": subject, "detail": detail}
+    named = {"at": at, "actor": actor, "action": action, "subject": subject, "detail": detail}
+    return {**named, "supervisor_id": detail.get("supervisor")}
