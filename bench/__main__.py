@@ -1,7 +1,8 @@
 """`python -m bench [name ...]`: measure, print, and with --write renew the page of the reference.
 
-`--list` names the benchmarks; `--quick` does little of everything, to see that all of it runs:
-its figures mean nothing and are never written.
+`--list` names the benchmarks, and the groups of them that a name can stand for as well: `size` is
+a metadata database with a year of history, and a large fleet.  `--quick` does little of
+everything, to see that all of it runs: its figures mean nothing and are never written.
 """
 
 import argparse
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import structlog
 
-from bench.figures import BENCHMARKS
+from bench.figures import BENCHMARKS, GROUPS
 from bench.machine import load_average, machine
 from bench.report import PAGE, Measured, line, page
 from bench.world import QUICK, Sizes, World
@@ -29,14 +30,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.list:
         print("\n".join(BENCHMARKS))
+        print("\n".join(f"{group} = {' '.join(names)}" for group, names in GROUPS.items()))
         return 0
-    if unknown := set(options.names) - BENCHMARKS.keys():
+    if unknown := set(options.names) - BENCHMARKS.keys() - GROUPS.keys():
         parser.error(f"no benchmark {', '.join(sorted(unknown))}; --list names them")
     if options.write and (options.names or options.quick):
         parser.error("--write needs a full run of all benchmarks")
     quiet = structlog.make_filtering_bound_logger(logging.WARNING)
     structlog.configure(wrapper_class=quiet)
-    measured = measure(options.names or list(BENCHMARKS), QUICK if options.quick else Sizes())
+    names = [each for name in options.names for each in GROUPS.get(name, (name,))]
+    measured = measure(names or list(BENCHMARKS), QUICK if options.quick else Sizes())
     if options.write:
         PAGE.write_text(page(machine(), measured))
     return 0

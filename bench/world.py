@@ -21,6 +21,7 @@ from bench.records import fill
 from bench.result import Spread
 from bench.shapes import Shape
 from bench.shapes_run import Shaped, measure_shape
+from bench.year.runs import FilesRun, FleetRun, YearRun, measure_files, measure_fleet, measure_year
 from supervisor.dev.broker import Broker
 from tasks.runtime.jars import FORMATS, SPARK
 from tasks.spark.session import SparkOptions, start_spark
@@ -48,6 +49,10 @@ class Sizes:
     publishes: int = 300
     queues: int = 1_000
     watch_queues_s: float = 20
+    days: int = 365
+    """Of history, in the database of `bench size`."""
+    files: int = 10_000
+    """In the list of `file-pages`."""
 
 
 QUICK = Sizes(
@@ -63,6 +68,8 @@ QUICK = Sizes(
     publishes=50,
     queues=100,
     watch_queues_s=1,
+    days=1,
+    files=200,
 )
 
 
@@ -160,6 +167,21 @@ class World:
     def queues(self) -> Crowd:
         """Many event queues at rest."""
         return measure_crowd(self._folder / "queues", self.sizes.queues, self.sizes.watch_queues_s)
+
+    @cached_property
+    def year(self) -> YearRun:
+        """A metadata database with a year of history, beside an empty one."""
+        return measure_year(self._folder / "year", self.sizes.days, self.sizes.publishes)
+
+    @cached_property
+    def fleet(self) -> FleetRun:
+        """A large fleet without history."""
+        return measure_fleet(self._folder / "fleet", self.sizes.supervisors)
+
+    @cached_property
+    def files(self) -> FilesRun:
+        """One table of many files with many offset spans."""
+        return measure_files(self._folder / "files", self.sizes.files)
 
     def _end_spark(self) -> None:
         self.__dict__.pop("_batches", None)

@@ -1,6 +1,7 @@
 """One file per figure, all of one shape: `NAME`, and `run(world) -> Result`; `shaped` is several.
 
-The order here is that of the page; figures that look at the same run stand together.
+The order here is that of the page; figures that look at the same run stand together.  The folder
+of a figure is its group: `python -m bench size` runs all of `size/`.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,6 +36,18 @@ from bench.figures.metadata import (
     publish_sqlite,
     status_time,
 )
+from bench.figures.size import (
+    answers_year,
+    bytes_year,
+    file_pages,
+    news_fleet,
+    news_year,
+    pass_fleet,
+    pass_year,
+    publish_year,
+    sync_fleet,
+    sync_year,
+)
 from bench.result import Result
 from bench.world import World
 
@@ -65,8 +78,29 @@ BENCHMARKS: Mapping[str, Callable[[World], Result]] = MappingProxyType(
                 event_add,
                 idle_queues,
                 close_queues,
+                sync_year,
+                news_year,
+                pass_year,
+                publish_year,
+                answers_year,
+                bytes_year,
+                sync_fleet,
+                news_fleet,
+                pass_fleet,
+                file_pages,
             )
         },
     }
 )
 """Name -> what measures it."""
+
+
+def _groups() -> dict[str, tuple[str, ...]]:
+    groups: dict[str, list[str]] = {}
+    for name, measure in BENCHMARKS.items():
+        groups.setdefault(measure.__module__.split(".")[-2], []).append(name)
+    return {group: tuple(names) for group, names in groups.items()}
+
+
+GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(_groups())
+"""Folder -> the names of its figures."""

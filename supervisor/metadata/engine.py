@@ -14,10 +14,12 @@ from pathlib import Path
 
 import sqlalchemy as sa
 from sqlalchemy import Connection, Engine, event
+from sqlalchemy.dialects.sqlite.base import SQLiteCompiler
 from sqlalchemy.engine import URL, ExceptionContext, make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool, QueuePool
+from sqlalchemy.sql import FromClause
 
 from supervisor.core.values.errors import MetadataBusy, MetadataUnavailable, SupervisorError
 
@@ -136,8 +138,16 @@ def _parse(url: str) -> URL:
             raise ValueError(f"the metadata database is SQLite or PostgreSQL, not {other}")
 
 
+class _WithHints(SQLiteCompiler):
+    """Writes the hints `INDEXED BY` of a query behind its tables; SQLAlchemy leaves them out."""
+
+    def get_from_hint_text(self, _: FromClause, text: str | None) -> str | None:
+        return text
+
+
 def with_sqlite_rules(engine: Engine) -> Engine:
     """Install our connection setup, transaction start and error translation; return the engine."""
+    engine.dialect.statement_compiler = _WithHints
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     event.listen(engine, "handle_error", _translate)

@@ -21,6 +21,15 @@ _AT = compactions.c
 _RULE = compaction_rules.c
 _LIVE = _AT.ended_at.is_(None)
 _ALL = select(compactions)
+_LIVE_INDEX = "INDEXED BY ix_compactions_live"
+"""Hint for SQLite, which with statistics reads all compactions that ever were."""
+_ALL_LIVE = _ALL.where(_LIVE).with_hint(compactions, _LIVE_INDEX, "sqlite")
+_WAITING = (
+    select(_AT.id)
+    .where(_LIVE, _AT.worker_id == "")
+    .order_by(_AT.number)
+    .with_hint(compactions, _LIVE_INDEX, "sqlite")
+)
 _ATTEMPTS = select(_AT.inputs, _AT.ended_at, _AT.blamed)
 
 
@@ -50,12 +59,11 @@ class SqlCompactions:
         """Return compactions that wait or run, oldest first; see the port."""
         mine = [] if worker_id is None else [_AT.worker_id == worker_id]
         mine += [_AT.worker_id != ""] if assigned else []
-        return self._read(_ALL.where(_LIVE, *mine).order_by(_AT.number))
+        return self._read(_ALL_LIVE.where(*mine).order_by(_AT.number))
 
     def waiting(self) -> list[str]:
         """Return the ids of the compactions that wait for a worker, oldest first."""
-        ids = select(_AT.id).where(_LIVE, _AT.worker_id == "").order_by(_AT.number)
-        return list(self._db.execute(ids).scalars())
+        return list(self._db.execute(_WAITING).scalars())
 
     def live_attempts(self, data_source: str, *, alone: bool = False) -> list[Attempt]:
         """Return the compactions of one table that wait or run; see the port."""

@@ -36,6 +36,7 @@ from supervisor.core.model.rows import LIVE_STATES, OPEN_STATES, Generation, Gen
 from supervisor.core.planning.actions import FixEnd, OpenGeneration
 from supervisor.core.values.errors import StateMoved
 from supervisor.metadata.schema.generation_rows import (
+    LIVE_INDEX,
     RangeQuery,
     new_partitions,
     new_row,
@@ -63,9 +64,14 @@ _NEWEST = select(_AT.id).where(_OF_SUPERVISOR).order_by(_AT.ordinal.desc(), _AT.
 # Built once: these are asked in each pass, or at each step of a handoff.
 _ONE = RangeQuery(_AT.id == bindparam("wanted"))
 _SOME = RangeQuery(_AT.id.in_(bindparam("wanted", expanding=True)))
-_LIVE_ONES = RangeQuery(_LIVE)
-_LIVE_TABLES = select(_AT.supervisor_id, _AT.data_source).where(_LIVE).distinct()
-_LIVE_OF = RangeQuery(_LIVE, _OF_SUPERVISOR)
+_LIVE_ONES = RangeQuery(_LIVE, live=True)
+_LIVE_TABLES = (
+    select(_AT.supervisor_id, _AT.data_source)
+    .where(_LIVE)
+    .distinct()
+    .with_hint(generations, LIVE_INDEX, "sqlite")
+)
+_LIVE_OF = RangeQuery(_LIVE, _OF_SUPERVISOR, live=True)
 _NEWEST_OF = RangeQuery(_AT.id == _NEWEST.scalar_subquery())
 # Both under names of their own: `RangeQuery` joins the table itself, for whole ranges.
 _MINE, _THEIRS = (generation_partitions.alias(name).c for name in ("mine", "theirs"))
@@ -75,7 +81,7 @@ _SHARES = exists().where(
     _MINE.topic == _THEIRS.topic,
     _MINE.partition == _THEIRS.partition,
 )
-_BEFORE = RangeQuery(_LIVE, _OF_SUPERVISOR, _AT.ordinal < bindparam("mine"), _SHARES)
+_BEFORE = RangeQuery(_LIVE, _OF_SUPERVISOR, _AT.ordinal < bindparam("mine"), _SHARES, live=True)
 _PUBLISHED = select(publications.c.rows, publications.c.rejected, publications.c.task_id).where(
     publications.c.generation_id == bindparam("wanted")
 )

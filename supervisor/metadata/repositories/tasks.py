@@ -40,11 +40,13 @@ _OF_WORKER = _AT.worker_id == bindparam("of_worker")
 _OF_GENERATIONS = _AT.generation_id.in_(bindparam("ranges", expanding=True))
 _BY_ID = select(tasks).order_by(_AT.id)
 _ONE = select(tasks).where(_AT.id == bindparam("task"))
+_LIVE = _BY_ID.where(_ACTIVE).with_hint(tasks, "INDEXED BY ix_tasks_live", "sqlite")
+"""SQLite takes without statistics an index of all tasks that ever were."""
 _ACTIVE_OF = {
-    (False, False): _BY_ID.where(_ACTIVE),
-    (True, False): _BY_ID.where(_ACTIVE, _OF_SUPERVISOR),
+    (False, False): _LIVE,
+    (True, False): _LIVE.where(_OF_SUPERVISOR),
     (False, True): _BY_ID.where(_ACTIVE, _OF_WORKER),
-    (True, True): _BY_ID.where(_ACTIVE, _OF_SUPERVISOR, _OF_WORKER),
+    (True, True): _LIVE.where(_OF_SUPERVISOR, _OF_WORKER),
 }
 """(Of one supervisor, of one worker) -> the query."""
 _LAST_ATTEMPTS = _BY_ID.where(

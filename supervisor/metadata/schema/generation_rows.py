@@ -29,12 +29,22 @@ _PARTS = (
 )
 
 
-class RangeQuery:
-    """A pair of queries: ranges by (supervisor, ordinal), and their partitions."""
+LIVE_INDEX = "INDEXED BY ix_generations_live"
+"""Hint for SQLite, which without statistics takes the index of all ranges that ever were."""
 
-    def __init__(self, *conditions: ColumnElement[bool]) -> None:
+
+class RangeQuery:
+    """A pair of queries: ranges by (supervisor, ordinal), and their partitions.
+
+    `live`: the conditions ask for live ranges alone.
+    """
+
+    def __init__(self, *conditions: ColumnElement[bool], live: bool = False) -> None:
         self.ranges = _BY_ORDINAL.where(*conditions)
         self.parts = _PARTS.where(*conditions)
+        if live:
+            self.ranges = self.ranges.with_hint(generations, LIVE_INDEX, "sqlite")
+            self.parts = self.parts.with_hint(generations, LIVE_INDEX, "sqlite")
 
 
 def new_row(

@@ -1,0 +1,190 @@
+"""An overlord over a fleet's database, without sockets: its HTTP application is called directly.
+
+Kafka is in memory, and the loop is never started: a benchmark makes the passes itself.
+"""
+
+import asyncio
+import json
+from collections.abc import Iterator, MutableMapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from bench.control_run import open_store
+from bench.year.chronicle import RECORDS, TOPIC_ID, Chronicle
+from bench.year.load import begin_live, load
+from bench.year.shape import GRACE, FleetShape
+from supervisor.adapters.clock import SystemClock
+from supervisor.adapters.kafka.memory import MemoryStreams
+from supervisor.adapters.kafka.probe import KafkaProbe
+from supervisor.adapters.secrets import read_secret
+from supervisor.adapters.tables.memory_warehouse import MemoryWarehouse
+from supervisor.adapters.tables.quarantined_records import DuckRecords
+from supervisor.adapters.workers.journals import HttpJournals
+from supervisor.adapters.workers.task_logs import HttpTaskLogs
+from supervisor.api.server import create_api
+from supervisor.app.parts import copies_in
+from supervisor.chores.duty import Wiring
+from supervisor.control.change_log import log_and_count
+from supervisor.control.end_task import TaskEnder
+from supervisor.control.leadership import Leadership
+from supervisor.control.loop import Loop
+from supervisor.control.metrics import OverlordMeters
+from supervisor.control.observe import Sources
+from supervisor.control.state_recorder import StateRecorder
+from supervisor.control.wakeups import Wakeups
+from supervisor.control.worker_registry import WorkerRegistry
+from supervisor.core.model.rows import Task
+from supervisor.core.planning.observed import PlanLimits
+from supervisor.core.queue.events import QueueConfig
+from supervisor.eventqueue.meters import Meters
+from supervisor.eventqueue.operations import Operations
+from supervisor.eventqueue.queues import EventQueues
+from supervisor.metadata.store import SqlStore
+from supervisor.services.services import ServicePorts, services_of
+from supervisor.services.supervisors.admission import OperatorPolicy
+from supervisor.services.supervisors.specs import new_token
+
+_DELAY = timedelta(seconds=60)
+_Message = MutableMapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Plane:
+    """A leading overlord, its fleet and the tasks that run."""
+
+    chronicle: Chronicle
+    store: SqlStore
+    leadership: Leadership
+    sources: Sources
+    registry: WorkerRegistry
+    loop: Loop
+    app: Any
+    tasks: tuple[Task, ...]
+    """Running ones."""
+
+    async def call(self, method: str, path: str, body: bytes = b"") -> bytes:
+        """Call a route with the listener's middleware; return the body of its answer.
+
+        Raises:
+            AssertionError: the status is not 200.
+        """
+        sent: list[_Message] = []
+        requests = iter([{"type": "http.request", "body": body, "more_body": False}])
+        ended = asyncio.Event()
+
+        async def receive() -> _Message:
+            request = next(requests, None)
+            if request is None:
+                await ended.wait()
+                return {"type": "http.disconnect"}
+            return request
+
+        async def send(message: _Message) -> None:
+            sent.append(message)
+
+        await self.app(_scope(method, path, len(body)), receive, send)
+        ended.set()
+        answer = b"".join(message.get("body", b"") for message in sent)
+        assert sent[0]["status"] == 200, f"{method} {path}: {sent[0]['status']} {answer[:300]!r}"
+        return answer
+
+    def get(self, path: str) -> object:
+        """GET a path; return its JSON."""
+        return json.loads(asyncio.run(self.call("GET", path)))
+
+
+def _scope(method: str, path: str, size: int) -> _Message:
+    where, _, query = path.partition("?")
+    headers = {
+        "host": "localhost:8090",
+        "content-type": "application/json",
+        "content-length": str(size),
+    }
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.3"},
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "http",
+        "path": where,
+        "raw_path": where.encode(),
+        "root_path": "",
+        "query_string": query.encode(),
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+        "client": ("127.0.0.1", 40_000),
+        "server": ("127.0.0.1", 8090),
+        "state": {},
+    }
+
+
+@contextmanager
+def open_plane(url: str, shape: FleetShape, folder: Path) -> Iterator[Plane]:
+    """Fill a new database with a fleet and its history, and lead over it."""
+    chronicle = Chronicle(shape, datetime.now(UTC))
+    with open_store(url) as (store, leadership):
+        load(url, chronicle)
+        tasks = begin_live(store, leadership, chronicle)
+        store.optimize()
+        yield _wired(chronicle, store, leadership, tasks, folder)
+
+
+def _wired(
+    chronicle: Chronicle, store: SqlStore, leadership: Leadership, tasks: list[Task], folder: Path
+) -> Plane:
+    clock, changed = SystemClock(), Wakeups()
+    streams, meters = _topics(chronicle, clock), OverlordMeters()
+    store.on_measured(meters.transaction)
+    store.on_committed(log_and_count(meters))
+    registry = WorkerRegistry(
+        clock, worker_timeout=timedelta(hours=9), led_since=leadership.led_since
+    )
+    sources = Sources(store, streams, registry, PlanLimits())
+    loop = Loop(lambda _: None, clock, threads=1)
+    wiring = Wiring(
+        store=store,
+        clock=clock,
+        leadership=leadership,
+        registry=registry,
+        sources=sources,
+        loop=loop,
+        watching=StateRecorder(store, clock, leadership.term, loop),
+        changed=changed,
+        endings=TaskEnder(QueueConfig(delay=_DELAY), registry.report),
+        meters=meters,
+        queues=EventQueues(store, clock, leadership.term, Meters()),
+        warehouse=MemoryWarehouse(),
+        formats={},
+        copies=copies_in(folder, lambda _: None),
+        segment_grace=GRACE,
+        gc_delay=_DELAY,
+        new_token=new_token,
+    )
+    ports = ServicePorts(
+        journals=HttpJournals(),
+        task_logs=HttpTaskLogs(),
+        raw_records=DuckRecords(folder),
+        probe=KafkaProbe(read_secret),
+        rules=OperatorPolicy(timedelta(seconds=60)),
+        warehouse="/warehouse",
+        version="0",
+    )
+    verbs = Operations(
+        store, clock, leadership.term, Meters(), lambda _: None, lambda _: QueueConfig()
+    )
+    services = services_of(wiring, ports, verbs)
+    services.service.start_term()
+    return Plane(
+        chronicle, store, leadership, sources, registry, loop, create_api(services), tuple(tasks)
+    )
+
+
+def _topics(chronicle: Chronicle, clock: SystemClock) -> MemoryStreams:
+    streams, shape = MemoryStreams(clock), chronicle.shape
+    for name in chronicle.names:
+        streams.create(name, shape.partition_count, TOPIC_ID)
+        for partition in range(shape.partition_count):
+            streams.append(name, partition, shape.ranges * RECORDS)
+    return streams
