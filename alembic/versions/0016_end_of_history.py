@@ -15,6 +15,7 @@ LOST = (
 """What `tidegate metadata downgrade` says before it takes this step back."""
 
 _NAME = sa.String().with_variant(sa.String(collation="C"), "postgresql")
+_REJECTED = sa.text("rejected > 0")
 _DELETED = sa.text("deleted_at IS NOT NULL")
 _COMPACTED = sa.text("compaction_id IS NOT NULL")
 
@@ -61,6 +62,15 @@ def _index_files() -> None:
         sa.Column(
             "ranges", sa.Integer(), comment="that it is of, since old ones were folded; null: one"
         ),
+    )
+    op.create_index("ix_tasks_status_created_at", "tasks", ["status", "created_at"])
+    op.create_index("ix_publications_recent", "publications", ["supervisor_id", "published_at"])
+    op.create_index(
+        "ix_publications_rejected",
+        "publications",
+        ["supervisor_id"],
+        sqlite_where=_REJECTED,
+        postgresql_where=_REJECTED,
     )
     op.create_index("ix_publications_task_id", "publications", ["task_id"])
     op.create_index("ix_segments_task_id", "segments", ["task_id"])
@@ -111,6 +121,9 @@ def downgrade() -> None:
     op.drop_index("ix_segments_deleted", table_name="segments")
     op.drop_index("ix_segments_task_id", table_name="segments")
     op.drop_index("ix_publications_task_id", table_name="publications")
+    op.drop_index("ix_publications_rejected", table_name="publications")
+    op.drop_index("ix_publications_recent", table_name="publications")
+    op.drop_index("ix_tasks_status_created_at", table_name="tasks")
     op.drop_column("publications", "ranges")
     op.drop_table("folded_rejects")
     op.drop_table("dropped_files")

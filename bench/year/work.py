@@ -16,7 +16,6 @@ from supervisor.adapters.clock import SystemClock
 from supervisor.control.end_task import TaskEnder
 from supervisor.control.observe import observe
 from supervisor.control.publish import Publisher
-from supervisor.control.wakeups import Wakeups
 from supervisor.core.planning.actions import FixEnd
 from supervisor.core.planning.observed import Observed
 from supervisor.core.planning.plan import plan
@@ -106,7 +105,6 @@ class Publishing:
             SystemClock(),
             plane.leadership,
             plane.loop,
-            Wakeups(),
             self._endings,
         )
 

@@ -23,7 +23,6 @@ from bench.year.work import OURS, Publishing, ask, pass_once
 from supervisor.control.end_task import TaskEnder
 from supervisor.control.loop import Loop
 from supervisor.control.publish import Publisher
-from supervisor.control.wakeups import Wakeups
 from supervisor.core.queue.events import QueueConfig
 from supervisor.metadata.schema.tables import METADATA
 from supervisor.metadata.store import SqlStore
@@ -142,7 +141,7 @@ def _publisher(world: World) -> Publisher:
 
     loop = Loop(lambda _: None, world.clock, threads=1)
     ender = TaskEnder(QueueConfig(), last_report)
-    return Publisher(world.store, world.clock, world.leadership, loop, Wakeups(), ender)
+    return Publisher(world.store, world.clock, world.leadership, loop, ender)
 
 
 def _one_range(file: Path) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from pathlib import PurePosixPath
 
-from sqlalchemy import ColumnElement, Connection, func, select, update
+from sqlalchemy import ColumnElement, Connection, func, select, text, update
 
 from supervisor.core.model.listed_segments import ListedSegment, SegmentKey
 from supervisor.core.model.replica_digests import Divergence, stored
@@ -171,7 +171,9 @@ class SqlSegments:
     def rejected(self, supervisor_id: str) -> int:
         """Return the number of rejected records of all publications that are not forgotten."""
         total = select(func.coalesce(func.sum(_PUB.rejected), 0)).where(
-            _PUB.supervisor_id == supervisor_id, _PUB.forgotten_at.is_(None)
+            text("rejected > 0"),  # as written in the partial index, for SQLite
+            _PUB.supervisor_id == supervisor_id,
+            _PUB.forgotten_at.is_(None),
         )
         return int(self._db.execute(total).scalar_one())
 

@@ -57,6 +57,7 @@ _ACTIVE = text("status = 'RUNNING'")
 _LIVE = text("ended_at IS NULL")
 _OPEN = text("open")
 _DIVERGED = text("diverged IS NOT NULL")
+_REJECTED = text("rejected > 0")
 _DELETED = text("deleted_at IS NOT NULL")
 _COMPACTED = text("compaction_id IS NOT NULL")
 _AWAKE = text("awake IS NOT NULL")
@@ -201,6 +202,7 @@ tasks = Table(
     Index("ix_tasks_live", "supervisor_id", sqlite_where=_LIVE, postgresql_where=_LIVE),
     Index("ix_tasks_of_worker", "worker_id", sqlite_where=_LIVE, postgresql_where=_LIVE),
     Index("ix_tasks_supervisor_id_ended_at", "supervisor_id", "status", "ended_at"),
+    Index("ix_tasks_status_created_at", "status", "created_at"),
     Index(
         "ix_tasks_unsettled",
         "ended_at",
@@ -247,6 +249,13 @@ publications = Table(
     Column("digest", String, comment="what its records came to; null: not known"),
     Column("diverged", DOCUMENT, comment="replicas that came to something else; null: none"),
     Column("ranges", Integer, comment="that it is of, since old ones were folded; null: one"),
+    Index("ix_publications_recent", "supervisor_id", "published_at"),
+    Index(
+        "ix_publications_rejected",
+        "supervisor_id",
+        sqlite_where=_REJECTED,
+        postgresql_where=_REJECTED,
+    ),
     Index(
         "ix_publications_diverged",
         "supervisor_id",
