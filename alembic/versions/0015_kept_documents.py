@@ -41,6 +41,7 @@ _COLUMNS = (
 
 
 def upgrade() -> None:
+    _comment("null: that of `same_as`; with neither: a tombstone")
     for column in _COLUMNS:
         op.add_column("supervisor_specs", column)
     _add_index("ix_supervisor_specs_awake", "supervisor_id", "awake IS NOT NULL")
@@ -63,8 +64,15 @@ def _add_index(name: str, column: str, where: str) -> None:
     op.create_index(name, "supervisor_specs", [column], sqlite_where=rows, postgresql_where=rows)
 
 
+def _comment(text: str) -> None:
+    """Say what the column of documents holds; SQLite keeps no comments."""
+    if op.get_bind().dialect.name == "postgresql":
+        op.execute(f"COMMENT ON COLUMN supervisor_specs.spec IS '{text}'")
+
+
 def downgrade() -> None:
     _write_documents()
+    _comment("null: a tombstone")
     op.drop_index("ix_supervisor_specs_at_rest", table_name="supervisor_specs")
     op.drop_index("ix_supervisor_specs_awake", table_name="supervisor_specs")
     for column in reversed(_COLUMNS):

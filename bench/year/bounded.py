@@ -31,17 +31,17 @@ from supervisor.metadata.repositories.plans import KEPT as PLANS_KEPT
 from supervisor.metadata.repositories.specs import RELEASE
 from supervisor.metadata.schema.compaction import compaction_rules
 from supervisor.metadata.schema.history import (
+    audit,
     happening_counter,
     happenings,
     lag_samples,
     operations,
+    plans,
     supervisor_states,
 )
 from supervisor.metadata.schema.tables import (
-    audit,
     column_sets,
     committed_offsets,
-    plans,
     supervisor_specs,
     workers,
 )

@@ -159,6 +159,7 @@ def _wired(
         formats={},
         copies=copies_in(folder, lambda _: None),
         segment_grace=GRACE,
+        task_retention=timedelta(days=7),
         gc_delay=_DELAY,
         new_token=new_token,
     )

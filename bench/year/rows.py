@@ -11,8 +11,8 @@ from supervisor.chores.compaction import AUTHOR
 from supervisor.core.model.rows import GenerationState, TaskStatus
 from supervisor.metadata.schema.column_sets import set_id
 from supervisor.metadata.schema.compaction import compactions
+from supervisor.metadata.schema.history import audit
 from supervisor.metadata.schema.tables import (
-    audit,
     generation_partitions,
     generations,
     publications,

@@ -3,7 +3,7 @@
 from sqlalchemy import Connection, Row, insert, select
 
 from supervisor.core.model.rows import AuditEntry
-from supervisor.metadata.schema.tables import audit
+from supervisor.metadata.schema.history import audit
 
 _AT = audit.c
 

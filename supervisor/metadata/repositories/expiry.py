@@ -24,10 +24,10 @@ from supervisor.metadata.repositories.compaction import document_of_share, read_
 from supervisor.metadata.repositories.segments import SqlSegments
 from supervisor.metadata.schema.compaction import compactions
 from supervisor.metadata.schema.expiry import dropped_files, folded_rejects
+from supervisor.metadata.schema.history import audit
 from supervisor.metadata.schema.rows import chunks, distinct_values
 from supervisor.metadata.schema.segment_rows import read_publication
 from supervisor.metadata.schema.tables import (
-    audit,
     generation_partitions,
     generations,
     publications,

@@ -3,7 +3,7 @@
 from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from supervisor.core.model.rows import StoredPlan
-from supervisor.metadata.schema.tables import plans
+from supervisor.metadata.schema.history import plans
 
 _AT = plans.c
 KEPT = 200

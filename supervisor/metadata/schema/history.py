@@ -1,4 +1,4 @@
-"""The tables of history: lifecycle events, operations, supervisor states and lag samples."""
+"""The tables of history: events, operations, states, lag samples, plans, and the audit log."""
 
 from sqlalchemy import BigInteger, Boolean, CheckConstraint, Column, Index, Integer, Table
 
@@ -77,4 +77,30 @@ lag_samples = Table(
     Column("records", BigInteger, comment="null: not known then"),
     Column("millis", BigInteger, comment="null: not known then"),
     Index("ix_lag_samples_at", "at"),
+)
+
+plans = Table(
+    "plans",
+    METADATA,
+    Column("id", BIG_ID, primary_key=True, autoincrement=True),
+    Column("supervisor_id", NAME, nullable=False),
+    Column("at", UtcTime, nullable=False),
+    Column("term", BigInteger, nullable=False),
+    Column("actions", MaskedDocument(), nullable=False),
+    Column("error", MaskedText, nullable=False),
+    Index("ix_plans_supervisor_id_id", "supervisor_id", "id"),
+)
+
+audit = Table(
+    "audit",
+    METADATA,
+    Column("id", BIG_ID, primary_key=True, autoincrement=True),
+    Column("at", UtcTime, nullable=False),
+    Column("actor", FreeText, nullable=False),
+    Column("action", FreeText, nullable=False),
+    Column("subject", FreeText, nullable=False),
+    Column("detail", DOCUMENT, nullable=False),
+    Column("supervisor_id", FreeText, comment="of its detail; null: none, or the subject is one"),
+    Index("ix_audit_subject_id", "subject", "id"),
+    Index("ix_audit_supervisor_id_id", "supervisor_id", "id"),
 )

@@ -44,7 +44,6 @@ from supervisor.metadata.schema.column_types import (
     NAME,
     AnyOf,
     FreeText,
-    MaskedDocument,
     MaskedText,
     OffsetsJson,
     OneOf,
@@ -348,32 +347,6 @@ exports = Table(
     Column("exported_at", UtcTime),
     Column("problem", MaskedText, nullable=False),
     Column("behind_since", UtcTime),
-)
-
-plans = Table(
-    "plans",
-    METADATA,
-    Column("id", BIG_ID, primary_key=True, autoincrement=True),
-    Column("supervisor_id", NAME, nullable=False),
-    Column("at", UtcTime, nullable=False),
-    Column("term", BigInteger, nullable=False),
-    Column("actions", MaskedDocument(), nullable=False),
-    Column("error", MaskedText, nullable=False),
-    Index("ix_plans_supervisor_id_id", "supervisor_id", "id"),
-)
-
-audit = Table(
-    "audit",
-    METADATA,
-    Column("id", BIG_ID, primary_key=True, autoincrement=True),
-    Column("at", UtcTime, nullable=False),
-    Column("actor", FreeText, nullable=False),
-    Column("action", FreeText, nullable=False),
-    Column("subject", FreeText, nullable=False),
-    Column("detail", DOCUMENT, nullable=False),
-    Column("supervisor_id", FreeText, comment="of its detail; null: none, or the subject is one"),
-    Index("ix_audit_subject_id", "subject", "id"),
-    Index("ix_audit_supervisor_id_id", "supervisor_id", "id"),
 )
 
 installation = Table(
