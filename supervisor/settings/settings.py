@@ -50,7 +50,7 @@ def _shown_as(default: str, unit: str = "") -> JsonDict:
     return {"default": default, "unit": unit}
 
 
-class Settings(LogSettings, AccessSettings, UpkeepSettings):
+class Settings(LogSettings, UpkeepSettings, AccessSettings):
     """All operator settings; one instance per process, never changed."""
 
     data_dir: Folder = Field(
