@@ -41,14 +41,9 @@ ROWS_AT_ONCE = 500
 
 @dataclass
 class _Budget:
-    """The transactions that a run may still begin."""
+    """The transactions that a run may still use to change rows."""
 
     left: int
-
-    def take(self) -> bool:
-        """Take one; False: none is left."""
-        self.left -= 1
-        return self.left >= 0
 
 
 @dataclass(frozen=True)
@@ -101,11 +96,9 @@ class EndOfHistory:
     def _repeat(self, budget: _Budget, delete: Callable[[Transaction], int]) -> int:
         """Delete rows, some in each transaction, until none is left."""
         done = 0
-        while budget.take():
-            deleted = self._write(delete)
+        while budget.left > 0 and (deleted := self._write(delete)):
             done += deleted
-            if not deleted:
-                break
+            budget.left -= 1  # a look that found nothing costs none: all get their turn
         return done
 
     def _write(self, act: Callable[[Transaction], int]) -> int:
@@ -118,8 +111,9 @@ class EndOfHistory:
         done = 0
         for old in self._old_publications(supervisor_id, before):
             for fold in folds(old, gaps, FOLDED_AT_ONCE):
-                if not budget.take():
+                if budget.left <= 0:
                     return done
+                budget.left -= 1
                 try:
                     done += self._write(partial(_fold_now, fold=fold))
                 except StateMoved as error:
