@@ -9,7 +9,6 @@ the last line: that is `JournalDamaged`, and the task counts as lost (P20).
 """
 
 import hashlib
-import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -19,7 +18,14 @@ from pydantic import ValidationError
 from tasks.contract.messages import DesiredTask
 from tasks.contract.offsets import Offsets
 from tasks.contract.wire import Wire, WireOffsets
-from tasks.durable_files import make_private, naming_file, replace_file, sync_folder
+from tasks.durable_files import (
+    DiskFolder,
+    Folder,
+    make_private,
+    naming_file,
+    replace_in,
+    write_all,
+)
 from tasks.machine.state import JournalContents
 from tasks.ports import JournalEntry
 
@@ -59,10 +65,13 @@ class _Line(Wire):
 class Journal:
     """The journal of one task; one thread uses it at a time."""
 
-    def __init__(self, path: Path, header: Header, held: JournalContents) -> None:
-        """Use `create` or `open_journal`."""
-        self._path = path
-        self._size = path.stat().st_size
+    def __init__(
+        self, folder: Folder, name: str, size_bytes: int, header: Header, held: JournalContents
+    ) -> None:
+        """Use `create` or `open` of `JournalFolder`."""
+        self._folder = folder
+        self._name = name
+        self._size = size_bytes
         self._header = header
         self._entries = list(held.entries)
         self._end = held.end
@@ -101,20 +110,16 @@ class Journal:
         kept = self._entries[: len(self._entries) - number]
         end = self._end if self._end_due is None else self._end_due
         content = _content(self._header, JournalContents(tuple(kept), end))
-        replace_file(self._path, content)
+        replace_in(self._folder, self._name, content)
         self._entries, self._size = kept, len(content)
         self._end, self._end_due = end, None
 
     def _write(self, record: _BatchLine | _End) -> None:
         line = _line(record)
-        with naming_file(self._path), self._path.open("r+b", buffering=0) as file:
+        with naming_file(self._folder.path(self._name)), self._folder.open(self._name) as file:
             file.truncate(self._size)  # an earlier try may have left half a line
-            file.seek(self._size)
             try:
-                rest = memoryview(line)
-                while rest:
-                    rest = rest[file.write(rest) :]
-                os.fsync(file.fileno())
+                write_all(file, line)
             except OSError:
                 with suppress(OSError):
                     file.truncate(self._size)
@@ -122,13 +127,18 @@ class Journal:
         self._size += len(line)
 
 
+def journals_below(data_dir: Path) -> "JournalFolder":
+    """Use `<data dir>/journal`, which its owner alone may read: it has samples of records."""
+    folder = data_dir / "journal"
+    make_private(folder)
+    return JournalFolder(DiskFolder(folder))
+
+
 class JournalFolder:
     """The journals of one worker, one file each."""
 
-    def __init__(self, data_dir: Path) -> None:
-        """Use `<data dir>/journal`, which its owner alone may read: it has samples of records."""
-        self._folder = data_dir / "journal"
-        make_private(self._folder)
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
 
     def open(self, task: DesiredTask) -> Journal | None:
         """Open the journal of `task`; None if there is none.
@@ -136,14 +146,17 @@ class JournalFolder:
         Raises:
             JournalDamaged: the journal is damaged, or has another generation or start.
         """
-        path = self._path(task.task_id)
-        if not path.exists():
+        name = f"{task.task_id}{_SUFFIX}"
+        content = self._folder.read(name)
+        if content is None:
             return None
-        header, held = _read(path)
+        whole, header, held = _read(name, content)
         expected = (task.task_id, task.generation_id, task.start)
         if (header.task_id, header.generation_id, header.start) != expected:
-            raise JournalDamaged(f"{path.name} is of {header.generation_id} from {header.start}")
-        return Journal(path, header, held)
+            raise JournalDamaged(f"{name} is of {header.generation_id} from {header.start}")
+        if whole < len(content):
+            self._cut(name, whole)
+        return Journal(self._folder, name, whole, header, held)
 
     def create(self, task: DesiredTask, incarnation: int) -> Journal:
         """Create an empty journal for `task`, durably; it replaces a journal of the same name."""
@@ -153,21 +166,26 @@ class JournalFolder:
             start=task.start,
             incarnation=incarnation,
         )
-        path, empty = self._path(task.task_id), JournalContents((), None)
-        replace_file(path, _content(header, empty))
-        return Journal(path, header, empty)
+        name, empty = f"{task.task_id}{_SUFFIX}", JournalContents((), None)
+        content = _content(header, empty)
+        replace_in(self._folder, name, content)
+        return Journal(self._folder, name, len(content), header, empty)
 
     def task_ids(self) -> set[str]:
         """Return the tasks that have a journal here."""
-        return {path.name.removesuffix(_SUFFIX) for path in self._folder.glob(f"*{_SUFFIX}")}
+        names = self._folder.names()
+        return {name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX)}
 
     def delete(self, task_id: str) -> None:
         """Delete a task's journal, if there is one."""
-        self._path(task_id).unlink(missing_ok=True)
-        sync_folder(self._folder)
+        self._folder.delete(f"{task_id}{_SUFFIX}")
+        self._folder.sync()
 
-    def _path(self, task_id: str) -> Path:
-        return self._folder / f"{task_id}{_SUFFIX}"
+    def _cut(self, name: str, size_bytes: int) -> None:
+        """Cut a torn last line off a journal, durably."""
+        with self._folder.open(name) as file:
+            file.truncate(size_bytes)
+            file.sync()
 
 
 def _content(header: Header, held: JournalContents) -> bytes:
@@ -186,24 +204,22 @@ def _digest(text: bytes) -> bytes:
     return hashlib.sha256(text).hexdigest()[:_DIGEST_LENGTH].encode()
 
 
-def _read(path: Path) -> tuple[Header, JournalContents]:
-    """Read a journal, and cut a torn last line off its file."""
-    content = path.read_bytes()
+def _read(name: str, content: bytes) -> tuple[int, Header, JournalContents]:
+    """Return the size in bytes of the whole lines, the header and what the lines hold."""
     *whole, rest = content.split(b"\n")
     records = [_parsed(line) for line in whole]
     if records and records[-1] is None:  # a torn write can end in a newline: blocks reorder
         rest = whole[-1] + b"\n" + rest
         records.pop()
     if any(record is None for record in records):
-        raise JournalDamaged(f"{path.name} is damaged before its last line")
+        raise JournalDamaged(f"{name} is damaged before its last line")
     if not records or not isinstance(header := records[0], Header):
-        raise JournalDamaged(f"{path.name} has no header")
+        raise JournalDamaged(f"{name} has no header")
     entries = tuple(record.entry for record in records if isinstance(record, _BatchLine))
     ends = [record.end for record in records if isinstance(record, _End)]
-    _check_tiled(path.name, header.start, entries)
-    if rest:
-        _truncate(path, len(content) - len(rest))
-    return header, JournalContents(entries, ends[-1] if ends else None)
+    _check_tiled(name, header.start, entries)
+    held = JournalContents(entries, ends[-1] if ends else None)
+    return len(content) - len(rest), header, held
 
 
 def _parsed(line: bytes) -> Header | _BatchLine | _End | None:
@@ -222,9 +238,3 @@ def _check_tiled(name: str, start: Offsets, entries: tuple[JournalEntry, ...]) -
         if entry.start != reached:
             raise JournalDamaged(f"{name}: batch {entry.number} does not start at {reached}")
         reached = entry.end
-
-
-def _truncate(path: Path, size: int) -> None:
-    with path.open("r+b") as file:
-        file.truncate(size)
-        os.fsync(file.fileno())

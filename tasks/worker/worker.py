@@ -31,7 +31,7 @@ from tasks.worker.finishing_slots import FinishingSlots
 from tasks.worker.http.metrics import EngineProcess, WorkerCollector
 from tasks.worker.http.server import ControlServer
 from tasks.worker.incarnations import Incarnation, begin_life
-from tasks.worker.journal import JournalFolder
+from tasks.worker.journal import journals_below
 from tasks.worker.options import WorkerOptions
 from tasks.worker.roster import Roster
 from tasks.worker.runner import Progress, StartThread, World, start_thread
@@ -147,7 +147,7 @@ class Worker:
             failpoint=outside.failpoint,
             notes=BatchNotes(options.data_dir),
         )
-        journals = JournalFolder(options.data_dir)
+        journals = journals_below(options.data_dir)
         logs = outside.logs or TaskLogs(options.data_dir)
         self._roster = Roster(options, self._world, journals, life.incarnation, logs=logs)
         self._compactor = Compactor(self._world, options.limits, life.incarnation)

@@ -12,7 +12,7 @@ import pytest
 from supervisor.app.process import data_folder
 from supervisor.metadata.migrate import migrate
 from tasks.durable_files import make_private
-from tasks.worker.journal import JournalFolder
+from tasks.worker.journal import journals_below
 from tasks.worker.task_logs import TaskLogs
 
 OTHERS = 0o077
@@ -47,7 +47,7 @@ def test_journals_and_logs_are_their_owners_alone_in_any_folder(tmp_path: Path) 
     for name in ("journal", "task-logs"):
         (tmp_path / name).mkdir(mode=0o755)
 
-    JournalFolder(tmp_path)
+    journals_below(tmp_path)
     logs = TaskLogs(tmp_path)
     logs.begin("task-1", "token")
     logs(None, "info", {"task": "task-1", "event": "reads", "level": "info"})

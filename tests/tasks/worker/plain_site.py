@@ -7,7 +7,7 @@ from tasks.contract.messages import Order, TaskPhase
 from tasks.machine.pacing import Limits
 from tasks.machine.state import TaskState
 from tasks.worker.finishing_slots import FinishingSlots
-from tasks.worker.journal import JournalFolder
+from tasks.worker.journal import journals_below
 from tasks.worker.options import WorkerOptions
 from tasks.worker.roster import Roster
 from tasks.worker.runner import TaskRunner, World
@@ -33,7 +33,7 @@ class PlainSite:
         self.log = MemoryLog(at(0), at(0))
         self.overlord = overlord
         self.warehouse = warehouse
-        self.journals = JournalFolder(data_dir)
+        self.journals = journals_below(data_dir)
         self.world = World(
             engine or PlainEngine(warehouse, text_bytes=100),
             self.log,

@@ -6,7 +6,7 @@ import pytest
 
 from tasks.machine.state import JournalContents
 from tasks.ports import BatchJob, JournalEntry
-from tasks.worker.journal import Journal, JournalDamaged, JournalFolder
+from tasks.worker.journal import Journal, JournalDamaged, journals_below
 from tests.tasks.memory import at, desired, entry_of
 
 TASK = desired()
@@ -19,14 +19,14 @@ def batch(number: int) -> JournalEntry:
 
 
 def filled(folder: Path, batches: int = 3) -> Journal:
-    journal = JournalFolder(folder).create(TASK, 7)
+    journal = journals_below(folder).create(TASK, 7)
     for number in range(1, batches + 1):
         journal.append(batch(number))
     return journal
 
 
 def held(folder: Path) -> JournalContents:
-    journal = JournalFolder(folder).open(TASK)
+    journal = journals_below(folder).open(TASK)
     assert journal is not None
     return journal.held
 
@@ -61,7 +61,7 @@ def test_after_a_torn_line_the_next_batch_is_appended_where_it_belongs(tmp_path:
     filled(tmp_path)
     path = path_of(tmp_path)
     path.write_bytes(path.read_bytes()[:-5])
-    journal = JournalFolder(tmp_path).open(TASK)
+    journal = journals_below(tmp_path).open(TASK)
     assert journal is not None
 
     journal.append(batch(3))
@@ -88,7 +88,7 @@ def test_one_changed_byte_before_the_last_line_is_damage(tmp_path: Path) -> None
         broken[position] ^= 0x01
         path.write_bytes(bytes(broken))
         with pytest.raises(JournalDamaged):
-            JournalFolder(tmp_path).open(TASK)
+            journals_below(tmp_path).open(TASK)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_a_journal_of_another_range_is_not_taken_up(tmp_path: Path, other: objec
     filled(tmp_path)
 
     with pytest.raises(JournalDamaged):
-        JournalFolder(tmp_path).open(other)  # type: ignore[arg-type] # a task, by its parameters
+        journals_below(tmp_path).open(other)  # type: ignore[arg-type] # a task, by its parameters
 
 
 def test_a_missing_batch_in_the_middle_is_damage(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_a_missing_batch_in_the_middle_is_damage(tmp_path: Path) -> None:
     path.write_bytes(b"".join([*lines[:2], *lines[3:]]))
 
     with pytest.raises(JournalDamaged):
-        JournalFolder(tmp_path).open(TASK)
+        journals_below(tmp_path).open(TASK)
 
 
 def test_an_empty_file_is_no_journal(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_an_empty_file_is_no_journal(tmp_path: Path) -> None:
     path_of(tmp_path).write_bytes(b"")
 
     with pytest.raises(JournalDamaged):
-        JournalFolder(tmp_path).open(TASK)
+        journals_below(tmp_path).open(TASK)
 
 
 def test_a_dropped_tail_is_gone_for_good_and_the_end_stays(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_a_crash_while_a_tail_is_dropped_leaves_the_old_journal(tmp_path: Path) 
     path_of(tmp_path).with_name("task-1.jsonl.new").write_bytes(b"half of a new one")
 
     assert held(tmp_path).entries == (batch(1), batch(2), batch(3))
-    assert JournalFolder(tmp_path).task_ids() == {"task-1"}
+    assert journals_below(tmp_path).task_ids() == {"task-1"}
 
 
 def test_an_end_that_is_repeated_is_written_once(tmp_path: Path) -> None:
@@ -155,13 +155,13 @@ def test_an_end_that_is_repeated_is_written_once(tmp_path: Path) -> None:
 def test_a_new_journal_replaces_an_old_one_of_its_name(tmp_path: Path) -> None:
     filled(tmp_path)
 
-    assert JournalFolder(tmp_path).create(TASK, 8).held == JournalContents((), None)
+    assert journals_below(tmp_path).create(TASK, 8).held == JournalContents((), None)
     assert held(tmp_path) == JournalContents((), None)
 
 
 def test_a_deleted_journal_is_none(tmp_path: Path) -> None:
     filled(tmp_path)
-    folder = JournalFolder(tmp_path)
+    folder = journals_below(tmp_path)
 
     folder.delete("task-1")
     folder.delete("task-1")

@@ -24,7 +24,7 @@ from tasks.ports import (
 )
 from tasks.worker.alarm import Alarm
 from tasks.worker.finishing_slots import FinishingSlots
-from tasks.worker.journal import JournalFolder
+from tasks.worker.journal import journals_below
 from tasks.worker.options import WorkerOptions
 from tasks.worker.roster import Roster
 from tasks.worker.runner import TaskRunner, World
@@ -70,7 +70,7 @@ class Site:
             overlord_answers=lambda: self.overlord_answers,
         )
         options = WorkerOptions("w", self.folder, "warehouse", ("http://o",), limits=self.limits)
-        self.roster = Roster(options, self.world, JournalFolder(self.folder), incarnation=7)
+        self.roster = Roster(options, self.world, journals_below(self.folder), incarnation=7)
         self.alarm = Alarm(lambda: self.roster.runners, self.world.monotonic)
         self.thread = threading.Thread(target=self.alarm.run, name="alarm of a test")
         self.thread.start()
@@ -92,7 +92,7 @@ class Site:
         return [runner for runner in found if runner is not None]
 
     def journal_of(self, task_id: str) -> list[tuple[int, int]]:
-        journal = JournalFolder(self.folder).open(desired(task_id))
+        journal = journals_below(self.folder).open(desired(task_id))
         assert journal is not None
         return [(e.start[p], e.end[p]) for e in journal.held.entries for p in e.start]
 

@@ -25,7 +25,7 @@ from tasks.contract.messages import (
 from tasks.contract.sample import DesiredSample, SampleAnswer
 from tasks.worker.compaction import Compactor
 from tasks.worker.incarnations import Incarnation
-from tasks.worker.journal import JournalFolder
+from tasks.worker.journal import journals_below
 from tasks.worker.options import WorkerOptions
 from tasks.worker.roster import Roster
 from tasks.worker.sampler import WorkerSamples
@@ -282,7 +282,7 @@ def test_a_report_with_very_many_rejected_records_is_not_too_large_to_be_taken(
 ) -> None:
     """Goal: a worker whose every report is refused would be lost, with all its tasks."""
     options = WorkerOptions("w", tmp_path, "warehouse", ("http://o",), limits=QUICK)
-    full = Full(options, desk.site.world, JournalFolder(tmp_path), incarnation=7)
+    full = Full(options, desk.site.world, journals_below(tmp_path), incarnation=7)
     last = LastWords()
     sync = Sync(
         options,

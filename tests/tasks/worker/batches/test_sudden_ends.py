@@ -11,7 +11,7 @@ import pytest
 from tasks.contract.messages import Counters, DesiredTask
 from tasks.ports import BatchJob, Care, JournalEntry
 from tasks.worker.batches.notes import BatchNotes
-from tasks.worker.journal import JournalFolder
+from tasks.worker.journal import journals_below
 from tasks.worker.worker import WorkerPorts
 from tests.tasks.memory import DEADLINE_S, P0, MemoryEngine, MemoryLog, at, desired
 from tests.tasks.worker.worker_site import Site
@@ -109,7 +109,7 @@ class Machine:
         return positions == {task.task_id: at(RECORDS) for task in self.tasks}
 
     def journal(self, task: DesiredTask) -> list[JournalEntry]:
-        journal = JournalFolder(self.site.folder).open(task)
+        journal = journals_below(self.site.folder).open(task)
         assert journal is not None
         return list(journal.held.entries)
 

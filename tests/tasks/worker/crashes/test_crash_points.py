@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.worker.journal import JournalFolder
+from tasks.worker.journal import journals_below
 from tests.tasks.memory import P0, desired
 from tests.tasks.worker.crashes.crashing import END, READ
 
@@ -42,7 +42,7 @@ def run(folder: Path, point: str, *, kill: bool) -> list[list[str]]:
 def test_a_killed_worker_goes_on_from_its_journal(tmp_path: Path, point: str) -> None:
     """Source: protocol rules P7, P20; faults B2, B5, B6."""
     run(tmp_path, point, kill=True)
-    journal = JournalFolder(tmp_path).open(desired())
+    journal = journals_below(tmp_path).open(desired())
     assert journal is not None
     journaled = journal.held.entries[-1].end[P0]
     assert journaled == (END if point in {"merging", "waiting"} else READ)
