@@ -92,6 +92,7 @@ class Broken:
         self.workers = [Worker()]
         self.log: list[Happening] = []
         self.secrets = (CANARY,)
+        self.held_back: set[str] = set()
         self.kafka.log["id-1", 0] = [(at, 100 + at, "data") for at in range(10)]
         self.insert("leader_term", id=1, term=1, holder="me", url="http://me")
         self.insert(

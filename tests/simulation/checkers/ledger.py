@@ -155,6 +155,11 @@ class Watched(Protocol):
     @property
     def log(self) -> Sequence[Happening]: ...
     @property
+    def held_back(self) -> Iterable[str]:
+        """Supervisors that cannot go on, whatever ends: nothing of theirs has to be published."""
+        ...
+
+    @property
     def secrets(self) -> Iterable[str]:
         """Canaries: texts that nobody may store (I12)."""
         ...

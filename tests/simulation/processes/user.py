@@ -17,7 +17,7 @@ _NEWEST = """
     SELECT json_extract(spec, '$.ioConfig.taskCount'), json_extract(spec, '$.ioConfig.replicas'),
         json_extract(spec, '$.tuningConfig.maxRowsPerSegment'), json_extract(spec, '$.suspended'),
         json_extract(spec, '$.ioConfig.boundedStreamConfig.endSequenceNumbers')
-    FROM supervisor_specs ORDER BY version DESC LIMIT 1
+    FROM supervisor_specs WHERE supervisor_id = ? ORDER BY version DESC LIMIT 1
 """
 
 
@@ -184,7 +184,7 @@ class User:
         Post the spec again if an older word of the user's has arrived after it.
         """
         wanted = (self.task_count, self.replicas, self.rows_max, 0)
-        newest = self.world.store_connection.execute(_NEWEST).fetchone()
+        newest = self.world.store_connection.execute(_NEWEST, (SUPERVISOR,)).fetchone()
         if newest is not None and (*newest[:4], self._named(newest[4])) != (*wanted, self.ends):
             self.insist()
         if self.world.is_broken():
@@ -198,10 +198,14 @@ class User:
     def insist(self) -> None:
         """Post the spec that is wanted now, until an overlord has taken it.
 
-        The workers have room for one replica of each range; not always for all that are wanted.
+        The workers have room for one replica of each range; not always for all that are wanted,
+        unless another supervisor needs room as well.
         """
-        swarm = self.world.swarm
-        self.task_count = min(self.task_count, swarm.workers * swarm.slots)
+        slots = self.world.swarm.workers * self.world.slots
+        if self.world.beside.neighbour is not None:
+            slots -= 1
+            self.replicas = min(self.replicas, max(1, slots // min(self.task_count, slots)))
+        self.task_count = min(self.task_count, slots)
         document = self.document()
         self.ask("apply", lambda o: o.service.apply_spec(document, "user"), 60, satisfies=True)
 
