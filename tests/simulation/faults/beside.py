@@ -8,6 +8,17 @@ from enum import StrEnum
 from random import Random
 
 _NEIGHBOUR_SHARE, _LEAVING_SHARE = 0.2, 0.3
+JOURNAL_STEPS = (
+    "worker:torn:Append",
+    "worker:unsynced:Append",
+    "worker:torn:Replace",
+    "worker:unsynced:Replace",
+    "worker:unsynced:Rename",
+    "worker:unsynced:Delete",
+    "worker:half:drop",
+    "worker:leaving:begun",
+    "worker:leaving:finished",
+)
 
 
 class Neighbour(StrEnum):
@@ -37,6 +48,8 @@ class Beside:
     """Mean time between two processes that are asked to end; None: only kills end them."""
     stop_grace_s: float = 4.0
     """So long a batch of a worker that leaves may go on."""
+    targets: tuple[str, ...] = ()
+    """As `Swarm.targets`: steps in which a worker writes its journal."""
 
 
 NOTHING_BESIDE = Beside()
@@ -48,9 +61,11 @@ def draw_beside(random: Random, *, slots: int) -> Beside:
     more = 1 if slots < 2 else random.choice([0, 0, 1])
     leaves = random.random() < _LEAVING_SHARE
     every_s, grace_s = random.choice([4.0, 8.0, 15.0]), random.choice([0.3, 1.0, 4.0])
+    targets = tuple(random.sample(JOURNAL_STEPS, random.choice([0, 0, 0, 1])))
     return Beside(
         neighbour=kind,
         more_slots=0 if kind is None else more,
         leaves_every_s=every_s if leaves else None,
         stop_grace_s=grace_s,
+        targets=targets,
     )

@@ -51,14 +51,16 @@ class Departure:
 def leave_in_order(overlord: "OverlordProcess", holder_left: Callable[[bool], None]) -> None:
     """End an overlord's work as at SIGTERM: running passes end, then the lease is released.
 
-    `holder_left` hears whether the database answered; the process is still there then.
+    `holder_left` hears whether it knew that it led, and the database answered; the process is
+    still there then.
     """
     if any(entry.running for entry in overlord.loop._entries.values()):
         overlord.loop._stopping = True  # `Loop.stop` waits for the thread of each pass
         overlord.later(LOOK_S, lambda: leave_in_order(overlord, holder_left))
         return
     overlord.loop.stop()
-    reached, answered = overlord.store._reached, True
+    overlord.leadership.step = lambda: None  # type: ignore[method-assign]  # its thread has ended
+    reached, answered = overlord.store._reached, overlord.leadership._term is not None
 
     def noting(point: str) -> None:
         nonlocal answered

@@ -245,7 +245,7 @@ class World(Stored):
             rate, random = self.swarm.rare.look_crash, self._looks
         else:
             rate, random = self.swarm.crash.get(kind_of(point), 0.0), self.random
-        if point.endswith(self.swarm.targets):
+        if point.endswith((*self.swarm.targets, *self.beside.targets)):
             rate = TARGET_RATE
         aimed = self.aims > 0 and point.endswith(self.swarm.rare.targets)
         if aimed:
