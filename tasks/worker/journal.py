@@ -154,8 +154,7 @@ class JournalFolder:
         expected = (task.task_id, task.generation_id, task.start)
         if (header.task_id, header.generation_id, header.start) != expected:
             raise JournalDamaged(f"{name} is of {header.generation_id} from {header.start}")
-        if whole < len(content):
-            self._cut(name, whole)
+        self._settle(name, whole)
         return Journal(self._folder, name, whole, header, held)
 
     def create(self, task: DesiredTask, incarnation: int) -> Journal:
@@ -181,11 +180,16 @@ class JournalFolder:
         self._folder.delete(f"{task_id}{_SUFFIX}")
         self._folder.sync()
 
-    def _cut(self, name: str, size_bytes: int) -> None:
-        """Cut a torn last line off a journal, durably."""
+    def _settle(self, name: str, size_bytes: int) -> None:
+        """Cut a torn last line off a journal, and make the rest durable before it is relied upon.
+
+        Who wrote it may have crashed before the sync of the last line, or of the new name.  This
+        process can read both, and the next power loss could take them.
+        """
         with self._folder.open(name) as file:
             file.truncate(size_bytes)
             file.sync()
+        self._folder.sync()
 
 
 def _content(header: Header, held: JournalContents) -> bytes:

@@ -1,12 +1,14 @@
 """The journal on a real disk: what it acknowledged is there after any crash."""
 
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from tasks.machine.state import JournalContents
 from tasks.ports import BatchJob, JournalEntry
-from tasks.worker.journal import Journal, JournalDamaged, journals_below
+from tasks.worker.journal import Journal, JournalDamaged, JournalFolder, journals_below
+from tests.simulation.world.folder import SimFolder
 from tests.tasks.memory import at, desired, entry_of
 
 TASK = desired()
@@ -168,3 +170,27 @@ def test_a_deleted_journal_is_none(tmp_path: Path) -> None:
 
     assert folder.open(TASK) is None
     assert folder.task_ids() == set()
+
+
+@pytest.mark.parametrize("crash_at", ["worker:unsynced:Append", "worker:unsynced:Rename"])
+def test_what_an_opened_journal_holds_no_power_loss_takes(crash_at: str) -> None:
+    """Goal: a line, or a name, that a crashed process had not synced is synced by the next one.
+
+    Source: protocol rule P20; seeds 12 and 27 of the simulation.
+    """
+    crashes = [crash_at]
+
+    def reached(point: str) -> None:
+        if point in crashes:
+            crashes.remove(point)
+            raise KeyboardInterrupt
+
+    folder = SimFolder("journal", Random(1), reached)
+    with pytest.raises(KeyboardInterrupt):
+        JournalFolder(folder).create(TASK, 7).append(batch(1))
+
+    journal = JournalFolder(folder).open(TASK)
+    assert journal is not None
+    relied_upon = folder.read("task-1.jsonl")
+
+    assert folder.durable.get("task-1.jsonl") == relied_upon
