@@ -7,24 +7,17 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, select
-
 from supervisor.control import observe, reconcile
 from supervisor.control.leadership import Leadership
 from supervisor.control.observe import Sources
 from supervisor.core.model.rows import Publication, Segment
 from supervisor.core.planning.actions import StartTask
-from supervisor.core.planning.observed import Observed, WorkerView
-from supervisor.core.values.errors import SpecUnreadable
-from supervisor.metadata.repositories import lease
+from supervisor.core.planning.observed import Observed
 from supervisor.metadata.repositories.segments import SqlSegments
-from supervisor.metadata.repositories.specs import SqlSpecs
-from supervisor.metadata.schema.tables import leader_term
 from supervisor.ports.store import Transaction
 from tasks import durable_files
 from tasks.durable_files import OpenFile
 from tasks.machine.events import DropTail, Effect
-from tasks.worker import journal
 from tasks.worker.roster import Roster
 from tasks.worker.runner import TaskRunner
 from tests.simulation.planted.patches import Function, Mutant, Patches
@@ -45,50 +38,15 @@ def others_slots_ignored(patches: Patches) -> None:
         return own
 
     patches.function(observe, "observe", make)
-    free_slot_handed_out_twice(patches)
+    _unchecked(patches)
 
 
-def free_slot_handed_out_twice(patches: Patches) -> None:
+def _unchecked(patches: Patches) -> None:
     def unchecked(action: StartTask, seen: Observed, tx: Transaction) -> bool:
         del action, seen, tx
         return True
 
     patches.function(reconcile, "_has_slot", lambda _: unchecked)
-
-
-def used_slots_counted_twice(patches: Patches) -> None:
-    def make(with_slots: Function) -> object:
-        def twice(view: WorkerView, used: dict[str, int]) -> object:
-            return with_slots(view, {name: 2 * number for name, number in used.items()})
-
-        return twice
-
-    patches.function(observe, "_with_slots", make)
-
-
-def bad_spec_fails_for_all(patches: Patches) -> None:
-    def make(versions: Function) -> object:
-        def strict(self: SqlSpecs, numbers: Any) -> object:  # noqa: ANN401
-            known = versions(self, numbers)
-            for version in known.values():
-                if isinstance(version, SpecUnreadable):
-                    raise version
-            return known
-
-        return strict
-
-    patches.method(SqlSpecs, "versions", make)
-
-
-def torn_line_counts(patches: Patches) -> None:
-    def make(read: Function) -> object:
-        def lenient(name: str, content: bytes) -> object:
-            _, header, held = read(name, content)
-            return len(content), header, held
-
-        return lenient
-
-    patches.function(journal, "_read", make)
 
 
 def journal_not_synced(patches: Patches) -> None:
@@ -164,11 +122,6 @@ def lease_not_released(patches: Patches) -> None:
     patches.method(Leadership, "_release", lambda _: keep)
 
 
-def released_lease_writes_on(patches: Patches) -> None:
-    term = leader_term.c.term
-    patches.function(lease, "_HELD", lambda _: select(term).where(term == bindparam("mine")))
-
-
 def by_its_program(_: Patches) -> None:
     """Do nothing: the program that the test starts plants what the environment names."""
 
@@ -181,30 +134,6 @@ MUTANTS = (
         others_slots_ignored,
     ),
     Mutant(
-        "free-slot-handed-out-twice",
-        "P24",
-        "two passes may give away the same free slot: it is not counted again as a task starts",
-        free_slot_handed_out_twice,
-    ),
-    Mutant(
-        "used-slots-counted-twice",
-        "I11",
-        "a slot that is used counts as two: who waits for the last one waits for ever",
-        used_slots_counted_twice,
-    ),
-    Mutant(
-        "bad-spec-fails-for-all",
-        "I11",
-        "a worker hears of none of its tasks if the spec of one is of a newer release",
-        bad_spec_fails_for_all,
-    ),
-    Mutant(
-        "torn-line-counts",
-        "P20",
-        "a torn line stays in the journal, and the next one is written behind it",
-        torn_line_counts,
-    ),
-    Mutant(
         "journal-not-synced",
         "P20",
         "lines of a journal are written, and not synced",
@@ -215,6 +144,9 @@ MUTANTS = (
         "P14, P20",
         "the files of a dropped tail go before the journal is cut",
         files_before_the_journal,
+        covered_by="chance: few processes end between the deletion of a tail's files and its cut",
+        direct="tests/tasks/worker/test_runner.py"
+        "::test_the_journal_is_cut_before_the_files_of_its_tail_go",
     ),
     Mutant(
         "rejects-left-out",
@@ -249,11 +181,5 @@ MUTANTS = (
         "P2",
         "an overlord that is asked to end keeps its lease until it runs out",
         lease_not_released,
-    ),
-    Mutant(
-        "released-lease-writes-on",
-        "P1, P2",
-        "a leader that has released its lease writes on under its term",
-        released_lease_writes_on,
     ),
 )
