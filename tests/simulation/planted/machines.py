@@ -129,7 +129,7 @@ def by_its_program(_: Patches) -> None:
 MUTANTS = (
     Mutant(
         "others-slots-ignored",
-        "P24",
+        "P18",
         "a supervisor counts the slots that its own tasks use, and no others",
         others_slots_ignored,
     ),

@@ -10,7 +10,8 @@ Only a disk that was wiped loses a journal.  A worker that ends in any way, and 
 from collections.abc import Iterator, Mapping
 
 from tasks.contract.messages import FailureCode
-from tests.simulation.checkers.database import Part, Rows
+from tasks.contract.offsets import TopicPartition
+from tests.simulation.checkers.database import Rows
 from tests.simulation.checkers.ledger import Ledger, Watched, WorkerSeen
 from tests.simulation.checkers.machines.lines import NO_LINES, Batch, read_lines
 
@@ -65,7 +66,7 @@ def _take_over_states(ledger: Ledger, now: Rows, worker: WorkerSeen) -> Iterator
 
 
 def _judged(
-    ledger: Ledger, key: Key, content: bytes, end: Mapping[object, int] | None
+    ledger: Ledger, key: Key, content: bytes, end: Mapping[TopicPartition, int] | None
 ) -> Iterator[str]:
     batches = _batches(ledger, key, content)
     held = {(batch.number, tuple(sorted(batch.end.items()))) for batch in batches}
@@ -93,15 +94,14 @@ def _goes_on(now: Rows, task_id: str) -> bool:
     return row is not None and row.ended_at is None
 
 
-def _fixed_end(now: Rows, task_id: str) -> dict[object, int] | None:
+def _fixed_end(now: Rows, task_id: str) -> Mapping[TopicPartition, int] | None:
     row = now.tasks[task_id]
-    ranges = now.ranges.get(row.generation, {})
-    ends = {_partition(part): r.end for part, r in ranges.items() if r.end is not None}
+    ends = {
+        TopicPartition(part.topic, part.partition): r.end
+        for part, r in now.ranges.get(row.generation, {}).items()
+        if r.end is not None
+    }
     return ends or None
-
-
-def _partition(part: Part) -> tuple[str, int]:
-    return part.topic, part.partition
 
 
 def _forget(ledger: Ledger, key: Key) -> None:

@@ -1,4 +1,4 @@
-"""Slots are of a worker, whoever uses them: no more tasks read there than it has slots.
+"""P18: slots are of a worker, whoever uses them: no more tasks read there than it has slots.
 
 Counted over all supervisors.  A task whose range has a fixed end finishes, and needs none.
 """
@@ -22,4 +22,4 @@ def no_worker_reads_beyond_its_slots(now: Rows, world: Watched) -> Iterator[str]
     )
     for worker, number in sorted(reading.items()):
         if number > slots.get(worker, 0):
-            yield f"P24 {worker} has {slots.get(worker, 0)} slots, and {number} tasks read there"
+            yield f"P18 {worker} has {slots.get(worker, 0)} slots, and {number} tasks read there"
