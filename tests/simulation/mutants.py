@@ -23,6 +23,7 @@ from tests.simulation import corpus
 from tests.simulation.planted import (
     cleaning,
     leader,
+    machines,
     planner,
     publisher,
     secrets,
@@ -41,6 +42,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *secrets.MUTANTS,
     *cleaning.MUTANTS,
     *unseen.MUTANTS,
+    *machines.MUTANTS,
 )
 SEED_S = 60
 """A seed that needs more of the processor goes round in a circle: the fault is found."""

@@ -35,7 +35,7 @@ _ORPHANS = {
 
 def everything_is_published(now: Rows, world: Watched) -> Iterator[str]:
     """I11: lag 0; nothing waits, pauses or publishes any more."""
-    ended = _ended_supervisors(world.store_connection)
+    ended = _ended_supervisors(world.store_connection) | set(world.held_back)
     for part, row in now.committed.items():
         if part.supervisor in ended:
             continue
@@ -48,6 +48,8 @@ def everything_is_published(now: Rows, world: Watched) -> Iterator[str]:
             where = f"{part.supervisor} {part.topic}:{part.partition}"
             yield f"I11 {where}: lag {len(left)} after the quiet phase, from {left[0]} on"
     for generation in now.generations.values():
+        if generation.supervisor in world.held_back:
+            continue
         if generation.state in LIVE - {"READING"}:
             yield f"I11 {generation.id} is still {generation.state}"
         if generation.state in LIVE and generation.supervisor in ended:

@@ -12,6 +12,7 @@ from typing import Protocol
 from tasks.contract.offsets import TopicPartition
 from tasks.machine.state import TaskState
 from tests.simulation.checkers.database import NO_ROWS, Part, Rows
+from tests.simulation.checkers.machines.memory import MachineMemory
 
 
 @dataclass
@@ -54,6 +55,7 @@ class Ledger:
     """Supervisor -> when its newest spec was last seen to be its end."""
     resets_itself: int = 0
     """Resets so far that no user asked for."""
+    machines: MachineMemory = field(default_factory=MachineMemory)
 
 
 def chain_of(ledger: Ledger, now: Rows, generation: str, part: Part) -> Chain | None:
@@ -100,6 +102,10 @@ class WorkerSeen(Protocol):
     def frozen(self) -> bool: ...
     @property
     def tasks(self) -> Mapping[str, HasState]: ...
+    @property
+    def journals(self) -> Mapping[str, bytes]:
+        """Task -> what its journal holds for certain, whatever happens to the power."""
+        ...
 
 
 class KafkaSeen(Protocol):
@@ -122,6 +128,15 @@ class WarehouseSeen(Protocol):
     @property
     def files(self) -> Iterable[str]:
         """The paths of all files."""
+        ...
+
+    @property
+    def removals(self) -> int:
+        """How often files went."""
+        ...
+
+    def durable(self, path: str) -> bool:
+        """Tell whether a file is there, and stays without power."""
         ...
 
     def rows(self, path: str) -> Sequence[tuple[TopicPartition, int, int | None]] | None:
@@ -154,6 +169,11 @@ class Watched(Protocol):
     def clock(self) -> ClockSeen: ...
     @property
     def log(self) -> Sequence[Happening]: ...
+    @property
+    def held_back(self) -> Iterable[str]:
+        """Supervisors that cannot go on, whatever ends: nothing of theirs has to be published."""
+        ...
+
     @property
     def secrets(self) -> Iterable[str]:
         """Canaries: texts that nobody may store (I12)."""

@@ -22,10 +22,8 @@ from supervisor.metadata.schema.tables import generations, segments
 from supervisor.services.supervisors.specs import Service
 from tasks.contract.messages import PublishRequest, SyncRequest
 from tasks.machine import machine
-from tasks.machine.events import DropTail, Effect
 from tasks.machine.state import ReadWork, TaskState
 from tasks.ports import JournalEntry
-from tasks.worker.runner import TaskRunner
 from tests.simulation.planted.patches import Function, Mutant, Patches
 
 
@@ -62,18 +60,6 @@ def registered_without_a_term(patches: Patches) -> None:
         return by_anybody
 
     patches.method(Service, "_register", make)
-
-
-def files_before_the_journal(patches: Patches) -> None:
-    def make(done: Function) -> object:
-        def files_first(self: TaskRunner, effect: Effect) -> object:
-            if isinstance(effect, DropTail):
-                self._drop(effect.entries)
-            return done(self, effect)
-
-        return files_first
-
-    patches.method(TaskRunner, "_done", make)
 
 
 def list_before_its_number(patches: Patches) -> None:
@@ -194,15 +180,6 @@ MUTANTS = (
         registered_without_a_term,
         covered_by="the next leader registers it anew",
         direct=f"{_SKEW}test_each_write_of_a_leader_that_does_not_know_of_its_end_is_refused",
-    ),
-    Mutant(
-        "files-before-the-journal",
-        "P14, P20",
-        "the files of a dropped tail go before the journal is cut",
-        files_before_the_journal,
-        covered_by=_NOBODY,
-        direct="tests/tasks/worker/test_runner.py"
-        "::test_the_journal_is_cut_before_the_files_of_its_tail_go",
     ),
     Mutant(
         "list-before-its-number",

@@ -100,6 +100,11 @@ class MemoryDatabase:
         row = self.raw.execute("SELECT term FROM leader_term").fetchone()
         return 0 if row is None else int(row[0])
 
+    def holder(self) -> str:
+        """Return who holds the lease; empty: nobody."""
+        row = self.raw.execute("SELECT holder FROM leader_term").fetchone()
+        return "" if row is None else str(row[0])
+
 
 _REPOSITORIES = frozenset(name for names in _TABLES.values() for name in names)
 
