@@ -298,7 +298,7 @@ class SegmentFiles:
             return Later({**event.body, _FREED_AT: ""}, why)
         if (waits := self._for_readers(event, context.now)) is not None:
             return waits
-        folder = folder_of(rows_table(segment.data_source), segment.written_by)
+        folder = _written_in(segment)
         if not segment.file.path.startswith(f"{folder}/"):
             return Fail(f"{segment.file.path} does not lie in its writer's folder {folder}")
         try:
@@ -324,6 +324,17 @@ class SegmentFiles:
             return None
         why = "an export was late: readers of its version before may still read the file"
         return Later({**event.body, _FREED_AT: freed_at.isoformat()}, why)
+
+
+def _written_in(segment: ListedSegment) -> str:
+    """Return the folder of a file's writer.
+
+    A task writes its bad records into its own folder, beside its rows; a compaction of an errors
+    table has a folder in that table.
+    """
+    written_by_task = segment.compaction_id is None
+    table = rows_table(segment.data_source) if written_by_task else segment.data_source
+    return folder_of(table, segment.written_by)
 
 
 def segments_of(wiring: Wiring) -> SegmentLife:

@@ -25,16 +25,17 @@ def tables(store: Store) -> Tables:
 
 def compact(tables: Tables, *inputs: Segment) -> Segment:
     """Put one file in the place of others, whose end is then queued as it is for any."""
-    name = compaction_id(TABLE, [each.id for each in inputs], 1)
     newest, now = inputs[-1], tables.clock.now()
-    path = f"{TABLE}/data/{name}/part-0.parquet"
+    table = newest.data_source
+    name = compaction_id(table, [each.id for each in inputs], 1)
+    path = f"{table}/data/{name}/part-0.parquet"
     file = newest.file.model_copy(update={"path": path, "rows": 10 * len(inputs)})
     compacted = replace(newest, id=f"{name}/0", compaction_id=name, file=file)
     shares = tuple(Share(each.generation_id, 10, each.file.spans) for each in inputs)
     with tables.store.leading(tables.term) as tx:
         ids = tuple(each.id for each in inputs)
         within = Interval(NOON - HOUR, NOON)
-        row = Compaction(name, TABLE, CLICKS, within, ids, (), shares, "a story", now)
+        row = Compaction(name, table, CLICKS, within, ids, (), shares, "a story", now)
         tx.compactions.add(row)
         queue = QueueName(container_of(CLICKS), SEGMENTS)
         for each in tx.segments.replace(ids, compacted, now):
@@ -81,5 +82,19 @@ def test_a_compacted_file_is_deleted_from_the_folder_of_its_compaction(tables: T
 
     assert tables.holds(compacted) == [False]
     assert not tables.warehouse.holds(f"{TABLE}/data/{compacted.written_by}")
+    with tables.store.reading() as tx:
+        assert tx.events.failed(QueueName(container_of(CLICKS), "segment-files"), 10) == []
+
+
+def test_a_compacted_file_of_an_errors_table_is_deleted_from_its_own_table(tables: Tables) -> None:
+    """Goal: a compaction writes into its table's folder, unlike a task with bad records."""
+    first, second = [*tables.publish(errors=True), *tables.publish(errors=True)]
+    compacted = compact(tables, first, second)
+    tables.segments.mark_unused(compacted.data_source, ALL, "me")
+
+    tables.pass_time(GRACE)
+    tables.pass_time(DELAY)
+
+    assert tables.holds(first, second, compacted) == [False, False, False]
     with tables.store.reading() as tx:
         assert tx.events.failed(QueueName(container_of(CLICKS), "segment-files"), 10) == []
