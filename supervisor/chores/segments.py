@@ -253,7 +253,9 @@ class SegmentsUnused:
         if segment is None or not tx.segments.condemn(event.key, unused_at, now):
             return  # used again, or marked unused at another time, with an event of its own
         queue = QueueName(container_of(segment.supervisor_id), SEGMENT_FILES)
-        body = awaited(tx, segment.data_source)
+        body: dict[str, str | int] = {**awaited(tx, segment.data_source)}
+        if still_naming(tx, segment.data_source, body):
+            body[_FREED_AT] = ""  # late already, even if it catches up before the deletion is due
         tx.events.add(queue, QueuedEvent(CONDEMNED, event.key, body), self.files, now, exempt=True)
 
 
