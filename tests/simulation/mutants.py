@@ -27,6 +27,7 @@ from tests.simulation.planted import (
     publisher,
     secrets,
     stand_in,
+    tables,
     unseen,
     worker,
 )
@@ -40,6 +41,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *stand_in.MUTANTS,
     *secrets.MUTANTS,
     *cleaning.MUTANTS,
+    *tables.MUTANTS,
     *unseen.MUTANTS,
 )
 SEED_S = 60

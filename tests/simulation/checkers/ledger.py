@@ -12,6 +12,7 @@ from typing import Protocol
 from tasks.contract.offsets import TopicPartition
 from tasks.machine.state import TaskState
 from tests.simulation.checkers.database import NO_ROWS, Part, Rows
+from tests.simulation.checkers.tables.rows import TableLedger
 
 
 @dataclass
@@ -54,6 +55,7 @@ class Ledger:
     """Supervisor -> when its newest spec was last seen to be its end."""
     resets_itself: int = 0
     """Resets so far that no user asked for."""
+    tables: TableLedger = field(default_factory=TableLedger)
 
 
 def chain_of(ledger: Ledger, now: Rows, generation: str, part: Part) -> Chain | None:
@@ -129,6 +131,48 @@ class WarehouseSeen(Protocol):
         ...
 
 
+class Exported(Protocol):
+    """One version of an exported table."""
+
+    @property
+    def at(self) -> float:
+        """When it was written."""
+        ...
+
+    @property
+    def sequence(self) -> int:
+        """The number of the list that it was made of, as its writer says."""
+        ...
+
+    @property
+    def term(self) -> int:
+        """The term in which its writer began."""
+        ...
+
+    @property
+    def files(self) -> Mapping[str, int]:
+        """Path below the table's folder -> size in bytes."""
+        ...
+
+
+class TablesSeen(Protocol):
+    """The life of tables."""
+
+    @property
+    def runs(self) -> bool:
+        """Whether files leave their tables, or are exported."""
+        ...
+
+    @property
+    def grace_s(self) -> float:
+        """So long a file stays at least once it has left its table; 0: clocks differ too much."""
+        ...
+
+    def exported(self) -> Mapping[tuple[str, str], Sequence[Exported]]:
+        """Return table and format of each export -> its versions, oldest first."""
+        ...
+
+
 class ClockSeen(Protocol):
     """The time that no process of the world can bend."""
 
@@ -158,3 +202,6 @@ class Watched(Protocol):
     def secrets(self) -> Iterable[str]:
         """Canaries: texts that nobody may store (I12)."""
         ...
+
+    @property
+    def tables(self) -> TablesSeen: ...
