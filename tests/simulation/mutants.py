@@ -28,6 +28,7 @@ from tests.simulation.planted import (
     publisher,
     secrets,
     stand_in,
+    tables,
     unseen,
     worker,
 )
@@ -41,6 +42,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *stand_in.MUTANTS,
     *secrets.MUTANTS,
     *cleaning.MUTANTS,
+    *tables.MUTANTS,
     *unseen.MUTANTS,
     *machines.MUTANTS,
 )

@@ -6,7 +6,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 import structlog
@@ -15,9 +15,12 @@ from tests.simulation.checkers import invariants
 from tests.simulation.faults.beside import draw_beside
 from tests.simulation.faults.departures import Departures
 from tests.simulation.faults.faults import draw
+from tests.simulation.faults.lives import draw_lives
 from tests.simulation.faults.outside import Outside
 from tests.simulation.processes.next_door import NextDoor
 from tests.simulation.processes.quick import quick_copies
+from tests.simulation.processes.tables.moments import TableMoments
+from tests.simulation.processes.tables.waits import shorter_waits
 from tests.simulation.processes.user import User
 from tests.simulation.world.kernel import Kernel
 from tests.simulation.world.secret import secret_in_place
@@ -79,6 +82,7 @@ def run_seed(
             stack.enter_context(patch())
         stack.enter_context(secret_in_place())
         stack.enter_context(quick_copies())
+        stack.enter_context(shorter_waits())
         return _Run(seed, on_line).outcome()
 
 
@@ -86,8 +90,9 @@ class _Run:
     def __init__(self, seed: int, on_line: Callable[[str], None] | None) -> None:
         chance = Kernel(seed).random
         swarm = draw(chance("swarm"), chance("rare"))
+        lives = draw_lives(chance("tables"))
         beside = draw_beside(chance("beside"), slots=swarm.workers * swarm.slots)
-        self.world = World(seed, swarm, beside)
+        self.world = World(seed, replace(swarm, lives=lives), beside)
         self.next_door = NextDoor(self.world)
         self.world.kernel.on_line = on_line
         self.world.kernel.observed = self._observe
@@ -138,6 +143,7 @@ class _Run:
         self.next_door.begin(user)
         world.kernel.after(3.0, outside.begin)
         world.kernel.after(3.0, Departures(world).begin)
+        TableMoments(world, user).begin()
         world.kernel.after(4.0, user.raise_ends)
         world.kernel.after(3.0, lambda: setattr(world.network, "weather", world.weather()))
         while self._is_young() and world.kernel.now < LATE_MAX * swarm.faults_for_s:
@@ -173,7 +179,8 @@ class _Run:
         longest = began + 12 * world.swarm.task_duration_s
         while world.kernel.now < began + QUIET_MAX_S and not self.violations:
             world.kernel.run(world.kernel.now + 1.0)
-            if self._count(_HANDOFFS) >= HANDOFFS or world.kernel.now > longest:
+            enough = self._count(_HANDOFFS) >= HANDOFFS and world.tables.is_quiet
+            if enough or world.kernel.now > longest:
                 world.dry = True
             if world.dry and user.satisfied and self._is_done():
                 break
@@ -184,7 +191,9 @@ class _Run:
             self.violations.append(f"I11 the other has lag after {self.quiet_s:.0f} s of quiet")
 
     def _is_done(self) -> bool:
-        if self.world.lag() or self.world.is_broken() or not self.next_door.is_done():
+        if self.world.lag() or self.world.is_broken():
+            return False
+        if not (self.next_door.is_done() and self.world.tables.is_settled()):
             return False
         return not self._count(_AT_WORK)
 

@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from tasks.contract.messages import TaskPhase
 from tasks.contract.offsets import TopicPartition
@@ -51,6 +52,27 @@ class Handmade:
         return self.files.get(path)
 
 
+class HandmadeVersion(NamedTuple):
+    """One version of an exported table."""
+
+    at: float
+    sequence: int
+    term: int
+    files: Mapping[str, int]
+
+
+@dataclass
+class HandmadeTables:
+    """The life of tables: nothing of it, unless a test says so."""
+
+    runs: bool = False
+    grace_s: float = 0.0
+    versions: dict[tuple[str, str], list[HandmadeVersion]] = field(default_factory=dict)
+
+    def exported(self) -> Mapping[tuple[str, str], list[HandmadeVersion]]:
+        return self.versions
+
+
 @dataclass
 class Clock:
     """Seconds that the test sets."""
@@ -95,6 +117,7 @@ class Broken:
         self.store_connection = connection
         self.ledger = Ledger()
         self.kafka = self.warehouse = Handmade()
+        self.tables = HandmadeTables()
         self.clock = Clock()
         self.workers = [Worker()]
         self.log: list[Happening] = []

@@ -13,6 +13,7 @@ from tasks.contract.offsets import TopicPartition
 from tasks.machine.state import TaskState
 from tests.simulation.checkers.database import NO_ROWS, Part, Rows
 from tests.simulation.checkers.machines.memory import MachineMemory
+from tests.simulation.checkers.tables.rows import TableLedger
 
 
 @dataclass
@@ -56,6 +57,7 @@ class Ledger:
     resets_itself: int = 0
     """Resets so far that no user asked for."""
     machines: MachineMemory = field(default_factory=MachineMemory)
+    tables: TableLedger = field(default_factory=TableLedger)
 
 
 def chain_of(ledger: Ledger, now: Rows, generation: str, part: Part) -> Chain | None:
@@ -144,6 +146,48 @@ class WarehouseSeen(Protocol):
         ...
 
 
+class Exported(Protocol):
+    """One version of an exported table."""
+
+    @property
+    def at(self) -> float:
+        """When it was written."""
+        ...
+
+    @property
+    def sequence(self) -> int:
+        """The number of the list that it was made of, as its writer says."""
+        ...
+
+    @property
+    def term(self) -> int:
+        """The term in which its writer began."""
+        ...
+
+    @property
+    def files(self) -> Mapping[str, int]:
+        """Path below the table's folder -> size in bytes."""
+        ...
+
+
+class TablesSeen(Protocol):
+    """The life of tables."""
+
+    @property
+    def runs(self) -> bool:
+        """Whether files leave their tables, or are exported."""
+        ...
+
+    @property
+    def grace_s(self) -> float:
+        """So long a file stays at least once it has left its table; 0: clocks differ too much."""
+        ...
+
+    def exported(self) -> Mapping[tuple[str, str], Sequence[Exported]]:
+        """Return table and format of each export -> its versions, oldest first."""
+        ...
+
+
 class ClockSeen(Protocol):
     """The time that no process of the world can bend."""
 
@@ -178,3 +222,6 @@ class Watched(Protocol):
     def secrets(self) -> Iterable[str]:
         """Canaries: texts that nobody may store (I12)."""
         ...
+
+    @property
+    def tables(self) -> TablesSeen: ...

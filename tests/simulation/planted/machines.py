@@ -144,7 +144,7 @@ MUTANTS = (
         "P14, P20",
         "the files of a dropped tail go before the journal is cut",
         files_before_the_journal,
-        covered_by="chance: few processes end between the deletion of a tail's files and its cut",
+        covered_by="rare: few processes end between the deletion of a tail's files and its cut",
         direct="tests/tasks/worker/test_runner.py"
         "::test_the_journal_is_cut_before_the_files_of_its_tail_go",
     ),

@@ -55,6 +55,7 @@ class User:
                     "timestampSpec": {"column": "time", "format": "auto"},
                     "dimensionsSpec": {"dimensions": ["user"]},
                     "granularitySpec": {"segmentGranularity": "HOUR", "rollup": False},
+                    "exports": list(self.world.tables.exports),
                 },
                 "ioConfig": {
                     **self._source(),

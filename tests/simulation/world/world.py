@@ -18,6 +18,7 @@ from tests.simulation.faults.slowness import SlowDatabase
 from tests.simulation.faults.storms import Storm
 from tests.simulation.processes.actor import Actor
 from tests.simulation.processes.overlord import Digests, OverlordProcess, Surroundings, Times
+from tests.simulation.processes.tables.life import TableLife
 from tests.simulation.processes.worker import Neighbourhood, Pace, WorkerProcess
 from tests.simulation.world.disk import Warehouse
 from tests.simulation.world.kafka import Kafka, Rejects
@@ -93,6 +94,7 @@ class World(Stored):
         """So many crashes at the rare targets are still wanted."""
         self.entered: Callable[[WorkerProcess, Actor], None] | None = None
         """Told, once it is set, of each new phase of a task before what follows from it."""
+        self.tables = TableLife(self)
         self.overlords = self._overlords()
         self.workers = self._workers()
         self.user = Process("user")
@@ -115,7 +117,7 @@ class World(Stored):
             skew_s=self.swarm.rare.skew_s,
             cleaned=SUPERVISOR if self.swarm.rare.cleans else "",
         )
-        return [OverlordProcess(f"overlord-{n}", around) for n in range(self.swarm.overlords)]
+        return [self.tables.overlord(f"overlord-{n}", around) for n in range(self.swarm.overlords)]
 
     def _workers(self) -> list[WorkerProcess]:
         swarm = self.swarm
@@ -144,7 +146,7 @@ class World(Stored):
             taken_back=self._taken_back,
             ends=self._ends,
         )
-        return [WorkerProcess(f"worker-{n}", around) for n in range(swarm.workers)]
+        return [self.tables.worker(f"worker-{n}", around) for n in range(swarm.workers)]
 
     # -- what is told --------------------------------------------------------------------------
 
@@ -332,6 +334,7 @@ class World(Stored):
         self.network.heal()
         self.kafka.down_until = self.database_down_until = -1.0
         self.slow_database.end()
+        self.tables.calm_down()
         for process in (*self.overlords, *self.workers):
             process.frozen_until = min(process.frozen_until, self.kernel.now)
             if isinstance(process, WorkerProcess):
