@@ -99,14 +99,14 @@ def test_without_a_sync_a_power_loss_takes_any_part() -> None:
 
 
 def test_a_name_that_is_not_synced_may_be_the_old_one() -> None:
-    found = set()
+    survives = set()
     for seed in range(20):
         machine = Machine(seed, deaths=0.0)
         machine.journals.create(TASK, 7).append(_batch(1))
         machine.folder.delete(NAME)
         machine.folder.power_lost()
-        found.add(NAME in machine.folder.names())
-    assert found == {True, False}
+        survives.add(NAME in machine.folder.names())
+    assert survives == {True, False}
 
 
 def test_a_full_disk_takes_nothing_and_the_journal_stays_whole() -> None:

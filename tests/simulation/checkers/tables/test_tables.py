@@ -79,7 +79,7 @@ def _compacted(world: Broken, rows: int) -> None:
     world.sql("UPDATE segments SET unused_at = ?, replaced_by = 'c1' WHERE id = ?", LATER, FILE)
 
 
-def _told(world: Broken) -> str:
+def _violations_of(world: Broken) -> str:
     return "\n".join(after_event(world))
 
 
@@ -96,7 +96,7 @@ def test_a_file_that_was_marked_condemned_and_deleted_in_time_is_fine(table: Bro
 
 def test_a_file_leaves_its_table_by_an_audited_mark_alone(table: Broken) -> None:
     _mark(table, audited=False)
-    assert "T1 mark-unused" in _told(table)
+    assert "T1 mark-unused" in _violations_of(table)
 
 
 def test_a_file_is_condemned_after_its_grace_time(table: Broken) -> None:
@@ -104,13 +104,13 @@ def test_a_file_is_condemned_after_its_grace_time(table: Broken) -> None:
     assert after_event(table) == []
     table.clock.at = 9.0
     _condemn(table)
-    assert "was condemned 9.0 s after" in _told(table)
+    assert "was condemned 9.0 s after" in _violations_of(table)
 
 
 @pytest.mark.parametrize("queue", ["task-output", "segment-files"])
 def test_a_used_file_is_deleted_by_nobody(table: Broken, queue: str) -> None:
     _deleted(table, queue)
-    assert "it is not condemned" in _told(table)
+    assert "it is not condemned" in _violations_of(table)
     assert "lost-write" in "\n".join(tables_at_end(table))
 
 
@@ -120,7 +120,7 @@ def test_a_condemned_file_is_the_business_of_one_queue(table: Broken) -> None:
     table.clock.at = 11.0
     _condemn(table)
     _deleted(table, "task-output")
-    assert "which is the business of segment-files" in _told(table)
+    assert "which is the business of segment-files" in _violations_of(table)
 
 
 def test_a_file_that_an_export_names_stays(table: Broken) -> None:
@@ -140,7 +140,7 @@ def test_a_file_that_an_export_names_stays(table: Broken) -> None:
     _condemn(table)
     assert after_event(table) == []
     _deleted(table, "segment-files")
-    assert "delta names it" in _told(table)
+    assert "delta names it" in _violations_of(table)
     assert "still names 1 files" in "\n".join(tables_at_end(table))
 
 
@@ -148,7 +148,7 @@ def test_an_export_does_not_go_back_to_an_older_list(table: Broken) -> None:
     newer, older = (HandmadeVersion(0.0, n, 1, {}) for n in (2, 1))
     table.tables.versions[EXPORT] = [newer, older]
     table.happened("exported", table=SUP, format="delta")
-    assert "went back from the list 2 to 1" in _told(table)
+    assert "went back from the list 2 to 1" in _violations_of(table)
 
 
 def test_a_swap_that_is_whole_is_fine(table: Broken) -> None:
@@ -158,18 +158,18 @@ def test_a_swap_that_is_whole_is_fine(table: Broken) -> None:
 
 def test_a_compacted_file_has_each_row_of_its_inputs_once(table: Broken) -> None:
     _compacted(table, 9)
-    assert "T1 lost-write: 1 records" in _told(table)
+    assert "T1 lost-write: 1 records" in _violations_of(table)
 
 
 def test_a_compaction_takes_used_files_alone(table: Broken) -> None:
     _mark(table)
     assert after_event(table) == []
     _compacted(table, 10)
-    assert "which had left the table" in _told(table)
+    assert "which had left the table" in _violations_of(table)
 
 
 def test_an_input_beside_its_compacted_file_is_doubled(table: Broken) -> None:
     _compacted(table, 10)
     table.sql("UPDATE segments SET unused_at = NULL, replaced_by = NULL WHERE id = ?", FILE)
-    assert "which is not replaced by it" in _told(table)
+    assert "which is not replaced by it" in _violations_of(table)
     assert "T1 duplicate" in "\n".join(tables_at_end(table))

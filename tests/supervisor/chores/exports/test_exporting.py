@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -318,40 +318,6 @@ def test_a_term_compares_its_exports_once_and_again_if_it_could_not(harbour: Har
         waits.append(harbour.queue().outstanding_events)
 
     assert waits == [before + 1, before + 1]
-
-
-class RunsBetween:
-    """A store in which something runs behind the first leader's transaction."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self.act: Callable[[], object] | None = None
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- whatever a store has
-        return getattr(self._store, name)
-
-    @contextmanager
-    def leading(self, term: int) -> Iterator[Transaction]:
-        with self._store.leading(term) as tx:
-            yield tx
-        if (act := self.act) is not None:
-            self.act = None
-            act()
-
-
-def test_a_comparison_that_runs_twice_at_once_does_no_harm(harbour: Harbour) -> None:
-    """Goal: the run at the start of a term, and the periodic one beside it, both come to an end."""
-    store = RunsBetween(harbour.store)
-    compare = CompareAll(cast("Store", store), harbour.clock, harbour.leadership.term)
-    store.act = compare.run_once
-    before = harbour.queue().outstanding_events
-
-    compare.run_once()
-
-    assert harbour.queue().outstanding_events > before
-    waits = harbour.queue().outstanding_events
-    compare.run_once()
-    assert harbour.queue().outstanding_events == waits
 
 
 class ChangedBehindTheList:
