@@ -46,6 +46,20 @@ def test_the_command_line_counts_before_the_environment_and_that_before_the_file
     assert (found.port, found.host, found.worker_slots) == (3, "::1", 9)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("log_format", "json"), ("port", "7"), ("gc_delay", "PT9S"), ("audit_retention", "PT9H")],
+)
+def test_each_part_of_the_settings_is_read_under_the_prefix(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    """Goal: the part that a class brings in has the configuration of all others."""
+    before = getattr(Settings(), name)
+    monkeypatch.setenv(f"TIDEGATE_{name.upper()}", value)
+
+    assert getattr(Settings(), name) != before
+
+
 def test_the_file_may_be_elsewhere_and_its_keys_may_have_the_prefix(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
