@@ -23,12 +23,10 @@ from tests.simulation import corpus
 from tests.simulation.planted import (
     cleaning,
     leader,
-    machines,
     planner,
     publisher,
     secrets,
     stand_in,
-    tables,
     unseen,
     worker,
 )
@@ -42,9 +40,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *stand_in.MUTANTS,
     *secrets.MUTANTS,
     *cleaning.MUTANTS,
-    *tables.MUTANTS,
     *unseen.MUTANTS,
-    *machines.MUTANTS,
 )
 SEED_S = 60
 """A seed that needs more of the processor goes round in a circle: the fault is found."""

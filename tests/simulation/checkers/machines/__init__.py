@@ -1,1 +1,0 @@
-"""What holds of workers and their disks: journals, slots, rejects, processes that leave."""

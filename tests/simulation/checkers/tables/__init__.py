@@ -1,1 +1,0 @@
-"""What must hold of the life of tables: their rows, their files, their exports."""

@@ -1,1 +1,0 @@
-"""The life of tables in the simulation: exports, compaction, retention, the deletion of files."""
