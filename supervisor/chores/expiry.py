@@ -1,4 +1,4 @@
-"""The end of life of history: each hour, rows older than the retention become compact, or go.
+"""The end of life of history: now and then, rows older than the retention become compact, or go.
 
     first            audit entries
     per supervisor   rows of deleted files ─► publications, end to end ─► ranges without a
@@ -11,7 +11,7 @@ the next run continues.  What a table holds, and the proof of it, stays: see `co
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 
 import structlog
@@ -29,7 +29,6 @@ from supervisor.ports.store import Clock, Store, Transaction
 
 log = structlog.get_logger()
 
-PERIOD = timedelta(hours=1)
 RUN_TRANSACTIONS = 500
 """Transactions of one run at most."""
 SEGMENTS_AT_ONCE = 100
@@ -184,5 +183,5 @@ def _fold_now(tx: Transaction, fold: Fold) -> int:
 DUTY = Duty(
     "end-of-history",
     lambda w: EndOfHistory(w.store, w.clock, w.term, w.history_ages),
-    lambda _: PERIOD,
+    lambda settings: settings.retention_period,
 )

@@ -1,9 +1,11 @@
 """Rows with words of a newer release: each list answers, shows them, and nothing acts on them."""
 
+from datetime import timedelta
 from typing import cast
 
 import pytest
 
+from supervisor.control.sync_answers import AGE_MAX_S
 from tasks.contract.messages import SyncResponse
 from tests.conformance.metadata.databases import execute
 from tests.supervisor.api.agents import Agent
@@ -34,6 +36,7 @@ WORD = "OF_THE_FUTURE"
 def plant(world: World, table: str, column: str, where: str = "supervisor_id = 'clicks'") -> None:
     statement = f"UPDATE {table} SET {column} = '{WORD}' WHERE {where}"  # noqa: S608 -- a test's
     execute(f"sqlite:///{world.database}", statement)
+    world.clock.advance(timedelta(seconds=AGE_MAX_S))  # syncs see what no leader has written
 
 
 @pytest.fixture
