@@ -45,7 +45,7 @@ class UpkeepSettings(BaseSettings):
     )
     retention_period: LongDuration = Field(
         default=timedelta(hours=1),
-        description="How often retention rules are applied.",
+        description="How often retention rules are applied, and history is ended.",
         json_schema_extra=_DURATION,
     )
     task_retention: Duration = Field(

@@ -65,7 +65,7 @@ def test_the_periods_of_duties_are_settings_or_short(settings: Settings) -> None
 
     assert periods["sweep"] == settings.sweep_period
     assert periods["retention"] == settings.retention_period
-    others = {
-        name: period for name, period in periods.items() if name not in {"sweep", "retention"}
-    }
+    assert periods["end-of-history"] == settings.retention_period
+    of_settings = {"sweep", "retention", "end-of-history"}
+    others = {name: period for name, period in periods.items() if name not in of_settings}
     assert max(others.values()) <= timedelta(minutes=1)
