@@ -57,7 +57,9 @@ def whole(store: Store, segments: Sequence[ListedSegment]) -> list[Segment]:
 def compactions_of(store: Store, ids: Iterable[str]) -> dict[str, Compaction]:
     """Return id -> compaction, for the ids that exist; raises as `listed`.
 
-    The shares of a compaction never change; its state is that of the moment when its page is read.
+    The shares of a compaction change only when its ranges are folded: whoever compares them with
+    publications asks afterwards whether these are still there (`segments.published`).  The state of
+    a compaction is that of the moment when its page is read.
     """
     compactions: dict[str, Compaction] = {}
     for some in pages(sorted(set(ids)), COMPACTIONS_AT_ONCE):

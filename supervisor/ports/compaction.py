@@ -15,7 +15,7 @@ from supervisor.core.tables.compaction import Attempt, Compaction, CompactionRul
 class Compactions(Protocol):
     """Attempts to replace several files by one.
 
-    Ended compactions are kept, because they name the ranges that a compacted file stands for.
+    Ended compactions are kept as long as the row of their file, whose ranges they name.
     """
 
     def add(self, compaction: Compaction) -> bool:

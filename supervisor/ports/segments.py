@@ -4,7 +4,8 @@
       ▲                       │ ▲
       └────── mark_used ──────┘ └── replace: a compacted file has taken its place, for good
 
-A condemned segment keeps its row, so that `verify` knows which rows were deleted on purpose.
+A condemned segment keeps its row, so that `verify` knows which rows were deleted on purpose.  Long
+after, the row becomes numbers of its publication (`ports.expiry`).
 """
 
 from collections.abc import Collection, Sequence
