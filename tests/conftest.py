@@ -20,6 +20,7 @@ from tasks.spark.session import SparkRuntime
 from tests.environment.brokers import start_test_broker
 from tests.environment.postgres import Server, postgres
 from tests.environment.sparks import start_test_spark
+from tests.failures import name_failures_at_once
 from tests.lanes import Lanes, is_left_out, place
 
 settings.register_profile("fast", max_examples=10, deadline=None)
@@ -50,8 +51,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: place(item.nodeid))
 
 
-def pytest_sessionstart() -> None:
-    """Let tests and modules come into being without a look at each other: all of them stay."""
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Let tests and modules come into being without a look at each other: all of them stay.
+
+    And say of each failure at once which test it is, not only at the end.
+    """
+    name_failures_at_once(session)
     gc.disable()
 
 

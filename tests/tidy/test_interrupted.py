@@ -366,3 +366,27 @@ def test_without_a_signal_the_exit_code_is_that_of_the_tests(
     done = _done(run, checkout / "scripts/test", "-n", "0")
 
     assert done.returncode == code, (run.folder / "out").read_text()
+
+
+@pytest.mark.parametrize("processes", ["0", "1"])
+def test_a_run_that_is_stopped_has_named_what_failed(
+    run: Run, checkout: Path, processes: str
+) -> None:
+    """Goal: a CI that ends a run for its time says which tests it had found to fail."""
+    shutil.copy(ROOT / "tests/failures.py", checkout / "tests")
+    (checkout / "tests/conftest.py").write_text(
+        "from tests.failures import name_failures_at_once as pytest_sessionstart\n"
+    )
+    (checkout / TEST).write_text(
+        "import pathlib, threading\n\n"
+        "def test_that_fails():\n    assert 1 == 2, 'no such number'\n\n"
+        "def test_that_never_ends():\n"
+        f"    pathlib.Path({str(run.ready)!r}).touch()\n    threading.Event().wait()\n"
+    )
+
+    run.start(checkout / "scripts/test", "-n", processes, "-p", "no:randomly")
+
+    assert run.ends(_terminated) == 143
+    output = (run.folder / "out").read_text()
+    assert "FAILED tests/test_one.py::test_that_fails, call, after 0 s: " in output
+    assert "no such number" in output
