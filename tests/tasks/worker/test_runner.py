@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -39,6 +38,7 @@ from tests.tasks.memory import (
     order,
     pause,
 )
+from tests.tasks.worker.plain_site import copied_journal
 from tests.waiting import wait_until
 
 QUICK = Limits(poll_s=0.01, retry_first_s=0.01, retry_max_s=0.05, turn_s=0.05, cancel_again_s=0.05)
@@ -93,13 +93,7 @@ class Site:
         return [runner for runner in found if runner is not None]
 
     def journal_of(self, task_id: str) -> list[tuple[int, int]]:
-        """Read a copy: to open a journal cuts off a line that its task is just writing."""
-        name = f"journal/{task_id}.jsonl"
-        with TemporaryDirectory() as copy:
-            journals = journals_below(Path(copy))
-            (Path(copy) / name).write_bytes((self.folder / name).read_bytes())
-            journal = journals.open(desired(task_id))
-        assert journal is not None
+        journal = copied_journal(self.folder, desired(task_id))
         return [(e.start[p], e.end[p]) for e in journal.held.entries for p in e.start]
 
 
