@@ -35,6 +35,7 @@ from supervisor.cli.supervisor.init import init
 from supervisor.cli.supervisor.reset import reset
 from supervisor.cli.supervisor.rollback import rollback
 from supervisor.cli.supervisor.sample import sample
+from supervisor.cli.supervisor.top import top
 from supervisor.cli.supervisor.verbs import resume, suspend, terminate
 from supervisor.cli.supervisor.watch import explain, watch
 from supervisor.cli.table import compaction, exports, quarantine, segments
@@ -68,7 +69,7 @@ app.add_typer(config.commands, name="config")
 tasks.commands.command()(logs)
 for _verb in (apply, diff, sample, rollback, suspend, resume, terminate, init):
     supervisors.commands.command()(_verb)
-for _other in (forget, reset, handoff, explain, watch):
+for _other in (forget, reset, handoff, top, explain, watch):
     supervisors.commands.command()(_other)
 for _command in (audit, verify, query, exports.snippet, doctor, completion, overlord, dev):
     app.command()(_command)

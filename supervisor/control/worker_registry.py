@@ -10,7 +10,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from supervisor.core.history.rates import SampleSeries, extended, rates, sample_of
+from supervisor.core.history.rates import (
+    SampleSeries,
+    extended,
+    rates,
+    rows_per_second,
+    sample_of,
+)
 from supervisor.core.model.rows import WorkerRow
 from supervisor.core.planning.observed import Liveness, WorkerView
 from supervisor.core.planning.wake_condition import WakeCondition
@@ -184,6 +190,17 @@ class WorkerRegistry:
             found = (h.histories[task_id] for h in self._heard.values() if task_id in h.histories)
             history = next(found, ())
         return rates(history, now)
+
+    def row_rates(self) -> dict[str, float]:
+        """Return task -> rows per second over the last minute, of each task that has reported."""
+        now = self._clock.monotonic()
+        with self._lock:
+            histories = [*(h.histories for h in self._heard.values())]
+        return {
+            task_id: rows_per_second(history, now)
+            for by_task in histories
+            for task_id, history in by_task.items()
+        }
 
     def _liveness(self, heard: _Heard, now: float) -> Liveness:
         last = max(heard.heard_at or 0.0, self._led_since())

@@ -113,6 +113,14 @@ class Segments(Protocol):
         """Return the number of rejected records of all publications that are not forgotten."""
         ...
 
+    def last_published(self) -> dict[str, datetime]:
+        """Return supervisor -> its last publication, of those that are not terminated.
+
+        Those without one are left out.  The cost is one look per supervisor, however many
+        publications there are.
+        """
+        ...
+
     def get(self, segment_id: str) -> Segment | None:
         """Return one segment, deleted or not."""
         ...

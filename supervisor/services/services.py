@@ -29,6 +29,7 @@ from supervisor.services.supervisors.backfill import Backfills
 from supervisor.services.supervisors.bulk import BulkVerbs
 from supervisor.services.supervisors.dry_run import DryRun
 from supervisor.services.supervisors.handoff import HandoffRequests
+from supervisor.services.supervisors.listing import SupervisorListing
 from supervisor.services.supervisors.queries import SupervisorQueries
 from supervisor.services.supervisors.reset import Resets
 from supervisor.services.supervisors.sampler import SampleRequests
@@ -97,6 +98,7 @@ class Services:
 
     # -- queries -----------------------------------------------------------------------------------
     supervisors: SupervisorQueries
+    listing: SupervisorListing
     tasks: TaskQueries
     tables: TableQueries
     chronicle: History
@@ -156,6 +158,7 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         compacting=compacting,
         quarantine=Quarantine(w.store, o.raw_records),
         supervisors=_supervisors(w, o),
+        listing=SupervisorListing(w.store, w.clock, w.leadership, w.loop, w.watching, w.registry),
         tasks=TaskQueries(w.store, w.registry, w.leadership),
         tables=TableQueries(w.store, w.registry, w.leadership, w.clock, o.warehouse, o.journals),
         chronicle=History(w.store, w.clock),

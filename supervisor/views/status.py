@@ -16,6 +16,7 @@ from supervisor.core.history.lag import LogEnds, lag_ages
 from supervisor.core.model.rows import Generation, GenerationState, Publication, Task
 from supervisor.core.planning.observed import Observed, StreamTrouble
 from supervisor.core.planning.partition_names import by_name, names_topics
+from supervisor.core.planning.pass_summary import rejected_live, replica_counts
 from supervisor.core.planning.passes import Pass, PassError
 from supervisor.core.planning.placement import Slots
 from supervisor.core.planning.progress import lag_by_partition, readable, report_of
@@ -24,7 +25,7 @@ from supervisor.core.planning.states import State, state_of
 from supervisor.core.planning.view import PassView
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.views.warnings import warnings
-from tasks.contract.messages import Counters, TaskPhase
+from tasks.contract.messages import TaskPhase
 from tasks.contract.offsets import Offsets, TopicPartition
 from tasks.contract.wire import Wire, iso_utc
 
@@ -227,11 +228,9 @@ def _payload(facts: StatusFacts) -> StatusPayload:
             "groups": [_group(g, facts) for g in seen.generations],
             "slots_needed": 0 if need is None else need.needed,
             "slots_free": Slots(seen.workers).free,
-            "pending_replicas": _pending_replicas(seen),
-            "rejected": Rejected(
-                live=sum(_rejected_live(seen)), published=facts.rejected_published
-            ),
-            "warnings": warnings(seen, spec, facts.diverged, bad=_rejected_live(seen)[0]),
+            "pending_replicas": replica_counts(PassView(seen)).pending,
+            "rejected": Rejected(live=sum(rejected_live(seen)), published=facts.rejected_published),
+            "warnings": warnings(seen, spec, facts.diverged, bad=rejected_live(seen)[0]),
             "version": seen.current.version,
         }
     )
@@ -333,34 +332,6 @@ def waiting_text(pending: int, needed: int, free: int) -> str:
     if not needed:
         return f"{pending} replicas are still to be started"
     return f"{pending} replicas wait for a slot: {needed} needed, {free} free"
-
-
-def _pending_replicas(seen: Observed) -> int:
-    wanted = 0
-    for generation in seen.generations:
-        bound = _terms(generation, seen)
-        if bound is not None and generation.open:
-            running = sum(t.generation_id == generation.id for t in seen.tasks)
-            wanted += max(0, bound.io_config.replicas - running)
-    return wanted
-
-
-def _rejected_live(seen: Observed) -> tuple[int, int]:
-    """Return the numbers of bad records and of filtered records, once per live generation."""
-    most: dict[str, Counters] = {}
-    live = {g.id for g in seen.generations}
-    for task in seen.tasks:
-        report = report_of(seen, task)
-        if report is not None and task.generation_id in live:
-            known = most.setdefault(task.generation_id, report.counters)
-            if _rejects(report.counters) > _rejects(known):
-                most[task.generation_id] = report.counters
-    found = most.values()
-    return sum(c.unparseable for c in found), sum(c.thrown_away for c in found)
-
-
-def _rejects(counters: Counters) -> int:
-    return counters.unparseable + counters.thrown_away
 
 
 def _recent_errors(facts: StatusFacts) -> list[RecentError]:

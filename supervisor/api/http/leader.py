@@ -29,8 +29,15 @@ PASSED_ON = "X-Tidegate-Passed-On"
 CONNECT_S = 0.5
 ANSWER_S = 5.0
 _READS = frozenset({"GET", "HEAD"})
-_FORWARDED_HEADERS = ("accept", "authorization", "x-druid-author")
-_RETURNED_HEADERS = ("content-type", "retry-after")
+_FORWARDED_HEADERS = ("accept", "authorization", "if-none-match", "x-druid-author")
+_RETURNED_HEADERS = (
+    "cache-control",
+    "content-encoding",
+    "content-type",
+    "etag",
+    "retry-after",
+    "vary",
+)
 
 
 async def to_the_leader(request: Request, error: Exception) -> Response:
@@ -83,9 +90,16 @@ async def _forwarded(request: Request, there: str) -> Response:
         name: request.headers[name] for name in _FORWARDED_HEADERS if name in request.headers
     }
     headers["X-Request-Id"] = request.state.request_id
+    # As the client takes it, and passed on as it comes: nothing is unpacked here.
+    headers["Accept-Encoding"] = request.headers.get("accept-encoding", "identity")
     timeout = httpx.Timeout(ANSWER_S, connect=CONNECT_S)
     tls = request.app.state.parts.tls
     async with httpx.AsyncClient(timeout=timeout, trust_env=False, verify=tls) as client:
-        heard = await client.request(request.method, there, headers=headers | {PASSED_ON: "1"})
+        forwarded = client.build_request(request.method, there, headers=headers | {PASSED_ON: "1"})
+        heard = await client.send(forwarded, stream=True)
+        try:
+            content = b"".join([piece async for piece in heard.aiter_raw()])
+        finally:
+            await heard.aclose()
     kept = {name: heard.headers[name] for name in _RETURNED_HEADERS if name in heard.headers}
-    return Response(heard.content, heard.status_code, kept)
+    return Response(content, heard.status_code, kept)

@@ -100,9 +100,11 @@ _NEXT_PAGE: Json = {
     }
 }
 _ETAG: Json = {"ETag": _header("The version of the spec, for If-Match.")}
+_ANSWER_TAG: Json = {"ETag": _header("The tag of this answer, for If-None-Match.")}
 _HEADERS: Mapping[str, Json] = MappingProxyType(
     {
         f"GET {_ONE}": _ETAG,
+        "GET /api/v1/supervisors": _ANSWER_TAG,
         f"GET {_V1}/supervisor/history": _NEXT_PAGE,
         f"GET {_ONE}/history": _NEXT_PAGE,
         f"POST {_ONE}/suspend": _ETAG,

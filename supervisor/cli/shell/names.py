@@ -48,6 +48,7 @@ NAMES: Mapping[str, Naming] = MappingProxyType(
         "query": Nameless("-o json prints the rows"),
         "doctor": Nameless("the exit code is the answer, and -o json prints each part"),
         "supervisor list": Rows(("ID",), "supervisor status"),
+        "supervisor top": Rows(("ID",), "supervisor status"),
         "supervisor get": _SUPERVISOR,
         "supervisor status": _SUPERVISOR,
         "supervisor health": _SUPERVISOR,

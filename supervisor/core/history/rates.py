@@ -61,6 +61,15 @@ def rates(history: SampleSeries, now_s: float) -> dict[str, dict[str, float]]:
     }
 
 
+def rows_per_second(history: SampleSeries, now_s: float) -> float:
+    """Return how many records a second became rows, over the last minute."""
+    if not history:
+        return 0.0
+    seconds = WINDOWS_S["1m"]
+    before, at = _counted_at(history, now_s - seconds), _NAMES.index("processed")
+    return max(0.0, history[-1].counts[at] - before[at]) / seconds
+
+
 def _rates(history: SampleSeries, since_s: float, seconds: float) -> dict[str, float]:
     if not history:
         return dict.fromkeys(_NAMES, 0.0)

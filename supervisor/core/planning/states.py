@@ -261,6 +261,12 @@ def _needs_no_pass(wanted: SupervisorSpec, seen: Observed) -> bool:
     return wanted.suspended or is_completed(wanted, seen.committed)
 
 
+def failing_state(failing_pass: PassError) -> SupervisorState:
+    """Return the state of a supervisor whose passes fail."""
+    state = State.UNHEALTHY_SUPERVISOR
+    return SupervisorState(state, state, healthy=False, why=failing_pass.message)
+
+
 def state_of(
     seen: Observed, last_pass: Pass | None, failing_pass: PassError | None
 ) -> SupervisorState:
@@ -269,8 +275,7 @@ def state_of(
     A completed supervisor needs no pass: what is stored of it says so.
     """
     if failing_pass is not None:
-        state = State.UNHEALTHY_SUPERVISOR
-        return SupervisorState(state, state, healthy=False, why=failing_pass.message)
+        return failing_state(failing_pass)
     wanted = seen.current.spec
     if last_pass is None and wanted is not None and not _needs_no_pass(wanted, seen):
         return SupervisorState(State.PENDING, State.PENDING, healthy=True, why="no pass made yet")

@@ -7,9 +7,11 @@ checksum.
 import base64
 import binascii
 import hashlib
+import json
 import zlib
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
 
 from supervisor.core.values.errors import BadCursor
 
@@ -19,6 +21,8 @@ _PARTS = 4
 _DIGITS_MAX = 18
 _NAME_BYTES = 18
 _BETWEEN = "-"
+KEYED_LENGTH_MAX = 4_000
+"""The maximum length of a cursor of `KeyedPlace`, which holds texts."""
 
 Row = TypeVar("Row")
 
@@ -67,6 +71,54 @@ def read_place(list_name: str, text: str | None, numbers: int) -> tuple[int, ...
 
 def _is_number(digits: str) -> bool:
     return digits.isdigit() and len(digits) <= _DIGITS_MAX
+
+
+SortValue: TypeAlias = str | int | float | list[int] | None
+"""The value of a row in the column that a list is sorted by; None: not known."""
+
+
+@dataclass(frozen=True)
+class KeyedPlace:
+    """The place behind a row, in a list that is sorted by a value and then by the row's id."""
+
+    value: SortValue
+    row_id: str
+
+
+def write_keyed(list_name: str, place: KeyedPlace) -> str:
+    """Return the cursor of a place in a sorted list; `list_name` has to name the order, too."""
+    payload = json.dumps([_VERSION, list_name, place.value, place.row_id], separators=(",", ":"))
+    whole = f"{zlib.crc32(payload.encode()):08x}{payload}"
+    return base64.urlsafe_b64encode(whole.encode()).decode().rstrip("=")
+
+
+def read_keyed(list_name: str, text: str | None) -> KeyedPlace | None:
+    """Return the place of a cursor; None for none.
+
+    Raises:
+        BadCursor: it was not written by `write_keyed` for this list.
+    """
+    if text is None:
+        return None
+    if len(text) > KEYED_LENGTH_MAX:
+        raise BadCursor(list_name)
+    try:
+        whole = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+        parts = json.loads(whole[8:])
+    except (binascii.Error, ValueError, RecursionError):
+        raise BadCursor(list_name) from None
+    if not isinstance(parts, list) or len(parts) != _PARTS or not _is_sort_value(parts[2]):
+        raise BadCursor(list_name)
+    place = KeyedPlace(parts[2], str(parts[3]))
+    if write_keyed(list_name, place) != text:
+        raise BadCursor(list_name)
+    return place
+
+
+def _is_sort_value(value: object) -> bool:
+    if isinstance(value, list):
+        return all(type(each) is int for each in value)
+    return value is None or type(value) in {str, int, float}
 
 
 def place_of(list_name: str, text: str | None, ids: Sequence[str]) -> int:

@@ -22,7 +22,13 @@ from supervisor.metadata.schema.segment_rows import (
     segment_row,
     span_rows,
 )
-from supervisor.metadata.schema.tables import publications, segment_spans, segments
+from supervisor.metadata.schema.tables import (
+    PRESENT,
+    publications,
+    segment_spans,
+    segments,
+    supervisor_specs,
+)
 from supervisor.ports.touched import Touched
 from tasks.contract.ingest_spec import Column
 from tasks.contract.messages import OffsetSpan, RejectsFile
@@ -35,6 +41,25 @@ _KEPT = _AT.deleted_at.is_(None)
 _IN_ORDER = (_AT.interval_start, _AT.interval_end, _AT.path)
 _KEYS = select(
     _AT.id, _AT.data_source, _AT.supervisor_id, _AT.unused_at, _AT.deleted_at, _AT.replaced_by
+)
+
+
+_FIRST_STORED = (
+    select(supervisor_specs.c.created_at)
+    .where(supervisor_specs.c.supervisor_id == PRESENT.c.supervisor_id)
+    .order_by(supervisor_specs.c.version)
+    .limit(1)
+    .correlate(PRESENT)
+    .scalar_subquery()
+)
+"""When the first version was stored: what a forgotten supervisor of the id published is older."""
+_LAST_PUBLISHED = select(
+    PRESENT.c.supervisor_id,
+    select(func.max(_PUB.published_at))
+    .where(_PUB.supervisor_id == PRESENT.c.supervisor_id, _PUB.published_at >= _FIRST_STORED)
+    .correlate(PRESENT)
+    .scalar_subquery()
+    .label("last"),
 )
 
 
@@ -176,6 +201,11 @@ class SqlSegments:
             _PUB.forgotten_at.is_(None),
         )
         return int(self._db.execute(total).scalar_one())
+
+    def last_published(self) -> dict[str, datetime]:
+        """Return supervisor -> its last publication, of those not terminated; see the port."""
+        rows = self._db.execute(_LAST_PUBLISHED)
+        return {row.supervisor_id: row.last for row in rows if row.last is not None}
 
     def get(self, segment_id: str) -> Segment | None:
         """Return one segment, deleted or not."""

@@ -60,6 +60,10 @@ CASES = {
         "a\nb\n",
         one("GET", f"{DRUID}/supervisor", [{"id": each, "state": "RUNNING"} for each in "ab"]),
     ),
+    "supervisor top": Case(
+        "a\nb\n",
+        one("GET", "/api/v1/supervisors", {"supervisors": [{"id": "a"}, {"id": "b"}]}),
+    ),
     "supervisor get": Case("clicks\n", one("GET", CLICKS, {"type": "kafka"}), ("clicks",)),
     "supervisor status": Case("clicks\n", one("GET", f"{CLICKS}/status", STATUS), ("clicks",)),
     "supervisor health": Case(

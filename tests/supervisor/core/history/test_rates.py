@@ -12,6 +12,7 @@ from supervisor.core.history.rates import (
     SampleSeries,
     extended,
     rates,
+    rows_per_second,
     sample_of,
 )
 from tasks.contract.messages import Counters
@@ -101,3 +102,14 @@ def test_counters_that_fall_begin_anew() -> None:
     history = _history([(0.0, 0), (20.0, 600), (40.0, 100), (50.0, 160)])
 
     assert _processed(history, 50.0)["1m"] == 1.0
+
+
+@given(growing, st.floats(0, 2_000))
+def test_rows_a_second_are_the_rate_of_the_shortest_window(
+    counted: list[tuple[float, int]], later_s: float
+) -> None:
+    history = _history(counted)
+    now_s = counted[-1][0] + later_s
+
+    assert rows_per_second(history, now_s) == _processed(history, now_s)["1m"]
+    assert rows_per_second((), now_s) == 0.0

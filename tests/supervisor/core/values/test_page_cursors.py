@@ -1,6 +1,7 @@
 """Cursors of lists."""
 
 import base64
+import zlib
 
 import pytest
 from hypothesis import given
@@ -8,12 +9,17 @@ from hypothesis import strategies as st
 
 from supervisor.core.values.errors import BadCursor
 from supervisor.core.values.page_cursors import (
+    KEYED_LENGTH_MAX,
+    KeyedPlace,
+    SortValue,
     page,
     page_behind,
     place_of,
     read_cursor,
+    read_keyed,
     read_place,
     write_cursor,
+    write_keyed,
 )
 
 
@@ -108,3 +114,35 @@ def test_a_cursor_that_names_no_row_is_refused() -> None:
 
 def test_without_a_limit_all_is_one_page() -> None:
     assert page_behind(["a", "b"], ["a", "b"], None, "segments") == (["a", "b"], None)
+
+
+_VALUES = st.none() | st.text(max_size=40) | st.integers() | st.floats(allow_nan=False)
+_VALUES |= st.lists(st.integers(), max_size=3)
+
+
+@given(_VALUES, st.text(max_size=100))
+def test_a_sorted_place_comes_back_whole(value: SortValue, row_id: str) -> None:
+    cursor = write_keyed("list by name", KeyedPlace(value, row_id))
+    assert read_keyed("list by name", cursor) == KeyedPlace(value, row_id)
+    with pytest.raises(BadCursor):
+        read_keyed("list by other", cursor)
+
+
+@given(st.text(max_size=300))
+def test_garbage_is_no_sorted_place(text: str) -> None:
+    with pytest.raises(BadCursor):
+        read_keyed("list", text)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    ["[]", "{}", '["1","list",true,"a"]', '["1","list",[true],"a"]', '["1","list",1,2]', "[" * 900],
+)
+def test_a_sorted_place_has_one_form(payload: str) -> None:
+    """Goal: a cursor that somebody makes up is refused, also with the right checksum."""
+    whole = f"{zlib.crc32(payload.encode()):08x}{payload}".encode()
+    with pytest.raises(BadCursor):
+        read_keyed("list", base64.urlsafe_b64encode(whole).decode().rstrip("="))
+    with pytest.raises(BadCursor):
+        read_keyed("list", "a" * (KEYED_LENGTH_MAX + 1))
+    assert read_keyed("list", None) is None
