@@ -98,7 +98,8 @@ _ALL_AWAKE = _READ.where(_IS_AWAKE).order_by(_AT.supervisor_id)
 _HEAD = select(_AT.supervisor_id, _AT.version, (~_HAS_SPEC).label("terminated"))
 _HEADS = _HEAD.where(_IS_NEWEST).order_by(_AT.supervisor_id)
 _AWAKE = _HEAD.where(_IS_AWAKE).order_by(_AT.supervisor_id)
-_PRESENT = select(PRESENT).order_by(PRESENT.c.supervisor_id)
+_PRESENT = select(PRESENT)
+"""In no order: SQLite would read all versions in theirs, to sort no rows."""
 _AT_REST = _HEAD.where(_AT.rests_since.is_not(None))
 _RESTING = _AT_REST.where(_AT.rests_since >= bindparam("since")).order_by(_AT.supervisor_id)
 _ENDED_TASKS = (
@@ -241,6 +242,7 @@ class SqlSpecs:
 
     def present(self) -> list[PresentVersion]:
         """Return the newest versions of all supervisors that are not terminated; see the port."""
+        rows = self._db.execute(_PRESENT).all()
         return [
             PresentVersion(
                 row.supervisor_id,
@@ -249,7 +251,7 @@ class SqlSpecs:
                 row.author,
                 rests=row.rests_since is not None,
             )
-            for row in self._db.execute(_PRESENT)
+            for row in sorted(rows, key=lambda row: str(row.supervisor_id))
         ]
 
     def awake(self) -> list[SpecHead]:

@@ -62,7 +62,11 @@ CASES = {
     ),
     "supervisor top": Case(
         "a\nb\n",
-        one("GET", "/api/v1/supervisors", {"supervisors": [{"id": "a"}, {"id": "b"}]}),
+        one(
+            "GET",
+            "/api/v1/supervisors",
+            {"supervisors": [{"id": each, "versionAt": "2026-01-05T12:00Z"} for each in "ab"]},
+        ),
     ),
     "supervisor get": Case("clicks\n", one("GET", CLICKS, {"type": "kafka"}), ("clicks",)),
     "supervisor status": Case("clicks\n", one("GET", f"{CLICKS}/status", STATUS), ("clicks",)),

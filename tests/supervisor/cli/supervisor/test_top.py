@@ -9,7 +9,8 @@ PATH = "/api/v1/supervisors"
 
 
 def row(name: str, **members: object) -> dict[str, object]:
-    return {"id": name, "state": "RUNNING", "detailedState": "RUNNING", "healthy": True} | members
+    state = {"state": "RUNNING", "detailedState": "RUNNING", "healthy": True}
+    return {"id": name, "versionAt": "2026-01-05T12:00:00Z"} | state | members
 
 
 def answer(*rows: dict[str, object], following: str | None = None) -> Reply:
