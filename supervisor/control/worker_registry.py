@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from supervisor.core.history.rates import (
+    RowRate,
     SampleSeries,
     extended,
     rates,
-    rows_per_second,
+    row_rate,
     sample_of,
 )
 from supervisor.core.model.rows import WorkerRow
@@ -191,15 +192,16 @@ class WorkerRegistry:
             history = next(found, ())
         return rates(history, now)
 
-    def row_rates(self) -> dict[str, float]:
-        """Return task -> rows per second over the last minute, of each task that has reported."""
+    def row_rates(self) -> dict[str, RowRate]:
+        """Return task -> its rate in rows, as far as this leader has seen it."""
         now = self._clock.monotonic()
         with self._lock:
             histories = [*(h.histories for h in self._heard.values())]
         return {
-            task_id: rows_per_second(history, now)
+            task_id: rate
             for by_task in histories
             for task_id, history in by_task.items()
+            if (rate := row_rate(history, now)) is not None
         }
 
     def _liveness(self, heard: _Heard, now: float) -> Liveness:

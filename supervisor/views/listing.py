@@ -51,7 +51,7 @@ class ListedRow(Wire):
     trend: Trend | None
     """How the lag has changed over 15 minutes; null: there is no sample from then."""
     rows_per_second: float | None
-    """Over the last minute; null for the first minute of a leader."""
+    """Over the last minute; null: a range is younger than 10 seconds, or not heard of yet."""
     groups: dict[str, int] | None
     """State of a range -> number of live ranges."""
     replicas: ListedReplicas | None
@@ -61,7 +61,7 @@ class ListedRow(Wire):
     """Null: nothing is published yet."""
     last_error: ListedError | None
     warnings: list[str]
-    """Problems of the last pass that do not stop the supervisor."""
+    """Problems that the last pass saw and that do not stop the supervisor; status has more."""
     bad_records: int | None
     """Records of the live ranges that cannot be read."""
 

@@ -18,47 +18,54 @@ from supervisor.views.listing import ListedRow, SupervisorsPage
 _ARROWS = {Trend.RISING: " up", Trend.FALLING: " down"}
 
 
+_Text = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="TEXT",
+        help="A part of the id, of the table or of the topic; * matches any letters.",
+        show_default="all",
+    ),
+]
+_OfTable = Annotated[
+    str | None,
+    typer.Option(
+        "--data-source",
+        metavar="PATTERN",
+        show_default="of any table",
+        help="Those that fill this table; * matches any letters.",
+    ),
+]
+_OfTopic = Annotated[
+    str | None,
+    typer.Option(
+        "--topic",
+        metavar="PATTERN",
+        show_default="any topic",
+        help="Those that read this topic; * matches any letters.",
+    ),
+]
+_Healthy = Annotated[
+    bool | None,
+    typer.Option("--healthy/--unhealthy", show_default="both", help="Those that are, or not."),
+]
+_Sort = Annotated[
+    str,
+    typer.Option(
+        "--sort",
+        metavar="COLUMN",
+        help=f"{', '.join(COLUMNS)}; with - before it, the highest value first.",
+    ),
+]
+
+
 def top(
-    text: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="TEXT",
-            help="A part of the id, of the table or of the topic; * matches any letters.",
-            show_default="all",
-        ),
-    ] = None,
+    text: _Text = None,
     *,
     state: InState = None,
-    data_source: Annotated[
-        str | None,
-        typer.Option(
-            "--data-source",
-            metavar="PATTERN",
-            show_default="of any table",
-            help="Those that fill this table; * matches any letters.",
-        ),
-    ] = None,
-    topic: Annotated[
-        str | None,
-        typer.Option(
-            "--topic",
-            metavar="PATTERN",
-            show_default="any topic",
-            help="Those that read this topic; * matches any letters.",
-        ),
-    ] = None,
-    healthy: Annotated[
-        bool | None,
-        typer.Option("--healthy/--unhealthy", show_default="both", help="Those that are, or not."),
-    ] = None,
-    sort: Annotated[
-        str,
-        typer.Option(
-            "--sort",
-            metavar="COLUMN",
-            help=f"{', '.join(COLUMNS)}; with - before it, the highest value first.",
-        ),
-    ] = "attention",
+    data_source: _OfTable = None,
+    topic: _OfTopic = None,
+    healthy: _Healthy = None,
+    sort: _Sort = "attention",
     limit: Limit = 50,
     server: Server = None,
     output: Output = Format.TABLE,

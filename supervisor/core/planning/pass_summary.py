@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeAlias
 
 from supervisor.core.model.rows import Generation, GenerationState, TaskStatus
 from supervisor.core.planning.observed import Observed, StreamTrouble
@@ -38,6 +39,10 @@ class LastError:
     message: str
 
 
+RangeReaders: TypeAlias = tuple[tuple[str, ...], ...]
+"""The active tasks of a range, then those of the ranges before it in its group, newest first."""
+
+
 @dataclass(frozen=True)
 class PassSummary:
     """What one pass saw of its supervisor."""
@@ -52,8 +57,8 @@ class PassSummary:
     next_publish_due: datetime | None
     """When the first handoff begins at the latest; None: no range reads."""
     bad_records: int
-    readers: tuple[tuple[str, ...], ...]
-    """The active tasks of each live range."""
+    readers: Sequence[RangeReaders]
+    """Of each open range."""
     last_error: LastError | None
 
 
@@ -67,10 +72,6 @@ def summary_of(last_pass: Pass) -> PassSummary:
         for generation in reading
         if (spec := governing_spec(view, generation)) is not None
     ]
-    readers: dict[str, list[str]] = {generation.id: [] for generation in seen.generations}
-    for task in seen.tasks:
-        if task.generation_id in readers:
-            readers[task.generation_id].append(task.id)
     return PassSummary(
         observed_at=seen.now,
         state=state_of(seen, last_pass, None),
@@ -79,9 +80,26 @@ def summary_of(last_pass: Pass) -> PassSummary:
         replicas=replica_counts(view),
         next_publish_due=min(dues, default=None),
         bad_records=rejected_live(seen)[0],
-        readers=tuple(map(tuple, readers.values())),
+        readers=_readers(seen),
         last_error=_last_error(seen),
     )
+
+
+def _readers(seen: Observed) -> list[RangeReaders]:
+    """Return the readers of each open range: a range that has just begun has no rate of its own."""
+    tasks: dict[str, list[str]] = {}
+    for task in seen.tasks:
+        tasks.setdefault(task.generation_id, []).append(task.id)
+    newest_first = sorted(seen.generations, key=lambda g: g.ordinal, reverse=True)
+    return [
+        tuple(
+            tuple(tasks.get(each.id, ()))
+            for each in newest_first
+            if each.group == generation.group and each.ordinal <= generation.ordinal
+        )
+        for generation in newest_first
+        if generation.open
+    ]
 
 
 def governing_spec(view: PassView, generation: Generation) -> SupervisorSpec | None:

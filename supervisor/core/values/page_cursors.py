@@ -87,7 +87,9 @@ class KeyedPlace:
 
 def write_keyed(list_name: str, place: KeyedPlace) -> str:
     """Return the cursor of a place in a sorted list; `list_name` has to name the order, too."""
-    payload = json.dumps([_VERSION, list_name, place.value, place.row_id], separators=(",", ":"))
+    parts = [_VERSION, list_name, place.value, place.row_id]
+    # Signs as they are: written as \u0000 a long name of foreign letters would be too long.
+    payload = json.dumps(parts, separators=(",", ":"), ensure_ascii=False)
     whole = f"{zlib.crc32(payload.encode()):08x}{payload}"
     return base64.urlsafe_b64encode(whole.encode()).decode().rstrip("=")
 
@@ -104,15 +106,18 @@ def read_keyed(list_name: str, text: str | None) -> KeyedPlace | None:
         raise BadCursor(list_name)
     try:
         whole = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-        parts = json.loads(whole[8:])
-    except (binascii.Error, ValueError, RecursionError):
-        raise BadCursor(list_name) from None
+        place = _place_in(json.loads(whole[8:]))
+        if place is not None and write_keyed(list_name, place) == text:
+            return place
+    except (ValueError, RecursionError):  # also half a surrogate pair, which has no UTF-8
+        pass
+    raise BadCursor(list_name)
+
+
+def _place_in(parts: object) -> KeyedPlace | None:
     if not isinstance(parts, list) or len(parts) != _PARTS or not _is_sort_value(parts[2]):
-        raise BadCursor(list_name)
-    place = KeyedPlace(parts[2], str(parts[3]))
-    if write_keyed(list_name, place) != text:
-        raise BadCursor(list_name)
-    return place
+        return None
+    return KeyedPlace(parts[2], str(parts[3]))
 
 
 def _is_sort_value(value: object) -> bool:

@@ -15,9 +15,7 @@ from supervisor.ports.state_history import StoredState
 _AT = lag_samples.c
 _STATE = supervisor_states.c
 _MS = timedelta(milliseconds=1)
-_STATES = select(supervisor_states).join(
-    PRESENT, PRESENT.c.supervisor_id == _STATE.supervisor_id
-)
+_STATES = select(supervisor_states).join(PRESENT, PRESENT.c.supervisor_id == _STATE.supervisor_id)
 _MOMENT = select(func.max(_AT.at)).where(
     _AT.at > bindparam("earliest"), _AT.at <= bindparam("latest")
 )

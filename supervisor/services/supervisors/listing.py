@@ -8,6 +8,7 @@ supervisors takes as many statements as the list of one.  Only the leader has wh
 another overlord raises LeaseLost with the leader's address.
 """
 
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -26,8 +27,10 @@ from supervisor.core.history.listing import (
     ListOrder,
     finished_row,
     page_of,
+    rows_per_second,
     trend_of,
 )
+from supervisor.core.history.rates import RowRate
 from supervisor.core.model.rows import PresentVersion
 from supervisor.core.planning.pass_summary import PassSummary, newest_error, summary_of
 from supervisor.core.planning.passes import Pass, PassError
@@ -49,9 +52,6 @@ MayRead = Callable[[str | None], bool]
 SAMPLE_AGE = timedelta(minutes=5)
 """By how much the lag sample of a trend may be older than `TREND_SPAN`, after a change of leader.
 """
-RATES_AFTER = timedelta(minutes=1)
-"""How long an overlord has to lead until it knows rates of a minute."""
-
 
 UNSEEN = SupervisorState(
     State.PENDING,
@@ -79,7 +79,8 @@ class _KnownVersion:
 class _KeptSummary:
     """What a list needs of a pass; worked out by the first list after the pass."""
 
-    of: Pass
+    of: weakref.ReferenceType[Pass]
+    """Weak: the loop decides how long a pass is kept, with all that it saw."""
     summary: PassSummary
     lag: Lag
     warnings: tuple[str, ...]
@@ -92,8 +93,8 @@ class _Facts:
     states: Mapping[str, StoredState]
     lag_before: Mapping[str, Lag]
     published: Mapping[str, datetime]
-    rates: Mapping[str, float] | None
-    """Task -> rows per second; None: this overlord has not led for long enough."""
+    rates: Mapping[str, RowRate]
+    """Of tasks."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ class SupervisorListing:
                 states=tx.watched.states(),
                 lag_before=tx.watched.lag_about(now - TREND_SPAN - SAMPLE_AGE, now - TREND_SPAN),
                 published=tx.segments.last_published(),
-                rates=self.registry.row_rates() if self._knows_rates() else None,
+                rates=self.registry.row_rates(),
             )
             dead = dead_owners(tx)
         self._drop_gone(versions)
@@ -142,9 +143,6 @@ class SupervisorListing:
             if may_read((known := versions[each.supervisor_id]).listed.data_source)
         ]
         return page_of(rows, wanted, order, limit, cursor)
-
-    def _knows_rates(self) -> bool:
-        return self.registry.led_for() >= RATES_AFTER
 
     def _known_versions(
         self, tx: Transaction, present: Sequence[PresentVersion]
@@ -173,7 +171,7 @@ class SupervisorListing:
         self, known: _KnownVersion, facts: _Facts, *, rests: bool, dead: bool
     ) -> ListedSupervisor:
         supervisor_id = known.listed.supervisor_id
-        kept = self._summary(supervisor_id)
+        kept = self._summary(known.listed)
         if rests and not (dead and kept is not None):
             since = _since(facts, supervisor_id, COMPLETED)
             published = facts.published.get(supervisor_id)
@@ -196,7 +194,7 @@ class SupervisorListing:
             topics=summary.topics,
             lag=kept.lag,
             trend=trend_of(facts.lag_before.get(supervisor_id), kept.lag),
-            rows_per_second=_rows_per_second(summary, facts.rates),
+            rows_per_second=rows_per_second(summary.readers, facts.rates),
             groups=summary.groups,
             replicas=summary.replicas,
             next_publish_due=summary.next_publish_due,
@@ -214,16 +212,22 @@ class SupervisorListing:
             return kept.summary.state
         return UNSEEN
 
-    def _summary(self, supervisor_id: str) -> _KeptSummary | None:
+    def _summary(self, listed: ListedVersion) -> _KeptSummary | None:
+        """Return what the last pass saw; None: none was made, or it was over another table.
+
+        An id may come back with another table, which not the same people may read.
+        """
+        supervisor_id = listed.supervisor_id
         last_pass = self.loop.last_pass(supervisor_id)
-        if last_pass is None:
+        spec = None if last_pass is None else last_pass.seen.current.spec
+        if last_pass is None or spec is None or spec.data_source != listed.data_source:
             return None
         kept = self._summaries.get(supervisor_id)
-        if kept is None or kept.of is not last_pass:
+        if kept is None or kept.of() is not last_pass:
             summary, seen = summary_of(last_pass), last_pass.seen
-            spec = seen.current.spec
-            texts = () if spec is None else warnings(seen, spec, (), bad=summary.bad_records)
-            kept = _KeptSummary(last_pass, summary, self.watching.lag(seen), tuple(texts))
+            texts = warnings(seen, spec, (), bad=summary.bad_records)
+            lag = self.watching.lag(seen)
+            kept = _KeptSummary(weakref.ref(last_pass), summary, lag, tuple(texts))
             self._summaries[supervisor_id] = kept
         return kept
 
@@ -261,18 +265,3 @@ def _since(facts: _Facts, supervisor_id: str, state: SupervisorState) -> datetim
     if stored is None or (stored.state, stored.detailed) != (str(state.state), state.detailed):
         return None
     return stored.since
-
-
-def _rows_per_second(summary: PassSummary, rates: Mapping[str, float] | None) -> float | None:
-    """Return the rows that all ranges make; of replicas, which read the same, the fastest counts.
-
-    None: no task has reported to this overlord.
-    """
-    if rates is None:
-        return None
-    reported = [
-        [rates[task_id] for task_id in tasks if task_id in rates] for tasks in summary.readers
-    ]
-    if any(summary.readers) and not any(reported):
-        return None
-    return round(sum(max(of_range) for of_range in reported if of_range), 1)

@@ -18,8 +18,35 @@ router = APIRouter(prefix="/api/v1/supervisors", tags=["supervisors"])
 
 LIMIT_MAX = 1_000
 STATES_MAX = 20
-_NAMES = "|".join(COLUMNS)
 TEXT_MAX = 1_000
+_NAMES = "|".join(COLUMNS)
+_ANY_SIGNS = "* stands for any signs."
+_Text = Annotated[
+    str | None,
+    Query(max_length=TEXT_MAX, description="A part of the id, table or topic, in any case."),
+]
+_States = Annotated[
+    list[Annotated[str, Field(max_length=100)]] | None,
+    Query(max_length=STATES_MAX, description="States or detailed states, in any case."),
+]
+_OfTable = Annotated[
+    str | None, Query(alias="dataSource", max_length=TEXT_MAX, description=_ANY_SIGNS)
+]
+_OfTopic = Annotated[str | None, Query(max_length=TEXT_MAX, description=_ANY_SIGNS)]
+_Sort = Annotated[
+    str,
+    Query(
+        description="A column; with - before it, the highest value first; unknown ones last.",
+        json_schema_extra={"pattern": f"^-?({_NAMES})$"},
+    ),
+]
+_Cursor = Annotated[
+    str | None,
+    Query(
+        description="The `next` of the page before, in the same order.",
+        json_schema_extra={"pattern": f"^[A-Za-z0-9_-]{{1,{KEYED_LENGTH_MAX}}}$"},
+    ),
+]
 
 
 @router.get(
@@ -34,37 +61,14 @@ def list_by_filter(
     asking: Asking,
     known: KnownTags,
     *,
-    q: Annotated[
-        str | None,
-        Query(max_length=TEXT_MAX, description="A part of the id, table or topic, in any case."),
-    ] = None,
-    state: Annotated[
-        list[Annotated[str, Field(max_length=100)]] | None,
-        Query(max_length=STATES_MAX, description="States or detailed states, in any case."),
-    ] = None,
-    data_source: Annotated[
-        str | None,
-        Query(alias="dataSource", max_length=TEXT_MAX, description="* stands for any signs."),
-    ] = None,
-    topic: Annotated[
-        str | None, Query(max_length=TEXT_MAX, description="* stands for any signs.")
-    ] = None,
+    q: _Text = None,
+    state: _States = None,
+    data_source: _OfTable = None,
+    topic: _OfTopic = None,
     healthy: bool | None = None,
-    sort: Annotated[
-        str,
-        Query(
-            description="A column; with - before it, the highest value first; unknown ones last.",
-            json_schema_extra={"pattern": f"^-?({_NAMES})$"},
-        ),
-    ] = "attention",
+    sort: _Sort = "attention",
     limit: Annotated[int, Query(ge=1, le=LIMIT_MAX, description="At most so many.")] = 200,
-    cursor: Annotated[
-        str | None,
-        Query(
-            description="The `next` of the page before, in the same order.",
-            json_schema_extra={"pattern": f"^[A-Za-z0-9_-]{{1,{KEYED_LENGTH_MAX}}}$"},
-        ),
-    ] = None,
+    cursor: _Cursor = None,
 ) -> Response:
     """List supervisors with state, lag and what comes next, from the leader's last passes.
 

@@ -59,23 +59,23 @@ def _reading(replicas: int = 2) -> Observed:
 def test_a_summary_counts_what_the_pass_saw() -> None:
     seen = _reading()
 
-    found = summary(seen)
+    of_pass = summary(seen)
 
-    assert found.observed_at == seen.now
-    assert found.groups == {"PUBLISHING": 1, "READING": 1}
-    assert found.replicas == ReplicaCounts(wanted=2, running=1, pending=1)
-    assert found.next_publish_due == NOON + 59 * MINUTE, "an hour behind the start of its timer"
-    assert found.bad_records == 5
-    assert found.topics == {"clicks"}
-    assert found.readers == (("task-1-0-1",), ("task-2-0-1",))
-    assert found.last_error is None
+    assert of_pass.observed_at == seen.now
+    assert of_pass.groups == {"PUBLISHING": 1, "READING": 1}
+    assert of_pass.replicas == ReplicaCounts(wanted=2, running=1, pending=1)
+    assert of_pass.next_publish_due == NOON + 59 * MINUTE, "an hour behind the start of its timer"
+    assert of_pass.bad_records == 5
+    assert of_pass.topics == {"clicks"}
+    assert of_pass.readers == [(("task-2-0-1",), ("task-1-0-1",))], "of the open range, and before"
+    assert of_pass.last_error is None
 
 
 def test_nothing_reads_and_nothing_is_due() -> None:
-    found = summary(observed(spec(suspended=True), stored=committed(0), seen=stream(0)))
+    of_pass = summary(observed(spec(suspended=True), stored=committed(0), seen=stream(0)))
 
-    assert (found.groups, found.replicas) == ({}, ReplicaCounts(0, 0, 0))
-    assert (found.next_publish_due, found.bad_records, found.readers) == (None, 0, ())
+    assert (of_pass.groups, of_pass.replicas) == ({}, ReplicaCounts(0, 0, 0))
+    assert (of_pass.next_publish_due, of_pass.bad_records, of_pass.readers) == (None, 0, [])
 
 
 @pytest.mark.parametrize("trouble", [*StreamTrouble])

@@ -116,8 +116,13 @@ def test_without_a_limit_all_is_one_page() -> None:
     assert page_behind(["a", "b"], ["a", "b"], None, "segments") == (["a", "b"], None)
 
 
-_VALUES = st.none() | st.text(max_size=40) | st.integers() | st.floats(allow_nan=False)
-_VALUES |= st.lists(st.integers(), max_size=3)
+_VALUES: st.SearchStrategy[SortValue] = st.one_of(
+    st.none(),
+    st.text(max_size=40),
+    st.integers(),
+    st.floats(allow_nan=False),
+    st.lists(st.integers(), max_size=3),
+)
 
 
 @given(_VALUES, st.text(max_size=100))
@@ -128,6 +133,16 @@ def test_a_sorted_place_comes_back_whole(value: SortValue, row_id: str) -> None:
         read_keyed("list by other", cursor)
 
 
+def test_the_longest_value_has_a_cursor() -> None:
+    """Goal: a pattern of 500 signs, each of four bytes, and the longest id have a next page."""
+    place = KeyedPlace("\U0001f4a7" * 500, "s" * 128)
+
+    cursor = write_keyed("supervisors by -dataSource", place)
+
+    assert len(cursor) <= KEYED_LENGTH_MAX
+    assert read_keyed("supervisors by -dataSource", cursor) == place
+
+
 @given(st.text(max_size=300))
 def test_garbage_is_no_sorted_place(text: str) -> None:
     with pytest.raises(BadCursor):
@@ -136,7 +151,11 @@ def test_garbage_is_no_sorted_place(text: str) -> None:
 
 @pytest.mark.parametrize(
     "payload",
-    ["[]", "{}", '["1","list",true,"a"]', '["1","list",[true],"a"]', '["1","list",1,2]', "[" * 900],
+    [
+        *("[]", "{}", "[" * 900),
+        *('["1","list",true,"a"]', '["1","list",[true],"a"]', '["1","list",1,2]'),
+        *('["1","list",1,"\\ud800"]', '["1","list","\\ud800","a"]'),
+    ],
 )
 def test_a_sorted_place_has_one_form(payload: str) -> None:
     """Goal: a cursor that somebody makes up is refused, also with the right checksum."""

@@ -10,9 +10,11 @@ import pytest
 from sqlalchemy import Connection, event
 
 from supervisor.core.spec.reader import read_spec
+from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.permissions import Role
 from tests.supervisor.api.guarded import FOREIGN, OWN, a_guarded_world, grants_of
 from tests.supervisor.api.world import SUPERVISORS, TOPIC, Json, World, spec_document, task_ids
+from tests.supervisor.cli.overlord import Reply, overlord
 from tests.waiting import wait_until
 
 PATH = "/api/v1/supervisors"
@@ -40,6 +42,15 @@ def store_specs(world: World, names: list[str]) -> None:
             spec = read_spec(spec_document(task_count=1, replicas=1)).spec
             named = spec.model_copy(update={"id": name})
             tx.specs.append(name, named, world.clock.now(), "ada")
+
+
+def spec_of(table: str) -> SupervisorSpec:
+    """A spec that fills a table."""
+    document = spec_document()
+    section = document["spec"]
+    assert isinstance(section, dict)
+    section["dataSchema"] = section["dataSchema"] | {"dataSource": table}
+    return read_spec(document).spec
 
 
 def make_passes(world: World, names: list[str]) -> None:
@@ -106,10 +117,10 @@ def _list(value: object) -> list[Json]:
 
 
 def test_rows_a_second_are_those_of_one_replica_of_each_range(world: World) -> None:
-    """Goal: two replicas read the same records; and a new leader does not know a rate yet."""
+    """Goal: two replicas read the same records; and what is heard of just now has no rate."""
     agents = world.start(partitions=1, task_count=1, replicas=2)
     world.streams.append(TOPIC, 0, 600)
-    assert rows(world)[0]["rowsPerSecond"] is None, "this leader has led for no minute"
+    assert rows(world)[0]["rowsPerSecond"] is None, "the tasks are seconds old"
     world.pass_time(MINUTE, agents)
     assert rows(world)[0]["rowsPerSecond"] == 0.0
     for agent, task_id in task_ids(agents):
@@ -163,6 +174,25 @@ def test_a_supervisor_at_rest_has_read_all(world: World) -> None:
 def _rests(world: World) -> bool:
     with world.store.reading() as tx:
         return bool(tx.specs.at_rest())
+
+
+def test_an_id_that_comes_back_with_another_table_shows_nothing_of_the_one_before(
+    world: World,
+) -> None:
+    """Goal: who may read the new table alone hears nothing of the topics and tasks of the other."""
+    world.start(partitions=1, task_count=1, replicas=1)
+    assert rows(world)[0]["observedAt"] is not None
+
+    with world.store.leading(world.leadership.term()) as tx:
+        tx.specs.append(TOPIC, None, world.clock.now(), "ada")
+        tx.specs.append(TOPIC, spec_of("other"), world.clock.now(), "ada")
+    [row] = rows(world)
+
+    assert (row["dataSource"], row["state"], row["observedAt"]) == ("other", "PENDING", None)
+    assert (row["lagRecords"], row["groups"], row["lastError"], row["warnings"]) == (
+        *(None, None, None),
+        [],
+    )
 
 
 def test_a_terminated_supervisor_is_not_listed(world: World) -> None:
@@ -247,11 +277,7 @@ def test_foreign_tables_are_nowhere(tmp_path: Path, migrated: Path) -> None:
         nobody = guarded.token("nobody")
         with world.store.leading(world.leadership.term()) as tx:
             for table in (OWN, FOREIGN):
-                document = spec_document()
-                section = document["spec"]
-                assert isinstance(section, dict)
-                section["dataSchema"] = section["dataSchema"] | {"dataSource": table}
-                tx.specs.append(table, read_spec(document).spec, world.clock.now(), "ada")
+                tx.specs.append(table, spec_of(table), world.clock.now(), "ada")
 
         for query in ("", f"?q={FOREIGN}", f"?dataSource={FOREIGN}", "?sort=dataSource&limit=1"):
             text = guarded.ask("GET", PATH + query, reader).text
@@ -329,3 +355,24 @@ def test_a_large_answer_is_compressed_for_who_takes_it(
     assert not packed or len(sent) < len(plain.content) / 3
     small = world.client.get(f"{PATH}?limit=1", headers={"Accept-Encoding": accepted})
     assert "content-encoding" not in small.headers, "below 1 KiB"
+
+
+def test_a_follower_passes_the_answer_on_as_the_leader_sent_it(follower: World) -> None:
+    """Goal: what the client has and takes reaches the leader, and nothing is unpacked between."""
+    sent = {"Content-Encoding": "gzip", "ETag": 'W/"b"', "Vary": "Accept-Encoding"}
+    with overlord() as leader:
+        leader.on("GET", PATH, Reply("packed", headers=sent), Reply("", 304, headers=sent))
+        with follower.store.writing() as tx:
+            tx.lease.take(None, "two", leader.url)
+        follower.leadership.step()
+        asked = {"If-None-Match": 'W/"a"', "Accept-Encoding": "gzip"}
+        with follower.client.stream("GET", PATH, headers=asked) as answer:
+            body = b"".join(answer.iter_raw())
+        again = follower.client.get(PATH, headers={"Accept-Encoding": "identity"})
+
+    assert (answer.status_code, body) == (200, b'"packed"')
+    assert {name: answer.headers[name] for name in sent} == sent
+    assert (again.status_code, again.headers["etag"]) == (304, 'W/"b"')
+    first, second = (request.headers for request in leader.requests)
+    assert (first["if-none-match"], first["accept-encoding"]) == ('W/"a"', "gzip")
+    assert ("if-none-match" in second, second["accept-encoding"]) == (False, "identity")
