@@ -18,9 +18,9 @@ def best_position(seen: Observed) -> dict[TopicPartition, int]:
     positions = {p: row.next_offset for p, row in seen.committed.items()}
     for generation in seen.generations:  # by ordinal: a successor's start is its predecessor's end
         positions |= generation.start if generation.end is None else generation.end
-        for task in seen.tasks:
-            report = report_of(seen, task)
-            if task.generation_id == generation.id and generation.open and report is not None:
+        mine = (t for t in seen.tasks if generation.open and t.generation_id == generation.id)
+        for report in (report_of(seen, task) for task in mine):
+            if report is not None:
                 positions |= {p: max(at, positions.get(p, at)) for p, at in report.position.items()}
     return positions
 

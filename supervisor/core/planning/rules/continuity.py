@@ -16,6 +16,7 @@ from datetime import datetime
 
 from supervisor.core.model.rows import Generation, Task, TaskStatus
 from supervisor.core.planning.observed import Observed, StreamTrouble
+from supervisor.core.planning.progress import report_of
 from supervisor.core.values.clock_skew import known_since
 from tasks.contract.messages import FailureCode
 from tasks.contract.offsets import TopicPartition
@@ -94,8 +95,10 @@ def _of_range(seen: Observed, generation: Generation) -> Iterator[Unreadable]:
 def _waits_above(seen: Observed, generation: Generation) -> Iterator[Unreadable]:
     """Find replicas that wait where the log ends no more, though a look saw them there."""
     read_at = seen.stream.read_at
-    mine = {task.id for task in seen.tasks if task.generation_id == generation.id}
-    for report in (r for w in seen.workers for r in w.reports.values() if r.task_id in mine):
+    for task in seen.tasks:
+        report = report_of(seen, task) if task.generation_id == generation.id else None
+        if report is None:
+            continue
         if not seen.stream.known or read_at is None or read_at <= seen.now - report.idle_for:
             continue  # it has read on since
         for partition, at in sorted(report.position.items()):
