@@ -12,6 +12,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from supervisor.core.attention.remedies import remedies_of
 from supervisor.core.history.lag import LogEnds, lag_ages
 from supervisor.core.model.rows import Generation, GenerationState, Publication, Task
 from supervisor.core.planning.observed import Observed, StreamTrouble
@@ -24,6 +25,7 @@ from supervisor.core.planning.rules.handoff_due import handoff_due_at
 from supervisor.core.planning.states import State, state_of
 from supervisor.core.planning.view import PassView
 from supervisor.core.spec.spec import SupervisorSpec
+from supervisor.views.remedies import RemedyView, remedy_views
 from supervisor.views.warnings import warnings
 from tasks.contract.messages import TaskPhase
 from tasks.contract.offsets import Offsets, TopicPartition
@@ -80,6 +82,8 @@ class RecentError(Wire):
     exception_class: str
     message: str
     stream_exception: bool
+    task_id: str | None = None
+    """The task that failed, an addition; null: it was no task."""
 
 
 class Rejected(Wire):
@@ -126,6 +130,8 @@ class StatusPayload(Wire):
     rejected: Rejected
     warnings: list[str]
     """Problems that do not stop the supervisor."""
+    remedies: list[RemedyView] = Field(default_factory=list)
+    """Steps that may help, the best first."""
     version: int
 
 
@@ -231,6 +237,7 @@ def _payload(facts: StatusFacts) -> StatusPayload:
             "pending_replicas": replica_counts(PassView(seen)).pending,
             "rejected": Rejected(live=sum(rejected_live(seen)), published=facts.rejected_published),
             "warnings": warnings(seen, spec, facts.diverged, bad=rejected_live(seen)[0]),
+            "remedies": remedy_views(remedies_of(seen, state)),
             "version": seen.current.version,
         }
     )
@@ -340,7 +347,7 @@ def _recent_errors(facts: StatusFacts) -> list[RecentError]:
         (e.at, _error(e.at, e.kind, e.message)) for e in facts.pass_errors
     ]
     errors += [
-        (at, _error(at, "TaskFailed", f"{t.id}: {t.reason}"))
+        (at, _error(at, "TaskFailed", f"{t.id}: {t.reason}", task_id=t.id))
         for t in facts.failed
         if (at := t.ended_at) is not None
     ]
@@ -353,7 +360,13 @@ def _recent_errors(facts: StatusFacts) -> list[RecentError]:
     return [error for _, error in errors[-ERRORS_SHOWN:]]
 
 
-def _error(at: datetime, kind: str, message: str, *, stream: bool = False) -> RecentError:
+def _error(
+    at: datetime, kind: str, message: str, *, stream: bool = False, task_id: str | None = None
+) -> RecentError:
     return RecentError(
-        timestamp=iso_utc(at), exception_class=kind, message=message, stream_exception=stream
+        timestamp=iso_utc(at),
+        exception_class=kind,
+        message=message,
+        stream_exception=stream,
+        task_id=task_id,
     )

@@ -37,9 +37,13 @@ def explain(
         show_json(answer.json())
         return
     show_name(supervisor_id)
-    for sentence in answer.read(Explanation).sentences:
+    explanation = answer.read(Explanation)
+    for sentence in explanation.sentences:
         since = sentence.since
         show_text(sentence.text + (f" (since {since:%Y-%m-%d %H:%M:%S %Z})" if since else ""))
+    for remedy in explanation.remedies:
+        if remedy.command is not None:
+            show_text(f"{remedy.label}: {remedy.command}")
 
 
 def watch(
