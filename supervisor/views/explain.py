@@ -23,7 +23,7 @@ from supervisor.core.planning.actions import (
     StartTask,
 )
 from supervisor.ports.state_history import StoredState
-from supervisor.views.remedies import RemedyView
+from supervisor.views.attention.remedies import RemedyView
 from supervisor.views.status import (
     StatusGroup,
     StatusPayload,

@@ -25,8 +25,8 @@ from supervisor.core.planning.rules.handoff_due import handoff_due_at
 from supervisor.core.planning.states import State, state_of
 from supervisor.core.planning.view import PassView
 from supervisor.core.spec.spec import SupervisorSpec
-from supervisor.views.remedies import RemedyView, remedy_views
-from supervisor.views.warnings import warnings
+from supervisor.views.attention.remedies import RemedyView, remedy_views
+from supervisor.views.attention.warnings import warnings
 from tasks.contract.messages import TaskPhase
 from tasks.contract.offsets import Offsets, TopicPartition
 from tasks.contract.wire import Wire, iso_utc

@@ -37,7 +37,7 @@ from supervisor.views.tasks import (
     parse_errors,
     stats_leaf,
 )
-from supervisor.views.warnings import DIVERGED_SHOWN_FOR
+from supervisor.views.attention.warnings import DIVERGED_SHOWN_FOR
 
 FAILED_SHOWN = 10
 LEDGER_TRIES = 3
