@@ -33,6 +33,7 @@ from supervisor.api.routes.cluster import audit, events, metrics, queues, status
 from supervisor.api.routes.supervisors import (
     backfills,
     bulk,
+    coverage,
     dry_run,
     explain,
     generations,
@@ -78,6 +79,7 @@ ROUTERS = (
     lag.router,
     listing.router,
     explain.router,
+    coverage.router,
     status.router,
     metrics.router,
 )

@@ -29,6 +29,7 @@ from supervisor.cli.shell.profiles import use_profile
 from supervisor.cli.supervisor import supervisors
 from supervisor.cli.supervisor.apply import apply
 from supervisor.cli.supervisor.dry_run import diff
+from supervisor.cli.supervisor.coverage import coverage
 from supervisor.cli.supervisor.forget import forget
 from supervisor.cli.supervisor.handoff import handoff
 from supervisor.cli.supervisor.init import init
@@ -69,7 +70,7 @@ app.add_typer(config.commands, name="config")
 tasks.commands.command()(logs)
 for _verb in (apply, diff, sample, rollback, suspend, resume, terminate, init):
     supervisors.commands.command()(_verb)
-for _other in (forget, reset, handoff, top, explain, watch):
+for _other in (forget, reset, handoff, top, explain, coverage, watch):
     supervisors.commands.command()(_other)
 for _command in (audit, verify, query, exports.snippet, doctor, completion, overlord, dev):
     app.command()(_command)

@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Protocol
 
+from supervisor.core.history.coverage import PublishedRange
 from supervisor.core.model.listed_segments import ListedSegment, SegmentKey
 from supervisor.core.model.replica_digests import Divergence
 from supervisor.core.model.rows import NamedFile, Publication, RetentionRule, Segment
@@ -96,6 +97,15 @@ class Segments(Protocol):
 
     def recent_publications(self, supervisor_id: str, limit: int) -> list[Publication]:
         """Return the newest publications, newest first."""
+        ...
+
+    def published_ranges(
+        self, supervisor_id: str, since: datetime | None = None
+    ) -> list[PublishedRange]:
+        """Return what its publications cover; `since`: only those published then or later.
+
+        Forgotten publications are left out.  They come in no order.
+        """
         ...
 
     def add_diverged(self, generation_id: str, divergence: Divergence) -> None:

@@ -27,6 +27,7 @@ from supervisor.services.history.history import History
 from supervisor.services.supervisors.admission import OperatorPolicy
 from supervisor.services.supervisors.backfill import Backfills
 from supervisor.services.supervisors.bulk import BulkVerbs
+from supervisor.services.supervisors.coverage import CoverageQueries
 from supervisor.services.supervisors.dry_run import DryRun
 from supervisor.services.supervisors.handoff import HandoffRequests
 from supervisor.services.supervisors.listing import SupervisorListing
@@ -99,6 +100,7 @@ class Services:
     # -- queries -----------------------------------------------------------------------------------
     supervisors: SupervisorQueries
     listing: SupervisorListing
+    coverage: CoverageQueries
     tasks: TaskQueries
     tables: TableQueries
     chronicle: History
@@ -159,6 +161,7 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         quarantine=Quarantine(w.store, o.raw_records),
         supervisors=_supervisors(w, o),
         listing=SupervisorListing(w.store, w.clock, w.leadership, w.loop, w.watching, w.registry),
+        coverage=CoverageQueries(w.store, w.clock, w.leadership, w.loop),
         tasks=TaskQueries(w.store, w.registry, w.leadership),
         tables=TableQueries(w.store, w.registry, w.leadership, w.clock, o.warehouse, o.journals),
         chronicle=History(w.store, w.clock),

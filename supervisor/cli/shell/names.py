@@ -63,6 +63,7 @@ NAMES: Mapping[str, Naming] = MappingProxyType(
         "supervisor forget": _SUPERVISOR,
         "supervisor reset": _SUPERVISOR,
         "supervisor handoff": _SUPERVISOR,
+        "supervisor coverage": Nameless("-o json prints the runs of each partition"),
         "supervisor explain": _SUPERVISOR,
         "supervisor watch": Nameless("-o json prints events, with the id that --after takes"),
         "task list": Rows(("ID",), "task get"),

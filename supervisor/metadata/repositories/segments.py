@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 
 from sqlalchemy import ColumnElement, Connection, func, select, text, update
 
+from supervisor.core.history.coverage import PublishedRange
 from supervisor.core.model.listed_segments import ListedSegment, SegmentKey
 from supervisor.core.model.replica_digests import Divergence, stored
 from supervisor.core.model.rows import NamedFile, Publication, Segment, with_spans
@@ -41,6 +42,15 @@ _KEPT = _AT.deleted_at.is_(None)
 _IN_ORDER = (_AT.interval_start, _AT.interval_end, _AT.path)
 _KEYS = select(
     _AT.id, _AT.data_source, _AT.supervisor_id, _AT.unused_at, _AT.deleted_at, _AT.replaced_by
+)
+_RANGES = select(
+    _PUB.generation_id,
+    _PUB.published_at,
+    _PUB.start_offsets,
+    _PUB.end_offsets,
+    _PUB.rows,
+    _PUB.rejected,
+    func.coalesce(_PUB.ranges, 1),
 )
 
 
@@ -171,6 +181,15 @@ class SqlSegments:
             .limit(limit)
         ).mappings()
         return [read_publication(row) for row in rows]
+
+    def published_ranges(
+        self, supervisor_id: str, since: datetime | None = None
+    ) -> list[PublishedRange]:
+        """Return what its publications cover; see the port."""
+        wanted = _RANGES.where(_PUB.supervisor_id == supervisor_id, _PUB.forgotten_at.is_(None))
+        if since is not None:
+            wanted = wanted.where(_PUB.published_at >= since)
+        return [PublishedRange(*row) for row in self._db.execute(wanted)]
 
     def add_diverged(self, generation_id: str, divergence: Divergence) -> None:
         """Record a replica whose records differ from those of a publication."""
