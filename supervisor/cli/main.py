@@ -28,8 +28,8 @@ from supervisor.cli.shell.problems import FAILED, exit_code
 from supervisor.cli.shell.profiles import use_profile
 from supervisor.cli.supervisor import supervisors
 from supervisor.cli.supervisor.apply import apply
-from supervisor.cli.supervisor.dry_run import diff
 from supervisor.cli.supervisor.coverage import coverage
+from supervisor.cli.supervisor.dry_run import diff
 from supervisor.cli.supervisor.forget import forget
 from supervisor.cli.supervisor.handoff import handoff
 from supervisor.cli.supervisor.init import init

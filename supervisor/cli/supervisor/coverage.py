@@ -9,7 +9,7 @@ from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.options import Output, Server, SupervisorId, connect
 from supervisor.cli.shell.output import print_notice, show_json, show_table
 from supervisor.core.history.coverage import CoverageKind
-from supervisor.views.tables.coverage import CoveredPartition, CoverageView
+from supervisor.views.tables.coverage import CoverageView, CoveredPartition
 
 _COLUMNS = (
     "TOPIC",

@@ -163,9 +163,7 @@ def _capacity(seen: Observed) -> Iterator[Remedy]:
                 {"worker": worker.id},
                 f"tidegate worker enable {shlex.quote(worker.id)}",
             )
-    yield Remedy(
-        RemedyAction.START_WORKER, "Start another worker", None, command="tidegate worker"
-    )
+    yield Remedy(RemedyAction.START_WORKER, "Start another worker", None, command="tidegate worker")
     yield from _edit("Lower taskCount or replicas", "/spec/ioConfig/taskCount")
 
 

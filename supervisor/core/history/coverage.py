@@ -163,9 +163,7 @@ def _is_later(published: PublishedRange, gap: OffsetGap | None) -> bool:
     return ordinal_of(published.generation_id) > gap.last_ordinal
 
 
-def _added(
-    known: Sequence[Depth], intervals: Sequence[tuple[int, int]]
-) -> tuple[Depth, ...]:
+def _added(known: Sequence[Depth], intervals: Sequence[tuple[int, int]]) -> tuple[Depth, ...]:
     """Return the depths with more intervals; most follow each other, and the last known one."""
     changes: Counter[int] = Counter()
     for first, end, count in [*known, *((first, end, 1) for first, end in intervals)]:

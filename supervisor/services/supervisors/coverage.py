@@ -52,9 +52,7 @@ class CoverageQueries:
             return view
         return self._view(supervisor_id, window, Published())
 
-    def _view(
-        self, supervisor_id: str, window: CoverageWindow, known: Published
-    ) -> CoverageView:
+    def _view(self, supervisor_id: str, window: CoverageWindow, known: Published) -> CoverageView:
         with self.store.reading() as tx:  # one view: no range is published and live
             spec = last_spec(tx, supervisor_id)
             committed = tx.offsets.of(supervisor_id)

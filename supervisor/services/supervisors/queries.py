@@ -28,6 +28,7 @@ from supervisor.core.values.errors import (
     UnknownWord,
 )
 from supervisor.ports.store import Clock
+from supervisor.views.attention.warnings import DIVERGED_SHOWN_FOR
 from supervisor.views.rows import SupervisorRow, unreadable_states
 from supervisor.views.status import StatusFacts, SupervisorStatus, status_of
 from supervisor.views.tables.ledger import Ledger, PlansView, compactions_of, ledger_of, plans_of
@@ -37,7 +38,6 @@ from supervisor.views.tasks import (
     parse_errors,
     stats_leaf,
 )
-from supervisor.views.attention.warnings import DIVERGED_SHOWN_FOR
 
 FAILED_SHOWN = 10
 LEDGER_TRIES = 3

@@ -12,6 +12,7 @@ from supervisor.metadata.schema.rows import AT_ONCE
 from tasks.contract.digests import digest_of
 from tasks.contract.ingest_spec import Column
 from tasks.contract.messages import OffsetSpan, RejectSample, RejectsFile
+from tasks.contract.offsets import TopicPartition
 from tests.conformance.stories import (
     CLICKS,
     HOUR,
@@ -298,7 +299,7 @@ def test_published_ranges_are_those_that_count(ready: Leader) -> None:
     with ready.writes() as tx:
         tx.segments.add(one, [])
         tx.segments.add(other, [])
-    ready.opens(opening("g3", 3, {P1: 0}))
+    ready.opens(opening("g3", 3, {TopicPartition("topic", 2): 0}))
     with ready.writes() as tx:
         tx.tasks.start(attempt("t3", "g3"))
         tx.segments.add(forgotten, [])

@@ -16,6 +16,11 @@ def counts(**numbers: int) -> dict[str, int]:
 def answer(*runs: tuple[int, int, str], **numbers: int) -> dict[str, object]:
     return {
         "supervisorId": "clicks",
+        "dataSource": "clicks",
+        "at": "2026-01-05T12:00:00Z",
+        "rows": 9,
+        "rejected": 0,
+        "ranges": 1,
         "complete": not numbers.get("unexplained"),
         "counts": counts(**numbers),
         "partitions": [
@@ -24,6 +29,7 @@ def answer(*runs: tuple[int, int, str], **numbers: int) -> dict[str, object]:
                 "partition": 3,
                 "firstOffset": 2**53 + 1,
                 "nextOffset": 2**62,
+                "recreatedAt": None,
                 "counts": counts(**numbers),
                 "runs": [{"from": a, "to": b, "kind": kind} for a, b, kind in runs],
                 "more": False,
@@ -53,7 +59,9 @@ def test_it_prints_the_sum_of_each_partition_and_of_all(
 
 def test_what_is_unexplained_is_named_with_what_to_do(tidegate: Tidegate, server: Overlord) -> None:
     runs = [(n * 10, n * 10 + 2, "unexplained") for n in range(7)]
-    server.on("GET", PATH, Reply(answer((70, 80, "published"), *runs, committed=24, unexplained=14)))
+    server.on(
+        "GET", PATH, Reply(answer((70, 80, "published"), *runs, committed=24, unexplained=14))
+    )
 
     ended = tidegate("supervisor", "coverage", "clicks")
 

@@ -12,10 +12,10 @@ from supervisor.core.planning.states import roll_up
 from supervisor.core.values.permissions import Permission
 from tests.supervisor.core.planning.test_states import CASES, RUNS, SUSPECT, TASK, dead_queue
 from tests.supervisor.core.snapshots import (
+    NOON,
     TOPIC,
     committed,
     failed,
-    NOON,
     observed,
     spec,
     stream,
@@ -89,9 +89,7 @@ def test_with_a_pattern_partitions_are_named_with_their_topics() -> None:
     io_config = wanted.io_config.model_copy(update={"topic": None, "topic_pattern": "clicks.*"})
     seen = replace(
         LOST,
-        current=replace(
-            LOST.current, spec=wanted.model_copy(update={"io_config": io_config})
-        ),
+        current=replace(LOST.current, spec=wanted.model_copy(update={"io_config": io_config})),
     )
 
     assert remedies(seen)[0].params == {

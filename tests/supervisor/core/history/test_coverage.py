@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -153,7 +154,7 @@ def test_any_ranges_in_two_readings_are_as_a_count_of_each_offset(
     depths = whole.depths.get(P0, ())
     assert Counter({at: d.count for d in depths for at in range(d.first, d.end)}) == wanted
     assert whole.ranges == len(ranges)
-    assert all(a.end < b.first or a.count != b.count for a, b in zip(depths, depths[1:]))
+    assert all(a.end < b.first or a.count != b.count for a, b in pairwise(depths))
 
 
 def test_only_the_newest_publications_are_read_again() -> None:

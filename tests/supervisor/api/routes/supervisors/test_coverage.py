@@ -142,9 +142,9 @@ def test_a_publication_that_is_gone_is_unexplained(world: World) -> None:
     """Goal: committed offsets alone prove nothing."""
     agents = begun(world)
     publish(world, agents, 10)
-    with world.store._engine.begin() as connection:
+    with world.store.leading(world.leadership.term()) as tx:
         for table in (segment_spans, segments, publications):
-            connection.execute(delete(table))
+            cast("SqlSegments", tx.segments)._db.execute(delete(table))
 
     assert coverage(world)["complete"] is False
     assert partitions(world)[0]["runs"] == [run(0, 10, "unexplained")]
