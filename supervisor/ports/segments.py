@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from supervisor.core.history.coverage import PublishedRange
+from supervisor.core.history.coverage import CoveredRange
 from supervisor.core.model.listed_segments import ListedSegment, SegmentKey
 from supervisor.core.model.replica_digests import Divergence
 from supervisor.core.model.rows import NamedFile, Publication, RetentionRule, Segment
@@ -101,7 +101,7 @@ class Segments(Protocol):
 
     def published_ranges(
         self, supervisor_id: str, since: datetime | None = None
-    ) -> list[PublishedRange]:
+    ) -> list[CoveredRange]:
         """Return what its publications cover; `since`: only those published then or later.
 
         Forgotten publications are left out.  They come in no order.

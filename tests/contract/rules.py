@@ -68,6 +68,7 @@ _NEVER = Also(
 _INTERVAL = Also(
     "a date of the right form may be none, and an interval may end before it begins",
     (
+        f"GET {_OURS}/supervisors/{{supervisor_id}}/coverage",
         f"GET {_DRUID}/tasks",
         f"DELETE {_DRUID}/pendingSegments/{{data_source}}",
         f"POST {_DRUID}/datasources/{{data_source}}/markUsed",

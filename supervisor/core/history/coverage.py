@@ -48,7 +48,7 @@ class CoverageKind(StrEnum):
     UNEXPLAINED = "unexplained"
 
 
-class PublishedRange(NamedTuple):
+class CoveredRange(NamedTuple):
     """What coverage needs of a publication."""
 
     generation_id: str
@@ -60,7 +60,7 @@ class PublishedRange(NamedTuple):
     ranges: int
 
 
-class Run(NamedTuple):
+class OffsetRun(NamedTuple):
     """Offsets `[first, end)` and what became of them."""
 
     first: int
@@ -69,11 +69,11 @@ class Run(NamedTuple):
 
 
 class Depth(NamedTuple):
-    """Offsets `[first, end)` that `count` publications have."""
+    """Offsets `[first, end)` that `ranges` publications have."""
 
     first: int
     end: int
-    count: int
+    ranges: int
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class PartitionCoverage:
     """The runs of one partition, in order, without what nobody has begun to read."""
 
     committed: CommittedOffset
-    runs: tuple[Run, ...]
+    runs: tuple[OffsetRun, ...]
     recreated_at: datetime | None
     """When the topic was last taken up as a new one: older offsets are of the earlier topic."""
 
@@ -117,7 +117,7 @@ class PartitionCoverage:
 
 
 def put_together(
-    known: Published, more: Iterable[PublishedRange], gaps: Sequence[OffsetGap]
+    known: Published, more: Iterable[CoveredRange], gaps: Sequence[OffsetGap]
 ) -> Published:
     """Return `known` with more publications; those that it has already are left out.
 
@@ -154,7 +154,7 @@ def _declarations(gaps: Iterable[OffsetGap]) -> frozenset[tuple[TopicPartition, 
     return frozenset((p, gap.at) for p, gap in _recreated(gaps).items())
 
 
-def _is_later(published: PublishedRange, gap: OffsetGap | None) -> bool:
+def _is_later(published: CoveredRange, gap: OffsetGap | None) -> bool:
     """Whether a publication has offsets of the topic as it is now."""
     if gap is None:
         return True
@@ -175,7 +175,7 @@ def _added(known: Sequence[Depth], intervals: Sequence[tuple[int, int]]) -> tupl
         count += changes[first]
         if not count:
             continue
-        if depths and depths[-1].end == first and depths[-1].count == count:
+        if depths and depths[-1].end == first and depths[-1].ranges == count:
             depths[-1] = Depth(depths[-1].first, end, count)
         else:
             depths.append(Depth(first, end, count))
@@ -227,41 +227,49 @@ def _declared(gaps: Sequence[OffsetGap], partition: TopicPartition) -> list[Offs
 
 def _live(
     live: Sequence[Generation], positions: Mapping[str, Offsets], partition: TopicPartition
-) -> Iterator[Run]:
+) -> Iterator[OffsetRun]:
     for generation in live:
         if partition not in generation.start:
             continue
         first = generation.start[partition]
         if generation.state is GenerationState.PUBLISHING and generation.end is not None:
-            yield Run(first, generation.end[partition], CoverageKind.PUBLISHING)
+            yield OffsetRun(first, generation.end[partition], CoverageKind.PUBLISHING)
         elif generation.open:
             end = positions.get(generation.id, {}).get(partition, first)
-            yield Run(first, end, CoverageKind.READING)
+            yield OffsetRun(first, end, CoverageKind.READING)
 
 
 def _runs(
     row: CommittedOffset,
     depths: Sequence[Depth],
     declared: Sequence[OffsetGap],
-    live: Sequence[Run],
-) -> Iterator[Run]:
+    live: Sequence[OffsetRun],
+) -> Iterator[OffsetRun]:
     """Yield the runs of a partition: neighbours of one kind are one run."""
     ends = {row.first_offset, row.next_offset}
-    for first, end, *_ in [*depths, *live, *((gap.first, gap.end) for gap in declared)]:
+    for first, end in _bounds(depths, declared, live):
         ends |= {first, end}
-    last: Run | None = None
+    last: OffsetRun | None = None
     for first, end in pairwise(sorted(ends)):
         kind = _kind(first, row, depths, declared, live)
         if kind is None:
             continue
         if last is not None and last.end == first and last.kind is kind:
-            last = Run(last.first, end, kind)
+            last = OffsetRun(last.first, end, kind)
             continue
         if last is not None:
             yield last
-        last = Run(first, end, kind)
+        last = OffsetRun(first, end, kind)
     if last is not None:
         yield last
+
+
+def _bounds(
+    depths: Sequence[Depth], declared: Sequence[OffsetGap], live: Sequence[OffsetRun]
+) -> Iterator[tuple[int, int]]:
+    yield from ((depth.first, depth.end) for depth in depths)
+    yield from ((gap.first, gap.end) for gap in declared)
+    yield from ((run.first, run.end) for run in live)
 
 
 def _kind(
@@ -269,11 +277,11 @@ def _kind(
     row: CommittedOffset,
     depths: Sequence[Depth],
     declared: Sequence[OffsetGap],
-    live: Sequence[Run],
+    live: Sequence[OffsetRun],
 ) -> CoverageKind | None:
     """Return what became of the offsets from `at` to the next border; None: nothing yet."""
     kinds = {gap.kind for gap in declared if gap.first <= at < gap.end}
-    count = next((depth.count for depth in depths if depth.first <= at < depth.end), 0)
+    count = next((depth.ranges for depth in depths if depth.first <= at < depth.end), 0)
     if row.first_offset <= at < row.next_offset:
         if count == 1:
             return CoverageKind.PUBLISHED
@@ -288,10 +296,10 @@ def _kind(
     return next((run.kind for run in live if run.first <= at < run.end), None)
 
 
-def clipped(runs: Iterable[Run], first: int | None, end: int | None) -> list[Run]:
+def clipped(runs: Iterable[OffsetRun], first: int | None, end: int | None) -> list[OffsetRun]:
     """Return the parts of runs that lie in `[first, end)`; None: without that bound."""
     parts = (
-        Run(
+        OffsetRun(
             run.first if first is None else max(run.first, first),
             run.end if end is None else min(run.end, end),
             run.kind,

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from sqlalchemy import ColumnElement, Connection, func, select, text, update
 
-from supervisor.core.history.coverage import PublishedRange
+from supervisor.core.history.coverage import CoveredRange
 from supervisor.core.model.listed_segments import ListedSegment, SegmentKey
 from supervisor.core.model.replica_digests import Divergence, stored
 from supervisor.core.model.rows import NamedFile, Publication, Segment, with_spans
@@ -184,12 +184,12 @@ class SqlSegments:
 
     def published_ranges(
         self, supervisor_id: str, since: datetime | None = None
-    ) -> list[PublishedRange]:
+    ) -> list[CoveredRange]:
         """Return what its publications cover; see the port."""
         wanted = _RANGES.where(_PUB.supervisor_id == supervisor_id, _PUB.forgotten_at.is_(None))
         if since is not None:
             wanted = wanted.where(_PUB.published_at >= since)
-        return [PublishedRange(*row) for row in self._db.execute(wanted)]
+        return [CoveredRange(*row) for row in self._db.execute(wanted)]
 
     def add_diverged(self, generation_id: str, divergence: Divergence) -> None:
         """Record a replica whose records differ from those of a publication."""

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from supervisor.core.history.coverage import (
     OVERLAP,
     CoverageKind,
+    CoveredRange,
+    OffsetRun,
     Published,
-    PublishedRange,
-    Run,
     clipped,
     coverage_of,
     put_together,
@@ -29,9 +29,9 @@ K = CoverageKind
 
 def published(
     ordinal: int, first: int, end: int, *, at: timedelta = timedelta(0), rows: int = 0
-) -> PublishedRange:
+) -> CoveredRange:
     when = NOON + ordinal * MINUTE + at
-    return PublishedRange(f"{TOPIC}:{ordinal}", when, {P0: first}, {P0: end}, rows, 1, 1)
+    return CoveredRange(f"{TOPIC}:{ordinal}", when, {P0: first}, {P0: end}, rows, 1, 1)
 
 
 def gap(kind: GapKind, first: int, end: int, last_ordinal: int | None = 0) -> OffsetGap:
@@ -45,7 +45,7 @@ class Case:
 
     runs: Sequence[tuple[int, int, CoverageKind]]
     committed: tuple[int, int]
-    ranges: Sequence[PublishedRange] = ()
+    ranges: Sequence[CoveredRange] = ()
     gaps: Sequence[OffsetGap] = ()
     live: Sequence[object] = field(default_factory=list)
 
@@ -129,7 +129,7 @@ def test_offsets_add_up(name: str) -> None:
         {READING.id: {P0: 33}},
     )
 
-    assert covered.runs == tuple(Run(*run) for run in case.runs)
+    assert covered.runs == tuple(OffsetRun(*run) for run in case.runs)
     counts = covered.counts()
     unread = counts[K.PUBLISHING] + counts[K.READING]
     known = sum(counts.values()) - unread
@@ -152,9 +152,9 @@ def test_any_ranges_in_two_readings_are_as_a_count_of_each_offset(
 
     wanted = Counter(at for first, end in ranges for at in range(first, end))
     depths = whole.depths.get(P0, ())
-    assert Counter({at: d.count for d in depths for at in range(d.first, d.end)}) == wanted
+    assert Counter({at: d.ranges for d in depths for at in range(d.first, d.end)}) == wanted
     assert whole.ranges == len(ranges)
-    assert all(a.end < b.first or a.count != b.count for a, b in pairwise(depths))
+    assert all(a.end < b.first or a.ranges != b.ranges for a, b in pairwise(depths))
 
 
 def test_only_the_newest_publications_are_read_again() -> None:
@@ -182,21 +182,21 @@ def test_a_topic_that_was_recreated_since_is_noticed() -> None:
 
 def test_each_partition_has_its_own() -> None:
     rows = {p: CommittedOffset(TOPIC, p, 5, 0, "id-1") for p in (P1, P0)}
-    one = PublishedRange(f"{TOPIC}:1", NOON, {P0: 0, P1: 2}, {P0: 5, P1: 2}, 5, 0, 1)
+    one = CoveredRange(f"{TOPIC}:1", NOON, {P0: 0, P1: 2}, {P0: 5, P1: 2}, 5, 0, 1)
 
     covered = coverage_of(rows, put_together(Published(), [one], []), [], [], {})
 
     assert [each.committed.partition for each in covered] == [P0, P1]
     assert [each.runs for each in covered] == [
-        (Run(0, 5, K.PUBLISHED),),
-        (Run(0, 5, K.UNEXPLAINED),),
+        (OffsetRun(0, 5, K.PUBLISHED),),
+        (OffsetRun(0, 5, K.UNEXPLAINED),),
     ]
 
 
 def test_a_window_has_the_parts_of_runs_inside() -> None:
-    runs = [Run(0, 5, K.PUBLISHED), Run(5, 9, K.LOST)]
+    runs = [OffsetRun(0, 5, K.PUBLISHED), OffsetRun(5, 9, K.LOST)]
 
     assert clipped(runs, None, None) == runs
-    assert clipped(runs, 3, 6) == [Run(3, 5, K.PUBLISHED), Run(5, 6, K.LOST)]
+    assert clipped(runs, 3, 6) == [OffsetRun(3, 5, K.PUBLISHED), OffsetRun(5, 6, K.LOST)]
     assert clipped(runs, 9, None) == []
     assert clipped(runs, 5, 5) == []
