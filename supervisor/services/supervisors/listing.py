@@ -45,7 +45,7 @@ from supervisor.core.planning.states import (
 from supervisor.core.values.errors import SpecUnreadable
 from supervisor.ports.state_history import StoredState
 from supervisor.ports.store import Clock, Store, Transaction
-from supervisor.views.warnings import warnings
+from supervisor.views.attention.warnings import warnings
 
 MayRead = Callable[[str | None], bool]
 """Whether the caller may read a table; None: the table is not known."""
