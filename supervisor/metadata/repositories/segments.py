@@ -15,6 +15,8 @@ from supervisor.metadata.schema.column_sets import StoredColumnSets
 from supervisor.metadata.schema.expiry import folded_rejects
 from supervisor.metadata.schema.rows import chunks, distinct_values, insert_unless_taken
 from supervisor.metadata.schema.segment_rows import (
+    COVERED_RANGES,
+    LAST_PUBLISHED,
     publication_row,
     read_key,
     read_listed,
@@ -24,11 +26,9 @@ from supervisor.metadata.schema.segment_rows import (
     span_rows,
 )
 from supervisor.metadata.schema.tables import (
-    PRESENT,
     publications,
     segment_spans,
     segments,
-    supervisor_specs,
 )
 from supervisor.ports.touched import Touched
 from tasks.contract.ingest_spec import Column
@@ -42,34 +42,6 @@ _KEPT = _AT.deleted_at.is_(None)
 _IN_ORDER = (_AT.interval_start, _AT.interval_end, _AT.path)
 _KEYS = select(
     _AT.id, _AT.data_source, _AT.supervisor_id, _AT.unused_at, _AT.deleted_at, _AT.replaced_by
-)
-_RANGES = select(
-    _PUB.generation_id,
-    _PUB.published_at,
-    _PUB.start_offsets,
-    _PUB.end_offsets,
-    _PUB.rows,
-    _PUB.rejected,
-    func.coalesce(_PUB.ranges, 1),
-)
-
-
-_FIRST_STORED = (
-    select(supervisor_specs.c.created_at)
-    .where(supervisor_specs.c.supervisor_id == PRESENT.c.supervisor_id)
-    .order_by(supervisor_specs.c.version)
-    .limit(1)
-    .correlate(PRESENT)
-    .scalar_subquery()
-)
-"""When the first version was stored: what a forgotten supervisor of the id published is older."""
-_LAST_PUBLISHED = select(
-    PRESENT.c.supervisor_id,
-    select(func.max(_PUB.published_at))
-    .where(_PUB.supervisor_id == PRESENT.c.supervisor_id, _PUB.published_at >= _FIRST_STORED)
-    .correlate(PRESENT)
-    .scalar_subquery()
-    .label("last"),
 )
 
 
@@ -186,7 +158,9 @@ class SqlSegments:
         self, supervisor_id: str, since: datetime | None = None
     ) -> list[CoveredRange]:
         """Return what its publications cover; see the port."""
-        wanted = _RANGES.where(_PUB.supervisor_id == supervisor_id, _PUB.forgotten_at.is_(None))
+        wanted = COVERED_RANGES.where(
+            _PUB.supervisor_id == supervisor_id, _PUB.forgotten_at.is_(None)
+        )
         if since is not None:
             wanted = wanted.where(_PUB.published_at >= since)
         return [CoveredRange(*row) for row in self._db.execute(wanted)]
@@ -223,7 +197,7 @@ class SqlSegments:
 
     def last_published(self) -> dict[str, datetime]:
         """Return supervisor -> its last publication, of those not terminated; see the port."""
-        rows = self._db.execute(_LAST_PUBLISHED)
+        rows = self._db.execute(LAST_PUBLISHED)
         return {row.supervisor_id: row.last for row in rows if row.last is not None}
 
     def get(self, segment_id: str) -> Segment | None:
