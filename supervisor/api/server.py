@@ -41,6 +41,7 @@ from supervisor.api.routes.supervisors import (
     lag,
     listing,
     operations,
+    partitions,
     resets,
     rollback,
     sampler,
@@ -80,6 +81,7 @@ ROUTERS = (
     listing.router,
     explain.router,
     coverage.router,
+    partitions.router,
     status.router,
     metrics.router,
 )

@@ -33,6 +33,7 @@ from supervisor.cli.supervisor.dry_run import diff
 from supervisor.cli.supervisor.forget import forget
 from supervisor.cli.supervisor.handoff import handoff
 from supervisor.cli.supervisor.init import init
+from supervisor.cli.supervisor.partitions import partitions
 from supervisor.cli.supervisor.reset import reset
 from supervisor.cli.supervisor.rollback import rollback
 from supervisor.cli.supervisor.sample import sample
@@ -70,7 +71,7 @@ app.add_typer(config.commands, name="config")
 tasks.commands.command()(logs)
 for _verb in (apply, diff, sample, rollback, suspend, resume, terminate, init):
     supervisors.commands.command()(_verb)
-for _other in (forget, reset, handoff, top, explain, coverage, watch):
+for _other in (forget, reset, handoff, top, partitions, explain, coverage, watch):
     supervisors.commands.command()(_other)
 for _command in (audit, verify, query, exports.snippet, doctor, completion, overlord, dev):
     app.command()(_command)

@@ -308,6 +308,10 @@ class Streams(Protocol):
         """Return the last known state of the supervisor's topic; at first it is CONNECTING."""
         ...
 
+    def last(self, supervisor_id: str) -> StreamState | None:
+        """Return the same without asking Kafka, now or later; None: there was no look yet."""
+        ...
+
     def forget(self, supervisor_id: str) -> None:
         """Stop looking at Kafka for this supervisor."""
         ...

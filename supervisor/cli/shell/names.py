@@ -65,6 +65,7 @@ NAMES: Mapping[str, Naming] = MappingProxyType(
         "supervisor handoff": _SUPERVISOR,
         "supervisor coverage": Nameless("-o json prints the runs of each partition"),
         "supervisor explain": _SUPERVISOR,
+        "supervisor partitions": Nameless("-o json prints all that is known of each partition"),
         "supervisor watch": Nameless("-o json prints events, with the id that --after takes"),
         "task list": Rows(("ID",), "task get"),
         "task get": _TASK,
