@@ -40,6 +40,7 @@ from supervisor.api.routes.supervisors import (
     handoffs,
     lag,
     listing,
+    offsets,
     operations,
     partitions,
     resets,
@@ -82,6 +83,7 @@ ROUTERS = (
     explain.router,
     coverage.router,
     partitions.router,
+    offsets.router,
     status.router,
     metrics.router,
 )

@@ -31,6 +31,7 @@ from supervisor.services.supervisors.coverage import CoverageQueries
 from supervisor.services.supervisors.dry_run import DryRun
 from supervisor.services.supervisors.handoff import HandoffRequests
 from supervisor.services.supervisors.listing import SupervisorListing
+from supervisor.services.supervisors.offsets import OffsetLookups
 from supervisor.services.supervisors.queries import SupervisorQueries
 from supervisor.services.supervisors.reset import Resets
 from supervisor.services.supervisors.sampler import SampleRequests
@@ -79,6 +80,7 @@ class Services:
     sampling: SampleRequests
     handoffs: HandoffRequests
     resets: Resets
+    offsets: OffsetLookups
     backfills: Backfills
     bulk: BulkVerbs
     forgetting: Forgetting
@@ -146,6 +148,7 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         sampling=sampling,
         handoffs=HandoffRequests(w.store, w.clock, w.leadership, w.loop),
         resets=resets,
+        offsets=OffsetLookups(w.store, sampling.look_at),
         backfills=Backfills(resets, service.check, failpoint=w.reach),
         bulk=BulkVerbs(service),
         forgetting=forgetting_of(w),

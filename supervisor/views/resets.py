@@ -1,8 +1,15 @@
-"""Response models of resets and backfills: moved offsets, and discarded ranges."""
+"""Response models of resets and backfills: moved and looked-up offsets, and discarded ranges."""
+
+from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from tasks.contract.wire import Wire
+from supervisor.core.model.rows import CommittedOffset
+from supervisor.core.planning.offset_wishes import WishedOffset
+from supervisor.core.planning.partition_names import names_topics
+from supervisor.core.spec.spec import SupervisorSpec
+from tasks.contract.offsets import TopicPartition
+from tasks.contract.wire import Instant, Wire
 
 
 class MovedPartition(Wire):
@@ -64,3 +71,54 @@ class Backfilled(Moved):
     """Null for a dry run."""
     backfill: list[BackfillRange]
     backfill_task_count: int
+
+
+class OffsetView(Wire):
+    """Where one partition could go on."""
+
+    topic: str
+    partition: int
+    name: str
+    """The partition as `resetOffsets` takes it."""
+    committed: int | None
+    """The committed offset now; null: none is stored yet."""
+    offset: int | None
+    """Null: there is none, see `why`."""
+    exact: bool
+    """Whether the offset is what was asked for: of a time, whether a record has that very time."""
+    time: Instant | None
+    """The time of the record at the offset, if a time was asked for and there is such a record."""
+    why: str | None
+    """Why the offset is not exact, or not known; null: it is exact."""
+
+
+class OffsetsAt(Wire):
+    """The offsets of a time, of an end of the log, or of a shift; nothing is changed."""
+
+    supervisor_id: str
+    partitions: list[OffsetView]
+
+
+def offsets_at(
+    spec: SupervisorSpec,
+    stored: Mapping[TopicPartition, CommittedOffset],
+    wished: Iterable[WishedOffset],
+) -> OffsetsAt:
+    """Return the response for offsets that were looked up."""
+    topics = names_topics(spec, ())
+    return OffsetsAt(
+        supervisor_id=spec.id,
+        partitions=[
+            OffsetView(
+                topic=one.partition.topic,
+                partition=one.partition.partition,
+                name=str(one.partition if topics else one.partition.partition),
+                committed=None if (row := stored.get(one.partition)) is None else row.next_offset,
+                offset=one.offset,
+                exact=one.exact,
+                time=one.time,
+                why=one.why or None,
+            )
+            for one in wished
+        ],
+    )

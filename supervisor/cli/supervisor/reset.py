@@ -1,11 +1,12 @@
 """`tidegate supervisor reset`: move committed offsets, after a preview of the effects."""
 
 import json
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
-from supervisor.cli.shell.client import SUPERVISORS, Client, path_of
+from supervisor.cli.shell.client import SUPERVISORS, ApiReply, Client, path_of
 from supervisor.cli.shell.confirm import confirm
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.options import Output, Server, SupervisorId, Wait, Yes, connect
@@ -13,7 +14,8 @@ from supervisor.cli.shell.output import print_notice, show_done, show_json, show
 from supervisor.cli.shell.problems import CommandFailed
 from supervisor.cli.shell.wait import wait_until_reading
 from supervisor.cli.supervisor.backfill import run_backfill, show_backfill, wanted_backfill
-from supervisor.views.resets import Moved, MovedPartition
+from supervisor.cli.supervisor.watch import API
+from supervisor.views.resets import Moved, MovedPartition, OffsetsAt
 from supervisor.views.status import SupervisorStatus
 
 
@@ -68,12 +70,32 @@ BesideGroups = Annotated[
         help="With --backfill: in so many task groups.",
     ),
 ]
+AtTime = Annotated[
+    str | None,
+    typer.Option(
+        "--at",
+        metavar="TIME|earliest|latest",
+        show_default="goes by no time",
+        help="Go on at the first record of this time or later, or at an end of the log.",
+    ),
+]
+ShiftBy = Annotated[
+    int | None,
+    typer.Option(
+        "--shift",
+        metavar="RECORDS",
+        show_default="goes by no number",
+        help="Go on so many records after the committed offset, or before it: --shift=-100.",
+    ),
+]
 
 
 def reset(
     supervisor_id: SupervisorId,
     *,
     offset: Named = None,
+    at: AtTime = None,
+    shift: ShiftBy = None,
     to_latest: ToLatest = False,
     backfill: Beside = False,
     backfill_task_count: BesideGroups = None,
@@ -93,11 +115,18 @@ def reset(
     With --to-latest --backfill nothing is skipped: a second supervisor reads what lies before the
     latest offsets into the same table, and each record is read by one of the two.
 
-    Example: tidegate supervisor reset clicks --offset 0=100 --dry-run
+    \b
+    Examples:
+      tidegate supervisor reset clicks --offset 0=100 --dry-run
+      tidegate supervisor reset clicks --at 2026-01-05T12:00:00Z --dry-run
     """
     named = dict(_offset(text) for text in offset or ())
+    wish = _wish(at, shift, named)
     query = wanted_backfill(
-        to_latest=to_latest, backfill=backfill, task_count=backfill_task_count, offsets=bool(named)
+        to_latest=to_latest,
+        backfill=backfill,
+        task_count=backfill_task_count,
+        offsets=bool(named or wish),
     )
     with connect(server) as client:
         if query is not None:
@@ -106,25 +135,56 @@ def reset(
                 wait_until_reading(client, supervisor_id, wait)
             show_backfill(answer, output)
             return
-        path = path_of(SUPERVISORS, supervisor_id, "resetOffsets" if named else "reset")
-        body = _body(client, supervisor_id, named)
-        if dry_run or not yes:
-            answer = client.post(path, body, {"dryRun": "true"})
-            preview = answer.read(Moved)
-            if dry_run:
-                _show(preview, "nothing is changed: a dry run", output, answer.json())
-                return
-            for partition in preview.partitions:
-                print_notice(_effects(partition))
-            print_notice(f"{len(preview.discarded)} range(s) that are being read are given up.")
-            confirm(f"Reset {supervisor_id}?")
-        answer = client.post(path, body)
-        if wait is not None:
+        named = _wished(client, supervisor_id, wish) if wish else named
+        moved = _reset(client, supervisor_id, named, dry_run=dry_run, yes=yes)
+        if wait is not None and not dry_run:
             wait_until_reading(client, supervisor_id, wait)
-    _show(answer.read(Moved), f"{supervisor_id} is reset", output, answer.json())
+    done = "nothing is changed: a dry run" if dry_run else f"{supervisor_id} is reset"
+    _show(moved.read(Moved), done, output, moved.json())
 
 
-def _body(client: Client, supervisor_id: str, named: dict[str, int]) -> bytes:
+def _reset(
+    client: Client, supervisor_id: str, named: Mapping[str, int], *, dry_run: bool, yes: bool
+) -> ApiReply:
+    """Show a preview, ask unless `yes`, and reset; return the last answer."""
+    path = path_of(SUPERVISORS, supervisor_id, "resetOffsets" if named else "reset")
+    body = _body(client, supervisor_id, named)
+    if dry_run or not yes:
+        answer = client.post(path, body, {"dryRun": "true"})
+        if dry_run:
+            return answer
+        preview = answer.read(Moved)
+        for partition in preview.partitions:
+            print_notice(_effects(partition))
+        print_notice(f"{len(preview.discarded)} range(s) that are being read are given up.")
+        confirm(f"Reset {supervisor_id}?")
+    return client.post(path, body)
+
+
+def _wish(at: str | None, shift: int | None, named: Mapping[str, int]) -> dict[str, str]:
+    """Return the query for offsets of a time or a shift; empty: neither is wanted."""
+    if (at is not None) + (shift is not None) + bool(named) > 1:
+        raise typer.BadParameter("--at, --shift and --offset: one of the three says where")
+    if at is not None:
+        return {"at": at}
+    return {} if shift is None else {"shift": str(shift)}
+
+
+def _wished(client: Client, supervisor_id: str, wish: Mapping[str, str]) -> dict[str, int]:
+    """Return partition -> offset as the overlord finds it, and say what is not exact."""
+    found = client.get(path_of(API, supervisor_id, "offsets"), wish).read(OffsetsAt)
+    named = {}
+    for row in found.partitions:
+        if row.why:
+            print_notice(f"{row.topic}:{row.partition}: {row.why}")
+        if row.offset is not None:
+            named[row.name] = row.offset
+    if not named:
+        raise CommandFailed(f"no offset of {supervisor_id} is known for that: nothing is reset")
+    return named
+
+
+def _body(client: Client, supervisor_id: str, named: Mapping[str, int]) -> bytes:
     if not named:
         return b""
     stream = (

@@ -69,6 +69,63 @@ def test_given_offsets_are_sent_as_druid_takes_them(tidegate: Tidegate, server: 
     }
 
 
+OFFSETS = "/api/v1/supervisors/clicks/offsets"
+FOUND = {"topic": "events", "partition": 0, "name": "0", "offset": 7, "exact": True, "why": None}
+
+
+@pytest.mark.parametrize(
+    ("option", "query"),
+    [
+        (("--at", "2026-01-05T12:00:00Z"), {"at": ["2026-01-05T12:00:00Z"]}),
+        (("--at", "earliest"), {"at": ["earliest"]}),
+        (("--shift=-100",), {"shift": ["-100"]}),
+    ],
+)
+def test_a_time_or_a_shift_is_asked_for_its_offsets_first(
+    tidegate: Tidegate, server: Overlord, option: tuple[str, ...], query: dict[str, list[str]]
+) -> None:
+    """Goal: the preview and the reset are about the offsets that were found, named one by one."""
+    other = FOUND | {"partition": 1, "name": "1", "offset": 9, "exact": False, "why": "the next"}
+    gone = FOUND | {"partition": 2, "name": "2", "offset": None, "exact": False, "why": "it went"}
+    server.on("GET", OFFSETS, Reply({"partitions": [FOUND, other, gone]}))
+    server.on("GET", f"{BASE}/status", Reply(status()))
+    server.on("POST", f"{BASE}/resetOffsets", answer(moved(to=7, repeated=93)))
+
+    ended = tidegate("supervisor", "reset", "clicks", *option, "--yes")
+
+    assert ended.code == 0, ended.err
+    assert server.requests[0].query == query
+    sent = json.loads(server.requests[-1].body)["partitions"]
+    assert sent["partitionOffsetMap"] == {"0": 7, "1": 9}
+    assert ended.err.splitlines() == ["events:1: the next", "events:2: it went"]
+
+
+def test_without_any_offset_of_a_time_nothing_is_reset(
+    tidegate: Tidegate, server: Overlord
+) -> None:
+    """Fault: a reset without offsets begins again in all partitions."""
+    server.on("GET", OFFSETS, Reply({"partitions": [FOUND | {"offset": None, "why": "none"}]}))
+
+    ended = tidegate("supervisor", "reset", "clicks", "--shift", "5", "--yes")
+
+    assert (ended.code, posted(server)) == (1, [])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--at", "latest", "--shift", "1"),
+        ("--at", "latest", "--offset", "0=1"),
+        ("--at", "latest", "--to-latest", "--backfill"),
+    ],
+)
+def test_only_one_option_says_where(
+    tidegate: Tidegate, server: Overlord, options: tuple[str, ...]
+) -> None:
+    assert tidegate("supervisor", "reset", "clicks", *options, "--yes").code == 2
+    assert server.requests == []
+
+
 def test_a_topic_that_was_made_anew_takes_unpublished_records_with_it(
     tidegate: Tidegate, server: Overlord
 ) -> None:
