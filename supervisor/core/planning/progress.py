@@ -16,12 +16,14 @@ def report_of(seen: Observed, task: Task) -> TaskReport | None:
 def best_position(seen: Observed) -> dict[TopicPartition, int]:
     """Return partition -> the position of its best reader."""
     positions = {p: row.next_offset for p, row in seen.committed.items()}
+    reports: dict[str, list[TaskReport]] = {}
+    for task in seen.tasks:
+        if (report := report_of(seen, task)) is not None:
+            reports.setdefault(task.generation_id, []).append(report)
     for generation in seen.generations:  # by ordinal: a successor's start is its predecessor's end
         positions |= generation.start if generation.end is None else generation.end
-        mine = (t for t in seen.tasks if generation.open and t.generation_id == generation.id)
-        for report in (report_of(seen, task) for task in mine):
-            if report is not None:
-                positions |= {p: max(at, positions.get(p, at)) for p, at in report.position.items()}
+        for report in reports.get(generation.id, ()) if generation.open else ():
+            positions |= {p: max(at, positions.get(p, at)) for p, at in report.position.items()}
     return positions
 
 

@@ -10,15 +10,14 @@ on such a range, for it could only fail.
 Source: faults.md E3-E7.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
 from supervisor.core.model.rows import Generation, Task, TaskStatus
 from supervisor.core.planning.observed import Observed, StreamTrouble
-from supervisor.core.planning.progress import report_of
 from supervisor.core.values.clock_skew import known_since
-from tasks.contract.messages import FailureCode
+from tasks.contract.messages import FailureCode, TaskReport
 from tasks.contract.offsets import TopicPartition
 
 
@@ -59,10 +58,14 @@ def unreadable(seen: Observed) -> tuple[Unreadable, ...]:
     if spec is None:
         return ()
     tended = {task.generation_id for task in seen.tasks}
+    reports = _reports(seen)
     by_partition: dict[TopicPartition, Unreadable] = {}
     for generation in seen.generations:
-        tended_to = generation.id in tended
-        for each in (_waits_above if tended_to else _of_range)(seen, generation):
+        if generation.id in tended:
+            stuck = _waits_above(seen, generation, reports.get(generation.id, ()))
+        else:
+            stuck = _of_range(seen, generation)
+        for each in stuck:
             by_partition.setdefault(each.partition, each)
     if not spec.suspended:
         held = {p for g in seen.generations for p in g.start}
@@ -92,13 +95,22 @@ def _of_range(seen: Observed, generation: Generation) -> Iterator[Unreadable]:
             yield Unreadable(partition, at, earliest, latest, generation)
 
 
-def _waits_above(seen: Observed, generation: Generation) -> Iterator[Unreadable]:
+def _reports(seen: Observed) -> dict[str, list[TaskReport]]:
+    """Return generation -> the reports about its tasks."""
+    generation_of = {task.id: task.generation_id for task in seen.tasks}
+    reports: dict[str, list[TaskReport]] = {}
+    for report in (r for worker in seen.workers for r in worker.reports.values()):
+        if (generation_id := generation_of.get(report.task_id)) is not None:
+            reports.setdefault(generation_id, []).append(report)
+    return reports
+
+
+def _waits_above(
+    seen: Observed, generation: Generation, reports: Iterable[TaskReport]
+) -> Iterator[Unreadable]:
     """Find replicas that wait where the log ends no more, though a look saw them there."""
     read_at = seen.stream.read_at
-    for task in seen.tasks:
-        report = report_of(seen, task) if task.generation_id == generation.id else None
-        if report is None:
-            continue
+    for report in reports:
         if not seen.stream.known or read_at is None or read_at <= seen.now - report.idle_for:
             continue  # it has read on since
         for partition, at in sorted(report.position.items()):
