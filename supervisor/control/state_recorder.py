@@ -56,8 +56,10 @@ class StateRecorder:
             look = LogEnds(stream.read_at, stream.stable)
             with self._lock:
                 self._ends[supervisor_id] = with_look(self._ends.get(supervisor_id, ()), look)
-                known = self._moves.get(supervisor_id, {})
-                self._moves[supervisor_id] = with_earliest(known, look.at, stream.earliest)
+                known = self._moves.get(supervisor_id, EarliestHistory())
+                self._moves[supervisor_id] = with_earliest(
+                    known, look.at, stream.earliest, stream.topic_ids
+                )
         try:
             failing = self.loop.failing(supervisor_id)
             self._note(supervisor_id, state_of(last_pass.seen, last_pass, failing))
@@ -115,9 +117,11 @@ class StateRecorder:
     def moves(self, seen: Observed) -> EarliestHistory:
         """Return how the earliest offsets moved up to the read of `seen`."""
         with self._lock:
-            known = self._moves.get(seen.current.supervisor_id, {})
-        at = seen.stream.read_at
-        return known if at is None else with_earliest(known, at, seen.stream.earliest)
+            known = self._moves.get(seen.current.supervisor_id, EarliestHistory())
+        stream = seen.stream
+        if stream.read_at is None:
+            return known
+        return with_earliest(known, stream.read_at, stream.earliest, stream.topic_ids)
 
     def ages(self, seen: Observed) -> dict[TopicPartition, timedelta]:
         """Return the age of the oldest unread record of each partition, where it is known."""

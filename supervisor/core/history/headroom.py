@@ -10,7 +10,7 @@ by an operator all move the same offset.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from tasks.contract.offsets import Offsets, TopicPartition
@@ -22,7 +22,7 @@ HEADROOM_MAX = timedelta(days=3650)
 _PATIENCE = 2
 """Retention counts as ended after so many times the longest pause between two moves."""
 
-NOTHING_UNREAD = "everything that Kafka holds is published"
+NOTHING_UNREAD = "everything that Kafka held at the last look is published"
 NEVER_MOVED = "the earliest offset has not moved since this leader looks at it"
 MOVED_ONCE = "the earliest offset has moved once since this leader looks at it, a slope needs two"
 
@@ -37,23 +37,40 @@ class EarliestMoves:
     """(time of the look that saw the move, the offset then), oldest first."""
 
 
-EarliestHistory = Mapping[TopicPartition, EarliestMoves]
+@dataclass(frozen=True)
+class EarliestHistory:
+    """How the earliest offsets of one supervisor's partitions moved, look by look."""
+
+    at: datetime | None = None
+    """When the newest look began; None: there was none."""
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
+    """Topic -> the id that the newest look saw."""
+    moves: Mapping[TopicPartition, EarliestMoves] = field(default_factory=dict)
+    """Of the partitions that the newest look saw."""
 
 
 def with_earliest(
-    history: EarliestHistory, at: datetime, earliest: Offsets
-) -> dict[TopicPartition, EarliestMoves]:
-    """Return the history with one more look, of the partitions that the look saw.
+    history: EarliestHistory, at: datetime, earliest: Offsets, topic_ids: Mapping[str, str]
+) -> EarliestHistory:
+    """Return the history with one more look; a look that is not newer than the last adds nothing.
 
-    An earliest offset that went back belongs to another log: its history begins anew.
+    A topic with another id, and an earliest offset that went back, begin a history anew: it is
+    another log.
     """
-    return {p: _moved(history.get(p), at, offset) for p, offset in earliest.items()}
+    if history.at is not None and at <= history.at:
+        return history
+    same = {topic for topic, known in topic_ids.items() if history.topic_ids.get(topic) == known}
+    moves = {
+        p: _moved(history.moves.get(p) if p.topic in same else None, at, offset)
+        for p, offset in earliest.items()
+    }
+    return EarliestHistory(at, topic_ids, moves)
 
 
 def _moved(before: EarliestMoves | None, at: datetime, offset: int) -> EarliestMoves:
     if before is None or offset < before.offset:
         return EarliestMoves(offset)
-    if offset == before.offset or (before.moves and at <= before.moves[-1][0]):
+    if offset == before.offset:
         return before
     return EarliestMoves(offset, (*before.moves, (at, offset))[-MOVES_KEPT:])
 

@@ -27,7 +27,8 @@ from supervisor.core.planning.rules.continuity import other_topic, unreadable
 from tasks.contract.messages import TaskReport
 from tasks.contract.offsets import TopicPartition
 
-NO_LOOK = "Kafka was not looked at yet"
+NO_LOOK = "this leader has not looked at Kafka yet"
+ENDED = "the supervisor is terminated: nobody looks at Kafka for it any more"
 NO_PARTITION = "the topic has no such partition now"
 NOT_STORED = "no offset of it is stored yet"
 OTHER_TOPIC = "the topic was deleted and created again: its offsets are those of another log"
@@ -188,16 +189,19 @@ class _Table:
 
     def _reasons(self, state: PartitionState, no_time: str) -> dict[str, str]:
         """Return member -> why it would not be known."""
-        no_log = ""
+        no_log, no_topic = "", NO_PARTITION
+        if self._seen.stream.read_at is None:
+            no_topic = ENDED if self._seen.current.spec is None else NO_LOOK
         if state.earliest is None:
-            no_log = NO_LOOK if self._seen.stream.read_at is None else NO_PARTITION
+            no_log = no_topic
         stored = NOT_STORED if state.committed is None else OTHER_TOPIC
         compared = no_log or stored
+        cut = "" if state.trouble is None else state.trouble[1]
         behind = state.lag_records is not None
         return {
             "group": NO_RANGE,
             "generation_id": NO_RANGE,
-            "topic_id": NO_LOOK if self._seen.stream.read_at is None else NO_PARTITION,
+            "topic_id": no_topic,
             "earliest": no_log,
             "first_offset": NOT_STORED,
             "committed": NOT_STORED,
@@ -205,16 +209,19 @@ class _Table:
             "latest": no_log,
             "lag_records": compared,
             "lag_age": AGE_TOO_OLD if behind else compared,
-            "headroom_records": compared,
-            "headroom_left": no_time or compared,
+            "headroom_records": cut or compared,
+            "headroom_left": no_time or cut or compared,
         }
 
     def _headroom(self, partition: TopicPartition, row: CommittedOffset | None) -> Headroom | None:
-        stream, known = self._seen.stream, self._moves.get(partition)
+        stream, known = self._seen.stream, self._moves.moves.get(partition)
         if row is None or known is None or stream.read_at is None:
             return None
         if partition not in stream.latest or other_topic(self._seen, partition):
             return None
+        stuck = self._unreadable.get(partition)
+        if stuck is not None and not stuck.lost:
+            return None  # the log was cut: its offsets come again, for other records
         return headroom(known, row.next_offset, stream.latest[partition], stream.read_at)
 
     def _tasks_of(

@@ -11,6 +11,7 @@ from supervisor.core.history.headroom import (
     MOVES_KEPT,
     NEVER_MOVED,
     NOTHING_UNREAD,
+    EarliestHistory,
     EarliestMoves,
     headroom,
     with_earliest,
@@ -22,12 +23,19 @@ P = TopicPartition("clicks", 0)
 MINUTE = timedelta(minutes=1)
 
 
+def looked(
+    history: EarliestHistory, minute: int, earliest: int, topic_id: str = "id-1"
+) -> EarliestHistory:
+    """The history after one more look."""
+    return with_earliest(history, NOON + minute * MINUTE, {P: earliest}, {P.topic: topic_id})
+
+
 def watched(*looks: tuple[int, int]) -> EarliestMoves:
     """What looks at (minute, earliest offset) leave behind."""
-    history: dict[TopicPartition, EarliestMoves] = {}
+    history = EarliestHistory()
     for minute, earliest in looks:
-        history = with_earliest(history, NOON + minute * MINUTE, {P: earliest})
-    return history[P]
+        history = looked(history, minute, earliest)
+    return history.moves[P]
 
 
 def test_the_time_left_is_what_the_slope_needs_for_the_records_left() -> None:
@@ -88,10 +96,27 @@ def test_a_log_that_begins_anew_forgets_how_the_old_one_moved() -> None:
     assert watched((0, 0), (1, 10), (2, 20), (3, 5)) == EarliestMoves(5)
 
 
+def test_a_topic_that_was_made_anew_forgets_how_the_old_one_moved() -> None:
+    """Fault: if the new log had begun later than the old one, one slope was measured in both."""
+    before = looked(looked(EarliestHistory(), 0, 0), 1, 10)
+
+    after = looked(before, 2, 500, "id-2")
+
+    assert after.moves[P] == EarliestMoves(500)
+    assert looked(before, 2, 500).moves[P].moves[-1] == (NOON + 2 * MINUTE, 500)
+
+
 def test_an_old_look_and_the_same_look_change_nothing() -> None:
-    known = watched((0, 0), (2, 10))
-    for minute, earliest in ((2, 10), (5, 10), (1, 12)):
-        assert with_earliest({P: known}, NOON + minute * MINUTE, {P: earliest})[P] == known
+    """Fault: a reader whose look was older than the last pass's saw a history begin anew."""
+    known = looked(looked(EarliestHistory(), 0, 0), 2, 10)
+    for minute, earliest in ((2, 10), (1, 12), (1, 0)):
+        assert looked(known, minute, earliest) == known
+    assert looked(known, 5, 10).moves == known.moves
+
+
+def test_a_partition_that_a_look_does_not_see_is_forgotten() -> None:
+    known = looked(EarliestHistory(), 0, 0)
+    assert with_earliest(known, NOON + MINUTE, {}, {P.topic: "id-1"}).moves == {}
 
 
 def test_a_far_end_is_no_overflow() -> None:

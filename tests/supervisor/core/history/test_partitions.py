@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from supervisor.core.history.headroom import EarliestMoves, with_earliest
+from supervisor.core.history.headroom import EarliestHistory, with_earliest
 from supervisor.core.history.lag import LogEnds
 from supervisor.core.history.partitions import (
     NO_LOOK,
@@ -22,7 +22,6 @@ from supervisor.core.history.partitions import (
 from supervisor.core.model.rows import GenerationState
 from supervisor.core.planning.observed import Observed, StreamState, StreamTrouble
 from supervisor.core.spec.sections.bounded import BoundedStreamConfig
-from tasks.contract.offsets import TopicPartition
 from tests.supervisor.core.snapshots import (
     NOON,
     committed,
@@ -44,9 +43,10 @@ NONE_OF = {"trouble"}
 
 def looked(seen: Observed, *earliest: int) -> list[PartitionState]:
     """The rows after looks each minute, of which the last is that of `seen`."""
-    moves: dict[TopicPartition, EarliestMoves] = {}
-    for minute, at in enumerate(earliest):
-        moves = with_earliest(moves, NOON + minute * MINUTE, dict.fromkeys(seen.committed, at))
+    moves, ids = EarliestHistory(), seen.stream.topic_ids
+    for minute, offset in enumerate(earliest):
+        offsets_then = dict.fromkeys(seen.committed, offset)
+        moves = with_earliest(moves, NOON + minute * MINUTE, offsets_then, ids)
     ends = LogEnds(NOON, dict.fromkeys(seen.committed, 0))
     at = seen.stream.read_at
     looks = [ends] if at is None else [ends, LogEnds(at, seen.stream.stable)]
@@ -165,6 +165,9 @@ def test_what_cannot_be_read_is_named_by_its_partition(
     assert (None if row.trouble is None else row.trouble[0]) == code
     if code is PartitionTrouble.OFFSETS_UNREADABLE:
         assert (row.headroom_records, row.headroom_left) == (-30, timedelta(0))
+    if code is PartitionTrouble.LOST_CONTINUITY:
+        assert (row.headroom_records, row.headroom_left) == (None, None)
+        assert row.unknown["headroom_left"].endswith("its log was cut")
 
 
 def test_only_what_a_bounded_supervisor_reads_is_listed() -> None:
