@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from supervisor.core.planning.dry_run import Probed
-from supervisor.core.planning.offset_wishes import TimedOffsets
+from supervisor.core.planning.wished_offsets import TimedOffsets
 from supervisor.core.spec.sections.io_config import KafkaIoConfig
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from pydantic import Field
 
 from supervisor.core.model.rows import CommittedOffset
-from supervisor.core.planning.offset_wishes import WishedOffset
 from supervisor.core.planning.partition_names import names_topics
+from supervisor.core.planning.wished_offsets import WishedOffset
 from supervisor.core.spec.spec import SupervisorSpec
 from tasks.contract.offsets import TopicPartition
 from tasks.contract.wire import Instant, Wire

@@ -7,7 +7,7 @@ from confluent_kafka import KafkaException
 
 from supervisor.adapters.kafka.reading import BadProperties, NoTopic, ReportingAdminClient
 from supervisor.core.planning.dry_run import Probed
-from supervisor.core.planning.offset_wishes import TimedOffsets
+from supervisor.core.planning.wished_offsets import TimedOffsets
 from supervisor.core.spec.sections.io_config import KafkaIoConfig
 from supervisor.core.values.errors import SecretMissing, SourceUnreadable
 from tasks.contract.kafka_client import ReadSecret

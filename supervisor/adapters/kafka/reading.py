@@ -17,7 +17,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # in no __all
 )
 
 from supervisor.core.planning.observed import StreamState
-from supervisor.core.planning.offset_wishes import TimedRecord
+from supervisor.core.planning.wished_offsets import TimedRecord
 from supervisor.core.spec.sections.io_config import KafkaIoConfig
 from tasks.contract.kafka_client import (
     NO_ANSWER_ADVICE,
@@ -102,16 +102,16 @@ class ReportingAdminClient:
         """
         # Below 0 Kafka takes a time for one of its own words; no record is older than 1970.
         millis = max(0, -(-(at - _EPOCH) // timedelta(milliseconds=1)))
-        found = _listed(
+        records = _listed(
             self._admin,
             [KafkaPartition(*partition) for partition in partitions],
-            OffsetSpec.for_timestamp(millis),  # type: ignore[no-untyped-call]
+            OffsetSpec.for_timestamp(millis),
             left,
             IsolationLevel.READ_COMMITTED,
         )
         return {
             p: TimedRecord(each.offset, _EPOCH + timedelta(milliseconds=each.timestamp))
-            for p, each in found.items()
+            for p, each in records.items()
             if each.offset >= 0
         }
 

@@ -74,7 +74,7 @@ AtTime = Annotated[
     str | None,
     typer.Option(
         "--at",
-        metavar="TIME|earliest|latest",
+        metavar="TIME|earliest|latest|committed",
         show_default="goes by no time",
         help="Go on at the first record of this time or later, or at an end of the log.",
     ),
@@ -85,7 +85,7 @@ ShiftBy = Annotated[
         "--shift",
         metavar="RECORDS",
         show_default="goes by no number",
-        help="Go on so many records after the committed offset, or before it: --shift=-100.",
+        help="Go on so many records after --at, else after the committed offset; or before: -100.",
     ),
 ]
 
@@ -119,6 +119,7 @@ def reset(
     Examples:
       tidegate supervisor reset clicks --offset 0=100 --dry-run
       tidegate supervisor reset clicks --at 2026-01-05T12:00:00Z --dry-run
+      tidegate supervisor reset clicks --at latest --shift=-1000 --dry-run
     """
     named = dict(_offset(text) for text in offset or ())
     wish = _wish(at, shift, named)
@@ -163,11 +164,12 @@ def _reset(
 
 def _wish(at: str | None, shift: int | None, named: Mapping[str, int]) -> dict[str, str]:
     """Return the query for offsets of a time or a shift; empty: neither is wanted."""
-    if (at is not None) + (shift is not None) + bool(named) > 1:
-        raise typer.BadParameter("--at, --shift and --offset: one of the three says where")
-    if at is not None:
-        return {"at": at}
-    return {} if shift is None else {"shift": str(shift)}
+    wish = {} if at is None else {"at": at}
+    if shift is not None:
+        wish["shift"] = str(shift)
+    if wish and named:
+        raise typer.BadParameter("--offset already says where: leave --at and --shift out")
+    return wish
 
 
 def _wished(client: Client, supervisor_id: str, wish: Mapping[str, str]) -> dict[str, int]:

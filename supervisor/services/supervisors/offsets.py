@@ -1,10 +1,10 @@
-"""Look-ups of offsets by a time, an end of the log or a shift: what a reset could go on at."""
+"""Look-ups of offsets by a time, a place in the log and a shift: what a reset could go on at."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from supervisor.core.planning.offset_wishes import (
+from supervisor.core.planning.wished_offsets import (
     AtTime,
     OffsetWish,
     TimedOffsets,
@@ -35,7 +35,7 @@ class OffsetLookups:
         """
         with self.store.reading() as tx:
             _, spec = existing(tx, supervisor_id)
-        seen = self.look(spec, wish.at if isinstance(wish, AtTime) else None)
+        seen = self.look(spec, wish.begin.at if isinstance(wish.begin, AtTime) else None)
         with self.store.reading() as tx:  # no transaction is open while Kafka is asked
             stored = tx.offsets.of(supervisor_id)
         return offsets_at(spec, stored, wished_offsets(wish, spec, stored, seen))

@@ -22,7 +22,7 @@ from typing import TypeVar
 from supervisor.control.wakeups import Wakeups
 from supervisor.core.planning.dry_run import Probed
 from supervisor.core.planning.observed import Liveness
-from supervisor.core.planning.offset_wishes import TimedOffsets
+from supervisor.core.planning.wished_offsets import TimedOffsets
 from supervisor.core.spec.sample_request import SampleRequest
 from supervisor.core.spec.sections.io_config import KafkaIoConfig
 from supervisor.core.spec.spec import SupervisorSpec, ingest_spec
@@ -44,6 +44,9 @@ _Seen = TypeVar("_Seen")
 AT_ONCE_MAX = 8
 """The maximum of looks and samples at once: each may hold a thread."""
 LOOK_WITHIN = timedelta(seconds=5)
+READ_WITHIN = timedelta(seconds=3)
+"""For a look that answers a read: a follower that passes a read on waits five seconds for it, and
+Kafka's client may take a second longer than it was given."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,7 @@ class SampleRequests:
 
     def look_at(self, spec: SupervisorSpec, at: datetime | None) -> TimedOffsets:
         """Look as `look` does, and for the records of a time; raises the same."""
-        return self._looking(spec, lambda source: self._probe.look_at(source, at, LOOK_WITHIN))
+        return self._looking(spec, lambda source: self._probe.look_at(source, at, READ_WITHIN))
 
     def _looking(self, spec: SupervisorSpec, look: Callable[[KafkaIoConfig], _Seen]) -> _Seen:
         self._term()

@@ -8,7 +8,7 @@ from supervisor.adapters.kafka.memory import MemoryStreams
 from supervisor.adapters.tables.quarantined_records import DuckRecords
 from supervisor.chores.duty import Wiring
 from supervisor.core.planning.dry_run import Probed
-from supervisor.core.planning.offset_wishes import TimedOffsets, TimedRecord
+from supervisor.core.planning.wished_offsets import TimedOffsets, TimedRecord
 from supervisor.core.queue.events import QueueConfig
 from supervisor.core.spec.sections.io_config import KafkaIoConfig
 from supervisor.core.values.errors import SourceUnreadable

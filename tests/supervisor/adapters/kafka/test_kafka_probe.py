@@ -8,7 +8,7 @@ from confluent_kafka import Producer
 
 from supervisor.adapters.kafka.probe import KafkaProbe
 from supervisor.adapters.secrets import read_secret
-from supervisor.core.planning.offset_wishes import TimedRecord
+from supervisor.core.planning.wished_offsets import TimedRecord
 from supervisor.core.spec.sections.io_config import KafkaIoConfig
 from supervisor.core.values.errors import SourceUnreadable
 from supervisor.dev.broker import Broker

@@ -79,6 +79,7 @@ FOUND = {"topic": "events", "partition": 0, "name": "0", "offset": 7, "exact": T
         (("--at", "2026-01-05T12:00:00Z"), {"at": ["2026-01-05T12:00:00Z"]}),
         (("--at", "earliest"), {"at": ["earliest"]}),
         (("--shift=-100",), {"shift": ["-100"]}),
+        (("--at", "latest", "--shift=-9"), {"at": ["latest"], "shift": ["-9"]}),
     ],
 )
 def test_a_time_or_a_shift_is_asked_for_its_offsets_first(
@@ -114,7 +115,7 @@ def test_without_any_offset_of_a_time_nothing_is_reset(
 @pytest.mark.parametrize(
     "options",
     [
-        ("--at", "latest", "--shift", "1"),
+        ("--shift", "1", "--offset", "0=1"),
         ("--at", "latest", "--offset", "0=1"),
         ("--at", "latest", "--to-latest", "--backfill"),
     ],

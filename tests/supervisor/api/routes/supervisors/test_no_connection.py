@@ -15,7 +15,7 @@ import pytest
 from supervisor.adapters.kafka.probe import KafkaProbe
 from supervisor.adapters.secrets import read_secret
 from supervisor.core.planning.dry_run import Probed
-from supervisor.core.planning.offset_wishes import TimedOffsets
+from supervisor.core.planning.wished_offsets import TimedOffsets
 from supervisor.core.spec.sections.io_config import KafkaIoConfig
 from tasks.contract.connection_policy import ConnectionPolicy
 from tests.supervisor.api.routes.supervisors.test_dry_run import DRY_RUN, VALIDATE

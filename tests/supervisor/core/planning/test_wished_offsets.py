@@ -7,13 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from supervisor.core.planning.dry_run import Probed
-from supervisor.core.planning.offset_wishes import (
+from supervisor.core.planning.wished_offsets import (
     NO_PARTITION,
     NOT_STORED,
     AtTime,
-    EndOfLog,
+    LogPlace,
     OffsetWish,
-    ShiftBy,
     TimedOffsets,
     TimedRecord,
     WishedOffset,
@@ -33,35 +32,40 @@ def wished(wish: OffsetWish, *stored: int) -> list[WishedOffset]:
 
 def test_the_ends_of_the_log_are_exact() -> None:
     """Goal: the latest is the last stable offset, as a reset to it takes it."""
-    assert wished(EndOfLog.EARLIEST, 50, 50) == [
+    assert wished(OffsetWish(LogPlace.EARLIEST), 50, 50) == [
         WishedOffset(part(0), 10, exact=True),
         WishedOffset(part(1), 10, exact=True),
     ]
-    assert [each.offset for each in wished(EndOfLog.LATEST, 50, 50)] == [110, 100]
+    assert [each.offset for each in wished(OffsetWish(LogPlace.LATEST), 50, 50)] == [110, 100]
 
 
 def test_a_time_is_exact_only_where_a_record_has_it() -> None:
-    first, second = wished(AtTime(NOON), 50, 50)
+    first, second = wished(OffsetWish(AtTime(NOON)), 50, 50)
     assert (first.offset, first.exact, first.time, first.why) == (40, True, NOON, "")
     assert (second.offset, second.exact, second.time) == (100, False, None)
     assert "end of the log" in second.why
 
-    [later, _] = wished(AtTime(NOON - SECOND), 50, 50)
+    [later, _] = wished(OffsetWish(AtTime(NOON - SECOND)), 50, 50)
     assert (later.offset, later.exact, later.time) == (40, False, NOON)
     assert "next one" in later.why
 
 
 def test_a_shift_counts_from_the_committed_offset_and_stays_in_the_log() -> None:
-    back, none = wished(ShiftBy(-30), 50, 20)
+    back, none = wished(OffsetWish(LogPlace.COMMITTED, -30), 50, 20)
     assert (back.offset, back.exact, back.why) == (20, True, "")
     assert (none.offset, none.exact) == (10, False)
     assert none.why == "Kafka holds 10 to 100, and not -10"
-    assert [each.offset for each in wished(ShiftBy(10**18), 50, 50)] == [110, 100]
+    assert [each.offset for each in wished(OffsetWish(LogPlace.COMMITTED, 10**18), 50, 50)] == [
+        110,
+        100,
+    ]
 
 
 def test_what_is_not_known_is_no_number() -> None:
-    assert [(each.offset, each.why) for each in wished(ShiftBy(1))] == [(None, NOT_STORED)] * 2
-    gone = wished(EndOfLog.LATEST, 50, 50, 50)[2]
+    assert [(each.offset, each.why) for each in wished(OffsetWish(LogPlace.COMMITTED, 1))] == [
+        (None, NOT_STORED)
+    ] * 2
+    gone = wished(OffsetWish(LogPlace.LATEST), 50, 50, 50)[2]
     assert (gone.partition, gone.offset, gone.exact, gone.why) == (
         part(2),
         None,
@@ -72,18 +76,18 @@ def test_what_is_not_known_is_no_number() -> None:
 
 def test_once_offsets_are_stored_only_their_partitions_are_listed() -> None:
     """Goal: `resetOffsets` takes the whole answer; a new partition has no row yet."""
-    assert [each.partition for each in wished(EndOfLog.LATEST)] == [part(0), part(1)]
-    assert [each.partition for each in wished(EndOfLog.LATEST, 50)] == [part(0)]
+    assert [each.partition for each in wished(OffsetWish(LogPlace.LATEST))] == [part(0), part(1)]
+    assert [each.partition for each in wished(OffsetWish(LogPlace.LATEST), 50)] == [part(0)]
 
 
 @pytest.mark.parametrize(
     ("wish", "offset", "exact"),
     [
-        (EndOfLog.EARLIEST, 20, False),
-        (EndOfLog.LATEST, 60, False),
-        (AtTime(NOON), 40, True),
-        (ShiftBy(5), 55, True),
-        (ShiftBy(15), 60, False),
+        (OffsetWish(LogPlace.EARLIEST), 20, False),
+        (OffsetWish(LogPlace.LATEST), 60, False),
+        (OffsetWish(AtTime(NOON)), 40, True),
+        (OffsetWish(LogPlace.COMMITTED, 5), 55, True),
+        (OffsetWish(LogPlace.COMMITTED, 15), 60, False),
     ],
 )
 def test_a_bounded_supervisor_is_not_led_out_of_its_range(
@@ -93,10 +97,20 @@ def test_a_bounded_supervisor_is_not_led_out_of_its_range(
     source = spec().io_config.model_copy(update={"bounded_stream_config": bounds})
     bounded = spec().model_copy(update={"io_config": source})
 
-    [found] = wished_offsets(wish, bounded, committed(50, 50), TimedOffsets(LOG, RECORDS))
+    [only] = wished_offsets(wish, bounded, committed(50, 50), TimedOffsets(LOG, RECORDS))
 
-    assert (found.partition, found.offset, found.exact) == (part(0), offset, exact)
-    assert bool(found.why) != exact
+    assert (only.partition, only.offset, only.exact) == (part(0), offset, exact)
+    assert bool(only.why) != exact
+
+
+def test_a_shift_counts_from_any_place_or_time() -> None:
+    last = wished(OffsetWish(LogPlace.LATEST, -30), 50, 50)
+    assert [(each.offset, each.exact) for each in last] == [(80, True), (70, True)]
+    early, _ = wished(OffsetWish(LogPlace.EARLIEST, -1), 50, 50)
+    assert (early.offset, early.exact) == (10, False)
+    behind, none = wished(OffsetWish(AtTime(NOON), 5), 50, 50)
+    assert (behind.offset, behind.exact, behind.time) == (45, True, None)
+    assert (none.offset, none.exact) == (100, False)
 
 
 @given(st.integers(-(10**6), 10**6), st.integers(0, 200), st.integers(0, 500), st.integers(0, 500))
@@ -105,10 +119,12 @@ def test_a_shift_ends_at_the_nearest_offset_that_kafka_holds(
 ) -> None:
     log = Probed(offsets(earliest), offsets(earliest + retained), offsets(earliest + retained))
 
-    [found] = wished_offsets(ShiftBy(by), spec(), committed(at), TimedOffsets(log))
+    [only] = wished_offsets(
+        OffsetWish(LogPlace.COMMITTED, by), spec(), committed(at), TimedOffsets(log)
+    )
 
-    assert found.offset is not None
-    assert earliest <= found.offset <= earliest + retained
-    assert found.exact == (earliest <= at + by <= earliest + retained)
-    if not found.exact:
-        assert found.offset in {earliest, earliest + retained}
+    assert only.offset is not None
+    assert earliest <= only.offset <= earliest + retained
+    assert only.exact == (earliest <= at + by <= earliest + retained)
+    if not only.exact:
+        assert only.offset in {earliest, earliest + retained}

@@ -2,7 +2,8 @@
 
     a time      ──► the first record with that time or a later one; after the last: the stable end
     earliest    ──► where the log begins          latest ──► the last stable offset
-    a shift     ──► the committed offset and so many records; never outside of the log
+    committed   ──► the next offset that is in no published file
+    a shift     ──► so many records after one of these; never outside of the log
 
 An offset is `exact` if it is what was asked for, and not the nearest one that there is.
 """
@@ -11,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
 from supervisor.core.model.rows import CommittedOffset
 from supervisor.core.planning.dry_run import Probed
@@ -22,11 +23,12 @@ NO_PARTITION = "the topic has no such partition now"
 NOT_STORED = "no offset of it is stored yet, from which to count"
 
 
-class EndOfLog(StrEnum):
-    """The two ends of a log."""
+class LogPlace(StrEnum):
+    """A place in a log that has a name."""
 
     EARLIEST = "earliest"
     LATEST = "latest"
+    COMMITTED = "committed"
 
 
 @dataclass(frozen=True)
@@ -37,13 +39,11 @@ class AtTime:
 
 
 @dataclass(frozen=True)
-class ShiftBy:
-    """So many records after the committed offset; below 0: before it."""
+class OffsetWish:
+    """The offset that is so many records after a place or a time; below 0: before it."""
 
-    records: int
-
-
-OffsetWish: TypeAlias = AtTime | ShiftBy | EndOfLog
+    begin: AtTime | LogPlace
+    shift: int = 0
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def wished_offsets(
     wish: OffsetWish,
     spec: SupervisorSpec,
     stored: Mapping[TopicPartition, CommittedOffset],
-    found: TimedOffsets,
+    seen: TimedOffsets,
 ) -> list[WishedOffset]:
     """Return the offset of each partition that the supervisor reads, by topic and number.
 
@@ -88,16 +88,17 @@ def wished_offsets(
     ones: a reset to offsets takes no others.
     """
     offsets = []
-    for partition in _read_by(spec, stored, found):
-        if partition not in found.log.earliest:
+    for partition in _read_by(spec, stored, seen):
+        if partition not in seen.log.earliest:
             offsets.append(WishedOffset(partition, None, exact=False, why=NO_PARTITION))
         else:
-            offsets.append(_bounded(spec, _wished(wish, partition, stored, found)))
+            begin = _begin(wish.begin, partition, stored, seen)
+            offsets.append(_bounded(spec, _shifted(wish, begin, seen.log)))
     return offsets
 
 
 def _read_by(
-    spec: SupervisorSpec, stored: Iterable[TopicPartition], found: TimedOffsets
+    spec: SupervisorSpec, stored: Iterable[TopicPartition], seen: TimedOffsets
 ) -> list[TopicPartition]:
     source = spec.io_config
 
@@ -105,36 +106,40 @@ def _read_by(
         ends = source.ends
         return sorted(p for p in partitions if source.reads(p.topic) and (not ends or p in ends))
 
-    return mine(stored) or mine(found.log.earliest)
+    return mine(stored) or mine(seen.log.earliest)
 
 
-def _wished(
-    wish: OffsetWish,
+def _begin(
+    begin: AtTime | LogPlace,
     partition: TopicPartition,
     stored: Mapping[TopicPartition, CommittedOffset],
-    found: TimedOffsets,
+    seen: TimedOffsets,
 ) -> WishedOffset:
-    log = found.log
-    match wish:
-        case EndOfLog.EARLIEST:
+    log = seen.log
+    match begin:
+        case LogPlace.EARLIEST:
             return WishedOffset(partition, log.earliest[partition], exact=True)
-        case EndOfLog.LATEST:
+        case LogPlace.LATEST:
             return WishedOffset(partition, log.stable[partition], exact=True)
-        case ShiftBy(records):
+        case LogPlace.COMMITTED:
             row = stored.get(partition)
             if row is None:
                 return WishedOffset(partition, None, exact=False, why=NOT_STORED)
-            return _within_the_log(log, partition, row.next_offset + records)
+            return WishedOffset(partition, row.next_offset, exact=True)
         case AtTime(at):
-            return _timed(log, partition, found.records.get(partition), at)
-    assert_never(wish)
+            return _timed(log, partition, seen.records.get(partition), at)
+    assert_never(begin)
 
 
-def _within_the_log(log: Probed, partition: TopicPartition, offset: int) -> WishedOffset:
+def _shifted(wish: OffsetWish, begin: WishedOffset, log: Probed) -> WishedOffset:
+    """Move an offset by the shift, and no further than the log goes."""
+    if begin.offset is None or (wish.shift == 0 and wish.begin is not LogPlace.COMMITTED):
+        return begin
+    offset, partition = begin.offset + wish.shift, begin.partition
     first, last = log.earliest[partition], log.stable[partition]
     nearest = min(max(offset, first), last)
     if nearest == offset:
-        return WishedOffset(partition, offset, exact=True)
+        return replace(begin, offset=offset, time=None)
     why = f"Kafka holds {first} to {last}, and not {offset}"
     return WishedOffset(partition, nearest, exact=False, why=why)
 
