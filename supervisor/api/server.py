@@ -29,7 +29,7 @@ from supervisor.api.openapi.answers import answered
 from supervisor.api.openapi.bodies import with_bodies
 from supervisor.api.openapi.document import described
 from supervisor.api.openapi.links import linked
-from supervisor.api.routes.cluster import audit, events, metrics, queues, status
+from supervisor.api.routes.cluster import audit, events, metrics, queues, sessions, status
 from supervisor.api.routes.supervisors import (
     backfills,
     bulk,
@@ -84,6 +84,7 @@ ROUTERS = (
     coverage.router,
     partitions.router,
     offsets.router,
+    sessions.router,
     status.router,
     metrics.router,
 )

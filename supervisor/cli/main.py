@@ -20,6 +20,7 @@ from supervisor.cli.cluster.audit import audit
 from supervisor.cli.cluster.doctor.doctor import doctor
 from supervisor.cli.cluster.serve import dev, overlord
 from supervisor.cli.cluster.task_logs import logs
+from supervisor.cli.cluster.whoami import whoami
 from supervisor.cli.shell.completion import completion
 from supervisor.cli.shell.groups import TopLevel
 from supervisor.cli.shell.options import present_name
@@ -73,8 +74,10 @@ for _verb in (apply, diff, sample, rollback, suspend, resume, terminate, init):
     supervisors.commands.command()(_verb)
 for _other in (forget, reset, handoff, top, partitions, explain, coverage, watch):
     supervisors.commands.command()(_other)
-for _command in (audit, verify, query, exports.snippet, doctor, completion, overlord, dev):
+for _command in (audit, whoami, verify, query, exports.snippet, doctor):
     app.command()(_command)
+for _process in (completion, overlord, dev):
+    app.command()(_process)
 
 
 def _version(wanted: bool) -> None:

@@ -94,7 +94,13 @@ _THERE = Also(
         "POST /internal/v1/samples/{sample_id}",
     ),
 )
-REFUSED: tuple[Also, ...] = (_SPEC, _DOCUMENT, _CURSOR, _NEVER, _INTERVAL, _LENGTH, _THERE)
+_SESSION = Also(
+    "only the console logs in, and only where somebody is asked who they are",
+    (f"POST {_OURS}/sessions", f"DELETE {_OURS}/sessions/current"),
+)
+REFUSED: tuple[Also, ...] = (
+    *(_SPEC, _DOCUMENT, _CURSOR, _NEVER, _INTERVAL, _LENGTH, _THERE, _SESSION),
+)
 """Routes that may answer 400 to what fits their schema."""
 
 MOVED = Also(

@@ -44,9 +44,11 @@ CHANGES_NOTHING = frozenset(
         "/druid/indexer/v1/sampler",
         "/druid/indexer/v1/taskStatus",
         "/druid/indexer/v1/lockedIntervals/v2",
+        "/api/v1/sessions",  # each login has a secret of its own, which no repeat is given
+        "/api/v1/sessions/current",
     }
 )
-"""POSTs that may be repeated as they are; so may every dry run."""
+"""Requests that may be repeated as they are; so may every dry run."""
 ANSWER_BYTES_MAX = 64 * 1024
 """The maximum size of a stored answer; a repeat of a larger one gets `idempotency-answer-lost`."""
 _STORED_HEADERS = ("content-type", "etag", "location", "tidegate-operation", "allow", "retry-after")

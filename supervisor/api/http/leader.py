@@ -17,6 +17,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from supervisor.api.http.console import passed_on
 from supervisor.api.http.edge import INTERNAL_PATH
 from supervisor.api.http.problems import PROBLEMS, answer, render_error
 from supervisor.core.values.errors import LeaseLost, SupervisorError
@@ -92,6 +93,7 @@ async def _forwarded(request: Request, there: str) -> Response:
     headers["X-Request-Id"] = request.state.request_id
     # As the client takes it, and passed on as it comes: nothing is unpacked here.
     headers["Accept-Encoding"] = request.headers.get("accept-encoding", "identity")
+    headers |= passed_on(request, there)
     timeout = httpx.Timeout(ANSWER_S, connect=CONNECT_S)
     tls = request.app.state.parts.tls
     async with httpx.AsyncClient(timeout=timeout, trust_env=False, verify=tls) as client:

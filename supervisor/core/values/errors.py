@@ -454,6 +454,13 @@ class NoTaskReports(Refused):
         self.task_id = task_id
 
 
+class SessionNotFound(Refused):
+    """The request was proved by a token or a password, so that there is no session to end."""
+
+    def __init__(self) -> None:
+        super().__init__("no session: a token or a password proved this request, and stays good")
+
+
 class WorkerNotFound(Refused):
     """No worker of this name or address has registered; `known` are those that have."""
 
