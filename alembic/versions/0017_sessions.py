@@ -1,4 +1,4 @@
-"""Sessions of browsers."""
+"""Sessions of browsers, and an index for pages of a supervisor's tasks."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -25,8 +25,10 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("digest", name="pk_sessions"),
     )
     op.create_index("ix_sessions_principal_used_at", "sessions", ["principal", "used_at"])
+    op.create_index("ix_tasks_supervisor_id_created_at", "tasks", ["supervisor_id", "created_at"])
 
 
 def downgrade() -> None:
+    op.drop_index("ix_tasks_supervisor_id_created_at", table_name="tasks")
     op.drop_index("ix_sessions_principal_used_at", table_name="sessions")
     op.drop_table("sessions")

@@ -49,7 +49,7 @@ from supervisor.api.routes.supervisors import (
     supervisors,
 )
 from supervisor.api.routes.tables import compaction, datasources, exports, quarantine, segments
-from supervisor.api.routes.tasks import internal, task_verbs, tasks, workers
+from supervisor.api.routes.tasks import internal, task_pages, task_verbs, tasks, workers
 from supervisor.core.values.errors import LeaseLost, SupervisorError
 from supervisor.services.services import Services
 
@@ -66,6 +66,7 @@ ROUTERS = (
     bulk.router,
     rollback.router,
     tasks.router,
+    task_pages.router,
     task_verbs.router,
     workers.router,
     datasources.router,

@@ -18,6 +18,7 @@ from supervisor.core.model.rows import (
     TaskStatus,
     TaskTotals,
 )
+from supervisor.core.model.task_query import FoundTasks, TaskPlace, TaskQuery
 from supervisor.core.planning.observed import StreamState, WorkerView
 from supervisor.core.planning.wake_condition import WakeCondition
 from supervisor.core.spec.spec import SupervisorSpec
@@ -91,6 +92,15 @@ class Tasks(Protocol):
         limit: int = 100,
     ) -> list[Task]:
         """Return tasks, newest first; `created` bounds the times when they were created."""
+        ...
+
+    def page(self, wanted: TaskQuery, limit: int, before: TaskPlace | None = None) -> FoundTasks:
+        """Return wanted tasks behind a place, newest first.
+
+        At most 10,000 tasks are looked at: those of a supervisor, range or status come from an
+        index, and the other conditions are tried on them.  So a page may have fewer rows than
+        `limit`, or none, and still a place behind it.
+        """
         ...
 
     def slots_in_use(self) -> dict[str, int]:

@@ -69,6 +69,7 @@ NAMES: Mapping[str, Naming] = MappingProxyType(
         "supervisor partitions": Nameless("-o json prints all that is known of each partition"),
         "supervisor watch": Nameless("-o json prints events, with the id that --after takes"),
         "task list": Rows(("ID",), "task get"),
+        "task find": Rows(("ID",), "task get"),
         "task get": _TASK,
         "task stop": _TASK,
         "worker list": Rows(("ID",), "worker disable"),

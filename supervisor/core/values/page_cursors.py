@@ -17,6 +17,8 @@ from supervisor.core.values.errors import BadCursor
 
 _VERSION = "1"
 _LENGTH_MAX = 200
+NAMED_LENGTH_MAX = 400
+"""The maximum length of a cursor with a name: an id of a task has some 170 signs."""
 _PARTS = 4
 _DIGITS_MAX = 18
 _NAME_BYTES = 18
@@ -67,6 +69,37 @@ def read_place(list_name: str, text: str | None, numbers: int) -> tuple[int, ...
     if write_cursor(list_name, *positions) != text:
         raise BadCursor(list_name)
     return positions
+
+
+def write_named(list_name: str, number: int, name: str) -> str:
+    """Return the cursor of a place that a number and a name mark, such as a time and an id."""
+    assert number >= 0, "positions count from 0"
+    payload = f"{_VERSION}.{list_name}.{number}.{name}"
+    whole = f"{payload}.{zlib.crc32(payload.encode()):08x}"
+    return base64.urlsafe_b64encode(whole.encode()).decode().rstrip("=")
+
+
+def read_named(list_name: str, text: str | None) -> tuple[int, str] | None:
+    """Return number and name of a place; None for none.
+
+    Raises:
+        BadCursor: it was not written by `write_named` for this list.
+    """
+    if text is None:
+        return None
+    if len(text) > NAMED_LENGTH_MAX:
+        raise BadCursor(list_name)
+    try:
+        whole = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+        parts = whole.decode("ascii").rpartition(".")[0].split(".", _PARTS - 1)
+    except (binascii.Error, ValueError):
+        raise BadCursor(list_name) from None
+    if len(parts) != _PARTS or not _is_number(parts[2]):
+        raise BadCursor(list_name)
+    number, name = int(parts[2]), parts[3]
+    if write_named(list_name, number, name) != text:
+        raise BadCursor(list_name)
+    return number, name
 
 
 def _is_number(digits: str) -> bool:

@@ -219,6 +219,7 @@ tasks = Table(
     Index("ix_tasks_live", "supervisor_id", sqlite_where=_LIVE, postgresql_where=_LIVE),
     Index("ix_tasks_of_worker", "worker_id", sqlite_where=_LIVE, postgresql_where=_LIVE),
     Index("ix_tasks_supervisor_id_ended_at", "supervisor_id", "status", "ended_at"),
+    Index("ix_tasks_supervisor_id_created_at", "supervisor_id", "created_at"),
     Index("ix_tasks_status_created_at", "status", "created_at"),
     Index(
         "ix_tasks_unsettled",

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from sqlalchemy import Select
 
-from supervisor.metadata.repositories import segments, specs, state_history, tasks
+from supervisor.metadata.repositories import specs, state_history, tasks
+from supervisor.metadata.schema import segment_rows
 from tests.conformance.metadata.query_plans import plan_of
 from tests.conformance.stories import HOUR, NOON
 
@@ -73,7 +74,7 @@ _FOUND = {
         ("ix_lag_samples_at",),
     ),
     "the last publications": Found(
-        segments._LAST_PUBLISHED,
+        segment_rows.LAST_PUBLISHED,
         (_VERSIONS, _GENERATIONS, _TASKS, _PUBLICATIONS),
         (*_PRESENT, "ix_publications_recent"),
     ),

@@ -232,6 +232,7 @@ def test_lists_show_what_the_caller_may_read_and_nothing_else(
         f"{SUPERVISORS}/history",
         "/api/v1/datasources",
         "/druid/indexer/v1/tasks",
+        "/api/v1/tasks",
         "/druid/indexer/v1/pendingTasks",
         "/druid/indexer/v1/workers",
         "/api/v1/events",

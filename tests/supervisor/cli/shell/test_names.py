@@ -99,6 +99,7 @@ CASES = {
         ("clicks",),
     ),
     "task list": Case("index_a\n", one("GET", f"{DRUID}/tasks", [TASK])),
+    "task find": Case("index_a\n", one("GET", "/api/v1/tasks", {"tasks": [TASK]})),
     "task get": Case(
         "index_a\n",
         one("GET", f"{DRUID}/task/index_a/status", {"status": TASK})

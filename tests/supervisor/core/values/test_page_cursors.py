@@ -17,9 +17,11 @@ from supervisor.core.values.page_cursors import (
     place_of,
     read_cursor,
     read_keyed,
+    read_named,
     read_place,
     write_cursor,
     write_keyed,
+    write_named,
 )
 
 
@@ -165,3 +167,28 @@ def test_a_sorted_place_has_one_form(payload: str) -> None:
     with pytest.raises(BadCursor):
         read_keyed("list", "a" * (KEYED_LENGTH_MAX + 1))
     assert read_keyed("list", None) is None
+
+
+_IDS = st.text("abcXYZ019._-~", min_size=1, max_size=165)
+
+
+@given(st.integers(0, 10**18 - 1), _IDS)
+def test_a_place_with_a_name_comes_back_whole(number: int, name: str) -> None:
+    cursor = write_named("tasks", number, name)
+
+    assert read_named("tasks", cursor) == (number, name)
+    for other in ("audit", "task", "tasks2"):
+        with pytest.raises(BadCursor):
+            read_named(other, cursor)
+
+
+@given(st.text(max_size=500))
+def test_garbage_is_no_place_with_a_name(text: str) -> None:
+    with pytest.raises(BadCursor, match="no cursor of tasks"):
+        read_named("tasks", text)
+
+
+def test_a_cursor_of_numbers_is_no_place_with_a_name() -> None:
+    with pytest.raises(BadCursor):
+        read_named("tasks", write_cursor("audit", 7))
+    assert read_named("tasks", None) is None
