@@ -168,6 +168,8 @@ class Bodies:
                     _check_type(request)
                     body = await self._read(request, receive, place)
                     receive = replayed(body, receive)
+                    if not _is_internal(request):  # for a follower, which may pass it on
+                        request.state.body = body
                     del body
             except _Refusal as refused:
                 response = answer(refused.problem, str(refused), request.url.path)
@@ -200,6 +202,11 @@ class Bodies:
             raise _Refusal(TOO_SLOW, f"the body did not come within {BODY_TIMEOUT_S:g} s") from None
 
 
+def _is_internal(request: Request) -> bool:
+    path: str = request.scope["path"]  # `request.url` is made from the header Host as well
+    return path.startswith(INTERNAL_PATH)
+
+
 def _has_body(request: Request) -> bool:
     chunked = "transfer-encoding" in request.headers
     return chunked or request.headers.get("content-length", "0") != "0"
@@ -215,9 +222,9 @@ def _check_type(request: Request) -> None:
 
 
 def _size_bytes_max(request: Request) -> int:
-    path: str = request.scope["path"]  # `request.url` is made from the header Host as well
-    if not path.startswith(INTERNAL_PATH):
+    if not _is_internal(request):
         return SIZE_BYTES_MAX
+    path: str = request.scope["path"]
     caller: Caller = request.state.caller
     if _PUBLISHES.fullmatch(path) and caller.may(Permission.WORK, None):
         return PUBLISH_SIZE_BYTES_MAX

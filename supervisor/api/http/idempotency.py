@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from supervisor.api.http.edge import INTERNAL_PATH, replayed
-from supervisor.api.http.leader import to_the_leader
+from supervisor.api.http.leader import KEY, note_claim, to_the_leader
 from supervisor.api.http.problems import RETRY_AFTER_S, render_error
 from supervisor.core.values.errors import (
     FieldError,
@@ -35,7 +35,7 @@ from supervisor.services.access.idempotency import Idempotency, KeyedRequest
 
 log = structlog.get_logger()
 
-HEADER = "Idempotency-Key"
+HEADER = KEY
 REPLAYED = "Idempotency-Replayed"
 METHODS = frozenset({"POST", "PUT", "DELETE", "PATCH"})
 CHANGES_NOTHING = frozenset(
@@ -80,6 +80,7 @@ class OncePerKey:
             response = await _refused(request, error)
             await response(scope, receive, send)
             return
+        note_claim(request)
         if isinstance(begun, StoredAnswer):
             headers = {**begun.headers, REPLAYED: "true"}
             await Response(begun.body, begun.status, headers)(scope, receive, send)

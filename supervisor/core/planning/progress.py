@@ -13,13 +13,19 @@ def report_of(seen: Observed, task: Task) -> TaskReport | None:
     return next(found, None)
 
 
-def best_position(seen: Observed) -> dict[TopicPartition, int]:
-    """Return partition -> the position of its best reader."""
-    positions = {p: row.next_offset for p, row in seen.committed.items()}
+def reports_by_range(seen: Observed) -> dict[str, list[TaskReport]]:
+    """Return generation -> the last reports about its tasks; without those of no report."""
     reports: dict[str, list[TaskReport]] = {}
     for task in seen.tasks:
         if (report := report_of(seen, task)) is not None:
             reports.setdefault(task.generation_id, []).append(report)
+    return reports
+
+
+def best_position(seen: Observed) -> dict[TopicPartition, int]:
+    """Return partition -> the position of its best reader."""
+    positions = {p: row.next_offset for p, row in seen.committed.items()}
+    reports = reports_by_range(seen)
     for generation in seen.generations:  # by ordinal: a successor's start is its predecessor's end
         positions |= generation.start if generation.end is None else generation.end
         for report in reports.get(generation.id, ()) if generation.open else ():

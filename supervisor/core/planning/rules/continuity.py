@@ -16,6 +16,7 @@ from datetime import datetime
 
 from supervisor.core.model.rows import Generation, Task, TaskStatus
 from supervisor.core.planning.observed import Observed, StreamTrouble
+from supervisor.core.planning.progress import reports_by_range
 from supervisor.core.values.clock_skew import known_since
 from tasks.contract.messages import FailureCode, TaskReport
 from tasks.contract.offsets import TopicPartition
@@ -58,7 +59,7 @@ def unreadable(seen: Observed) -> tuple[Unreadable, ...]:
     if spec is None:
         return ()
     tended = {task.generation_id for task in seen.tasks}
-    reports = _reports(seen)
+    reports = reports_by_range(seen)
     by_partition: dict[TopicPartition, Unreadable] = {}
     for generation in seen.generations:
         if generation.id in tended:
@@ -93,16 +94,6 @@ def _of_range(seen: Observed, generation: Generation) -> Iterator[Unreadable]:
         elif (end if end is not None else start) > latest and _is_newer(seen, generation):
             at = start if end is None else end
             yield Unreadable(partition, at, earliest, latest, generation)
-
-
-def _reports(seen: Observed) -> dict[str, list[TaskReport]]:
-    """Return generation -> the reports about its tasks."""
-    generation_of = {task.id: task.generation_id for task in seen.tasks}
-    reports: dict[str, list[TaskReport]] = {}
-    for report in (r for worker in seen.workers for r in worker.reports.values()):
-        if (generation_id := generation_of.get(report.task_id)) is not None:
-            reports.setdefault(generation_id, []).append(report)
-    return reports
 
 
 def _waits_above(
