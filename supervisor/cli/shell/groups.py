@@ -51,6 +51,15 @@ class OfSupervisors(HelpSections):
 
     sections: ClassVar[Mapping[str, Sequence[str]]] = {
         "Specs": ("init", "sample", "diff", "apply", "get", "history", "rollback", "schema"),
-        "How they stand": ("list", "top", "status", "partitions", "health", "explain", "coverage", "watch"),
+        "How they stand": (
+            "list",
+            "top",
+            "status",
+            "partitions",
+            "health",
+            "explain",
+            "coverage",
+            "watch",
+        ),
         "Control": ("suspend", "resume", "handoff", "reset", "terminate", "forget"),
     }
