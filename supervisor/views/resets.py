@@ -12,6 +12,13 @@ from tasks.contract.offsets import TopicPartition
 from tasks.contract.wire import Instant, Wire
 
 
+class OffsetsRange(Wire):
+    """Offsets `[from, to)`."""
+
+    start: int = Field(alias="from")
+    to: int
+
+
 class MovedPartition(Wire):
     """One partition whose committed offset was set elsewhere."""
 
@@ -27,9 +34,22 @@ class MovedPartition(Wire):
     """Offsets that were not read and that Kafka no longer holds."""
     repeated: int
     """Offsets that are read and published a second time."""
+    skipped_range: OffsetsRange | None = None
+    lost_range: OffsetsRange | None = None
+    repeated_range: OffsetsRange | None = None
     recreated: bool = False
     """Whether the topic was deleted and made anew, so that all that was not published of the old
     one is lost with it; how much that was is not known."""
+
+
+class GivenUpOffsets(Wire):
+    """The offsets of one partition in a range that is given up."""
+
+    topic: str
+    partition: int
+    start: int = Field(alias="from")
+    to: int | None
+    """The fixed end of the range; null: it is still being read."""
 
 
 class GivenUp(Wire):
@@ -38,6 +58,7 @@ class GivenUp(Wire):
     generation_id: str
     group: int
     partitions: list[str]
+    offsets: list[GivenUpOffsets] = Field(default_factory=list)
 
 
 class Moved(Wire):
@@ -47,6 +68,8 @@ class Moved(Wire):
     dry_run: bool
     partitions: list[MovedPartition]
     discarded: list[GivenUp]
+    digest: str = ""
+    """Of what a reset does, or would do; with it as `expect` an act does this, or nothing."""
     operation_id: str | None
     """Null for a dry run."""
 

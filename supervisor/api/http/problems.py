@@ -52,6 +52,7 @@ from supervisor.core.values.errors import (
     NoWorker,
     OperationNotFound,
     PreconditionFailed,
+    PreviewOutdated,
     PrincipalRefused,
     ProcessorClosed,
     QueueDead,
@@ -184,6 +185,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         NotExportable: Problem(409, "not-exportable", "The table does not fit into the format"),
         OperationNotFound: Problem(404, "operation-not-found", "There is no such operation"),
         PreconditionFailed: Problem(412, "precondition-failed", "The spec is another version now"),
+        PreviewOutdated: Problem(409, "preview-outdated", "It would do something else now"),
         PrincipalRefused: Problem(400, "principal-refused", "The principal is not acceptable"),
         ProcessorClosed: Problem(503, "queue-closed", "The event queue is closed here"),
         QueueDead: Problem(503, "event-queue-dead", "An event queue is damaged"),
@@ -290,6 +292,8 @@ def _plain(value: object) -> object:
     """Return a fact as a JSON value."""
     if is_dataclass(value) and not isinstance(value, type):
         return {to_camel(k): _plain(v) for k, v in asdict(value).items()}
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return value if isinstance(value, str | int | float | None) else str(value)

@@ -14,6 +14,7 @@ from supervisor.cli.shell.output import print_notice, show_done, show_json, show
 from supervisor.cli.shell.problems import CommandFailed
 from supervisor.cli.shell.wait import wait_until_reading
 from supervisor.cli.supervisor.backfill import run_backfill, show_backfill, wanted_backfill
+from supervisor.cli.supervisor.previewed import LogEnd, ResetQuery
 from supervisor.cli.supervisor.watch import API
 from supervisor.views.resets import Moved, MovedPartition, OffsetsAt
 from supervisor.views.status import SupervisorStatus
@@ -90,10 +91,30 @@ ShiftBy = Annotated[
 ]
 
 
+Begin = Annotated[
+    LogEnd | None,
+    typer.Option(
+        "--begin",
+        help="Begin again in all partitions there.",
+        show_default="as useEarliestOffset of the spec says",
+    ),
+]
+Expecting = Annotated[
+    str | None,
+    typer.Option(
+        "--expect",
+        metavar="DIGEST",
+        show_default="asks with a preview",
+        help="Do what the dry run with this digest has shown, or nothing; asks no more.",
+    ),
+]
+
+
 def reset(
     supervisor_id: SupervisorId,
     *,
     offset: Named = None,
+    begin: Begin = None,
     at: AtTime = None,
     shift: ShiftBy = None,
     to_latest: ToLatest = False,
@@ -102,6 +123,7 @@ def reset(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what it would do, and change nothing.")
     ] = False,
+    expect: Expecting = None,
     yes: Yes = False,
     wait: Wait = None,
     server: Server = None,
@@ -109,8 +131,8 @@ def reset(
 ) -> None:
     """Begin again at the earliest or latest offsets, or go on at the ones given.
 
-    Prints what is skipped, lost or read twice before it asks.  What was read and is not published
-    yet is given up.
+    Prints what is skipped, lost or read twice before it asks, and then does just that, or prints
+    anew what has changed.  What was read and is not published yet is given up.
 
     With --to-latest --backfill nothing is skipped: a second supervisor reads what lies before the
     latest offsets into the same table, and each record is read by one of the two.
@@ -123,6 +145,9 @@ def reset(
     """
     named = dict(_offset(text) for text in offset or ())
     wish = _wish(at, shift, named)
+    if begin is not None and (named or wish or to_latest):
+        raise typer.BadParameter("--begin is for all partitions: it goes with no other place")
+    wanted = ResetQuery(begin, expect, dry_run=dry_run, yes=yes)
     query = wanted_backfill(
         to_latest=to_latest,
         backfill=backfill,
@@ -131,13 +156,13 @@ def reset(
     )
     with connect(server) as client:
         if query is not None:
-            answer = run_backfill(client, supervisor_id, query, dry_run=dry_run, yes=yes)
+            answer = run_backfill(client, supervisor_id, query, wanted)
             if wait is not None and not dry_run:
                 wait_until_reading(client, supervisor_id, wait)
             show_backfill(answer, output)
             return
         named = _wished(client, supervisor_id, wish) if wish else named
-        moved = _reset(client, supervisor_id, named, dry_run=dry_run, yes=yes)
+        moved = _reset(client, supervisor_id, named, wanted)
         if wait is not None and not dry_run:
             wait_until_reading(client, supervisor_id, wait)
     done = "nothing is changed: a dry run" if dry_run else f"{supervisor_id} is reset"
@@ -145,21 +170,21 @@ def reset(
 
 
 def _reset(
-    client: Client, supervisor_id: str, named: Mapping[str, int], *, dry_run: bool, yes: bool
+    client: Client, supervisor_id: str, named: Mapping[str, int], wanted: ResetQuery
 ) -> ApiReply:
     """Show a preview, ask unless `yes`, and reset; return the last answer."""
     path = path_of(SUPERVISORS, supervisor_id, "resetOffsets" if named else "reset")
     body = _body(client, supervisor_id, named)
-    if dry_run or not yes:
-        answer = client.post(path, body, {"dryRun": "true"})
-        if dry_run:
-            return answer
+
+    def show(answer: ApiReply) -> str:
         preview = answer.read(Moved)
         for partition in preview.partitions:
             print_notice(_effects(partition))
         print_notice(f"{len(preview.discarded)} range(s) that are being read are given up.")
         confirm(f"Reset {supervisor_id}?")
-    return client.post(path, body)
+        return preview.digest
+
+    return wanted.post(client, path, body, show)
 
 
 def _wish(at: str | None, shift: int | None, named: Mapping[str, int]) -> dict[str, str]:
@@ -206,4 +231,6 @@ def _show(moved: Moved, last: str, output: Format, answer: object) -> None:
         return
     for partition in moved.partitions:
         show_text(_effects(partition))
+    if moved.dry_run and moved.digest:
+        print_notice(f"--expect {moved.digest} does this, or nothing")
     show_done(moved.id, last)

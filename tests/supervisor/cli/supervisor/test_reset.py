@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from supervisor.cli.supervisor import reset as reset_verb
 from tests.supervisor.cli.conftest import Tidegate
 from tests.supervisor.cli.overlord import Overlord, Reply
 
@@ -196,3 +197,76 @@ def test_wait_of_reset_ends_when_its_tasks_read_again(tidegate: Tidegate, server
     assert [a.method for a in server.requests] == ["POST", "GET", "GET"]
     server.on("GET", f"{BASE}/status", Reply(status()))
     assert tidegate("supervisor", "reset", "clicks", "--yes", "--wait", "0.1").code == 4
+
+
+# -- previews that bind ----------------------------------------------------------------------------
+
+FIRST, SECOND = "1" * 32, "2" * 32
+
+
+def previewed(digest: str, **numbers: int | None) -> Reply:
+    reply = answer(moved(**numbers))
+    return Reply({**reply.body, "dryRun": True, "digest": digest})  # type: ignore[dict-item]
+
+
+def expected(server: Overlord) -> list[tuple[bool, str]]:
+    """Whether it was a dry run, and what was expected, of each POST."""
+    posts = [a for a in server.requests if a.method == "POST"]
+    return [("dryRun" in a.query, a.query.get("expect", [""])[0]) for a in posts]
+
+
+def test_who_says_yes_gets_what_was_shown(
+    tidegate: Tidegate, server: Overlord, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reset_verb, "confirm", lambda _: None)
+    server.on("POST", f"{BASE}/reset", previewed(FIRST, repeated=9), answer(moved(repeated=9)))
+
+    assert tidegate("supervisor", "reset", "clicks").code == 0
+
+    assert expected(server) == [(True, ""), (False, FIRST)]
+
+
+def test_what_has_changed_meanwhile_is_shown_and_confirmed_anew(
+    tidegate: Tidegate, server: Overlord, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Goal: nothing happens that nobody has read."""
+    questions: list[str] = []
+    monkeypatch.setattr(reset_verb, "confirm", questions.append)
+    outdated = Reply(
+        {"type": "/problems/preview-outdated", "title": "t", "detail": "d", "status": 409}, 409
+    )
+    server.on(
+        "POST",
+        f"{BASE}/reset",
+        previewed(FIRST, repeated=9),
+        outdated,
+        previewed(SECOND, repeated=12),
+        answer(moved(repeated=12)),
+    )
+
+    ended = tidegate("supervisor", "reset", "clicks", "--begin", "earliest")
+
+    assert (ended.code, len(questions)) == (0, 2)
+    assert expected(server) == [(True, ""), (False, FIRST), (True, ""), (False, SECOND)]
+    assert {request.query["to"][0] for request in server.requests} == {"earliest"}
+    assert "has changed meanwhile" in ended.err
+    assert "12 records are read" in ended.err
+
+
+def test_a_script_expects_the_digest_of_a_dry_run(tidegate: Tidegate, server: Overlord) -> None:
+    server.on("POST", f"{BASE}/reset", previewed(FIRST), answer(moved()))
+
+    dry = tidegate("supervisor", "reset", "clicks", "--dry-run")
+    assert f"--expect {FIRST}" in dry.err
+    assert tidegate("supervisor", "reset", "clicks", "--expect", FIRST).code == 0
+
+    assert expected(server) == [(True, ""), (False, FIRST)]
+
+
+@pytest.mark.parametrize("option", [("--offset", "0=1"), ("--shift", "1"), ("--at", "latest")])
+def test_a_beginning_of_all_goes_with_no_other_place(
+    tidegate: Tidegate, server: Overlord, option: tuple[str, str]
+) -> None:
+    ended = tidegate("supervisor", "reset", "clicks", "--begin", "latest", *option)
+
+    assert (ended.code, server.requests) == (2, [])
