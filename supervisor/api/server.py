@@ -47,6 +47,7 @@ from supervisor.api.routes.supervisors import (
     rollback,
     sampler,
     supervisors,
+    versions,
 )
 from supervisor.api.routes.tables import compaction, datasources, exports, quarantine, segments
 from supervisor.api.routes.tasks import internal, task_pages, task_verbs, tasks, workers
@@ -86,6 +87,7 @@ ROUTERS = (
     partitions.router,
     offsets.router,
     sessions.router,
+    versions.router,
     status.router,
     metrics.router,
 )

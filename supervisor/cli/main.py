@@ -41,6 +41,7 @@ from supervisor.cli.supervisor.sample import sample
 from supervisor.cli.supervisor.top import top
 from supervisor.cli.supervisor.verbs import resume, suspend, terminate
 from supervisor.cli.supervisor.watch import explain, watch
+from supervisor.cli.supervisor.windows import events, plans, ranges
 from supervisor.cli.table import compaction, exports, quarantine, segments
 from supervisor.cli.table.query import query
 from supervisor.cli.table.verify import verify
@@ -72,7 +73,7 @@ app.add_typer(config.commands, name="config")
 tasks.commands.command()(logs)
 for _verb in (apply, diff, sample, rollback, suspend, resume, terminate, init):
     supervisors.commands.command()(_verb)
-for _other in (forget, reset, handoff, top, partitions, explain, coverage, watch):
+for _other in (forget, reset, handoff, top, partitions, explain, coverage, watch, events, ranges, plans):
     supervisors.commands.command()(_other)
 for _command in (audit, whoami, verify, query, exports.snippet, doctor):
     app.command()(_command)

@@ -180,6 +180,17 @@ class Plans(Protocol):
         """Return plans, newest first."""
         ...
 
+    def page(
+        self,
+        supervisor_id: str,
+        limit: int,
+        *,
+        before: int | None = None,
+        until: datetime | None = None,
+    ) -> list[tuple[int, StoredPlan]]:
+        """Return (number, plan), newest first: lower numbers than `before`, made before `until`."""
+        ...
+
     def forget(self, supervisor_id: str) -> None:
         """Delete the plans of a supervisor."""
         ...

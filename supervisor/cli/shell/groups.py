@@ -61,5 +61,6 @@ class OfSupervisors(HelpSections):
             "coverage",
             "watch",
         ),
+        "What happened": ("events", "ranges", "plans"),
         "Control": ("suspend", "resume", "handoff", "reset", "terminate", "forget"),
     }
