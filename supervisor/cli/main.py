@@ -73,7 +73,19 @@ app.add_typer(config.commands, name="config")
 tasks.commands.command()(logs)
 for _verb in (apply, diff, sample, rollback, suspend, resume, terminate, init):
     supervisors.commands.command()(_verb)
-for _other in (forget, reset, handoff, top, partitions, explain, coverage, watch, events, ranges, plans):
+for _other in (
+    forget,
+    reset,
+    handoff,
+    top,
+    partitions,
+    explain,
+    coverage,
+    watch,
+    events,
+    ranges,
+    plans,
+):
     supervisors.commands.command()(_other)
 for _command in (audit, whoami, verify, query, exports.snippet, doctor):
     app.command()(_command)

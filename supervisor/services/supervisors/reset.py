@@ -129,8 +129,8 @@ class Resets:
             return NewOffsets(first, seen.topic_ids, seen.earliest, frozenset(mine - first.keys()))
 
         def why(spec: SupervisorSpec) -> str:
-            where = to or ("earliest" if spec.io_config.use_earliest_offset else "latest")
-            where = "first" if spec.io_config.starts is not None else where
+            where = "earliest" if spec.io_config.use_earliest_offset else "latest"
+            where = "first" if spec.io_config.starts is not None else to or where
             return f"reset by {author}: it begins again at the {where} offsets"
 
         request = _ResetRequest(OperationKind.RESET, author, expect, why, target)
