@@ -8,7 +8,7 @@ from supervisor.cli.shell.client import SUPERVISORS, ApiReply, Client, path_of
 from supervisor.cli.shell.confirm import confirm
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.output import print_notice, show_done, show_json, show_text
-from supervisor.cli.supervisor.previewed import ResetQuery
+from supervisor.cli.shell.previewed import ResetQuery
 from supervisor.views.resets import Backfilled
 
 
