@@ -2,25 +2,18 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 
 from supervisor.cli.shell.client import ApiReply, Client
 from supervisor.cli.shell.output import print_notice
 from supervisor.cli.shell.problems import ProblemAnswer
+from supervisor.core.planning.offset_moves import LogEnd
 
 OUTDATED = "preview-outdated"
 
 
-class LogEnd(StrEnum):
-    """An end of the log."""
-
-    EARLIEST = "earliest"
-    LATEST = "latest"
-
-
 @dataclass(frozen=True)
 class ResetQuery:
-    """How a reset is asked for."""
+    """The options of a reset."""
 
     begin: LogEnd | None
     expect: str | None
@@ -45,7 +38,7 @@ class ResetQuery:
         if self.dry_run:
             return client.post(path, body, query | {"dryRun": "true"})
         if self.expect is not None:
-            return client.post(path, body, query | {"expect": self.expect})
+            return self._as_expected(client, path, body, query | {"expect": self.expect})
         if self.yes:
             return client.post(path, body, query)
         while True:
@@ -57,3 +50,12 @@ class ResetQuery:
                 if problem.kind != OUTDATED:
                     raise
                 print_notice("What it would do has changed meanwhile: nothing is done yet.")
+
+    @staticmethod
+    def _as_expected(client: Client, path: str, body: bytes, query: dict[str, str]) -> ApiReply:
+        try:
+            return client.post(path, body, query)
+        except ProblemAnswer as problem:
+            if problem.kind == OUTDATED:
+                print_notice("--dry-run shows what it would do now, with the new digest.")
+            raise

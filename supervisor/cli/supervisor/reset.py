@@ -11,11 +11,12 @@ from supervisor.cli.shell.confirm import confirm
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.options import Output, Server, SupervisorId, Wait, Yes, connect
 from supervisor.cli.shell.output import print_notice, show_done, show_json, show_text
-from supervisor.cli.shell.previewed import LogEnd, ResetQuery
+from supervisor.cli.shell.previewed import ResetQuery
 from supervisor.cli.shell.problems import CommandFailed
 from supervisor.cli.shell.wait import wait_until_reading
 from supervisor.cli.supervisor.backfill import run_backfill, show_backfill, wanted_backfill
 from supervisor.cli.supervisor.watch import API
+from supervisor.core.planning.offset_moves import LogEnd
 from supervisor.views.resets import Moved, MovedPartition, OffsetsAt
 from supervisor.views.status import SupervisorStatus
 

@@ -18,7 +18,7 @@ from tasks.contract.offsets import Offsets, TopicPartition
 MOVES_KEPT = 8
 """Moves of the earliest offset per partition; with older ones a new retention would show late."""
 HEADROOM_MAX = timedelta(days=3650)
-"""The longest headroom that is told; a longer one is told as this."""
+"""The longest headroom that is shown; a longer one is shown as this."""
 _PATIENCE = 2
 """Retention counts as ended after so many times the longest pause between two moves."""
 

@@ -29,7 +29,7 @@ from tasks.contract.patterns import matches
 
 LIST = "supervisors"
 TREND_SPAN = timedelta(minutes=15)
-"""The time over which the trend of a lag is told."""
+"""The time over which the trend of a lag is measured."""
 TREND_SHARE = 0.1
 """A lag that changes by no more than this share of itself is steady."""
 TREND_AGE = timedelta(seconds=5)

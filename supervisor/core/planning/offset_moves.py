@@ -11,9 +11,18 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from supervisor.core.model.rows import CommittedOffset, GapKind
 from tasks.contract.offsets import Offsets, TopicPartition
+
+
+class LogEnd(StrEnum):
+    """An end of what Kafka holds."""
+
+    EARLIEST = "earliest"
+    LATEST = "latest"
+    """The last stable offset: behind it lies an open transaction, if there is one."""
 
 
 @dataclass(frozen=True)

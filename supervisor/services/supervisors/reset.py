@@ -13,7 +13,6 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Literal
 
 from supervisor.control.discard import Cause, doomed, move_offsets
 from supervisor.control.end_task import TaskEnder
@@ -23,6 +22,7 @@ from supervisor.core.history.operations import Operation, OperationKind
 from supervisor.core.model.rows import CommittedOffset, Generation, SpecVersion
 from supervisor.core.planning.observed import StreamState, StreamTrouble
 from supervisor.core.planning.offset_moves import (
+    LogEnd,
     NewOffsets,
     OffsetMove,
     moves,
@@ -46,7 +46,6 @@ from supervisor.services.supervisors.admission import existing
 from supervisor.services.supervisors.previews import Previews
 from tasks.contract.offsets import Offsets, TopicPartition
 
-LogEnd = Literal["earliest", "latest"]
 FRESH = timedelta(seconds=5)
 """The maximum age of a read of Kafka: retention may have deleted older offsets."""
 PATIENCE_S = 0.6
@@ -129,9 +128,9 @@ class Resets:
             return NewOffsets(first, seen.topic_ids, seen.earliest, frozenset(mine - first.keys()))
 
         def why(spec: SupervisorSpec) -> str:
-            where = "earliest" if spec.io_config.use_earliest_offset else "latest"
-            where = "first" if spec.io_config.starts is not None else to or where
-            return f"reset by {author}: it begins again at the {where} offsets"
+            where = LogEnd.EARLIEST if spec.io_config.use_earliest_offset else LogEnd.LATEST
+            named = "first" if spec.io_config.starts is not None else str(to or where)
+            return f"reset by {author}: it begins again at the {named} offsets"
 
         request = _ResetRequest(OperationKind.RESET, author, expect, why, target)
         return self._move(supervisor_id, request, dry_run=dry_run)
@@ -272,7 +271,7 @@ def _initial(
             hint = "leave `to` out; resetOffsets takes offsets inside of its ranges"
             raise InvalidRequest([FieldError("/query/to", "it is bounded", hint)])
         return {p: at for p, at in starts.items() if p in seen.earliest}
-    earliest = spec.io_config.use_earliest_offset if to is None else to == "earliest"
+    earliest = spec.io_config.use_earliest_offset if to is None else to is LogEnd.EARLIEST
     source = seen.earliest if earliest else seen.stable
     return {p: source[p] for p in sorted(seen.earliest) if spec.io_config.reads(p.topic)}
 

@@ -14,12 +14,12 @@ from supervisor.api.http.access import SUPERVISOR, needs
 from supervisor.api.http.deps import Author, Document, Parts
 from supervisor.api.routes.supervisors.operations import named
 from supervisor.core.model.rows import GapKind, Generation
-from supervisor.core.planning.offset_moves import DIGEST_DIGITS, OffsetMove
+from supervisor.core.planning.offset_moves import DIGEST_DIGITS, LogEnd, OffsetMove
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import FieldError, InvalidRequest, PreviewOutdated
 from supervisor.core.values.field_types import pointer_part, shown
 from supervisor.core.values.permissions import Permission
-from supervisor.services.supervisors.reset import LogEnd, ResetDone
+from supervisor.services.supervisors.reset import ResetDone
 from supervisor.views.resets import (
     GivenUp,
     GivenUpOffsets,

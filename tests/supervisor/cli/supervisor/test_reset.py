@@ -263,6 +263,17 @@ def test_a_script_expects_the_digest_of_a_dry_run(tidegate: Tidegate, server: Ov
     assert expected(server) == [(True, ""), (False, FIRST)]
 
 
+def test_a_script_with_an_old_digest_is_sent_to_the_new_preview(
+    tidegate: Tidegate, server: Overlord
+) -> None:
+    server.refuse("POST", f"{BASE}/reset", 409, type="/problems/preview-outdated", detail="old")
+
+    ended = tidegate("supervisor", "reset", "clicks", "--expect", FIRST)
+
+    assert (ended.code, expected(server)) == (1, [(False, FIRST)])
+    assert "--dry-run shows what it would do now" in ended.err
+
+
 @pytest.mark.parametrize("option", [("--offset", "0=1"), ("--shift", "1"), ("--at", "latest")])
 def test_a_beginning_of_all_goes_with_no_other_place(
     tidegate: Tidegate, server: Overlord, option: tuple[str, str]

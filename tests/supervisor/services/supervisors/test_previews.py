@@ -6,10 +6,10 @@ import pytest
 
 from supervisor.core.model.rows import GapKind
 from supervisor.core.planning.observed import StreamState
-from supervisor.core.planning.offset_moves import NewOffsets, preview_digest
+from supervisor.core.planning.offset_moves import LogEnd, NewOffsets, preview_digest
 from supervisor.core.values.errors import InvalidRequest, PreviewOutdated
 from supervisor.services.supervisors.previews import KEPT_MAX, Previews
-from supervisor.services.supervisors.reset import LogEnd, ResetDone, Resets, _initial
+from supervisor.services.supervisors.reset import ResetDone, _initial
 from tests.supervisor.core.planning.plan.test_bounds import bounded
 from tests.supervisor.core.snapshots import TOPIC, offsets, part, stream
 from tests.supervisor.services.supervisors.test_resets import (
@@ -20,11 +20,6 @@ from tests.supervisor.services.supervisors.test_resets import (
     resets,
 )
 from tests.supervisor.world import World
-
-
-def forgetful(world: World) -> Resets:
-    """The verbs of a process that has seen no preview."""
-    return resets(world)
 
 
 def shown(done: ResetDone) -> list[tuple[int, int, int, GapKind]]:
@@ -43,7 +38,7 @@ def outdated(act: Callable[[], object]) -> ResetDone:
     return caught.value.now
 
 
-@pytest.mark.parametrize("to", ["earliest", "latest"])
+@pytest.mark.parametrize("to", [*LogEnd])
 def test_what_is_shown_is_what_happens(world: World, to: LogEnd) -> None:
     publish_all(world)
     world.settle()
@@ -63,26 +58,28 @@ def test_what_is_shown_is_what_happens(world: World, to: LogEnd) -> None:
 def test_records_that_come_meanwhile_do_not_move_the_end_that_was_shown(world: World) -> None:
     """Goal: on a busy topic nobody could ever confirm a reset to the latest offsets."""
     verbs = resets(world)
-    preview = verbs.reset(TOPIC, "ada", to="latest", dry_run=True)
+    preview = verbs.reset(TOPIC, "ada", to=LogEnd.LATEST, dry_run=True)
     ends = {move.partition.partition: move.to for move in preview.moves}
     for partition in range(2):
         world.streams.append(TOPIC, partition, 7)
 
-    verbs.reset(TOPIC, "ada", to="latest", expect=preview.digest)
+    verbs.reset(TOPIC, "ada", to=LogEnd.LATEST, expect=preview.digest)
 
     assert committed(world) == ends
 
 
 def test_another_process_knows_the_digest_and_not_the_end(world: World) -> None:
     """Goal: a new leader does the same or nothing, too."""
-    preview = resets(world).reset(TOPIC, "ada", to="latest", dry_run=True)
-    same = forgetful(world).reset(TOPIC, "ada", to="latest", dry_run=True)
+    preview = resets(world).reset(TOPIC, "ada", to=LogEnd.LATEST, dry_run=True)
+    same = resets(world).reset(TOPIC, "ada", to=LogEnd.LATEST, dry_run=True)
     assert same.digest == preview.digest
     for partition in range(2):
         world.streams.append(TOPIC, partition, 7)
     before = committed(world)
 
-    now = outdated(lambda: forgetful(world).reset(TOPIC, "ada", to="latest", expect=preview.digest))
+    now = outdated(
+        lambda: resets(world).reset(TOPIC, "ada", to=LogEnd.LATEST, expect=preview.digest)
+    )
 
     assert committed(world) == before
     assert now.dry_run
@@ -91,16 +88,16 @@ def test_another_process_knows_the_digest_and_not_the_end(world: World) -> None:
 
 def test_a_publish_outdates_a_preview_and_the_new_one_can_be_confirmed(world: World) -> None:
     verbs = resets(world)
-    preview = verbs.reset(TOPIC, "ada", to="earliest", dry_run=True)
+    preview = verbs.reset(TOPIC, "ada", to=LogEnd.EARLIEST, dry_run=True)
     assert shown(preview) == []
     publish_all(world)
     world.settle()
 
-    now = outdated(lambda: verbs.reset(TOPIC, "ada", to="earliest", expect=preview.digest))
+    now = outdated(lambda: verbs.reset(TOPIC, "ada", to=LogEnd.EARLIEST, expect=preview.digest))
 
     assert gaps(world) == []
     assert shown(now) == [(p, 0, RECORDS, GapKind.REPEATED) for p in range(2)]
-    verbs.reset(TOPIC, "ada", to="earliest", expect=now.digest)
+    verbs.reset(TOPIC, "ada", to=LogEnd.EARLIEST, expect=now.digest)
     assert sorted(gaps(world)) == shown(now)
 
 
@@ -109,7 +106,7 @@ def test_the_preview_of_another_verb_confirms_nothing(world: World) -> None:
     publish_all(world)
     world.settle()
     verbs = resets(world)
-    preview = verbs.reset(TOPIC, "ada", to="earliest", dry_run=True)
+    preview = verbs.reset(TOPIC, "ada", to=LogEnd.EARLIEST, dry_run=True)
     same = verbs.reset_offsets(TOPIC, offsets(0, 0), "ada", dry_run=True)
     assert (preview.moves, preview.discarded) == (same.moves, same.discarded)
 
@@ -124,13 +121,13 @@ def test_without_a_preview_it_acts_as_before(world: World) -> None:
 
 def test_a_bounded_supervisor_begins_where_its_range_does() -> None:
     with pytest.raises(InvalidRequest, match="bounded"):
-        _initial(bounded(), stream(9, 9), "latest")
+        _initial(bounded(), stream(9, 9), LogEnd.LATEST)
 
 
 def test_the_digest_is_of_all_that_is_shown(world: World) -> None:
     publish_all(world)
     world.settle()
-    moves = resets(world).reset(TOPIC, "ada", to="earliest", dry_run=True).moves
+    moves = resets(world).reset(TOPIC, "ada", to=LogEnd.EARLIEST, dry_run=True).moves
     whole = preview_digest(("reset", TOPIC), moves, ["g1", "g2"])
 
     assert preview_digest(("reset", TOPIC), moves, ["g2", "g1"]) == whole
