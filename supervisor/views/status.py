@@ -17,7 +17,7 @@ from supervisor.core.history.lag import LogEnds, lag_ages
 from supervisor.core.model.rows import Generation, GenerationState, Publication, Task
 from supervisor.core.planning.observed import Observed, StreamTrouble
 from supervisor.core.planning.partition_names import by_name, names_topics
-from supervisor.core.planning.pass_summary import rejected_live, replica_counts
+from supervisor.core.planning.pass_summary import governing_spec, rejected_live, replica_counts
 from supervisor.core.planning.passes import Pass, PassError
 from supervisor.core.planning.placement import Slots
 from supervisor.core.planning.progress import lag_by_partition, readable, report_of
@@ -283,15 +283,8 @@ def _task(facts: StatusFacts, generation: Generation, task: Task) -> StatusTask:
     )
 
 
-def _terms(generation: Generation, seen: Observed) -> SupervisorSpec | None:
-    """Return the spec whose durations and replicas apply to a generation, if it is known."""
-    return (
-        PassView(seen).governing_spec(generation) if generation.spec_version in seen.specs else None
-    )
-
-
 def _remaining_s(generation: Generation, seen: Observed) -> int | None:
-    bound = _terms(generation, seen)
+    bound = governing_spec(PassView(seen), generation)
     if bound is None:
         return None
     if generation.end_fixed_at is None:
@@ -304,7 +297,7 @@ def _remaining_s(generation: Generation, seen: Observed) -> int | None:
 
 
 def _group(generation: Generation, facts: StatusFacts) -> StatusGroup:
-    bound = _terms(generation, facts.seen)
+    bound = governing_spec(PassView(facts.seen), generation)
     due = None
     if bound is not None and generation.state is GenerationState.READING:
         due = iso_utc(handoff_due_at(generation, bound))

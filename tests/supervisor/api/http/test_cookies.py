@@ -3,9 +3,7 @@
 Source: faults.md S20, S23, S25.
 """
 
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 
 import httpx
 import pytest
@@ -22,22 +20,13 @@ from tests.supervisor.api.browser import (
     ME,
     PASSWORD,
     Browser,
-    add_alice,
     alices,
     status,
 )
-from tests.supervisor.api.guarded import ACCESS, Guarded, a_guarded_world, bearer, grants_of
+from tests.supervisor.api.guarded import ACCESS, Guarded, bearer, grants_of
 from tests.supervisor.api.world import SUPERVISORS, spec_document
 
 MINUTE = timedelta(minutes=1)
-
-
-@pytest.fixture
-def guarded(tmp_path: Path, migrated: Path) -> Iterator[Guarded]:
-    """An overlord that asks who calls; alice is an administrator with a password."""
-    with a_guarded_world(tmp_path, migrated) as guarded_world:
-        add_alice(guarded_world)
-        yield guarded_world
 
 
 def test_the_cookie_is_kept_from_scripts_and_from_other_sites(guarded: Guarded) -> None:

@@ -33,14 +33,6 @@ from tests.supervisor.cli.overlord import Reply, overlord
 MINUTE = timedelta(minutes=1)
 
 
-@pytest.fixture
-def guarded(tmp_path: Path, migrated: Path) -> Iterator[Guarded]:
-    """An overlord that asks who calls; alice is an administrator with a password."""
-    with a_guarded_world(tmp_path, migrated) as guarded_world:
-        add_alice(guarded_world)
-        yield guarded_world
-
-
 def test_whoever_logs_in_may_do_what_it_may_and_is_on_record(guarded: Guarded) -> None:
     browser = alices(guarded)
 
