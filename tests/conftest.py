@@ -25,7 +25,7 @@ from tests.lanes import Lanes, is_left_out, place
 
 settings.register_profile("fast", max_examples=10, deadline=None)
 settings.register_profile("dev", max_examples=30, deadline=None)
-settings.register_profile("ci", max_examples=300, deadline=None, print_blob=True)
+settings.register_profile("ci", max_examples=100, deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 _BOTH_COMPILERS = "-XX:TieredStopAtLevel=4"

@@ -42,19 +42,24 @@ def _cancel_at(state: TaskState, now: float) -> float | None:
     """Return when to cancel the running work, so that it stops within the target of a pause."""
     latest = now + state.limits.pause_s(state.tuning)
     work = state.busy
-    if (
-        isinstance(work, ReadWork)
-        and not state.entries
-        and work.rows <= state.tuning.batch_rows_min
-    ):
-        # The batch cannot become smaller.  If taskDuration is shorter than this batch lasts, each
-        # pause would cancel the batch, and nothing would ever be read.
+    if isinstance(work, ReadWork) and _has_to_end(state, work):
         return state.cancel_at
     if isinstance(work, ReadWork):
         expected = work.since + state.pace.expected_s(work.rows, work.size.target_s)
         wanted = now if expected > latest else latest
         return wanted if state.cancel_at is None else min(wanted, state.cancel_at)
     return latest if state.batch_to_confirm is not None else None
+
+
+def _has_to_end(state: TaskState, work: ReadWork) -> bool:
+    """Whether a pause waits for the batch, however long that is: its range has no other.
+
+    If taskDuration is shorter than a batch lasts, each pause would cancel the batch, and nothing
+    would ever be read.  So that happens to a range once; and never to a batch that cannot become
+    smaller.
+    """
+    least = work.rows <= state.tuning.batch_rows_min
+    return not state.entries and (least or state.counters.cancelled_rows > 0)
 
 
 def resumed(state: TaskState) -> TaskState:

@@ -7,6 +7,7 @@ import pytest
 
 from tasks.contract.ingest_spec import Tuning
 from tasks.contract.messages import FailureCode, TaskPhase
+from tasks.contract.offsets import count
 from tasks.machine.events import (
     BatchRead,
     Look,
@@ -209,6 +210,25 @@ def test_the_least_batch_of_a_range_that_holds_nothing_is_waited_for() -> None:
     b.deliver(Ordered(b.now, pause(4)))
 
     assert b.cancels == 1, "the range holds something by now, and batches last too long"
+
+
+def test_far_behind_a_pause_cancels_the_only_batch_of_a_range_once() -> None:
+    """Case: each batch took 6 s, as a cold worker's do, and a pause came every 5 s, for minutes."""
+    b = bench(1_000_000, limits=Limits(rows_first=20_000))
+    until(b, ReadBatch)
+    b.deliver(Ordered(b.now, pause(2)))
+    assert b.cancels == 1
+    b.cancelled()
+
+    b.deliver(Ordered(b.now, order(3)))
+    until(b, ReadBatch)
+    b.deliver(Ordered(b.now, pause(4)))
+    b.now += 15
+    b.deliver(Ticked(b.now))
+    b.run()
+
+    assert (b.state.phase, b.cancels) == (TaskPhase.PAUSED, 1)
+    assert count(at(0), b.state.position) > LIVELY.batch_rows_min, "it was not the least"
 
 
 def test_a_job_that_does_not_hear_its_cancellation_is_cancelled_again() -> None:
