@@ -5,18 +5,22 @@
     the files of ON_ONE_CLUSTER       one unit: they share a cluster
     a test of APART                   a unit of its own
 
-Files are taken in the order of the collection: see `place`.
+Files are taken in the order of the collection: see `place`.  A run that has to end by a certain
+time takes long files last, every day in another order.  Once it is late, it leaves out the ones
+that have not begun, and names them (docs/adr/0052).
 """
 
 import os
 import re
+import time
 from functools import cache
 from pathlib import Path, PurePosixPath
+from zlib import crc32
 
 from xdist.scheduler.loadscope import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
-__all__ = ["Lanes", "is_left_out", "place"]
+__all__ = ["Lanes", "is_left_out", "is_long", "place"]
 
 SPARKS = 2
 """So many processes have a Spark: each has one core, and a third process tests something else."""
@@ -44,6 +48,11 @@ _ON_ONE_CLUSTER = (
 _TESTS = Path(__file__).parent
 _LEFT_OUT = os.environ.get("TIDEGATE_TESTS_LEAVE_OUT", "").split()
 """Markers of `scripts/run_tests.py`, if no file is named."""
+_LATE_AT = float(os.environ.get("TIDEGATE_TESTS_LATE_AT", "inf"))
+"""Seconds since 1970: no long file begins later."""
+_DAY_S = 86_400
+_LONG_TESTS = ("simulation/test_seeds.py::test_no_seed_breaks_an_invariant",)
+"""Of APART, those that are long."""
 _OF_THE_FILE = re.compile(r"^pytestmark = (?:\[[^\]]*\]|.*)$", re.MULTILINE)
 _MARK = re.compile(r"pytest\.mark\.(\w+)")
 
@@ -58,12 +67,25 @@ class Lanes(LoadScopeScheduling):  # type: ignore[misc] # untyped: Any
         return nodeid if _is_of(file, _APART) else file
 
     def _assign_work_unit(self, node: WorkerController) -> None:
+        self._leave_out_if_late()
         unit = self._next(node)
         if unit is None:
             node.shutdown()  # what is left belongs to the processes with a Spark
             return
         self.workqueue.move_to_end(unit, last=False)
         super()._assign_work_unit(node)
+
+    def _leave_out_if_late(self) -> None:
+        if time.time() < _LATE_AT:
+            return
+        left_out = [unit for unit in self.workqueue if is_long(unit)]
+        for unit in left_out:
+            del self.workqueue[unit]
+        reporter = self.config.pluginmanager.get_plugin("terminalreporter")
+        if left_out and reporter is not None:
+            reporter.ensure_newline()
+            for unit in left_out:
+                reporter.write_line(f"NOT RUN, it is late: {unit}")
 
     def _next(self, node: WorkerController) -> str | None:
         """Return the first unit for this process: one with Spark, if it has one already."""
@@ -80,23 +102,44 @@ class Lanes(LoadScopeScheduling):  # type: ignore[misc] # untyped: Any
         return units[0] if units else None
 
 
-def place(nodeid: str) -> tuple[int, int, str]:
-    """Return the key to sort tests by: Spark and the longest files first, folders together."""
-    return _place_of(nodeid.split("::", 1)[0])
+def place(nodeid: str) -> tuple[int, int, int, str]:
+    """Return the key to sort tests by: Spark and the longest files first, folders together.
+
+    If the run may leave out long files, those come last, in an order of the day.
+    """
+    file = nodeid.split("::", 1)[0]
+    return _place_of(nodeid.split("[", 1)[0] if _is_of(file, _APART) else file)
 
 
 @cache
-def _place_of(file: str) -> tuple[int, int, str]:
+def _place_of(unit: str) -> tuple[int, int, int, str]:
+    file = unit.split("::", 1)[0]
     long = next((n for n, name in enumerate(_LONG) if _is_of(file, (name,))), len(_LONG))
-    return 0 if has_spark(file) else 1, long, str(PurePosixPath(file).parent)
+    last = 0
+    if float("inf") > _LATE_AT and is_long(unit):
+        last = 1 + crc32(f"{unit} on day {_LATE_AT // _DAY_S}".encode())
+    return last, 0 if has_spark(file) else 1, long, str(PurePosixPath(file).parent)
+
+
+@cache
+def is_long(unit: str) -> bool:
+    """Whether all tests of a unit have the marker `long`."""
+    file = _TESTS.parent / unit
+    if not file.is_file():
+        return _is_of(unit, _LONG_TESTS)
+    return "long" in _marks_of_all(file)
+
+
+def _marks_of_all(file: Path) -> list[str]:
+    marked = _OF_THE_FILE.search(file.read_text("utf-8"))
+    return _MARK.findall(marked[0]) if marked else []
 
 
 def is_left_out(file: Path) -> bool:
     """Whether a marker of the whole file leaves all its tests out of this run."""
     if not _LEFT_OUT or file.suffix != ".py" or not file.name.startswith("test_"):
         return False
-    marked = _OF_THE_FILE.search(file.read_text("utf-8"))
-    return marked is not None and any(mark in _LEFT_OUT for mark in _MARK.findall(marked[0]))
+    return any(mark in _LEFT_OUT for mark in _marks_of_all(file))
 
 
 @cache

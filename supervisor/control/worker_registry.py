@@ -6,7 +6,7 @@ monotonic clock, since the later of its last sync and the start of the present t
 """
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -49,6 +49,8 @@ class WorkerRegistry:
         self._heard: dict[str, _Heard] = {}
         self._disabled: set[str] = set()
         """Disabled workers, as stored: every change in this term is applied here as well."""
+        self._listed: dict[str, frozenset[str]] = {}
+        """Worker -> the tasks that an answer has listed to it, and those from before the term."""
         self._watched: dict[str, Mapping[str, WakeCondition]] = {}
         """Supervisor -> the wake conditions of its last `watch`."""
         self._milestones: dict[str, WakeCondition] = {}
@@ -79,7 +81,17 @@ class WorkerRegistry:
         with self._lock:
             self._heard = {row.id: _Heard(row, now) for row in rows}
             self._disabled = {row.id for row in rows if row.disabled}
-            self._watched, self._milestones = {}, {}
+            self._listed, self._watched, self._milestones = {}, {}, {}
+
+    def listed(self, worker_id: str, task_ids: Iterable[str]) -> None:
+        """Record which tasks a worker hears of, before it does."""
+        with self._lock:
+            self._listed[worker_id] = frozenset(task_ids)
+
+    def unlisted(self, worker_id: str, task_ids: Iterable[str]) -> set[str]:
+        """Return those of the active tasks of a worker that it cannot have heard of."""
+        with self._lock:
+            return set(task_ids) - self._listed.get(worker_id, frozenset())
 
     def set_disabled(self, worker_id: str, *, disabled: bool) -> None:
         """Record that an operator has disabled or enabled a worker."""
@@ -90,6 +102,7 @@ class WorkerRegistry:
         """Forget a worker whose row was deleted; if it comes back, it registers anew."""
         with self._lock:
             self._heard.pop(worker_id, None)
+            self._listed.pop(worker_id, None)
             self._disabled.discard(worker_id)
 
     def watch(self, supervisor_id: str, milestones: Mapping[str, WakeCondition]) -> None:

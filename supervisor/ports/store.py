@@ -5,7 +5,7 @@ transaction.  Every write of a leader happens in `leading(term)`, which begins w
 term row (P1).  SQLite and PostgreSQL pass one conformance suite.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -118,8 +118,17 @@ class Tasks(Protocol):
         """Store the final answer to the publish request of a task."""
         ...
 
-    def take_up(self, worker_id: str, incarnation: int, tokens: Mapping[str, str]) -> None:
-        """Give active tasks of a worker to its new incarnation, each with a new token (P7)."""
+    def take_up(
+        self,
+        worker_id: str,
+        incarnation: int,
+        tokens: Mapping[str, str],
+        unseen: Collection[str] = (),
+    ) -> None:
+        """Give active tasks of a worker to its new incarnation, each with a new token (P7).
+
+        Those of `unseen` begin: no incarnation of the worker has a journal of them.
+        """
         ...
 
     def failures_in_a_row(self, supervisor_id: str) -> int:

@@ -141,7 +141,7 @@ class JournalFolder:
         self._folder = folder
 
     def open(self, task: DesiredTask) -> Journal | None:
-        """Open the journal of `task`; None if there is none.
+        """Open the journal of `task`, which nobody else may be writing; None if there is none.
 
         Raises:
             JournalDamaged: the journal is damaged, or has another generation or start.

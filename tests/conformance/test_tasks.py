@@ -224,6 +224,21 @@ def test_a_newer_incarnation_takes_up_the_tasks_it_names(reading: Leader) -> Non
         assert not task.taken_up
 
 
+def test_what_no_incarnation_has_seen_begins_under_the_newer_one(reading: Leader) -> None:
+    _start(reading, "g1/0/0", "g1/1/0")
+    tokens = {"g1/0/0": "new", "g1/1/0": "new"}
+    with reading.writes() as tx:
+        tx.tasks.take_up("w1", 2, tokens, unseen={"g1/1/0", "never"})
+
+    seen, unseen = reading.task("g1/0/0"), reading.task("g1/1/0")
+    assert (seen.incarnation, seen.token, seen.taken_up) == (2, "new", True)
+    assert (unseen.incarnation, unseen.token, unseen.taken_up) == (2, "new", False)
+
+    with reading.writes() as tx:
+        tx.tasks.take_up("w1", 3, {"g1/0/0": "newer"}, unseen={"g1/0/0"})
+    assert reading.task("g1/0/0").taken_up, "an earlier incarnation has a journal of it"
+
+
 def test_an_older_incarnation_takes_up_nothing(reading: Leader) -> None:
     _start(reading, "g1/0/0")
     with reading.writes() as tx:

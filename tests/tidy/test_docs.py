@@ -72,6 +72,7 @@ _NO_SETTINGS = {
     "TIDEGATE_TEST_KILLS",
     "TIDEGATE_TEST_RECORDS",
     "TIDEGATE_TEST_SPARK",
+    "TIDEGATE_TESTS_LATE_AT",
 }
 _MINIMAL = {
     "type": "kafka",

@@ -36,7 +36,11 @@ def lag_by_partition(seen: Observed) -> dict[TopicPartition, int]:
 def readable(seen: Observed) -> Offsets:
     """Return the offsets up to which a supervisor would read now.
 
-    Records beyond the bounds of a bounded supervisor are no lag.
+    Records beyond the bounds of a bounded supervisor are no lag.  Where it has read all that it was
+    to read, its end is known to be readable, whether or not anybody has looked at the log.
     """
     spec = seen.current.spec
-    return clipped(seen.stream.stable, None if spec is None else spec.io_config.ends)
+    ends = (None if spec is None else spec.io_config.ends) or {}
+    read = {p: end for p, end in ends.items() if p in seen.committed}
+    at_end = {p: end for p, end in read.items() if seen.committed[p].next_offset == end}
+    return at_end | clipped(seen.stream.stable, ends or None)

@@ -1,6 +1,6 @@
 """The repository of tasks: a row is the write intent of a folder, and keeps its first verdict."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
 
@@ -209,21 +209,31 @@ class SqlTasks:
             .returning(_AT.id)
         ).one()
 
-    def take_up(self, worker_id: str, incarnation: int, tokens: Mapping[str, str]) -> None:
+    def take_up(
+        self,
+        worker_id: str,
+        incarnation: int,
+        tokens: Mapping[str, str],
+        unseen: Collection[str] = (),
+    ) -> None:
         """Give active tasks of a worker to its new incarnation, each with a new token (P7).
 
-        `tokens` maps task id -> token.  Other tasks, and tasks of a newer incarnation, stay.
+        `tokens` maps task id -> token.  Other tasks, and tasks of a newer incarnation, stay.  Those
+        of `unseen` begin: no incarnation of the worker has a journal of them.
         """
-        if not tokens:
-            return
-        self._touched.workers.add(worker_id)
-        self._db.execute(
-            update(tasks)
-            .where(_AT.id == bindparam("task_id"), _AT.status == TaskStatus.RUNNING)
-            .where(_AT.worker_id == worker_id, _AT.incarnation < incarnation)
-            .values(incarnation=incarnation, token=bindparam("new_token"), taken_up=True),
-            [{"task_id": task_id, "new_token": tokens[task_id]} for task_id in sorted(tokens)],
-        )
+        for ids, values in (
+            (tokens.keys() - set(unseen), {"taken_up": True}),
+            (tokens.keys() & set(unseen), {}),
+        ):
+            if ids:
+                self._touched.workers.add(worker_id)
+                self._db.execute(
+                    update(tasks)
+                    .where(_AT.id == bindparam("task_id"), _AT.status == TaskStatus.RUNNING)
+                    .where(_AT.worker_id == worker_id, _AT.incarnation < incarnation)
+                    .values(incarnation=incarnation, token=bindparam("new_token"), **values),
+                    [{"task_id": each, "new_token": tokens[each]} for each in sorted(ids)],
+                )
 
     def failures_in_a_row(self, supervisor_id: str) -> int:
         """Return the number of failed tasks, not lost ones, that ended after the last success."""

@@ -325,6 +325,7 @@ class Service:
 
     def _answer(self, request: SyncRequest, term: int) -> SyncResponse:
         answer = self._answers.answer(request.worker_id, term)
+        self._registry.listed(request.worker_id, (task.task_id for task in answer.tasks))
         for place in _places_of(answer):
             self._failpoint(place)
         return answer
@@ -343,7 +344,8 @@ class Service:
                 if task.incarnation != request.incarnation
             ]
             tokens = {task_id: new_token() for task_id in older}
-            tx.tasks.take_up(request.worker_id, request.incarnation, tokens)
+            unseen = self._registry.unlisted(row.id, older)
+            tx.tasks.take_up(row.id, row.incarnation, tokens, unseen)
         self._registry.registered(row)
         wake_all(self._store, self._loop)
 
@@ -358,8 +360,11 @@ class Service:
     def start_term(self) -> None:
         """Begin a term: drop the soft state, and wake every supervisor (adoption)."""
         with self._store.reading() as tx:
-            rows = tx.workers.all()
+            rows, active = tx.workers.all(), tx.tasks.active()
         self._registry.reset(rows)
+        for worker_id in {task.worker_id for task in active}:
+            mine = (task.id for task in active if task.worker_id == worker_id)
+            self._registry.listed(worker_id, mine)
         self._answers.forget()
         self._failpoint("term:begun")
         wake_all(self._store, self._loop)

@@ -29,6 +29,10 @@ _OF_A_RUN = (
     "spark.scheduler.pool",
 )
 
+_numbers = count(1)
+"""Of all runs of this process: Spark refuses jobs of a cancelled group while the application lives,
+so no other run may ever have its name."""
+
 
 class Run:
     """One batch or merge of one task, while it runs."""
@@ -87,7 +91,6 @@ class Jobs:
         self._ended: dict[str, _Ended] = {}
         """Job group -> its run, while Spark may still work for it."""
         self._lock = threading.Lock()
-        self._numbers = count(1)
 
     @contextmanager
     def run(self, task_id: str, pool: str) -> Iterator[Run]:
@@ -95,7 +98,7 @@ class Jobs:
 
         Afterwards the thread is free: its later jobs are not part of the run, cancelled or not.
         """
-        run = Run(f"{task_id}/{next(self._numbers)}")
+        run = Run(f"{task_id}/{next(_numbers)}")
         with self._lock:
             assert task_id not in self._runs, f"{task_id} runs already"
             self._runs[task_id] = run

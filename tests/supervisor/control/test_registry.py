@@ -320,3 +320,18 @@ def test_the_compactions_that_a_worker_reports_are_remembered_until_it_reports_o
 
     assert remembered == [{"c1": running, "c2": failed}, {"c2": failed}, {"c2": failed}]
     assert anew.compactions == {}
+
+
+def test_a_worker_has_heard_of_what_was_listed_to_it_in_this_term_alone(term: Term) -> None:
+    term.begins(ROW)
+    assert term.registry.unlisted("w1", ["a", "b"]) == {"a", "b"}
+
+    term.registry.listed("w1", ["a"])
+    assert term.registry.unlisted("w1", ["a", "b"]) == {"b"}
+    assert term.registry.unlisted("w2", ["a"]) == {"a"}
+
+    term.registry.forget("w1")
+    assert term.registry.unlisted("w1", ["a"]) == {"a"}
+    term.registry.listed("w1", ["a"])
+    term.begins(ROW)
+    assert term.registry.unlisted("w1", ["a"]) == {"a"}

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from tasks.contract.messages import Order, TaskPhase
+from tasks.contract.messages import DesiredTask, Order, TaskPhase
 from tasks.machine.pacing import Limits
 from tasks.machine.state import TaskState
 from tasks.worker.finishing_slots import FinishingSlots
-from tasks.worker.journal import journals_below
+from tasks.worker.journal import Journal, journals_below
 from tasks.worker.options import WorkerOptions
 from tasks.worker.roster import Roster
 from tasks.worker.runner import TaskRunner, World
@@ -75,3 +76,14 @@ class PlainSite:
         """Return every data file of the table, by its path in the warehouse."""
         found = self.warehouse.rglob("*.parquet")
         return {path.relative_to(self.warehouse).as_posix() for path in found}
+
+
+def copied_journal(data_dir: Path, task: DesiredTask) -> Journal:
+    """Open a copy of a task's journal: to open it cuts off the line that the task is writing."""
+    name = f"journal/{task.task_id}.jsonl"
+    with TemporaryDirectory() as copy:
+        journals = journals_below(Path(copy))
+        (Path(copy) / name).write_bytes((data_dir / name).read_bytes())
+        journal = journals.open(task)
+    assert journal is not None
+    return journal

@@ -38,6 +38,7 @@ from tests.tasks.memory import (
     order,
     pause,
 )
+from tests.tasks.worker.plain_site import copied_journal
 from tests.waiting import wait_until
 
 QUICK = Limits(poll_s=0.01, retry_first_s=0.01, retry_max_s=0.05, turn_s=0.05, cancel_again_s=0.05)
@@ -92,8 +93,7 @@ class Site:
         return [runner for runner in found if runner is not None]
 
     def journal_of(self, task_id: str) -> list[tuple[int, int]]:
-        journal = journals_below(self.folder).open(desired(task_id))
-        assert journal is not None
+        journal = copied_journal(self.folder, desired(task_id))
         return [(e.start[p], e.end[p]) for e in journal.held.entries for p in e.start]
 
 

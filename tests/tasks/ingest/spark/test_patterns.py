@@ -248,6 +248,16 @@ def test_a_cancel_ends_the_thread_in_the_middle_of_an_expression(spark: SparkRun
     wait_until(lambda: not jobs.unended())
 
 
+def test_a_cancel_refuses_no_run_of_jobs_that_begin_later(spark: SparkRuntime) -> None:
+    """Goal: Spark remembers a cancelled group as long as the application lives."""
+    earlier, later = Jobs(spark), Jobs(spark)
+    with earlier.run("task-1", LIVE_POOL):
+        earlier.cancel("task-1")
+
+    with later.run("task-1", LIVE_POOL):
+        assert spark.session.range(3).count() == 3
+
+
 def test_a_thread_that_works_on_after_its_run_is_named(spark: SparkRuntime) -> None:
     jobs, context = Jobs(spark), spark.context
     frame = _long_frame(spark).selectExpr(search_sql("s", SLOW))

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from supervisor.core.model.rows import Lease
-from tasks.contract.messages import SyncResponse
+from tasks.contract.messages import DesiredTask, SyncResponse
+from tests.supervisor.api.agents import Agent
 from tests.supervisor.api.world import (
     RULES,
     SUPERVISORS,
@@ -90,6 +91,27 @@ def test_a_poll_ends_after_its_wait(world: World) -> None:
 
     assert SyncResponse.from_json(answer.content).revision == agent.known
     assert not world.changed._waiting
+
+
+def test_a_task_that_its_worker_never_heard_of_begins_under_the_next_incarnation(
+    world: World,
+) -> None:
+    """Case: a range opened while its worker ended, and its task failed with JOURNAL_LOST."""
+    world.streams.create(TOPIC, 1)
+    world.agent("w1").sync()
+    world.post(SUPERVISORS, spec_document(task_count=1, replicas=1))
+    world.settle()
+
+    [unheard] = _tasks_of(world.agent("w1", incarnation=2))
+    [heard] = _tasks_of(world.agent("w1", incarnation=3))
+
+    assert (unheard.task_id, unheard.taken_up) == (heard.task_id, False)
+    assert heard.taken_up
+    assert heard.token != unheard.token
+
+
+def _tasks_of(agent: Agent) -> tuple[DesiredTask, ...]:
+    return SyncResponse.from_json(agent.post(agent.request()).content).tasks
 
 
 def test_an_older_incarnation_of_a_worker_is_fenced(world: World) -> None:

@@ -18,7 +18,7 @@ from supervisor.core.planning.actions import (
 )
 from supervisor.core.planning.observed import Observed, StreamState, StreamTrouble
 from supervisor.core.planning.plan import plan
-from supervisor.core.planning.progress import readable
+from supervisor.core.planning.progress import lag_by_partition, readable
 from supervisor.core.planning.states import State, roll_up
 from supervisor.core.spec.sections.bounded import BoundedStreamConfig
 from supervisor.core.spec.spec import SupervisorSpec
@@ -241,6 +241,20 @@ def test_at_all_ends_it_is_completed() -> None:
         assert state(each)[:2] == (State.COMPLETED, "COMPLETED")
         assert roll_up(each, None).healthy
     assert readable(seen) == offsets(50, 60, 70, 80)
+
+
+def test_what_is_read_to_its_end_has_no_lag_though_nobody_looks_at_the_log_any_more() -> None:
+    """Case: a completed supervisor rests, so its status had a lag of no partition at all."""
+    unseen = stream()
+    at_two_ends = committed(50, 60, 20, 20)
+
+    done = observed(bounded(), stored=DONE, seen=unseen)
+    half = observed(bounded(), stored=at_two_ends, seen=unseen)
+    endless = observed(stored=DONE, seen=unseen)
+
+    assert lag_by_partition(done) == offsets(0, 0, 0, 0)
+    assert lag_by_partition(half) == offsets(0, 0), "how much can be read of the others, is open"
+    assert lag_by_partition(endless) == {}
 
 
 def test_what_is_completed_or_terminated_is_over_once_nothing_of_it_is_left() -> None:
