@@ -1,5 +1,6 @@
 """Another supervisor on the same workers: its user, its topic, and what becomes of its spec."""
 
+from dataclasses import dataclass
 from random import Random
 
 from tasks.contract.offsets import TopicPartition
@@ -21,6 +22,18 @@ _AT_WORK = """
 """
 
 
+@dataclass(frozen=True)
+class _Begun:
+    """Who posts the spec of the other supervisor, and which one."""
+
+    user: User
+    document: dict[str, object]
+
+    def post(self) -> None:
+        """Post it, until an overlord has taken it or too many have not."""
+        self.user.ask("apply another", lambda o: o.service.apply_spec(self.document, "user"), 60)
+
+
 class NextDoor:
     """The other supervisor of a run, if it has one."""
 
@@ -29,6 +42,7 @@ class NextDoor:
         self.kind = world.beside.neighbour
         self.random: Random = world.kernel.random("next door")
         self._unreadable = False
+        self._begun: _Begun | None = None
         if self.kind in HELD_BACK:
             world.held_back.add(NEIGHBOUR)
 
@@ -39,12 +53,8 @@ class NextDoor:
         self.world.kafka.create(NEIGHBOUR, PARTITIONS)
         if self.kind is Neighbour.FAILING:
             self.world.kafka.failing.add(NEIGHBOUR)
-        document = self._document(user)
-
-        def post() -> None:
-            user.ask("apply another", lambda o: o.service.apply_spec(document, "user"), 60)
-
-        self.world.kernel.after(self.random.uniform(0.0, 12.0), post)
+        self._begun = _Begun(user, self._document(user))
+        self.world.kernel.after(self.random.uniform(0.0, 12.0), self._begun.post)
         self._produce()
         if self.kind in {Neighbour.UNREADABLE, Neighbour.UPGRADED}:
             self.world.kernel.after(self.random.uniform(8.0, 30.0), self._becomes_unreadable)
@@ -53,15 +63,26 @@ class NextDoor:
         """Let the faults of this one end as well, if they ever do."""
         if self.kind is Neighbour.UPGRADED:
             self._upgraded()
+        if self._begun is not None and NEIGHBOUR not in self.world.held_back:
+            self.world.kernel.after(0.5, self._post_again)
+
+    def _post_again(self) -> None:
+        """Post the spec that no overlord has taken: nobody may have led for as long as it tried."""
+        if self._begun is not None and not self._is_posted():
+            self._begun.post()
+
+    def _is_posted(self) -> bool:
+        db = self.world.store_connection
+        return db.execute(_POSTED, (NEIGHBOUR,)).fetchone() is not None
 
     def is_done(self) -> bool:
         """Tell whether nothing of it waits, or it is one that cannot go on."""
         if self.kind is None or NEIGHBOUR in self.world.held_back:
             return True
         db = self.world.store_connection
-        posted, at_work = (db.execute(q, (NEIGHBOUR,)).fetchone() for q in (_POSTED, _AT_WORK))
+        at_work = db.execute(_AT_WORK, (NEIGHBOUR,)).fetchone()
         lag = self.world.lag_of(NEIGHBOUR, (NEIGHBOUR,))
-        return posted is not None and at_work is None and not lag
+        return self._is_posted() and at_work is None and not lag
 
     def _document(self, user: User) -> dict[str, object]:
         document = user.document()
@@ -87,7 +108,7 @@ class NextDoor:
     def _becomes_unreadable(self) -> None:
         if self.world.quiet and self.kind is Neighbour.UPGRADED:
             return
-        if self.world.store_connection.execute(_POSTED, (NEIGHBOUR,)).fetchone() is None:
+        if not self._is_posted():
             self.world.kernel.after(2.0, self._becomes_unreadable)
             return
         self._unreadable = True
