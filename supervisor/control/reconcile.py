@@ -82,6 +82,8 @@ def make_pass(supervisor_id: str, shell: ActionContext, term: int) -> Pass | Non
 def _apply_once(action: Action, seen: Observed, shell: ActionContext, term: int) -> None:
     name = type(action).__name__
     shell.failpoint(f"before:{name}")
+    if isinstance(action, StartTask):
+        shell.sources.workers.starts(action.task_id, action.worker_id, term)
     try:
         with shell.sources.store.leading(term) as tx:
             apply(action, seen, tx, shell)

@@ -49,8 +49,9 @@ class WorkerRegistry:
         self._heard: dict[str, _Heard] = {}
         self._disabled: set[str] = set()
         """Disabled workers, as stored: every change in this term is applied here as well."""
-        self._listed: dict[str, frozenset[str]] = {}
-        """Worker -> the tasks that an answer has listed to it, and those from before the term."""
+        self._unheard: dict[str, set[str]] = {}
+        """Worker -> the tasks that this leader gave to it in `_unheard_in`, and never listed."""
+        self._unheard_in = 0
         self._watched: dict[str, Mapping[str, WakeCondition]] = {}
         """Supervisor -> the wake conditions of its last `watch`."""
         self._milestones: dict[str, WakeCondition] = {}
@@ -81,17 +82,29 @@ class WorkerRegistry:
         with self._lock:
             self._heard = {row.id: _Heard(row, now) for row in rows}
             self._disabled = {row.id for row in rows if row.disabled}
-            self._listed, self._watched, self._milestones = {}, {}, {}
+            self._watched, self._milestones = {}, {}
+
+    def starts(self, task_id: str, worker_id: str, term: int) -> None:
+        """Record a new task of a worker, before its row is stored in `term`."""
+        with self._lock:
+            if term > self._unheard_in:
+                self._unheard, self._unheard_in = {}, term
+            if term == self._unheard_in:
+                self._unheard.setdefault(worker_id, set()).add(task_id)
 
     def listed(self, worker_id: str, task_ids: Iterable[str]) -> None:
         """Record which tasks a worker hears of, before it does."""
         with self._lock:
-            self._listed[worker_id] = frozenset(task_ids)
+            self._unheard.get(worker_id, set()).difference_update(task_ids)
 
-    def unlisted(self, worker_id: str, task_ids: Iterable[str]) -> set[str]:
-        """Return those of the active tasks of a worker that it cannot have heard of."""
+    def unheard(self, worker_id: str, term: int) -> frozenset[str]:
+        """Return tasks of a worker that it cannot have heard of, as far as is known in `term`.
+
+        Never one of an earlier term: another leader may have listed it.
+        """
         with self._lock:
-            return set(task_ids) - self._listed.get(worker_id, frozenset())
+            known = self._unheard.get(worker_id, ()) if term == self._unheard_in else ()
+            return frozenset(known)
 
     def set_disabled(self, worker_id: str, *, disabled: bool) -> None:
         """Record that an operator has disabled or enabled a worker."""
@@ -102,7 +115,7 @@ class WorkerRegistry:
         """Forget a worker whose row was deleted; if it comes back, it registers anew."""
         with self._lock:
             self._heard.pop(worker_id, None)
-            self._listed.pop(worker_id, None)
+            self._unheard.pop(worker_id, None)
             self._disabled.discard(worker_id)
 
     def watch(self, supervisor_id: str, milestones: Mapping[str, WakeCondition]) -> None:

@@ -320,6 +320,10 @@ class Workers(Protocol):
         """Return every registered worker with its liveness and last reports, by id."""
         ...
 
+    def starts(self, task_id: str, worker_id: str, term: int) -> None:
+        """Record a new task of a worker, before its row is stored in `term`."""
+        ...
+
     def watch(self, supervisor_id: str, milestones: Mapping[str, WakeCondition]) -> None:
         """Wake the loop when a task reaches its wake condition; replaces the conditions before."""
         ...

@@ -172,6 +172,9 @@ class Hands:
             for _, hand in sorted(self.all.items())
         )
 
+    def starts(self, task_id: str, worker_id: str, term: int) -> None:
+        """Forget it: no worker of this world registers anew."""
+
     def watch(self, supervisor_id: str, milestones: Mapping[str, WakeCondition]) -> None:
         """Wake nobody: the tests of this world make their passes themselves."""
 

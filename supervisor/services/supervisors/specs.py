@@ -344,7 +344,7 @@ class Service:
                 if task.incarnation != request.incarnation
             ]
             tokens = {task_id: new_token() for task_id in older}
-            unseen = self._registry.unlisted(row.id, older)
+            unseen = self._registry.unheard(row.id, term)
             tx.tasks.take_up(row.id, row.incarnation, tokens, unseen)
         self._registry.registered(row)
         wake_all(self._store, self._loop)
@@ -360,11 +360,8 @@ class Service:
     def start_term(self) -> None:
         """Begin a term: drop the soft state, and wake every supervisor (adoption)."""
         with self._store.reading() as tx:
-            rows, active = tx.workers.all(), tx.tasks.active()
+            rows = tx.workers.all()
         self._registry.reset(rows)
-        for worker_id in {task.worker_id for task in active}:
-            mine = (task.id for task in active if task.worker_id == worker_id)
-            self._registry.listed(worker_id, mine)
         self._answers.forget()
         self._failpoint("term:begun")
         wake_all(self._store, self._loop)

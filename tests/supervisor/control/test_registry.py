@@ -322,16 +322,26 @@ def test_the_compactions_that_a_worker_reports_are_remembered_until_it_reports_o
     assert anew.compactions == {}
 
 
-def test_a_worker_has_heard_of_what_was_listed_to_it_in_this_term_alone(term: Term) -> None:
+def test_a_worker_has_not_heard_of_what_it_was_given_and_never_listed_in_this_term(
+    term: Term,
+) -> None:
+    """Case: a leader that has not begun its term, or that keeps a task, lists nothing of it."""
+    registry = term.registry
     term.begins(ROW)
-    assert term.registry.unlisted("w1", ["a", "b"]) == {"a", "b"}
+    assert registry.unheard("w1", 1) == set()
 
-    term.registry.listed("w1", ["a"])
-    assert term.registry.unlisted("w1", ["a", "b"]) == {"b"}
-    assert term.registry.unlisted("w2", ["a"]) == {"a"}
-
-    term.registry.forget("w1")
-    assert term.registry.unlisted("w1", ["a"]) == {"a"}
-    term.registry.listed("w1", ["a"])
+    registry.starts("a", "w1", 1)
+    registry.starts("b", "w1", 1)
+    registry.listed("w1", ["b", "c"])
+    registry.listed("w1", [])  # an answer from before both, which another one has overtaken
+    assert registry.unheard("w1", 1) == {"a"}
+    assert registry.unheard("w2", 1) == set()
     term.begins(ROW)
-    assert term.registry.unlisted("w1", ["a"]) == {"a"}
+    assert registry.unheard("w1", 1) == {"a"}, "the same term, after a lapse"
+
+    assert registry.unheard("w1", 2) == set(), "another leader may have listed it"
+    registry.starts("d", "w1", 2)
+    registry.starts("e", "w1", 1)
+    assert registry.unheard("w1", 2) == {"d"}
+    registry.forget("w1")
+    assert registry.unheard("w1", 2) == set()

@@ -74,6 +74,19 @@ def test_its_tasks_are_kept_as_they_are_and_those_of_others_are_served(
     assert b"kept" not in agents[0].post(agents[0].request()).content, "left out in other times"
 
 
+def test_a_kept_task_goes_on_from_its_journal_under_the_next_incarnation_of_its_worker(
+    world: World, agents: list[Agent]
+) -> None:
+    """Goal: after a rollback and a restart nothing that its journal holds is read again."""
+    [kept] = _sync(agents[0]).kept
+    anew = world.agent(agents[0].id, incarnation=2)
+    assert _sync(anew).kept == (kept,)
+
+    _read_again(world)
+    listed = {task.task_id: task for task in _sync(anew).tasks}
+    assert listed[kept].taken_up
+
+
 def test_others_hand_off_while_it_cannot_be_read(world: World, agents: list[Agent]) -> None:
     assert world.post(f"{SUPERVISORS}/{OTHER}/suspend", {}).status_code == 200
     world.settle(OTHER)

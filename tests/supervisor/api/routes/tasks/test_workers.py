@@ -110,6 +110,25 @@ def test_a_task_that_its_worker_never_heard_of_begins_under_the_next_incarnation
     assert heard.token != unheard.token
 
 
+def test_a_worker_that_comes_back_before_a_term_has_begun_goes_on_from_its_journals(
+    world: World,
+) -> None:
+    """Case: in seed 665 a leader whose database was slow let such a worker read its range anew."""
+    world.streams.create(TOPIC, 1)
+    world.agent("w1").sync()
+    world.post(SUPERVISORS, spec_document(task_count=1, replicas=1))
+    world.settle()
+    [begun] = _tasks_of(world.agent("w1"))
+    assert not begun.taken_up
+
+    # All that a leader knows which has not read the rows of its term yet.
+    world.client.app.state.parts.service._registry.reset([])  # type: ignore[attr-defined]
+    [anew] = _tasks_of(world.agent("w1", incarnation=2))
+
+    assert anew.task_id == begun.task_id
+    assert anew.taken_up
+
+
 def _tasks_of(agent: Agent) -> tuple[DesiredTask, ...]:
     return SyncResponse.from_json(agent.post(agent.request()).content).tasks
 
