@@ -29,23 +29,28 @@ from supervisor.api.openapi.answers import answered
 from supervisor.api.openapi.bodies import with_bodies
 from supervisor.api.openapi.document import described
 from supervisor.api.openapi.links import linked
-from supervisor.api.routes.cluster import audit, events, metrics, queues, status
+from supervisor.api.routes.cluster import audit, events, metrics, queues, sessions, status
 from supervisor.api.routes.supervisors import (
     backfills,
     bulk,
+    coverage,
     dry_run,
     explain,
     generations,
     handoffs,
     lag,
+    listing,
+    offsets,
     operations,
+    partitions,
     resets,
     rollback,
     sampler,
     supervisors,
+    versions,
 )
 from supervisor.api.routes.tables import compaction, datasources, exports, quarantine, segments
-from supervisor.api.routes.tasks import internal, task_verbs, tasks, workers
+from supervisor.api.routes.tasks import internal, task_pages, task_verbs, tasks, workers
 from supervisor.core.values.errors import LeaseLost, SupervisorError
 from supervisor.services.services import Services
 
@@ -62,6 +67,7 @@ ROUTERS = (
     bulk.router,
     rollback.router,
     tasks.router,
+    task_pages.router,
     task_verbs.router,
     workers.router,
     datasources.router,
@@ -75,7 +81,13 @@ ROUTERS = (
     generations.router,
     operations.router,
     lag.router,
+    listing.router,
     explain.router,
+    coverage.router,
+    partitions.router,
+    offsets.router,
+    sessions.router,
+    versions.router,
     status.router,
     metrics.router,
 )

@@ -93,7 +93,7 @@ class Overlord:
         scheduler.start()
         self.wiring.leadership.start(
             on_lead=lambda: self._begin_term(scheduler),
-            on_lost=self.wiring.changed.notify,  # end long polls: workers then ask the new leader
+            on_lost=self._end_term,
         )
         return scheduler
 
@@ -114,6 +114,11 @@ class Overlord:
         for duty, chore, _ in self.duties:
             if duty.at_once:
                 scheduler.add_job(self._while_leading(chore.run_once))
+
+    def _end_term(self) -> None:
+        """Drop what passes saw, and end long polls: workers then ask the new leader."""
+        self.wiring.loop.forget()
+        self.wiring.changed.notify()
 
     def _while_leading(self, chore: Callable[[], object]) -> Callable[[], None]:
         def run() -> None:

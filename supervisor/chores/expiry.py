@@ -1,6 +1,6 @@
 """The end of life of history: now and then, rows older than the retention become compact, or go.
 
-    first            audit entries
+    first            sessions that have ended, audit entries
     per supervisor   rows of deleted files ─► publications, end to end ─► ranges without a
                      publication ─► ended tasks that nothing names
     then             ended compactions without a file
@@ -24,6 +24,7 @@ from supervisor.core.model.rows import Publication, Segment
 from supervisor.core.queue.events import QueueName, container_of
 from supervisor.core.tables.compaction import Compaction, merged
 from supervisor.core.values.errors import StateMoved
+from supervisor.core.values.sessions import ENDED_KEPT, IDLE, LASTS
 from supervisor.core.values.table_names import errors_table
 from supervisor.ports.store import Clock, Store, Transaction
 
@@ -67,7 +68,9 @@ class EndOfHistory:
         before, audited = now - self.ages.ranges, now - self.ages.audit
         with self.store.reading() as tx:
             supervisors = tx.expiry.supervisors()
-        done = self._repeat(budget, lambda tx: tx.expiry.delete_audit(audited, ROWS_AT_ONCE))
+        used, begun = now - IDLE - ENDED_KEPT, now - LASTS - ENDED_KEPT
+        done = self._repeat(budget, lambda tx: tx.access.delete_sessions(used, begun, ROWS_AT_ONCE))
+        done += self._repeat(budget, lambda tx: tx.expiry.delete_audit(audited, ROWS_AT_ONCE))
         work = ((each, partial(self._expire, each, before, budget)) for each in supervisors)
         done += each_table(DUTY.name, work, of="supervisor")
         done += self._repeat(budget, lambda tx: tx.expiry.delete_compactions(before, ROWS_AT_ONCE))

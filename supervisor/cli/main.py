@@ -20,6 +20,7 @@ from supervisor.cli.cluster.audit import audit
 from supervisor.cli.cluster.doctor.doctor import doctor
 from supervisor.cli.cluster.serve import dev, overlord
 from supervisor.cli.cluster.task_logs import logs
+from supervisor.cli.cluster.whoami import whoami
 from supervisor.cli.shell.completion import completion
 from supervisor.cli.shell.groups import TopLevel
 from supervisor.cli.shell.options import present_name
@@ -28,15 +29,19 @@ from supervisor.cli.shell.problems import FAILED, exit_code
 from supervisor.cli.shell.profiles import use_profile
 from supervisor.cli.supervisor import supervisors
 from supervisor.cli.supervisor.apply import apply
+from supervisor.cli.supervisor.coverage import coverage
 from supervisor.cli.supervisor.dry_run import diff
 from supervisor.cli.supervisor.forget import forget
 from supervisor.cli.supervisor.handoff import handoff
 from supervisor.cli.supervisor.init import init
+from supervisor.cli.supervisor.partitions import partitions
 from supervisor.cli.supervisor.reset import reset
 from supervisor.cli.supervisor.rollback import rollback
 from supervisor.cli.supervisor.sample import sample
+from supervisor.cli.supervisor.top import top
 from supervisor.cli.supervisor.verbs import resume, suspend, terminate
 from supervisor.cli.supervisor.watch import explain, watch
+from supervisor.cli.supervisor.windows import events, plans, ranges
 from supervisor.cli.table import compaction, exports, quarantine, segments
 from supervisor.cli.table.query import query
 from supervisor.cli.table.verify import verify
@@ -68,10 +73,24 @@ app.add_typer(config.commands, name="config")
 tasks.commands.command()(logs)
 for _verb in (apply, diff, sample, rollback, suspend, resume, terminate, init):
     supervisors.commands.command()(_verb)
-for _other in (forget, reset, handoff, explain, watch):
+for _other in (
+    forget,
+    reset,
+    handoff,
+    top,
+    partitions,
+    explain,
+    coverage,
+    watch,
+    events,
+    ranges,
+    plans,
+):
     supervisors.commands.command()(_other)
-for _command in (audit, verify, query, exports.snippet, doctor, completion, overlord, dev):
+for _command in (audit, whoami, verify, query, exports.snippet, doctor):
     app.command()(_command)
+for _process in (completion, overlord, dev):
+    app.command()(_process)
 
 
 def _version(wanted: bool) -> None:

@@ -157,10 +157,20 @@ class Loop:
             return sum(entry.running for entry in self._entries.values()) - self._at_work
 
     def forget(self) -> None:
-        """Drop all entries without a running pass: another overlord leads now."""
+        """Drop all that is known, and what is due: another overlord leads now.
+
+        Of a pass that runs, only that it does so: what earlier ones saw may be hours old once this
+        overlord leads again.
+        """
         with self._changed:
             self._due.clear()
-            self._entries = {k: e for k, e in self._entries.items() if e.running}
+            self._entries = {
+                supervisor_id: _LoopEntry(
+                    running=True, running_since=entry.running_since, again=entry.again
+                )
+                for supervisor_id, entry in self._entries.items()
+                if entry.running
+            }
 
     def _dispatch(self) -> None:
         while not self._stopping:

@@ -27,10 +27,13 @@ class Sources:
     limits: PlanLimits
 
 
-def observe(supervisor_id: str, sources: Sources, now: datetime) -> Observed | None:
+def observe(
+    supervisor_id: str, sources: Sources, now: datetime, *, look: bool = True
+) -> Observed | None:
     """Return the snapshot of one supervisor; None if its id was never used.
 
     The states of Kafka and the workers are the last ones received: nothing here waits for either.
+    Without `look` Kafka is not looked at for the next snapshot either.
 
     Raises:
         SpecUnreadable, UnknownWord: a row that the decision needs is from a newer release.
@@ -65,8 +68,10 @@ def observe(supervisor_id: str, sources: Sources, now: datetime) -> Observed | N
         if task.status is TaskStatus.UNKNOWN:
             raise UnknownWord(f"task {task.id}: {task.reason}")
     stream = StreamState()
-    if current.spec is not None:
+    if current.spec is not None and look:
         stream = sources.streams.state(supervisor_id, current.spec)
+    elif current.spec is not None:
+        stream = sources.streams.last(supervisor_id) or stream
     workers = tuple(_with_slots(view, used) for view in sources.workers.views())
     led_since = now - sources.workers.led_for()
     return replace(seen, stream=stream, workers=workers, led_since=led_since)

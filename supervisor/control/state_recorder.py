@@ -15,6 +15,7 @@ import structlog
 from pydantic import JsonValue
 
 from supervisor.control.loop import Loop
+from supervisor.core.history.headroom import EarliestHistory, with_earliest
 from supervisor.core.history.lag import LAG_KEPT, Lag, LogEnds, lag_ages, with_look
 from supervisor.core.history.lifecycle_events import EventKind, LifecycleEvent
 from supervisor.core.model.rows import SpecVersion
@@ -42,6 +43,8 @@ class StateRecorder:
     _written: dict[str, tuple[int, str, str]] = field(default_factory=dict)
     """Supervisor -> the term in which its state was last looked up, and that state."""
     _ends: dict[str, tuple[LogEnds, ...]] = field(default_factory=dict)
+    _moves: dict[str, EarliestHistory] = field(default_factory=dict)
+    """Supervisor -> how the earliest offsets of its partitions moved."""
 
     def after_pass(self, supervisor_id: str) -> None:
         """Record the state that the last pass found; after a failure the next pass records it."""
@@ -53,6 +56,10 @@ class StateRecorder:
             look = LogEnds(stream.read_at, stream.stable)
             with self._lock:
                 self._ends[supervisor_id] = with_look(self._ends.get(supervisor_id, ()), look)
+                known = self._moves.get(supervisor_id, EarliestHistory())
+                self._moves[supervisor_id] = with_earliest(
+                    known, look.at, stream.earliest, stream.topic_ids
+                )
         try:
             failing = self.loop.failing(supervisor_id)
             self._note(supervisor_id, state_of(last_pass.seen, last_pass, failing))
@@ -78,6 +85,7 @@ class StateRecorder:
         """Drop a supervisor from memory; its rows stay."""
         with self._lock:
             self._ends.pop(supervisor_id, None)
+            self._moves.pop(supervisor_id, None)
             self._written.pop(supervisor_id, None)
 
     def _note(self, supervisor_id: str, state: SupervisorState) -> None:
@@ -105,6 +113,15 @@ class StateRecorder:
             history = self._ends.get(seen.current.supervisor_id, ())
         at = seen.stream.read_at
         return history if at is None else with_look(history, LogEnds(at, seen.stream.stable))
+
+    def moves(self, seen: Observed) -> EarliestHistory:
+        """Return how the earliest offsets moved up to the read of `seen`."""
+        with self._lock:
+            known = self._moves.get(seen.current.supervisor_id, EarliestHistory())
+        stream = seen.stream
+        if stream.read_at is None:
+            return known
+        return with_earliest(known, stream.read_at, stream.earliest, stream.topic_ids)
 
     def ages(self, seen: Observed) -> dict[TopicPartition, timedelta]:
         """Return the age of the oldest unread record of each partition, where it is known."""

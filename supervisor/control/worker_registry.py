@@ -10,7 +10,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from supervisor.core.history.rates import SampleSeries, extended, rates, sample_of
+from supervisor.core.history.rates import (
+    RowRate,
+    SampleSeries,
+    extended,
+    rates,
+    row_rate,
+    sample_of,
+)
 from supervisor.core.model.rows import WorkerRow
 from supervisor.core.planning.observed import Liveness, WorkerView
 from supervisor.core.planning.wake_condition import WakeCondition
@@ -197,6 +204,18 @@ class WorkerRegistry:
             found = (h.histories[task_id] for h in self._heard.values() if task_id in h.histories)
             history = next(found, ())
         return rates(history, now)
+
+    def row_rates(self) -> dict[str, RowRate]:
+        """Return task -> its rate in rows, as far as this leader has seen it."""
+        now = self._clock.monotonic()
+        with self._lock:
+            histories = [*(h.histories for h in self._heard.values())]
+        return {
+            task_id: rate
+            for by_task in histories
+            for task_id, history in by_task.items()
+            if (rate := row_rate(history, now)) is not None
+        }
 
     def _liveness(self, heard: _Heard, now: float) -> Liveness:
         last = max(heard.heard_at or 0.0, self._led_since())

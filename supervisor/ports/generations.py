@@ -5,6 +5,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Protocol, TypeAlias
 
+from supervisor.core.history.windows import EVERY_RANGE, RangeWindow
 from supervisor.core.model.rows import (
     CommittedOffset,
     GapKind,
@@ -139,9 +140,18 @@ class Generations(Protocol):
         ...
 
     def page(
-        self, supervisor_id: str, limit: int, *, before: int | None = None
+        self,
+        supervisor_id: str,
+        limit: int,
+        *,
+        before: int | None = None,
+        window: RangeWindow = EVERY_RANGE,
+        down_to: int = 0,
     ) -> list[Generation]:
-        """Return live and ended generations, newest first; with `before` only lower ordinals."""
+        """Return the live and ended generations of a window, newest first.
+
+        With `before` only lower ordinals are returned, and none up to `down_to`.
+        """
         ...
 
     def finished(self, generation_id: str, now: datetime) -> None:

@@ -7,9 +7,11 @@ the order of the commits, and no number is visible before the numbers below it.
 """
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Protocol
 
 from supervisor.core.history.lifecycle_events import LifecycleEvent, NumberedEvent
+from supervisor.core.history.windows import EventWindow
 
 RecordEvent = Callable[[LifecycleEvent], None]
 """The callback by which a repository records the lifecycle event of its change."""
@@ -32,6 +34,16 @@ class LifecycleEvents(Protocol):
         self, number: int | None, limit: int, *, supervisor_id: str | None = None
     ) -> list[NumberedEvent]:
         """Return lifecycle events, newest first; with a `number` only lower numbers."""
+        ...
+
+    def within(
+        self, window: EventWindow, before: int, down_to: int, limit: int
+    ) -> list[NumberedEvent]:
+        """Return the events of a window, newest first, whose numbers lie between the two."""
+        ...
+
+    def time_at(self, number: int) -> datetime | None:
+        """Return when the newest event up to a number happened; None: it was trimmed."""
         ...
 
     def trimmed(self) -> int:

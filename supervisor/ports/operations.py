@@ -1,5 +1,6 @@
 """The repository port of operations; `Transaction` has it as `operations`."""
 
+from collections.abc import Collection
 from typing import Protocol
 
 from supervisor.core.history.operations import Operation, OperationFacts
@@ -20,6 +21,10 @@ class OperationsTable(Protocol):
         self, limit: int, *, before: int | None = None, supervisor_id: str | None = None
     ) -> list[Operation]:
         """Return operations, newest first; with `before` only lower numbers."""
+        ...
+
+    def of_versions(self, supervisor_id: str, versions: Collection[int]) -> dict[int, Operation]:
+        """Return version of the spec -> the operation that stored it, as far as they are kept."""
         ...
 
     def facts(self, operation: Operation) -> OperationFacts:

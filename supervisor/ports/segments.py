@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Protocol
 
+from supervisor.core.history.coverage import CoveredRange
 from supervisor.core.model.listed_segments import ListedSegment, SegmentKey
 from supervisor.core.model.replica_digests import Divergence
 from supervisor.core.model.rows import NamedFile, Publication, RetentionRule, Segment
@@ -98,6 +99,15 @@ class Segments(Protocol):
         """Return the newest publications, newest first."""
         ...
 
+    def published_ranges(
+        self, supervisor_id: str, since: datetime | None = None
+    ) -> list[CoveredRange]:
+        """Return what its publications cover; `since`: only those published then or later.
+
+        Forgotten publications are left out.  They come in no order.
+        """
+        ...
+
     def add_diverged(self, generation_id: str, divergence: Divergence) -> None:
         """Record a replica whose records differ from those of a publication."""
         ...
@@ -111,6 +121,14 @@ class Segments(Protocol):
 
     def rejected(self, supervisor_id: str) -> int:
         """Return the number of rejected records of all publications that are not forgotten."""
+        ...
+
+    def last_published(self) -> dict[str, datetime]:
+        """Return supervisor -> its last publication, of those that are not terminated.
+
+        Those without one are left out.  The cost is one look per supervisor, however many
+        publications there are.
+        """
         ...
 
     def get(self, segment_id: str) -> Segment | None:

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Protocol
 
-from supervisor.core.model.rows import SpecHead, SpecVersion
+from supervisor.core.model.rows import PresentVersion, SpecHead, SpecVersion
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import SpecUnreadable
 
@@ -80,6 +80,13 @@ class Specs(Protocol):
 
     def heads(self) -> list[SpecHead]:
         """Return the number of the newest version of every id, by id, without reading its spec."""
+        ...
+
+    def present(self) -> list[PresentVersion]:
+        """Return the newest versions of all supervisors that are not terminated, by id.
+
+        The cost is that of these alone, however many versions and tombstones there are.
+        """
         ...
 
     def awake(self) -> list[SpecHead]:

@@ -25,6 +25,10 @@ class Watched(Protocol):
         """Return the last stored state."""
         ...
 
+    def states(self) -> dict[str, StoredState]:
+        """Return supervisor -> its last stored state, of those that are not terminated."""
+        ...
+
     def put_state(self, supervisor_id: str, state: StoredState) -> None:
         """Store a state; it replaces the state before."""
         ...
@@ -35,6 +39,13 @@ class Watched(Protocol):
 
     def lag(self, supervisor_id: str, start: datetime, end: datetime) -> list[tuple[datetime, Lag]]:
         """Return the samples in `[start, end)`, oldest first."""
+        ...
+
+    def lag_about(self, earliest: datetime, latest: datetime) -> dict[str, Lag]:
+        """Return supervisor -> its sample, of the newest moment in `(earliest, latest]` with some.
+
+        A leader samples all supervisors at the same moment.
+        """
         ...
 
     def forget(self, supervisor_id: str) -> None:

@@ -18,6 +18,7 @@ from supervisor.core.model.rows import (
     TaskStatus,
     TaskTotals,
 )
+from supervisor.core.model.task_query import FoundTasks, TaskPlace, TaskQuery
 from supervisor.core.planning.observed import StreamState, WorkerView
 from supervisor.core.planning.wake_condition import WakeCondition
 from supervisor.core.spec.spec import SupervisorSpec
@@ -91,6 +92,15 @@ class Tasks(Protocol):
         limit: int = 100,
     ) -> list[Task]:
         """Return tasks, newest first; `created` bounds the times when they were created."""
+        ...
+
+    def page(self, wanted: TaskQuery, limit: int, before: TaskPlace | None = None) -> FoundTasks:
+        """Return wanted tasks behind a place, newest first.
+
+        At most 10,000 tasks are looked at: those of a supervisor, range or status come from an
+        index, and the other conditions are tried on them.  So a page may have fewer rows than
+        `limit`, or none, and still a place behind it.
+        """
         ...
 
     def slots_in_use(self) -> dict[str, int]:
@@ -168,6 +178,17 @@ class Plans(Protocol):
 
     def recent(self, supervisor_id: str, limit: int) -> list[StoredPlan]:
         """Return plans, newest first."""
+        ...
+
+    def page(
+        self,
+        supervisor_id: str,
+        limit: int,
+        *,
+        before: int | None = None,
+        until: datetime | None = None,
+    ) -> list[tuple[int, StoredPlan]]:
+        """Return (number, plan), newest first: lower numbers than `before`, made before `until`."""
         ...
 
     def forget(self, supervisor_id: str) -> None:
@@ -306,6 +327,10 @@ class Streams(Protocol):
 
     def state(self, supervisor_id: str, spec: SupervisorSpec) -> StreamState:
         """Return the last known state of the supervisor's topic; at first it is CONNECTING."""
+        ...
+
+    def last(self, supervisor_id: str) -> StreamState | None:
+        """Return the same without asking Kafka, now or later; None: there was no look yet."""
         ...
 
     def forget(self, supervisor_id: str) -> None:

@@ -27,8 +27,11 @@ from supervisor.services.history.history import History
 from supervisor.services.supervisors.admission import OperatorPolicy
 from supervisor.services.supervisors.backfill import Backfills
 from supervisor.services.supervisors.bulk import BulkVerbs
+from supervisor.services.supervisors.coverage import CoverageQueries
 from supervisor.services.supervisors.dry_run import DryRun
 from supervisor.services.supervisors.handoff import HandoffRequests
+from supervisor.services.supervisors.listing import SupervisorListing
+from supervisor.services.supervisors.offsets import OffsetLookups
 from supervisor.services.supervisors.queries import SupervisorQueries
 from supervisor.services.supervisors.reset import Resets
 from supervisor.services.supervisors.sampler import SampleRequests
@@ -77,6 +80,7 @@ class Services:
     sampling: SampleRequests
     handoffs: HandoffRequests
     resets: Resets
+    offsets: OffsetLookups
     backfills: Backfills
     bulk: BulkVerbs
     forgetting: Forgetting
@@ -97,6 +101,8 @@ class Services:
 
     # -- queries -----------------------------------------------------------------------------------
     supervisors: SupervisorQueries
+    listing: SupervisorListing
+    coverage: CoverageQueries
     tasks: TaskQueries
     tables: TableQueries
     chronicle: History
@@ -142,6 +148,7 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         sampling=sampling,
         handoffs=HandoffRequests(w.store, w.clock, w.leadership, w.loop),
         resets=resets,
+        offsets=OffsetLookups(w.store, sampling.look_at),
         backfills=Backfills(resets, service.check, failpoint=w.reach),
         bulk=BulkVerbs(service),
         forgetting=forgetting_of(w),
@@ -156,6 +163,8 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         compacting=compacting,
         quarantine=Quarantine(w.store, o.raw_records),
         supervisors=_supervisors(w, o),
+        listing=SupervisorListing(w.store, w.clock, w.leadership, w.loop, w.watching, w.registry),
+        coverage=CoverageQueries(w.store, w.clock, w.leadership, w.loop),
         tasks=TaskQueries(w.store, w.registry, w.leadership),
         tables=TableQueries(w.store, w.registry, w.leadership, w.clock, o.warehouse, o.journals),
         chronicle=History(w.store, w.clock),

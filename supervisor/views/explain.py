@@ -1,48 +1,52 @@
 """Explanation of a supervisor's state in sentences, derived from its status and plans.
 
 The order is that of importance: the state and its reason, what the supervisor waits for, what
-would change the state, the next steps, recent failures and their remedy.
+would change the state, the next steps, recent failures and their remedy.  Each sentence has links
+to what it names, and the remedies are there as data, too.
 """
 
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
+from pydantic import Field
+
+from supervisor.core.attention.remedies import CHANGES
 from supervisor.core.model.rows import GenerationState
+from supervisor.core.planning.actions import (
+    BeginHandoff,
+    CloseEmpty,
+    DiscardGeneration,
+    EndTask,
+    FixEnd,
+    OpenGeneration,
+    ResumeReading,
+    StartTask,
+)
 from supervisor.ports.state_history import StoredState
-from supervisor.views.status import StatusPayload, SupervisorStatus, waiting_replicas
-from supervisor.views.tables.ledger import PlanView
+from supervisor.views.attention.remedies import RemedyView
+from supervisor.views.status import (
+    StatusGroup,
+    StatusPayload,
+    SupervisorStatus,
+    waiting_replicas,
+)
+from supervisor.views.tables.ledger import PlannedAction, PlanView
 from tasks.contract.wire import Instant, Wire
 
 FAILURES_SHOWN = 3
-_ELSEWHERE = (
-    "`tidegate supervisor reset ID --offset P=N` goes on in partition P alone, at an offset that "
-    "Kafka holds (without --offset, all partitions begin again)"
+_OF_TASKS = frozenset(kind.__name__ for kind in (StartTask, EndTask))
+_OF_RANGES = frozenset(
+    kind.__name__
+    for kind in (
+        OpenGeneration,
+        BeginHandoff,
+        ResumeReading,
+        FixEnd,
+        CloseEmpty,
+        DiscardGeneration,
+    )
 )
-_REMEDIES = {
-    "PENDING": "the first pass makes it run; `tidegate doctor` looks for what holds one up",
-    "CONNECTING_TO_STREAM": "Kafka answers: check bootstrap.servers if this lasts",
-    "DISCOVERING_INITIAL_TASKS": "its first offsets are stored, which takes a pass",
-    "CREATING_TASKS": "a worker reports its tasks: check that one runs if this lasts",
-    "NO_CAPACITY": "another worker, more TIDEGATE_WORKER_SLOTS, a lower taskCount or replicas",
-    "SUSPENDED": "`tidegate supervisor resume` lets it go on where it stopped",
-    "STOPPING": "what it has read is published, and then it is gone",
-    "IDLE": "a record of its topic, which is noticed within half a minute",
-    "COMPLETED": "a new boundedStreamConfig, or another supervisor, reads more",
-    "UNABLE_TO_CONNECT_TO_STREAM": "Kafka can be reached: check brokers, credentials, network",
-    "LOST_CONTACT_WITH_STREAM": "Kafka can be reached again; nothing is lost meanwhile",
-    "TOPIC_CHANGED": "`tidegate supervisor reset` takes the new topic up",
-    "TOPIC_GONE": "the topic is made anew and then `tidegate supervisor reset`, or `terminate`",
-    "OFFSETS_UNREADABLE": _ELSEWHERE,
-    "LOST_CONTINUITY": _ELSEWHERE,
-    "NO_SUCH_PARTITION": "a boundedStreamConfig that names partitions of the topic",
-    "BOUNDS_MISMATCHED": "a supervisor of another id for the other range",
-    "SCHEMA_REGISTRY_UNAVAILABLE": "the schema registry answers again",
-    "UNREADABLE_SPEC": "a spec that this release reads, or an overlord of a newer release",
-    "UNREADABLE_ROWS": "an overlord of the newer release that wrote them leads",
-    "EVENT_QUEUE_DEAD": "the repair that the reason names",
-    "UNHEALTHY_TASKS": "its tasks succeed: the failures below say what holds them up",
-    "UNHEALTHY_SUPERVISOR": "its passes succeed: the failures below say what holds them up",
-}
+"""Names of actions, as plans have them, by what their `about` names."""
 
 
 class Topic(StrEnum):
@@ -56,11 +60,30 @@ class Topic(StrEnum):
     DECIDED = "decided"
 
 
+class LinkKind(StrEnum):
+    """The kind of what a sentence names."""
+
+    GENERATION = "generation"
+    TASK = "task"
+    WORKER = "worker"
+    QUEUE = "queue"
+
+
+class Link(Wire):
+    """One thing that a sentence names."""
+
+    kind: LinkKind
+    id: str
+    """Its id; of a queue `container/name`."""
+
+
 class Sentence(Wire):
     """One sentence, for people."""
 
     about: Topic
     text: str
+    links: list[Link] = Field(default_factory=list)
+    """What the sentence names, in its order."""
     since: Instant | None = None
     """When the state began, or the time of the event; null: not known."""
 
@@ -73,6 +96,8 @@ class Explanation(Wire):
     detailed_state: str
     healthy: bool
     sentences: list[Sentence]
+    remedies: list[RemedyView] = Field(default_factory=list)
+    """Steps that may help, the best first."""
 
 
 def explain(
@@ -93,6 +118,7 @@ def explain(
             *_failures(now),
             *_decided(plans),
         ],
+        remedies=now.remedies,
     )
 
 
@@ -101,8 +127,24 @@ def _state(status: SupervisorStatus, stored: StoredState | None) -> Sentence:
     same = stored is not None and stored.detailed == now.detailed_state
     detail = f" ({now.detailed_state})" if now.detailed_state != now.state else ""
     why = f": {now.why}" if now.why else ""
-    text = f"{status.id} is {now.state}{detail}{why}."
-    return Sentence(about=Topic.STATE, text=text, since=stored.since if stored and same else None)
+    return Sentence(
+        about=Topic.STATE,
+        text=f"{status.id} is {now.state}{detail}{why}.",
+        links=[*_of_remedies(now.remedies)],
+        since=stored.since if stored and same else None,
+    )
+
+
+def _of_remedies(remedies: Sequence[RemedyView]) -> Iterator[Link]:
+    """Yield what the remedies of a state are about: the reason of the state names the same."""
+    for remedy in remedies:
+        params = remedy.params
+        if "task" in params:
+            yield Link(kind=LinkKind.TASK, id=str(params["task"]))
+        if "worker" in params:
+            yield Link(kind=LinkKind.WORKER, id=str(params["worker"]))
+        if "queue" in params:
+            yield Link(kind=LinkKind.QUEUE, id=f"{params['container']}/{params['queue']}")
 
 
 def _waits(now: StatusPayload) -> Iterator[Sentence]:
@@ -111,33 +153,38 @@ def _waits(now: StatusPayload) -> Iterator[Sentence]:
     for group in now.groups:
         if group.state is GenerationState.PAUSING:
             text = f"Group {group.group} waits until its replicas have paused: {group.handoff_why}."
-            yield Sentence(about=Topic.WAITS, text=text)
+            yield Sentence(about=Topic.WAITS, text=text, links=[_range(group)])
         elif group.state is GenerationState.PUBLISHING:
             tasks = [t.id for t in now.publishing_tasks if t.generation_id == group.generation_id]
             who = ", ".join(tasks) or "a task that is still to start"
             text = f"A range of group {group.group} waits until {who} has read and published it."
-            yield Sentence(about=Topic.WAITS, text=text)
+            links = [_range(group), *(Link(kind=LinkKind.TASK, id=task) for task in tasks)]
+            yield Sentence(about=Topic.WAITS, text=text, links=links)
     if now.unstable:
         held = ", ".join(f"{p} ({count})" for p, count in now.unstable.items())
         text = f"Records behind an open transaction cannot be read yet, in partition {held}."
         yield Sentence(about=Topic.WAITS, text=text)
 
 
+def _range(group: StatusGroup) -> Link:
+    return Link(kind=LinkKind.GENERATION, id=group.generation_id)
+
+
 def _changes(now: StatusPayload) -> Iterator[Sentence]:
-    if (remedy := _REMEDIES.get(now.detailed_state)) is not None:
-        yield Sentence(about=Topic.CHANGES, text=f"What would change it: {remedy}.")
+    if (change := CHANGES.get(now.detailed_state)) is not None:
+        yield Sentence(about=Topic.CHANGES, text=f"What would change it: {change}.")
 
 
 def _next(now: StatusPayload) -> Iterator[Sentence]:
-    due = [(g.next_publish_due, g.group) for g in now.groups if g.next_publish_due is not None]
+    due = [(g.next_publish_due, g.group, g) for g in now.groups if g.next_publish_due is not None]
     if due:
-        at, number = min(due)
+        at, number, group = min(due, key=lambda each: each[:2])
         text = f"Group {number} hands off next, at {at}; what it has read is published after that."
-        yield Sentence(about=Topic.NEXT, text=text)
+        yield Sentence(about=Topic.NEXT, text=text, links=[_range(group)])
     for group in now.groups:
         if group.asked:
             text = f"Group {group.group} hands off in the next pass: {group.asked}."
-            yield Sentence(about=Topic.NEXT, text=text)
+            yield Sentence(about=Topic.NEXT, text=text, links=[_range(group)])
     if now.groups and now.latest_offsets:
         age = now.aggregate_lag_millis
         old = "" if not age else f", the oldest {age / 1_000:.0f} s old"
@@ -148,7 +195,8 @@ def _next(now: StatusPayload) -> Iterator[Sentence]:
 def _failures(now: StatusPayload) -> Iterator[Sentence]:
     for error in reversed(now.recent_errors[-FAILURES_SHOWN:]):
         text = f"{error.exception_class} at {error.timestamp}: {error.message}"
-        yield Sentence(about=Topic.FAILURE, text=text)
+        links = [] if error.task_id is None else [Link(kind=LinkKind.TASK, id=error.task_id)]
+        yield Sentence(about=Topic.FAILURE, text=text, links=links)
     for warning in now.warnings:
         yield Sentence(about=Topic.FAILURE, text=f"{warning}.")
 
@@ -158,4 +206,12 @@ def _decided(plans: Sequence[PlanView]) -> Iterator[Sentence]:
         for action in plan.actions:
             about = f" {action.about}" if action.about else ""
             text = f"The last pass that acted decided {action.action}{about}: {action.why}"
-            yield Sentence(about=Topic.DECIDED, text=text, since=plan.at)
+            links = [*_of_action(action)]
+            yield Sentence(about=Topic.DECIDED, text=text, links=links, since=plan.at)
+
+
+def _of_action(action: PlannedAction) -> Iterator[Link]:
+    if action.action in _OF_TASKS:
+        yield Link(kind=LinkKind.TASK, id=action.about)
+    elif action.action in _OF_RANGES:
+        yield Link(kind=LinkKind.GENERATION, id=action.about)

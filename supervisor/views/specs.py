@@ -1,9 +1,12 @@
 """Response models of stored specs: the result of a POST, versions, rows of the list."""
 
+from collections.abc import Iterable
+
 from pydantic import Field, JsonValue
 
+from supervisor.core.history.version_facts import VersionFacts, VersionKind
 from supervisor.core.spec.section import Effect
-from tasks.contract.wire import Wire
+from tasks.contract.wire import Instant, Wire
 
 
 class SupervisorLine(Wire):
@@ -67,3 +70,57 @@ class HistoryRow(Wire):
     """The time when the version was stored, as in Druid."""
     version_number: int
     """The number of the version from 1, as in the answer to a POST."""
+
+
+class VersionLine(Wire):
+    """One stored version without its spec: who stored it, and what it did."""
+
+    version_number: int
+    at: Instant
+    author: str | None
+    """Null: this release cannot read the version, see `unknown`."""
+    kind: VersionKind | None
+    """Null: this release cannot read the version, see `unknown`."""
+    operation_id: str | None
+    """Of the operation that stored it; null: none is kept."""
+    changed: list[str] | None
+    """JSON pointers of the fields that differ from the version before.  Null: the version is a
+    first one or a tombstone, or see `unknown`."""
+    effect: Effect | None
+    """The strongest effect of these changes; null: there are none, or they are not known."""
+    unknown: str | None
+    """Why the changes are not known; null: they are, or there are none to know."""
+
+
+class VersionLines(Wire):
+    """The versions of a spec, newest first; specs by themselves are in Druid's history."""
+
+    supervisor_id: str
+    versions: list[VersionLine]
+    next: str | None
+    """The `cursor` of the next page; null: there is none."""
+
+
+def version_lines(
+    supervisor_id: str, versions: Iterable[VersionFacts], following: str | None
+) -> VersionLines:
+    """Return the response for one page of versions."""
+    return VersionLines(
+        supervisor_id=supervisor_id,
+        versions=[_version_line(each) for each in versions],
+        next=following,
+    )
+
+
+def _version_line(facts: VersionFacts) -> VersionLine:
+    changes = facts.changes
+    return VersionLine(
+        version_number=facts.version,
+        at=facts.at,
+        author=facts.author,
+        kind=facts.kind,
+        operation_id=None if facts.operation is None else facts.operation.id,
+        changed=None if changes is None else [change.field for change in changes.fields],
+        effect=None if changes is None else changes.effect,
+        unknown=facts.unknown or None,
+    )

@@ -12,10 +12,12 @@ from typing import Literal
 
 from pydantic import Field
 
+from supervisor.core.attention.remedies import remedies_of
 from supervisor.core.history.lag import LogEnds, lag_ages
 from supervisor.core.model.rows import Generation, GenerationState, Publication, Task
 from supervisor.core.planning.observed import Observed, StreamTrouble
 from supervisor.core.planning.partition_names import by_name, names_topics
+from supervisor.core.planning.pass_summary import governing_spec, rejected_live, replica_counts
 from supervisor.core.planning.passes import Pass, PassError
 from supervisor.core.planning.placement import Slots
 from supervisor.core.planning.progress import lag_by_partition, readable, report_of
@@ -23,8 +25,9 @@ from supervisor.core.planning.rules.handoff_due import handoff_due_at
 from supervisor.core.planning.states import State, state_of
 from supervisor.core.planning.view import PassView
 from supervisor.core.spec.spec import SupervisorSpec
-from supervisor.views.warnings import warnings
-from tasks.contract.messages import Counters, TaskPhase
+from supervisor.views.attention.remedies import RemedyView, remedy_views
+from supervisor.views.attention.warnings import warnings
+from tasks.contract.messages import TaskPhase
 from tasks.contract.offsets import Offsets, TopicPartition
 from tasks.contract.wire import Wire, iso_utc
 
@@ -79,6 +82,8 @@ class RecentError(Wire):
     exception_class: str
     message: str
     stream_exception: bool
+    task_id: str | None = None
+    """The task that failed, an addition; null: it was no task."""
 
 
 class Rejected(Wire):
@@ -125,6 +130,8 @@ class StatusPayload(Wire):
     rejected: Rejected
     warnings: list[str]
     """Problems that do not stop the supervisor."""
+    remedies: list[RemedyView] = Field(default_factory=list)
+    """Steps that may help, the best first."""
     version: int
 
 
@@ -227,11 +234,10 @@ def _payload(facts: StatusFacts) -> StatusPayload:
             "groups": [_group(g, facts) for g in seen.generations],
             "slots_needed": 0 if need is None else need.needed,
             "slots_free": Slots(seen.workers).free,
-            "pending_replicas": _pending_replicas(seen),
-            "rejected": Rejected(
-                live=sum(_rejected_live(seen)), published=facts.rejected_published
-            ),
-            "warnings": warnings(seen, spec, facts.diverged, bad=_rejected_live(seen)[0]),
+            "pending_replicas": replica_counts(PassView(seen)).pending,
+            "rejected": Rejected(live=sum(rejected_live(seen)), published=facts.rejected_published),
+            "warnings": warnings(seen, spec, facts.diverged, bad=rejected_live(seen)[0]),
+            "remedies": remedy_views(remedies_of(seen, state)),
             "version": seen.current.version,
         }
     )
@@ -277,15 +283,8 @@ def _task(facts: StatusFacts, generation: Generation, task: Task) -> StatusTask:
     )
 
 
-def _terms(generation: Generation, seen: Observed) -> SupervisorSpec | None:
-    """Return the spec whose durations and replicas apply to a generation, if it is known."""
-    return (
-        PassView(seen).governing_spec(generation) if generation.spec_version in seen.specs else None
-    )
-
-
 def _remaining_s(generation: Generation, seen: Observed) -> int | None:
-    bound = _terms(generation, seen)
+    bound = governing_spec(PassView(seen), generation)
     if bound is None:
         return None
     if generation.end_fixed_at is None:
@@ -298,7 +297,7 @@ def _remaining_s(generation: Generation, seen: Observed) -> int | None:
 
 
 def _group(generation: Generation, facts: StatusFacts) -> StatusGroup:
-    bound = _terms(generation, facts.seen)
+    bound = governing_spec(PassView(facts.seen), generation)
     due = None
     if bound is not None and generation.state is GenerationState.READING:
         due = iso_utc(handoff_due_at(generation, bound))
@@ -335,41 +334,13 @@ def waiting_text(pending: int, needed: int, free: int) -> str:
     return f"{pending} replicas wait for a slot: {needed} needed, {free} free"
 
 
-def _pending_replicas(seen: Observed) -> int:
-    wanted = 0
-    for generation in seen.generations:
-        bound = _terms(generation, seen)
-        if bound is not None and generation.open:
-            running = sum(t.generation_id == generation.id for t in seen.tasks)
-            wanted += max(0, bound.io_config.replicas - running)
-    return wanted
-
-
-def _rejected_live(seen: Observed) -> tuple[int, int]:
-    """Return the numbers of bad records and of filtered records, once per live generation."""
-    most: dict[str, Counters] = {}
-    live = {g.id for g in seen.generations}
-    for task in seen.tasks:
-        report = report_of(seen, task)
-        if report is not None and task.generation_id in live:
-            known = most.setdefault(task.generation_id, report.counters)
-            if _rejects(report.counters) > _rejects(known):
-                most[task.generation_id] = report.counters
-    found = most.values()
-    return sum(c.unparseable for c in found), sum(c.thrown_away for c in found)
-
-
-def _rejects(counters: Counters) -> int:
-    return counters.unparseable + counters.thrown_away
-
-
 def _recent_errors(facts: StatusFacts) -> list[RecentError]:
     """Return the recent errors, oldest first, as Druid lists them."""
     errors: list[tuple[datetime, RecentError]] = [
         (e.at, _error(e.at, e.kind, e.message)) for e in facts.pass_errors
     ]
     errors += [
-        (at, _error(at, "TaskFailed", f"{t.id}: {t.reason}"))
+        (at, _error(at, "TaskFailed", f"{t.id}: {t.reason}", task_id=t.id))
         for t in facts.failed
         if (at := t.ended_at) is not None
     ]
@@ -382,7 +353,13 @@ def _recent_errors(facts: StatusFacts) -> list[RecentError]:
     return [error for _, error in errors[-ERRORS_SHOWN:]]
 
 
-def _error(at: datetime, kind: str, message: str, *, stream: bool = False) -> RecentError:
+def _error(
+    at: datetime, kind: str, message: str, *, stream: bool = False, task_id: str | None = None
+) -> RecentError:
     return RecentError(
-        timestamp=iso_utc(at), exception_class=kind, message=message, stream_exception=stream
+        timestamp=iso_utc(at),
+        exception_class=kind,
+        message=message,
+        stream_exception=stream,
+        task_id=task_id,
     )

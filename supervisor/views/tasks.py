@@ -66,6 +66,14 @@ class TaskRow(Wire):
     worker_id: str
 
 
+class TasksPage(Wire):
+    """Tasks, newest first; a page may have fewer rows than its `limit`, and `next` leads on."""
+
+    tasks: list[TaskRow]
+    next: str | None
+    """The `cursor` of the next page; null: there is none."""
+
+
 class TaskStatusView(Wire):
     """The answer to `GET /task/{id}/status`."""
 

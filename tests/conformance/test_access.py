@@ -1,8 +1,10 @@
-"""Principals and denied tries, alike on SQLite and on PostgreSQL."""
+"""Principals, sessions and denied tries, alike on SQLite and on PostgreSQL."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 from supervisor.core.values.permissions import DeniedTry, Grant, Kind, Principal, Role
+from supervisor.core.values.sessions import Session
 from supervisor.ports.access import DENIED_KEPT
 from supervisor.ports.store import Store
 from tests.conformance.stories import HOUR, NOON
@@ -46,3 +48,49 @@ def test_denied_tries_are_bounded_and_the_newest_stay(store: Store) -> None:
         kept = tx.access.denied(DENIED_KEPT + 5)
     assert [each.times for each in kept[-2:]] == [6, 5]
     assert len(kept) == DENIED_KEPT
+
+
+def _session(digest: str, *, used: int, principal: str = "alice") -> Session:
+    """A session that was begun at NOON, and used so many seconds later."""
+    return Session(digest, principal, NOON, NOON + timedelta(seconds=used))
+
+
+def _digests(store: Store, *names: str) -> set[str]:
+    with store.reading() as tx:
+        return {name for name in names if tx.access.session(name) is not None}
+
+
+def test_a_session_is_kept_used_and_ended(store: Store) -> None:
+    with store.writing() as tx:
+        tx.access.begin_session(_session("a", used=0), 10)
+        tx.access.use_session("a", NOON + HOUR)
+        tx.access.use_session("a", NOON)  # of an overlord whose clock is behind
+        tx.access.use_session("b", NOON)
+    with store.reading() as tx:
+        assert tx.access.session("a") == Session("a", "alice", NOON, NOON + HOUR)
+        assert tx.access.session("b") is None
+    with store.writing() as tx:
+        assert tx.access.end_session("a")
+        assert not tx.access.end_session("a")
+    assert _digests(store, "a") == set()
+
+
+def test_sessions_of_one_principal_are_bounded_and_the_new_one_stays(store: Store) -> None:
+    with store.writing() as tx:
+        tx.access.begin_session(_session("other", used=0, principal="bob"), 2)
+        for digest, used in (("a", 1), ("b", 3), ("c", 2), ("behind", 0)):
+            tx.access.begin_session(_session(digest, used=used), 2)
+
+    assert _digests(store, "a", "b", "c", "behind", "other") == {"b", "behind", "other"}
+
+
+def test_ended_sessions_are_deleted_some_at_a_time(store: Store) -> None:
+    with store.writing() as tx:
+        for number in range(5):
+            tx.access.begin_session(_session(f"{number}", used=number), 10)
+        assert tx.access.delete_sessions(NOON, NOON, 10) == 0
+        used = NOON + timedelta(seconds=3)
+        assert [tx.access.delete_sessions(used, NOON, 2) for _ in range(3)] == [2, 1, 0]
+    assert _digests(store, *"01234") == {"3", "4"}
+    with store.writing() as tx:
+        assert tx.access.delete_sessions(NOON, NOON + HOUR, 10) == 2

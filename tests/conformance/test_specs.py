@@ -1,6 +1,6 @@
 """Spec versions: append-only, the newest counts, a tombstone ends a supervisor."""
 
-from supervisor.core.model.rows import SpecHead
+from supervisor.core.model.rows import PresentVersion, SpecHead
 from supervisor.core.spec.reader import read_spec
 from supervisor.core.spec.spec import SupervisorSpec
 from tests.conformance.stories import CLICKS, HOUR, NOON, Leader
@@ -84,6 +84,22 @@ def test_heads_have_the_newest_number_of_each_id(leader: Leader) -> None:
     with leader.reads() as tx:
         heads = [SpecHead("C", 1, False), SpecHead("a", 2, True), SpecHead("b", 2, False)]
         assert tx.specs.heads() == heads
+
+
+def test_present_are_the_newest_versions_that_are_no_tombstones(leader: Leader) -> None:
+    with leader.writes() as tx:
+        for supervisor_id, author in (("b", "ada"), ("a", "bob"), ("rests", "eve"), ("b", "cy")):
+            tx.specs.append(supervisor_id, _spec(), NOON, author)
+        tx.specs.append("ended", _spec(), NOON, "")
+        tx.specs.append("ended", None, NOON, "")
+        assert tx.specs.rest("rests", 1, NOON + HOUR)
+
+    with leader.reads() as tx:
+        assert tx.specs.present() == [
+            PresentVersion("a", 1, NOON, "bob", rests=False),
+            PresentVersion("b", 2, NOON, "cy", rests=False),
+            PresentVersion("rests", 1, NOON, "eve", rests=True),
+        ]
 
 
 def test_tables_are_those_of_the_newest_specs(leader: Leader) -> None:

@@ -55,9 +55,12 @@ _CURSOR = Also(
         f"GET {_TABLE}/segments",
         f"GET {_OURS}/events",
         f"GET {_OURS}/operations",
+        f"GET {_OURS}/tasks",
         f"GET {_OURS}/queues/failed",
+        f"GET {_OURS}/supervisors",
         f"GET {_OURS}/queues/{{container}}/{{name}}/failed",
         f"GET {_OURS}/supervisors/{{supervisor_id}}/generations",
+        f"GET {_OURS}/supervisors/{{supervisor_id}}/plans",
     ),
 )
 _NEVER = Also(
@@ -67,6 +70,7 @@ _NEVER = Also(
 _INTERVAL = Also(
     "a date of the right form may be none, and an interval may end before it begins",
     (
+        f"GET {_OURS}/supervisors/{{supervisor_id}}/coverage",
         f"GET {_DRUID}/tasks",
         f"DELETE {_DRUID}/pendingSegments/{{data_source}}",
         f"POST {_DRUID}/datasources/{{data_source}}/markUsed",
@@ -92,7 +96,13 @@ _THERE = Also(
         "POST /internal/v1/samples/{sample_id}",
     ),
 )
-REFUSED: tuple[Also, ...] = (_SPEC, _DOCUMENT, _CURSOR, _NEVER, _INTERVAL, _LENGTH, _THERE)
+_SESSION = Also(
+    "only the console logs in, and only where somebody is asked who they are",
+    (f"POST {_OURS}/sessions", f"DELETE {_OURS}/sessions/current"),
+)
+REFUSED: tuple[Also, ...] = (
+    *(_SPEC, _DOCUMENT, _CURSOR, _NEVER, _INTERVAL, _LENGTH, _THERE, _SESSION),
+)
 """Routes that may answer 400 to what fits their schema."""
 
 MOVED = Also(

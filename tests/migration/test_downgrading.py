@@ -128,7 +128,8 @@ def test_each_version_gets_its_document_back(url: str, store: SqlStore) -> None:
 
 
 def test_what_is_lost_is_named_step_by_step() -> None:
-    last, between, first = lost_by(EARLIER)
-    assert last.startswith(f"{newest()}: what the deleted files")
+    last, history, between, first = lost_by(EARLIER)
+    assert last.startswith(f"{newest()}: sessions of browsers")
+    assert history.startswith("0016: what the deleted files")
     assert between.startswith("0015: which supervisors were submitted as tasks")
     assert first.startswith("0014: which release wrote")

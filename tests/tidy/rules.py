@@ -126,6 +126,7 @@ _WRITE_WITHOUT_A_TERM = {
     "supervisor/control/leadership.py",  # it takes the term
     "supervisor/services/access/principals.py",  # any overlord may change who may do what
     "supervisor/services/access/authentication.py",  # and note when a token was used last
+    "supervisor/services/access/sessions.py",  # and log browsers in and out
 }
 
 

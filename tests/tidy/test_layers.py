@@ -19,6 +19,7 @@ _PROJECT = {
     "supervisor/chores/sweep.py": "",
     "supervisor/cli/main.py": "import supervisor.app.overlord, supervisor.settings.log\n",
     "supervisor/control/observe.py": "import supervisor.ports.store\n",
+    "supervisor/core/attention/remedies.py": "",
     "supervisor/core/history/lag.py": "",
     "supervisor/core/model/rows.py": "import supervisor.core.spec.spec\n",
     "supervisor/core/planning/plan.py": "import tasks.contract.messages, pydantic\n",

@@ -76,6 +76,11 @@ class MemoryStreams:
             self._last[supervisor_id] = found
             return found
 
+    def last(self, supervisor_id: str) -> StreamState | None:
+        """Return what the last look of a supervisor saw; None: there was none."""
+        with self._lock:
+            return self._last.get(supervisor_id)
+
     def forget(self, supervisor_id: str) -> None:
         """Delete the remembered state of a supervisor."""
         with self._lock:

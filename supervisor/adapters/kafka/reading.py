@@ -3,8 +3,9 @@
 A client's own errors only say that a timeout passed.  `Connection.why` adds the client's messages.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from datetime import UTC, datetime, timedelta
 
 from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection
 from confluent_kafka import TopicPartition as KafkaPartition
@@ -16,6 +17,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # in no __all
 )
 
 from supervisor.core.planning.observed import StreamState
+from supervisor.core.planning.wished_offsets import TimedRecord
 from supervisor.core.spec.sections.io_config import KafkaIoConfig
 from tasks.contract.kafka_client import (
     NO_ANSWER_ADVICE,
@@ -30,6 +32,7 @@ from tasks.runtime.secrets import without_secrets
 
 Left = Callable[[], float]
 """Returns how many seconds the next request may take."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MARGIN_S = 1.0
 """Seconds beyond a request's own timeout that the caller waits for the request's future."""
 _EARLIEST = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
@@ -87,6 +90,31 @@ class ReportingAdminClient:
             stable=_offsets(self._admin, partitions, _LATEST, left, isolation=committed),
         )
 
+    def records_at(
+        self, partitions: Iterable[TopicPartition], at: datetime, left: Left
+    ) -> dict[TopicPartition, TimedRecord]:
+        """Return the first committed record of each partition with that time or a later one.
+
+        A partition without such a record is left out.
+
+        Raises:
+            KafkaException, TimeoutError: no answer.
+        """
+        # Below 0 Kafka takes a time for one of its own words; no record is older than 1970.
+        millis = max(0, -(-(at - _EPOCH) // timedelta(milliseconds=1)))
+        records = _listed(
+            self._admin,
+            [KafkaPartition(*partition) for partition in partitions],
+            OffsetSpec.for_timestamp(millis),
+            left,
+            IsolationLevel.READ_COMMITTED,
+        )
+        return {
+            p: TimedRecord(each.offset, _EPOCH + timedelta(milliseconds=each.timestamp))
+            for p, each in records.items()
+            if each.offset >= 0
+        }
+
     def why(self, error: KafkaException | TimeoutError) -> str:
         """Return why a reading failed, and what to do about it."""
         while self._admin.poll(0):
@@ -142,14 +170,25 @@ def _offsets(
     *,
     isolation: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
 ) -> dict[TopicPartition, int]:
-    futures: Mapping[KafkaPartition, Future[ListOffsetsResultInfo]] = admin.list_offsets(
-        dict.fromkeys(partitions, which), isolation_level=isolation, request_timeout=left()
-    )
-    offsets = {
-        TopicPartition(p.topic, p.partition): future.result(timeout=left() + _MARGIN_S).offset
-        for p, future in futures.items()
-    }
+    listed = _listed(admin, partitions, which, left, isolation)
+    offsets = {partition: each.offset for partition, each in listed.items()}
     if unanswered := [str(p) for p, offset in offsets.items() if offset < 0]:
         # If a partition leader is away, the client returns a result and no error.
         raise TimeoutError(f"the leader of {', '.join(unanswered)} does not answer")
     return offsets
+
+
+def _listed(
+    admin: AdminClient,
+    partitions: list[KafkaPartition],
+    which: OffsetSpec,
+    left: Left,
+    isolation: IsolationLevel,
+) -> dict[TopicPartition, ListOffsetsResultInfo]:
+    futures: Mapping[KafkaPartition, Future[ListOffsetsResultInfo]] = admin.list_offsets(
+        dict.fromkeys(partitions, which), isolation_level=isolation, request_timeout=left()
+    )
+    return {
+        TopicPartition(p.topic, p.partition): future.result(timeout=left() + _MARGIN_S)
+        for p, future in futures.items()
+    }

@@ -99,6 +99,12 @@ class KafkaStreams:
                 self._lanes.run(_neighbour_of(source.client), look)
             return watched.state
 
+    def last(self, supervisor_id: str) -> StreamState | None:
+        """Return the last known state, and start no look; None: nobody has asked for it yet."""
+        with self._lock:
+            watched = self._watched.get(supervisor_id)
+            return None if watched is None else watched.state
+
     def forget(self, supervisor_id: str) -> None:
         """Stop looking at Kafka for a supervisor."""
         with self._lock:

@@ -15,6 +15,8 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute
 
+from supervisor.api.http.console import COOKIE, COOKIE_OVER_TLS
+from supervisor.api.http.console import HEADER as CONSOLE
 from supervisor.api.http.deps import WORKERS_HEADER
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import (
@@ -250,6 +252,13 @@ def secured(document: dict[str, object], routes: Sequence[BaseRoute]) -> dict[st
         "bearer": {"type": "http", "scheme": "bearer"},
         "basic": {"type": "http", "scheme": "basic"},
         "worker": {"type": "apiKey", "in": "header", "name": WORKERS_HEADER},
+        "session": {
+            "type": "apiKey",
+            "in": "cookie",
+            "name": COOKIE,
+            "description": f"Over TLS its name is {COOKIE_OVER_TLS}.",
+        },
+        "console": {"type": "apiKey", "in": "header", "name": CONSOLE},
     }
     paths = cast("dict[str, dict[str, dict[str, object]]]", document["paths"])
     for route in api_routes(routes):
@@ -268,4 +277,4 @@ def _security(permission: Permission) -> list[dict[str, list[str]]]:
             return []
         case Permission.WORK:
             return [{"worker": []}]
-    return [{"bearer": []}, {"basic": []}]
+    return [{"bearer": []}, {"basic": []}, {"session": [], "console": []}]

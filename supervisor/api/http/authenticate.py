@@ -1,23 +1,21 @@
 """Authentication middleware: finds the caller before a body is read or a route runs.
 
-Passwords are proved a few at a time, and the number of waiting requests is bounded: a flood of
-wrong passwords takes neither the routes' threads nor the process's memory.
+Authorization ──► a token, or name and password ─┐
+else, of the console: the session's cookie ──────┴─► `Proofs` ──► caller
 """
 
 import base64
 import binascii
-from functools import partial
 
-import anyio
-import anyio.to_thread
 import structlog
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from supervisor.api.http.access import printable_route
+from supervisor.api.http.console import session_secret
 from supervisor.api.http.deps import WORKERS_HEADER
 from supervisor.api.http.edge import INTERNAL_PATH
 from supervisor.api.http.problems import render_error
+from supervisor.api.http.proofs import Proofs, address_of, note_refusal
 from supervisor.core.values.errors import (
     NotAllowed,
     SupervisorError,
@@ -27,9 +25,6 @@ from supervisor.core.values.errors import (
 from supervisor.core.values.permissions import ANYONE, UNKNOWN, Caller, Kind
 from supervisor.services.access.authentication import Authentication, Credentials
 
-LOOKS_AT_ONCE = 4
-PROOFS_AT_ONCE = 2
-PROOFS_WAITING_MAX = 16
 CREDENTIALS_MAX = 4_096
 
 
@@ -39,9 +34,7 @@ class Authenticate:
     def __init__(self, app: ASGIApp) -> None:
         """Wrap the application."""
         self._app = app
-        self._looks = anyio.CapacityLimiter(LOOKS_AT_ONCE)
-        self._proofs = anyio.CapacityLimiter(PROOFS_AT_ONCE)
-        self._waiting = 0
+        self._proofs = Proofs()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, or refuse it."""
@@ -49,6 +42,7 @@ class Authenticate:
             await self._app(scope, receive, send)
             return
         request = Request(scope)
+        request.state.proofs = self._proofs  # a login is bounded like the header of a request
         authentication: Authentication | None = scope["app"].state.parts.authentication
         try:
             if authentication is None:
@@ -62,44 +56,32 @@ class Authenticate:
         await self._app(scope, receive, send)
 
     async def _caller(self, request: Request, authentication: Authentication) -> Caller:
-        address = request.client.host if request.client else ""
         claimed: str | None = None
         try:
             credentials = _credentials(request)
             claimed = None if credentials is None else credentials.name
-            caller = await self._proved(request, authentication, credentials, address)
+            caller = await self._proved(request, authentication, credentials)
             authentication.admit(caller)
             _require_place(request, caller)
         except (Unauthenticated, TooManyRequests, NotAllowed) as refused:
-            what = f"{request.method} {printable_route(request)}"
-            authentication.note(claimed, address, what, str(refused))
+            note_refusal(request, authentication, claimed, refused)
             raise
         return caller
 
     async def _proved(
-        self,
-        request: Request,
-        authentication: Authentication,
-        credentials: Credentials | None,
-        address: str,
+        self, request: Request, authentication: Authentication, credentials: Credentials | None
     ) -> Caller:
-        if credentials is None:
-            if request.scope["path"] in request.app.state.open_paths:
-                return Caller(UNKNOWN.name, UNKNOWN.kind, address=address)
-            header = WORKERS_HEADER if _is_internal(request) else "Authorization"
-            raise Unauthenticated(f"say who you are: send a token in the header {header}")
-        known = partial(authentication.known, credentials, address)
-        caller = await anyio.to_thread.run_sync(known, limiter=self._looks)
-        if caller is not None:
-            return caller
-        if self._waiting >= PROOFS_WAITING_MAX:
-            raise TooManyRequests("too many passwords are being checked: try again", 1)
-        self._waiting += 1
-        try:
-            prove = partial(authentication.prove, credentials, address)
-            return await anyio.to_thread.run_sync(prove, limiter=self._proofs)
-        finally:
-            self._waiting -= 1
+        address = address_of(request)
+        if credentials is not None:
+            return await self._proofs.caller(authentication, credentials, address)
+        if request.scope["path"] in request.app.state.open_paths:  # a stale cookie does not matter
+            return Caller(UNKNOWN.name, UNKNOWN.kind, address=address)
+        if _is_internal(request):
+            raise Unauthenticated(f"say who you are: send a token in the header {WORKERS_HEADER}")
+        secret = session_secret(request)
+        if secret is None:
+            raise Unauthenticated("say who you are: send a token in the header Authorization")
+        return await self._proofs.of_session(authentication, secret, address)
 
 
 def _is_internal(request: Request) -> bool:

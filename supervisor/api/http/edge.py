@@ -24,6 +24,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from supervisor.api.http.console import HEADER as CONSOLE
 from supervisor.api.http.problems import SECURITY_HEADERS, Problem, answer
 from supervisor.core.values.json_bodies import SIZE_BYTES_MAX
 from supervisor.core.values.permissions import Caller, Permission
@@ -52,6 +53,7 @@ EDGE_PROBLEMS = (
 )
 
 _PUBLISHES = re.compile(r"/internal/v1/(tasks|compactions)/[^/]+/publish")
+_SAME_SITE = "same-origin"
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -123,14 +125,24 @@ class HostNames:
         # No valid id or filter has a NUL, and PostgreSQL refuses one in text.
         if "\0" in request.scope["path"] or "%00" in request.url.query:
             raise _Refusal(NUL_REFUSED, "remove %00 from the path and the query")
-        origin = request.headers.get("origin")
-        if request.method not in _SAFE_METHODS and origin is not None:
-            try:
-                same = urlsplit(origin).netloc.lower() == host
-            except ValueError:
-                same = False
-            if not same:  # also with basic auth, which a browser adds by itself
-                raise _Refusal(ORIGIN_REFUSED, f"origin {origin[:100]!a} is not this overlord's")
+        _check_origin(request, host)
+
+
+def _check_origin(request: Request, host: str) -> None:
+    """Refuse changes from another site; the console, which may send a cookie, reads as strictly."""
+    origin, changes = request.headers.get("origin"), request.method not in _SAFE_METHODS
+    console = CONSOLE in request.headers
+    if console and changes and origin is None:  # a browser always sends it
+        raise _Refusal(ORIGIN_REFUSED, "the console names its origin with each change")
+    if console and request.headers.get("sec-fetch-site", _SAME_SITE) != _SAME_SITE:
+        raise _Refusal(ORIGIN_REFUSED, "this overlord's own pages alone may ask as its console")
+    if (changes or console) and origin is not None:
+        try:
+            same = urlsplit(origin).netloc.lower() == host
+        except ValueError:
+            same = False
+        if not same:  # also with basic auth, which a browser adds by itself
+            raise _Refusal(ORIGIN_REFUSED, f"origin {origin[:100]!a} is not this overlord's")
 
 
 class Bodies:
@@ -156,6 +168,8 @@ class Bodies:
                     _check_type(request)
                     body = await self._read(request, receive, place)
                     receive = replayed(body, receive)
+                    if not _is_internal(request):  # for a follower, which may pass it on
+                        request.state.body = body
                     del body
             except _Refusal as refused:
                 response = answer(refused.problem, str(refused), request.url.path)
@@ -188,6 +202,11 @@ class Bodies:
             raise _Refusal(TOO_SLOW, f"the body did not come within {BODY_TIMEOUT_S:g} s") from None
 
 
+def _is_internal(request: Request) -> bool:
+    path: str = request.scope["path"]  # `request.url` is made from the header Host as well
+    return path.startswith(INTERNAL_PATH)
+
+
 def _has_body(request: Request) -> bool:
     chunked = "transfer-encoding" in request.headers
     return chunked or request.headers.get("content-length", "0") != "0"
@@ -203,9 +222,9 @@ def _check_type(request: Request) -> None:
 
 
 def _size_bytes_max(request: Request) -> int:
-    path: str = request.scope["path"]  # `request.url` is made from the header Host as well
-    if not path.startswith(INTERNAL_PATH):
+    if not _is_internal(request):
         return SIZE_BYTES_MAX
+    path: str = request.scope["path"]
     caller: Caller = request.state.caller
     if _PUBLISHES.fullmatch(path) and caller.may(Permission.WORK, None):
         return PUBLISH_SIZE_BYTES_MAX

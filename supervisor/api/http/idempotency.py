@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from supervisor.api.http.edge import INTERNAL_PATH, replayed
-from supervisor.api.http.leader import to_the_leader
+from supervisor.api.http.leader import KEY, note_claim, to_the_leader
 from supervisor.api.http.problems import RETRY_AFTER_S, render_error
 from supervisor.core.values.errors import (
     FieldError,
@@ -35,7 +35,7 @@ from supervisor.services.access.idempotency import Idempotency, KeyedRequest
 
 log = structlog.get_logger()
 
-HEADER = "Idempotency-Key"
+HEADER = KEY
 REPLAYED = "Idempotency-Replayed"
 METHODS = frozenset({"POST", "PUT", "DELETE", "PATCH"})
 CHANGES_NOTHING = frozenset(
@@ -44,9 +44,11 @@ CHANGES_NOTHING = frozenset(
         "/druid/indexer/v1/sampler",
         "/druid/indexer/v1/taskStatus",
         "/druid/indexer/v1/lockedIntervals/v2",
+        "/api/v1/sessions",  # each login has a secret of its own, which no repeat is given
+        "/api/v1/sessions/current",
     }
 )
-"""POSTs that may be repeated as they are; so may every dry run."""
+"""Requests that may be repeated as they are; so may every dry run."""
 ANSWER_BYTES_MAX = 64 * 1024
 """The maximum size of a stored answer; a repeat of a larger one gets `idempotency-answer-lost`."""
 _STORED_HEADERS = ("content-type", "etag", "location", "tidegate-operation", "allow", "retry-after")
@@ -78,6 +80,7 @@ class OncePerKey:
             response = await _refused(request, error)
             await response(scope, receive, send)
             return
+        note_claim(request)
         if isinstance(begun, StoredAnswer):
             headers = {**begun.headers, REPLAYED: "true"}
             await Response(begun.body, begun.status, headers)(scope, receive, send)

@@ -1,15 +1,20 @@
 """Requests on a follower that only the leader can answer (P4, D5, D6).
 
-    reads of soft state ──► forwarded to the leader, whose answer is passed on
-    writes              ──► 307 with the leader's address: nothing was carried out here
-    a worker's calls    ──► 503 with the leader's address for workers, which they follow
-    no leader           ──► 503 with Retry-After
+    reads of soft state       ──► passed on to the leader, whose answer is returned
+    writes with a key         ──► passed on as well: a repeat with the key acts once
+    writes of the console     ──► 503 with the leader's address: a browser may not follow there
+    other writes              ──► 307 with the leader's address: nothing was carried out here
+    a worker's calls          ──► 503 with the leader's address for workers, which they follow
+    no leader                 ──► 503 with Retry-After
 
-A write is redirected and not forwarded.  If the answer of a forwarded write were lost, nobody would
-know whether the leader carried it out, and a retry might do it twice.
+A write without a key is redirected and not passed on.  If the answer of one that is passed on were
+lost, nobody would know whether the leader carried it out, and a retry might do it twice.  With a
+key the leader knows.
 """
 
+from collections.abc import Mapping
 from http import HTTPStatus
+from urllib.parse import quote
 
 import httpx
 import structlog
@@ -17,6 +22,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from supervisor.api.http.console import is_console, passed_on
 from supervisor.api.http.edge import INTERNAL_PATH
 from supervisor.api.http.problems import PROBLEMS, answer, render_error
 from supervisor.core.values.errors import LeaseLost, SupervisorError
@@ -24,13 +30,21 @@ from supervisor.services.services import Services
 
 log = structlog.get_logger()
 
+KEY = "Idempotency-Key"
 PASSED_ON = "X-Tidegate-Passed-On"
-"""The header of a forwarded read, so that two overlords cannot forward it in a circle."""
+"""The header of a request that is passed on, so that two overlords cannot do so in a circle."""
 CONNECT_S = 0.5
 ANSWER_S = 5.0
+ACT_S = 30.0
+"""How long the leader may take for a change: it may have to ask Kafka for offsets first."""
 _READS = frozenset({"GET", "HEAD"})
-_FORWARDED_HEADERS = ("accept", "authorization", "x-druid-author")
-_RETURNED_HEADERS = ("content-type", "retry-after")
+_SENT = ("accept", "authorization", "if-none-match", "x-druid-author")
+_SENT_OF_WRITES = (*_SENT, KEY.lower(), "content-type", "if-match")
+_RETURNED = (
+    *("content-type", "retry-after", "etag", "location", "allow"),
+    *("cache-control", "content-encoding", "vary"),
+    *("tidegate-operation", "idempotency-replayed"),
+)
 
 
 async def to_the_leader(request: Request, error: Exception) -> Response:
@@ -41,16 +55,37 @@ async def to_the_leader(request: Request, error: Exception) -> Response:
     if request.scope["path"].startswith(INTERNAL_PATH):
         address = await run_in_threadpool(_for_workers, request.app.state.parts, error.leader)
         return render_error(request, LeaseLost(str(error), address))
-    there = error.leader.rstrip("/") + request.url.path
-    if request.url.query:
-        there += f"?{request.url.query}"
-    if request.method not in _READS:
+    there = error.leader.rstrip("/") + _as_sent(request)
+    is_read = request.method in _READS
+    if not (is_read or _acts_once(request)):
+        if is_console(request):
+            return render_error(request, error)
         return _redirected(request, error, there)
     try:
-        return await _forwarded(request, there)
+        return await (_read(request, there) if is_read else _acted(request, there))
     except httpx.HTTPError as trouble:
-        log.warning("the leader did not answer a read", url=there, error=repr(trouble))
+        log.warning("the leader did not answer", method=request.method, error=repr(trouble))
         return render_error(request, error)
+
+
+def note_claim(request: Request) -> None:
+    """Note that this overlord has claimed the key of a request, as the leader that it was then."""
+    request.state.is_key_claimed = True
+
+
+def _acts_once(request: Request) -> bool:
+    """Tell whether a repeat of a change by the leader would not act a second time.
+
+    With a key that was claimed here it is the sender who repeats: this overlord may lead again, and
+    would store the leader's answer as its own.
+    """
+    return KEY in request.headers and not getattr(request.state, "is_key_claimed", False)
+
+
+def _as_sent(request: Request) -> str:
+    """Return path and query as they were sent: the path that routes match is a decoded one."""
+    path, query = quote(request.scope["path"], safe="/:"), request.url.query
+    return f"{path}?{query}" if query else path
 
 
 def _for_workers(parts: Services, leader: str) -> str:
@@ -78,14 +113,35 @@ def _redirected(request: Request, error: LeaseLost, there: str) -> Response:
     )
 
 
-async def _forwarded(request: Request, there: str) -> Response:
-    headers = {
-        name: request.headers[name] for name in _FORWARDED_HEADERS if name in request.headers
-    }
-    headers["X-Request-Id"] = request.state.request_id
-    timeout = httpx.Timeout(ANSWER_S, connect=CONNECT_S)
+async def _read(request: Request, there: str) -> Response:
+    return await _passed_on(request, there, _headers(request, there, _SENT), b"", ANSWER_S)
+
+
+async def _acted(request: Request, there: str) -> Response:
+    body: bytes = getattr(request.state, "body", b"")
+    headers = _headers(request, there, _SENT_OF_WRITES)
+    return await _passed_on(request, there, headers, body, ACT_S)
+
+
+def _headers(request: Request, there: str, names: tuple[str, ...]) -> dict[str, str]:
+    sent = {name: request.headers[name] for name in names if name in request.headers}
+    own = {"X-Request-Id": str(request.state.request_id), PASSED_ON: "1"}
+    # As the client takes it, and passed on as it comes: nothing is unpacked here.
+    own["Accept-Encoding"] = request.headers.get("accept-encoding", "identity")
+    return sent | own | passed_on(request, there)
+
+
+async def _passed_on(
+    request: Request, there: str, headers: Mapping[str, str], body: bytes, answer_s: float
+) -> Response:
+    timeout = httpx.Timeout(answer_s, connect=CONNECT_S)
     tls = request.app.state.parts.tls
     async with httpx.AsyncClient(timeout=timeout, trust_env=False, verify=tls) as client:
-        heard = await client.request(request.method, there, headers=headers | {PASSED_ON: "1"})
-    kept = {name: heard.headers[name] for name in _RETURNED_HEADERS if name in heard.headers}
-    return Response(heard.content, heard.status_code, kept)
+        sent = client.build_request(request.method, there, headers=headers, content=body or None)
+        heard = await client.send(sent, stream=True)
+        try:
+            content = b"".join([piece async for piece in heard.aiter_raw()])
+        finally:
+            await heard.aclose()
+    kept = {name: heard.headers[name] for name in _RETURNED if name in heard.headers}
+    return Response(content, heard.status_code, kept)

@@ -36,6 +36,18 @@ def _expected(
     )
 
 
+def _known_tags(
+    if_none_match: Annotated[
+        list[str] | None,
+        Header(
+            description="304 if this is the tag of the answer.",
+            json_schema_extra={"pattern": WEAK},
+        ),
+    ] = None,
+) -> frozenset[str]:
+    return _tags("If-None-Match", if_none_match, weak=True) or frozenset()
+
+
 def _tags(name: str, values: Sequence[str] | None, *, weak: bool) -> frozenset[str] | None:
     if values is None:
         return None
@@ -46,3 +58,5 @@ def _tags(name: str, values: Sequence[str] | None, *, weak: bool) -> frozenset[s
 
 
 Precondition = Annotated[Expected, Depends(_expected)]
+KnownTags = Annotated[frozenset[str], Depends(_known_tags)]
+"""The tags of answers that the client of a GET has already, without `W/`."""

@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
+from supervisor.api.http.console import HEADER as CONSOLE
 from supervisor.core.values.errors import (
     AlreadyInState,
     AnswerLost,
@@ -51,6 +52,7 @@ from supervisor.core.values.errors import (
     NoWorker,
     OperationNotFound,
     PreconditionFailed,
+    PreviewOutdated,
     PrincipalRefused,
     ProcessorClosed,
     QueueDead,
@@ -64,6 +66,7 @@ from supervisor.core.values.errors import (
     SchemaTooNew,
     SecretMissing,
     SegmentsMoved,
+    SessionNotFound,
     SourceUnreadable,
     SpecUnreadable,
     StaleCommit,
@@ -98,6 +101,8 @@ log = structlog.get_logger()
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_S = "1"
 ASK_WHO = 'Bearer realm="tidegate", Basic realm="tidegate", charset="UTF-8"'
+ASK_CONSOLE = 'Bearer realm="tidegate"'
+"""Without Basic, by which a browser would open a dialog of its own instead of the login page."""
 SECURITY_HEADERS: Mapping[str, str] = MappingProxyType(
     {
         "Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'",
@@ -180,6 +185,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         NotExportable: Problem(409, "not-exportable", "The table does not fit into the format"),
         OperationNotFound: Problem(404, "operation-not-found", "There is no such operation"),
         PreconditionFailed: Problem(412, "precondition-failed", "The spec is another version now"),
+        PreviewOutdated: Problem(409, "preview-outdated", "It would do something else now"),
         PrincipalRefused: Problem(400, "principal-refused", "The principal is not acceptable"),
         ProcessorClosed: Problem(503, "queue-closed", "The event queue is closed here"),
         QueueDead: Problem(503, "event-queue-dead", "An event queue is damaged"),
@@ -187,6 +193,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         QueueNotFound: Problem(404, "queue-not-found", "There is no such event queue"),
         RecordNotFound: Problem(404, "record-not-found", "No such record is in quarantine"),
         Refused: Problem(400, "refused", "The request cannot be carried out"),
+        SessionNotFound: Problem(404, "session-not-found", "There is no such session"),
         SampleFailed: Problem(400, "sample-failed", "The records could not be read"),
         SampleNotFound: Problem(404, "sample-not-found", "Nobody waits for this sample"),
         SampleUnanswered: Problem(503, "sample-unanswered", "The worker did not answer in time"),
@@ -268,15 +275,15 @@ def render_error(
         str(error),
         path,
         members=members,
-        headers=_headers(problem, error),
+        headers=_headers(request, problem, error),
     )
 
 
-def _headers(problem: Problem, error: SupervisorError) -> dict[str, str]:
+def _headers(request: Request, problem: Problem, error: SupervisorError) -> dict[str, str]:
     if isinstance(error, TooManyRequests):
         return {"Retry-After": str(error.retry_after_s)}
     if isinstance(error, Unauthenticated):
-        return {"WWW-Authenticate": ASK_WHO}
+        return {"WWW-Authenticate": ASK_CONSOLE if CONSOLE in request.headers else ASK_WHO}
     later = problem.status == HTTPStatus.SERVICE_UNAVAILABLE
     return {"Retry-After": RETRY_AFTER_S} if later else {}
 
@@ -285,6 +292,8 @@ def _plain(value: object) -> object:
     """Return a fact as a JSON value."""
     if is_dataclass(value) and not isinstance(value, type):
         return {to_camel(k): _plain(v) for k, v in asdict(value).items()}
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return value if isinstance(value, str | int | float | None) else str(value)

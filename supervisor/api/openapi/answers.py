@@ -83,8 +83,8 @@ _REFUSING = frozenset(
     {f"POST {_V1}/action", f"POST {_V1}/worker", f"GET {_V1}/task/{{task_id}}/segments"}
 )
 """Operations that are always refused: Druid has them, and a client gets the reason."""
-_FILTERED = frozenset({"GET /api/v1/compactions"})
-"""Lists with a filter whose object may not exist."""
+_WITH_404 = frozenset({"GET /api/v1/compactions", "DELETE /api/v1/sessions/current"})
+"""Operations without an id in their path whose object may not exist."""
 _WITHOUT_404 = frozenset({"GET /api/v1/datasources/{data_source}/snippets"})
 """Operations whose object may not exist yet, such as a table without an export."""
 
@@ -100,9 +100,12 @@ _NEXT_PAGE: Json = {
     }
 }
 _ETAG: Json = {"ETag": _header("The version of the spec, for If-Match.")}
+_ANSWER_TAG: Json = {"ETag": _header("The tag of this answer, for If-None-Match.")}
 _HEADERS: Mapping[str, Json] = MappingProxyType(
     {
         f"GET {_ONE}": _ETAG,
+        "GET /api/v1/supervisors": _ANSWER_TAG,
+        "GET /api/v1/supervisors/{supervisor_id}/partitions": _ANSWER_TAG,
         f"GET {_V1}/supervisor/history": _NEXT_PAGE,
         f"GET {_ONE}/history": _NEXT_PAGE,
         f"POST {_ONE}/suspend": _ETAG,
@@ -148,7 +151,7 @@ def _statuses(path: str, method: str, operation: Json) -> Iterator[tuple[str, st
         wanted += () if path.startswith(INTERNAL_PATH) else _ACTS_IN_PUBLIC
         wanted += ["412"] if "if-match" in _headers(operation) else []
     yield from ((status, f"Problem{status}") for status in wanted)
-    if f"{method} {path}" in _FILTERED:
+    if f"{method} {path}" in _WITH_404:
         yield "404", "Problem404"
     if f"{method} {path}" in _WITHOUT_404:
         yield "409", "Problem409"

@@ -1,5 +1,7 @@
 """`tidegate task ...`: list, show and stop tasks."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from http import HTTPStatus
@@ -7,18 +9,51 @@ from typing import Annotated
 
 import typer
 
-from supervisor.cli.shell.client import TASK, TASKS, path_of
+from supervisor.cli.cluster.audit import Cursor
+from supervisor.cli.shell.client import TASK, TASKS, Params, path_of
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.groups import HelpSections
-from supervisor.cli.shell.options import Output, Server, TaskId, connect
-from supervisor.cli.shell.output import ago, show_facts, show_json, show_name
+from supervisor.cli.shell.options import Limit, Output, Server, TaskId, connect
+from supervisor.cli.shell.output import ago, print_notice, show_facts, show_json, show_name
 from supervisor.cli.shell.resource import Resource, Verb, add_verb
-from supervisor.views.tasks import TaskRow, TaskStatusView
+from supervisor.core.model.rows import TaskStatus
+from supervisor.views.tasks import TaskRow, TasksPage, TaskStatusView
 
 commands = typer.Typer(
     no_args_is_help=True, cls=HelpSections, help="Attempts that read a range and publish it."
 )
 _NO_REPORTS = (HTTPStatus.NOT_FOUND, HTTPStatus.SERVICE_UNAVAILABLE)
+Part = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[TEXT]",
+        help="A part of the id, the worker's id or the reason.",
+        show_default="any",
+    ),
+]
+OfSupervisor = Annotated[
+    str | None,
+    typer.Option("--supervisor", metavar="ID", help="Of this one.", show_default="all"),
+]
+OfGeneration = Annotated[
+    str | None,
+    typer.Option("--generation", metavar="ID", help="Of this range.", show_default="all"),
+]
+OfGroup = Annotated[
+    int | None,
+    typer.Option("--group", metavar="N", min=0, help="Of this group.", show_default="all"),
+]
+OnWorker = Annotated[
+    str | None,
+    typer.Option("--worker", metavar="ID", help="On this worker.", show_default="all"),
+]
+OfStatus = Annotated[
+    TaskStatus | None,
+    typer.Option("--status", help="Only those of this status.", show_default="all"),
+]
+OwnFailures = Annotated[
+    bool, typer.Option("--own-failures", help="Only those that failed by themselves.")
+]
 
 
 class ShownTasks(StrEnum):
@@ -52,7 +87,7 @@ def list_all(
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
-    """List tasks, newest first.
+    """List tasks, newest first; `tidegate task find` has more filters, and pages.
 
     Example: tidegate task list --data-source clicks --state running
     """
@@ -64,6 +99,43 @@ def list_all(
     with connect(server) as client:
         answer = client.get(_TASKS.path, params)
     _TASKS.show(answer, output)
+
+
+@commands.command()
+def find(
+    text: Part = None,
+    *,
+    supervisor: OfSupervisor = None,
+    generation: OfGeneration = None,
+    group: OfGroup = None,
+    worker: OnWorker = None,
+    status: OfStatus = None,
+    own_failures: OwnFailures = False,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Find tasks by what they are of and how they stand, newest first, page by page.
+
+    Example: tidegate task find --supervisor clicks --own-failures
+    """
+    filters: Mapping[str, str | int | bool | None] = {
+        "q": text,
+        "supervisor": supervisor,
+        "generation": generation,
+        "group": group,
+        "worker": worker,
+        "status": None if status is None else status.value,
+        "ownFailure": own_failures or None,
+        "cursor": cursor,
+    }
+    params: Params = {"limit": limit} | {k: v for k, v in filters.items() if v is not None}
+    with connect(server) as client:
+        answer = client.get(_FOUND.path, params)
+    _FOUND.show(answer, output)
+    if output is not Format.JSON and (following := answer.read(TasksPage).next) is not None:
+        print_notice(f"There is more: --cursor {following}")
 
 
 @commands.command()
@@ -140,3 +212,4 @@ _TASKS = Resource(
     columns=("ID", "TABLE", "STATUS", "CREATED", "TOOK", "WORKER", "ERROR"),
     cells=_row,
 )
+_FOUND = replace(_TASKS, path="/api/v1/tasks", part="tasks")

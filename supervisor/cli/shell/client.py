@@ -38,7 +38,8 @@ _NOT_TRUSTED = "CERTIFICATE_VERIFY_FAILED"
 _NOT_HERE = {_REDIRECTED, 502, 503, 504}
 
 T = TypeVar("T")
-Params = Mapping[str, str | int | bool]
+Params = Mapping[str, str | int | bool | Sequence[str]]
+"""Name -> value; a name with several values is sent several times."""
 
 
 def path_of(*parts: str) -> str:

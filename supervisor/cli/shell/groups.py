@@ -40,7 +40,7 @@ class TopLevel(HelpSections):
     sections: ClassVar[Mapping[str, Sequence[str]]] = {
         "Supervise": ("supervisor", "task", "quarantine"),
         "Tables": ("query", "verify", "segment", "compaction", "export", "snippet"),
-        "Operate": ("doctor", "queue", "access", "audit", "metadata"),
+        "Operate": ("doctor", "queue", "access", "whoami", "audit", "metadata"),
         "Run": ("dev", "overlord", "worker"),
         "This command": ("config", "completion"),
     }
@@ -51,6 +51,16 @@ class OfSupervisors(HelpSections):
 
     sections: ClassVar[Mapping[str, Sequence[str]]] = {
         "Specs": ("init", "sample", "diff", "apply", "get", "history", "rollback", "schema"),
-        "How they stand": ("list", "status", "health", "explain", "watch"),
+        "How they stand": (
+            "list",
+            "top",
+            "status",
+            "partitions",
+            "health",
+            "explain",
+            "coverage",
+            "watch",
+        ),
+        "What happened": ("events", "ranges", "plans"),
         "Control": ("suspend", "resume", "handoff", "reset", "terminate", "forget"),
     }

@@ -179,7 +179,9 @@ def ago(moment: datetime | str | None, now: datetime) -> str:
     if isinstance(moment, str):
         moment = datetime.fromisoformat(moment)
     apart = now - moment
-    return f"{_short(apart)} ago" if apart >= timedelta(0) else f"in {_short(-apart)}"
+    return (
+        f"{short_duration(apart)} ago" if apart >= timedelta(0) else f"in {short_duration(-apart)}"
+    )
 
 
 def size(number: int) -> str:
@@ -192,7 +194,8 @@ def size(number: int) -> str:
     return f"{amount:.1f} TiB"
 
 
-def _short(duration: timedelta) -> str:
+def short_duration(duration: timedelta) -> str:
+    """Return a duration in one or two units, such as `2h10m`."""
     seconds = int(duration.total_seconds())
     for length, unit, smaller, below in ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "m")):
         if seconds >= length:

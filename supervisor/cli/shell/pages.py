@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from urllib.parse import parse_qsl, urlsplit
@@ -11,23 +11,24 @@ from pydantic import JsonValue
 
 from supervisor.cli.shell.client import ApiReply, Client
 
-NO_PARAMS: Mapping[str, str | None] = MappingProxyType({})
+WindowParams = Mapping[str, str | Sequence[str] | None]
+NO_PARAMS: WindowParams = MappingProxyType({})
 _NEXT = re.compile(r'<([^>]*)>\s*;\s*rel="?next"?')
 
 
 def rows_up_to(
-    client: Client, path: str, rows: str, limit: int, params: Mapping[str, str | None] = NO_PARAMS
+    client: Client, path: str, rows: str, limit: int, params: WindowParams = NO_PARAMS
 ) -> ApiReply:
     """Return the last page's answer, with up to `limit` entries of all pages in member `rows`.
 
     A page may have fewer rows than requested, because the caller may not see all of them.
-    Parameters that are None are not sent.
+    Parameters that are None, or have no value, are not sent.
     """
     collected: list[JsonValue] = []
     cursor: str | None = None
     while True:
         wanted = {**params, "limit": str(limit - len(collected)), "cursor": cursor}
-        sent = {name: value for name, value in wanted.items() if value is not None}
+        sent = {n: value for n, value in wanted.items() if value is not None and value != []}
         answer = client.get(path, sent)
         page = answer.read(dict[str, JsonValue])
         more, following = page.get(rows), page.get("next")

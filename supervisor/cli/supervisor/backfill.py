@@ -8,6 +8,7 @@ from supervisor.cli.shell.client import SUPERVISORS, ApiReply, Client, path_of
 from supervisor.cli.shell.confirm import confirm
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.output import print_notice, show_done, show_json, show_text
+from supervisor.cli.shell.previewed import ResetQuery
 from supervisor.views.resets import Backfilled
 
 
@@ -44,14 +45,11 @@ def wanted_backfill(
 
 
 def run_backfill(
-    client: Client, supervisor_id: str, query: Mapping[str, str], *, dry_run: bool, yes: bool
+    client: Client, supervisor_id: str, query: Mapping[str, str], wanted: ResetQuery
 ) -> ApiReply:
     """Show a preview, ask unless `yes`, and start the backfill; return the last answer."""
-    path = path_of(SUPERVISORS, supervisor_id, "resetToLatestAndBackfill")
-    if dry_run or not yes:
-        answer = client.post(path, b"", {**query, "dryRun": "true"})
-        if dry_run:
-            return answer
+
+    def show(answer: ApiReply) -> str:
         seen = answer.read(Backfilled)
         for line in _readers(seen):
             print_notice(line)
@@ -60,7 +58,10 @@ def run_backfill(
             f"by the other, in {seen.backfill_task_count} group(s)."
         )
         confirm(f"Let {supervisor_id} go on at the latest offsets?")
-    return client.post(path, b"", query)
+        return seen.digest
+
+    path = path_of(SUPERVISORS, supervisor_id, "resetToLatestAndBackfill")
+    return wanted.post(client, path, b"", show, query)
 
 
 def show_backfill(answer: ApiReply, output: Format) -> None:

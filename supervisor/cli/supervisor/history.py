@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from supervisor.views.specs import HistoryRow
+from supervisor.cli.shell.resource import Resource
+from supervisor.cli.supervisor.watch import API
+from supervisor.views.specs import HistoryRow, VersionLine
 
 _SHOWN_MAX = 6
 _SECTIONS = ("dataSchema", "ioConfig", "tuningConfig")
@@ -48,3 +50,22 @@ def _changed(before: object, after: object, at: str) -> Iterator[str]:
             yield from _changed(before.get(key), after.get(key), f"{at}.{key}" if at else str(key))
     elif before != after:
         yield at
+
+
+VERSIONS = Resource(
+    path=API,
+    part="versions",
+    rows=list[VersionLine],
+    columns=("NUMBER", "STORED", "WHO", "WHAT", "CHANGED"),
+    wide=("EFFECT", "OPERATION"),
+    cells=lambda row, _: (
+        row.version_number,
+        f"{row.at:%Y-%m-%d %H:%M:%S}",
+        row.author,
+        row.kind,
+        _listed(row.changed or ()),
+        row.effect,
+        row.operation_id,
+    ),
+    problem=lambda row: row.unknown and f"version {row.version_number}: {row.unknown}",
+)

@@ -11,12 +11,13 @@ from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.groups import OfSupervisors
 from supervisor.cli.shell.options import Output, Server, SupervisorId, connect
 from supervisor.cli.shell.output import show_done, show_json, show_name, show_table, show_text
-from supervisor.cli.shell.pages import linked_rows_up_to
+from supervisor.cli.shell.pages import linked_rows_up_to, rows_up_to
 from supervisor.cli.shell.problems import FAILED, CommandFailed
 from supervisor.cli.shell.resource import Resource, add_list
 from supervisor.cli.shell.selection import All, Ids, InState, OfDataSource, Selection
-from supervisor.cli.supervisor.history import version_rows
+from supervisor.cli.supervisor.history import VERSIONS, version_rows
 from supervisor.cli.supervisor.status import show_status
+from supervisor.cli.supervisor.watch import API
 from supervisor.core.spec.json_schema import spec_schema
 from supervisor.views.specs import HistoryRow, SupervisorLine
 from supervisor.views.status import SupervisorStatus
@@ -26,6 +27,7 @@ commands = typer.Typer(
 )
 
 _UNHEALTHY = 503
+_WHO_MAX = 1_000
 
 
 @commands.command()
@@ -150,13 +152,22 @@ def history(
     limit: Annotated[
         int, typer.Option("--limit", "-n", metavar="N", min=1, help="At most so many.")
     ] = 100,
+    who: Annotated[
+        bool, typer.Option("--who", help="Show who stored each version, and by which operation.")
+    ] = False,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
     """List the newest versions of a spec, and what each changed.
 
-    Example: tidegate supervisor history clicks -n 5
+    Example: tidegate supervisor history clicks -n 5 --who
     """
+    if who:
+        with connect(server) as client:
+            path = path_of(API, supervisor_id, "history")
+            answer = rows_up_to(client, path, "versions", min(limit, _WHO_MAX))
+        VERSIONS.show(answer, output)
+        return
     with connect(server) as client:
         path = path_of(SUPERVISORS, supervisor_id, "history")
         answer = linked_rows_up_to(client, path, limit)

@@ -2,13 +2,14 @@
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 import httpx
 import typer
 
-from supervisor.cli.shell.client import Client, path_of, problem_of
+from supervisor.cli.shell.client import Client, Params, path_of, problem_of
 from supervisor.cli.shell.completion import complete_ids
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.options import Output, Server, SupervisorId, connect
@@ -22,6 +23,15 @@ STREAM = f"{EVENTS}/stream"
 _SILENT_S = 45.0
 """Three heartbeats: a connection that is silent for longer is dead."""
 _PAUSE_FIRST_S, _PAUSE_S = 0.5, 5.0
+Types = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--type",
+        metavar="TYPE",
+        show_default="all",
+        help="Of this type alone, such as state-changed. May be repeated.",
+    ),
+]
 
 
 def explain(
@@ -37,9 +47,13 @@ def explain(
         show_json(answer.json())
         return
     show_name(supervisor_id)
-    for sentence in answer.read(Explanation).sentences:
+    explanation = answer.read(Explanation)
+    for sentence in explanation.sentences:
         since = sentence.since
         show_text(sentence.text + (f" (since {since:%Y-%m-%d %H:%M:%S %Z})" if since else ""))
+    for remedy in explanation.remedies:
+        if remedy.command is not None:
+            show_text(f"{remedy.label}: {remedy.command}")
 
 
 def watch(
@@ -63,6 +77,7 @@ def watch(
             show_default="with what happens from now on",
         ),
     ] = None,
+    kinds: Types = None,
     count: Annotated[
         int | None,
         typer.Option(
@@ -81,8 +96,9 @@ def watch(
 
     Example: tidegate supervisor watch clicks --limit 10
     """
+    wanted = EventsWanted(supervisor_id, tuple(kinds or ()))
     with connect(server) as client:
-        for number, event in enumerate(_events(client, supervisor_id, after), 1):
+        for number, event in enumerate(_events(client, wanted, after), 1):
             if output is Format.JSON:
                 typer.echo(json.dumps(event, ensure_ascii=False))
             else:
@@ -91,18 +107,32 @@ def watch(
                 return
 
 
-def _events(
-    client: Client, supervisor_id: str | None, after: int | None
-) -> Iterator[dict[str, object]]:
+@dataclass(frozen=True)
+class EventsWanted:
+    """The events that somebody wants to see."""
+
+    supervisor_id: str | None
+    kinds: tuple[str, ...]
+
+    def params(self) -> dict[str, str | Sequence[str]]:
+        """Return the query parameters; what is not narrowed is left out."""
+        params: dict[str, str | Sequence[str]] = {}
+        if self.supervisor_id is not None:
+            params["supervisor"] = self.supervisor_id
+        return params | ({"type": self.kinds} if self.kinds else {})
+
+
+def _events(client: Client, wanted: EventsWanted, after: int | None) -> Iterator[dict[str, object]]:
     """Yield events for ever; after a lost connection the next one goes on behind the last event.
 
     Raises:
         Unreachable: no overlord answers at first.
         ProblemAnswer: an overlord refuses.
     """
-    params = {} if supervisor_id is None else {"supervisor": supervisor_id}
+    params, supervisor_id = wanted.params(), wanted.supervisor_id
+    alone = {} if supervisor_id is None else {"supervisor": supervisor_id}
     # The start is known before the first event, so no event is missed if the connection is lost.
-    known = client.get(EVENTS, {**params, "limit": "1"}).read(EventsPage)
+    known = client.get(EVENTS, {**alone, "limit": "1"}).read(EventsPage)
     if supervisor_id is not None and not known.events:
         print_notice(
             f"nothing is known of [{supervisor_id}]; `tidegate supervisor list` shows the ids"
@@ -122,9 +152,7 @@ def _events(
         pause = min(pause * 2, _PAUSE_S)
 
 
-def _stream(
-    client: Client, url: str, params: dict[str, str]
-) -> Iterator[tuple[str, dict[str, object]]]:
+def _stream(client: Client, url: str, params: Params) -> Iterator[tuple[str, dict[str, object]]]:
     with client.stream(f"{url}{STREAM}", params, _SILENT_S) as answer:
         if answer.is_client_error:
             answer.read()
@@ -148,12 +176,13 @@ def _line(event: dict[str, object]) -> str:
     group = "" if event.get("group") is None else f" group {event['group']}"
     detail = event.get("detail")
     members = detail.items() if isinstance(detail, dict) else ()
-    detail_text = "  ".join(f"{name}={_short(value)}" for name, value in members)
+    detail_text = "  ".join(f"{name}={short_value(value)}" for name, value in members)
     task = f" {event['taskId']}" if event.get("taskId") else ""
     return (
         f"{at}  {event.get('supervisorId')}{group}  {event['type']}{task}  {detail_text}".rstrip()
     )
 
 
-def _short(value: object) -> str:
+def short_value(value: object) -> str:
+    """Return a member of an event's detail on one line."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -80,6 +80,9 @@ class Lag:
     age: timedelta | None
 
 
+UNKNOWN_LAG = Lag(None, None)
+
+
 def lag_ages(
     history: Sequence[LogEnds], positions: Offsets, now: datetime, lag: Offsets
 ) -> dict[TopicPartition, timedelta]:

@@ -18,6 +18,8 @@ WINDOWS_S: Mapping[str, float] = MappingProxyType({"1m": 60.0, "5m": 300.0, "15m
 STEP_S = 15.0
 """Minimum distance of the outer two of three consecutive samples; growth in between counts as even.
 """
+YOUNGEST_S = 10.0
+"""The age of a history from which on it has a rate in rows per second."""
 _NAMES = ("processed", "processed_bytes", "unparseable", "thrown_away", "processed_with_error")
 
 
@@ -28,6 +30,15 @@ class CounterSample:
     at_s: float
     """Monotonic seconds."""
     counts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class RowRate:
+    """How fast a task makes rows."""
+
+    rows: int
+    """Rows that the task has made so far."""
+    per_second: float
 
 
 SampleSeries = tuple[CounterSample, ...]
@@ -59,6 +70,21 @@ def rates(history: SampleSeries, now_s: float) -> dict[str, dict[str, float]]:
     return {
         window: _rates(history, now_s - seconds, seconds) for window, seconds in WINDOWS_S.items()
     }
+
+
+def row_rate(history: SampleSeries, now_s: float) -> RowRate | None:
+    """Return the rate in rows over the last minute, or since the first sample of a younger history.
+
+    None: the history is too young for a rate.
+    """
+    if not history:
+        return None
+    since_s = max(now_s - WINDOWS_S["1m"], history[0].at_s)
+    if now_s - since_s < YOUNGEST_S:
+        return None
+    before, at = _counted_at(history, since_s), _NAMES.index("processed")
+    rows = history[-1].counts[at]
+    return RowRate(rows, max(0.0, rows - before[at]) / (now_s - since_s))
 
 
 def _rates(history: SampleSeries, since_s: float, seconds: float) -> dict[str, float]:

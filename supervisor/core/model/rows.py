@@ -60,6 +60,18 @@ class SpecHead:
 
 
 @dataclass(frozen=True)
+class PresentVersion:
+    """The newest version of a supervisor that is not terminated, without the spec."""
+
+    supervisor_id: str
+    version: int
+    created_at: datetime
+    author: str
+    rests: bool
+    """Whether the supervisor is at rest: it has read all that it names."""
+
+
+@dataclass(frozen=True)
 class CommittedOffset:
     """The next offset of one partition that is not yet in a published segment."""
 

@@ -7,11 +7,22 @@
 Every piece is a row of `offset_gaps`, so `tidegate verify` knows what to expect (P25).
 """
 
-from collections.abc import Iterator, Mapping
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from supervisor.core.model.rows import CommittedOffset, GapKind
 from tasks.contract.offsets import Offsets, TopicPartition
+
+
+class LogEnd(StrEnum):
+    """An end of what Kafka holds."""
+
+    EARLIEST = "earliest"
+    LATEST = "latest"
+    """The last stable offset: behind it lies an open transaction, if there is one."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +63,10 @@ class OffsetMove:
     """None: the partition exists no more."""
     breaks: tuple[Break, ...] = ()
 
+    def piece(self, kind: GapKind) -> Break | None:
+        """Return what this move skips, loses or repeats; None: nothing of it."""
+        return next((each for each in self.breaks if each.kind is kind), None)
+
     def count(self, kind: GapKind) -> int:
         """Return how many offsets this move skips, loses, repeats or leaves behind."""
         return sum(each.end - each.first for each in self.breaks if each.kind is kind)
@@ -64,6 +79,30 @@ class OffsetMove:
         return f"{self.partition} from {came} to {went}" + (
             f" ({', '.join(counts)})" if counts else ""
         )
+
+
+DIGEST_DIGITS = 32
+
+
+def preview_digest(
+    subject: Sequence[str], offset_moves: Iterable[OffsetMove], given_up: Iterable[str]
+) -> str:
+    """Return a digest of what a verb would do: the same digest, the same effect.
+
+    `subject`: the verb, its supervisor and its options; `given_up`: ids of ranges.  How far these
+    ranges have read is left out, because that moves on by itself and is given up in any case.
+    """
+    moved = [
+        (
+            str(move.partition),
+            move.start,
+            move.to,
+            [(each.first, each.end, each.kind) for each in move.breaks],
+        )
+        for move in offset_moves
+    ]
+    text = json.dumps([list(subject), moved, sorted(given_up)], separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_DIGITS]
 
 
 def moves(

@@ -13,15 +13,23 @@ def report_of(seen: Observed, task: Task) -> TaskReport | None:
     return next(found, None)
 
 
+def reports_by_range(seen: Observed) -> dict[str, list[TaskReport]]:
+    """Return generation -> the last reports about its tasks; without those of no report."""
+    reports: dict[str, list[TaskReport]] = {}
+    for task in seen.tasks:
+        if (report := report_of(seen, task)) is not None:
+            reports.setdefault(task.generation_id, []).append(report)
+    return reports
+
+
 def best_position(seen: Observed) -> dict[TopicPartition, int]:
     """Return partition -> the position of its best reader."""
     positions = {p: row.next_offset for p, row in seen.committed.items()}
+    reports = reports_by_range(seen)
     for generation in seen.generations:  # by ordinal: a successor's start is its predecessor's end
         positions |= generation.start if generation.end is None else generation.end
-        for task in seen.tasks:
-            report = report_of(seen, task)
-            if task.generation_id == generation.id and generation.open and report is not None:
-                positions |= {p: max(at, positions.get(p, at)) for p, at in report.position.items()}
+        for report in reports.get(generation.id, ()) if generation.open else ():
+            positions |= {p: max(at, positions.get(p, at)) for p, at in report.position.items()}
     return positions
 
 

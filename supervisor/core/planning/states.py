@@ -21,6 +21,7 @@ from supervisor.core.model.rows import GenerationState, TaskStatus
 from supervisor.core.planning.actions import SlotNeed
 from supervisor.core.planning.observed import Liveness, Observed, StreamState, StreamTrouble
 from supervisor.core.planning.passes import Pass, PassError
+from supervisor.core.planning.progress import report_of
 from supervisor.core.planning.rules.bounds import is_completed, mismatched, missing_partitions
 from supervisor.core.planning.rules.continuity import unreadable
 from supervisor.core.planning.rules.idle import is_idle
@@ -127,9 +128,8 @@ def _out_of_bounds(seen: Observed, spec: SupervisorSpec) -> SupervisorState | No
 
 def _lacking_tasks(seen: Observed) -> SupervisorState | None:
     """Say that tasks wait for what they cannot read without; they read on by themselves."""
-    reports = {t: report for worker in seen.workers for t, report in worker.reports.items()}
     for task in seen.tasks:
-        report = reports.get(task.id)
+        report = report_of(seen, task)
         if report is None or report.lacks is None:
             continue
         word, why = _LACKING[report.lacks], f"{task.id}: {report.detail}"
@@ -139,9 +139,8 @@ def _lacking_tasks(seen: Observed) -> SupervisorState | None:
 
 def _suspect_offsets(seen: Observed) -> str | None:
     """Name offsets at which the JVM of a worker ended twice or more often."""
-    reports = {t: report for worker in seen.workers for t, report in worker.reports.items()}
     for task in seen.tasks:
-        report = reports.get(task.id)
+        report = report_of(seen, task)
         if report is not None and report.suspect:
             return f"{task.id}: {report.suspect}"
     return None
@@ -168,8 +167,7 @@ def _running(seen: Observed, slots: SlotNeed | None) -> SupervisorState:
         return _healthy(State.RUNNING, detailed, seen.stream.detail)
     if slots is not None:
         return _healthy(State.RUNNING, "NO_CAPACITY", _capacity(seen, slots))
-    reported = {task for worker in seen.workers for task in worker.reports}
-    if not any(task.id in reported for task in seen.tasks):
+    if all(report_of(seen, task) is None for task in seen.tasks):
         return _healthy(State.RUNNING, "CREATING_TASKS")
     return _healthy(State.RUNNING)
 
@@ -261,6 +259,12 @@ def _needs_no_pass(wanted: SupervisorSpec, seen: Observed) -> bool:
     return wanted.suspended or is_completed(wanted, seen.committed)
 
 
+def failing_state(failing_pass: PassError) -> SupervisorState:
+    """Return the state of a supervisor whose passes fail."""
+    state = State.UNHEALTHY_SUPERVISOR
+    return SupervisorState(state, state, healthy=False, why=failing_pass.message)
+
+
 def state_of(
     seen: Observed, last_pass: Pass | None, failing_pass: PassError | None
 ) -> SupervisorState:
@@ -269,8 +273,7 @@ def state_of(
     A completed supervisor needs no pass: what is stored of it says so.
     """
     if failing_pass is not None:
-        state = State.UNHEALTHY_SUPERVISOR
-        return SupervisorState(state, state, healthy=False, why=failing_pass.message)
+        return failing_state(failing_pass)
     wanted = seen.current.spec
     if last_pass is None and wanted is not None and not _needs_no_pass(wanted, seen):
         return SupervisorState(State.PENDING, State.PENDING, healthy=True, why="no pass made yet")

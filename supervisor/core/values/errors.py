@@ -10,7 +10,7 @@ module; `api/http/problems.py` maps each class to a problem, whose members are i
 Errors of the command line, of settings and of `verify` are beside their code.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -148,6 +148,27 @@ class StaleCommit(Refused):
 
 class StateMoved(Refused):
     """A guarded write found another state than the expected one: another write came first."""
+
+
+class PreviewOutdated(Refused):
+    """A verb would not do what its preview has shown; nothing is done.
+
+    `preview` is what it would do now, as the API has it; `now` is the same as the service has it.
+    """
+
+    def __init__(self, supervisor_id: str, now: object) -> None:
+        super().__init__(
+            f"what this would do to {supervisor_id} is no longer what its preview has shown: "
+            "nothing is done; read the new preview"
+        )
+        self.supervisor_id = supervisor_id
+        self.preview: Mapping[str, object] | None = None
+        self._now = now
+
+    @property
+    def now(self) -> object:
+        """What it would do now."""
+        return self._now
 
 
 class KeyTakenOver(Refused):
@@ -452,6 +473,13 @@ class NoTaskReports(Refused):
             "have completed yet."
         )
         self.task_id = task_id
+
+
+class SessionNotFound(Refused):
+    """The request was proved by a token or a password, so that there is no session to end."""
+
+    def __init__(self) -> None:
+        super().__init__("no session: a token or a password proved this request, and stays good")
 
 
 class WorkerNotFound(Refused):

@@ -7,7 +7,7 @@ A worker's principal has no grants: it may do a worker's work and nothing else.
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
@@ -136,6 +136,10 @@ class Caller:
     """None: nobody was asked, or nothing had to be proved."""
     grants: tuple[Grant, ...] = ()
     address: str = ""
+    until: datetime | None = None
+    """When what it was proved by ends; None: it has no end."""
+    session: str | None = field(default=None, repr=False)
+    """The digest of the session that proved it; None: no session did."""
 
     def may(self, permission: Permission, table: str | None) -> bool:
         """Tell whether it may do this to a table; None: to what is no single table's."""
@@ -188,6 +192,22 @@ def allowed(grants: Iterable[Grant], permission: Permission, table: str | None) 
     return any(
         permission in PERMISSIONS[grant.role] and _covers(grant.tables, table) for grant in grants
     )
+
+
+def permitted(grants: Iterable[Grant]) -> dict[Permission, tuple[str, ...]]:
+    """Return permission -> the patterns of tables on which grants allow it, by name.
+
+    Permissions that nothing allows are left out; beside `*` no other pattern is named.
+    """
+    patterns: dict[Permission, set[str]] = {}
+    for grant in grants:
+        for permission in PERMISSIONS[grant.role]:
+            patterns.setdefault(permission, set()).add(grant.tables)
+    return {
+        permission: (EVERYTHING,) if EVERYTHING in found else tuple(sorted(found))
+        for permission in Permission
+        if (found := patterns.get(permission))
+    }
 
 
 def _covers(pattern: str, table: str | None) -> bool:

@@ -1,16 +1,19 @@
-"""The rows of principals and of denied tries."""
+"""The rows of principals, of sessions and of denied tries."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import datetime
 
-from sqlalchemy import Connection, RowMapping, delete, func, insert, select, update
+from sqlalchemy import Connection, RowMapping, delete, func, insert, or_, select, update
 
 from supervisor.core.values.permissions import EVERYTHING, DeniedTry, Grant, Principal, Role
-from supervisor.metadata.schema.access import denied_tries, principals
+from supervisor.core.values.sessions import Session
+from supervisor.metadata.schema.access import denied_tries, principals, sessions
 from supervisor.metadata.schema.rows import insert_unless_taken
 from supervisor.ports.access import DENIED_KEPT
 
 _AT = principals.c
+_SESSION = sessions.c
 _ALL = select(principals).order_by(_AT.name)
 
 
@@ -41,6 +44,39 @@ class SqlAccess:
         mine = (_AT.name == principal.name, _AT.version == principal.version - 1)
         done = self._db.execute(update(principals).where(*mine).values(**_row(principal)))
         return done.rowcount == 1
+
+    def begin_session(self, session: Session, most: int) -> None:
+        """Insert a session, and delete those of its principal beyond the `most` used last."""
+        mine = (_SESSION.principal == session.principal, _SESSION.digest != session.digest)
+        last_used = (_SESSION.used_at.desc(), _SESSION.digest)
+        beyond = select(_SESSION.digest).where(*mine).order_by(*last_used).offset(most - 1)
+        self._db.execute(insert(sessions).values(**asdict(session)))
+        digests = self._db.execute(beyond).scalars().all()
+        if digests:
+            self._db.execute(delete(sessions).where(_SESSION.digest.in_(digests)))
+
+    def session(self, digest: str) -> Session | None:
+        """Return one session, ended or not."""
+        row = self._db.execute(select(sessions).where(_SESSION.digest == digest)).mappings().first()
+        return None if row is None else Session(**row)
+
+    def use_session(self, digest: str, now: datetime) -> None:
+        """Store that a session was used, unless a later use is stored; a missing one stays so."""
+        mine = (_SESSION.digest == digest, _SESSION.used_at < now)
+        self._db.execute(update(sessions).where(*mine).values(used_at=now))
+
+    def end_session(self, digest: str) -> bool:
+        """Delete a session; False: there was none."""
+        done = self._db.execute(delete(sessions).where(_SESSION.digest == digest))
+        return done.rowcount == 1
+
+    def delete_sessions(self, used_before: datetime, begun_before: datetime, limit: int) -> int:
+        """Delete sessions that were used last, or begun, before a time; return how many."""
+        old = or_(_SESSION.used_at < used_before, _SESSION.begun_at < begun_before)
+        digests = self._db.execute(select(_SESSION.digest).where(old).limit(limit)).scalars().all()
+        if not digests:
+            return 0
+        return self._db.execute(delete(sessions).where(_SESSION.digest.in_(digests))).rowcount
 
     def deny(self, tries: Sequence[DeniedTry]) -> None:
         """Append denied tries, and delete all but the newest 10,000."""

@@ -32,12 +32,14 @@ from supervisor.core.history.lifecycle_events import (
     opened,
     shown_offsets,
 )
+from supervisor.core.history.windows import EVERY_RANGE, RangeWindow
 from supervisor.core.model.rows import LIVE_STATES, OPEN_STATES, Generation, GenerationState
 from supervisor.core.planning.actions import FixEnd, OpenGeneration
 from supervisor.core.values.errors import StateMoved
 from supervisor.metadata.schema.generation_rows import (
     LIVE_INDEX,
     RangeQuery,
+    ids_within,
     new_partitions,
     new_row,
     read_generation,
@@ -166,16 +168,16 @@ class SqlGenerations:
         return self._select(RangeQuery(_AT.id.in_(newest)))[::-1]
 
     def page(
-        self, supervisor_id: str, limit: int, *, before: int | None = None
+        self,
+        supervisor_id: str,
+        limit: int,
+        *,
+        before: int | None = None,
+        window: RangeWindow = EVERY_RANGE,
+        down_to: int = 0,
     ) -> list[Generation]:
-        """Return live and ended generations, newest first; with `before` only lower ordinals."""
-        older = [] if before is None else [_AT.ordinal < before]
-        newest = (
-            select(_AT.id)
-            .where(_AT.supervisor_id == supervisor_id, *older)
-            .order_by(_AT.ordinal.desc())
-            .limit(limit)
-        )
+        """Return the live and ended generations of a window, newest first; see the port."""
+        newest = ids_within(supervisor_id, window, (before, down_to), limit)
         return self._select(RangeQuery(_AT.id.in_(newest)), to_show=True)[::-1]
 
     def finished(self, generation_id: str, now: datetime) -> None:

@@ -6,11 +6,13 @@ waits for no other lock, and no deadlock is possible.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from sqlalchemy import Connection, RowMapping, Select, bindparam, delete, insert, select
 from sqlalchemy import update as sql_update
 
 from supervisor.core.history.lifecycle_events import LifecycleEvent, NumberedEvent
+from supervisor.core.history.windows import EventWindow
 from supervisor.metadata.schema.history import happening_counter, happenings
 from supervisor.metadata.schema.tables import generations
 
@@ -89,6 +91,24 @@ class SqlLifecycleEvents:
         """Return lifecycle events, newest first; with a `number` only lower numbers."""
         query = _ALL if number is None else _ALL.where(_AT.number < number)
         return self._select(query.order_by(_AT.number.desc()), limit, supervisor_id)
+
+    def within(
+        self, window: EventWindow, before: int, down_to: int, limit: int
+    ) -> list[NumberedEvent]:
+        """Return the events of a window, newest first, whose numbers lie between the two."""
+        query = _ALL.where(_AT.number < before, _AT.number > down_to).order_by(_AT.number.desc())
+        if window.kinds:
+            query = query.where(_AT.kind.in_(sorted(window.kinds)))
+        if window.begin is not None:
+            query = query.where(_AT.at >= window.begin)
+        if window.end is not None:
+            query = query.where(_AT.at < window.end)
+        return self._select(query, limit, window.supervisor_id)
+
+    def time_at(self, number: int) -> datetime | None:
+        """Return when the newest event up to a number happened; None: it was trimmed."""
+        newest = select(_AT.at).where(_AT.number <= number).order_by(_AT.number.desc()).limit(1)
+        return self._db.execute(newest).scalar_one_or_none()
 
     def trimmed(self) -> int:
         """Return the highest number whose lifecycle event has been deleted."""

@@ -1,5 +1,6 @@
 """The repository of operations, and of the facts that show whether an operation is done."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from sqlalchemy import Connection, RowMapping, delete, func, insert, select
@@ -67,6 +68,14 @@ class SqlOperations:
         if supervisor_id is not None:
             query = query.where(_AT.supervisor_id == supervisor_id)
         return [_read(row) for row in self._db.execute(query).mappings()]
+
+    def of_versions(self, supervisor_id: str, versions: Collection[int]) -> dict[int, Operation]:
+        """Return version of the spec -> the operation that stored it, as far as they are kept."""
+        query = select(operations).where(
+            _AT.supervisor_id == supervisor_id, _AT.spec_version.in_(sorted(versions))
+        )
+        rows = self._db.execute(query.order_by(_AT.number)).mappings()
+        return {row["spec_version"]: _read(row) for row in rows}
 
     def facts(self, operation: Operation) -> OperationFacts:
         """Return the facts that decide the state of an operation."""

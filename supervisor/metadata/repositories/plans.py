@@ -1,5 +1,7 @@
 """The repository of plans: the last plans of each supervisor, to show to people."""
 
+from datetime import datetime
+
 from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from supervisor.core.model.rows import StoredPlan
@@ -46,15 +48,25 @@ class SqlPlans:
 
     def recent(self, supervisor_id: str, limit: int) -> list[StoredPlan]:
         """Return plans, newest first."""
-        rows = self._db.execute(
-            select(plans)
-            .where(_AT.supervisor_id == supervisor_id)
-            .order_by(_AT.id.desc())
-            .limit(limit)
-        )
+        return [plan for _, plan in self.page(supervisor_id, limit)]
+
+    def page(
+        self,
+        supervisor_id: str,
+        limit: int,
+        *,
+        before: int | None = None,
+        until: datetime | None = None,
+    ) -> list[tuple[int, StoredPlan]]:
+        """Return (number, plan), newest first; see the port."""
+        query = select(plans).where(_AT.supervisor_id == supervisor_id).order_by(_AT.id.desc())
+        if before is not None:
+            query = query.where(_AT.id < before)
+        if until is not None:
+            query = query.where(_AT.at < until)
         return [
-            StoredPlan(row.supervisor_id, row.at, row.term, tuple(row.actions), row.error)
-            for row in rows
+            (row.id, StoredPlan(row.supervisor_id, row.at, row.term, tuple(row.actions), row.error))
+            for row in self._db.execute(query.limit(limit))
         ]
 
     def forget(self, supervisor_id: str) -> None:

@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 
 from sqlalchemy import ColumnElement, Connection, func, select, text, update
 
+from supervisor.core.history.coverage import CoveredRange
 from supervisor.core.model.listed_segments import ListedSegment, SegmentKey
 from supervisor.core.model.replica_digests import Divergence, stored
 from supervisor.core.model.rows import NamedFile, Publication, Segment, with_spans
@@ -14,6 +15,8 @@ from supervisor.metadata.schema.column_sets import StoredColumnSets
 from supervisor.metadata.schema.expiry import folded_rejects
 from supervisor.metadata.schema.rows import chunks, distinct_values, insert_unless_taken
 from supervisor.metadata.schema.segment_rows import (
+    COVERED_RANGES,
+    LAST_PUBLISHED,
     publication_row,
     read_key,
     read_listed,
@@ -22,7 +25,11 @@ from supervisor.metadata.schema.segment_rows import (
     segment_row,
     span_rows,
 )
-from supervisor.metadata.schema.tables import publications, segment_spans, segments
+from supervisor.metadata.schema.tables import (
+    publications,
+    segment_spans,
+    segments,
+)
 from supervisor.ports.touched import Touched
 from tasks.contract.ingest_spec import Column
 from tasks.contract.messages import OffsetSpan, RejectsFile
@@ -147,6 +154,17 @@ class SqlSegments:
         ).mappings()
         return [read_publication(row) for row in rows]
 
+    def published_ranges(
+        self, supervisor_id: str, since: datetime | None = None
+    ) -> list[CoveredRange]:
+        """Return what its publications cover; see the port."""
+        wanted = COVERED_RANGES.where(
+            _PUB.supervisor_id == supervisor_id, _PUB.forgotten_at.is_(None)
+        )
+        if since is not None:
+            wanted = wanted.where(_PUB.published_at >= since)
+        return [CoveredRange(*row) for row in self._db.execute(wanted)]
+
     def add_diverged(self, generation_id: str, divergence: Divergence) -> None:
         """Record a replica whose records differ from those of a publication."""
         of_it = _PUB.generation_id == generation_id
@@ -176,6 +194,11 @@ class SqlSegments:
             _PUB.forgotten_at.is_(None),
         )
         return int(self._db.execute(total).scalar_one())
+
+    def last_published(self) -> dict[str, datetime]:
+        """Return supervisor -> its last publication, of those not terminated; see the port."""
+        rows = self._db.execute(LAST_PUBLISHED)
+        return {row.supervisor_id: row.last for row in rows if row.last is not None}
 
     def get(self, segment_id: str) -> Segment | None:
         """Return one segment, deleted or not."""

@@ -32,13 +32,13 @@ from sqlalchemy import (
 )
 
 from supervisor.core.history.lifecycle_events import spec_event
-from supervisor.core.model.rows import SpecHead, SpecVersion
+from supervisor.core.model.rows import PresentVersion, SpecHead, SpecVersion
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import FieldError, MetadataBusy, SpecUnreadable, StateMoved
 from supervisor.core.values.spec_facts import SpecFacts
 from supervisor.metadata.parsed_specs import ParsedSpecs, Unparsed
 from supervisor.metadata.schema.rows import AT_ONCE, insert_unless_taken
-from supervisor.metadata.schema.tables import supervisor_specs
+from supervisor.metadata.schema.tables import PRESENT, supervisor_specs
 from supervisor.ports.lifecycle import RecordEvent
 from supervisor.ports.touched import Touched
 
@@ -98,6 +98,8 @@ _ALL_AWAKE = _READ.where(_IS_AWAKE).order_by(_AT.supervisor_id)
 _HEAD = select(_AT.supervisor_id, _AT.version, (~_HAS_SPEC).label("terminated"))
 _HEADS = _HEAD.where(_IS_NEWEST).order_by(_AT.supervisor_id)
 _AWAKE = _HEAD.where(_IS_AWAKE).order_by(_AT.supervisor_id)
+_PRESENT = select(PRESENT)
+"""In no order: SQLite would read all versions in theirs, to sort no rows."""
 _AT_REST = _HEAD.where(_AT.rests_since.is_not(None))
 _RESTING = _AT_REST.where(_AT.rests_since >= bindparam("since")).order_by(_AT.supervisor_id)
 _ENDED_TASKS = (
@@ -237,6 +239,20 @@ class SqlSpecs:
     def heads(self) -> list[SpecHead]:
         """Return the number of the newest version of every id, by id, without reading its spec."""
         return self._heads(_HEADS)
+
+    def present(self) -> list[PresentVersion]:
+        """Return the newest versions of all supervisors that are not terminated; see the port."""
+        rows = self._db.execute(_PRESENT).all()
+        return [
+            PresentVersion(
+                row.supervisor_id,
+                row.version,
+                row.created_at,
+                row.author,
+                rests=row.rests_since is not None,
+            )
+            for row in sorted(rows, key=lambda row: str(row.supervisor_id))
+        ]
 
     def awake(self) -> list[SpecHead]:
         """Return the heads of supervisors that are neither terminated nor at rest, by id."""

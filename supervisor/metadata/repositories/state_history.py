@@ -2,17 +2,24 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
 
 from supervisor.core.history.lag import Lag
 from supervisor.metadata.schema.history import lag_samples, supervisor_states
 from supervisor.metadata.schema.rows import insert_unless_taken
+from supervisor.metadata.schema.tables import PRESENT
 from supervisor.ports.state_history import StoredState
 
 _AT = lag_samples.c
 _STATE = supervisor_states.c
 _MS = timedelta(milliseconds=1)
+_STATES = select(supervisor_states).join(PRESENT, PRESENT.c.supervisor_id == _STATE.supervisor_id)
+_MOMENT = select(func.max(_AT.at)).where(
+    _AT.at > bindparam("earliest"), _AT.at <= bindparam("latest")
+)
+_LAG_ABOUT = select(lag_samples).where(_AT.at == _MOMENT.scalar_subquery())
 
 
 class SqlWatched:
@@ -25,7 +32,11 @@ class SqlWatched:
         """Return the last stored state."""
         mine = _STATE.supervisor_id == supervisor_id
         row = self._db.execute(select(supervisor_states).where(mine)).one_or_none()
-        return None if row is None else StoredState(row.state, row.detailed, row.why, row.since)
+        return None if row is None else _read_state(row)
+
+    def states(self) -> dict[str, StoredState]:
+        """Return supervisor -> its last stored state, of those that are not terminated."""
+        return {row.supervisor_id: _read_state(row) for row in self._db.execute(_STATES)}
 
     def put_state(self, supervisor_id: str, state: StoredState) -> None:
         """Store a state; it replaces the state before."""
@@ -53,15 +64,25 @@ class SqlWatched:
         """Return the samples in `[start, end)`, oldest first."""
         mine = (_AT.supervisor_id == supervisor_id, _AT.at >= start, _AT.at < end)
         rows = self._db.execute(select(lag_samples).where(*mine).order_by(_AT.at))
-        return [
-            (row.at, Lag(row.records, None if row.millis is None else row.millis * _MS))
-            for row in rows
-        ]
+        return [(row.at, _read_lag(row)) for row in rows]
+
+    def lag_about(self, earliest: datetime, latest: datetime) -> dict[str, Lag]:
+        """Return supervisor -> its sample of the newest moment with some; see the port."""
+        rows = self._db.execute(_LAG_ABOUT, {"earliest": earliest, "latest": latest})
+        return {row.supervisor_id: _read_lag(row) for row in rows}
 
     def forget(self, supervisor_id: str) -> None:
         """Delete the stored state and samples of a supervisor."""
         self._db.execute(delete(lag_samples).where(_AT.supervisor_id == supervisor_id))
         self._db.execute(delete(supervisor_states).where(_STATE.supervisor_id == supervisor_id))
+
+
+def _read_state(row: Row[Any]) -> StoredState:
+    return StoredState(row.state, row.detailed, row.why, row.since)
+
+
+def _read_lag(row: Row[Any]) -> Lag:
+    return Lag(row.records, None if row.millis is None else row.millis * _MS)
 
 
 def _millis(lag: Lag) -> int | None:

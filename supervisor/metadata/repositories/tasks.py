@@ -20,11 +20,19 @@ from sqlalchemy import (
 
 from supervisor.core.history.lifecycle_events import task_ended, task_started
 from supervisor.core.model.rows import OPEN_STATES, Task, TaskStatus, TaskTotals
+from supervisor.core.model.task_query import (
+    LOOKED_AT,
+    FoundTasks,
+    TaskPlace,
+    TaskQuery,
+    place_behind,
+)
 from supervisor.core.values.errors import StateMoved
 from supervisor.core.values.intervals import Interval
 from supervisor.metadata.schema.column_types import known, unknown
 from supervisor.metadata.schema.rows import chunks, insert_unless_taken
 from supervisor.metadata.schema.tables import generations, tasks
+from supervisor.metadata.schema.task_pages import has_others, look_query, page_query
 from supervisor.ports.lifecycle import RecordEvent
 from supervisor.ports.touched import Touched
 from tasks.contract.messages import Counters, PublishOutcome
@@ -173,6 +181,20 @@ class SqlTasks:
             .order_by(_AT.created_at.desc(), _AT.id.desc())
             .limit(limit)
         )
+
+    def page(self, wanted: TaskQuery, limit: int, before: TaskPlace | None = None) -> FoundTasks:
+        """Return wanted tasks, newest first; see the port."""
+        on_sqlite = self._db.dialect.name == "sqlite"
+        rows = self._select(page_query(wanted, before, limit + 1, LOOKED_AT, on_sqlite=on_sqlite))
+        last, shown = rows[:limit], [task for task in rows[:limit] if wanted.shows_text(task)]
+        if len(rows) > limit:
+            return FoundTasks(shown, TaskPlace(last[-1].created_at, last[-1].id))
+        if not has_others(wanted):
+            return FoundTasks(shown, None)
+        look = look_query(wanted, before, LOOKED_AT, on_sqlite=on_sqlite)
+        looked, oldest = self._db.execute(look).one()
+        ended = looked < LOOKED_AT
+        return FoundTasks(shown, None if ended else place_behind(last, oldest, before))
 
     def slots_in_use(self) -> dict[str, int]:
         """Return worker -> the number of its active tasks in open generations; see the port."""

@@ -1,6 +1,6 @@
-"""The tables of access control: principals and denied tries."""
+"""The tables of access control: principals, sessions of browsers, and denied tries."""
 
-from sqlalchemy import BigInteger, Column, Integer, Table
+from sqlalchemy import BigInteger, Column, Index, Integer, Table
 
 from supervisor.core.values.permissions import Kind
 from supervisor.metadata.schema.column_types import (
@@ -25,6 +25,17 @@ principals = Table(
     Column("revoked_at", UtcTime, comment="null: it may be used"),
     Column("version", Integer, nullable=False),
 )
+
+sessions = Table(
+    "sessions",
+    METADATA,
+    Column("digest", NAME, primary_key=True, comment="sha256 of the cookie's secret"),
+    Column("principal", NAME, nullable=False),
+    Column("begun_at", UtcTime, nullable=False),
+    Column("used_at", UtcTime, nullable=False),
+    Index("ix_sessions_principal_used_at", "principal", "used_at"),
+)
+"""Bounded: only the newest of each principal are kept, and ended ones are deleted."""
 
 denied_tries = Table(
     "denied_tries",

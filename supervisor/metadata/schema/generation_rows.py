@@ -1,10 +1,11 @@
 """Mapping between a generation and its database rows, and the queries for both kinds of rows."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, RowMapping, select
+from sqlalchemy import ColumnElement, RowMapping, Select, or_, select
 
+from supervisor.core.history.windows import RangeWindow
 from supervisor.core.model.rows import Generation, GenerationState
 from supervisor.core.planning.actions import OpenGeneration
 from supervisor.core.values.errors import UnknownWord
@@ -45,6 +46,30 @@ class RangeQuery:
         if live:
             self.ranges = self.ranges.with_hint(generations, LIVE_INDEX, "sqlite")
             self.parts = self.parts.with_hint(generations, LIVE_INDEX, "sqlite")
+
+
+def ids_within(
+    supervisor_id: str, window: RangeWindow, between: tuple[int | None, int], limit: int
+) -> Select[str]:
+    """Return the query for the newest ids of a window; `between`: ordinals, both exclusive."""
+    before, down_to = between
+    conditions = [_AT.supervisor_id == supervisor_id, *_within(window)]
+    if before is not None:
+        conditions.append(_AT.ordinal < before)
+    if down_to > 0:
+        conditions.append(_AT.ordinal > down_to)
+    return select(_AT.id).where(*conditions).order_by(_AT.ordinal.desc()).limit(limit)
+
+
+def _within(window: RangeWindow) -> Iterator[ColumnElement[bool]]:
+    if window.group is not None:
+        yield _AT.group_number == window.group
+    if window.states:
+        yield _AT.state.in_(sorted(window.states))
+    if window.begin is not None:
+        yield or_(_AT.ended_at.is_(None), _AT.ended_at > window.begin)
+    if window.end is not None:
+        yield _AT.opened_at < window.end
 
 
 def new_row(

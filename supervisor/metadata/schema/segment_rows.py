@@ -2,14 +2,43 @@
 
 from collections.abc import Mapping
 
-from sqlalchemy import RowMapping
+from sqlalchemy import RowMapping, func, select
 
 from supervisor.core.model.listed_segments import ListedFile, ListedSegment, SegmentKey
 from supervisor.core.model.replica_digests import read_stored, stored
 from supervisor.core.model.rows import Publication, Segment
 from supervisor.metadata.schema.column_sets import set_id
+from supervisor.metadata.schema.tables import PRESENT, publications, supervisor_specs
 from tasks.contract.ingest_spec import Column
 from tasks.contract.messages import OffsetSpan, RejectSample, RejectsFile
+
+_PUB = publications.c
+_FIRST_STORED = (
+    select(supervisor_specs.c.created_at)
+    .where(supervisor_specs.c.supervisor_id == PRESENT.c.supervisor_id)
+    .order_by(supervisor_specs.c.version)
+    .limit(1)
+    .correlate(PRESENT)
+    .scalar_subquery()
+)
+"""When the first version was stored: what a forgotten supervisor of the id published is older."""
+LAST_PUBLISHED = select(
+    PRESENT.c.supervisor_id,
+    select(func.max(_PUB.published_at))
+    .where(_PUB.supervisor_id == PRESENT.c.supervisor_id, _PUB.published_at >= _FIRST_STORED)
+    .correlate(PRESENT)
+    .scalar_subquery()
+    .label("last"),
+)
+COVERED_RANGES = select(
+    _PUB.generation_id,
+    _PUB.published_at,
+    _PUB.start_offsets,
+    _PUB.end_offsets,
+    _PUB.rows,
+    _PUB.rejected,
+    func.coalesce(_PUB.ranges, 1),
+)
 
 
 def publication_row(publication: Publication) -> dict[str, object]:

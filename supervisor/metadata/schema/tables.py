@@ -26,7 +26,9 @@ from sqlalchemy import (
     Integer,
     String,
     Table,
+    select,
     text,
+    union_all,
 )
 
 import supervisor.metadata.schema.access
@@ -89,6 +91,22 @@ supervisor_specs = Table(
         postgresql_where=_AT_REST,
     ),
 )
+
+_HEAD = select(
+    supervisor_specs.c.supervisor_id,
+    supervisor_specs.c.version,
+    supervisor_specs.c.created_at,
+    supervisor_specs.c.author,
+    supervisor_specs.c.rests_since,
+)
+PRESENT = union_all(
+    _HEAD.where(supervisor_specs.c.awake.is_not(None)),
+    _HEAD.where(supervisor_specs.c.rests_since.is_not(None)),
+).subquery("present")
+"""The newest versions of supervisors that are not terminated.
+
+Each part has an index; with both conditions in one, SQLite would read all versions.
+"""
 
 committed_offsets = Table(
     "committed_offsets",
@@ -201,6 +219,7 @@ tasks = Table(
     Index("ix_tasks_live", "supervisor_id", sqlite_where=_LIVE, postgresql_where=_LIVE),
     Index("ix_tasks_of_worker", "worker_id", sqlite_where=_LIVE, postgresql_where=_LIVE),
     Index("ix_tasks_supervisor_id_ended_at", "supervisor_id", "status", "ended_at"),
+    Index("ix_tasks_supervisor_id_created_at", "supervisor_id", "created_at"),
     Index("ix_tasks_status_created_at", "status", "created_at"),
     Index(
         "ix_tasks_unsettled",

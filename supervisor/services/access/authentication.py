@@ -1,6 +1,6 @@
 """Authentication: from credentials to a caller; bounded and slow where a caller may be guessing.
 
-    token ──► SHA-256, looked up                              ──► caller
+    token, or secret of a session ──► SHA-256, looked up      ──► caller
     name and password ──► proved a moment ago? ──► yes        ──► caller
                               └── no ──► locked? ──► argon2   ──► caller, or one failure more
 
@@ -12,13 +12,12 @@ import hashlib
 import hmac
 import secrets
 import threading
-from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from dataclasses import dataclass, field, replace
 
 from supervisor.core.values.errors import SupervisorError, TooManyRequests, Unauthenticated
 from supervisor.core.values.permissions import Caller, DeniedTry, Kind, Principal
+from supervisor.core.values.sessions import Session
 from supervisor.core.values.throttle import (
     Bucket,
     Failures,
@@ -32,17 +31,17 @@ from supervisor.core.values.throttle import (
 from supervisor.ports.access import Passwords
 from supervisor.ports.store import Clock, Store
 from supervisor.services.access.principals import fingerprint
+from supervisor.services.access.remembered import Remembered
+from supervisor.services.access.sessions import Sessions
 
 ROWS_LAST_S = 2.0
 PROVED_LASTS_S = 60.0
-REMEMBERED_MAX = 10_000
 DENIED_KINDS_MAX = 100
 """The maximum of different denied tries between two flushes; further ones count as one kind."""
 PER_ADDRESS = 10
 """An address may fail this many times as often as one name from it."""
+ENDED = "the session has ended: log in again"
 WRONG = "the name, the password or the token is wrong, has expired or was revoked"
-
-_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True)
@@ -62,25 +61,6 @@ class AccessRules:
     rate: Rate
 
 
-class _Remembered(Generic[_Value]):
-    """A bounded cache of the newest 10,000 values; guarded by the owner's lock."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[str, ...], _Value] = OrderedDict()
-
-    def get(self, key: tuple[str, ...]) -> _Value | None:
-        return self._kept.get(key)
-
-    def put(self, key: tuple[str, ...], value: _Value) -> None:
-        self._kept[key] = value
-        self._kept.move_to_end(key)
-        if len(self._kept) > REMEMBERED_MAX:
-            self._kept.popitem(last=False)
-
-    def drop(self, key: tuple[str, ...]) -> None:
-        self._kept.pop(key, None)
-
-
 class Authentication:
     """Authenticates callers; one instance per process, safe from many threads."""
 
@@ -89,14 +69,15 @@ class Authentication:
     ) -> None:
         self._store, self._clock, self._passwords = store, clock, passwords
         self._rules = rules
+        self.sessions = Sessions(store, clock)
         self._key = secrets.token_bytes(32)
         self._nobodys = passwords.hash(secrets.token_urlsafe(16))  # an unknown name takes as long
         self._lock = threading.Lock()
         self._loading = threading.Lock()
         self._rows: tuple[float, Mapping[str, Principal], Mapping[str, Principal]] | None = None
-        self._proved: _Remembered[float] = _Remembered()
-        self._failures: _Remembered[Failures] = _Remembered()
-        self._buckets: _Remembered[Bucket] = _Remembered()
+        self._proved: Remembered[float] = Remembered()
+        self._failures: Remembered[Failures] = Remembered()
+        self._buckets: Remembered[Bucket] = Remembered()
         self._denied: dict[tuple[str, str, str, str], DeniedTry] = {}
 
     # -- callers -------------------------------------------------------------------------------
@@ -125,6 +106,37 @@ class Authentication:
                 return _caller(row, address)
         self._require_unlocked(credentials.name, address)
         return None
+
+    def by_session(self, secret: str, address: str) -> Caller:
+        """Return the caller whose session has this secret; it may do what its principal may now.
+
+        A session that has ended is no guess, so that a page that was left open locks nobody out.
+
+        Raises:
+            Unauthenticated: there is no such session, or it or its principal has ended.
+            TooManyRequests: this address has shown too many secrets that nobody has.
+            Unavailable: the metadata database does not answer.
+        """
+        session = self.sessions.find(secret)
+        if session is None:
+            self._require_unlocked("", address)
+            self._fail("", address)
+            raise Unauthenticated(ENDED)
+        row = self._principals()[0].get(session.principal)
+        if row is None or not self._live(row) or not session.live(self._clock.now()):
+            raise Unauthenticated(ENDED)
+        return _in_session(_caller(row, address), session)
+
+    def begin_session(self, caller: Caller, before: str | None) -> tuple[str, Caller]:
+        """Begin a session of a proved caller; return its secret, and the caller in it.
+
+        `before` is the secret that the browser showed until now; its session ends.
+
+        Raises:
+            Unavailable: the metadata database does not answer.
+        """
+        secret, session = self.sessions.begin(caller, before)
+        return secret, _in_session(caller, session)
 
     def prove(self, credentials: Credentials, address: str) -> Caller:
         """Return the caller if the password is right; an unknown name takes as long as a known one.
@@ -245,4 +257,9 @@ class Authentication:
 
 
 def _caller(row: Principal, address: str) -> Caller:
-    return Caller(row.name, row.kind, row.grants, address)
+    return Caller(row.name, row.kind, row.grants, address, row.expires_at)
+
+
+def _in_session(caller: Caller, session: Session) -> Caller:
+    until = session.until if caller.until is None else min(caller.until, session.until)
+    return replace(caller, until=until, session=session.digest)

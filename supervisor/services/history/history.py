@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 
+from supervisor.control.declared_types import last_spec
 from supervisor.core.history.lag import LAG_KEPT
-from supervisor.core.history.lifecycle_events import NumberedEvent
 from supervisor.core.history.operations import (
     NOT_KNOWN,
     Operation,
@@ -14,7 +14,15 @@ from supervisor.core.history.operations import (
     judge_operation,
     number_of,
 )
-from supervisor.core.model.rows import AuditEntry, Generation
+from supervisor.core.history.windows import (
+    EVERY_EVENT,
+    EVERY_RANGE,
+    EventWindow,
+    RangeWindow,
+    next_position,
+    scanned_down_to,
+)
+from supervisor.core.model.rows import AuditEntry, StoredPlan
 from supervisor.core.planning.rules.bounds import is_completed
 from supervisor.core.values.errors import (
     OperationNotFound,
@@ -22,7 +30,7 @@ from supervisor.core.values.errors import (
     SupervisorNotFound,
     UnknownWord,
 )
-from supervisor.core.values.page_cursors import page
+from supervisor.core.values.page_cursors import page, read_cursor, write_cursor
 from supervisor.ports.state_history import StoredState
 from supervisor.ports.store import Clock, Store, Transaction
 from supervisor.services.history.event_stream import EventStream
@@ -30,9 +38,12 @@ from supervisor.views.generations import GenerationsPage, generation_views
 from supervisor.views.history import AuditPage, EventsPage, audit_view, event_views
 from supervisor.views.lag import LagHistory, lag_history
 from supervisor.views.operations import OperationsPage, OperationView, operation_view
+from supervisor.views.tables.ledger import PlansView, plans_of
 
 AUDIT, EVENTS, GENERATIONS = "audit", "events", "generations"
-OPERATIONS = "operations"
+OPERATIONS, PLANS = "operations", "plans"
+CLOCKS_DIFFER = timedelta(hours=1)
+"""Events are in the order of their commits: one leader's clock may be behind that of the last."""
 
 
 @dataclass(frozen=True)
@@ -76,27 +87,75 @@ class History:
         return EventStream(self.store)
 
     def events(
-        self, limit: int, cursor: str | None = None, *, supervisor_id: str | None = None
+        self, limit: int, cursor: str | None = None, window: EventWindow = EVERY_EVENT
     ) -> EventsPage:
-        """Return lifecycle events, newest first.
+        """Return lifecycle events, newest first; a page of a window looks at a bounded number.
 
         Raises:
             BadCursor: the cursor does not belong to this list.
         """
         with self.store.reading() as tx:
-
-            def read(rows_max: int, before: int | None) -> list[tuple[int, NumberedEvent]]:
-                found = tx.happenings.before(before, rows_max, supervisor_id=supervisor_id)
-                return [(each.number, each) for each in found]
-
-            rows, following = page(EVENTS, limit, cursor, read)
-            newest = tx.happenings.newest()
-        return EventsPage(events=event_views(rows), newest=newest, next=following)
+            newest, trimmed = tx.happenings.newest(), tx.happenings.trimmed()
+            start = newest + 1 if (place := read_cursor(EVENTS, cursor)) is None else place
+            down_to = scanned_down_to(start, trimmed, narrow=window.narrow)
+            rows = tx.happenings.within(window, start, down_to, limit + 1)
+            if window.begin is not None and len(rows) <= limit:
+                at = tx.happenings.time_at(down_to)
+                over = at is None or at < window.begin - CLOCKS_DIFFER
+                down_to = trimmed if over else down_to
+        following = next_position([row.number for row in rows], limit, down_to, trimmed)
+        return EventsPage(
+            events=event_views(rows[:limit]),
+            newest=newest,
+            next=None if following is None else write_cursor(EVENTS, following),
+        )
 
     def generations(
-        self, supervisor_id: str, limit: int, cursor: str | None = None
+        self,
+        supervisor_id: str,
+        limit: int,
+        cursor: str | None = None,
+        window: RangeWindow = EVERY_RANGE,
     ) -> GenerationsPage:
         """Return the ranges of a supervisor, newest first; also of a terminated one.
+
+        A page of a window looks at a bounded number of ranges.
+
+        Raises:
+            SupervisorNotFound: the id was never used.
+            BadCursor: the cursor does not belong to this list.
+        """
+        with self.store.reading() as tx:
+            if tx.specs.newest_stored(supervisor_id) is None:
+                raise SupervisorNotFound(supervisor_id)
+            start = read_cursor(GENERATIONS, cursor)
+            if start is None and window.narrow:
+                newest = tx.generations.page(supervisor_id, 1)
+                start = newest[0].ordinal + 1 if newest else 1
+            down_to = 0 if start is None else scanned_down_to(start, 0, narrow=window.narrow)
+            ranges = tx.generations.page(
+                supervisor_id, limit + 1, before=start, window=window, down_to=down_to
+            )
+            shown = ranges[:limit]
+            ids = [generation.id for generation in shown]
+            tasks = tx.tasks.of_generations(ids)
+            published = {g: tx.segments.publication(g) for g in ids}
+        publications = {g: row for g, row in published.items() if row is not None}
+        following = next_position([each.ordinal for each in ranges], limit, down_to, 0)
+        return GenerationsPage(
+            supervisor_id=supervisor_id,
+            generations=generation_views(shown, tasks, publications),
+            next=None if following is None else write_cursor(GENERATIONS, following),
+        )
+
+    def plans(
+        self,
+        supervisor_id: str,
+        limit: int,
+        cursor: str | None = None,
+        until: datetime | None = None,
+    ) -> PlansView:
+        """Return the last plans with their reasons, newest first, as far as they are kept.
 
         Raises:
             SupervisorNotFound: the id was never used.
@@ -104,22 +163,12 @@ class History:
         """
         with self.store.reading() as tx:
 
-            def read(rows_max: int, before: int | None) -> list[tuple[int, Generation]]:
-                if tx.specs.newest_stored(supervisor_id) is None:
-                    raise SupervisorNotFound(supervisor_id)
-                found = tx.generations.page(supervisor_id, rows_max, before=before)
-                return [(each.ordinal, each) for each in found]
+            def read(rows_max: int, before: int | None) -> list[tuple[int, StoredPlan]]:
+                last_spec(tx, supervisor_id)
+                return tx.plans.page(supervisor_id, rows_max, before=before, until=until)
 
-            shown, following = page(GENERATIONS, limit, cursor, read)
-            ids = [generation.id for generation in shown]
-            tasks = tx.tasks.of_generations(ids)
-            published = {g: tx.segments.publication(g) for g in ids}
-        publications = {g: row for g, row in published.items() if row is not None}
-        return GenerationsPage(
-            supervisor_id=supervisor_id,
-            generations=generation_views(shown, tasks, publications),
-            next=following,
-        )
+            stored, following = page(PLANS, limit, cursor, read)
+        return plans_of(supervisor_id, stored, following)
 
     def operation(self, operation_id: str) -> OperationView:
         """Return one operation and its progress.

@@ -8,12 +8,12 @@ If a publish moves an offset meanwhile, the verb starts again from the new offse
 
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from string import ascii_lowercase
 
-from supervisor.control.discard import Cause, begin_offsets, doomed, move_offsets
+from supervisor.control.discard import Cause, begin_offsets, move_offsets
 from supervisor.core.history.operations import Operation, OperationKind
-from supervisor.core.model.rows import AuditEntry, SpecVersion
+from supervisor.core.model.rows import AuditEntry, CommittedOffset, SpecVersion
 from supervisor.core.planning.backfill import (
     ID_LETTERS,
     OffsetRange,
@@ -25,13 +25,18 @@ from supervisor.core.planning.backfill import (
     task_count_of,
 )
 from supervisor.core.planning.observed import StreamState
-from supervisor.core.planning.offset_moves import moves
+from supervisor.core.planning.offset_moves import NewOffsets, moves
 from supervisor.core.planning.preconditions import WHATEVER, Expected
 from supervisor.core.spec.spec import SupervisorSpec
-from supervisor.core.values.errors import MetadataBusy, StaleCommit, StateMoved
+from supervisor.core.values.errors import (
+    MetadataBusy,
+    PreviewOutdated,
+    StaleCommit,
+    StateMoved,
+)
 from supervisor.ports.store import Transaction
 from supervisor.services.supervisors.admission import existing
-from supervisor.services.supervisors.reset import TRIES, ResetDone, Resets
+from supervisor.services.supervisors.reset import TRIES, ResetDone, Resets, foreseen
 from tasks.contract.offsets import TopicPartition
 
 VERB = OperationKind.RESET_TO_LATEST_AND_BACKFILL
@@ -60,6 +65,8 @@ class _BackfillRequest:
     author: str
     task_count: int | None
     expected: Expected
+    expect: str | None
+    """The digest of the preview that the author has read; None: whatever it does."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +89,7 @@ class Backfills:
         task_count: int | None = None,
         *,
         expected: Expected = WHATEVER,
+        expect: str | None = None,
         dry_run: bool = False,
     ) -> BackfillDone:
         """Go on at the last stable offsets; a bounded supervisor reads the skipped ranges.
@@ -92,12 +100,13 @@ class Backfills:
             SupervisorNotFound: the supervisor was never stored, or is terminated.
             NoBackfill: nothing would be skipped, or this supervisor allows no backfill.
             PreconditionFailed: the newest version is not as `expected`.
+            PreviewOutdated: it would do something else than the preview with the digest `expect`.
             InvalidSpec: the operator no longer allows its spec.
             StreamUnavailable: Kafka's offsets are not known; nothing is done.
             MetadataBusy: publishes kept moving the offsets; nothing is done.
             LeaseLost: this overlord does not lead.
         """
-        request = _BackfillRequest(supervisor_id, author, task_count, expected)
+        request = _BackfillRequest(supervisor_id, author, task_count, expected, expect)
         for _ in range(TRIES):
             newest, seen = self._look(request)
             try:
@@ -117,13 +126,16 @@ class Backfills:
     def _foresee(self, request: _BackfillRequest, seen: StreamState) -> BackfillDone:
         with self.resets.store.reading() as tx:
             _, spec = _judged(tx, request)
-            rows = tx.offsets.of(request.supervisor_id)
-            new = at_latest(request.supervisor_id, rows, seen)
-            given_up = doomed(tx.generations.live(request.supervisor_id), new.touched)
-        offset_moves = moves(rows, new)
-        ranges = skipped_ranges(request.supervisor_id, offset_moves)
-        moved = ResetDone(request.supervisor_id, True, offset_moves, given_up)
-        return BackfillDone(moved, None, ranges, task_count_of(spec, ranges, request.task_count))
+            return self._foreseen(tx, request, spec, seen)
+
+    def _foreseen(
+        self, tx: Transaction, request: _BackfillRequest, spec: SupervisorSpec, seen: StreamState
+    ) -> BackfillDone:
+        rows = tx.offsets.of(request.supervisor_id)
+        new = at_latest(request.supervisor_id, rows, seen)
+        done = _effect(tx, request, spec, new, rows)
+        self.resets.previews.keep(done.moved.digest, new)
+        return done
 
     def _act(
         self, request: _BackfillRequest, looked_at: SpecVersion, seen: StreamState
@@ -137,13 +149,14 @@ class Backfills:
             if newest.version != looked_at.version:
                 raise StateMoved(f"{supervisor_id} has another spec than when Kafka was looked at")
             rows = tx.offsets.of(supervisor_id)
-            new = at_latest(supervisor_id, rows, seen)
-            given_up = doomed(tx.generations.live(supervisor_id), new.touched)
-            offset_moves = move_offsets(tx, resets.endings, supervisor_id, new, cause, rows=rows)
+            new = resets.expected(request.expect, seen) or at_latest(supervisor_id, rows, seen)
+            done = _effect(tx, request, spec, new, rows)
+            if request.expect not in {None, done.moved.digest}:
+                raise PreviewOutdated(supervisor_id, self._foreseen(tx, request, spec, seen))
+            ranges, count = done.ranges, done.task_count
+            move_offsets(tx, resets.endings, supervisor_id, new, cause, rows=rows)
             operation = tx.operations.add(Operation(supervisor_id, VERB, request.author, cause.now))
             self.failpoint("backfill:in-transaction")
-            ranges = skipped_ranges(supervisor_id, offset_moves)
-            count = task_count_of(spec, ranges, request.task_count)
             _store(tx, backfill_spec(spec, own_id, ranges, count), request, cause)
             # In this transaction: the ranges belong to the present topic, not to a recreated one.
             starts = {partition: each.first for partition, each in ranges.items()}
@@ -152,8 +165,22 @@ class Backfills:
         self.failpoint("backfill:committed")
         for each in (supervisor_id, own_id):
             resets.loop.wake(each)
-        moved = ResetDone(supervisor_id, False, offset_moves, given_up, operation.id)
+        moved = replace(done.moved, dry_run=False, operation=operation.id)
         return BackfillDone(moved, own_id, ranges, count)
+
+
+def _effect(
+    tx: Transaction,
+    request: _BackfillRequest,
+    spec: SupervisorSpec,
+    new: NewOffsets,
+    rows: Mapping[TopicPartition, CommittedOffset],
+) -> BackfillDone:
+    supervisor_id = request.supervisor_id
+    ranges = skipped_ranges(supervisor_id, moves(rows, new))
+    count = task_count_of(spec, ranges, request.task_count)
+    moved = foreseen(supervisor_id, VERB, new, rows, tx.generations, str(count))
+    return BackfillDone(moved, None, ranges, count)
 
 
 def _judged(tx: Transaction, request: _BackfillRequest) -> tuple[SpecVersion, SupervisorSpec]:

@@ -17,6 +17,7 @@ from supervisor.control.observe import Sources, observe
 from supervisor.control.state_recorder import StateRecorder
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.history.lag import Lag
+from supervisor.core.history.partitions import PartitionState, partition_states
 from supervisor.core.model.rows import GapKind, SpecVersion, TaskStatus
 from supervisor.core.planning.observed import Observed
 from supervisor.core.planning.progress import report_of
@@ -28,6 +29,7 @@ from supervisor.core.values.errors import (
     UnknownWord,
 )
 from supervisor.ports.store import Clock
+from supervisor.views.attention.warnings import DIVERGED_SHOWN_FOR
 from supervisor.views.rows import SupervisorRow, unreadable_states
 from supervisor.views.status import StatusFacts, SupervisorStatus, status_of
 from supervisor.views.tables.ledger import Ledger, PlansView, compactions_of, ledger_of, plans_of
@@ -37,7 +39,6 @@ from supervisor.views.tasks import (
     parse_errors,
     stats_leaf,
 )
-from supervisor.views.warnings import DIVERGED_SHOWN_FOR
 
 FAILED_SHOWN = 10
 LEDGER_TRIES = 3
@@ -155,6 +156,14 @@ class SupervisorQueries:
             )
         )
 
+    def partitions(self, supervisor_id: str) -> tuple[Observed, list[PartitionState]]:
+        """Return the partitions as the last look at Kafka saw them; raises as `state` does.
+
+        This is no look, and it starts none: a page that is open costs Kafka nothing.
+        """
+        seen = self._seen(supervisor_id, look=False)
+        return seen, partition_states(seen, self.watching.looks(seen), self.watching.moves(seen))
+
     def stats(self, supervisor_id: str) -> dict[str, dict[str, StatsLeaf]]:
         """Return group -> task -> counters; tasks that have not reported are left out."""
         seen = self._seen(supervisor_id)
@@ -182,9 +191,9 @@ class SupervisorQueries:
         limit = spec.io_config.task_count * spec.tuning_config.max_saved_parse_exceptions
         return parse_errors(live, publications, limit)
 
-    def _seen(self, supervisor_id: str) -> Observed:
+    def _seen(self, supervisor_id: str, *, look: bool = True) -> Observed:
         self.leadership.term()
-        seen = observe(supervisor_id, self.sources, self.clock.now())
+        seen = observe(supervisor_id, self.sources, self.clock.now(), look=look)
         if seen is None or (seen.current.terminated and not (seen.generations or seen.tasks)):
             raise SupervisorNotFound(supervisor_id)
         return seen

@@ -4,13 +4,14 @@
                                                            ├ offsets, gaps, discards, audit (P16)
     committed offsets ─► what is skipped, lost, repeated ──┘
 
-A dry run stops before the transaction and returns the same numbers.  A reset waits only a moment
-for Kafka, and does nothing without its offsets.
+A dry run stops before the transaction and returns the same numbers, with a digest.  An act that is
+given the digest does exactly that, or nothing.  A reset waits only a moment for Kafka, and does
+nothing without its offsets.
 """
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from supervisor.control.discard import Cause, doomed, move_offsets
@@ -20,19 +21,29 @@ from supervisor.control.loop import Loop
 from supervisor.core.history.operations import Operation, OperationKind
 from supervisor.core.model.rows import CommittedOffset, Generation, SpecVersion
 from supervisor.core.planning.observed import StreamState, StreamTrouble
-from supervisor.core.planning.offset_moves import NewOffsets, OffsetMove, moves
+from supervisor.core.planning.offset_moves import (
+    LogEnd,
+    NewOffsets,
+    OffsetMove,
+    moves,
+    preview_digest,
+)
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import (
     FieldError,
     InvalidOffsets,
+    InvalidRequest,
     MetadataBusy,
+    PreviewOutdated,
     StaleCommit,
     StateMoved,
     StreamUnavailable,
     TopicMissing,
 )
+from supervisor.ports.generations import Generations
 from supervisor.ports.store import Clock, Store, Streams
 from supervisor.services.supervisors.admission import existing
+from supervisor.services.supervisors.previews import Previews
 from tasks.contract.offsets import Offsets, TopicPartition
 
 FRESH = timedelta(seconds=5)
@@ -53,6 +64,8 @@ class ResetDone:
     moves: tuple[OffsetMove, ...]
     discarded: tuple[Generation, ...]
     """Live ranges that are given up: their records are read again or skipped."""
+    digest: str
+    """Of all this: an act that is given it does the same, or nothing."""
     operation: str | None = None
     """The id of the operation; None: a dry run."""
 
@@ -63,6 +76,8 @@ class _ResetRequest:
 
     kind: OperationKind
     author: str
+    expect: str | None
+    """The digest of the preview that the author has read; None: whatever it does."""
     why: Callable[[SupervisorSpec], str]
     target: Callable[
         [SupervisorSpec, StreamState, Mapping[TopicPartition, CommittedOffset]], NewOffsets
@@ -79,14 +94,26 @@ class Resets:
     leadership: Leadership
     loop: Loop
     endings: TaskEnder
+    previews: Previews = field(default_factory=Previews)
 
-    def reset(self, supervisor_id: str, author: str, *, dry_run: bool = False) -> ResetDone:
+    def reset(
+        self,
+        supervisor_id: str,
+        author: str,
+        *,
+        to: LogEnd | None = None,
+        expect: str | None = None,
+        dry_run: bool = False,
+    ) -> ResetDone:
         """Forget the stored offsets and begin again, as a new supervisor would.
 
-        All partitions of the present topic begin at the earliest or at the last stable offset, by
-        useEarliestOffset.  A reset is the way out of TOPIC_CHANGED.
+        All partitions of the present topic begin at the earliest or at the last stable offset: at
+        `to`, else by useEarliestOffset.  A reset is the way out of TOPIC_CHANGED.  `expect` is the
+        digest of the preview that the author has read.
 
         Raises:
+            PreviewOutdated: it would do something else than `expect`; nothing is done.
+            InvalidRequest: a bounded supervisor has no other beginning than its first offsets.
             SupervisorNotFound: never stored, or terminated.
             StreamUnavailable: Kafka's offsets are not known; nothing is done.
             TopicMissing: Kafka has no such topic; nothing is done.
@@ -96,20 +123,26 @@ class Resets:
         def target(
             spec: SupervisorSpec, seen: StreamState, rows: Mapping[TopicPartition, CommittedOffset]
         ) -> NewOffsets:
-            to = _initial(spec, seen)
+            first = _initial(spec, seen, to)
             mine = {p for p in rows if _is_read(spec, p)}
-            return NewOffsets(to, seen.topic_ids, seen.earliest, frozenset(mine - to.keys()))
+            return NewOffsets(first, seen.topic_ids, seen.earliest, frozenset(mine - first.keys()))
 
         def why(spec: SupervisorSpec) -> str:
-            where = "earliest" if spec.io_config.use_earliest_offset else "latest"
-            where = "first" if spec.io_config.starts is not None else where
-            return f"reset by {author}: it begins again at the {where} offsets"
+            where = LogEnd.EARLIEST if spec.io_config.use_earliest_offset else LogEnd.LATEST
+            named = "first" if spec.io_config.starts is not None else str(to or where)
+            return f"reset by {author}: it begins again at the {named} offsets"
 
-        request = _ResetRequest(OperationKind.RESET, author, why, target)
+        request = _ResetRequest(OperationKind.RESET, author, expect, why, target)
         return self._move(supervisor_id, request, dry_run=dry_run)
 
     def reset_offsets(
-        self, supervisor_id: str, offsets: Offsets, author: str, *, dry_run: bool = False
+        self,
+        supervisor_id: str,
+        offsets: Offsets,
+        author: str,
+        *,
+        expect: str | None = None,
+        dry_run: bool = False,
     ) -> ResetDone:
         """Go on at `offsets`; partitions that are not named stay where they are.
 
@@ -117,20 +150,21 @@ class Resets:
 
         Raises:
             InvalidOffsets: a partition is unknown, or Kafka does not hold that offset.
-            SupervisorNotFound, StreamUnavailable, TopicMissing, LeaseLost: as `reset`.
+            PreviewOutdated, SupervisorNotFound, StreamUnavailable, TopicMissing, LeaseLost: as
+                `reset`.
         """
 
         def target(
             spec: SupervisorSpec, seen: StreamState, rows: Mapping[TopicPartition, CommittedOffset]
         ) -> NewOffsets:
             mine = {p: row for p, row in rows.items() if _is_read(spec, p)}
-            to = dict(offsets) if mine else {**_initial(spec, seen), **offsets}
+            to = dict(offsets) if mine else {**_initial(spec, seen, None), **offsets}
             _check_bounds(spec, to)
             _check(to, mine, seen)
             return NewOffsets(to, seen.topic_ids, seen.earliest)
 
         why = f"offsets set by {author}"
-        request = _ResetRequest(OperationKind.RESET_OFFSETS, author, lambda _: why, target)
+        request = _ResetRequest(OperationKind.RESET_OFFSETS, author, expect, lambda _: why, target)
         return self._move(supervisor_id, request, dry_run=dry_run)
 
     def look(self, supervisor_id: str, spec: SupervisorSpec) -> StreamState:
@@ -181,8 +215,9 @@ class Resets:
         with self.store.reading() as tx:
             rows = tx.offsets.of(supervisor_id)
             new = request.target(spec, seen, rows)
-            given_up = doomed(tx.generations.live(supervisor_id), new.touched)
-        return ResetDone(supervisor_id, True, moves(rows, new), given_up)
+            done = foreseen(supervisor_id, request.kind, new, rows, tx.generations)
+        self.previews.keep(done.digest, new)
+        return done
 
     def _act(
         self, supervisor_id: str, request: _ResetRequest, looked_at: SpecVersion, seen: StreamState
@@ -193,20 +228,51 @@ class Resets:
                 raise StateMoved(f"{supervisor_id} has another spec than when Kafka was looked at")
             cause = Cause(request.author, request.kind, request.why(spec), self.clock.now())
             rows = tx.offsets.of(supervisor_id)
-            new = request.target(spec, seen, rows)
-            given_up = doomed(tx.generations.live(supervisor_id), new.touched)
-            offset_moves = move_offsets(tx, self.endings, supervisor_id, new, cause, rows=rows)
+            new = self.expected(request.expect, seen) or request.target(spec, seen, rows)
+            done = foreseen(supervisor_id, request.kind, new, rows, tx.generations)
+            if request.expect not in {None, done.digest}:
+                fresh = request.target(spec, seen, rows)
+                now = foreseen(supervisor_id, request.kind, fresh, rows, tx.generations)
+                self.previews.keep(now.digest, fresh)
+                raise PreviewOutdated(supervisor_id, now)
+            move_offsets(tx, self.endings, supervisor_id, new, cause, rows=rows)
             existing(tx, supervisor_id)  # a submitted task may have been retired meanwhile
             wish = Operation(supervisor_id, request.kind, request.author, cause.now)
             operation = tx.operations.add(wish)
         self.loop.wake(supervisor_id)
-        return ResetDone(supervisor_id, False, offset_moves, given_up, operation.id)
+        return replace(done, dry_run=False, operation=operation.id)
+
+    def expected(self, expect: str | None, seen: StreamState) -> NewOffsets | None:
+        """Return the offsets of the preview that the author has read, if they are known."""
+        return None if expect is None else self.previews.recall(expect, seen)
 
 
-def _initial(spec: SupervisorSpec, seen: StreamState) -> dict[TopicPartition, int]:
+def foreseen(
+    supervisor_id: str,
+    kind: OperationKind,
+    new: NewOffsets,
+    rows: Mapping[TopicPartition, CommittedOffset],
+    generations: Generations,
+    *options: str,
+) -> ResetDone:
+    """Return what setting the committed offsets `rows` to `new` does, with its digest."""
+    offset_moves = moves(rows, new)
+    given_up = doomed(generations.live(supervisor_id), new.touched)
+    subject = (kind, supervisor_id, *options)
+    digest = preview_digest(subject, offset_moves, (each.id for each in given_up))
+    return ResetDone(supervisor_id, True, offset_moves, given_up, digest)
+
+
+def _initial(
+    spec: SupervisorSpec, seen: StreamState, to: LogEnd | None
+) -> dict[TopicPartition, int]:
     if (starts := spec.io_config.starts) is not None:
+        if to is not None:
+            hint = "leave `to` out; resetOffsets takes offsets inside of its ranges"
+            raise InvalidRequest([FieldError("/query/to", "it is bounded", hint)])
         return {p: at for p, at in starts.items() if p in seen.earliest}
-    source = seen.earliest if spec.io_config.use_earliest_offset else seen.stable
+    earliest = spec.io_config.use_earliest_offset if to is None else to is LogEnd.EARLIEST
+    source = seen.earliest if earliest else seen.stable
     return {p: source[p] for p in sorted(seen.earliest) if spec.io_config.reads(p.topic)}
 
 

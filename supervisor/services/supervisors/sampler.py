@@ -17,11 +17,14 @@ from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from supervisor.control.wakeups import Wakeups
 from supervisor.core.planning.dry_run import Probed
 from supervisor.core.planning.observed import Liveness
+from supervisor.core.planning.wished_offsets import TimedOffsets
 from supervisor.core.spec.sample_request import SampleRequest
+from supervisor.core.spec.sections.io_config import KafkaIoConfig
 from supervisor.core.spec.spec import SupervisorSpec, ingest_spec
 from supervisor.core.values.errors import (
     NotAllowed,
@@ -37,9 +40,13 @@ from tasks.contract.offsets import Offsets
 from tasks.contract.sample import DesiredSample, SampleAnswer
 from tasks.contract.sample_ranges import parts
 
+_Seen = TypeVar("_Seen")
 AT_ONCE_MAX = 8
 """The maximum of looks and samples at once: each may hold a thread."""
 LOOK_WITHIN = timedelta(seconds=5)
+READ_WITHIN = timedelta(seconds=3)
+"""For a look that answers a read: a follower that passes a read on waits five seconds for it, and
+Kafka's client may take a second longer than it was given."""
 
 
 @dataclass(frozen=True)
@@ -97,11 +104,18 @@ class SampleRequests:
             TooManyLooks: too many looks and samples run already.
             LeaseLost: this overlord does not lead.
         """
+        return self._looking(spec, lambda source: self._probe.look(source, LOOK_WITHIN))
+
+    def look_at(self, spec: SupervisorSpec, at: datetime | None) -> TimedOffsets:
+        """Look as `look` does, and for the records of a time; raises the same."""
+        return self._looking(spec, lambda source: self._probe.look_at(source, at, READ_WITHIN))
+
+    def _looking(self, spec: SupervisorSpec, look: Callable[[KafkaIoConfig], _Seen]) -> _Seen:
         self._term()
         self._check(spec)  # before anything connects
         self._enter()
         try:
-            return self._probe.look(spec.io_config, LOOK_WITHIN)
+            return look(spec.io_config)
         finally:
             self._leave()
 

@@ -9,10 +9,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 
+from supervisor.core.history.version_facts import version_facts
 from supervisor.core.model.rows import SpecVersion
-from supervisor.core.values.errors import NoHistory, SpecUnreadable
+from supervisor.core.planning.preconditions import AnyVersion, is_ended
+from supervisor.core.values.errors import NoHistory, SpecUnreadable, SupervisorNotFound
+from supervisor.core.values.page_cursors import read_cursor, write_cursor
 from supervisor.ports.store import Store, Transaction
-from supervisor.views.specs import HistoryRow
+from supervisor.views.specs import HistoryRow, VersionLines, version_lines
 from tasks.contract.wire import iso_utc
 
 COUNT = 100
@@ -97,6 +100,47 @@ def all_versions_page(
                     pages[supervisor_id] = page.rows
             last = supervisor_id
     return AllVersionsPage(pages, None)
+
+
+def version_lines_page(
+    store: Store, supervisor_id: str, may_read: MayRead, limit: int, cursor: str | None = None
+) -> VersionLines:
+    """Return the newest versions without their specs, as far as the caller may read.
+
+    The versions of a page are read in one query, with the one before the last, to compare.
+
+    Raises:
+        SupervisorNotFound: the id was never used.
+        BadCursor: the cursor does not belong to this list.
+    """
+    name = f"versions {supervisor_id}"
+    with store.reading() as tx:
+        newest = tx.specs.newest_stored(supervisor_id)
+        if newest is None:
+            raise SupervisorNotFound(supervisor_id)
+        place = read_cursor(name, cursor)
+        first = newest.version if place is None else min(place - 1, newest.version)
+        numbers = range(first, max(0, first - limit), -1)
+        wanted = [(supervisor_id, number) for number in (*numbers, first - limit) if number > 0]
+        stored = {n: each for (_, n), each in tx.specs.versions(wanted).items()}
+        operations = tx.operations.of_versions(supervisor_id, numbers)
+    facts = [
+        version_facts(stored[n], stored.get(n - 1), operations.get(n))
+        for n in numbers
+        if n in stored and may_read(_table_of(stored[n], stored.get(n - 1)))
+    ]
+    more = first - limit in stored
+    following = write_cursor(name, first - limit + 1) if more else None
+    return version_lines(supervisor_id, facts, following)
+
+
+def _table_of(version: AnyVersion, before: AnyVersion | None) -> str | None:
+    """Return the table of a version; a tombstone's is that of the version which it ended."""
+    if not isinstance(version, SpecVersion):
+        return version.data_source
+    if version.spec is not None:
+        return version.spec.data_source
+    return None if before is None or is_ended(before) else _table_of(before, None)
 
 
 def newest_with_a_spec(tx: Transaction, supervisor_id: str, limit: int) -> list[int]:

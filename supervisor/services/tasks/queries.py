@@ -6,20 +6,22 @@ with the leader's address.  Any overlord answers from the rows.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 from supervisor.control.leadership import Leadership
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.model.rows import Task
-from supervisor.core.values.errors import (
-    TaskNotFound,
-)
+from supervisor.core.model.task_query import TaskPlace, TaskQuery
+from supervisor.core.values.errors import BadCursor, TaskNotFound
 from supervisor.core.values.intervals import Interval
+from supervisor.core.values.page_cursors import read_named, write_named
 from supervisor.ports.store import Store
 from supervisor.services.tasks.workers import worker_urls
 from supervisor.views.tasks import (
     TaskFilter,
     TaskRow,
     TaskShort,
+    TasksPage,
     TaskStatusView,
     spec_of_range,
     task_payload,
@@ -29,6 +31,8 @@ from supervisor.views.tasks import (
 )
 from supervisor.views.workers import Capacity, WorkerLine, capacity_of, worker_lines
 
+TASKS = "tasks"
+_FIRST, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 COMPLETED_LOOKED_AT = 500
 """The number of newest tasks that are searched for a worker's last completed one."""
 
@@ -59,6 +63,19 @@ class TaskQueries:
         if state in {TaskFilter.RUNNING, TaskFilter.PENDING, TaskFilter.WAITING}:
             rows = [row for row in rows if row.runner_status_code == state.upper()]
         return rows[:limit]
+
+    def page(self, wanted: TaskQuery, limit: int, cursor: str | None = None) -> TasksPage:
+        """Return wanted tasks, newest first, page by page.
+
+        Raises:
+            BadCursor: the cursor does not belong to this list.
+        """
+        before = _read_place(cursor)
+        with self.store.reading() as tx:
+            page = tx.tasks.page(wanted, limit, before)
+            urls = worker_urls(tx)
+        following = None if page.following is None else _write_place(page.following)
+        return TasksPage(tasks=self._rows(page.tasks, urls), next=following)
 
     def task(self, task_id: str) -> dict[str, object]:
         """Return `{task, payload}` in Druid's form.
@@ -119,3 +136,18 @@ class TaskQueries:
         with self.store.reading() as tx:
             used = tx.tasks.slots_in_use()
         return capacity_of(self.registry.views(), used)
+
+
+def _write_place(place: TaskPlace) -> str:
+    return write_named(TASKS, (place.created_at - _FIRST) // _MICROSECOND, place.task_id)
+
+
+def _read_place(cursor: str | None) -> TaskPlace | None:
+    named = read_named(TASKS, cursor)
+    if named is None:
+        return None
+    number, task_id = named
+    try:
+        return TaskPlace(_FIRST + number * _MICROSECOND, task_id)
+    except OverflowError:  # signed by somebody who knows how
+        raise BadCursor(TASKS) from None

@@ -148,6 +148,8 @@ class PlansView(Wire):
 
     supervisor_id: str
     plans: list[PlanView]
+    next: str | None = None
+    """The `cursor` of the next page; null: there is none."""
 
 
 def ledger_of(
@@ -298,8 +300,10 @@ def _let_go(segments: Sequence[Segment]) -> tuple[LedgerLetGo, ...]:
     )
 
 
-def plans_of(supervisor_id: str, stored: Sequence[StoredPlan]) -> PlansView:
-    """Return the response for stored plans."""
+def plans_of(
+    supervisor_id: str, stored: Sequence[StoredPlan], following: str | None = None
+) -> PlansView:
+    """Return the response for stored plans; `following`: the cursor of the next page."""
     plans = [
         PlanView(
             at=plan.at,
@@ -309,4 +313,4 @@ def plans_of(supervisor_id: str, stored: Sequence[StoredPlan]) -> PlansView:
         )
         for plan in stored
     ]
-    return PlansView(supervisor_id=supervisor_id, plans=plans)
+    return PlansView(supervisor_id=supervisor_id, plans=plans, next=following)

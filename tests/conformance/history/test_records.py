@@ -21,6 +21,20 @@ def test_plans_are_read_back_newest_first(leader: Leader) -> None:
         assert tx.plans.recent("never", 1) == []
 
 
+def test_plans_are_read_page_by_page_and_before_a_time(leader: Leader) -> None:
+    with leader.writes() as tx:
+        for number in range(4):
+            tx.plans.record(_plan(number))
+        tx.plans.record(_plan(1, "other"))
+
+    with leader.reads() as tx:
+        first = tx.plans.page(CLICKS, 2)
+        second = tx.plans.page(CLICKS, 9, before=first[-1][0])
+        assert [plan for _, plan in first + second] == [_plan(number) for number in (3, 2, 1, 0)]
+        early = tx.plans.page(CLICKS, 9, until=NOON + 2 * MINUTE)
+        assert [plan for _, plan in early] == [_plan(1), _plan(0)]
+
+
 def test_the_newest_200_plans_of_each_supervisor_are_kept(leader: Leader) -> None:
     with leader.writes() as tx:
         tx.plans.record(_plan(0, "other"))

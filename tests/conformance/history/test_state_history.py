@@ -5,6 +5,7 @@ from datetime import timedelta
 from supervisor.core.history.lag import Lag
 from supervisor.ports.state_history import StoredState
 from tests.conformance.stories import CLICKS, HOUR, MINUTE, NOON, Leader
+from tests.supervisor.core.snapshots import spec
 
 RUNNING = StoredState("RUNNING", "RUNNING", "", NOON)
 SUSPENDED = StoredState("SUSPENDED", "SUSPENDED", "asked for", NOON + HOUR)
@@ -46,3 +47,31 @@ def test_a_forgotten_supervisor_leaves_nothing(leader: Leader) -> None:
         assert (tx.watched.state(CLICKS), tx.watched.lag(CLICKS, NOON, NOON + HOUR)) == (None, [])
         assert tx.watched.state("other") == RUNNING
         assert len(tx.watched.lag("other", NOON, NOON + HOUR)) == 1
+
+
+def test_states_are_those_of_supervisors_that_are_not_terminated(leader: Leader) -> None:
+    """Goal: a list of all costs what the live ones cost, not what ever was."""
+    with leader.writes() as tx:
+        for who in (CLICKS, "rests", "ended", "stateless"):
+            tx.specs.append(who, spec(), NOON, "")
+            if who != "stateless":
+                tx.watched.put_state(who, RUNNING)
+        tx.specs.append(CLICKS, spec(), NOON, "")
+        tx.specs.append("ended", None, NOON, "")
+        tx.watched.put_state("forgotten", RUNNING)
+        assert tx.specs.rest("rests", 1, NOON)
+    with leader.reads() as tx:
+        assert tx.watched.states() == {CLICKS: RUNNING, "rests": RUNNING}
+
+
+def test_the_lag_about_a_time_is_of_one_moment(leader: Leader) -> None:
+    for number in range(4):
+        with leader.writes() as tx:
+            lag = {CLICKS: Lag(number, number * SECOND)} | ({"b": Lag(7, None)} if number else {})
+            tx.watched.add_lag(NOON + number * MINUTE, lag, NOON - HOUR)
+    with leader.reads() as tx:
+        about = tx.watched.lag_about
+        assert about(NOON - HOUR, NOON) == {CLICKS: Lag(0, 0 * SECOND)}
+        newest = {CLICKS: Lag(2, 2 * SECOND), "b": Lag(7, None)}
+        assert about(NOON, NOON + 2 * MINUTE + SECOND) == newest
+        assert about(NOON + 3 * MINUTE, NOON + HOUR) == {}, "its beginning is not part of it"

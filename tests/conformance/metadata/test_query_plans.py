@@ -1,63 +1,106 @@
 """What is asked every second does not look at history: the planner takes the index made for it."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Select
 
-from supervisor.metadata.engine import Bounds, create_engine
-from supervisor.metadata.repositories import tasks as queries
-from supervisor.metadata.store import SqlStore
-from tests.conformance.stories import LEASE_TTL
+from supervisor.metadata.repositories import specs, state_history, tasks
+from supervisor.metadata.schema import segment_rows
+from tests.conformance.metadata.query_plans import plan_of
+from tests.conformance.stories import HOUR, NOON
 
-_ENDED = 20_000
-_ON_SQLITE = """
-WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < :most)
-"""
-_ON_POSTGRESQL = "WITH numbers AS (SELECT generate_series(1, :most) AS n)"
-_GENERATION = """
+_MOST = 20_000
+_GENERATIONS = """
 INSERT INTO generations (id, supervisor_id, data_source, ordinal, layout_version, task_count,
   partition_count, group_number, spec_version, state, opened_at, timer_started_at, sequence,
   handoff_why, must_end)
-VALUES ('g', 's', 't', 1, 1, 1, 1, 0, 1, 'PUBLISHED', '2026-01-01', '2026-01-01', 0, '', false)
+{numbers} SELECT 'g' || n, 's' || n % 20, 't', n, 1, 1, 1, 0, 1, 'PUBLISHED', {at}, {at}, 0, '',
+  false FROM numbers
 """
 _TASKS = """
 INSERT INTO tasks (id, supervisor_id, data_source, generation_id, replica, attempt, worker_id,
   incarnation, token, status, created_at, reason, ended_at, taken_up, published)
-{numbers} SELECT 'task-' || n, 's', 't', 'g', n, 1, 'w1', 1, 'token',
-  CASE WHEN n % 1000 = 0 THEN 'RUNNING' ELSE 'SUCCESS' END, '2026-01-01', '',
-  {ended}, false, false
+{numbers} SELECT 't' || n, 's' || n % 20, 't', 'g' || n, 0, 1, 'w1', 1, 'token',
+  CASE WHEN n % 1000 = 0 THEN 'RUNNING' ELSE 'SUCCESS' END, {at}, '',
+  CASE WHEN n % 1000 = 0 THEN NULL ELSE {at} END, false, false
 FROM numbers
 """
+_PUBLICATIONS = """
+INSERT INTO publications (generation_id, supervisor_id, data_source, task_id, published_at,
+  start_offsets, end_offsets, rows, rejected, samples)
+{numbers} SELECT 'g' || n, 's' || n % 20, 't', 't' || n, {at}, '{{}}', '{{}}', 1, 0, '[]'
+FROM numbers
+"""
+_VERSIONS = """
+INSERT INTO supervisor_specs (supervisor_id, version, created_at, author, awake, rests_since)
+{numbers} SELECT 's' || n % 2000, n, {at}, '', CASE WHEN n % 1000 = 0 THEN true ELSE NULL END,
+  CASE WHEN n % 1000 = 1 THEN {at} ELSE NULL END
+FROM numbers
+"""
+_STATES = """
+INSERT INTO supervisor_states (supervisor_id, state, detailed, why, since)
+{numbers} SELECT 's' || n, 'RUNNING', 'RUNNING', '', {at} FROM numbers
+"""
+_SAMPLES = """
+INSERT INTO lag_samples (supervisor_id, at, records, millis)
+{numbers} SELECT 's' || n % 20, {at}, 0, 0 FROM numbers
+"""
+_PRESENT = ("ix_supervisor_specs_awake", "ix_supervisor_specs_at_rest")
 
 
-@pytest.mark.parametrize("analysed", [False, True], ids=["no statistics", "statistics"])
-def test_the_tasks_of_a_worker_are_found_without_those_that_have_ended(
-    database_url: str, *, analysed: bool
+@dataclass(frozen=True)
+class Found:
+    """What is found, among which rows, and by which indexes."""
+
+    query: Select[*tuple[Any, ...]]
+    history: tuple[str, ...]
+    indexes: tuple[str, ...]
+
+
+_TASKS_OF_WORKER = Found(
+    tasks._ACTIVE_OF[False, True].params(of_worker="w1"),
+    (_GENERATIONS, _TASKS),
+    ("ix_tasks_of_worker",),
+)
+_FOUND = {
+    "the tasks of a worker": _TASKS_OF_WORKER,
+    "the present versions": Found(specs._PRESENT, (_VERSIONS,), _PRESENT),
+    "the present states": Found(state_history._STATES, (_VERSIONS, _STATES), _PRESENT),
+    "the lag some time ago": Found(
+        state_history._LAG_ABOUT.params(earliest=NOON - HOUR, latest=NOON),
+        (_SAMPLES,),
+        ("ix_lag_samples_at",),
+    ),
+    "the last publications": Found(
+        segment_rows.LAST_PUBLISHED,
+        (_VERSIONS, _GENERATIONS, _TASKS, _PUBLICATIONS),
+        (*_PRESENT, "ix_publications_recent"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _FOUND)
+def test_what_is_there_is_found_without_what_is_over(database_url: str, name: str) -> None:
+    """Goal: a sync costs what its worker runs, and a list what is there, not what ever was."""
+    _takes_its_indexes(database_url, _FOUND[name], analysed=True)
+
+
+@pytest.mark.parametrize("name", _FOUND)
+def test_so_it_is_on_sqlite_before_there_are_statistics(sqlite_url: str, name: str) -> None:
+    """Goal: they come once a day, and rows long before."""
+    _takes_its_indexes(sqlite_url, _FOUND[name], analysed=False)
+
+
+@pytest.mark.pg
+def test_the_tasks_of_a_worker_are_found_on_postgresql_before_there_are_statistics(
+    postgresql_url: str,
 ) -> None:
-    """Goal: a sync costs what its worker runs, not what it ever ran."""
-    engine = create_engine(database_url, Bounds.below(LEASE_TTL * 10))
-    on_sqlite = engine.dialect.name == "sqlite"
-    moment = "CASE WHEN n % 1000 = 0 THEN NULL ELSE '2026-01-02' END"
-    tasks = _TASKS.format(
-        numbers=_ON_SQLITE if on_sqlite else _ON_POSTGRESQL,
-        ended=moment if on_sqlite else f"CAST({moment} AS timestamptz)",
-    )
-    with engine.connect() as connection:
-        connection.execution_options(tidegate_writes=True)
-        with connection.begin():
-            connection.execute(text(_GENERATION))
-            connection.execute(text(tasks), {"most": _ENDED})
-        if analysed and not on_sqlite:
-            with connection.begin():
-                connection.execute(text("ANALYZE"))
-    if analysed and on_sqlite:
-        store = SqlStore(database_url, lease_ttl=LEASE_TTL)
-        store.optimize()
-        store.close()
-    query = queries._ACTIVE_OF[False, True].params(of_worker="w1")
-    statement = query.compile(engine, compile_kwargs={"literal_binds": True})
-    explain = "EXPLAIN QUERY PLAN" if on_sqlite else "EXPLAIN"
-    with engine.connect() as connection, connection.begin():
-        plan = connection.exec_driver_sql(f"{explain} {statement}").all()
-    engine.dispose()
+    """Goal: each worker asks each second, also in the minute before the first ones."""
+    _takes_its_indexes(postgresql_url, _TASKS_OF_WORKER, analysed=False)
 
-    assert "ix_tasks_of_worker" in "\n".join(str(row) for row in plan)
+
+def _takes_its_indexes(database_url: str, found: Found, *, analysed: bool) -> None:
+    plan = plan_of(database_url, found.query, found.history, most=_MOST, analysed=analysed)
+    assert [index for index in found.indexes if index not in plan] == [], plan

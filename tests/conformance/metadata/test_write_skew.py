@@ -43,6 +43,7 @@ from supervisor.core.queue.events import QueueConfig, QueuedEvent, QueueName
 from supervisor.core.tables.exports import KIND, Export
 from supervisor.core.values.errors import LeaseLost, Unavailable
 from supervisor.core.values.export_formats import ExportFormat
+from supervisor.core.values.sessions import ENDED_KEPT, LASTS, Session
 from supervisor.eventqueue.handling import Context, Handler
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.operations import Operations
@@ -303,7 +304,9 @@ def _segments(story: Story) -> None:
     story.does("mark used", lambda: life.mark_used(TOPIC, every, "ann"))
     story.does("put a rule", lambda: retention.set(TOPIC, timedelta(days=9_000), "ann"))
     story.does("drop a rule", lambda: retention.drop(TOPIC, "ann"))
-    ages = HistoryAges(HOUR, SECOND)
+    ages, began = HistoryAges(HOUR, SECOND), clock.now() - 2 * (LASTS + ENDED_KEPT)
+    with store.store.writing() as tx:
+        tx.access.begin_session(Session("of a browser", "ann", began, began), 1)
     story.does("end history", EndOfHistory(store, clock, story.term, ages).run_once)
 
 

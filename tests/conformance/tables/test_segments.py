@@ -12,6 +12,7 @@ from supervisor.metadata.schema.rows import AT_ONCE
 from tasks.contract.digests import digest_of
 from tasks.contract.ingest_spec import Column
 from tasks.contract.messages import OffsetSpan, RejectSample, RejectsFile
+from tasks.contract.offsets import TopicPartition
 from tests.conformance.stories import (
     CLICKS,
     HOUR,
@@ -288,3 +289,27 @@ def test_the_files_of_one_task_are_told_from_those_of_others(ready: Leader) -> N
         assert tx.segments.of_task("t1") == [own[2], own[1], own[0]]
         assert [s.file.path for s in tx.segments.of_task("t2")] == ["c"]
         assert tx.segments.of_task("never") == []
+
+
+def test_published_ranges_are_those_that_count(ready: Leader) -> None:
+    """Goal: coverage needs neither files nor samples; a forgotten publication covers nothing."""
+    one = replace(publication(), rows=2**40, rejected=3, start={P0: 2**53}, end={P0: 2**62})
+    other = replace(publication("g2", "t2"), published_at=NOON + HOUR, ranges=7)
+    forgotten = replace(publication("g3", "t3"), forgotten_at=NOON)
+    with ready.writes() as tx:
+        tx.segments.add(one, [])
+        tx.segments.add(other, [])
+    ready.opens(opening("g3", 3, {TopicPartition("topic", 2): 0}))
+    with ready.writes() as tx:
+        tx.tasks.start(attempt("t3", "g3"))
+        tx.segments.add(forgotten, [])
+
+    with ready.reads() as tx:
+        ranges = tx.segments.published_ranges(CLICKS)
+        assert sorted(ranges) == [
+            ("g1", one.published_at, {P0: 2**53}, {P0: 2**62}, 2**40, 3, 1),
+            ("g2", NOON + HOUR, other.start, other.end, other.rows, other.rejected, 7),
+        ]
+        newer = tx.segments.published_ranges(CLICKS, NOON + HOUR)
+        assert [each.generation_id for each in newer] == ["g2"]
+        assert tx.segments.published_ranges("other") == []

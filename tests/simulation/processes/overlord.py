@@ -178,12 +178,16 @@ class OverlordProcess(Process):
         views = self.registry.views
         self.registry.views = lambda: self._looked_at(views())  # type: ignore[method-assign]
         self.leadership._on_lead = self.service.start_term
-        self.leadership._on_lost = self.changed.notify
+        self.leadership._on_lost = self._end_term
         self.store.on_fenced(self.leadership.lost)
         self.later(random.uniform(0, 0.5), self._step)
         self.later(WAKE_PERIOD_S * random.random(), self._wake_all)
         if around.cleaned:
             self._clean_up(around.cleaned)
+
+    def _end_term(self) -> None:
+        self.loop.forget()
+        self.changed.notify()
 
     def _looked_at(self, views: tuple[WorkerView, ...]) -> tuple[WorkerView, ...]:
         leads, at = self.leadership.leads(), self.around.kernel.now

@@ -275,6 +275,10 @@ class PatientStreams:
         """Look now."""
         return self._streams.look(supervisor_id, spec)
 
+    def last(self, supervisor_id: str) -> StreamState | None:
+        """Return what the last look saw."""
+        return self._streams.last(supervisor_id)
+
     def forget(self, supervisor_id: str) -> None:
         """Forget what was seen for a supervisor."""
         self._streams.forget(supervisor_id)
@@ -314,6 +318,10 @@ class OverlordStreams:
             self._looked_at[supervisor_id] = now
             self._later(lambda: self._look_beside(supervisor_id, spec))
         return self._last[supervisor_id]
+
+    def last(self, supervisor_id: str) -> StreamState | None:
+        """Return what the last look saw, and look at nothing."""
+        return self._last.get(supervisor_id)
 
     def look(self, supervisor_id: str, spec: SupervisorSpec) -> StreamState:
         """Look now."""

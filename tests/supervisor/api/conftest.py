@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.sqlite_memory import empty_file
+from tests.supervisor.api.browser import add_alice
+from tests.supervisor.api.guarded import Guarded, a_guarded_world
 from tests.supervisor.api.world import World, a_world
 
 
@@ -27,3 +29,11 @@ def follower(tmp_path: Path, migrated: Path) -> Iterator[World]:
     """An overlord that does not lead; nobody does."""
     with a_world(tmp_path, migrated, leads=False) as following:
         yield following
+
+
+@pytest.fixture
+def guarded(tmp_path: Path, migrated: Path) -> Iterator[Guarded]:
+    """An overlord that asks who calls; alice is an administrator with a password."""
+    with a_guarded_world(tmp_path, migrated) as guarded_world:
+        add_alice(guarded_world)
+        yield guarded_world

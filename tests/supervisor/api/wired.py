@@ -1,21 +1,24 @@
 """The parts of an API without Kafka, Spark and time, and topics that tests make up."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from supervisor.adapters.kafka.memory import MemoryStreams
 from supervisor.adapters.tables.quarantined_records import DuckRecords
 from supervisor.chores.duty import Wiring
 from supervisor.core.planning.dry_run import Probed
+from supervisor.core.planning.wished_offsets import TimedOffsets, TimedRecord
 from supervisor.core.queue.events import QueueConfig
 from supervisor.core.spec.sections.io_config import KafkaIoConfig
 from supervisor.core.values.errors import SourceUnreadable
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.operations import Operations
+from supervisor.ports.store import Clock
 from supervisor.ports.topic_probe import Probe
 from supervisor.services.services import ServicePorts, Services, services_of
 from supervisor.services.supervisors.admission import OperatorPolicy
+from tasks.contract.offsets import TopicPartition
 from tests.supervisor.api.agents import AgentJournals
 
 ENDS_LATER, DAY = timedelta(seconds=60), timedelta(days=1)
@@ -26,14 +29,33 @@ class LookedAt(MemoryStreams):
 
     instead: Probe | None = None
 
+    def __init__(self, clock: Clock) -> None:
+        """Nothing was written at a known time yet."""
+        super().__init__(clock)
+        self.times: dict[TopicPartition, list[TimedRecord]] = {}
+        """Partition -> records whose times are known, by offset."""
+
     def look(self, source: KafkaIoConfig, within: timedelta) -> Probed:
         """Return what there is; see `topic_probe.Probe`."""
         if self.instead is not None:
             return self.instead.look(source, within)
+        return self.look_at(source, None, within).log
+
+    def look_at(
+        self, source: KafkaIoConfig, at: datetime | None, within: timedelta
+    ) -> TimedOffsets:
+        """Return what there is, and the first record of then or later."""
+        if self.instead is not None:
+            return self.instead.look_at(source, at, within)
         seen = self.seen(source)
         if seen.trouble is not None:
             raise SourceUnreadable(seen.detail)
-        return Probed(seen.earliest, seen.latest, seen.stable)
+        records = {
+            p: next(record for record in self.times[p] if record.time >= at)
+            for p in seen.stable
+            if at is not None and any(record.time >= at for record in self.times.get(p, []))
+        }
+        return TimedOffsets(Probed(seen.earliest, seen.latest, seen.stable), records)
 
 
 def services_over(

@@ -342,6 +342,30 @@ def test_what_is_forgotten_is_not_run(rig: LoopRig) -> None:
     assert rig.loop.last_pass("a") is None
 
 
+def test_what_a_pass_saw_is_forgotten_also_while_the_next_one_runs(rig: LoopRig) -> None:
+    """Goal: an overlord that leads again shows nothing of its earlier term.
+
+    The pass that meets the lost lease is itself one that runs.
+    """
+    rig.loop.wake("a")
+    rig.has_run("a", 1)
+    wait_until(lambda: rig.loop.last_pass("a") is not None)
+    rig.passes.fails["a"] = MetadataUnavailable("away")
+    rig.loop.wake("a")
+    rig.failed("a", 1)
+    gate = rig.passes.gates["a"] = threading.Event()
+    rig.passes.fails["a"] = LeaseLost("another leads")
+    rig.loop.wake("a")
+    wait_until(lambda: rig.passes.count("a") == 3)
+
+    rig.loop.forget()
+
+    assert (rig.loop.last_pass("a"), rig.loop.errors("a")) == (None, [])
+    gate.set()
+    rig.has_run("a", 3)
+    assert rig.loop.last_pass("a") is None
+
+
 def test_stopping_lets_the_running_pass_end_and_starts_no_other() -> None:
     """Goal: no pass writes after the process gave its lease back."""
     with running(threads=1) as rig:

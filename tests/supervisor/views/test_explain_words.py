@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 import supervisor.core.planning.states
+from supervisor.core.attention.remedies import CHANGES
 from supervisor.core.planning.states import State
-from supervisor.views.explain import _REMEDIES
 from supervisor.views.status import waiting_text
 
 
@@ -17,7 +17,7 @@ def test_each_state_that_is_not_plainly_good_says_what_would_change_it() -> None
     ).read_text(encoding="utf-8")
     words = {str(state) for state in State} - {"RUNNING"}
     table = {word for line in text.splitlines() if line.startswith("| ") for word in _upper(line)}
-    assert (words | table) - {"RUNNING"} <= _REMEDIES.keys()
+    assert (words | table) - {"RUNNING"} <= CHANGES.keys()
 
 
 def _upper(line: str) -> set[str]:

@@ -6,7 +6,7 @@ older than the stored ones  ──► one event `trimmed` marks the hole
 
 import asyncio
 import math
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query
@@ -16,8 +16,10 @@ from starlette.types import Receive, Scope, Send
 
 from supervisor.api.http.access import LISTED, Shown, needs
 from supervisor.api.http.deps import Asking, Parts
+from supervisor.api.http.windows import From, To, check_times
 from supervisor.api.routes.cluster.audit import Cursor, Limit, Text
-from supervisor.core.history.lifecycle_events import NumberedEvent
+from supervisor.core.history.lifecycle_events import EventKind, NumberedEvent
+from supervisor.core.history.windows import EventWindow
 from supervisor.core.values.errors import FieldError, InvalidRequest, Unavailable
 from supervisor.core.values.permissions import Caller, Permission
 from supervisor.services.history.event_stream import EventStream
@@ -26,6 +28,10 @@ from supervisor.views.history import EventsPage, event_view
 
 router = APIRouter(prefix="/api/v1/events", tags=["history"])
 
+Kinds = Annotated[
+    list[EventKind] | None,
+    Query(alias="type", description="Of this type alone; may be repeated.", max_length=50),
+]
 HEARTBEAT_S = 15.0
 """The period of heartbeats: proxies and clients drop a silent connection; a comment is no event."""
 LOOK_S = 1.0
@@ -44,11 +50,19 @@ def list_events(
     asking: Asking,
     *,
     supervisor: Text = None,
+    kinds: Kinds = None,
+    begin: From = None,
+    end: To = None,
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> EventsPage:
-    """List events, newest first, optionally of one supervisor."""
-    page = parts.chronicle.events(limit, cursor, supervisor_id=supervisor)
+    """List events, newest first, optionally of one supervisor, of some types, or of a time.
+
+    A page of some types or of a time may have less than `limit`, and still name a next page.
+    """
+    check_times(begin=begin, end=end)
+    window = EventWindow(supervisor, _kinds(kinds), begin, end)
+    page = parts.chronicle.events(limit, cursor, window)
     shown = Shown.to(asking, parts)
     found = [each for each in page.events if shown.supervisor(each.supervisor_id)]
     return page.model_copy(update={"events": found})
@@ -70,6 +84,7 @@ async def stream_events(
     asking: Asking,
     *,
     supervisor: Text = None,
+    kinds: Kinds = None,
     after: Annotated[
         int | None, Query(ge=0, le=_ID_MAX, description="Begin behind this id; 0: all there is.")
     ] = None,
@@ -81,7 +96,8 @@ async def stream_events(
         ),
     ] = None,
 ) -> StreamingResponse:
-    """Follow events, from an id or from now on, optionally of one supervisor."""
+    """Follow events, from an id or from now on, optionally of one supervisor or of some types."""
+    window = EventWindow(supervisor, _kinds(kinds))
     wanted = after if last_event_id is None else _id_of(last_event_id)
     _, trimmed, newest = await run_in_threadpool(parts.chronicle.feed.stored, _ID_MAX)
     begin = newest if wanted is None else wanted
@@ -89,7 +105,7 @@ async def stream_events(
         hint = "begin at an id from the list of events, or leave it out"
         raise InvalidRequest([FieldError("/query/after", f"the newest event is {newest}", hint)])
     listener = _Listener(parts.chronicle.feed, asking.name)  # before the answer: it may be a 503
-    stream = _server_sent_events(parts, asking, (begin, trimmed), supervisor, listener.woken)
+    stream = _server_sent_events(parts, asking, (begin, trimmed), window, listener.woken)
     return _EventResponse(stream, listener)
 
 
@@ -119,6 +135,14 @@ class _EventResponse(StreamingResponse):
             self._listener.leave()
 
 
+def _kinds(words: Sequence[EventKind] | None) -> frozenset[EventKind]:
+    """Return the types; the word for types of a newer release is none."""
+    if EventKind.UNKNOWN in (words or ()):
+        hint = "one that docs/reference/events.md lists"
+        raise InvalidRequest([FieldError("/query/type", "unknown is no type of its own", hint)])
+    return frozenset(words or ())
+
+
 def _id_of(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS_MAX):
         raise InvalidRequest([FieldError("/header/Last-Event-ID", "is no id of an event", "17")])
@@ -129,7 +153,7 @@ async def _server_sent_events(
     parts: Services,
     asking: Caller,
     place: tuple[int, int],
-    supervisor: str | None,
+    window: EventWindow,
     woken: asyncio.Event,
 ) -> AsyncIterator[str]:
     """Yield what happens; `place`: the number to begin after, that of the last trimmed event."""
@@ -149,7 +173,7 @@ async def _server_sent_events(
             await _wait(woken)
             continue
         for row in shown:
-            if supervisor in {None, row.happening.supervisor_id}:
+            if window.admits(row.happening):
                 yield _event(row)
                 spoke = clock()
         if rows:

@@ -3,7 +3,7 @@
 Druid's answer is `{id, backfillSupervisorId}`; the other members are the result of both parts.
 """
 
-from typing import Annotated
+from typing import Annotated, cast
 
 from fastapi import APIRouter, Query, Response
 
@@ -11,8 +11,10 @@ from supervisor.api.http.access import SUPERVISOR, needs
 from supervisor.api.http.deps import Author, Parts
 from supervisor.api.http.preconditions import Precondition
 from supervisor.api.routes.supervisors.operations import named
-from supervisor.api.routes.supervisors.resets import DryRun, moved
+from supervisor.api.routes.supervisors.resets import DryRun, Expect, moved
+from supervisor.core.values.errors import PreviewOutdated
 from supervisor.core.values.permissions import Permission
+from supervisor.services.supervisors.backfill import BackfillDone
 from supervisor.views.resets import Backfilled, BackfillRange
 
 router = APIRouter(prefix="/druid/indexer/v1/supervisor", tags=["supervisors"])
@@ -41,16 +43,26 @@ def reset_to_latest_and_backfill(
     expected: Precondition,
     response: Response,
     task_count: TaskCount = None,
+    expect: Expect = None,
     dry_run: DryRun = False,
 ) -> Backfilled:
     """Go on at the latest offsets, and have a bounded supervisor read what lies before, once.
 
     Both are one transaction: each record is read by one of the two.
     """
-    done = parts.backfills.run(
-        supervisor_id, author, task_count, expected=expected, dry_run=dry_run
-    )
+    try:
+        done = parts.backfills.run(
+            supervisor_id, author, task_count, expected=expected, expect=expect, dry_run=dry_run
+        )
+    except PreviewOutdated as outdated:
+        now = cast("BackfillDone", outdated.now)
+        outdated.preview = _backfilled(now).model_dump(mode="json", by_alias=True)
+        raise
     named(response, done.moved.operation)
+    return _backfilled(done)
+
+
+def _backfilled(done: BackfillDone) -> Backfilled:
     return Backfilled(
         **dict(moved(done.moved)),
         backfill_supervisor_id=done.backfill_id,

@@ -4,22 +4,29 @@ Druid's answer is `{"id"}` and means "queued".  Here the reset is complete, and 
 result.
 """
 
-from collections.abc import Mapping
-from typing import Annotated
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Annotated, cast
 
 from fastapi import APIRouter, Query, Response
 
 from supervisor.api.http.access import SUPERVISOR, needs
 from supervisor.api.http.deps import Author, Document, Parts
 from supervisor.api.routes.supervisors.operations import named
-from supervisor.core.model.rows import GapKind
-from supervisor.core.planning.offset_moves import OffsetMove
+from supervisor.core.model.rows import GapKind, Generation
+from supervisor.core.planning.offset_moves import DIGEST_DIGITS, LogEnd, OffsetMove
 from supervisor.core.spec.spec import SupervisorSpec
-from supervisor.core.values.errors import FieldError, InvalidRequest
+from supervisor.core.values.errors import FieldError, InvalidRequest, PreviewOutdated
 from supervisor.core.values.field_types import pointer_part, shown
 from supervisor.core.values.permissions import Permission
 from supervisor.services.supervisors.reset import ResetDone
-from supervisor.views.resets import GivenUp, Moved, MovedPartition
+from supervisor.views.resets import (
+    GivenUp,
+    GivenUpOffsets,
+    Moved,
+    MovedPartition,
+    OffsetsRange,
+)
 from tasks.contract.offsets import OffsetsError, TopicPartition
 
 router = APIRouter(prefix="/druid/indexer/v1/supervisor", tags=["supervisors"])
@@ -51,17 +58,35 @@ DryRun = Annotated[
     bool, Query(alias="dryRun", description="Tell what it would do, and change nothing.")
 ]
 
+Expect = Annotated[
+    str | None,
+    Query(
+        pattern=f"^[0-9a-f]{{{DIGEST_DIGITS}}}$",
+        description="The digest of a preview: 409 with the new one, unless it does just that.",
+    ),
+]
+
 
 @router.post("/{supervisor_id}/reset", dependencies=[needs(Permission.RESET, SUPERVISOR)])
 def reset(
-    supervisor_id: str, author: Author, parts: Parts, response: Response, *, dry_run: DryRun = False
+    supervisor_id: str,
+    author: Author,
+    parts: Parts,
+    response: Response,
+    *,
+    to: Annotated[
+        LogEnd | None, Query(description="Where to begin; else as useEarliestOffset says.")
+    ] = None,
+    expect: Expect = None,
+    dry_run: DryRun = False,
 ) -> Moved:
     """Drop the stored offsets and begin again at the earliest or latest ones.
 
     Takes the topic as it is now: its id and its partitions.  What is skipped, lost or read a
     second time is in the answer, and on record for `verify`.
     """
-    done = parts.resets.reset(supervisor_id, author, dry_run=dry_run)
+    with previewed():
+        done = parts.resets.reset(supervisor_id, author, to=to, expect=expect, dry_run=dry_run)
     named(response, done.operation)
     return moved(done)
 
@@ -78,13 +103,28 @@ def reset_offsets(
     parts: Parts,
     response: Response,
     *,
+    expect: Expect = None,
     dry_run: DryRun = False,
 ) -> Moved:
     """Go on at the given offsets; partitions that are not named stay where they are."""
     offsets = _offsets(document, parts.service.spec(supervisor_id))
-    done = parts.resets.reset_offsets(supervisor_id, offsets, author, dry_run=dry_run)
+    with previewed():
+        done = parts.resets.reset_offsets(
+            supervisor_id, offsets, author, expect=expect, dry_run=dry_run
+        )
     named(response, done.operation)
     return moved(done)
+
+
+@contextmanager
+def previewed() -> Iterator[None]:
+    """Give an outdated preview's successor the form of the answer that it is a preview of."""
+    try:
+        yield
+    except PreviewOutdated as outdated:
+        now = cast("ResetDone", outdated.now)
+        outdated.preview = moved(now).model_dump(mode="json", by_alias=True)
+        raise
 
 
 def moved(done: ResetDone) -> Moved:
@@ -93,11 +133,9 @@ def moved(done: ResetDone) -> Moved:
         id=done.supervisor_id,
         dry_run=done.dry_run,
         operation_id=done.operation,
+        digest=done.digest,
         partitions=[_partition(move) for move in done.moves],
-        discarded=[
-            GivenUp(generation_id=g.id, group=g.group, partitions=[str(p) for p in sorted(g.start)])
-            for g in done.discarded
-        ],
+        discarded=[_given_up(generation) for generation in done.discarded],
     )
 
 
@@ -110,7 +148,30 @@ def _partition(move: OffsetMove) -> MovedPartition:
         skipped=move.count(GapKind.SKIPPED),
         lost=move.count(GapKind.LOST),
         repeated=move.count(GapKind.REPEATED),
+        skipped_range=_piece(move, GapKind.SKIPPED),
+        lost_range=_piece(move, GapKind.LOST),
+        repeated_range=_piece(move, GapKind.REPEATED),
         recreated=any(each.kind is GapKind.RECREATED for each in move.breaks),
+    )
+
+
+def _piece(move: OffsetMove, kind: GapKind) -> OffsetsRange | None:
+    piece = move.piece(kind)
+    return None if piece is None else OffsetsRange(start=piece.first, to=piece.end)
+
+
+def _given_up(generation: Generation) -> GivenUp:
+    end = generation.end
+    return GivenUp(
+        generation_id=generation.id,
+        group=generation.group,
+        partitions=[str(p) for p in sorted(generation.start)],
+        offsets=[
+            GivenUpOffsets(
+                topic=p.topic, partition=p.partition, start=at, to=None if end is None else end[p]
+            )
+            for p, at in sorted(generation.start.items())
+        ],
     )
 
 

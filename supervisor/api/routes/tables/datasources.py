@@ -1,11 +1,14 @@
 """Routes that Druid lacks: tables and their files, ledgers, plans with their reasons."""
 
+from datetime import datetime
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
 from supervisor.api.http.access import DATA_SOURCE, LISTED, SUPERVISOR_EVER, needs
 from supervisor.api.http.deps import Asking, Parts
+from supervisor.api.http.windows import check_times
+from supervisor.api.routes.cluster.audit import Cursor
 from supervisor.core.values.permissions import Permission
 from supervisor.views.tables.files import DataSources, TableFiles
 from supervisor.views.tables.ledger import Ledger, PlansView
@@ -54,7 +57,16 @@ def get_ledger(supervisor_id: str, parts: Parts) -> Ledger:
     "/supervisors/{supervisor_id}/plans", dependencies=[needs(Permission.READ, SUPERVISOR_EVER)]
 )
 def get_plans(
-    supervisor_id: str, parts: Parts, limit: Annotated[int, Query(ge=1, le=PLANS_MAX)] = 50
+    supervisor_id: str,
+    parts: Parts,
+    *,
+    before: Annotated[
+        datetime | None,
+        Query(description="Made before this time.", examples=["2026-01-05T12:00:00Z"]),
+    ] = None,
+    limit: Annotated[int, Query(ge=1, le=PLANS_MAX)] = 50,
+    cursor: Cursor = None,
 ) -> PlansView:
     """Return what the last passes decided and why, newest first."""
-    return parts.supervisors.plans(supervisor_id, limit)
+    check_times(before=before)
+    return parts.chronicle.plans(supervisor_id, limit, cursor, before)

@@ -10,14 +10,15 @@ on such a range, for it could only fail.
 Source: faults.md E3-E7.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
 from supervisor.core.model.rows import Generation, Task, TaskStatus
 from supervisor.core.planning.observed import Observed, StreamTrouble
+from supervisor.core.planning.progress import reports_by_range
 from supervisor.core.values.clock_skew import known_since
-from tasks.contract.messages import FailureCode
+from tasks.contract.messages import FailureCode, TaskReport
 from tasks.contract.offsets import TopicPartition
 
 
@@ -58,10 +59,14 @@ def unreadable(seen: Observed) -> tuple[Unreadable, ...]:
     if spec is None:
         return ()
     tended = {task.generation_id for task in seen.tasks}
+    reports = reports_by_range(seen)
     by_partition: dict[TopicPartition, Unreadable] = {}
     for generation in seen.generations:
-        tended_to = generation.id in tended
-        for each in (_waits_above if tended_to else _of_range)(seen, generation):
+        if generation.id in tended:
+            stuck = _waits_above(seen, generation, reports.get(generation.id, ()))
+        else:
+            stuck = _of_range(seen, generation)
+        for each in stuck:
             by_partition.setdefault(each.partition, each)
     if not spec.suspended:
         held = {p for g in seen.generations for p in g.start}
@@ -91,11 +96,12 @@ def _of_range(seen: Observed, generation: Generation) -> Iterator[Unreadable]:
             yield Unreadable(partition, at, earliest, latest, generation)
 
 
-def _waits_above(seen: Observed, generation: Generation) -> Iterator[Unreadable]:
+def _waits_above(
+    seen: Observed, generation: Generation, reports: Iterable[TaskReport]
+) -> Iterator[Unreadable]:
     """Find replicas that wait where the log ends no more, though a look saw them there."""
     read_at = seen.stream.read_at
-    mine = {task.id for task in seen.tasks if task.generation_id == generation.id}
-    for report in (r for w in seen.workers for r in w.reports.values() if r.task_id in mine):
+    for report in reports:
         if not seen.stream.known or read_at is None or read_at <= seen.now - report.idle_for:
             continue  # it has read on since
         for partition, at in sorted(report.position.items()):

@@ -1,13 +1,14 @@
 """One look at a real broker for somebody who waits."""
 
 import time
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from confluent_kafka import Producer
 
 from supervisor.adapters.kafka.probe import KafkaProbe
 from supervisor.adapters.secrets import read_secret
+from supervisor.core.planning.wished_offsets import TimedRecord
 from supervisor.core.spec.sections.io_config import KafkaIoConfig
 from supervisor.core.values.errors import SourceUnreadable
 from supervisor.dev.broker import Broker
@@ -62,6 +63,36 @@ def test_a_topic_that_is_not_there_is_named(broker: Broker) -> None:
     message = r"topic probed-missing does not exist on .*: create one, or correct ioConfig\.topic$"
     with pytest.raises(SourceUnreadable, match=message):
         PROBE.look(source(broker.bootstrap, topic="probed-missing"), WITHIN)
+
+
+def test_a_time_finds_the_first_committed_record_of_then_or_later(broker: Broker) -> None:
+    """Goal: neither a time before 1970 nor an open transaction gives another record."""
+    create_topic(broker.bootstrap, "probed-times", partitions=2)
+    first, second = (TopicPartition("probed-times", number) for number in (0, 1))
+    producer = Producer({"bootstrap.servers": broker.bootstrap})
+    for millis in (1_000, 2_000, 3_000):
+        producer.produce("probed-times", "x", partition=0, timestamp=millis)
+    producer.flush(30)
+    opened = Producer({"bootstrap.servers": broker.bootstrap, "transactional.id": "probed-times"})
+    opened.init_transactions(30)
+    opened.begin_transaction()
+    opened.produce("probed-times", "y", partition=1, timestamp=2_000)
+    opened.flush(30)
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+
+    def records(seconds: float) -> dict[TopicPartition, TimedRecord]:
+        wanted = source(broker.bootstrap, topic="probed-times")
+        at = epoch + timedelta(seconds=seconds)
+        return dict(PROBE.look_at(wanted, at, WITHIN).records)
+
+    exact, between, early, late = (records(at) for at in (2, 1.0001, -86_400, 3.5))
+    opened.abort_transaction(30)
+
+    assert exact == {first: TimedRecord(1, epoch + timedelta(seconds=2))}
+    assert between == exact
+    assert early == {first: TimedRecord(0, epoch + timedelta(seconds=1))}
+    assert late == {}
+    assert second not in exact, "its only record is behind an open transaction"
 
 
 def test_a_look_at_nobody_ends_in_time() -> None:

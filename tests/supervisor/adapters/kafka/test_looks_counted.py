@@ -55,6 +55,21 @@ def looks(streams: ScriptedStreams, answer: str) -> StreamState:
     return watched.state
 
 
+def test_what_the_last_look_saw_is_read_without_another(streams: ScriptedStreams) -> None:
+    """Goal: a page that is open costs Kafka nothing, however old the last look is."""
+    assert streams.last(TOPIC) is None
+    seen = looks(streams, "there")
+    clock, watched = streams._clock, streams._watched[TOPIC]
+    assert isinstance(clock, ManualClock)
+    looked = watched.looked
+    clock.advance(timedelta(days=1))
+
+    assert streams.last(TOPIC) is seen
+    assert watched.looked is looked
+    streams.state(TOPIC, spec())
+    assert watched.looked is not looked, "a pass looks"
+
+
 def test_brokers_that_do_not_answer_are_asked_more_and_more_seldom(
     streams: ScriptedStreams,
 ) -> None:

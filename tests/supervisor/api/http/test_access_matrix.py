@@ -33,6 +33,10 @@ READS_BY_POST = {
     "/druid/indexer/v1/action": "not offered",
 }
 """What changes nothing, for all that it is a POST."""
+LOGIN = ("/api/v1/sessions",)
+"""Open, because the body proves who it is; tests/supervisor/api/routes/cluster/test_sessions.py."""
+OWN_SESSION = ("/api/v1/sessions/current",)
+"""Whoever has begun a session may end it."""
 CALLERS = ("viewer", "operator", "admin", "everywhere", "worker", "nobody", "revoked", "wrong")
 
 
@@ -105,7 +109,7 @@ def test_nobody_gets_past_a_route_without_what_it_needs(
         if wanted.permission is not Permission.OPEN:
             assert answer.status_code in {401, 429}, (caller, answer.text)
             assert "www-authenticate" in answer.headers or "retry-after" in answer.headers
-        elif caller == "nobody":
+        elif caller == "nobody" and route.path not in LOGIN:
             assert answer.status_code == 200
     for caller in ("viewer", "operator", "admin", "worker"):
         for table in (OWN, FOREIGN):
@@ -186,7 +190,8 @@ def test_nothing_but_the_health_is_open_and_only_workers_calls_are_work() -> Non
         (route.path, needs_of(route).permission) for route in api_routes(build_routes().routes)
     ]
     assert [path for path, permission in permissions if permission is Permission.OPEN] == [
-        "/status/health"
+        *LOGIN,
+        "/status/health",
     ]
     for path, permission in permissions:
         assert (permission is Permission.WORK) == path.startswith("/internal/v1/")
@@ -196,7 +201,7 @@ def test_every_change_needs_more_than_reading() -> None:
     """Goal: a POST that was declared as a read by mistake."""
     for route in api_routes(build_routes().routes):
         asks = (route.methods or set()) <= {"GET", "HEAD"} or route.path in READS_BY_POST
-        if not asks:
+        if not asks and route.path not in (*LOGIN, *OWN_SESSION):
             assert needs_of(route).permission not in {
                 Permission.READ,
                 Permission.OPEN,
@@ -208,7 +213,11 @@ def test_the_description_tells_what_each_route_needs() -> None:
     paths = description()["paths"]
     operation = paths[f"{SUPERVISORS}/{{supervisor_id}}/terminate"]["post"]
     assert operation["x-tidegate-permission"] == {"permission": "terminate", "on": "supervisor"}
-    assert operation["security"] == [{"bearer": []}, {"basic": []}]
+    assert operation["security"] == [
+        {"bearer": []},
+        {"basic": []},
+        {"session": [], "console": []},
+    ]
     assert paths["/status/health"]["get"]["security"] == []
     sync = paths["/internal/v1/workers/{worker}/sync"]["post"]
     assert sync["security"] == [{"worker": []}]
@@ -223,6 +232,7 @@ def test_lists_show_what_the_caller_may_read_and_nothing_else(
         f"{SUPERVISORS}/history",
         "/api/v1/datasources",
         "/druid/indexer/v1/tasks",
+        "/api/v1/tasks",
         "/druid/indexer/v1/pendingTasks",
         "/druid/indexer/v1/workers",
         "/api/v1/events",

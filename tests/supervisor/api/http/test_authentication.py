@@ -14,8 +14,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from supervisor.api.http.authenticate import PROOFS_AT_ONCE, PROOFS_WAITING_MAX
 from supervisor.api.http.deps import WORKERS_HEADER
+from supervisor.api.http.proofs import PROOFS_AT_ONCE, PROOFS_WAITING_MAX
 from supervisor.core.values.errors import PrincipalRefused
 from supervisor.core.values.permissions import Grant, Kind, Role
 from supervisor.core.values.throttle import Lockout, Rate

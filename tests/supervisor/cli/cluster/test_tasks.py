@@ -174,3 +174,22 @@ def test_the_command_that_runs_a_worker_is_still_there(tidegate: Tidegate) -> No
     assert ended.code == 0
     assert "--slots" in ended.out
     assert tidegate("worker", "--slots", "0").code == 2
+
+
+def test_found_tasks_are_shown_page_by_page(tidegate: Tidegate, server: Overlord) -> None:
+    server.on("GET", "/api/v1/tasks", Reply({"tasks": [ROW], "next": "abc"}))
+
+    words = ("--supervisor", "clicks", "--group", "0", "--own-failures", "--status", "FAILED")
+    ended = tidegate("task", "find", "abcdefgh", *words, "-n", "1")
+
+    assert ended.code == 0
+    assert ID in ended.out
+    assert "--cursor abc" in ended.err
+    assert server.requests[-1].query == {
+        "q": ["abcdefgh"],
+        "supervisor": ["clicks"],
+        "group": ["0"],
+        "ownFailure": ["true"],
+        "status": ["FAILED"],
+        "limit": ["1"],
+    }

@@ -60,6 +60,14 @@ CASES = {
         "a\nb\n",
         one("GET", f"{DRUID}/supervisor", [{"id": each, "state": "RUNNING"} for each in "ab"]),
     ),
+    "supervisor top": Case(
+        "a\nb\n",
+        one(
+            "GET",
+            "/api/v1/supervisors",
+            {"supervisors": [{"id": each, "versionAt": "2026-01-05T12:00Z"} for each in "ab"]},
+        ),
+    ),
     "supervisor get": Case("clicks\n", one("GET", CLICKS, {"type": "kafka"}), ("clicks",)),
     "supervisor status": Case("clicks\n", one("GET", f"{CLICKS}/status", STATUS), ("clicks",)),
     "supervisor health": Case(
@@ -91,6 +99,7 @@ CASES = {
         ("clicks",),
     ),
     "task list": Case("index_a\n", one("GET", f"{DRUID}/tasks", [TASK])),
+    "task find": Case("index_a\n", one("GET", "/api/v1/tasks", {"tasks": [TASK]})),
     "task get": Case(
         "index_a\n",
         one("GET", f"{DRUID}/task/index_a/status", {"status": TASK})

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from supervisor.cli.supervisor import reset as reset_verb
 from tests.supervisor.cli.conftest import Tidegate
 from tests.supervisor.cli.overlord import Overlord, Reply
 
@@ -67,6 +68,64 @@ def test_given_offsets_are_sent_as_druid_takes_them(tidegate: Tidegate, server: 
         "type": "kafka",
         "partitions": {"type": "end", "stream": "events", "partitionOffsetMap": {"0": 7, "12": 9}},
     }
+
+
+OFFSETS = "/api/v1/supervisors/clicks/offsets"
+FOUND = {"topic": "events", "partition": 0, "name": "0", "offset": 7, "exact": True, "why": None}
+
+
+@pytest.mark.parametrize(
+    ("option", "query"),
+    [
+        (("--at", "2026-01-05T12:00:00Z"), {"at": ["2026-01-05T12:00:00Z"]}),
+        (("--at", "earliest"), {"at": ["earliest"]}),
+        (("--shift=-100",), {"shift": ["-100"]}),
+        (("--at", "latest", "--shift=-9"), {"at": ["latest"], "shift": ["-9"]}),
+    ],
+)
+def test_a_time_or_a_shift_is_asked_for_its_offsets_first(
+    tidegate: Tidegate, server: Overlord, option: tuple[str, ...], query: dict[str, list[str]]
+) -> None:
+    """Goal: the preview and the reset are about the offsets that were found, named one by one."""
+    other = FOUND | {"partition": 1, "name": "1", "offset": 9, "exact": False, "why": "the next"}
+    gone = FOUND | {"partition": 2, "name": "2", "offset": None, "exact": False, "why": "it went"}
+    server.on("GET", OFFSETS, Reply({"partitions": [FOUND, other, gone]}))
+    server.on("GET", f"{BASE}/status", Reply(status()))
+    server.on("POST", f"{BASE}/resetOffsets", answer(moved(to=7, repeated=93)))
+
+    ended = tidegate("supervisor", "reset", "clicks", *option, "--yes")
+
+    assert ended.code == 0, ended.err
+    assert server.requests[0].query == query
+    sent = json.loads(server.requests[-1].body)["partitions"]
+    assert sent["partitionOffsetMap"] == {"0": 7, "1": 9}
+    assert ended.err.splitlines() == ["events:1: the next", "events:2: it went"]
+
+
+def test_without_any_offset_of_a_time_nothing_is_reset(
+    tidegate: Tidegate, server: Overlord
+) -> None:
+    """Fault: a reset without offsets begins again in all partitions."""
+    server.on("GET", OFFSETS, Reply({"partitions": [FOUND | {"offset": None, "why": "none"}]}))
+
+    ended = tidegate("supervisor", "reset", "clicks", "--shift", "5", "--yes")
+
+    assert (ended.code, posted(server)) == (1, [])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--shift", "1", "--offset", "0=1"),
+        ("--at", "latest", "--offset", "0=1"),
+        ("--at", "latest", "--to-latest", "--backfill"),
+    ],
+)
+def test_only_one_option_says_where(
+    tidegate: Tidegate, server: Overlord, options: tuple[str, ...]
+) -> None:
+    assert tidegate("supervisor", "reset", "clicks", *options, "--yes").code == 2
+    assert server.requests == []
 
 
 def test_a_topic_that_was_made_anew_takes_unpublished_records_with_it(
@@ -138,3 +197,87 @@ def test_wait_of_reset_ends_when_its_tasks_read_again(tidegate: Tidegate, server
     assert [a.method for a in server.requests] == ["POST", "GET", "GET"]
     server.on("GET", f"{BASE}/status", Reply(status()))
     assert tidegate("supervisor", "reset", "clicks", "--yes", "--wait", "0.1").code == 4
+
+
+# -- previews that bind ----------------------------------------------------------------------------
+
+FIRST, SECOND = "1" * 32, "2" * 32
+
+
+def previewed(digest: str, **numbers: int | None) -> Reply:
+    reply = answer(moved(**numbers))
+    return Reply({**reply.body, "dryRun": True, "digest": digest})  # type: ignore[dict-item]
+
+
+def expected(server: Overlord) -> list[tuple[bool, str]]:
+    """Whether it was a dry run, and what was expected, of each POST."""
+    posts = [a for a in server.requests if a.method == "POST"]
+    return [("dryRun" in a.query, a.query.get("expect", [""])[0]) for a in posts]
+
+
+def test_who_says_yes_gets_what_was_shown(
+    tidegate: Tidegate, server: Overlord, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reset_verb, "confirm", lambda _: None)
+    server.on("POST", f"{BASE}/reset", previewed(FIRST, repeated=9), answer(moved(repeated=9)))
+
+    assert tidegate("supervisor", "reset", "clicks").code == 0
+
+    assert expected(server) == [(True, ""), (False, FIRST)]
+
+
+def test_what_has_changed_meanwhile_is_shown_and_confirmed_anew(
+    tidegate: Tidegate, server: Overlord, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Goal: nothing happens that nobody has read."""
+    questions: list[str] = []
+    monkeypatch.setattr(reset_verb, "confirm", questions.append)
+    outdated = Reply(
+        {"type": "/problems/preview-outdated", "title": "t", "detail": "d", "status": 409}, 409
+    )
+    server.on(
+        "POST",
+        f"{BASE}/reset",
+        previewed(FIRST, repeated=9),
+        outdated,
+        previewed(SECOND, repeated=12),
+        answer(moved(repeated=12)),
+    )
+
+    ended = tidegate("supervisor", "reset", "clicks", "--begin", "earliest")
+
+    assert (ended.code, len(questions)) == (0, 2)
+    assert expected(server) == [(True, ""), (False, FIRST), (True, ""), (False, SECOND)]
+    assert {request.query["to"][0] for request in server.requests} == {"earliest"}
+    assert "has changed meanwhile" in ended.err
+    assert "12 records are read" in ended.err
+
+
+def test_a_script_expects_the_digest_of_a_dry_run(tidegate: Tidegate, server: Overlord) -> None:
+    server.on("POST", f"{BASE}/reset", previewed(FIRST), answer(moved()))
+
+    dry = tidegate("supervisor", "reset", "clicks", "--dry-run")
+    assert f"--expect {FIRST}" in dry.err
+    assert tidegate("supervisor", "reset", "clicks", "--expect", FIRST).code == 0
+
+    assert expected(server) == [(True, ""), (False, FIRST)]
+
+
+def test_a_script_with_an_old_digest_is_sent_to_the_new_preview(
+    tidegate: Tidegate, server: Overlord
+) -> None:
+    server.refuse("POST", f"{BASE}/reset", 409, type="/problems/preview-outdated", detail="old")
+
+    ended = tidegate("supervisor", "reset", "clicks", "--expect", FIRST)
+
+    assert (ended.code, expected(server)) == (1, [(False, FIRST)])
+    assert "--dry-run shows what it would do now" in ended.err
+
+
+@pytest.mark.parametrize("option", [("--offset", "0=1"), ("--shift", "1"), ("--at", "latest")])
+def test_a_beginning_of_all_goes_with_no_other_place(
+    tidegate: Tidegate, server: Overlord, option: tuple[str, str]
+) -> None:
+    ended = tidegate("supervisor", "reset", "clicks", "--begin", "latest", *option)
+
+    assert (ended.code, server.requests) == (2, [])

@@ -34,14 +34,22 @@ def streamed(server: Overlord) -> list[Request]:
 
 def test_sentences_are_printed_in_order(tidegate: Tidegate, server: Overlord) -> None:
     explanation = {
-        "sentences": [{"text": "It is RUNNING.", "since": "2026-03-01T12:00:00Z"}, {"text": "B."}]
+        "sentences": [{"text": "It is RUNNING.", "since": "2026-03-01T12:00:00Z"}, {"text": "B."}],
+        "remedies": [
+            {"label": "Resume", "command": "tidegate supervisor resume clicks"},
+            {"label": "Check brokers", "command": None},
+        ],
     }
     server.on("GET", "/api/v1/supervisors/clicks/explain", Reply(explanation))
 
     ended = tidegate("supervisor", "explain", "clicks")
 
     assert ended.code == 0
-    assert ended.out.splitlines() == ["It is RUNNING. (since 2026-03-01 12:00:00 UTC)", "B."]
+    assert ended.out.splitlines() == [
+        "It is RUNNING. (since 2026-03-01 12:00:00 UTC)",
+        "B.",
+        "Resume: tidegate supervisor resume clicks",
+    ]
 
 
 def test_a_lost_connection_goes_on_behind_the_last_event(

@@ -9,9 +9,12 @@ from hypothesis import strategies as st
 from supervisor.core.history.rates import (
     STEP_S,
     WINDOWS_S,
+    YOUNGEST_S,
+    RowRate,
     SampleSeries,
     extended,
     rates,
+    row_rate,
     sample_of,
 )
 from tasks.contract.messages import Counters
@@ -101,3 +104,23 @@ def test_counters_that_fall_begin_anew() -> None:
     history = _history([(0.0, 0), (20.0, 600), (40.0, 100), (50.0, 160)])
 
     assert _processed(history, 50.0)["1m"] == 1.0
+
+
+@given(growing, st.floats(0, 2_000))
+def test_rows_a_second_of_an_old_task_are_the_rate_of_the_shortest_window(
+    counted: list[tuple[float, int]], later_s: float
+) -> None:
+    history = _history(counted)
+    now_s = max(counted[-1][0] + later_s, history[0].at_s + WINDOWS_S["1m"])
+
+    assert row_rate(history, now_s) == RowRate(counted[-1][1], _processed(history, now_s)["1m"])
+
+
+def test_rows_a_second_of_a_young_task_are_those_since_it_was_first_seen() -> None:
+    """Goal: a task of 20 s is not a third as fast as it is; one of 5 s has no rate at all."""
+    history = _history([(100.0, 40), (105.0, 540), (120.0, 2_040)])
+
+    assert row_rate(history, 120.0) == RowRate(2_040, 100.0)
+    assert row_rate(history[:1], 100.0 + YOUNGEST_S) == RowRate(40, 0.0)
+    assert row_rate(history[:1], 99.9 + YOUNGEST_S) is None
+    assert row_rate((), 120.0) is None

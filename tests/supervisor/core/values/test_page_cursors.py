@@ -1,6 +1,7 @@
 """Cursors of lists."""
 
 import base64
+import zlib
 
 import pytest
 from hypothesis import given
@@ -8,12 +9,19 @@ from hypothesis import strategies as st
 
 from supervisor.core.values.errors import BadCursor
 from supervisor.core.values.page_cursors import (
+    KEYED_LENGTH_MAX,
+    KeyedPlace,
+    SortValue,
     page,
     page_behind,
     place_of,
     read_cursor,
+    read_keyed,
+    read_named,
     read_place,
     write_cursor,
+    write_keyed,
+    write_named,
 )
 
 
@@ -108,3 +116,79 @@ def test_a_cursor_that_names_no_row_is_refused() -> None:
 
 def test_without_a_limit_all_is_one_page() -> None:
     assert page_behind(["a", "b"], ["a", "b"], None, "segments") == (["a", "b"], None)
+
+
+_VALUES: st.SearchStrategy[SortValue] = st.one_of(
+    st.none(),
+    st.text(max_size=40),
+    st.integers(),
+    st.floats(allow_nan=False),
+    st.lists(st.integers(), max_size=3),
+)
+
+
+@given(_VALUES, st.text(max_size=100))
+def test_a_sorted_place_comes_back_whole(value: SortValue, row_id: str) -> None:
+    cursor = write_keyed("list by name", KeyedPlace(value, row_id))
+    assert read_keyed("list by name", cursor) == KeyedPlace(value, row_id)
+    with pytest.raises(BadCursor):
+        read_keyed("list by other", cursor)
+
+
+def test_the_longest_value_has_a_cursor() -> None:
+    """Goal: a pattern of 500 signs, each of four bytes, and the longest id have a next page."""
+    place = KeyedPlace("\U0001f4a7" * 500, "s" * 128)
+
+    cursor = write_keyed("supervisors by -dataSource", place)
+
+    assert len(cursor) <= KEYED_LENGTH_MAX
+    assert read_keyed("supervisors by -dataSource", cursor) == place
+
+
+@given(st.text(max_size=300))
+def test_garbage_is_no_sorted_place(text: str) -> None:
+    with pytest.raises(BadCursor):
+        read_keyed("list", text)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        *("[]", "{}", "[" * 900),
+        *('["1","list",true,"a"]', '["1","list",[true],"a"]', '["1","list",1,2]'),
+        *('["1","list",1,"\\ud800"]', '["1","list","\\ud800","a"]'),
+    ],
+)
+def test_a_sorted_place_has_one_form(payload: str) -> None:
+    """Goal: a cursor that somebody makes up is refused, also with the right checksum."""
+    whole = f"{zlib.crc32(payload.encode()):08x}{payload}".encode()
+    with pytest.raises(BadCursor):
+        read_keyed("list", base64.urlsafe_b64encode(whole).decode().rstrip("="))
+    with pytest.raises(BadCursor):
+        read_keyed("list", "a" * (KEYED_LENGTH_MAX + 1))
+    assert read_keyed("list", None) is None
+
+
+_IDS = st.text("abcXYZ019._-~", min_size=1, max_size=165)
+
+
+@given(st.integers(0, 10**18 - 1), _IDS)
+def test_a_place_with_a_name_comes_back_whole(number: int, name: str) -> None:
+    cursor = write_named("tasks", number, name)
+
+    assert read_named("tasks", cursor) == (number, name)
+    for other in ("audit", "task", "tasks2"):
+        with pytest.raises(BadCursor):
+            read_named(other, cursor)
+
+
+@given(st.text(max_size=500))
+def test_garbage_is_no_place_with_a_name(text: str) -> None:
+    with pytest.raises(BadCursor, match="no cursor of tasks"):
+        read_named("tasks", text)
+
+
+def test_a_cursor_of_numbers_is_no_place_with_a_name() -> None:
+    with pytest.raises(BadCursor):
+        read_named("tasks", write_cursor("audit", 7))
+    assert read_named("tasks", None) is None

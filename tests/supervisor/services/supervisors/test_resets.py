@@ -200,7 +200,7 @@ def test_a_dry_run_tells_the_same_and_changes_nothing(world: World) -> None:
     assert gaps(world) == []
     done = resets(world).reset(TOPIC, "ada")
     assert (dry.moves, dry.discarded) == (done.moves, done.discarded)
-    assert dry == ResetDone(TOPIC, True, done.moves, done.discarded)
+    assert dry == ResetDone(TOPIC, True, done.moves, done.discarded, done.digest)
 
 
 def test_without_kafkas_offsets_nothing_is_done(world: World) -> None:

@@ -167,6 +167,14 @@ def test_a_stream_of_one_supervisor_has_nothing_of_others(served: Served) -> Non
         assert [e["id"] for e in take(events, 2)] == ["2", "4"]
 
 
+def test_a_stream_of_some_types_has_nothing_else(served: Served) -> None:
+    kinds = EventKind.STATE_CHANGED, EventKind.GAP_DECLARED, EventKind.SPEC_STORED
+    with served.follow("?type=gap-declared&type=state-changed&after=0") as events:
+        served.record(FACT, *(replace(FACT, kind=kind) for kind in kinds))
+        served.record(replace(FACT, kind=EventKind.GAP_DECLARED))
+        assert [e["id"] for e in take(events, 4)] == ["1", "2", "3", "5"]
+
+
 def test_many_listeners_hear_the_same_and_cost_one_reader(served: Served) -> None:
     with served.follow("?after=0") as one, served.follow("?after=0") as two:
         served.record(FACT, FACT)

@@ -1,7 +1,9 @@
 """Why a supervisor stands as it does, in sentences."""
 
 from datetime import timedelta
+from typing import cast
 
+from tasks.contract.messages import FailureCode, TaskPhase
 from tests.supervisor.api.world import SUPERVISORS, TOPIC, Json, World, spec_document, task_ids
 from tests.waiting import wait_until
 
@@ -22,6 +24,57 @@ def test_a_running_one_says_when_it_hands_off_and_what_was_decided(world: World)
     assert any("Group 0 hands off next" in text for text in sentences(world, "next"))
     assert any("decided StartTask" in text for text in sentences(world, "decided"))
     assert sentences(world, "failure") == []
+
+
+def links(world: World, about: str) -> list[object]:
+    found = world.get_object(PATH)["sentences"]
+    assert isinstance(found, list)
+    return [each["links"] for each in found if each["about"] == about]
+
+
+def test_sentences_link_to_the_ranges_and_tasks_that_they_name(world: World) -> None:
+    agents = world.start(partitions=1, task_count=1, replicas=1)
+
+    [(_, task_id)] = task_ids(agents)
+    groups = world.payload()["groups"]
+    assert isinstance(groups, list)
+    link = {"kind": "generation", "id": groups[0]["generationId"]}
+    assert links(world, "next")[0] == [link]
+    assert [{"kind": "task", "id": task_id}] in links(world, "decided")
+    assert links(world, "state") == [[]]
+
+
+def test_a_remedy_is_data_and_what_it_says_helps(world: World) -> None:
+    """Goal: a button needs no sentence to be parsed; status and explanation have the same."""
+    world.start(partitions=2, task_count=1, replicas=1)
+    world.post(f"{SUPERVISORS}/{TOPIC}/suspend")
+    world.settle()
+
+    [remedy] = cast("list[Json]", world.get_object(PATH)["remedies"])
+
+    assert world.payload()["remedies"] == [remedy]
+    assert remedy == {
+        "action": "resume",
+        "label": "Resume",
+        "params": {},
+        "permission": "suspend",
+        "command": f"tidegate supervisor resume {TOPIC}",
+    }
+    assert world.post(f"{SUPERVISORS}/{TOPIC}/{remedy['action']}").status_code == 200
+    world.settle()
+    assert world.get_object(PATH)["remedies"] == []
+
+
+def test_a_failed_task_is_linked_from_the_sentence_that_names_it(world: World) -> None:
+    agents = world.start(partitions=1, task_count=1, replicas=1)
+    [(agent, task_id)] = task_ids(agents)
+    request = agent.request()
+    failure = {"phase": TaskPhase.FAILED, "failure": FailureCode.READ_FAILED, "detail": "away"}
+    report = request.tasks[0].model_copy(update=failure)
+    assert agent.post(request.model_copy(update={"tasks": (report,)})).status_code == 200
+    world.settle()
+
+    assert links(world, "failure") == [[{"kind": "task", "id": task_id}]]
 
 
 def test_one_without_slots_says_so_and_what_would_help(world: World) -> None:

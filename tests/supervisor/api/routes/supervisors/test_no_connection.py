@@ -7,7 +7,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ import pytest
 from supervisor.adapters.kafka.probe import KafkaProbe
 from supervisor.adapters.secrets import read_secret
 from supervisor.core.planning.dry_run import Probed
+from supervisor.core.planning.wished_offsets import TimedOffsets
 from supervisor.core.spec.sections.io_config import KafkaIoConfig
 from tasks.contract.connection_policy import ConnectionPolicy
 from tests.supervisor.api.routes.supervisors.test_dry_run import DRY_RUN, VALIDATE
@@ -86,6 +87,11 @@ class HastyProbe:
 
     def look(self, source: KafkaIoConfig, within: timedelta) -> Probed:
         return KafkaProbe(read_secret).look(source, within / 10)
+
+    def look_at(
+        self, source: KafkaIoConfig, at: datetime | None, within: timedelta
+    ) -> TimedOffsets:
+        return KafkaProbe(read_secret).look_at(source, at, within / 10)
 
 
 @contextmanager

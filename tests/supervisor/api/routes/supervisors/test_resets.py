@@ -35,8 +35,16 @@ def moved(partition: int, start: int | None, to: int, **numbers: int) -> Json:
         "skipped": 0,
         "lost": 0,
         "repeated": 0,
+        "skippedRange": run(start, numbers.get("skipped", 0)),
+        "lostRange": run(start, numbers.get("lost", 0)),
+        "repeatedRange": run(to, numbers.get("repeated", 0)),
         "recreated": False,
     } | numbers
+
+
+def run(first: int | None, number: int) -> Json | None:
+    """The offsets that a number is about."""
+    return {"from": first, "to": (first or 0) + number} if number else None
 
 
 def reading(world: World) -> list[Agent]:

@@ -1,0 +1,90 @@
+"""The cheap list of supervisors: filtered, sorted and counted, page by page."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import Field
+
+from supervisor.api.http.access import LISTED, needs
+from supervisor.api.http.conditional import answer_unless_known
+from supervisor.api.http.deps import Asking, Parts
+from supervisor.api.http.preconditions import KnownTags
+from supervisor.core.history.listing import COLUMNS, ListFilter, ListOrder
+from supervisor.core.values.page_cursors import KEYED_LENGTH_MAX
+from supervisor.core.values.permissions import Permission
+from supervisor.views.listing import SupervisorsPage, supervisors_page
+
+router = APIRouter(prefix="/api/v1/supervisors", tags=["supervisors"])
+
+LIMIT_MAX = 1_000
+STATES_MAX = 20
+TEXT_MAX = 1_000
+_NAMES = "|".join(COLUMNS)
+_ANY_SIGNS = "* stands for any signs."
+_Text = Annotated[
+    str | None,
+    Query(max_length=TEXT_MAX, description="A part of the id, table or topic, in any case."),
+]
+_States = Annotated[
+    list[Annotated[str, Field(max_length=100)]] | None,
+    Query(max_length=STATES_MAX, description="States or detailed states, in any case."),
+]
+_OfTable = Annotated[
+    str | None, Query(alias="dataSource", max_length=TEXT_MAX, description=_ANY_SIGNS)
+]
+_OfTopic = Annotated[str | None, Query(max_length=TEXT_MAX, description=_ANY_SIGNS)]
+_Sort = Annotated[
+    str,
+    Query(
+        description="A column; with - before it, the highest value first; unknown ones last.",
+        json_schema_extra={"pattern": f"^-?({_NAMES})$"},
+    ),
+]
+_Cursor = Annotated[
+    str | None,
+    Query(
+        description="The `next` of the page before, in the same order.",
+        json_schema_extra={"pattern": f"^[A-Za-z0-9_-]{{1,{KEYED_LENGTH_MAX}}}$"},
+    ),
+]
+
+
+@router.get(
+    "",
+    response_model=SupervisorsPage,
+    responses={304: {"description": "If-None-Match names this answer"}},
+    dependencies=[needs(Permission.READ, LISTED)],
+)
+def list_by_filter(
+    request: Request,
+    parts: Parts,
+    asking: Asking,
+    known: KnownTags,
+    *,
+    q: _Text = None,
+    state: _States = None,
+    data_source: _OfTable = None,
+    topic: _OfTopic = None,
+    healthy: bool | None = None,
+    sort: _Sort = "attention",
+    limit: Annotated[int, Query(ge=1, le=LIMIT_MAX, description="At most so many.")] = 200,
+    cursor: _Cursor = None,
+) -> Response:
+    """List supervisors with state, lag and what comes next, from the leader's last passes.
+
+    Worst first unless sorted.  No supervisor and no topic is looked at anew, so it may be polled.
+    """
+    wanted = ListFilter(
+        text=q,
+        states=frozenset(word.upper() for word in state or ()),
+        data_source=data_source,
+        topic=topic,
+        healthy=healthy,
+    )
+    order = ListOrder.parse(sort)
+
+    def may_read(table: str | None) -> bool:
+        return asking.reads_all or asking.may_read(table or "")
+
+    page = parts.listing.page(may_read, wanted, order, limit, cursor)
+    return answer_unless_known(request, known, supervisors_page(page))

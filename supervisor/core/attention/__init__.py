@@ -1,0 +1,1 @@
+"""What needs somebody and what helps, pure; may import every other package of the core."""

@@ -1,0 +1,231 @@
+"""Remedies: what would change a supervisor's state, as a sentence and as steps to be offered.
+
+    detailedState ──► CHANGES      what would change it, in words
+    what is seen  ──► remedies_of  steps with their values, permission and command; the best first
+
+A remedy is offered and never taken.  Its values are those of the last look, so that a client shows
+the step's preview before it acts.
+"""
+
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import TypeAlias
+
+from supervisor.core.model.rows import TaskStatus
+from supervisor.core.planning.observed import Liveness, Observed
+from supervisor.core.planning.partition_names import by_name, names_topics
+from supervisor.core.planning.progress import report_of
+from supervisor.core.planning.rules.continuity import unreadable
+from supervisor.core.planning.states import SupervisorState
+from supervisor.core.values.errors import repair_command
+from supervisor.core.values.permissions import Permission
+
+_ELSEWHERE = (
+    "`tidegate supervisor reset ID --offset P=N` goes on in partition P alone, at an offset that "
+    "Kafka holds (without --offset, all partitions begin again)"
+)
+CHANGES: Mapping[str, str] = MappingProxyType(
+    {
+        "PENDING": "the first pass makes it run; `tidegate doctor` looks for what holds one up",
+        "CONNECTING_TO_STREAM": "Kafka answers: check bootstrap.servers if this lasts",
+        "DISCOVERING_INITIAL_TASKS": "its first offsets are stored, which takes a pass",
+        "CREATING_TASKS": "a worker reports its tasks: check that one runs if this lasts",
+        "NO_CAPACITY": "another worker, more TIDEGATE_WORKER_SLOTS, a lower taskCount or replicas",
+        "SUSPENDED": "`tidegate supervisor resume` lets it go on where it stopped",
+        "STOPPING": "what it has read is published, and then it is gone",
+        "IDLE": "a record of its topic, which is noticed within half a minute",
+        "COMPLETED": "a new boundedStreamConfig, or another supervisor, reads more",
+        "UNABLE_TO_CONNECT_TO_STREAM": "Kafka can be reached: check brokers, credentials, network",
+        "LOST_CONTACT_WITH_STREAM": "Kafka can be reached again; nothing is lost meanwhile",
+        "TOPIC_CHANGED": "`tidegate supervisor reset` takes the new topic up",
+        "TOPIC_GONE": "the topic is made anew and then `tidegate supervisor reset`, or `terminate`",
+        "OFFSETS_UNREADABLE": _ELSEWHERE,
+        "LOST_CONTINUITY": _ELSEWHERE,
+        "NO_SUCH_PARTITION": "a boundedStreamConfig that names partitions of the topic",
+        "BOUNDS_MISMATCHED": "a supervisor of another id for the other range",
+        "SCHEMA_REGISTRY_UNAVAILABLE": "the schema registry answers again",
+        "UNREADABLE_SPEC": "a spec that this release reads, or an overlord of a newer release",
+        "UNREADABLE_ROWS": "an overlord of the newer release that wrote them leads",
+        "EVENT_QUEUE_DEAD": "the repair that the reason names",
+        "UNHEALTHY_TASKS": "its tasks succeed: the failures below say what holds them up",
+        "UNHEALTHY_SUPERVISOR": "its passes succeed: the failures below say what holds them up",
+    }
+)
+"""Detailed state -> what would change it; a state that is plainly good is left out."""
+
+RemedyValue: TypeAlias = str | int | bool | dict[str, int]
+
+
+class RemedyAction(StrEnum):
+    """The kind of a step."""
+
+    RESUME = "resume"
+    RESET = "reset"
+    """Begin again in all partitions."""
+    RESET_OFFSETS = "reset-offsets"
+    """Go on at `offsets`: partition, as the status names it -> next offset."""
+    TERMINATE = "terminate"
+    EDIT_SPEC = "edit-spec"
+    """Change the member at `pointer` of the spec, to `value` if there is one."""
+    ENABLE_WORKER = "enable-worker"
+    START_WORKER = "start-worker"
+    REPAIR_QUEUE = "repair-queue"
+    OPEN_LOG = "open-log"
+    """Read the log of `task`."""
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """A step that may help."""
+
+    action: RemedyAction
+    label: str
+    """The step in words, as a button shows it."""
+    permission: Permission | None
+    """What a caller needs for it, on the supervisor's table; None: it is nothing of the API."""
+    params: Mapping[str, RemedyValue] = field(default_factory=dict)
+    command: str = ""
+    """The same by the command line; empty: there is no single command for it."""
+
+
+def remedies_of(seen: Observed, state: SupervisorState) -> tuple[Remedy, ...]:
+    """Return the steps that may help a supervisor out of a state, the best first."""
+    steps = _STEPS.get(state.detailed)
+    return () if steps is None else tuple(steps(seen))
+
+
+def _resume(seen: Observed) -> Iterator[Remedy]:
+    if seen.current.spec is not None and seen.current.spec.suspended:
+        yield Remedy(
+            RemedyAction.RESUME,
+            "Resume",
+            Permission.SUSPEND,
+            command=_command(seen, "resume"),
+        )
+
+
+def _elsewhere(seen: Observed) -> Iterator[Remedy]:
+    """Go on at the nearest offset that Kafka holds: nothing that is there is left out."""
+    broken = unreadable(seen)
+    spec = seen.current.spec
+    if not broken or spec is None:
+        return
+    nearest = {each.partition: each.earliest if each.lost else each.latest for each in broken}
+    offsets = by_name(nearest, topics=names_topics(spec, nearest))
+    yield Remedy(
+        RemedyAction.RESET_OFFSETS,
+        _go_on(offsets),
+        Permission.RESET,
+        {"offsets": offsets},
+        _command(seen, "reset", *(f"--offset {name}={at}" for name, at in offsets.items())),
+    )
+    if not spec.tuning_config.reset_offset_automatically:
+        yield Remedy(
+            RemedyAction.EDIT_SPEC,
+            "Let it go on by itself, now and later",
+            Permission.APPLY,
+            {"pointer": "/spec/tuningConfig/resetOffsetAutomatically", "value": True},
+        )
+
+
+def _go_on(offsets: Mapping[str, int]) -> str:
+    if len(offsets) == 1:
+        [(name, at)] = offsets.items()
+        return f"Go on in partition {name} at offset {at}"
+    return f"Go on in {len(offsets)} partitions at the nearest offsets that Kafka holds"
+
+
+def _new_topic(seen: Observed) -> Iterator[Remedy]:
+    yield Remedy(
+        RemedyAction.RESET,
+        "Begin again in all partitions",
+        Permission.RESET,
+        command=_command(seen, "reset"),
+    )
+    yield Remedy(
+        RemedyAction.TERMINATE,
+        "Terminate",
+        Permission.TERMINATE,
+        command=_command(seen, "terminate"),
+    )
+
+
+def _capacity(seen: Observed) -> Iterator[Remedy]:
+    for worker in seen.workers:
+        if worker.disabled and worker.liveness is not Liveness.LOST:
+            yield Remedy(
+                RemedyAction.ENABLE_WORKER,
+                f"Enable worker {worker.id}",
+                Permission.WORKERS,
+                {"worker": worker.id},
+                f"tidegate worker enable {shlex.quote(worker.id)}",
+            )
+    yield Remedy(RemedyAction.START_WORKER, "Start another worker", None, command="tidegate worker")
+    yield from _edit("Lower taskCount or replicas", "/spec/ioConfig/taskCount")
+
+
+def _repair(seen: Observed) -> Iterator[Remedy]:
+    for row in seen.dead_queues:
+        container, name = row.queue.container, row.queue.name
+        yield Remedy(
+            RemedyAction.REPAIR_QUEUE,
+            f"Repair the event queue {name}",
+            Permission.REPAIR,
+            {"container": container, "queue": name},
+            repair_command(shlex.quote(container), shlex.quote(name)),
+        )
+
+
+def _failed_task(seen: Observed) -> Iterator[Remedy]:
+    """Open the log of a task that reads suspect offsets, else of the last that failed."""
+    reports = ((task, report_of(seen, task)) for task in seen.tasks)
+    suspects = [task.id for task, report in reports if report is not None and report.suspect]
+    failed = [task.id for task in seen.last_ended if task.status is TaskStatus.FAILED]
+    for task_id in (suspects + failed)[:1]:
+        yield Remedy(
+            RemedyAction.OPEN_LOG,
+            f"Read the log of {task_id}",
+            Permission.READ,
+            {"task": task_id},
+            f"tidegate task logs {shlex.quote(task_id)}",
+        )
+
+
+def _edit(label: str, pointer: str) -> Iterator[Remedy]:
+    yield Remedy(RemedyAction.EDIT_SPEC, label, Permission.APPLY, {"pointer": pointer})
+
+
+def _connection(_: Observed) -> Iterator[Remedy]:
+    return _edit("Check brokers and credentials", "/spec/ioConfig/consumerProperties")
+
+
+def _bounds(_: Observed) -> Iterator[Remedy]:
+    return _edit("Correct boundedStreamConfig", "/spec/ioConfig/boundedStreamConfig")
+
+
+def _command(seen: Observed, verb: str, *options: str) -> str:
+    words = ("tidegate supervisor", verb, shlex.quote(seen.current.supervisor_id), *options)
+    return " ".join(words)
+
+
+_Steps: TypeAlias = Callable[[Observed], Iterator[Remedy]]
+_STEPS: Mapping[str, _Steps] = MappingProxyType(
+    {
+        "SUSPENDED": _resume,
+        "NO_CAPACITY": _capacity,
+        "UNABLE_TO_CONNECT_TO_STREAM": _connection,
+        "LOST_CONTACT_WITH_STREAM": _connection,
+        "TOPIC_CHANGED": _new_topic,
+        "TOPIC_GONE": _new_topic,
+        "OFFSETS_UNREADABLE": _elsewhere,
+        "LOST_CONTINUITY": _elsewhere,
+        "NO_SUCH_PARTITION": _bounds,
+        "BOUNDS_MISMATCHED": _bounds,
+        "EVENT_QUEUE_DEAD": _repair,
+        "UNHEALTHY_TASKS": _failed_task,
+    }
+)
+"""Detailed state -> its steps; the others are left by time alone, or outside of the overlord."""

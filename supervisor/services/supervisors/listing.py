@@ -1,0 +1,267 @@
+"""The list of all supervisors, from rows and from what the last passes saw.
+
+    rows: versions, states, last publications, lag 15 min ago ──┐
+    memory: last pass of each, failed passes, rates of tasks ───┴──► rows of the list
+
+Kafka and the workers are not asked, and no supervisor is observed anew.  So the list of a thousand
+supervisors takes as many statements as the list of one.  Only the leader has what passes saw:
+another overlord raises LeaseLost with the leader's address.
+"""
+
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from supervisor.control.leadership import Leadership
+from supervisor.control.loop import Loop, dead_owners
+from supervisor.control.state_recorder import StateRecorder
+from supervisor.control.worker_registry import WorkerRegistry
+from supervisor.core.history.lag import Lag
+from supervisor.core.history.listing import (
+    TREND_SPAN,
+    ListedPage,
+    ListedSupervisor,
+    ListedVersion,
+    ListFilter,
+    ListOrder,
+    finished_row,
+    page_of,
+    rows_per_second,
+    trend_of,
+)
+from supervisor.core.history.rates import RowRate
+from supervisor.core.model.rows import PresentVersion
+from supervisor.core.planning.pass_summary import PassSummary, newest_error, summary_of
+from supervisor.core.planning.passes import Pass, PassError
+from supervisor.core.planning.preconditions import AnyVersion
+from supervisor.core.planning.states import (
+    COMPLETED,
+    State,
+    SupervisorState,
+    failing_state,
+    unread_state,
+)
+from supervisor.core.values.errors import SpecUnreadable
+from supervisor.ports.state_history import StoredState
+from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.views.attention.warnings import warnings
+
+MayRead = Callable[[str | None], bool]
+"""Whether the caller may read a table; None: the table is not known."""
+SAMPLE_AGE = timedelta(minutes=5)
+"""By how much the lag sample of a trend may be older than `TREND_SPAN`, after a change of leader.
+"""
+
+UNSEEN = SupervisorState(
+    State.PENDING,
+    State.PENDING,
+    healthy=True,
+    why="the leading overlord has made no pass over it yet",
+)
+"""The state of a supervisor that no pass of this leader has seen."""
+
+
+@dataclass(frozen=True)
+class _KnownVersion:
+    """A newest version, and the state of a supervisor whose spec cannot be read."""
+
+    listed: ListedVersion
+    unread: SupervisorState | None = None
+
+    def is_of(self, present: PresentVersion) -> bool:
+        """Whether the row is still the one that was read; numbers restart once one is forgotten."""
+        mine = self.listed
+        return (mine.version, mine.created_at) == (present.version, present.created_at)
+
+
+@dataclass(frozen=True)
+class _KeptSummary:
+    """What a list needs of a pass; worked out by the first list after the pass."""
+
+    of: weakref.ReferenceType[Pass]
+    """Weak: the loop decides how long a pass is kept, with all that it saw."""
+    summary: PassSummary
+    lag: Lag
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What one answer reads from rows and from the registry; by supervisor or task."""
+
+    states: Mapping[str, StoredState]
+    lag_before: Mapping[str, Lag]
+    published: Mapping[str, datetime]
+    rates: Mapping[str, RowRate]
+    """Of tasks."""
+
+
+@dataclass(frozen=True)
+class SupervisorListing:
+    """Lists supervisors; one instance per process, safe from many threads."""
+
+    store: Store
+    clock: Clock
+    leadership: Leadership
+    loop: Loop
+    watching: StateRecorder
+    registry: WorkerRegistry
+    _versions: dict[str, _KnownVersion] = field(default_factory=dict)
+    _summaries: dict[str, _KeptSummary] = field(default_factory=dict)
+
+    def page(
+        self,
+        may_read: MayRead,
+        wanted: ListFilter,
+        order: ListOrder,
+        limit: int,
+        cursor: str | None = None,
+    ) -> ListedPage:
+        """Return a page of the supervisors that the caller may read and that are not terminated.
+
+        Raises:
+            BadCursor: the cursor is of another list, or of another order.
+            LeaseLost: this overlord does not lead.
+        """
+        self.leadership.term()
+        now = self.clock.now()
+        with self.store.reading() as tx:
+            present = tx.specs.present()
+            versions = self._known_versions(tx, present)
+            facts = _Facts(
+                states=tx.watched.states(),
+                lag_before=tx.watched.lag_about(now - TREND_SPAN - SAMPLE_AGE, now - TREND_SPAN),
+                published=tx.segments.last_published(),
+                rates=self.registry.row_rates(),
+            )
+            dead = dead_owners(tx)
+        self._drop_gone(versions)
+        rows = [
+            self._row(known, facts, rests=each.rests, dead=each.supervisor_id in dead)
+            for each in present
+            if may_read((known := versions[each.supervisor_id]).listed.data_source)
+        ]
+        return page_of(rows, wanted, order, limit, cursor)
+
+    def _known_versions(
+        self, tx: Transaction, present: Sequence[PresentVersion]
+    ) -> dict[str, _KnownVersion]:
+        """Return supervisor -> its newest version; documents are read only of new versions."""
+        known: dict[str, _KnownVersion] = {}
+        for each in present:
+            kept = self._versions.get(each.supervisor_id)
+            if kept is not None and kept.is_of(each):
+                known[each.supervisor_id] = kept
+        missing = [each for each in present if each.supervisor_id not in known]
+        numbers = [(each.supervisor_id, each.version) for each in missing]
+        read = tx.specs.versions(numbers) if numbers else {}
+        for each, number in zip(missing, numbers, strict=True):
+            known[each.supervisor_id] = _known(each, read[number])
+        self._versions.update(known)
+        return known
+
+    def _drop_gone(self, versions: Mapping[str, _KnownVersion]) -> None:
+        for kept in (self._versions, self._summaries):
+            for supervisor_id in [*kept]:
+                if supervisor_id not in versions:
+                    kept.pop(supervisor_id, None)
+
+    def _row(
+        self, known: _KnownVersion, facts: _Facts, *, rests: bool, dead: bool
+    ) -> ListedSupervisor:
+        supervisor_id = known.listed.supervisor_id
+        kept = self._summary(known.listed)
+        if rests and not (dead and kept is not None):
+            since = _since(facts, supervisor_id, COMPLETED)
+            published = facts.published.get(supervisor_id)
+            return finished_row(known.listed, COMPLETED, since, published)
+        errors, failing = self.loop.errors(supervisor_id), self.loop.failing(supervisor_id)
+        state = known.unread or self._state(kept, failing)
+        error = newest_error(None if kept is None else kept.summary.last_error, errors)
+        since = _since(facts, supervisor_id, state)
+        published = facts.published.get(supervisor_id)
+        if kept is None:
+            return ListedSupervisor(
+                known.listed, state, since, None, last_published_at=published, last_error=error
+            )
+        summary = kept.summary
+        return ListedSupervisor(
+            newest=known.listed,
+            state=state,
+            since=since,
+            observed_at=summary.observed_at,
+            topics=summary.topics,
+            lag=kept.lag,
+            trend=trend_of(facts.lag_before.get(supervisor_id), kept.lag),
+            rows_per_second=rows_per_second(summary.readers, facts.rates),
+            groups=summary.groups,
+            replicas=summary.replicas,
+            next_publish_due=summary.next_publish_due,
+            last_published_at=published,
+            last_error=error,
+            warnings=kept.warnings,
+            bad_records=summary.bad_records,
+        )
+
+    @staticmethod
+    def _state(kept: _KeptSummary | None, failing: PassError | None) -> SupervisorState:
+        if failing is not None:
+            return failing_state(failing)
+        if kept is not None:
+            return kept.summary.state
+        return UNSEEN
+
+    def _summary(self, listed: ListedVersion) -> _KeptSummary | None:
+        """Return what the last pass saw; None: none was made, or it was over another table.
+
+        An id may come back with another table, which not the same people may read.
+        """
+        supervisor_id = listed.supervisor_id
+        last_pass = self.loop.last_pass(supervisor_id)
+        spec = None if last_pass is None else last_pass.seen.current.spec
+        if last_pass is None or spec is None or spec.data_source != listed.data_source:
+            return None
+        kept = self._summaries.get(supervisor_id)
+        if kept is None or kept.of() is not last_pass:
+            summary, seen = summary_of(last_pass), last_pass.seen
+            texts = warnings(seen, spec, (), bad=summary.bad_records)
+            lag = self.watching.lag(seen)
+            kept = _KeptSummary(weakref.ref(last_pass), summary, lag, tuple(texts))
+            self._summaries[supervisor_id] = kept
+        return kept
+
+
+def _known(present: PresentVersion, read: AnyVersion) -> _KnownVersion:
+    """Return what the list shows of a version; it is read in the same view, and no tombstone."""
+    if isinstance(read, SpecUnreadable):
+        facts = read.facts
+        stream = facts.topic or facts.topic_pattern
+        listed = _listed(present, facts.data_source, stream, suspended=False)
+        return _KnownVersion(listed, unread_state(read))
+    assert read.spec is not None, "a present version has a spec"
+    spec = read.spec
+    return _KnownVersion(
+        _listed(present, spec.data_source, spec.io_config.stream, suspended=spec.suspended)
+    )
+
+
+def _listed(
+    present: PresentVersion, data_source: str | None, stream: str | None, *, suspended: bool
+) -> ListedVersion:
+    return ListedVersion(
+        supervisor_id=present.supervisor_id,
+        version=present.version,
+        created_at=present.created_at,
+        author=present.author,
+        data_source=data_source,
+        stream=stream,
+        suspended=suspended,
+    )
+
+
+def _since(facts: _Facts, supervisor_id: str, state: SupervisorState) -> datetime | None:
+    stored = facts.states.get(supervisor_id)
+    if stored is None or (stored.state, stored.detailed) != (str(state.state), state.detailed):
+        return None
+    return stored.since

@@ -1,0 +1,1 @@
+"""Response models of what needs somebody: warnings, and remedies to be offered."""

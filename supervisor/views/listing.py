@@ -1,0 +1,118 @@
+"""Response models of the cheap list of supervisors."""
+
+from datetime import timedelta
+
+from supervisor.core.history.listing import ListedPage, ListedSupervisor, Trend
+from tasks.contract.wire import Instant, Wire
+
+
+class ListedReplicas(Wire):
+    """Replicas of the ranges that read."""
+
+    wanted: int
+    running: int
+    pending: int
+    """Replicas that have no task yet."""
+
+
+class ListedError(Wire):
+    """The last thing that went wrong: a trouble of the stream, a failed task, or a failed pass."""
+
+    at: Instant
+    kind: str
+    message: str
+
+
+class ListedRow(Wire):
+    """One supervisor; null is what the leader does not know yet."""
+
+    id: str
+    data_source: str | None
+    """The table; null: this release cannot read the spec."""
+    stream: str | None
+    """The topic, or the pattern of topics."""
+    state: str
+    detailed_state: str
+    healthy: bool
+    why: str
+    """The reason of the state, where it needs one."""
+    since: Instant | None
+    """When the state was first seen; null: the state is newer than the last stored one."""
+    suspended: bool
+    version: int
+    version_at: Instant
+    version_by: str
+    observed_at: Instant | None
+    """When the last good pass looked; null: the state is from rows alone."""
+    lag_records: int | None
+    """Unread records at `observedAt`."""
+    lag_millis: int | None
+    """Age of the oldest unread record at `observedAt`."""
+    trend: Trend | None
+    """How the lag has changed over 15 minutes; null: there is no sample from then."""
+    rows_per_second: float | None
+    """Over the last minute; null: a range is younger than 10 seconds, or not heard of yet."""
+    groups: dict[str, int] | None
+    """State of a range -> number of live ranges."""
+    replicas: ListedReplicas | None
+    next_publish_due: Instant | None
+    """When the next handoff begins at the latest; null: no range reads."""
+    last_published_at: Instant | None
+    """Null: nothing is published yet."""
+    last_error: ListedError | None
+    warnings: list[str]
+    """Problems that the last pass saw and that do not stop the supervisor; status has more."""
+    bad_records: int | None
+    """Records of the live ranges that cannot be read."""
+
+
+class SupervisorsPage(Wire):
+    """A page of supervisors that are not terminated."""
+
+    supervisors: list[ListedRow]
+    totals: dict[str, int]
+    """State -> number of supervisors that the caller may read, whatever the filter."""
+    matching: int
+    """The number of supervisors that fit the filter, on all pages."""
+    next: str | None
+    """The `cursor` of the next page; null: there is none."""
+
+
+def supervisors_page(page: ListedPage) -> SupervisorsPage:
+    """Return the response for a page."""
+    return SupervisorsPage(
+        supervisors=[_row(row) for row in page.rows],
+        totals=dict(page.totals),
+        matching=page.matching,
+        next=page.following,
+    )
+
+
+def _row(row: ListedSupervisor) -> ListedRow:
+    newest, age, error = row.newest, row.lag.age, row.last_error
+    return ListedRow(
+        id=newest.supervisor_id,
+        data_source=newest.data_source,
+        stream=newest.stream,
+        state=row.state.state,
+        detailed_state=row.state.detailed,
+        healthy=row.state.healthy,
+        why=row.state.why,
+        since=row.since,
+        suspended=newest.suspended,
+        version=newest.version,
+        version_at=newest.created_at,
+        version_by=newest.author,
+        observed_at=row.observed_at,
+        lag_records=row.lag.records,
+        lag_millis=None if age is None else age // timedelta(milliseconds=1),
+        trend=row.trend,
+        rows_per_second=row.rows_per_second,
+        groups=None if row.groups is None else dict(row.groups),
+        replicas=None if row.replicas is None else ListedReplicas(**vars(row.replicas)),
+        next_publish_due=row.next_publish_due,
+        last_published_at=row.last_published_at,
+        last_error=None if error is None else ListedError(**vars(error)),
+        warnings=list(row.warnings),
+        bad_records=row.bad_records,
+    )

@@ -1,0 +1,1 @@
+"""Tests of `supervisor/api/routes/supervisors/`."""
