@@ -28,6 +28,7 @@ from tasks.worker.batches.notes import BatchNotes
 from tasks.worker.compaction import Compactor
 from tasks.worker.engine_watch import EndedJobs, Watch
 from tasks.worker.finishing_slots import FinishingSlots
+from tasks.worker.graceful_end import GracefulEnd
 from tasks.worker.http.metrics import EngineProcess, WorkerCollector
 from tasks.worker.http.server import ControlServer
 from tasks.worker.incarnations import Incarnation, begin_life
@@ -246,13 +247,16 @@ class Worker:
             return 1
         log.info("stopping at the next batch boundary")
         until = time.monotonic() + self._options.stop_timeout.total_seconds()
-        self._sync.stopping()
-        self._roster.close(self._options.stop_grace.total_seconds())
-        self._sampling.close()
-        self._compactor.close()  # at once: no handoff waits for it, and it begins anew elsewhere
+        leaving = GracefulEnd(
+            self._options.stop_grace,
+            self._sync,
+            self._roster,
+            compactor=self._compactor,
+            sampling=self._sampling,
+        )
+        leaving.begin()
         left = self._join(until)
-        self._sync.close()
-        self._sync.send_last_report()
+        leaving.finish()
         log.info("stopped", still_running=left)
         return 0
 

@@ -23,10 +23,12 @@ from tests.simulation import corpus
 from tests.simulation.planted import (
     cleaning,
     leader,
+    machines,
     planner,
     publisher,
     secrets,
     stand_in,
+    tables,
     unseen,
     worker,
 )
@@ -40,7 +42,9 @@ MUTANTS: tuple[Mutant, ...] = (
     *stand_in.MUTANTS,
     *secrets.MUTANTS,
     *cleaning.MUTANTS,
+    *tables.MUTANTS,
     *unseen.MUTANTS,
+    *machines.MUTANTS,
 )
 SEED_S = 60
 """A seed that needs more of the processor goes round in a circle: the fault is found."""

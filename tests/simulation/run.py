@@ -6,18 +6,25 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 import structlog
 
 from tests.simulation.checkers import invariants
+from tests.simulation.faults.beside import draw_beside
+from tests.simulation.faults.departures import Departures
 from tests.simulation.faults.faults import draw
+from tests.simulation.faults.lives import draw_lives
 from tests.simulation.faults.outside import Outside
+from tests.simulation.processes.next_door import NextDoor
 from tests.simulation.processes.quick import quick_copies
+from tests.simulation.processes.tables.moments import TableMoments
+from tests.simulation.processes.tables.waits import shorter_waits
 from tests.simulation.processes.user import User
 from tests.simulation.world.kernel import Kernel
 from tests.simulation.world.secret import secret_in_place
+from tests.simulation.world.stored import SUPERVISOR
 from tests.simulation.world.world import World
 
 QUIET_MAX_S = 400.0
@@ -30,7 +37,9 @@ in the quiet: under still more faults they might never."""
 LATE_MAX = 6
 """So many times that time may be used up: a run that comes to no end is a bug."""
 _DIVERGED = "SELECT count(*) FROM publications WHERE diverged IS NOT NULL"
-_HANDOFFS = "SELECT count(*) FROM generations WHERE end_fixed_at IS NOT NULL"
+_OF_OURS = f"SELECT count(*) FROM generations WHERE supervisor_id = '{SUPERVISOR}'"  # noqa: S608
+_HANDOFFS = f"{_OF_OURS} AND end_fixed_at IS NOT NULL"
+_AT_WORK = f"{_OF_OURS} AND ended_at IS NULL AND state <> 'READING'"
 _CAUSES = {
     "taskDuration": "taskDuration%",
     "intermediateHandoffPeriod": "intermediateHandoffPeriod%",
@@ -73,13 +82,18 @@ def run_seed(
             stack.enter_context(patch())
         stack.enter_context(secret_in_place())
         stack.enter_context(quick_copies())
+        stack.enter_context(shorter_waits())
         return _Run(seed, on_line).outcome()
 
 
 class _Run:
     def __init__(self, seed: int, on_line: Callable[[str], None] | None) -> None:
         chance = Kernel(seed).random
-        self.world = World(seed, draw(chance("swarm"), chance("rare")))
+        swarm = draw(chance("swarm"), chance("rare"))
+        lives = draw_lives(chance("tables"))
+        beside = draw_beside(chance("beside"), slots=swarm.workers * swarm.slots)
+        self.world = World(seed, replace(swarm, lives=lives), beside)
+        self.next_door = NextDoor(self.world)
         self.world.kernel.on_line = on_line
         self.world.kernel.observed = self._observe
         self.violations: list[str] = []
@@ -126,7 +140,10 @@ class _Run:
         user = User(world)
         user.insist()
         outside = Outside(world, user)
+        self.next_door.begin(user)
         world.kernel.after(3.0, outside.begin)
+        world.kernel.after(3.0, Departures(world).begin)
+        TableMoments(world, user).begin()
         world.kernel.after(4.0, user.raise_ends)
         world.kernel.after(3.0, lambda: setattr(world.network, "weather", world.weather()))
         while self._is_young() and world.kernel.now < LATE_MAX * swarm.faults_for_s:
@@ -150,6 +167,7 @@ class _Run:
         world = self.world
         world.calm_down()
         world.late = True
+        self.next_door.calm_down()
         user.cure()
         user.satisfied = False
         world.kernel.after(0.5, user.insist)
@@ -161,20 +179,23 @@ class _Run:
         longest = began + 12 * world.swarm.task_duration_s
         while world.kernel.now < began + QUIET_MAX_S and not self.violations:
             world.kernel.run(world.kernel.now + 1.0)
-            if self._count(_HANDOFFS) >= HANDOFFS or world.kernel.now > longest:
+            enough = self._count(_HANDOFFS) >= HANDOFFS and world.tables.is_quiet
+            if enough or world.kernel.now > longest:
                 world.dry = True
             if world.dry and user.satisfied and self._is_done():
                 break
         self.quiet_s = world.kernel.now - began
         if world.lag():
             self.violations.append(f"I11 lag is {world.lag()} after {self.quiet_s:.0f} s of quiet")
+        if not self.next_door.is_done():
+            self.violations.append(f"I11 the other has lag after {self.quiet_s:.0f} s of quiet")
 
     def _is_done(self) -> bool:
         if self.world.lag() or self.world.is_broken():
             return False
-        return not self._count(
-            "SELECT count(*) FROM generations WHERE ended_at IS NULL AND state <> 'READING'"
-        )
+        if not (self.next_door.is_done() and self.world.tables.is_settled()):
+            return False
+        return not self._count(_AT_WORK)
 
     def _count(self, statement: str) -> int:
         return int(self.world.store_connection.execute(statement).fetchone()[0])

@@ -124,6 +124,7 @@ def test_a_fault_that_changes_a_stand_in_of_the_simulation_says_so() -> None:
         "tests.simulation.processes.engine",
         "tests.simulation.world.kafka",
         "tests.simulation.world.disk",
+        "tests.simulation.world.folder",
     )
     for mutant in MUTANTS:
         spy = _Spy()

@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from tasks.contract.messages import TaskPhase
 from tasks.contract.offsets import TopicPartition
@@ -28,6 +29,9 @@ class Handmade:
     log: dict[tuple[str, int], list[tuple[int, int | None, str]]] = field(default_factory=dict)
     lost: dict[tuple[str, int], int] = field(default_factory=dict)
     """Of a partition: what Kafka holds begins there."""
+    unsynced: set[str] = field(default_factory=set)
+    """Files that a power loss would take."""
+    removals: int = 0
     files: dict[str, list[tuple[TopicPartition, int, int | None]]] = field(default_factory=dict)
 
     def records(
@@ -41,8 +45,32 @@ class Handmade:
         first = self.lost.get((topic_id, partition), 0)
         return first <= offset <= len(self.log.get((topic_id, partition), []))
 
+    def durable(self, path: str) -> bool:
+        return path in self.files and path not in self.unsynced
+
     def rows(self, path: str) -> list[tuple[TopicPartition, int, int | None]] | None:
         return self.files.get(path)
+
+
+class HandmadeVersion(NamedTuple):
+    """One version of an exported table."""
+
+    at: float
+    sequence: int
+    term: int
+    files: Mapping[str, int]
+
+
+@dataclass
+class HandmadeTables:
+    """The life of tables: nothing of it, unless a test says so."""
+
+    runs: bool = False
+    grace_s: float = 0.0
+    versions: dict[tuple[str, str], list[HandmadeVersion]] = field(default_factory=dict)
+
+    def exported(self) -> Mapping[tuple[str, str], list[HandmadeVersion]]:
+        return self.versions
 
 
 @dataclass
@@ -71,6 +99,7 @@ class Worker:
     alive: bool = True
     frozen: bool = False
     tasks: dict[str, Held] = field(default_factory=dict)
+    journals: dict[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -88,10 +117,12 @@ class Broken:
         self.store_connection = connection
         self.ledger = Ledger()
         self.kafka = self.warehouse = Handmade()
+        self.tables = HandmadeTables()
         self.clock = Clock()
         self.workers = [Worker()]
         self.log: list[Happening] = []
         self.secrets = (CANARY,)
+        self.held_back: set[str] = set()
         self.kafka.log["id-1", 0] = [(at, 100 + at, "data") for at in range(10)]
         self.insert("leader_term", id=1, term=1, holder="me", url="http://me")
         self.insert(
@@ -105,6 +136,8 @@ class Broken:
             topic_id="id-1",
             reset_epoch=0,
         )
+        address = "http://w1"
+        self.insert("workers", id="w1", incarnation=1, url=address, slots=4, registered_at=AT)
         self.generation("g1", 1)
         self.task("t1", "g1")
 

@@ -199,12 +199,13 @@ def _offsets(supervisor: str, text: str) -> dict[Part, int]:
 
 
 def used_segments(db: sqlite3.Connection, generation: str, *, errors: bool) -> list[Segment]:
-    """Return the files of a generation that are part of the table, or of its errors table."""
+    """Return the files that tasks published of a generation, for the table or its errors table."""
     return [
         Segment(*row)
         for row in db.execute(
             "SELECT path, generation_id, task_id, rows FROM segments WHERE deleted_at IS NULL"
-            " AND generation_id = :generation AND (substr(data_source, -8) = '__errors') = :errors"
+            " AND compaction_id IS NULL AND generation_id = :generation"
+            " AND (substr(data_source, -8) = '__errors') = :errors"
             " ORDER BY path",
             {"generation": generation, "errors": errors},
         )

@@ -1,8 +1,9 @@
-"""P15 to P17, P19: a range is given up for one of four causes, each seen in rows or in Kafka.
+"""P15 to P17, P19: a range is given up for one of five causes, each seen in rows or in Kafka.
 
     reset         a partition of it has another reset epoch, or its stored offset is gone
     tombstone     the newest spec ends the supervisor, and no replica of the range lived
     broken spec   so many tasks of it failed by themselves, a newer spec is there, no replica lived
+    newer release only a newer release reads its spec, a newer spec is there, no replica lived
     predecessor   an earlier range that shares a partition was given up in the same step
 
 A reset that no user asked for needs an offset that Kafka, as it is, does not hold.
@@ -29,6 +30,12 @@ _NEWER = """
     WHERE g.id = ? AND s.version > g.spec_version
         AND (s.spec IS NOT NULL OR s.same_as IS NOT NULL)
 """
+_UNREADABLE = """
+    SELECT count(*) FROM supervisor_specs s
+    JOIN generations g ON g.supervisor_id = s.supervisor_id AND g.spec_version = s.version
+    WHERE g.id = ? AND json_extract(s.spec, '$.ofTheFuture') IS NOT NULL
+"""
+"""The member that makes a spec one of a newer release: see `processes/next_door.py`."""
 _ENDED_WITH_IT = """
     SELECT count(*) FROM tasks t JOIN audit a ON a.subject = t.generation_id
     WHERE t.generation_id = ? AND a.action = 'discard'
@@ -93,8 +100,10 @@ def _lived(db: sqlite3.Connection, generation: Generation) -> bool:
 def _is_over(ledger: Ledger, db: sqlite3.Connection, generation: Generation, at: float) -> bool:
     if at - ledger.tombstones.get(generation.supervisor, float("-inf")) <= _DECIDED_S:
         return True
-    failed, newer = (db.execute(q, (generation.id,)).fetchone()[0] for q in (_FAILED, _NEWER))
-    return bool(failed >= FAILURES and newer > 0)
+    failed, unreadable, newer = (
+        db.execute(q, (generation.id,)).fetchone()[0] for q in (_FAILED, _UNREADABLE, _NEWER)
+    )
+    return bool((failed >= FAILURES or unreadable > 0) and newer > 0)
 
 
 def _resets_of_its_own(ledger: Ledger, now: Rows, world: Watched) -> Iterator[str]:

@@ -4,10 +4,11 @@ import json
 import sqlite3
 from collections.abc import Iterator
 
-from tests.simulation.checkers.database import LIVE, Rows
+from tests.simulation.checkers.database import LIVE, Publication, Rows
 from tests.simulation.checkers.ledger import Ledger, Watched
 
-_HOLDS_TOKENS = {("tasks", "token")}
+_HOLDS_TOKENS = {("tasks", "token"), ("compactions", "token")}
+_TOKENS = "SELECT token FROM tasks UNION SELECT token FROM compactions"
 _ORPHANS = {
     "segments without a publication": (
         "SELECT count(*) FROM segments WHERE generation_id NOT IN"
@@ -35,7 +36,7 @@ _ORPHANS = {
 
 def everything_is_published(now: Rows, world: Watched) -> Iterator[str]:
     """I11: lag 0; nothing waits, pauses or publishes any more."""
-    ended = _ended_supervisors(world.store_connection)
+    ended = _ended_supervisors(world.store_connection) | set(world.held_back)
     for part, row in now.committed.items():
         if part.supervisor in ended:
             continue
@@ -48,6 +49,8 @@ def everything_is_published(now: Rows, world: Watched) -> Iterator[str]:
             where = f"{part.supervisor} {part.topic}:{part.partition}"
             yield f"I11 {where}: lag {len(left)} after the quiet phase, from {left[0]} on"
     for generation in now.generations.values():
+        if generation.supervisor in world.held_back:
+            continue
         if generation.state in LIVE - {"READING"}:
             yield f"I11 {generation.id} is still {generation.state}"
         if generation.state in LIVE and generation.supervisor in ended:
@@ -82,7 +85,7 @@ def no_row_is_an_orphan(world: Watched) -> Iterator[str]:
 def no_secret_is_stored(world: Watched) -> Iterator[str]:
     """I12: neither a canary nor the token of a task stands anywhere but where it belongs."""
     db = world.store_connection
-    tokens = {row[0] for row in db.execute("SELECT token FROM tasks")}
+    tokens = {row[0] for row in db.execute(_TOKENS)}
     secrets = sorted({s for s in [*tokens, *world.secrets] if len(s) >= _SHORTEST})
     tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     for table in tables:
@@ -139,9 +142,23 @@ _NAMED = """
 _CARED_FOR = """
     SELECT id FROM tasks WHERE ended_at IS NULL OR upper(outcome) = 'STALE'
     UNION SELECT id FROM tasks WHERE folder_deleted_at IS NOT NULL AND NOT published
+    UNION SELECT id FROM compactions WHERE ended_at IS NULL
+    UNION SELECT id FROM compactions WHERE folder_deleted_at IS NOT NULL AND status = 'FAILED'
     UNION SELECT key FROM events JOIN event_positions USING (queue_id) WHERE seq > processed_seq
     UNION SELECT key FROM events_failed
 """
+
+
+def whole(now: Rows, world: Watched) -> dict[str, Publication]:
+    """Return the publications of whose files none was condemned."""
+    db = world.store_connection
+    condemned = {row[0] for row in db.execute(_CONDEMNED)}
+    return {each: row for each, row in now.publications.items() if each not in condemned}
+
+
+_CONDEMNED = (
+    "SELECT generation_id FROM segments WHERE deleted_at IS NOT NULL AND compaction_id IS NULL"
+)
 
 
 def no_range_passes_its_bound(world: Watched) -> Iterator[str]:

@@ -14,6 +14,8 @@ from tests.simulation.checkers.digests import differences_are_reported
 from tests.simulation.checkers.discards import nothing_is_given_up_without_cause
 from tests.simulation.checkers.leaders import commits_have_the_present_term, plans_have_rising_terms
 from tests.simulation.checkers.ledger import Watched
+from tests.simulation.checkers.machines import looks
+from tests.simulation.checkers.tables.looks import tables_after_event, tables_at_end
 from tests.simulation.checkers.work import nothing_is_read_again_in_vain
 from tests.simulation.checkers.workers import workers_keep_the_protocol
 
@@ -25,7 +27,9 @@ def after_event(world: Watched) -> list[str]:
     ledger = world.ledger
     mark = fingerprint(world.store_connection)
     if mark == ledger.fingerprint:
-        return list(workers_keep_the_protocol(ledger, ledger.rows, world))
+        machines = looks.at_rest(ledger, ledger.rows, world)
+        files = tables_after_event(world, committed=False)
+        return [*workers_keep_the_protocol(ledger, ledger.rows, world), *machines, *files]
     now = read_rows(world.store_connection, ledger.rows)
     new = {g: p for g, p in now.publications.items() if g not in ledger.rows.publications}
     violations = [
@@ -41,6 +45,8 @@ def after_event(world: Watched) -> list[str]:
         *rows.live_attempts_are_not_refused(ledger, now),
         *rows.nothing_vanishes(ledger, now),
         *workers_keep_the_protocol(ledger, now, world),
+        *looks.after_commit(ledger, now, world, new),
+        *tables_after_event(world, committed=True),
     ]
     ledger.rows, ledger.fingerprint = now, fingerprint(world.store_connection)
     return violations
@@ -53,7 +59,8 @@ def at_end(world: Watched) -> list[str]:
     return [
         *violations,
         *offsets.published_ranges_tile(ledger, now),
-        *offsets.rows_are_the_records(ledger, now, world, now.publications),
+        *offsets.rows_are_the_records(ledger, now, world, end.whole(now, world)),
+        *looks.after_commit(ledger, now, world, now.publications),
         *differences_are_reported(now, world),
         *plans_have_rising_terms(world),
         *end.chains_reach_the_committed(ledger, now),
@@ -63,4 +70,5 @@ def at_end(world: Watched) -> list[str]:
         *nothing_is_read_again_in_vain(world),
         *end.every_file_is_somebodys(world),
         *end.no_secret_is_stored(world),
+        *tables_at_end(world),
     ]

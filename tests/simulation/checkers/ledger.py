@@ -12,6 +12,8 @@ from typing import Protocol
 from tasks.contract.offsets import TopicPartition
 from tasks.machine.state import TaskState
 from tests.simulation.checkers.database import NO_ROWS, Part, Rows
+from tests.simulation.checkers.machines.memory import MachineMemory
+from tests.simulation.checkers.tables.rows import TableLedger
 
 
 @dataclass
@@ -54,6 +56,8 @@ class Ledger:
     """Supervisor -> when its newest spec was last seen to be its end."""
     resets_itself: int = 0
     """Resets so far that no user asked for."""
+    machines: MachineMemory = field(default_factory=MachineMemory)
+    tables: TableLedger = field(default_factory=TableLedger)
 
 
 def chain_of(ledger: Ledger, now: Rows, generation: str, part: Part) -> Chain | None:
@@ -100,6 +104,10 @@ class WorkerSeen(Protocol):
     def frozen(self) -> bool: ...
     @property
     def tasks(self) -> Mapping[str, HasState]: ...
+    @property
+    def journals(self) -> Mapping[str, bytes]:
+        """Task -> what its journal holds for certain, whatever happens to the power."""
+        ...
 
 
 class KafkaSeen(Protocol):
@@ -124,8 +132,59 @@ class WarehouseSeen(Protocol):
         """The paths of all files."""
         ...
 
+    @property
+    def removals(self) -> int:
+        """How often files went."""
+        ...
+
+    def durable(self, path: str) -> bool:
+        """Tell whether a file is there, and stays without power."""
+        ...
+
     def rows(self, path: str) -> Sequence[tuple[TopicPartition, int, int | None]] | None:
         """Return the rows of a data file; None if it is not there."""
+        ...
+
+
+class Exported(Protocol):
+    """One version of an exported table."""
+
+    @property
+    def at(self) -> float:
+        """When it was written."""
+        ...
+
+    @property
+    def sequence(self) -> int:
+        """The number of the list that it was made of, as its writer says."""
+        ...
+
+    @property
+    def term(self) -> int:
+        """The term in which its writer began."""
+        ...
+
+    @property
+    def files(self) -> Mapping[str, int]:
+        """Path below the table's folder -> size in bytes."""
+        ...
+
+
+class TablesSeen(Protocol):
+    """The life of tables."""
+
+    @property
+    def runs(self) -> bool:
+        """Whether files leave their tables, or are exported."""
+        ...
+
+    @property
+    def grace_s(self) -> float:
+        """So long a file stays at least once it has left its table; 0: clocks differ too much."""
+        ...
+
+    def exported(self) -> Mapping[tuple[str, str], Sequence[Exported]]:
+        """Return table and format of each export -> its versions, oldest first."""
         ...
 
 
@@ -155,6 +214,14 @@ class Watched(Protocol):
     @property
     def log(self) -> Sequence[Happening]: ...
     @property
+    def held_back(self) -> Iterable[str]:
+        """Supervisors that cannot go on, whatever ends: nothing of theirs has to be published."""
+        ...
+
+    @property
     def secrets(self) -> Iterable[str]:
         """Canaries: texts that nobody may store (I12)."""
         ...
+
+    @property
+    def tables(self) -> TablesSeen: ...

@@ -111,6 +111,28 @@ def test_a_broken_spec_is_given_up_only_for_a_newer_one(
     assert rules(world) == (set() if lawful else {"P15"})
 
 
+@pytest.mark.parametrize(
+    ("spec", "newer", "lives", "lawful"),
+    [
+        ('{"ofTheFuture": 1}', True, False, True),
+        ('{"ofTheFuture": 1}', False, False, False),
+        ('{"ofTheFuture": 1}', True, True, False),
+        ("{}", True, False, False),
+    ],
+)
+def test_a_spec_that_cannot_be_read_is_given_up_only_for_a_newer_one(
+    world: Broken, spec: str, *, newer: bool, lives: bool, lawful: bool
+) -> None:
+    """Source: P17: a spec of a newer release, and then one that is readable."""
+    world.sql("UPDATE supervisor_specs SET spec=? WHERE version=1", spec)
+    if not lives:
+        fail(world, 1, lost=True)
+    if newer:
+        post(world, 2, '{"other": 1}')
+    discard(world)
+    assert rules(world) == (set() if lawful else {"P15"})
+
+
 def test_what_follows_a_range_that_is_given_up_is_given_up_with_it(world: Broken) -> None:
     world.fix_end("g1", 5)
     world.generation("g2", 2, start=5)

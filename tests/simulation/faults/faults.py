@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from random import Random
 
+from tests.simulation.faults.lives import Lives
 from tests.simulation.faults.rare import Rare, draw_rare
 
 CRASHES = ("overlord crash", "worker crash", "power loss")
@@ -118,6 +119,7 @@ class Swarm:
     double: float = 0.0
     slow: float = 0.0
     rare: Rare = field(default_factory=Rare)
+    lives: Lives = field(default_factory=Lives)
 
 
 def draw(random: Random, rare: Random) -> Swarm:

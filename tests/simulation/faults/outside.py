@@ -6,7 +6,8 @@ from tests.simulation.processes.user import User
 from tests.simulation.processes.worker import WorkerProcess
 from tests.simulation.world.brokers import Brokers
 from tests.simulation.world.network import Weather
-from tests.simulation.world.world import SUPERVISOR, TOPIC, World
+from tests.simulation.world.stored import SUPERVISOR
+from tests.simulation.world.world import TOPIC, World
 
 LATE_TIMES, LATE_RECORDS = 2.0, 5.0
 """Once a run is late, moments come so much faster, and so many records a second or more."""

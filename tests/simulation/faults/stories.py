@@ -11,7 +11,8 @@ from tests.simulation.processes.overlord import OverlordProcess
 from tests.simulation.processes.user import User
 from tests.simulation.processes.worker import WorkerProcess
 from tests.simulation.world.kafka import Curse
-from tests.simulation.world.world import SUPERVISOR, TOPIC, World
+from tests.simulation.world.stored import SUPERVISOR
+from tests.simulation.world.world import TOPIC, World
 
 FIRST_S, LAST_S = 5.0, 30.0
 

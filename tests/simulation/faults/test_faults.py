@@ -16,7 +16,8 @@ from tests.simulation.processes.user import User
 from tests.simulation.world.clocks import ProcessClock
 from tests.simulation.world.kafka import Kafka, Log, OverlordStreams, Rejects
 from tests.simulation.world.kernel import DEPTH_MAX, Crash, Kernel, Process
-from tests.simulation.world.world import SUPERVISOR, TOPIC, World
+from tests.simulation.world.stored import SUPERVISOR
+from tests.simulation.world.world import TOPIC, World
 from tests.supervisor.core.snapshots import spec
 
 CALLS: dict[str, Callable[[OverlordStreams], object]] = {

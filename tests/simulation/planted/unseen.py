@@ -1,15 +1,13 @@
 """Faults of guards that the simulated world does not meet: a test of each guard finds them."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import select
 
-from supervisor.chores.exports import Exporting
 from supervisor.control.leadership import Leadership
-from supervisor.core.model.rows import Lease, Segment
+from supervisor.core.model.rows import Lease
 from supervisor.core.planning import publish
 from supervisor.core.planning.actions import FixEnd
 from supervisor.core.planning.publish import Judgement, PublishFacts
@@ -17,15 +15,12 @@ from supervisor.eventqueue.handling import Handled, nothing
 from supervisor.eventqueue.processor import EventProcessor
 from supervisor.metadata.repositories.generations import SqlGenerations
 from supervisor.metadata.repositories.lease import SqlLease
-from supervisor.metadata.repositories.segments import SqlSegments
-from supervisor.metadata.schema.tables import generations, segments
+from supervisor.metadata.schema.tables import generations
 from supervisor.services.supervisors.specs import Service
 from tasks.contract.messages import PublishRequest, SyncRequest
 from tasks.machine import machine
-from tasks.machine.events import DropTail, Effect
 from tasks.machine.state import ReadWork, TaskState
 from tasks.ports import JournalEntry
-from tasks.worker.runner import TaskRunner
 from tests.simulation.planted.patches import Function, Mutant, Patches
 
 
@@ -62,30 +57,6 @@ def registered_without_a_term(patches: Patches) -> None:
         return by_anybody
 
     patches.method(Service, "_register", make)
-
-
-def files_before_the_journal(patches: Patches) -> None:
-    def make(done: Function) -> object:
-        def files_first(self: TaskRunner, effect: Effect) -> object:
-            if isinstance(effect, DropTail):
-                self._drop(effect.entries)
-            return done(self, effect)
-
-        return files_first
-
-    patches.method(TaskRunner, "_done", make)
-
-
-def list_before_its_number(patches: Patches) -> None:
-    def make(look: Function) -> object:
-        def hasty(self: Exporting, data_source: str, context: Any) -> object:  # noqa: ANN401
-            with context.store.leading(context.term) as tx:
-                keys = tx.segments.keys(data_source, used=True)
-            return replace(look(self, data_source, context), keys=keys)
-
-        return hasty
-
-    patches.method(Exporting, "_look", make)
 
 
 def another_range_accepted(patches: Patches) -> None:
@@ -128,20 +99,6 @@ def end_fixed_whatever_the_sequence(patches: Patches) -> None:
         return careless
 
     patches.method(SqlGenerations, "fix_end", make)
-
-
-def unused_inputs_swapped(patches: Patches) -> None:
-    def make(swap: Function) -> object:
-        def any_input(
-            self: SqlSegments, segment_ids: Sequence[str], by: Segment, now: datetime
-        ) -> object:
-            given = segments.c.id.in_(segment_ids)
-            self._db.execute(update(segments).where(given).values(unused_at=None))
-            return swap(self, segment_ids, by, now)
-
-        return any_input
-
-    patches.method(SqlSegments, "replace", make)
 
 
 def lease_taken_though_renewed(patches: Patches) -> None:
@@ -196,24 +153,6 @@ MUTANTS = (
         direct=f"{_SKEW}test_each_write_of_a_leader_that_does_not_know_of_its_end_is_refused",
     ),
     Mutant(
-        "files-before-the-journal",
-        "P14, P20",
-        "the files of a dropped tail go before the journal is cut",
-        files_before_the_journal,
-        covered_by=_NOBODY,
-        direct="tests/tasks/worker/test_runner.py"
-        "::test_the_journal_is_cut_before_the_files_of_its_tail_go",
-    ),
-    Mutant(
-        "list-before-its-number",
-        "P23",
-        "an export's list is read before its number",
-        list_before_its_number,
-        covered_by=_NOBODY,
-        direct="tests/supervisor/chores/exports/test_exporting.py"
-        "::test_a_change_during_the_look_is_not_taken_for_exported",
-    ),
-    Mutant(
         "another-range-accepted",
         "P21",
         "a batch of another range is journaled",
@@ -238,15 +177,6 @@ MUTANTS = (
         end_fixed_whatever_the_sequence,
         covered_by="passes of one supervisor come one after the other",
         direct="tests/conformance/test_handoff.py::test_an_end_of_an_overtaken_order_is_not_fixed",
-    ),
-    Mutant(
-        "unused-inputs-swapped",
-        "P23",
-        "a compaction takes files that have left the table",
-        unused_inputs_swapped,
-        covered_by=_NOBODY,
-        direct="tests/conformance/tables/test_replacing.py"
-        "::test_an_input_that_was_marked_unused_meanwhile_stops_the_swap",
     ),
     Mutant(
         "lease-taken-though-renewed",

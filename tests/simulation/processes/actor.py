@@ -4,7 +4,7 @@ Steps, orders, cancellations and errors are the product's own.  An effect takes 
 after the other, and the process may end before it, in the middle of it or after it.
 """
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from tasks.contract.messages import DesiredTask, PublishAnswer
 from tasks.machine.events import (
@@ -26,7 +26,6 @@ from tasks.machine.orders import Step
 from tasks.ports import Fenced
 from tasks.worker.journal import Journal
 from tasks.worker.runner import TaskRunner
-from tests.simulation.world.disk import SimJournal
 
 if TYPE_CHECKING:
     from tests.simulation.processes.worker import WorkerProcess
@@ -38,11 +37,11 @@ class Actor(TaskRunner):
     def __init__(
         self,
         desired: DesiredTask,
-        journal: SimJournal | None,
+        journal: Journal | None,
         first: Step,
         host: "WorkerProcess",
     ) -> None:
-        super().__init__(desired, cast("Journal | None", journal), first, host.world)
+        super().__init__(desired, journal, first, host.world)
         self._host = host
         self._running: Effect | None = None
         self._job = 0
@@ -101,7 +100,11 @@ class Actor(TaskRunner):
                 self._todo.popleft()
                 continue
             if self._is_finishing(effect) and not self._host.enter_finishing(self):
-                return  # it is called again when a place is free
+                if not self._state.stopping:
+                    return  # it is called again when a place is free
+                self._todo.popleft()
+                self.deliver(self._dropped())
+                return
             self._todo.popleft()
             self._begin(effect)
 

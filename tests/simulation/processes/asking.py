@@ -9,7 +9,8 @@ from supervisor.core.values.errors import InvalidSpec
 from tests.simulation.processes.overlord import OverlordProcess
 from tests.simulation.processes.user import User
 from tests.simulation.world.secret import SECRET
-from tests.simulation.world.world import SUPERVISOR, World
+from tests.simulation.world.stored import SUPERVISOR
+from tests.simulation.world.world import World
 
 _LEAST_S, _MOST_S = 3.0, 12.0
 

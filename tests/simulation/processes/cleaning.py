@@ -19,7 +19,7 @@ DELAY = QueueConfig(delay=timedelta(seconds=2), iteration_delay=timedelta(second
 """Of the queue; the product's is ten minutes."""
 
 
-class _Mounted:
+class Mounted:
     """The workers' folder as an overlord sees it; implements `ports_warehouse.Warehouse`."""
 
     def __init__(self, held: Warehouse, owner: Callable[[], str]) -> None:
@@ -79,7 +79,7 @@ class Cleaner:
             with store.reading() as tx:
                 return tx.installation.name()
 
-        mounted = _Mounted(held, owner)
+        mounted = Mounted(held, owner)
         self._output = TaskOutput(mounted, workers)
         self._bug = bug
         kit = ProcessorParts(store, clock, term, Meters())

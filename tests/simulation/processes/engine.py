@@ -5,11 +5,11 @@ The actor decides how long a job lasts and where it is cut; here is what it leav
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Sequence
-from datetime import timedelta
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, timedelta
 
 from tasks.contract.digests import digest_of
-from tasks.contract.ingest_spec import BadRecords
+from tasks.contract.ingest_spec import BadRecords, Column
 from tasks.contract.kafka_client import java_properties
 from tasks.contract.messages import (
     Counters,
@@ -31,6 +31,9 @@ from tests.tasks.bits import bits_of
 
 _CHUNK_RECORDS = 20
 """So many records in a row are of one time chunk; there are two, in turn."""
+CHUNKS = (EPOCH, EPOCH - timedelta(hours=2))
+"""Where they begin: the hour in which a run begins, and one that ended an hour before it."""
+_COLUMNS = (Column(name="user"),)
 
 
 class SimEngine:
@@ -47,6 +50,8 @@ class SimEngine:
         """The disk is."""
         self.drifts = False
         """What it makes of records is not what others make of them."""
+        self.in_chunks = False
+        """A file of rows has those of one time chunk alone."""
 
     def read_batch(self, job: BatchJob) -> JournalEntry:
         """Read a range, write its file, sync it.
@@ -59,6 +64,8 @@ class SimEngine:
         curse = self._kafka.curse
         if curse is not None and curse.strikes(job):
             raise TaskError(FailureCode.READ_FAILED, f"{curse.partition}: {curse.offset} hurts")
+        if bad := sorted(self._kafka.failing.intersection(p.topic for p in job.start)):
+            raise TaskError(FailureCode.READ_FAILED, f"{bad[0]} hurts")
         login = java_properties(job.spec.kafka, environment_secret)["sasl.jaas.config"]
         self._kafka.log_in(login)
         found = self._kafka.read(job.start, job.end)
@@ -66,7 +73,7 @@ class SimEngine:
         rows = tuple((p, o, i) for p, o, i, kind in read if kind != BROKEN)
         broken = tuple((p, o, i) for p, o, i, kind in read if kind == BROKEN)
         folder = f"{job.spec.data_source}/data/{job.task_id}/{job.incarnation}-{job.number}"
-        files = (self._written(f"{folder}.parquet", rows),) if rows else ()
+        files = tuple(self._rows_written(folder, rows))
         rejects = self._rejects(f"{folder}-rejects.parquet", broken)
         keeps = bool(broken) and job.spec.tuning.bad_records is BadRecords.QUARANTINE
         raw = (self._written(f"{folder}-errors.parquet", broken),) if keeps else ()
@@ -83,7 +90,7 @@ class SimEngine:
             counters=Counters(
                 processed=len(rows), unparseable=len(broken), processed_bytes=len(rows) * 10
             ),
-            chunk_rows=Counter(f"chunk {offset // _CHUNK_RECORDS % 2}" for _, offset, _ in rows),
+            chunk_rows=Counter(f"chunk {_chunk(offset)}" for _, offset, _ in rows),
             samples=_samples(broken[: job.spec.tuning.saved_parse_exceptions_max]),
             digest=self._digest(job, read),
         )
@@ -109,7 +116,7 @@ class SimEngine:
             rejects = self._rejects(f"{folder}-merged-rejects.parquet", broken)
         if len(files) > 1:
             rows = self._rows_of([file.path for file in files])
-            files = [self._written(f"{folder}-merged.parquet", rows)]
+            files = list(self._rows_written(f"{folder}-merged", rows))
             self._reached("worker:unsynced:Merge")
         raw = [f for entry in job.entries for f in entry.quarantine]
         if len(raw) > 1:
@@ -120,7 +127,8 @@ class SimEngine:
         if rejects is not None:
             kept = sum(file.rows for file in raw) if raw else None
             rejects = rejects.model_copy(update={"quarantined": kept})
-        return MergeResult(_segments(files), rejects, _segments(raw))
+        columns = _COLUMNS if self.in_chunks else ()
+        return MergeResult(_segments(files), rejects, _segments(raw), columns)
 
     def compact(self, order: DesiredCompaction) -> SegmentFile:
         """Write the rows of all inputs as one file, synced.
@@ -134,7 +142,8 @@ class SimEngine:
             if self._warehouse.rows(path) is None:
                 raise TaskError(FailureCode.READ_FAILED, f"{path} is not there")
         folder = f"{order.data_source}/data/{order.compaction_id}"
-        file = self._written(f"{folder}/segment-00000.parquet", self._rows_of(paths))
+        rows, begins = self._rows_of(paths), order.inputs[0].file.interval_start
+        file = self._written(f"{folder}/segment-00000.parquet", rows, begins)
         self.sync([file.path])
         return _segment(file)
 
@@ -155,11 +164,22 @@ class SimEngine:
             path=path, records=len(broken), size_bytes=size_of(broken), sha256=_digest(path)
         )
 
-    def _written(self, path: str, rows: tuple[Row, ...]) -> DataFile:
+    def _rows_written(self, folder: str, rows: tuple[Row, ...]) -> Iterator[DataFile]:
+        """Write one file, or one of each time chunk."""
+        if not self.in_chunks:
+            if rows:
+                yield self._written(f"{folder}.parquet", rows)
+            return
+        for number, begins in enumerate(CHUNKS):
+            mine = tuple(row for row in rows if _chunk(row[1]) == number)
+            if mine:
+                yield self._written(f"{folder}-chunk{number}.parquet", mine, begins)
+
+    def _written(self, path: str, rows: tuple[Row, ...], begins: datetime = EPOCH) -> DataFile:
         if self.full:
             raise NoSpace(f"{path}: no space")
         self._warehouse.write(path, rows, self._machine)
-        return _data_file(path, rows)
+        return _data_file(path, rows, begins)
 
     def sync(self, paths: Sequence[str]) -> None:
         """Make files durable."""
@@ -168,10 +188,10 @@ class SimEngine:
     def drop(self, task_id: str, entries: Sequence[JournalEntry]) -> None:
         """Delete the files of entries that do not count."""
         del task_id
-        self._reached("worker:half:drop")
         for entry in entries:
             for file in (*entry.files, *entry.quarantine, entry.rejects):
                 if file is not None:
+                    self._reached("worker:half:drop")
                     self._warehouse.delete(file.path)
 
     def cancel(self, task_id: str) -> None:
@@ -189,7 +209,11 @@ def _digest(path: str) -> str:
     return hashlib.sha256(path.encode()).hexdigest()
 
 
-def _data_file(path: str, rows: Sequence[Row]) -> DataFile:
+def _chunk(offset: int) -> int:
+    return offset // _CHUNK_RECORDS % len(CHUNKS)
+
+
+def _data_file(path: str, rows: Sequence[Row], begins: datetime) -> DataFile:
     offsets: dict[TopicPartition, list[int]] = {}
     for partition, offset, _ in rows:
         offsets.setdefault(partition, []).append(offset)
@@ -198,8 +222,8 @@ def _data_file(path: str, rows: Sequence[Row]) -> DataFile:
         rows=len(rows),
         size_bytes=size_of(rows),
         sha256=_digest(path),
-        time_min=EPOCH,
-        time_max=EPOCH,
+        time_min=begins,
+        time_max=begins,
         spans=tuple(
             OffsetSpan(topic=p.topic, partition=p.partition, first=min(o), last=max(o), rows=len(o))
             for p, o in sorted(offsets.items())
@@ -214,8 +238,8 @@ def _segments(files: Sequence[DataFile]) -> tuple[SegmentFile, ...]:
 def _segment(file: DataFile) -> SegmentFile:
     return SegmentFile(
         path=file.path,
-        interval_start=EPOCH,
-        interval_end=EPOCH + timedelta(hours=1),
+        interval_start=file.time_min,
+        interval_end=file.time_min + timedelta(hours=1),
         rows=file.rows,
         size_bytes=file.size_bytes,
         sha256=file.sha256,

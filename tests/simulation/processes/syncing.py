@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 from tasks.contract.messages import SyncRequest, SyncResponse
 from tasks.ports import Fenced, OverlordClient
 from tasks.worker.compaction import Compactor
+from tasks.worker.graceful_end import GracefulEnd
 from tasks.worker.incarnations import Incarnation
 from tasks.worker.options import WorkerOptions
 from tasks.worker.roster import Roster
@@ -53,6 +54,21 @@ class SimSync(Sync):
         self._worker.later(self._worker.random.uniform(0, 0.2), self._next_poll)
         self._worker.later(self._worker.random.uniform(0, 0.2), self._next_report)
 
+    def leaving(self, grace: timedelta) -> GracefulEnd:
+        """Return the steps with which this worker ends in order."""
+        return GracefulEnd(
+            grace, self, self._roster, compactor=self._compactor, sampling=self._sampling
+        )
+
+    def stopping(self) -> None:
+        """Report at once that this worker is about to end."""
+        super().stopping()
+        self.wake()
+
+    def send_last_report(self) -> None:
+        """Send it; nobody waits for an answer."""
+        self._ask(self._request(timedelta(0)), lambda _: None)
+
     def wake(self) -> None:
         """Let the reporter see whether there is news."""
         if self._waits:
@@ -95,6 +111,8 @@ class SimSync(Sync):
             self._next_report()
 
     def _start(self, wait: timedelta, then: Callable[[bool], None]) -> None:
+        if self._closed:
+            return
         self._worker.reach("sync:before")
         request = self._request(wait)
 
@@ -106,7 +124,8 @@ class SimSync(Sync):
             if isinstance(answer, SyncResponse):
                 self._worker.reach("sync:after")
                 with self._changed:
-                    self._act_on(answer, request.sequence)
+                    if not self._closed:
+                        self._act_on(answer, request.sequence)
             then(isinstance(answer, SyncResponse))
 
         self._ask(request, answered)

@@ -9,7 +9,8 @@ from tests.simulation.faults.faults import BREAKS
 from tests.simulation.processes.overlord import OverlordProcess
 from tests.simulation.world.network import Unreachable
 from tests.simulation.world.secret import LOGIN
-from tests.simulation.world.world import SUPERVISOR, TOPIC, World
+from tests.simulation.world.stored import SUPERVISOR
+from tests.simulation.world.world import TOPIC, World
 
 _TRIES = 6
 _VERB_S = 10.0
@@ -21,7 +22,7 @@ _NEWEST = """
         json_extract(w.spec, '$.ioConfig.boundedStreamConfig.endSequenceNumbers')
     FROM supervisor_specs s JOIN supervisor_specs w
         ON w.supervisor_id = s.supervisor_id AND w.version = coalesce(s.same_as, s.version)
-    ORDER BY s.version DESC LIMIT 1
+    WHERE s.supervisor_id = ? ORDER BY s.version DESC LIMIT 1
 """
 
 
@@ -54,6 +55,7 @@ class User:
                     "timestampSpec": {"column": "time", "format": "auto"},
                     "dimensionsSpec": {"dimensions": ["user"]},
                     "granularitySpec": {"segmentGranularity": "HOUR", "rollup": False},
+                    "exports": list(self.world.tables.exports),
                 },
                 "ioConfig": {
                     **self._source(),
@@ -188,7 +190,7 @@ class User:
         Post the spec again if an older word of the user's has arrived after it.
         """
         wanted = (self.task_count, self.replicas, self.rows_max, 0)
-        newest = self.world.store_connection.execute(_NEWEST).fetchone()
+        newest = self.world.store_connection.execute(_NEWEST, (SUPERVISOR,)).fetchone()
         if newest is not None and (*newest[:4], self._named(newest[4])) != (*wanted, self.ends):
             self.insist()
         if self.world.is_broken():
@@ -202,10 +204,14 @@ class User:
     def insist(self) -> None:
         """Post the spec that is wanted now, until an overlord has taken it.
 
-        The workers have room for one replica of each range; not always for all that are wanted.
+        The workers have room for one replica of each range; not always for all that are wanted,
+        unless another supervisor needs room as well.
         """
-        swarm = self.world.swarm
-        self.task_count = min(self.task_count, swarm.workers * swarm.slots)
+        slots = self.world.swarm.workers * self.world.slots
+        if self.world.beside.neighbour is not None:
+            slots -= 1
+            self.replicas = min(self.replicas, max(1, slots // min(self.task_count, slots)))
+        self.task_count = min(self.task_count, slots)
         document = self.document()
         self.ask("apply", lambda o: o.service.apply_spec(document, "user"), 60, satisfies=True)
 

@@ -21,12 +21,14 @@ from tasks.worker.options import WorkerOptions
 from tasks.worker.roster import Roster
 from tasks.worker.runner import TaskRunner
 from tasks.worker.runner import World as RunnerWorld
+from tests.simulation.checkers.machines.lines import read_lines
 from tests.simulation.processes.actor import Actor
 from tests.simulation.processes.engine import SimEngine
 from tests.simulation.processes.gate import SimGate
+from tests.simulation.processes.leaving import Departure
 from tests.simulation.processes.overlord import OverlordProcess
 from tests.simulation.processes.syncing import SimSync
-from tests.simulation.world.disk import Disk, SimJournal, SimJournals, Warehouse
+from tests.simulation.world.disk import Disk, Warehouse
 from tests.simulation.world.kafka import Kafka
 from tests.simulation.world.kernel import Kernel, Process
 from tests.simulation.world.network import Network, Reply, Unreachable
@@ -84,12 +86,12 @@ class _Crew(Roster):
     """The product's roster, whose runners are actors."""
 
     def __init__(self, worker: "WorkerProcess", options: WorkerOptions) -> None:
-        journals = cast("JournalFolder", SimJournals(worker.disk))
+        journals = JournalFolder(worker.disk.folder)
         super().__init__(options, worker.world, journals, worker.incarnation)
         self._worker = worker
 
     def _runner(self, task: DesiredTask, journal: Journal | None, first: Step) -> TaskRunner:
-        return Actor(task, cast("SimJournal | None", journal), first, self._worker)
+        return Actor(task, journal, first, self._worker)
 
 
 class _Caller:
@@ -146,7 +148,7 @@ class WorkerProcess(Process):
     def __init__(self, name: str, around: Neighbourhood) -> None:
         super().__init__(name)
         self.around = around
-        self.disk = Disk(self.reach)
+        self.disk = Disk(name, around.kernel.random(f"disk of {name}"), self.reach)
         self.engine = SimEngine(around.kafka, around.warehouse, name, self.reach)
         self.random: Random = around.kernel.random(name)
         self.incarnation = 0
@@ -156,6 +158,8 @@ class WorkerProcess(Process):
         self._deaf: set[Actor] = set()
         self._boot_s = 0.0
         self._crew: _Crew | None = None
+        self.departure: Departure | None = None
+        """Its graceful end, once it was asked for one."""
 
     @property
     def id(self) -> str:
@@ -170,6 +174,11 @@ class WorkerProcess(Process):
         return cast("Mapping[str, Actor]", self._crew._runners)
 
     @property
+    def journals(self) -> Mapping[str, bytes]:
+        """Task -> what its journal holds for certain."""
+        return self.disk.journals
+
+    @property
     def frozen(self) -> bool:
         """It is stopped, and will go on."""
         return self.frozen_until > self.around.kernel.now
@@ -180,7 +189,8 @@ class WorkerProcess(Process):
         pace = self.around.pace
         self._boot_s = self.random.uniform(10, 10_000) - self.around.kernel.now
         self.incarnation = self.disk.next_incarnation(1000 + int(self.around.kernel.now * 1000))
-        options = WorkerOptions(
+        self.departure = None
+        self._options = options = WorkerOptions(
             worker_id=self.name,
             data_dir=Path("unused"),
             warehouse="unused",
@@ -199,16 +209,29 @@ class WorkerProcess(Process):
         self.around.kernel.trace(self.name, "starts")
         self._sync.begin()
 
+    def leave(self, grace: timedelta, left: Callable[[], None]) -> None:
+        """Begin to end in order, as at SIGTERM; `left` is called when nothing is left to do."""
+        if self._crew is None or self.departure is not None:
+            return
+        steps = self._sync.leaving(grace)
+        timeout_s = self._options.stop_timeout.total_seconds()
+        self.departure = Departure(self, steps, timeout_s, left)
+        self.departure.begin()
+
     def die(self) -> None:
-        """End at once; of what its tasks have read, that counts which is on disk."""
+        """End at once; of what its tasks have read, that counts which is on disk.
+
+        Who left in order has lost nothing that a task at rest had read.
+        """
+        at_rest = self.departure is not None and self.departure.at_rest
         for actor in self.tasks.values():
-            self.took_back(actor, "ended")
+            if not at_rest:
+                self.took_back(actor, "ended")
         super().die()
 
     def took_back(self, actor: Actor, why: str) -> None:
         """Tell that a task stands where its journal ends: its job was cut, or its process ended."""
-        held = self.disk.journals.get(actor.desired.task_id)
-        durable = held.entries[: held.durable] if held is not None else []
+        durable = read_lines(self.disk.journals.get(actor.desired.task_id, b"")).batches
         to = durable[-1].end if durable else actor.desired.start
         self.around.taken_back(actor.desired.task_id, to, why)
 

@@ -5,7 +5,8 @@ from random import Random
 from tasks.contract.offsets import TopicPartition
 from tests.simulation.processes.user import User
 from tests.simulation.world.kafka import ABORTED, CONTROL
-from tests.simulation.world.world import SUPERVISOR, TOPIC, World
+from tests.simulation.world.stored import SUPERVISOR
+from tests.simulation.world.world import TOPIC, World
 
 
 class Brokers:

@@ -91,6 +91,8 @@ class Kafka:
         self._rejects = rejects
         self._now = now
         self.curse: Curse | None = None
+        self.failing: set[str] = set()
+        """Topics of which no batch ends well."""
         self._topics: dict[str, Topic] = {}
         self._every: dict[str, Topic] = {}
         self._next_id = 1

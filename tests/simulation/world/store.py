@@ -31,7 +31,9 @@ _TABLES = {
     "generation_partitions": ("generations",),
     "tasks": ("tasks",),
     "publications": ("segments",),
-    "segments": ("segments",),
+    "segments": ("segments", "desired"),
+    "column_sets": ("segments",),
+    "compactions": ("desired",),
     "segment_spans": ("segments",),
     "workers": ("workers",),
     "leader_term": ("lease",),
@@ -99,6 +101,11 @@ class MemoryDatabase:
         """Return the term of the lease row."""
         row = self.raw.execute("SELECT term FROM leader_term").fetchone()
         return 0 if row is None else int(row[0])
+
+    def holder(self) -> str:
+        """Return who holds the lease; empty: nobody."""
+        row = self.raw.execute("SELECT holder FROM leader_term").fetchone()
+        return "" if row is None else str(row[0])
 
 
 _REPOSITORIES = frozenset(name for names in _TABLES.values() for name in names)

@@ -11,12 +11,14 @@ from tasks.machine.events import ReadBatch
 from tasks.machine.pacing import Limits as TaskLimits
 from tests.simulation.checkers.ledger import Ledger
 from tests.simulation.faults import tables
+from tests.simulation.faults.beside import NOTHING_BESIDE, Beside
 from tests.simulation.faults.faults import TARGET_RATE, Swarm, kind_of
 from tests.simulation.faults.rare import AIM_RATE, AIMS, SIBLING
 from tests.simulation.faults.slowness import SlowDatabase
 from tests.simulation.faults.storms import Storm
 from tests.simulation.processes.actor import Actor
 from tests.simulation.processes.overlord import Digests, OverlordProcess, Surroundings, Times
+from tests.simulation.processes.tables.life import TableLife
 from tests.simulation.processes.worker import Neighbourhood, Pace, WorkerProcess
 from tests.simulation.world.disk import Warehouse
 from tests.simulation.world.kafka import Kafka, Rejects
@@ -24,9 +26,9 @@ from tests.simulation.world.kernel import Crash, Kernel, Process
 from tests.simulation.world.network import Network, Weather
 from tests.simulation.world.secret import SECRET
 from tests.simulation.world.store import MemoryDatabase
+from tests.simulation.world.stored import SUPERVISOR, Stored
 
 TOPIC = "clicks"
-SUPERVISOR = "clicks"
 
 
 @dataclass(frozen=True)
@@ -52,11 +54,14 @@ class Tally:
     """Row of the failure tables A and B -> how often it happened."""
 
 
-class World:
+class World(Stored):
     """The processes, the topic, the disks and the database of one run."""
 
-    def __init__(self, seed: int, swarm: Swarm) -> None:
-        self.swarm = swarm
+    def __init__(self, seed: int, swarm: Swarm, beside: Beside = NOTHING_BESIDE) -> None:
+        self.swarm, self.beside = swarm, beside
+        self.slots = swarm.slots + beside.more_slots
+        self.held_back: set[str] = set()
+        """Supervisors that cannot go on, whatever ends."""
         self.kernel = self.clock = Kernel(seed)
         self.ledger = Ledger()
         self.secrets = (SECRET,)
@@ -89,6 +94,7 @@ class World:
         """So many crashes at the rare targets are still wanted."""
         self.entered: Callable[[WorkerProcess, Actor], None] | None = None
         """Told, once it is set, of each new phase of a task before what follows from it."""
+        self.tables = TableLife(self)
         self.overlords = self._overlords()
         self.workers = self._workers()
         self.user = Process("user")
@@ -111,14 +117,14 @@ class World:
             skew_s=self.swarm.rare.skew_s,
             cleaned=SUPERVISOR if self.swarm.rare.cleans else "",
         )
-        return [OverlordProcess(f"overlord-{n}", around) for n in range(self.swarm.overlords)]
+        return [self.tables.overlord(f"overlord-{n}", around) for n in range(self.swarm.overlords)]
 
     def _workers(self) -> list[WorkerProcess]:
         swarm = self.swarm
         pace = Pace(
             batch_s=swarm.batch_s,
             merge_s=swarm.merge_s,
-            slots=swarm.slots,
+            slots=self.slots,
             limits=TaskLimits(
                 poll_s=3.0,
                 rows_first=swarm.rows_first,
@@ -140,7 +146,7 @@ class World:
             taken_back=self._taken_back,
             ends=self._ends,
         )
-        return [WorkerProcess(f"worker-{n}", around) for n in range(swarm.workers)]
+        return [self.tables.worker(f"worker-{n}", around) for n in range(swarm.workers)]
 
     # -- what is told --------------------------------------------------------------------------
 
@@ -160,8 +166,9 @@ class World:
         self.bugs.append(f"{self.kernel.now:.3f} {text}")
 
     def _committed(self, process: OverlordProcess, term: int) -> None:
-        lease = self.database.term()
-        self.happened("commit", overlord=process.name, term=term, lease_term=lease)
+        lease, holder = self.database.term(), self.database.holder()
+        known = {"term": term, "lease_term": lease, "holder": holder, "life": process.life}
+        self.happened("commit", overlord=process.name, **known)
         self.kernel.trace(process.name, "commits in term", term)
 
     def _published(self, task_id: str, outcome: str, digests: Digests) -> None:
@@ -240,7 +247,7 @@ class World:
             rate, random = self.swarm.rare.look_crash, self._looks
         else:
             rate, random = self.swarm.crash.get(kind_of(point), 0.0), self.random
-        if point.endswith(self.swarm.targets):
+        if point.endswith((*self.swarm.targets, *self.beside.targets)):
             rate = TARGET_RATE
         aimed = self.aims > 0 and point.endswith(self.swarm.rare.targets)
         if aimed:
@@ -327,6 +334,7 @@ class World:
         self.network.heal()
         self.kafka.down_until = self.database_down_until = -1.0
         self.slow_database.end()
+        self.tables.calm_down()
         for process in (*self.overlords, *self.workers):
             process.frozen_until = min(process.frozen_until, self.kernel.now)
             if isinstance(process, WorkerProcess):
@@ -348,49 +356,3 @@ class World:
             drop=swarm.drop,
             double=swarm.double,
         )
-
-    def lag(self) -> int:
-        """Return how many offsets below the last stable ones are not committed."""
-        rows = self.store_connection.execute(
-            "SELECT topic, partition, next_offset FROM committed_offsets WHERE supervisor_id = ?",
-            (SUPERVISOR,),
-        )
-        committed = {(topic, n): at for topic, n, at in rows}
-        lag = 0
-        for topic in self.topics:
-            _, logs = self.kafka.topic_view(topic) or ("", {})
-            lag += sum(max(0, log.stable - committed.get(p, 0)) for p, log in logs.items())
-            lag += sum(1 for p in logs if p not in committed)
-        return lag
-
-    def knows(self, partition: TopicPartition) -> bool:
-        """Tell whether the supervisor has a committed offset of a partition."""
-        row = self.store_connection.execute(
-            "SELECT 1 FROM committed_offsets WHERE topic = ? AND partition = ?", partition
-        )
-        return row.fetchone() is not None
-
-    def committed_partitions(self) -> list[TopicPartition]:
-        """Return those with a committed offset that Kafka has now."""
-        rows = self.store_connection.execute(
-            "SELECT topic, partition FROM committed_offsets ORDER BY 1, 2"
-        )
-        kafka = self.kafka
-        known = [TopicPartition(*row) for row in rows]
-        return [
-            p for p in known if kafka.exists(p.topic) and p.partition < kafka.partitions(p.topic)
-        ]
-
-    def is_broken(self) -> bool:
-        """Tell whether Kafka does not hold what is to be read next: only a reset mends that."""
-        rows = self.store_connection.execute(
-            "SELECT topic, partition, next_offset, topic_id FROM committed_offsets"
-        ).fetchall()
-        for topic, number, at, stored_id in rows:
-            topic_id, logs = self.kafka.topic_view(topic) or ("", {})
-            if not topic_id:
-                continue
-            log = logs.get(TopicPartition(topic, number))
-            if log is None or stored_id != topic_id or not log.start <= at <= log.end:
-                return True
-        return False

@@ -116,6 +116,17 @@ def _compaction_before_fsync(late: Late) -> None:
     _late_files(late, "c")
 
 
+def _rejects_before_fsync(late: Late) -> None:
+    sync_file = files.sync_file
+
+    def without(path: Path, step: Step = no_step) -> Digest:
+        late.append(lambda: sync_file(path))
+        with _without_fsync():
+            return sync_file(path, step)
+
+    put(rejects, "sync_file", without)
+
+
 def _parents_not_synced(_late: Late) -> None:
     put(engine, "sync_folders", lambda folder, _: files.sync_folders(folder, folder))
 
@@ -133,6 +144,7 @@ def _journal_not_synced(_late: Late) -> None:
 PLANTED: dict[str, Callable[[Late], None]] = {
     "journal before fsync": _journal_before_fsync,
     "publish before fsync": _publish_before_fsync,
+    "rejects before fsync": _rejects_before_fsync,
     "compaction before fsync": _compaction_before_fsync,
     "new folders not synced": _parents_not_synced,
     "journal not synced": _journal_not_synced,

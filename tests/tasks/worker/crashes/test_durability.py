@@ -88,6 +88,8 @@ def test_what_is_relied_upon_is_durable_at_that_moment(tmp_path: Path, *, strace
     [
         ("journal before fsync", 0),
         ("publish before fsync", 1),
+        ("rejects before fsync", 0),
+        ("rejects before fsync", 1),
         ("compaction before fsync", 4),
         ("new folders not synced", 0),
         ("new folders not synced", 4),

@@ -1,0 +1,1 @@
+"""What holds of workers and their disks: journals, slots, rejects, processes that leave."""

@@ -1,0 +1,1 @@
+"""What must hold of the life of tables: their rows, their files, their exports."""
