@@ -7,7 +7,12 @@ of a figure is its group: `python -m bench size` runs all of `size/`.
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from bench.figures.console import list_fleet, open_list, partitions_fleet
+from bench.figures.console import (
+    list_fleet,
+    open_list,
+    overview_fleet,
+    partitions_fleet,
+)
 from bench.figures.handoff import (
     end_to_commit,
     end_to_commit_live,
@@ -89,6 +94,7 @@ BENCHMARKS: Mapping[str, Callable[[World], Result]] = MappingProxyType(
                 news_fleet,
                 pass_fleet,
                 file_pages,
+                overview_fleet,
                 list_fleet,
                 partitions_fleet,
                 open_list,

@@ -68,6 +68,7 @@ def measure_console(folder: Path, supervisors: int, calls: int) -> ConsoleRun:
 def questions(name: str) -> dict[str, str]:
     """Return what a page asks -> its path."""
     return {
+        "overview": "/api/v1/overview",
         "list": f"/api/v1/supervisors?limit={ROWS}&sort=-lagRecords",
         "partitions": f"/api/v1/supervisors/{name}/partitions?limit=100",
     }

@@ -147,8 +147,6 @@ def _wired(
     )
     sources = Sources(store, streams, registry, PlanLimits())
     loop = Loop(_passes(sources, clock), clock, threads=PASS_THREADS)
-    watching = StateRecorder(store, clock, leadership.term, loop)
-    loop.after_pass = watching.after_pass
     wiring = Wiring(
         store=store,
         clock=clock,
@@ -156,7 +154,7 @@ def _wired(
         registry=registry,
         sources=sources,
         loop=loop,
-        watching=watching,
+        watching=_recorder(store, clock, leadership, loop),
         changed=changed,
         endings=TaskEnder(QueueConfig(delay=_DELAY), registry.report),
         meters=meters,
@@ -186,6 +184,14 @@ def _wired(
     return Plane(
         chronicle, store, leadership, sources, registry, loop, create_api(services), tuple(tasks)
     )
+
+
+def _recorder(
+    store: SqlStore, clock: SystemClock, leadership: Leadership, loop: Loop
+) -> StateRecorder:
+    watching = StateRecorder(store, clock, leadership.term, loop)
+    loop.after_pass = watching.after_pass
+    return watching
 
 
 def _passes(sources: Sources, clock: SystemClock) -> Callable[[str], Pass]:
