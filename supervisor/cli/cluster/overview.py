@@ -51,14 +51,14 @@ def overview(
     """
     with connect(server) as client:
         answer = client.get(_PATH, {"limit": limit})
-    found = answer.read(Overview)
+    shown = answer.read(Overview)
     if output is Format.JSON:
         show_json(answer.json())
     else:
-        for item in found.attention:
+        for item in shown.attention:
             _show_item(item)
-        print_notice(_summary(found))
-    if fail_on is not None and _is_bad(found.totals, fail_on):
+        print_notice(_summary(shown))
+    if fail_on is not None and _is_bad(shown.totals, fail_on):
         raise typer.Exit(FAILED)
 
 
@@ -81,26 +81,26 @@ def _format_remedy(remedy: RemedyView) -> str:
     return remedy.label if pointer is None else f"{remedy.label}: {pointer} of its spec"
 
 
-def _summary(found: Overview) -> str:
-    totals = found.totals
+def _summary(shown: Overview) -> str:
+    totals = shown.totals
     counts = {"broken": totals.broken, "at risk": totals.at_risk, "to know": totals.to_know}
     named = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-    more = f" ({found.more} of them not shown: --limit)" if found.more else ""
-    return ". ".join([(named or "Nothing needs anybody") + more, *_parts(found)])
+    more = f" ({shown.more} of them not shown: --limit)" if shown.more else ""
+    return ". ".join([(named or "Nothing needs anybody") + more, *_parts(shown)])
 
 
-def _parts(found: Overview) -> Iterator[str]:
+def _parts(shown: Overview) -> Iterator[str]:
     """Yield how things stand, each with its number; what is not known is left out."""
-    if (supervisors := found.supervisors) is not None:
+    if (supervisors := shown.supervisors) is not None:
         healthy = supervisors.total - supervisors.unhealthy
         yield f"{healthy} of {supervisors.total} supervisors are healthy"
-    if found.lag is not None and found.lag.records is not None:
-        oldest = found.lag.oldest_millis
+    if shown.lag is not None and shown.lag.records is not None:
+        oldest = shown.lag.oldest_millis
         age = "" if oldest is None else f", the oldest {short_duration(_millis(oldest))} old"
-        yield f"{found.lag.records} records are unread{age}"
-    if (slots := found.slots) is not None:
+        yield f"{shown.lag.records} records are unread{age}"
+    if (slots := shown.slots) is not None:
         yield f"{slots.needed} slots needed, {slots.free} of {slots.total} free"
-    if (leader := found.leader) is not None:
+    if (leader := shown.leader) is not None:
         yield f"{leader.url} leads in term {leader.term}"
 
 

@@ -8,7 +8,7 @@ from tests.supervisor.cli.conftest import Tidegate
 from tests.supervisor.cli.overlord import Overlord, Reply
 
 PATH = "/api/v1/overview"
-BROKEN = {
+BROKEN: dict[str, object] = {
     "severity": "broken",
     "kind": "supervisor-unhealthy",
     "about": {"kind": "supervisor", "id": "orders"},
@@ -31,14 +31,14 @@ BROKEN = {
         },
     ],
 }
-AT_RISK = BROKEN | {
+AT_RISK: dict[str, object] = BROKEN | {
     "severity": "at-risk",
     "kind": "a-rule-of-a-newer-overlord",
     "text": "clicks is slow",
     "since": None,
     "remedies": [],
 }
-STANDS = {
+COUNTS = {
     "at": "2026-01-05T10:30:00Z",
     "leader": {"url": "http://ov-1", "term": 17, "since": "2026-01-02T10:30:00Z"},
     "database": {"ok": True, "millis": 2},
@@ -49,7 +49,7 @@ STANDS = {
 
 
 def answer(*items: dict[str, object], **totals: int) -> Reply:
-    return Reply(STANDS | {"attention": list(items), "more": 0, "totals": totals})
+    return Reply(COUNTS | {"attention": list(items), "more": 0, "totals": totals})
 
 
 def test_each_item_is_a_sentence_with_what_may_help(tidegate: Tidegate, server: Overlord) -> None:
@@ -107,7 +107,7 @@ def test_where_all_is_well_it_says_so(tidegate: Tidegate, server: Overlord) -> N
 
 def test_what_a_limit_leaves_out_is_counted(tidegate: Tidegate, server: Overlord) -> None:
     totals = {"broken": 0, "atRisk": 0, "toKnow": 5}
-    server.on("GET", PATH, Reply(STANDS | {"attention": [], "more": 5, "totals": totals}))
+    server.on("GET", PATH, Reply(COUNTS | {"attention": [], "more": 5, "totals": totals}))
 
     ended = tidegate("overview", "-n", "1", "-o", "json")
     assert json.loads(ended.out)["more"] == 5
@@ -115,11 +115,15 @@ def test_what_a_limit_leaves_out_is_counted(tidegate: Tidegate, server: Overlord
 
 
 def test_without_a_leader_nothing_is_made_up(tidegate: Tidegate, server: Overlord) -> None:
-    nobody = {"severity": "broken", "kind": "no-leader", "text": "no overlord leads"}
+    nobody: dict[str, object] = {
+        "severity": "broken",
+        "kind": "no-leader",
+        "text": "no overlord leads",
+    }
     item = nobody | {"about": {"kind": "cluster", "id": ""}, "since": None, "remedies": []}
     parts = dict.fromkeys(("leader", "supervisors", "lag", "slots"))
     totals = {"broken": 1, "atRisk": 0, "toKnow": 0}
-    whole = STANDS | parts | {"attention": [item], "more": 0, "totals": totals}
+    whole = COUNTS | parts | {"attention": [item], "more": 0, "totals": totals}
     server.on("GET", PATH, Reply(whole))
 
     ended = tidegate("overview", "--fail-on", "broken")

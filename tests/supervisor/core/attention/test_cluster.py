@@ -33,10 +33,10 @@ def test_a_token_is_announced_two_weeks_before_it_ends(
 ) -> None:
     ends = NOON + left
 
-    found = list(token_items([EndingToken("ci", ends)], NOON))
+    shown = list(token_items([EndingToken("ci", ends)], NOON))
 
-    assert [item.severity for item in found] == ([] if severity is None else [severity])
-    for item in found:
+    assert [item.severity for item in shown] == ([] if severity is None else [severity])
+    for item in shown:
         assert item.since == ends - TOKEN_NOTICE, "the same whenever somebody looks"
         assert f"the token ci ends at {ends:%Y-%m-%d %H:%M} UTC" in item.text
 
@@ -48,12 +48,12 @@ def test_replicas_that_differ_are_one_item_per_supervisor() -> None:
         DivergedRange("a", "t", "g1", NOON),
     ]
 
-    found = {item.about.id: item for item in divergence_items(ranges)}
+    shown = {item.about.id: item for item in divergence_items(ranges)}
 
-    assert found.keys() == {"a", "b"}
-    assert (found["a"].kind, found["a"].since) == (AttentionKind.REPLICAS_DIVERGED, NOON)
-    assert "in 2 ranges of the last 7 days, the last one g2" in found["a"].text
-    assert "in 1 range of the last 7 days, the last one g9" in found["b"].text
+    assert shown.keys() == {"a", "b"}
+    assert (shown["a"].kind, shown["a"].since) == (AttentionKind.REPLICAS_DIVERGED, NOON)
+    assert "in 2 ranges of the last 7 days, the last one g2" in shown["a"].text
+    assert "in 1 range of the last 7 days, the last one g9" in shown["b"].text
 
 
 def test_without_a_leader_or_a_database_everything_stands_still() -> None:

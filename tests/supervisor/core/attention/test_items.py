@@ -34,19 +34,19 @@ _ITEMS = st.lists(
 def test_the_worst_and_oldest_come_first_and_the_totals_count_all(
     items: list[AttentionItem], limit: int
 ) -> None:
-    found = worst_first(items, limit)
+    shown = worst_first(items, limit)
 
-    assert found.totals == {each: Counter(i.severity for i in items)[each] for each in Severity}
-    assert len(found.items) == min(limit, len(items))
-    assert found.left_out == len(items) - len(found.items)
-    ranks = [list(Severity).index(item.severity) for item in found.items]
+    assert shown.totals == {each: Counter(i.severity for i in items)[each] for each in Severity}
+    assert len(shown.items) == min(limit, len(items))
+    assert shown.left_out == len(items) - len(shown.items)
+    ranks = [list(Severity).index(item.severity) for item in shown.items]
     assert ranks == sorted(ranks)
-    for before, after in pairwise(found.items):
+    for before, after in pairwise(shown.items):
         if before.severity is after.severity and after.since is not None:
             assert before.since is not None
             assert before.since <= after.since
     left = Counter(items)
-    left.subtract(found.items)
+    left.subtract(shown.items)
     assert min(left.values(), default=0) >= 0, "nothing is made up"
 
 

@@ -115,14 +115,14 @@ def test_the_time_to_catch_up_goes_by_the_pace_of_the_last_minutes(
     samples = ((NOON, Lag(before, None)), (NOON + minutes * MINUTE, Lag(left, None)))
     wait = timedelta(seconds=publish_s)
 
-    found = catch_up_time(samples, wait)
+    shown = catch_up_time(samples, wait)
 
     if before - left <= max(100, 0.1 * before) or not left:
-        assert found == wait, "as much comes as is read"
+        assert shown == wait, "as much comes as is read"
     else:
-        assert found is not None
+        assert shown is not None
         pace = (before - left) / (minutes * 60)
-        assert (found - wait).total_seconds() == pytest.approx(left / pace, rel=1e-6, abs=1e-5)
+        assert (shown - wait).total_seconds() == pytest.approx(left / pace, rel=1e-6, abs=1e-5)
 
 
 def test_what_rises_is_never_caught_up_with_and_what_is_steady_within_its_age() -> None:
@@ -259,12 +259,12 @@ def bad(minute: int, *reasons: str, led_since: datetime | None = None) -> Observ
         RejectSample(topic=TOPIC, partition=0, offset=n, reason=reason, input="{")
         for n, reason in enumerate(reasons)
     )
-    said = report(task(READS), EVEN).model_copy(update={"samples": samples})
+    heard = report(task(READS), EVEN).model_copy(update={"samples": samples})
     seen = observed(
         now=NOON + minute * MINUTE,
         generations=(READS,),
         tasks=(task(READS),),
-        workers=(worker("w1", said),),
+        workers=(worker("w1", heard),),
     )
     return replace(seen, led_since=led_since)
 

@@ -82,12 +82,12 @@ def test_events_that_were_set_aside_can_be_tried_again() -> None:
 def test_an_export_that_stays_behind_is_at_risk_and_a_stuck_one_broken(
     export: Export, waiting: Waiting, severity: Severity | None
 ) -> None:
-    found = list(export_items([WatchedExport(export, waiting)], LATER))
+    shown = list(export_items([WatchedExport(export, waiting)], LATER))
 
-    assert [item.severity for item in found] == ([] if severity is None else [severity])
-    assert [item.since for item in found] == [NOON] * len(found)
-    assert all(item.about.id == "clicks/delta" for item in found)
-    assert all((waiting.error or export.problem) in item.text for item in found)
+    assert [item.severity for item in shown] == ([] if severity is None else [severity])
+    assert [item.since for item in shown] == [NOON] * len(shown)
+    assert all(item.about.id == "clicks/delta" for item in shown)
+    assert all((waiting.error or export.problem) in item.text for item in shown)
 
 
 def test_an_export_whose_queue_is_dead_is_no_second_item() -> None:

@@ -131,10 +131,10 @@ def test_replicas_wait_for_a_slot_once_a_minute_is_over(minutes: int, count: int
     conditions = replace(KNOWN, pending_since=NOON)
     listed = row(replicas=ReplicaCounts(42, 39, 3))
 
-    found = items(listed, conditions, now=NOON + minutes * MINUTE)
+    shown = items(listed, conditions, now=NOON + minutes * MINUTE)
 
-    assert len(found) == count
-    for item in found:
+    assert len(shown) == count
+    for item in shown:
         assert item.severity is Severity.TO_KNOW
         assert item.text == (
             f"{TOPIC} needs 42 slots and has 39: 3 replicas of it wait for a worker; 2 slots are "
@@ -187,18 +187,18 @@ def test_the_oldest_late_handoff_is_named() -> None:
     assert items(conditions=unknown, now=NOON + 15 * MINUTE) == []
 
 
-@pytest.mark.parametrize(("minutes", "shown"), [(59, True), (60, False)])
-def test_a_reason_is_new_for_an_hour(minutes: int, shown: bool) -> None:
+@pytest.mark.parametrize(("minutes", "is_new"), [(59, True), (60, False)])
+def test_a_reason_is_new_for_an_hour(minutes: int, is_new: bool) -> None:
     reasons = {
         "not-json": SeenReason(NOON, NOON),
         "no-timestamp": SeenReason(None, NOON),
         "unfit-value": SeenReason(NOON - 61 * MINUTE, NOON),
     }
 
-    found = items(row(bad_records=12), replace(KNOWN, reasons=reasons), now=NOON + minutes * MINUTE)
+    shown = items(row(bad_records=12), replace(KNOWN, reasons=reasons), now=NOON + minutes * MINUTE)
 
-    assert bool(found) is shown
-    for item in found:
+    assert bool(shown) is is_new
+    for item in shown:
         assert item.severity is Severity.TO_KNOW
         assert item.text == (
             f"{TOPIC} gets bad records for a reason that is new: not-json; 12 of the records that "

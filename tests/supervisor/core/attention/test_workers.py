@@ -61,6 +61,6 @@ def test_a_new_leader_gives_workers_time_to_report(led_for: timedelta, count: in
     """Goal: a change of leader makes no worker silent."""
     unheard = replace(SILENT, heard_at=None)
 
-    found = list(worker_items([unheard], NO_TASKS, NOON + led_for, NOON))
+    shown = list(worker_items([unheard], NO_TASKS, NOON + led_for, NOON))
 
-    assert [item.since for item in found] == [NOON] * count
+    assert [item.since for item in shown] == [NOON] * count
