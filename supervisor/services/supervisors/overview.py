@@ -25,7 +25,8 @@ from supervisor.core.attention.supervisors import WatchedSupervisor, supervisor_
 from supervisor.core.attention.workers import WorkerTasks, worker_items
 from supervisor.core.history.listing import ListedSupervisor
 from supervisor.core.history.running_operations import runs_still
-from supervisor.core.planning.observed import WorkerView
+from supervisor.core.planning.observed import Liveness, WorkerView
+from supervisor.core.planning.passes import Pass
 from supervisor.core.queue.events import owner_of
 from supervisor.core.values.errors import LeaseLost, Unavailable
 from supervisor.core.values.permissions import Caller, Permission
@@ -99,7 +100,9 @@ class Overviews:
             tx.lease.read()
             took_s = self.clock.monotonic() - began
             rows = read_rows(tx, self.listing, caller, now)
-        watched = [self._watched(row) for row in rows.supervisors]
+        seen = (row.id for row in rows.supervisors if row.observed_at is not None)
+        passes = self.loop.last_passes(seen)
+        watched = [self._watched(row, passes.get(row.id)) for row in rows.supervisors]
         leader = self._leader()
         led_since = now if leader is None else leader.since
         moment = _Moment(now, led_since, rows, watched, self.registry.views())
@@ -143,21 +146,19 @@ class Overviews:
         # Two readings of a clock: a second is enough for people, and the same in each answer.
         return LeaderView(url=url or "", term=term, since=since.replace(microsecond=0))
 
-    def _watched(self, row: ListedSupervisor) -> WatchedSupervisor:
+    def _watched(self, row: ListedSupervisor, last_pass: Pass | None) -> WatchedSupervisor:
         """Return a row with what its last pass saw, unless that was over another table."""
-        last_pass = None if row.observed_at is None else self.loop.last_pass(row.id)
         spec = None if last_pass is None else last_pass.seen.current.spec
         if last_pass is None or spec is None or spec.data_source != row.newest.data_source:
             return WatchedSupervisor(row, None, None)
         return WatchedSupervisor(row, last_pass.seen, self.watching.conditions(last_pass.seen))
 
     def _running(self, rows: OverviewRows) -> int:
-        passes = {each.supervisor_id: None for each in rows.operations}
-        last = {found: self.loop.last_pass(found) for found in passes}
+        passes = self.loop.last_passes(each.supervisor_id for each in rows.operations)
         return sum(
-            runs_still(each, last_pass)
+            runs_still(each, passes[each.supervisor_id])
             for each in rows.operations
-            if (last_pass := last[each.supervisor_id]) is not None
+            if each.supervisor_id in passes
         )
 
 
@@ -185,8 +186,9 @@ def _items(moment: _Moment, *, reads_workers: bool) -> Iterator[AttentionItem]:
     yield from export_items(rows.exports, now)
     yield from divergence_items(rows.diverged)
     yield from token_items(rows.tokens, now)
-    if reads_workers:
-        yield from worker_items(moment.workers, _tasks(moment.watched), now, moment.led_since)
+    unheard = [each for each in moment.workers if each.liveness is not Liveness.ALIVE]
+    if reads_workers and unheard:
+        yield from worker_items(unheard, _tasks(moment.watched), now, moment.led_since)
 
 
 def _tasks(watched: Sequence[WatchedSupervisor]) -> WorkerTasks:
