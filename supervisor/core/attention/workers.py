@@ -45,25 +45,32 @@ def worker_items(
 
 
 def _lost(worker: WorkerView, tasks: WorkerTasks, since: datetime) -> AttentionItem:
-    is_meant = worker.stopping or worker.disabled
     active, replaced = tasks.active.get(worker.id, 0), tasks.replaced.get(worker.id, 0)
-    if is_meant:
-        end = "has stopped as it was to" if worker.stopping else "was disabled and is gone"
-        text = f"worker {worker.id} {end}"
-    else:
-        text = f"worker {worker.id} is lost: it is silent for too long to be waited for"
+    text, is_mild = _gone(worker)
     if replaced:
         text += f"; {_tasks(replaced)} of it were given to others"
     if active:
         text += f"; {_tasks(active)} of it wait for another worker, or for their supervisor"
     return AttentionItem(
-        Severity.BROKEN if active or not is_meant else Severity.TO_KNOW,
+        Severity.TO_KNOW if is_mild and not active else Severity.BROKEN,
         AttentionKind.WORKER_LOST,
         Subject(SubjectKind.WORKER, worker.id),
         text,
         since,
         lost_worker(worker.id),
     )
+
+
+def _gone(worker: WorkerView) -> tuple[str, bool]:
+    """Return how a lost worker went, and whether that needs nobody unless it has tasks."""
+    name = f"worker {worker.id}"
+    if worker.stopping:
+        return f"{name} has stopped as it was to", True
+    if worker.disabled:
+        return f"{name} was disabled and is gone", True
+    if worker.heard_at is None:  # perhaps it was stopped under the leader before
+        return f"{name} is gone: it has not reported since this overlord leads", True
+    return f"{name} is lost: it is silent for too long to be waited for", False
 
 
 def _silent(worker: WorkerView, tasks: WorkerTasks, since: datetime) -> AttentionItem:

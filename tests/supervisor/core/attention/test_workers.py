@@ -39,9 +39,10 @@ def test_a_lost_worker_is_broken_with_what_became_of_its_tasks() -> None:
     assert "1 task of it wait" in items(LOST, WorkerTasks({"w2": 1}, {}))[0].text
 
 
-@pytest.mark.parametrize("change", [{"stopping": True}, {"disabled": True}])
-def test_a_worker_that_was_meant_to_go_is_only_to_know(change: dict[str, bool]) -> None:
-    gone = replace(LOST, **change)  # type: ignore[arg-type]  # both are flags
+@pytest.mark.parametrize("change", [{"stopping": True}, {"disabled": True}, {"heard_at": None}])
+def test_a_worker_that_was_perhaps_meant_to_go_is_only_to_know(change: dict[str, bool]) -> None:
+    """Goal: a change of leader wakes nobody for workers that were stopped long ago."""
+    gone = replace(LOST, **change)  # type: ignore[arg-type]  # fields of it
 
     assert items(gone)[0].severity is Severity.TO_KNOW
     assert items(gone, WorkerTasks({"w2": 1}, {}))[0].severity is Severity.BROKEN
