@@ -18,6 +18,7 @@ import typer.main
 from supervisor.cli.cluster import access, config, metadata, queues, tasks, workers
 from supervisor.cli.cluster.audit import audit
 from supervisor.cli.cluster.doctor.doctor import doctor
+from supervisor.cli.cluster.overview import overview
 from supervisor.cli.cluster.serve import dev, overlord
 from supervisor.cli.cluster.task_logs import logs
 from supervisor.cli.cluster.whoami import whoami
@@ -87,7 +88,7 @@ for _other in (
     plans,
 ):
     supervisors.commands.command()(_other)
-for _command in (audit, whoami, verify, query, exports.snippet, doctor):
+for _command in (overview, audit, whoami, verify, query, exports.snippet, doctor):
     app.command()(_command)
 for _process in (completion, overlord, dev):
     app.command()(_process)

@@ -7,7 +7,7 @@ never delays another: its failed pass is recorded and repeated after a growing w
 import heapq
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -123,6 +123,16 @@ class Loop:
         with self._changed:
             entry = self._entries.get(supervisor_id)
             return None if entry is None else entry.last
+
+    def last_passes(self, supervisor_ids: Iterable[str]) -> dict[str, Pass]:
+        """Return supervisor -> the last successful pass, of those with one."""
+        with self._changed:
+            entries = ((each, self._entries.get(each)) for each in supervisor_ids)
+            return {
+                each: entry.last
+                for each, entry in entries
+                if entry is not None and entry.last is not None
+            }
 
     def errors(self, supervisor_id: str) -> list[PassError]:
         """Return the last failed passes, newest first."""

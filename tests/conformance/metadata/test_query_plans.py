@@ -33,6 +33,10 @@ INSERT INTO publications (generation_id, supervisor_id, data_source, task_id, pu
 {numbers} SELECT 'g' || n, 's' || n % 20, 't', 't' || n, {at}, '{{}}', '{{}}', 1, 0, '[]'
 FROM numbers
 """
+_DIVERGED = """
+UPDATE publications SET diverged = '[]' WHERE published_at IN
+(SELECT published_at FROM publications ORDER BY published_at LIMIT 20)
+"""
 _VERSIONS = """
 INSERT INTO supervisor_specs (supervisor_id, version, created_at, author, awake, rests_since)
 {numbers} SELECT 's' || n % 2000, n, {at}, '', CASE WHEN n % 1000 = 0 THEN true ELSE NULL END,
@@ -77,6 +81,11 @@ _FOUND = {
         segment_rows.LAST_PUBLISHED,
         (_VERSIONS, _GENERATIONS, _TASKS, _PUBLICATIONS),
         (*_PRESENT, "ix_publications_recent"),
+    ),
+    "the ranges whose replicas differ": Found(
+        segment_rows.LATELY_DIVERGED.params(since=NOON - HOUR),
+        (_GENERATIONS, _TASKS, _PUBLICATIONS, _DIVERGED),
+        ("ix_publications_diverged",),
     ),
 }
 

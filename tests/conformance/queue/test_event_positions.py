@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from supervisor.core.attention.queues import FailedEvents
 from supervisor.core.queue.events import QueueHealth, QueueName, QueueRow, damage_of
 from supervisor.core.values.errors import StateMoved
 from tests.conformance.queue.queue_stories import (
@@ -239,8 +240,12 @@ def test_what_is_set_aside_is_listed_by_queue_and_number_until_dropped(
         assert tx.events.failed(None, 9, (at[OTHER], 9)) == []
         assert tx.events.failed_event(QUEUE, 2) == aside(2)
         assert tx.events.failed_event(QUEUE, 9) is None
-        counts = tx.events.failed_counts()
+        counts, since = tx.events.failed_counts(), tx.events.failed_since()
     assert counts == {QUEUE: 3, OTHER: 1}
+    assert since == {
+        QUEUE: FailedEvents(3, first.failed_at),
+        OTHER: FailedEvents(1, aside(9, OTHER).failed_at),
+    }
     with leader.writes() as tx:
         dropped = [tx.events.drop_failed(*one) for one in ((QUEUE, 2), (QUEUE, 2), (NEVER, 1))]
     assert dropped == [True, False, False]

@@ -6,6 +6,7 @@ from threading import Barrier
 
 import pytest
 
+from supervisor.core.attention.divergence import DivergedRange
 from supervisor.core.model.replica_digests import Comparison, Divergence
 from supervisor.core.values.errors import MetadataBusy, StateMoved
 from supervisor.metadata.schema.rows import AT_ONCE
@@ -109,9 +110,25 @@ def test_replicas_that_differ_are_kept_with_what_was_published(ready: Leader) ->
         assert tx.segments.diverged(CLICKS, NOON) == [whole]
         assert tx.segments.diverged(CLICKS, NOON + HOUR) == []
         assert tx.segments.diverged("other", NOON) == []
+        lately = tx.segments.lately_diverged(NOON)
+        assert lately == [DivergedRange(CLICKS, known.data_source, "g1", known.published_at)]
+        assert tx.segments.lately_diverged(NOON + HOUR) == []
     with ready.writes() as tx:
         tx.segments.forget_publications(CLICKS, NOON)
         assert tx.segments.diverged(CLICKS, NOON) == []
+        assert tx.segments.lately_diverged(NOON) == []
+
+
+def test_replicas_that_read_other_records_made_no_other_rows(ready: Leader) -> None:
+    """Goal: nobody is woken by a compacted topic."""
+    other = Divergence("t8", digest_of(3), 0, Comparison.OTHER_RECORDS)
+    with ready.writes() as tx:
+        tx.segments.add(replace(publication(), digest=digest_of(1)), [])
+        tx.segments.add_diverged("g1", other)
+
+    with ready.reads() as tx:
+        assert len(tx.segments.diverged(CLICKS, NOON)) == 1
+        assert tx.segments.lately_diverged(NOON) == []
 
 
 def test_replicas_that_differ_at_the_same_time_are_all_kept(ready: Leader) -> None:

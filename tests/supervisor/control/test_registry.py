@@ -98,6 +98,18 @@ def test_a_silent_worker_is_unknown_until_the_timeout_and_lost_from_then_on(term
     assert term.liveness() is Liveness.LOST
 
 
+def test_when_a_worker_was_heard_of_last_is_known_by_the_wall_clock(term: Term) -> None:
+    """Goal: people are told since when it is silent, the same whenever they ask."""
+    assert [view.heard_at for view in term.registry.views()] == [None]
+    heard = term.clock.advance(10 * SECOND)
+    term.hears(1)
+    term.clock.advance(TIMEOUT)
+
+    assert [view.heard_at for view in term.registry.views()] == [heard]
+    term.begins(ROW)
+    assert [view.heard_at for view in term.registry.views()] == [None], "not in this term"
+
+
 def test_a_new_term_gives_every_worker_the_whole_timeout(term: Term) -> None:
     """Goal: what a leader did not hear because it did not lead counts against nobody (P6)."""
     term.hears(1)
