@@ -278,7 +278,12 @@ class Compacting:
                 room, busy = AT_ONCE - len(live), inputs_in(live)
                 free = [row for row in some if busy.isdisjoint(row.inputs)]
                 used = [r for r in free if _is_as_chosen(tx, data_source, r)]
-                begun += (_added(tx, row) for row in used[: max(0, room)])
+                added = [_added(tx, row) for row in used[: max(0, room)]]
+                for row in added if author != AUTHOR else ():
+                    detail = {"compaction": row.id, "supervisor": row.supervisor_id}
+                    detail["files"] = str(len(row.inputs))
+                    tx.audit.write(AuditEntry(now, author, "begin-compaction", data_source, detail))
+                begun += added
             if len(used) >= room:
                 break
         if begun:

@@ -13,7 +13,7 @@ in one queue, the retry of a failed deletion would wait for another grace time.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import structlog
@@ -215,7 +215,7 @@ def _audit(tx: Transaction, entry: AuditEntry, changed: Sequence[ListedSegment])
     detail = {"segments": str(len(changed)), "rows": str(rows), "within": str(Interval(begin, end))}
     if len(changed) == 1:
         detail["segment"] = changed[0].id
-    tx.audit.write(AuditEntry(entry.at, entry.actor, entry.action, entry.subject, detail))
+    tx.audit.write(replace(entry, detail={**entry.detail, **detail}))
 
 
 # -- queue handlers --------------------------------------------------------------------------------

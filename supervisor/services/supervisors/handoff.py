@@ -6,7 +6,7 @@ from datetime import datetime
 
 from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
-from supervisor.core.history.lifecycle_events import EventKind, generation_event
+from supervisor.core.history.lifecycle_events import EventKind, by_author, generation_event
 from supervisor.core.history.operations import Operation, OperationKind
 from supervisor.core.model.rows import AuditEntry, Generation, GenerationState
 from supervisor.core.values.errors import SupervisorNotFound, UnknownGroups
@@ -72,5 +72,6 @@ def _record_requests(
     tx: Transaction, generations: Sequence[Generation], now: datetime, author: str
 ) -> None:
     for generation in generations:
-        event = generation_event(generation, EventKind.HANDOFF_REQUESTED, now, author=author)
+        by = by_author(author)
+        event = generation_event(generation, EventKind.HANDOFF_REQUESTED, now, **by)
         tx.happenings.record(event)

@@ -8,6 +8,7 @@ from supervisor.control.loop import Loop
 from supervisor.control.tables import require_table
 from supervisor.core.model.rows import AuditEntry, Task, TaskStatus
 from supervisor.core.values.errors import TaskNotFound
+from supervisor.core.values.permissions import reason_of
 from supervisor.ports.store import Clock, Store
 
 WHY = "Shutdown request from user"
@@ -38,7 +39,9 @@ class TaskStops:
             if task is None:
                 raise TaskNotFound(task_id)
             now = self.clock.now()
-            ended = self.endings.end(tx, task, TaskStatus.FAILED, WHY, now, lost=True)
+            reason = reason_of(author)
+            why = WHY if reason is None else f"{WHY}: {reason}"
+            ended = self.endings.end(tx, task, TaskStatus.FAILED, why, now, lost=True)
             if ended:
                 detail = {"supervisor": task.supervisor_id, "generation": task.generation_id}
                 tx.audit.write(AuditEntry(now, author, "stop-task", task_id, detail))
