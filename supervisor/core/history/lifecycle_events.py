@@ -109,7 +109,8 @@ def spec_event(stored: SpecVersion, *, before: bool, was_suspended: bool) -> Lif
 def by_author(author: str) -> dict[str, JsonValue]:
     """Return the members about who asked for a change, and why if a reason was given."""
     reason = reason_of(author)
-    return {"author": str(author)} | ({} if reason is None else {"reason": reason})
+    members: dict[str, JsonValue] = {"author": str(author)}
+    return members if reason is None else members | {"reason": reason}
 
 
 def shown_offsets(offsets: Offsets) -> dict[str, JsonValue]:

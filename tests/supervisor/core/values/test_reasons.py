@@ -10,7 +10,12 @@ from supervisor.core.values.reasons import PATTERN, REASON_MAX, checked_reason
 
 @pytest.mark.parametrize(
     "text",
-    ["kafka moves to rack 7", "größer, 日本語, 👩\u200d💻", "<script>alert(1)</script>", "x" * REASON_MAX],
+    [
+        "kafka moves to rack 7",
+        "größer, 日本語, 👩\u200d💻",
+        "<script>alert(1)</script>",
+        "x" * REASON_MAX,
+    ],
 )
 def test_a_line_of_text_stays_as_it_is(text: str) -> None:
     assert checked_reason(f" {text} ") == text
