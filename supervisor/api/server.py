@@ -47,6 +47,7 @@ from supervisor.api.routes.supervisors import (
     generations,
     handoffs,
     lag,
+    life,
     listing,
     offsets,
     operations,
@@ -67,6 +68,7 @@ __all__ = ["Services", "build_routes", "create_api"]
 ROUTERS = (
     internal.router,  # first: most requests are syncs, and each router before is tried for each
     supervisors.router,
+    life.router,
     dry_run.router,
     sampler.router,
     handoffs.router,

@@ -8,21 +8,25 @@ A row is the write intent of its folder.  Each attempt has a row of its own, bec
 may go on writing.  The chore only reads rows and workers, so it may run twice at once.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from itertools import islice
 
 import structlog
 
-from supervisor.chores.compaction_candidates import Candidates
+from supervisor.chores.compaction_candidates import (
+    Candidates,
+    inputs_of,
+    is_as_chosen,
+    row_of,
+)
 from supervisor.chores.compaction_candidates import within as inside
 from supervisor.chores.compaction_commit import FAILED, TAKEN_OUT, existing, put_off_if_damaged
 from supervisor.chores.duty import Duty, Wiring
 from supervisor.chores.each_table import each_table
 from supervisor.chores.file_lists import listed
-from supervisor.control.declared_types import declared_of
 from supervisor.control.end_task import TaskEnder
 from supervisor.control.tables import require_table
 from supervisor.core.model.rows import AuditEntry
@@ -35,10 +39,8 @@ from supervisor.core.tables.compaction import (
     FileSizes,
     Target,
     batches,
-    columns_of,
     failed_too_often,
     file_sizes,
-    joined,
     why_lost,
 )
 from supervisor.core.values.field_types import format_duration
@@ -147,27 +149,44 @@ class Compacting:
         return dropped
 
     def compact(
-        self, data_source: str, target: Target, author: str, within: Interval | None = None
+        self,
+        data_source: str,
+        target: Target,
+        author: str,
+        within: Interval | None = None,
+        only: Collection[tuple[str, ...]] | None = None,
     ) -> list[Compaction]:
         """Begin to compact small files, in whole chunks inside `within`; return the new
         compactions, as many as `AT_ONCE` allows beside those that are live.
+
+        `only`: the inputs of those that may begin; None: of all.
 
         Raises:
             DataSourceNotFound: there is no such table.
             LeaseLost, Unavailable: compactions that were begun before go on.
         """
+        groups = self.chosen(data_source, target, within)
+        wanted = (g for g in groups if only is None or inputs_of(g) in only)
+        begun = self._begin(data_source, wanted, author)
+        self.assign()
+        return begun
+
+    def chosen(
+        self, data_source: str, target: Target, within: Interval | None = None
+    ) -> Iterator[tuple[Candidate, ...]]:
+        """Yield the groups of files that `compact` would join, of which each becomes one file.
+
+        Raises:
+            DataSourceNotFound: there is no such table.
+        """
         with self.store.reading() as tx:
             require_table(tx, data_source)
             keys = tx.segments.keys(data_source, used=True)
             live = tx.compactions.live_attempts(data_source)
-        if len(live) < AT_ONCE:
+        if (room := AT_ONCE - len(live)) > 0:
             used = inside(listed(self.store, keys), within)
             found = batches(used, target, Candidates(self.store), left_out=inputs_in(live))
-            begun = self._begin(data_source, found, author)
-        else:
-            begun = []
-        self.assign()
-        return begun
+            yield from islice(found, room)
 
     def cancel(self, wanted: str, author: str) -> Compaction:
         """Cancel a live compaction; one that has ended stays as it is.
@@ -272,13 +291,18 @@ class Compacting:
         begun: list[Compaction] = []
         now = self.clock.now()
         chosen = iter(groups)
-        while some := [_row_of(self.store, b, author, now) for b in islice(chosen, BEGUN_AT_ONCE)]:
+        while some := [row_of(self.store, b, author, now) for b in islice(chosen, BEGUN_AT_ONCE)]:
             with self.store.leading(self.term()) as tx:
                 live = tx.compactions.live_attempts(data_source, alone=True)
                 room, busy = AT_ONCE - len(live), inputs_in(live)
                 free = [row for row in some if busy.isdisjoint(row.inputs)]
-                used = [r for r in free if _is_as_chosen(tx, data_source, r)]
-                begun += (_added(tx, row) for row in used[: max(0, room)])
+                used = [r for r in free if is_as_chosen(tx, data_source, r)]
+                added = [_added(tx, row) for row in used[: max(0, room)]]
+                for row in added if author != AUTHOR else ():
+                    detail = {"compaction": row.id, "supervisor": row.supervisor_id}
+                    detail["files"] = str(len(row.inputs))
+                    tx.audit.write(AuditEntry(now, author, "begin-compaction", data_source, detail))
+                begun += added
             if len(used) >= room:
                 break
         if begun:
@@ -342,28 +366,6 @@ class Compacting:
 def inputs_in(attempts: Iterable[Attempt]) -> set[str]:
     """Return the ids of the segments that are inputs of these compactions."""
     return {each for attempt in attempts for each in attempt.inputs}
-
-
-def _row_of(store: Store, batch: Sequence[Candidate], author: str, now: datetime) -> Compaction:
-    first, segments = batch[0].segment, [each.segment for each in batch]
-    inputs = tuple(segment.id for segment in segments)
-    return Compaction(
-        id=compaction_id(first.data_source, inputs, 0),
-        data_source=first.data_source,
-        supervisor_id=first.supervisor_id,
-        interval=Interval(first.file.interval_start, first.file.interval_end),
-        inputs=inputs,
-        columns=columns_of(segments, declared_of(store, segments)),
-        shares=joined(share for each in batch for share in each.shares),
-        reason=author,
-        created_at=now,
-    )
-
-
-def _is_as_chosen(tx: Transaction, data_source: str, row: Compaction) -> bool:
-    """Return whether all inputs are used, and none of their ranges was folded since."""
-    ranges = {share.generation_id for share in row.shares}
-    return tx.segments.all_used(data_source, row.inputs) and tx.segments.published(ranges)
 
 
 def _added(tx: Transaction, row: Compaction) -> Compaction:

@@ -2,11 +2,20 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from supervisor.chores.file_lists import SPANS_OF_AT_ONCE, compactions_of, pages, whole
+from supervisor.control.declared_types import declared_of
 from supervisor.core.model.listed_segments import ListedSegment
-from supervisor.core.tables.compaction import Candidate, shares_of
+from supervisor.core.tables.compaction import (
+    Candidate,
+    Compaction,
+    columns_of,
+    joined,
+    shares_of,
+)
 from supervisor.core.values.errors import SpecUnreadable
+from supervisor.core.values.ids import compaction_id
 from supervisor.core.values.intervals import Interval
 from supervisor.core.values.table_names import is_errors_table
 from supervisor.ports.store import Store, Transaction
@@ -57,6 +66,34 @@ def within(segments: Iterable[ListedSegment], interval: Interval | None) -> list
     return [
         s for s, f in files if not interval or interval.contains(f.interval_start, f.interval_end)
     ]
+
+
+def inputs_of(group: Iterable[Candidate]) -> tuple[str, ...]:
+    """Return the ids of the segments of a group."""
+    return tuple(each.segment.id for each in group)
+
+
+def row_of(store: Store, batch: Sequence[Candidate], author: str, now: datetime) -> Compaction:
+    """Return the compaction of a batch, which nobody has begun yet."""
+    first, segments = batch[0].segment, [each.segment for each in batch]
+    inputs = tuple(segment.id for segment in segments)
+    return Compaction(
+        id=compaction_id(first.data_source, inputs, 0),
+        data_source=first.data_source,
+        supervisor_id=first.supervisor_id,
+        interval=Interval(first.file.interval_start, first.file.interval_end),
+        inputs=inputs,
+        columns=columns_of(segments, declared_of(store, segments)),
+        shares=joined(share for each in batch for share in each.shares),
+        reason=author,
+        created_at=now,
+    )
+
+
+def is_as_chosen(tx: Transaction, data_source: str, row: Compaction) -> bool:
+    """Return whether all inputs are used, and none of their ranges was folded since."""
+    ranges = {share.generation_id for share in row.shares}
+    return tx.segments.all_used(data_source, row.inputs) and tx.segments.published(ranges)
 
 
 def _rolls_up(tx: Transaction, supervisor_id: str, spec_version: int) -> bool:

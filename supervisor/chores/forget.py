@@ -30,6 +30,10 @@ ROW_BATCH = 5_000
 """The maximum of rows that one transaction deletes."""
 
 
+def _any(_: Transaction, __: SpecVersion) -> None:
+    """Accept whatever is forgotten."""
+
+
 @dataclass(frozen=True)
 class Forgetting:
     """Forgets a supervisor's specs, offsets and history; one instance per process."""
@@ -45,8 +49,15 @@ class Forgetting:
         """Return the configuration of the queue of forgotten supervisors."""
         return QueueConfig(delay=self.delay)
 
-    def forget(self, supervisor_id: str, author: str) -> None:
+    def forget(
+        self,
+        supervisor_id: str,
+        author: str,
+        judge: Callable[[Transaction, SpecVersion], None] = _any,
+    ) -> None:
         """Forget a terminated supervisor; its id can be used anew, from the start.
+
+        `judge` is called with its tombstone first, and raises if that is not what is wanted.
 
         Raises:
             SupervisorNotFound: there is no such id, or it was forgotten before.
@@ -56,7 +67,8 @@ class Forgetting:
         """
         now = self.clock.now()
         with self.store.leading(self.term()) as tx:
-            newest = _at_rest(tx, supervisor_id)
+            newest = at_rest(tx, supervisor_id)
+            judge(tx, newest)
             last = tx.generations.newest(supervisor_id)
             tx.specs.forget(supervisor_id, newest.version)
             tx.offsets.forget(supervisor_id)
@@ -72,7 +84,13 @@ class Forgetting:
                 raise StateMoved(f"[{supervisor_id}] was given a new spec meanwhile")
 
 
-def _at_rest(tx: Transaction, supervisor_id: str) -> SpecVersion:
+def at_rest(tx: Transaction, supervisor_id: str) -> SpecVersion:
+    """Return the tombstone of a supervisor that has nothing left to do.
+
+    Raises:
+        SupervisorNotFound: there is no such id, or it was forgotten before.
+        NotForgettable: the supervisor is not terminated, or has work to finish.
+    """
     newest = tx.specs.newest(supervisor_id)
     if newest is None:
         raise SupervisorNotFound(supervisor_id)

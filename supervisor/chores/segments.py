@@ -13,7 +13,7 @@ in one queue, the retry of a failed deletion would wait for another grace time.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import structlog
@@ -80,6 +80,10 @@ class SegmentSelection:
         return "all" if self.ended_by is None else f"ended by {self.ended_by.isoformat()}"
 
 
+def _any(_: Sequence[SegmentKey]) -> None:
+    """Accept whatever is selected."""
+
+
 def _always(_: Transaction) -> bool:
     return True
 
@@ -125,11 +129,13 @@ class SegmentLife:
         author: str,
         *,
         still: Callable[[Transaction], bool] = _always,
+        judge: Callable[[Sequence[SegmentKey]], None] = _any,
     ) -> int:
         """Take segments out of their table; return how many were part of it.
 
         Each transaction marks at most 1,000 segments of one supervisor.  A transaction in which
-        `still` is False marks none.  If a queue refuses, its supervisor's segments stay.
+        `still` is False marks none.  If a queue refuses, its supervisor's segments stay.  `judge`
+        is called with the selected ones first, and raises if they are not what is wanted.
 
         Raises:
             DataSourceNotFound: there is no such table.
@@ -139,7 +145,7 @@ class SegmentLife:
         """
         changed = 0
         refused: TooManyOutstandingBytes | QueueDead | None = None
-        for ids in self._ids(data_source, selection, used=True):
+        for ids in self._ids(data_source, selection, judge, used=True):
             try:
                 with self.store.leading(self.term()) as tx:
                     if still(tx):
@@ -173,7 +179,14 @@ class SegmentLife:
             queue = QueueName(container_of(segment.supervisor_id), SEGMENTS)
             tx.events.add(queue, QueuedEvent(UNUSED, segment.id, body), self.config, now)
 
-    def mark_used(self, data_source: str, selection: SegmentSelection, author: str) -> int:
+    def mark_used(
+        self,
+        data_source: str,
+        selection: SegmentSelection,
+        author: str,
+        *,
+        judge: Callable[[Sequence[SegmentKey]], None] = _any,
+    ) -> int:
         """Put uncondemned segments back into their table; return how many were out of it.
 
         Raises:
@@ -181,7 +194,7 @@ class SegmentLife:
             LeaseLost, Unavailable: segments that were put back before stay so.
         """
         changed = 0
-        for ids in self._ids(data_source, selection, used=False):
+        for ids in self._ids(data_source, selection, judge, used=False):
             with self.store.leading(self.term()) as tx:
                 back, now = tx.segments.mark_used(ids), self.clock.now()
                 _audit(tx, AuditEntry(now, author, "mark-used", data_source), back)
@@ -190,16 +203,33 @@ class SegmentLife:
             changed += len(back)
         return changed
 
-    def _ids(
+    def selected(
         self, data_source: str, selection: SegmentSelection, *, used: bool
-    ) -> Iterator[tuple[str, ...]]:
-        """Yield the ids of the selected segments, in batches of one transaction each."""
+    ) -> list[SegmentKey]:
+        """Return the selected segments that are part of the table, or that were taken out.
+
+        Raises:
+            DataSourceNotFound: there is no such table.
+            LeaseLost: this overlord does not lead.
+        """
         self.term()
         with self.store.reading() as tx:
             require_table(tx, data_source)
-            found = selection.of(tx, data_source, used=used)
+            return selection.of(tx, data_source, used=used)
+
+    def _ids(
+        self,
+        data_source: str,
+        selection: SegmentSelection,
+        judge: Callable[[Sequence[SegmentKey]], None],
+        *,
+        used: bool,
+    ) -> Iterator[tuple[str, ...]]:
+        """Yield the ids of the selected segments, in batches of one transaction each."""
+        chosen = self.selected(data_source, selection, used=used)
+        judge(chosen)
         by_supervisor: dict[str, list[str]] = {}
-        for key in found:
+        for key in chosen:
             by_supervisor.setdefault(key.supervisor_id, []).append(key.id)
         for _, ids in sorted(by_supervisor.items()):
             for some in pages(ids, PER_TRANSACTION):
@@ -215,7 +245,7 @@ def _audit(tx: Transaction, entry: AuditEntry, changed: Sequence[ListedSegment])
     detail = {"segments": str(len(changed)), "rows": str(rows), "within": str(Interval(begin, end))}
     if len(changed) == 1:
         detail["segment"] = changed[0].id
-    tx.audit.write(AuditEntry(entry.at, entry.actor, entry.action, entry.subject, detail))
+    tx.audit.write(replace(entry, detail={**entry.detail, **detail}))
 
 
 # -- queue handlers --------------------------------------------------------------------------------

@@ -15,7 +15,12 @@ from datetime import datetime
 from pydantic import JsonValue
 
 from supervisor.control.end_task import TaskEnder
-from supervisor.core.history.lifecycle_events import EventKind, LifecycleEvent, shown_offsets
+from supervisor.core.history.lifecycle_events import (
+    EventKind,
+    LifecycleEvent,
+    by_author,
+    shown_offsets,
+)
 from supervisor.core.model.rows import (
     AuditEntry,
     CommittedOffset,
@@ -177,7 +182,7 @@ def move_offsets(
             {
                 "from": shown_offsets(expected),
                 "to": shown_offsets(new.offsets),
-                "author": cause.actor,
+                **by_author(cause.actor),
                 "why": cause.why,
             },
         )

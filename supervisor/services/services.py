@@ -23,6 +23,8 @@ from supervisor.ports.task_logs import LogSource
 from supervisor.ports.topic_probe import Probe
 from supervisor.services.access.authentication import Authentication
 from supervisor.services.access.idempotency import Idempotency
+from supervisor.services.foresight.ranges import RangeForesight
+from supervisor.services.foresight.tables import TableForesight
 from supervisor.services.history.history import History
 from supervisor.services.supervisors.admission import OperatorPolicy
 from supervisor.services.supervisors.backfill import Backfills
@@ -84,6 +86,7 @@ class Services:
     offsets: OffsetLookups
     backfills: Backfills
     bulk: BulkVerbs
+    foresight: RangeForesight
     forgetting: Forgetting
 
     # -- tasks and workers -------------------------------------------------------------------------
@@ -95,6 +98,7 @@ class Services:
     workers: WorkerAdmin
 
     # -- tables ------------------------------------------------------------------------------------
+    table_foresight: TableForesight
     segments: SegmentLife
     retention: RetentionKeeper
     compacting: Compacting
@@ -154,6 +158,7 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         offsets=OffsetLookups(w.store, sampling.look_at),
         backfills=Backfills(resets, service.check, failpoint=w.reach),
         bulk=BulkVerbs(service),
+        foresight=RangeForesight(w.store, w.clock, w.leadership, w.registry, service),
         forgetting=forgetting_of(w),
         publishing=_publishing(w),
         swapping=_swapping(w, segments, compacting.assign),
@@ -161,6 +166,7 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         task_logs=TaskLogViews(w.store, o.task_logs),
         task_reports=TaskReportViews(w.store, w.registry, w.leadership, w.clock),
         workers=WorkerAdmin(w.store, w.clock, w.leadership, w.registry, w.loop),
+        table_foresight=TableForesight(w.store, w.leadership, w.registry, segments, compacting),
         segments=segments,
         retention=retention_of(w),
         compacting=compacting,

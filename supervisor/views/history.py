@@ -18,6 +18,8 @@ class AuditView(Wire):
     action: str
     subject: str
     detail: dict[str, str]
+    reason: str | None = None
+    """Why, in the words of the caller; null: no reason was given."""
 
 
 class AuditPage(Wire):
@@ -36,6 +38,7 @@ def audit_view(entry: AuditEntry) -> AuditView:
         action=entry.action,
         subject=entry.subject,
         detail=dict(entry.detail),
+        reason=entry.reason,
     )
 
 

@@ -26,6 +26,8 @@ class OperationView(Wire):
     kind: OperationKind
     supervisor: str
     asked_by: str
+    reason: str | None = None
+    """Why, in the words of the caller; null: no reason was given."""
     at: Instant
     state: OperationState
     waits_for: str
@@ -57,6 +59,7 @@ def operation_view(
         kind=operation.kind,
         supervisor=operation.supervisor_id,
         asked_by=operation.requested_by,
+        reason=operation.reason,
         at=operation.at,
         state=progress.state,
         waits_for=progress.waits_for,

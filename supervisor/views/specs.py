@@ -81,6 +81,8 @@ class VersionLine(Wire):
     """Null: this release cannot read the version, see `unknown`."""
     kind: VersionKind | None
     """Null: this release cannot read the version, see `unknown`."""
+    reason: str | None = None
+    """Why, in the words of the author; null: no reason was given."""
     operation_id: str | None
     """Of the operation that stored it; null: none is kept."""
     changed: list[str] | None
@@ -119,6 +121,7 @@ def _version_line(facts: VersionFacts) -> VersionLine:
         at=facts.at,
         author=facts.author,
         kind=facts.kind,
+        reason=facts.reason,
         operation_id=None if facts.operation is None else facts.operation.id,
         changed=None if changes is None else [change.field for change in changes.fields],
         effect=None if changes is None else changes.effect,

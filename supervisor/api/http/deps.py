@@ -2,11 +2,12 @@
 
 from typing import Annotated, cast
 
-from fastapi import Depends, Header, Request
+from fastapi import Depends, Header, Query, Request
 
 from supervisor.core.values.errors import NotAllowed
 from supervisor.core.values.json_bodies import parse_document
 from supervisor.core.values.permissions import Actor, Caller
+from supervisor.core.values.reasons import PATTERN, REASON_MAX, checked_reason
 from supervisor.services.services import Services
 
 AUTHOR_SHOWN_MAX = 200
@@ -28,9 +29,20 @@ def _author(
     x_druid_author: Annotated[
         str, Header(description="Who asks; a comment in the audit log, proves nothing.")
     ] = "",
-) -> str:
+    reason: Annotated[
+        str | None,
+        Query(
+            max_length=REASON_MAX,
+            description="Why, in one line for people; kept with the change wherever it is listed.",
+            json_schema_extra={"pattern": PATTERN},
+        ),
+    ] = None,
+) -> Actor:
     shown = "".join(c for c in x_druid_author if c.isprintable())[:AUTHOR_SHOWN_MAX]
-    return (shown or "anonymous") if caller.is_anyone else Actor.of(caller, shown)
+    why = checked_reason(reason)
+    if caller.is_anyone:
+        return Actor.named(shown or "anonymous", why)
+    return Actor.of(caller, shown, why)
 
 
 async def _document(request: Request) -> dict[str, object]:
@@ -47,6 +59,6 @@ def _token(authorization: Annotated[str, Header(description="`Bearer` and a toke
 
 Parts = Annotated[Services, Depends(_parts)]
 Asking = Annotated[Caller, Depends(_caller)]
-Author = Annotated[str, Depends(_author)]
+Author = Annotated[Actor, Depends(_author)]
 Document = Annotated[dict[str, object], Depends(_document)]
 Token = Annotated[str, Depends(_token)]

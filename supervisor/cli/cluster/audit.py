@@ -73,13 +73,13 @@ def audit(
 def _row(entry: AuditView, _: datetime) -> tuple[object, ...]:
     detail = "; ".join(f"{name}: {value}" for name, value in entry.detail.items() if value)
     at = entry.at.isoformat(timespec="seconds")
-    return at, entry.actor, entry.action, entry.subject, detail
+    return at, entry.actor, entry.action, entry.subject, detail, entry.reason
 
 
 _AUDIT = Resource(
     path="/api/v1/audit",
     part="entries",
     rows=list[AuditView],
-    columns=("WHEN", "WHO", "DID", "TO", "DETAIL"),
+    columns=("WHEN", "WHO", "DID", "TO", "DETAIL", "REASON"),
     cells=_row,
 )

@@ -9,7 +9,7 @@ from supervisor.cli.shell.client import Client, path_of
 from supervisor.cli.shell.confirm import confirm
 from supervisor.cli.shell.form import Format, form
 from supervisor.cli.shell.groups import HelpSections
-from supervisor.cli.shell.options import Limit, Output, Server, Yes, connect
+from supervisor.cli.shell.options import Limit, Output, Reason, Server, Yes, connect
 from supervisor.cli.shell.output import (
     ago,
     print_notice,
@@ -164,6 +164,7 @@ def replay(
         bool, typer.Option("--all", help="All failed events of the queue, oldest first.")
     ] = False,
     *,
+    reason: Reason = None,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
@@ -179,7 +180,7 @@ def replay(
     place: tuple[str, ...] = (container, name, "failed", "replay")
     if seq is not None:
         place = (container, name, "failed", str(seq), "replay")
-    with connect(server) as client:
+    with connect(server, reason) as client:
         answer = client.post(path_of(QUEUES, *place))
     show_name(container, name)
     if output is Format.JSON:
@@ -202,6 +203,7 @@ def drop(
     seq: Seq,
     yes: Yes = False,
     *,
+    reason: Reason = None,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
@@ -210,7 +212,7 @@ def drop(
     Example: tidegate queue drop supervisor:clicks task-output 7
     """
     place = path_of(QUEUES, container, name, "failed", str(seq))
-    with connect(server) as client:
+    with connect(server, reason) as client:
         if not yes:
             event = client.get(place).read(FailedView)
             print_notice(
@@ -230,7 +232,9 @@ def drop(
 def repair(
     container: Container,
     name: Name,
+    *,
     yes: Yes = False,
+    reason: Reason = None,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
@@ -238,7 +242,7 @@ def repair(
 
     Example: tidegate queue repair supervisor:clicks task-output
     """
-    with connect(server) as client:
+    with connect(server, reason) as client:
         if not yes:
             _describe_repair(client, container, name)
             confirm(f"Repair {container}/{name}?")

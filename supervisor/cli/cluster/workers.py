@@ -9,7 +9,7 @@ from supervisor.cli.shell.client import WORKER, WORKERS, path_of
 from supervisor.cli.shell.confirm import confirm
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.groups import HelpSections
-from supervisor.cli.shell.options import Output, Server, Yes, connect
+from supervisor.cli.shell.options import Output, Reason, Server, Yes, connect
 from supervisor.cli.shell.output import show_done, show_json
 from supervisor.cli.shell.resource import Resource, Verb, add_list, add_verb
 from supervisor.views.workers import WorkerLine
@@ -68,7 +68,11 @@ add_verb(
 
 @commands.command()
 def forget(
-    name: WorkerId, yes: Yes = False, server: Server = None, output: Output = Format.TABLE
+    name: WorkerId,
+    yes: Yes = False,
+    reason: Reason = None,
+    server: Server = None,
+    output: Output = Format.TABLE,
 ) -> None:
     """Forget a worker that is gone for good: what its tasks left behind is deleted.
 
@@ -81,7 +85,7 @@ def forget(
             f"Forget {name}? Files that its tasks left unpublished are deleted. If the machine "
             "comes back, it registers as a new worker."
         )
-    with connect(server) as client:
+    with connect(server, reason) as client:
         answer = client.post(path_of(WORKER, name, "forget"))
     if output is Format.JSON:
         show_json(answer.json())

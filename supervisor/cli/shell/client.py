@@ -114,13 +114,16 @@ class Client:
         servers: Sequence[str],
         authorization: str | None = None,
         tls: ssl.SSLContext | bool = True,
+        reason: str | None = None,
     ) -> None:
         """Create a client without a connection; `servers` are base URLs, tried in order.
 
         Credentials are sent to these URLs only: with them, no redirect to another URL is followed.
+        `reason` is sent with each request that may change something.
         """
         self._servers = tuple(server.rstrip("/") for server in servers)
         self._follows = authorization is None
+        self._why = {} if reason is None else {"reason": reason}
         self._http = httpx.Client(
             timeout=httpx.Timeout(ANSWER_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
             follow_redirects=False,
@@ -183,9 +186,9 @@ class Client:
         """Send a PUT request with JSON text; errors as in `get`."""
         return self._write("PUT", path, body, None)
 
-    def delete(self, path: str) -> ApiReply:
+    def delete(self, path: str, params: Params | None = None) -> ApiReply:
         """Send a DELETE request; errors as in `get`."""
-        return self._write("DELETE", path, b"", None)
+        return self._write("DELETE", path, b"", params)
 
     def _write(
         self,
@@ -196,9 +199,10 @@ class Client:
         headers: Mapping[str, str] | None = None,
     ) -> ApiReply:
         sent = {"Content-Type": "application/json", **(headers or {})}
+        query = {**self._why, **(params or {})}
         return self._send(
             lambda server: self._http.request(
-                method, f"{server}{path}", content=body, params=dict(params or {}), headers=sent
+                method, f"{server}{path}", content=body, params=query, headers=sent
             ),
             (),
         )

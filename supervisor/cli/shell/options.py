@@ -19,6 +19,8 @@ from supervisor.cli.shell.profiles import (
     profile_name,
     settings_for,
 )
+from supervisor.core.values.errors import InvalidRequest
+from supervisor.core.values.reasons import checked_reason
 
 _OLD_NAMES: Mapping[str, str] = MappingProxyType(
     {"datasource": "data-source", "max": "limit", "count": "limit", "rows": "limit"}
@@ -38,6 +40,14 @@ def _address(text: str | None) -> str | None:
     if not re.fullmatch(r"https?://[^\s/?#]+/?", url):
         raise typer.BadParameter(f"{text!r} is not an address such as http://127.0.0.1:8090")
     return url
+
+
+def _reason(text: str | None) -> str | None:
+    try:
+        return checked_reason(text)
+    except InvalidRequest as refused:
+        [wrong] = refused.errors
+        raise typer.BadParameter(f"it {wrong.message}: {wrong.hint}") from None
 
 
 Server = Annotated[
@@ -73,6 +83,16 @@ Wait = Annotated[
 Limit = Annotated[
     int, typer.Option("--limit", "-n", metavar="N", min=1, max=1_000, help="At most so many.")
 ]
+Reason = Annotated[
+    str | None,
+    typer.Option(
+        "--reason",
+        metavar="TEXT",
+        callback=_reason,
+        show_default="none",
+        help="Why, in one line: kept in audit log, history and events.",
+    ),
+]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before it is done.")]
 WarehouseHere = Annotated[
     Path | None,
@@ -95,13 +115,15 @@ SupervisorId = Annotated[
 TaskId = Annotated[str, typer.Argument(metavar="ID", help="Id of the task.", show_default=False)]
 
 
-def connect(server: str | None) -> Client:
+def connect(server: str | None, reason: str | None = None) -> Client:
     """Return a client for `server`, or for the overlords of environment, profile or settings.
 
-    A profile's token is sent to the profile's overlords only.
+    A profile's token is sent to the profile's overlords only.  `reason` goes with each change.
     """
     chosen, named = overlords_in_force(server), profile_name()
     if chosen[0].source == OVERLORDS and named is not None and named.source == FLAG:
         print_notice(f"note: {OVERLORDS} counts before {FLAG}: this asks {chosen[0].value}")
     settings = settings_for(chosen)
-    return Client([each.value for each in chosen], settings.authorization(), settings.trust())
+    return Client(
+        [each.value for each in chosen], settings.authorization(), settings.trust(), reason
+    )

@@ -4,11 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from supervisor.cli.shell.client import ApiReply, Client
+from supervisor.cli.shell.dry_runs import OUTDATED, note_outdated
 from supervisor.cli.shell.output import print_notice
 from supervisor.cli.shell.problems import ProblemAnswer
 from supervisor.core.planning.offset_moves import LogEnd
-
-OUTDATED = "preview-outdated"
 
 
 @dataclass(frozen=True)
@@ -56,6 +55,5 @@ class ResetQuery:
         try:
             return client.post(path, body, query)
         except ProblemAnswer as problem:
-            if problem.kind == OUTDATED:
-                print_notice("--dry-run shows what it would do now, with the new digest.")
+            note_outdated(problem)
             raise

@@ -13,8 +13,9 @@ import typer
 from pydantic import BaseModel
 
 from supervisor.cli.shell.client import ApiReply, Params, path_of
+from supervisor.cli.shell.dry_runs import DryRun, Expect, VerbQuery, show_preview
 from supervisor.cli.shell.form import Format
-from supervisor.cli.shell.options import Output, Server, connect
+from supervisor.cli.shell.options import Output, Reason, Server, connect
 from supervisor.cli.shell.output import print_notice, show_done, show_json, show_table
 
 Row = TypeVar("Row", bound=BaseModel)
@@ -85,10 +86,21 @@ def add_list(commands: typer.Typer, resource: Resource[Row], text: str) -> None:
 def add_verb(commands: typer.Typer, verb: Verb, text: str) -> None:
     """Add a verb that takes the id of one thing and nothing else; `text` is its help."""
 
-    def act(name: str, server: Server = None, output: Output = Format.TABLE) -> None:
-        with connect(server) as client:
-            answer = client.post(path_of(verb.path, name, verb.route))
-        if output is Format.JSON:
+    def act(
+        name: str,
+        *,
+        dry_run: DryRun = False,
+        expect: Expect = None,
+        reason: Reason = None,
+        server: Server = None,
+        output: Output = Format.TABLE,
+    ) -> None:
+        query, path = VerbQuery(dry_run, expect), path_of(verb.path, name, verb.route)
+        with connect(server, reason) as client:
+            answer = query.send(client, lambda params: client.post(path, params=params))
+        if dry_run:
+            show_preview(answer, output)
+        elif output is Format.JSON:
             show_json(answer.json())
         else:
             show_done(name, f"{name} {verb.done}")

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from supervisor.cli.shell.client import SUPERVISORS, Client
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.many import each, show_each, wait_for_each
-from supervisor.cli.shell.options import Output, Server, Wait, connect
+from supervisor.cli.shell.options import Output, Reason, Server, Wait, connect
 from supervisor.cli.shell.output import print_notice
 from supervisor.cli.shell.problems import CommandFailed
 from supervisor.cli.shell.wait import wait_until_applied
@@ -61,6 +61,7 @@ def apply(
     ] = False,
     dry: DryRun = None,
     wait: Wait = None,
+    reason: Reason = None,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
@@ -82,7 +83,7 @@ def apply(
         dry_run(specs, dry, server, output, headers=headers)
         return
     named = {spec.name: spec for spec in specs}
-    with connect(server) as client:
+    with connect(server, reason) as client:
         applying = _Applying(client, headers)
         tried = each(named, lambda name: applying.post(named[name]), alone=alone)
 

@@ -2,8 +2,9 @@
 
 from supervisor.cli.shell.client import path_of
 from supervisor.cli.shell.confirm import confirm
+from supervisor.cli.shell.dry_runs import DryRun, Expect, VerbQuery, show_preview
 from supervisor.cli.shell.form import Format
-from supervisor.cli.shell.options import Output, Server, SupervisorId, Yes, connect
+from supervisor.cli.shell.options import Output, Reason, Server, SupervisorId, Yes, connect
 from supervisor.cli.shell.output import show_done, show_json
 
 SUPERVISORS_OF_OURS = "/api/v1/supervisors"
@@ -11,7 +12,11 @@ SUPERVISORS_OF_OURS = "/api/v1/supervisors"
 
 def forget(
     supervisor_id: SupervisorId,
+    *,
+    dry_run: DryRun = False,
+    expect: Expect = None,
     yes: Yes = False,
+    reason: Reason = None,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
@@ -22,15 +27,18 @@ def forget(
 
     Example: tidegate supervisor forget clicks
     """
-    if not yes:
+    query, path = VerbQuery(dry_run, expect), path_of(SUPERVISORS_OF_OURS, supervisor_id, "forget")
+    if query.asks and not yes:
         confirm(
             f"Forget {supervisor_id}? Its spec versions and committed offsets are lost for good: a "
             "new supervisor of this id reads from the start and doubles rows that are still in "
             "the table. The table itself stays."
         )
-    with connect(server) as client:
-        answer = client.post(path_of(SUPERVISORS_OF_OURS, supervisor_id, "forget"))
-    if output is Format.JSON:
+    with connect(server, reason) as client:
+        answer = query.send(client, lambda params: client.post(path, params=params))
+    if dry_run:
+        show_preview(answer, output)
+    elif output is Format.JSON:
         show_json(answer.json())
     else:
         show_done(supervisor_id, f"{supervisor_id} is forgotten; its table stays")

@@ -56,7 +56,7 @@ VERSIONS = Resource(
     path=API,
     part="versions",
     rows=list[VersionLine],
-    columns=("NUMBER", "STORED", "WHO", "WHAT", "CHANGED"),
+    columns=("NUMBER", "STORED", "WHO", "WHAT", "CHANGED", "REASON"),
     wide=("EFFECT", "OPERATION"),
     cells=lambda row, _: (
         row.version_number,
@@ -64,6 +64,7 @@ VERSIONS = Resource(
         row.author,
         row.kind,
         _listed(row.changed or ()),
+        row.reason,
         row.effect,
         row.operation_id,
     ),

@@ -9,7 +9,7 @@ import typer
 from supervisor.cli.shell.client import SUPERVISORS, ApiReply, Client, path_of
 from supervisor.cli.shell.confirm import confirm
 from supervisor.cli.shell.form import Format
-from supervisor.cli.shell.options import Output, Server, SupervisorId, Wait, Yes, connect
+from supervisor.cli.shell.options import Output, Reason, Server, SupervisorId, Wait, Yes, connect
 from supervisor.cli.shell.output import print_notice, show_done, show_json, show_text
 from supervisor.cli.shell.previewed import ResetQuery
 from supervisor.cli.shell.problems import CommandFailed
@@ -127,6 +127,7 @@ def reset(
     expect: Expecting = None,
     yes: Yes = False,
     wait: Wait = None,
+    reason: Reason = None,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
@@ -155,7 +156,7 @@ def reset(
         task_count=backfill_task_count,
         offsets=bool(named or wish),
     )
-    with connect(server) as client:
+    with connect(server, reason) as client:
         if query is not None:
             answer = run_backfill(client, supervisor_id, query, wanted)
             if wait is not None and not dry_run:

@@ -9,7 +9,7 @@ import typer
 from supervisor.cli.shell.client import OURS, SUPERVISORS, Client, path_of
 from supervisor.cli.shell.confirm import confirm
 from supervisor.cli.shell.form import Format
-from supervisor.cli.shell.options import Output, Server, SupervisorId, Wait, Yes, connect
+from supervisor.cli.shell.options import Output, Reason, Server, SupervisorId, Wait, Yes, connect
 from supervisor.cli.shell.output import print_notice, show_done, show_json
 from supervisor.cli.shell.pages import linked_pages
 from supervisor.cli.shell.problems import CommandFailed
@@ -37,6 +37,7 @@ def rollback(
     ] = None,
     yes: Yes = False,
     wait: Wait = None,
+    reason: Reason = None,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
@@ -46,7 +47,7 @@ def rollback(
 
     Example: tidegate supervisor rollback clicks --to 3
     """
-    with connect(server) as client:
+    with connect(server, reason) as client:
         version = _before(client, supervisor_id) if to is None else to
         path, body = path_of(OURS, supervisor_id, "rollback"), {"version": version}
         sent = json.dumps(body).encode()

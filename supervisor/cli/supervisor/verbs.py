@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from supervisor.cli.shell.client import SUPERVISORS, Client, path_of
 from supervisor.cli.shell.confirm import confirm
+from supervisor.cli.shell.dry_runs import DryRun, Expect, VerbQuery, preview_text
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.many import each, show_each, wait_for_each
-from supervisor.cli.shell.options import Output, Server, Wait, Yes, connect
+from supervisor.cli.shell.options import Output, Reason, Server, Wait, Yes, connect
 from supervisor.cli.shell.output import print_notice
 from supervisor.cli.shell.selection import All, Ids, InState, OfDataSource, Selection
 from supervisor.cli.shell.wait import (
@@ -41,6 +42,9 @@ def suspend(
     data_source: OfDataSource = None,
     state: InState = None,
     wait: Wait = None,
+    dry_run: DryRun = False,
+    expect: Expect = None,
+    reason: Reason = None,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
@@ -49,7 +53,8 @@ def suspend(
     Example: tidegate supervisor suspend clicks --wait 60
     """
     chosen = Selection(supervisor_ids or (), all_, data_source, state)
-    _carry_out(_SUSPEND, chosen, server, output, wait=wait)
+    how = _How(VerbQuery(dry_run, expect), wait, reason)
+    _carry_out(_SUSPEND, chosen, how, server, output)
 
 
 def resume(
@@ -59,6 +64,9 @@ def resume(
     data_source: OfDataSource = None,
     state: InState = None,
     wait: Wait = None,
+    dry_run: DryRun = False,
+    expect: Expect = None,
+    reason: Reason = None,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
@@ -67,7 +75,8 @@ def resume(
     Example: tidegate supervisor resume --state SUSPENDED
     """
     chosen = Selection(supervisor_ids or (), all_, data_source, state)
-    _carry_out(_RESUME, chosen, server, output, wait=wait)
+    how = _How(VerbQuery(dry_run, expect), wait, reason)
+    _carry_out(_RESUME, chosen, how, server, output)
 
 
 def terminate(
@@ -78,6 +87,9 @@ def terminate(
     state: InState = None,
     yes: Yes = False,
     wait: Wait = None,
+    dry_run: DryRun = False,
+    expect: Expect = None,
+    reason: Reason = None,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
@@ -86,29 +98,37 @@ def terminate(
     Example: tidegate supervisor terminate --data-source 'test_*'
     """
     chosen = Selection(supervisor_ids or (), all_, data_source, state)
-    _carry_out(_TERMINATE, chosen, server, output, wait=wait, yes=yes)
+    how = _How(VerbQuery(dry_run, expect), wait, reason, yes=yes)
+    _carry_out(_TERMINATE, chosen, how, server, output)
+
+
+@dataclass(frozen=True)
+class _How:
+    """The options of a verb."""
+
+    query: VerbQuery
+    wait: float | None
+    reason: str | None
+    yes: bool = False
 
 
 def _carry_out(
-    verb: _Verb,
-    chosen: Selection,
-    server: str | None,
-    output: Format,
-    *,
-    wait: float | None,
-    yes: bool = False,
+    verb: _Verb, chosen: Selection, how: _How, server: str | None, output: Format
 ) -> None:
     chosen.check()
-    with connect(server) as client:
+    how.query.check(alone=chosen.alone)
+    asks = verb.needs_confirmation and not how.yes and how.query.asks
+    with connect(server, how.reason) as client:
         ids = chosen.choose(client)
-        if not announced(
-            verb.name, ids, chosen, needs_confirmation=verb.needs_confirmation and not yes
-        ):
+        if not announced(verb.name, ids, chosen, needs_confirmation=asks):
             return
         operations: dict[str, str | None] = {}
 
         def act(supervisor_id: str) -> tuple[object, str]:
-            answer = client.post(path_of(SUPERVISORS, supervisor_id, verb.name))
+            path = path_of(SUPERVISORS, supervisor_id, verb.name)
+            answer = how.query.send(client, lambda params: client.post(path, params=params))
+            if how.query.dry_run:
+                return answer.json(), preview_text(answer)
             operations[supervisor_id] = answer.operation
             return answer.json(), f"{supervisor_id} {verb.done_text}"
 
@@ -116,6 +136,7 @@ def _carry_out(
             verb.wait(client, supervisor_id, operations[supervisor_id], seconds)
 
         tried = each(ids, act, alone=chosen.alone)
+        wait = None if how.query.dry_run else how.wait
         tried = wait_for_each(tried, awaited, wait, alone=chosen.alone)
     show_each(tried, output, alone=chosen.alone)
 

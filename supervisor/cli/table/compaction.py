@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 
 from supervisor.cli.shell.client import Client, path_of
+from supervisor.cli.shell.dry_runs import DryRun, Expect, VerbQuery, show_preview
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.groups import HelpSections
-from supervisor.cli.shell.options import Limit, Output, Server, Wait, connect
+from supervisor.cli.shell.options import Limit, Output, Reason, Server, Wait, connect
 from supervisor.cli.shell.output import print_notice, show_done, show_json
 from supervisor.cli.shell.pages import rows_up_to
 from supervisor.cli.shell.problems import FAILED
@@ -65,6 +66,9 @@ def run(
     target_bytes: TargetBytes = None,
     files_min: FilesMin = 2,
     wait: Wait = None,
+    dry_run: DryRun = False,
+    expect: Expect = None,
+    reason: Reason = None,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
@@ -75,8 +79,12 @@ def run(
     body = _json_body(
         targetRows=target_rows, targetBytes=target_bytes, filesMin=files_min, interval=interval
     )
-    with connect(server) as client:
-        answer = client.post(path_of(TABLES, table, "compact"), body)
+    query, path = VerbQuery(dry_run, expect), path_of(TABLES, table, "compact")
+    with connect(server, reason) as client:
+        answer = query.send(client, lambda params: client.post(path, body, params))
+        if dry_run:
+            show_preview(answer, output)
+            return
         compactions = answer.read(CompactionPage).compactions
         if wait is not None and compactions:
             compactions = _ended(client, compactions, wait)
@@ -131,6 +139,7 @@ def rule(
     target_bytes: TargetBytes = None,
     files_min: FilesMin = 2,
     off: Annotated[bool, typer.Option("--off", help="Compact only on request.")] = False,
+    reason: Reason = None,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
@@ -148,7 +157,7 @@ def rule(
             "it goes with --skip-latest, which sets the rule", param_hint=_given(context)
         )
     path = path_of(TABLES, table, "compaction")
-    with connect(server) as client:
+    with connect(server, reason) as client:
         if skip_latest is not None:
             body = _json_body(
                 skipOffsetFromLatest=skip_latest,
@@ -171,11 +180,12 @@ def cancel(
         str, typer.Argument(metavar="ID", help="Id of the compaction.", show_default=False)
     ],
     *,
+    reason: Reason = None,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
     """Give up a compaction that waits or runs; its files stay as they are."""
-    with connect(server) as client:
+    with connect(server, reason) as client:
         answer = client.post(path_of(COMPACTIONS, compaction, "cancel"))
     if output is Format.JSON:
         show_json(answer.json())

@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
-from supervisor.cli.shell.client import Client, path_of
+from supervisor.cli.shell.client import ApiReply, Client, Params, path_of
 from supervisor.cli.shell.confirm import confirm
+from supervisor.cli.shell.dry_runs import DryRun, Expect, VerbQuery, show_preview
 from supervisor.cli.shell.form import Format
-from supervisor.cli.shell.options import Output, Server, Yes, connect
+from supervisor.cli.shell.options import Output, Reason, Server, Yes, connect
 from supervisor.cli.shell.output import ago, show_done, show_json, show_table, size
 from supervisor.core.values.field_types import parse_duration
 from supervisor.core.values.intervals import Interval, parse_interval
@@ -74,7 +75,10 @@ def mark_unused(
     ids: Ids = None,
     everything: Everything = False,
     *,
+    dry_run: DryRun = False,
+    expect: Expect = None,
     yes: Yes = False,
+    reason: Reason = None,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
@@ -84,23 +88,28 @@ def mark_unused(
     Example:
       tidegate segment mark-unused clicks --interval 2026-01-01/2026-01-02
     """
-    body = _which(interval, ids, everything=everything)
-    with connect(server) as client:
-        if not yes:
+    body, query = _which(interval, ids, everything=everything), VerbQuery(dry_run, expect)
+    with connect(server, reason) as client:
+        if query.asks and not yes:
             found = _chosen(segments_of(client, table, used=True), interval, ids)
             confirm(
                 f"Take {len(found)} segments ({sum(s.rows for s in found)} rows) out of {table}? "
                 "Until their grace time is over, `tidegate segment mark-used` puts them back."
             )
-        if body is None:
-            answer = client.delete(path_of(DRUID_TABLES, table))
-        else:
-            answer = client.post(path_of(DRUID_TABLES, table, "markUnused"), body)
-    if output is Format.JSON:
+        answer = query.send(client, lambda params: _take_out(client, table, body, params))
+    if dry_run:
+        show_preview(answer, output)
+    elif output is Format.JSON:
         show_json(answer.json())
     else:
         number = answer.read(Marked).num_changed_segments
         show_done(table, f"{number} segments were taken out of {table}")
+
+
+def _take_out(client: Client, table: str, body: bytes | None, params: Params) -> ApiReply:
+    if body is None:
+        return client.delete(path_of(DRUID_TABLES, table), params)
+    return client.post(path_of(DRUID_TABLES, table, "markUnused"), body, params)
 
 
 def mark_used(
@@ -109,6 +118,9 @@ def mark_used(
     ids: Ids = None,
     everything: Everything = False,
     *,
+    dry_run: DryRun = False,
+    expect: Expect = None,
+    reason: Reason = None,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
@@ -118,13 +130,13 @@ def mark_used(
     Example:
       tidegate segment mark-used clicks --interval 2026-01-01/2026-01-02
     """
-    body = _which(interval, ids, everything=everything)
-    with connect(server) as client:
-        if body is None:
-            answer = client.post(path_of(DRUID_TABLES, table))
-        else:
-            answer = client.post(path_of(DRUID_TABLES, table, "markUsed"), body)
-    if output is Format.JSON:
+    body, query = _which(interval, ids, everything=everything), VerbQuery(dry_run, expect)
+    path = path_of(DRUID_TABLES, table, *(() if body is None else ("markUsed",)))
+    with connect(server, reason) as client:
+        answer = query.send(client, lambda params: client.post(path, body or b"", params))
+    if dry_run:
+        show_preview(answer, output)
+    elif output is Format.JSON:
         show_json(answer.json())
     else:
         number = answer.read(Marked).num_changed_segments
@@ -147,6 +159,7 @@ def retention(
         bool, typer.Option("--keep-forever", help="Take nothing out any more.")
     ] = False,
     *,
+    reason: Reason = None,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
@@ -160,7 +173,7 @@ def retention(
     if keep_for is not None and keep_forever:
         raise typer.BadParameter("give one of --keep-for and --keep-forever")
     path = path_of(TABLES, table, "retention")
-    with connect(server) as client:
+    with connect(server, reason) as client:
         if keep_for is not None:
             answer = client.put(path, json.dumps({"keepFor": keep_for}).encode())
         else:

@@ -14,6 +14,7 @@ from pydantic import JsonValue
 from supervisor.core.model.rows import Generation, GenerationState, OffsetGap, SpecVersion, Task
 from supervisor.core.planning.actions import OpenGeneration
 from supervisor.core.tables.compaction import Compaction
+from supervisor.core.values.permissions import reason_of
 from tasks.contract.offsets import Offsets
 
 SCHEMA = 1
@@ -100,9 +101,16 @@ def spec_event(stored: SpecVersion, *, before: bool, was_suspended: bool) -> Lif
         ends=stored.spec is None,
         suspended=stored.spec is not None and stored.spec.suspended,
     )
-    detail: dict[str, JsonValue] = {"version": stored.version, "author": stored.author}
+    detail: dict[str, JsonValue] = {"version": stored.version, **by_author(stored.author)}
     table = None if stored.spec is None else stored.spec.data_source
     return LifecycleEvent(stored.created_at, kind, stored.supervisor_id, detail, data_source=table)
+
+
+def by_author(author: str) -> dict[str, JsonValue]:
+    """Return the members about who asked for a change, and why if a reason was given."""
+    reason = reason_of(author)
+    members: dict[str, JsonValue] = {"author": str(author)}
+    return members if reason is None else members | {"reason": reason}
 
 
 def shown_offsets(offsets: Offsets) -> dict[str, JsonValue]:
@@ -117,7 +125,7 @@ def gap_event(gap: OffsetGap) -> LifecycleEvent:
         "from": gap.first,
         "to": gap.end,
         "kind": gap.kind.value,
-        "author": gap.author,
+        **by_author(gap.author),
         "why": gap.why,
     }
     return LifecycleEvent(gap.at, EventKind.GAP_DECLARED, gap.supervisor_id, detail)

@@ -77,6 +77,8 @@ class Operation:
     """Ordinal of the newest range when the operation was stored; unlike a time, it depends on no
     leader's clock.  None: not stored yet, or stored by a release that did not record it."""
     number: int = 0
+    reason: str | None = None
+    """Why, in the words of the person; None: no reason was given, or it is not stored yet."""
 
     @property
     def id(self) -> str:

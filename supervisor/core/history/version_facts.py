@@ -38,6 +38,8 @@ class VersionFacts:
     """None: none is kept."""
     changes: Changes | None
     """None: there is no version before, or one of the two cannot be read; see `unknown`."""
+    reason: str | None = None
+    """Why, in the words of the author; None: no reason was given, or it cannot be read."""
     unknown: str = ""
     """Why the changes, or the kind, are not known; empty: they are, or there are none to know."""
 
@@ -48,10 +50,17 @@ def version_facts(
     """Return the facts of a version; `before`: the one with the number before, if it is stored."""
     if not isinstance(version, SpecVersion):
         at, number = version.created_at, version.version
-        return VersionFacts(number, at, None, None, operation, None, str(version))
+        return VersionFacts(number, at, None, None, operation, None, unknown=str(version))
     kind, changes, unknown = _kind(version, before, operation)
     return VersionFacts(
-        version.version, version.created_at, version.author, kind, operation, changes, unknown
+        version.version,
+        version.created_at,
+        version.author,
+        kind,
+        operation,
+        changes,
+        version.reason,
+        unknown,
     )
 
 

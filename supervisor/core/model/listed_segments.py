@@ -16,7 +16,7 @@ from tasks.contract.ingest_spec import Column
 
 @dataclass(frozen=True)
 class SegmentKey:
-    """One entry of a list of segments, with all of its state that can change."""
+    """One entry of a list of segments: its size, and all of its state that can change."""
 
     id: str
     data_source: str
@@ -24,6 +24,8 @@ class SegmentKey:
     unused_at: datetime | None
     deleted_at: datetime | None
     replaced_by: str | None
+    rows: int
+    size_bytes: int
 
     @property
     def used(self) -> bool:

@@ -42,6 +42,8 @@ class SpecVersion:
     author: str = ""
     release: str | None = None
     """The release of Tidegate that stored the version; None: an old one, which noted no release."""
+    reason: str | None = None
+    """Why, in the words of the author; None: no reason was given."""
 
     @property
     def terminated(self) -> bool:
@@ -345,11 +347,14 @@ class AuditEntry:
     action: str
     subject: str
     detail: Mapping[str, str] = field(default_factory=dict)
+    reason: str | None = None
+    """Why, in the words of the person who acts; None: nobody gave a reason."""
 
     def __post_init__(self) -> None:
         """Add the actor's own facts to the detail; the change's facts win over them."""
         if isinstance(self.actor, Actor):
             object.__setattr__(self, "detail", {**self.actor.beside, **self.detail})
+            object.__setattr__(self, "reason", self.reason or self.actor.reason)
             object.__setattr__(self, "actor", str(self.actor))
 
 

@@ -237,18 +237,33 @@ def pattern_problem(pattern: str) -> str | None:
 
 
 class Actor(str):
-    """The name of who acts; what it says of itself goes beside it into the audit log."""
+    """The name of who acts; what it says of itself and of the change goes on record beside it."""
 
-    __slots__ = ("beside",)
+    __slots__ = ("beside", "reason")
     beside: Mapping[str, str]
+    reason: str | None
+    """Why it changes something, in its own words; None: it gives no reason."""
 
     @classmethod
-    def of(cls, caller: Caller, comment: str) -> "Actor":
+    def of(cls, caller: Caller, comment: str, reason: str | None = None) -> "Actor":
         """Return the actor that a caller is."""
-        actor = cls(caller.name)
         fields = {"comment": comment, "address": caller.address}
-        actor.beside = {key: value for key, value in fields.items() if value}
+        beside = {key: value for key, value in fields.items() if value}
+        return cls.named(caller.name, reason, beside)
+
+    @classmethod
+    def named(
+        cls, name: str, reason: str | None, beside: Mapping[str, str] = MappingProxyType({})
+    ) -> "Actor":
+        """Return an actor by its name alone: nobody was asked who it is."""
+        actor = cls(name)
+        actor.beside, actor.reason = beside, reason
         return actor
+
+
+def reason_of(author: str) -> str | None:
+    """Return why an author changes something; None: no reason was given."""
+    return author.reason if isinstance(author, Actor) else None
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ class SqlAudit:
                 subject=entry.subject,
                 detail=dict(entry.detail),
                 supervisor_id=entry.detail.get("supervisor"),
+                reason=entry.reason,
             )
         )
 
@@ -62,4 +63,4 @@ class SqlAudit:
 
 
 def _entry(row: Row[tuple[object, ...]]) -> AuditEntry:
-    return AuditEntry(row.at, row.actor, row.action, row.subject, row.detail)
+    return AuditEntry(row.at, row.actor, row.action, row.subject, row.detail, row.reason)

@@ -11,6 +11,7 @@ from supervisor.core.history.operations import (
     OperationKind,
     discarded_by,
 )
+from supervisor.core.values.permissions import reason_of
 from supervisor.metadata.repositories.generations import SqlGenerations
 from supervisor.metadata.schema.column_types import known
 from supervisor.metadata.schema.history import operations
@@ -35,6 +36,7 @@ class SqlOperations:
         """Store an operation; return it with its number."""
         newest = self._ranges.newest(operation.supervisor_id)
         ordinal = 0 if newest is None else newest.ordinal
+        reason = reason_of(operation.requested_by)
         number = self._db.execute(
             insert(operations)
             .values(
@@ -46,12 +48,13 @@ class SqlOperations:
                 ranges=list(operation.ranges),
                 disturbs=operation.disturbs,
                 last_ordinal=ordinal,
+                reason=reason,
             )
             .returning(_AT.number)
         ).scalar_one()
         if number % TRIM_EVERY == 0:
             self._trim(operation.supervisor_id)
-        return replace(operation, last_ordinal=ordinal, number=number)
+        return replace(operation, last_ordinal=ordinal, number=number, reason=reason)
 
     def get(self, number: int) -> Operation | None:
         """Return one operation."""
@@ -125,4 +128,5 @@ def _read(row: RowMapping) -> Operation:
         disturbs=row["disturbs"],
         last_ordinal=row["last_ordinal"],
         number=row["number"],
+        reason=row["reason"],
     )

@@ -44,7 +44,8 @@ _USED = _AT.unused_at.is_(None)
 _KEPT = _AT.deleted_at.is_(None)
 _IN_ORDER = (_AT.interval_start, _AT.interval_end, _AT.path)
 _KEYS = select(
-    _AT.id, _AT.data_source, _AT.supervisor_id, _AT.unused_at, _AT.deleted_at, _AT.replaced_by
+    *(_AT.id, _AT.data_source, _AT.supervisor_id, _AT.unused_at, _AT.deleted_at, _AT.replaced_by),
+    *(_AT.rows, _AT.size_bytes),
 )
 
 

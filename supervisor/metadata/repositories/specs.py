@@ -35,6 +35,7 @@ from supervisor.core.history.lifecycle_events import spec_event
 from supervisor.core.model.rows import PresentVersion, SpecHead, SpecVersion
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import FieldError, MetadataBusy, SpecUnreadable, StateMoved
+from supervisor.core.values.permissions import reason_of
 from supervisor.core.values.spec_facts import SpecFacts
 from supervisor.metadata.parsed_specs import ParsedSpecs, Unparsed
 from supervisor.metadata.schema.rows import AT_ONCE, insert_unless_taken
@@ -63,6 +64,7 @@ _READ = select(
     _AT.created_at,
     _AT.author,
     _AT.release,
+    _AT.reason,
     _AT.same_as,
     _AT.suspended,
     cast(_DOCUMENT, Text).label("text"),
@@ -172,13 +174,16 @@ class SqlSpecs:
                 "created_at": now,
                 "author": author,
                 "release": RELEASE,
+                "reason": reason_of(author),
                 "submitted": submitted or (live is not None and live.submitted) or None,
                 "awake": None if spec is None else True,
                 **self._document(supervisor_id, spec, live),
             }
             if insert_unless_taken(self._db, (supervisor_specs, [row])):
                 self._db.execute(_FOLLOWED, {"of_supervisor": supervisor_id, "number": newest})
-                stored = SpecVersion(supervisor_id, newest + 1, now, spec, author, RELEASE)
+                stored = SpecVersion(
+                    supervisor_id, newest + 1, now, spec, author, RELEASE, reason_of(author)
+                )
                 was_suspended = live is not None and _is_suspended(live)
                 event = spec_event(stored, before=live is not None, was_suspended=was_suspended)
                 self._touched.supervisors.add(supervisor_id)
@@ -335,6 +340,7 @@ class SqlSpecs:
             spec,
             row["author"],
             row["release"],
+            row["reason"],
         )
 
     def _spec(self, row: RowMapping) -> SupervisorSpec | Unparsed | None:

@@ -55,6 +55,7 @@ operations = Table(
     Column("ranges", DOCUMENT, nullable=False, comment="generations that it is about"),
     Column("disturbs", Boolean, nullable=False, comment="ranges of older versions have to end"),
     Column("last_ordinal", BigInteger, comment="of the newest generation then; null: not known"),
+    Column("reason", MaskedText, comment="of the person who asked; null: none was given"),
     Index("ix_operations_supervisor_id_number", "supervisor_id", "number"),
 )
 
@@ -101,6 +102,7 @@ audit = Table(
     Column("subject", FreeText, nullable=False),
     Column("detail", DOCUMENT, nullable=False),
     Column("supervisor_id", FreeText, comment="of its detail; null: none, or the subject is one"),
+    Column("reason", MaskedText, comment="of the person who acted; null: none was given"),
     Index("ix_audit_subject_id", "subject", "id"),
     Index("ix_audit_supervisor_id_id", "supervisor_id", "id"),
 )

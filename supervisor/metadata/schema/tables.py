@@ -9,8 +9,7 @@
                       └ dropped_files, folded_rejects       what old history became
     event_queues ── event_positions, events, events_failed         deferred work
     happenings ── happening_counter   operations, supervisor_states, lag_samples      history
-    request_keys        idempotency keys of requests
-    principals, denied_tries      access control, and refused requests
+    request_keys, principals, denied_tries    idempotency keys; who may do what, and who was refused
     leader_term, leader_renewal   one row each: the leader's term, and its heartbeat (P1)
 
 A value that is searched or guarded has a column.  A long list that is only shown is JSON.
@@ -78,6 +77,7 @@ supervisor_specs = Table(
     Column("submitted", Boolean, comment="true: as a task"),
     Column("awake", Boolean, comment="true: the newest version, and passes look at it"),
     Column("rests_since", UtcTime, comment="of a newest version that has read all it names"),
+    Column("reason", MaskedText, comment="of the author; null: none was given"),
     Index(
         "ix_supervisor_specs_awake",
         "supervisor_id",

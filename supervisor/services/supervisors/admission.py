@@ -1,6 +1,6 @@
 """Admission of a spec: the operator's policy, the impact on live ranges, and the result."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -8,7 +8,7 @@ from supervisor.control.observe import specs_of
 from supervisor.core.model.rows import SpecVersion
 from supervisor.core.planning.impact import NO_IMPACT, SpecImpact, on_live_ranges
 from supervisor.core.planning.observed import Observed, PlanLimits, StreamState
-from supervisor.core.planning.preconditions import AnyVersion, etag_of, is_ended
+from supervisor.core.planning.preconditions import AnyVersion, Expected, etag_of, is_ended
 from supervisor.core.spec.operator_policy import (
     forbidden_connections,
     lacking_exports,
@@ -18,6 +18,7 @@ from supervisor.core.spec.reader import ReadSpec
 from supervisor.core.spec.spec import SupervisorSpec, ingest_spec
 from supervisor.core.tables.column_types import mixed_types
 from supervisor.core.values.errors import (
+    AlreadyInState,
     FieldError,
     InvalidRequest,
     InvalidSpec,
@@ -31,6 +32,14 @@ from tasks.contract.registry import refused_registries
 
 CLOCK_AHEAD_MAX = timedelta(days=366)
 """An incarnation is a time in milliseconds, or counts on from one."""
+
+
+Judge = Callable[[Transaction, SpecImpact], None]
+"""Called in the transaction of a verb with its impact; it raises if that is not what is wanted."""
+
+
+def any_impact(_: Transaction, __: SpecImpact) -> None:
+    """Accept whatever a verb does."""
 
 
 @dataclass(frozen=True)
@@ -164,6 +173,23 @@ def with_mixed_types(tx: Transaction, newest: AnyVersion | None, read: ReadSpec)
         sets += [ingest_spec(spec).columns for version, spec in specs if version in bound]
     mixed = mixed_types(ingest_spec(read.spec).columns, sets)
     return replace(read, warnings=(*read.warnings, *mixed))
+
+
+def suspension(
+    tx: Transaction, supervisor_id: str, expected: Expected, *, suspended: bool
+) -> tuple[SpecVersion, SupervisorSpec]:
+    """Return the newest version, and the spec that suspends or resumes its supervisor.
+
+    Raises:
+        AlreadyInState: it is as it should become.
+        PreconditionFailed: the newest version is not as `expected`.
+        SupervisorNotFound, SpecUnreadable: as `existing`.
+    """
+    newest, spec = existing(tx, supervisor_id)
+    if spec.suspended == suspended:
+        raise AlreadyInState(supervisor_id, "suspended" if suspended else "running")
+    expected.check(supervisor_id, newest)
+    return newest, spec.model_copy(update={"suspended": suspended})
 
 
 def existing_stored(tx: Transaction, supervisor_id: str) -> AnyVersion:

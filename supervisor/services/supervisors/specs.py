@@ -23,30 +23,29 @@ from supervisor.core.planning.preconditions import WHATEVER, AnyVersion, Expecte
 from supervisor.core.spec.reader import ReadSpec, read_spec
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import (
-    VERSIONS_SHOWN_MAX,
-    AlreadyInState,
     MetadataBusy,
-    NoHistory,
     StateMoved,
-    VersionNotFound,
     WorkerFenced,
 )
 from supervisor.ports.store import Clock, TouchingStore, Transaction
 from supervisor.services.access.ownership import Allowed, allowed_before, everything
 from supervisor.services.supervisors.admission import (
     Applied,
+    Judge,
     OperatorPolicy,
     Stored,
+    any_impact,
     applied,
     existing,
     existing_stored,
     impact_on_rows,
     not_applied,
     number_after,
+    suspension,
     unchanged,
     with_mixed_types,
 )
-from supervisor.services.supervisors.version_pages import newest_with_a_spec
+from supervisor.services.supervisors.version_pages import spec_of
 from tasks.contract.messages import RunState, SyncRequest, SyncResponse
 
 TRIES = 100
@@ -149,9 +148,10 @@ class Service:
             InvalidSpec: the spec changes a field that must not change.
         """
         version = SpecVersion(spec.id, number_after(newest), self._clock.now(), spec)
-        return self._on_rows(tx, judge_change(newest, spec), version)
+        return self.on_rows(tx, judge_change(newest, spec), version)
 
-    def _on_rows(self, tx: Transaction, impact: SpecImpact, version: SpecVersion) -> SpecImpact:
+    def on_rows(self, tx: Transaction, impact: SpecImpact, version: SpecVersion) -> SpecImpact:
+        """Return an impact with what becomes of the live ranges by `version`, stored or not."""
         last = self._loop.last_pass(version.supervisor_id)
         stream = StreamState() if last is None else last.seen.stream
         return impact_on_rows(tx, impact, version, stream)
@@ -185,34 +185,49 @@ class Service:
         if spec.data_schema.exports or tx.exports.of(spec.data_source):
             follow(tx, spec.data_source, self._clock.now())
 
-    def suspend(self, supervisor_id: str, author: str, expected: Expected = WHATEVER) -> Stored:
-        """Suspend a supervisor: live groups hand off and publish, and nothing new starts."""
-        return self._set_suspended(supervisor_id, author, expected, suspended=True)
-
-    def resume(self, supervisor_id: str, author: str, expected: Expected = WHATEVER) -> Stored:
-        """Resume a supervisor at its committed offsets."""
-        return self._set_suspended(supervisor_id, author, expected, suspended=False)
-
-    def _set_suspended(
-        self, supervisor_id: str, author: str, expected: Expected, *, suspended: bool
+    def suspend(
+        self,
+        supervisor_id: str,
+        author: str,
+        expected: Expected = WHATEVER,
+        *,
+        judge: Judge = any_impact,
+        suspended: bool = True,
     ) -> Stored:
+        """Suspend a supervisor: live groups hand off and publish, and nothing new starts."""
         verb = OperationKind.SUSPEND if suspended else OperationKind.RESUME
 
         def change(tx: Transaction) -> Stored:
-            newest, spec = existing(tx, supervisor_id)
-            if spec.suspended == suspended:
-                raise AlreadyInState(supervisor_id, "suspended" if suspended else "running")
-            expected.check(supervisor_id, newest)
-            wanted = spec.model_copy(update={"suspended": suspended})
+            newest, wanted = suspension(tx, supervisor_id, expected, suspended=suspended)
             wish, impact = (verb, supervisor_id, author), judge_change(newest, wanted)
-            return self._append(tx, wish, wanted, impact, after=newest.version)
+            stored = self._append(tx, wish, wanted, impact, after=newest.version)
+            judge(tx, stored.impact)
+            return stored
 
         done = self._judged(change)
         self._failpoint(f"{verb}:committed")
         self._loop.wake(supervisor_id)
         return done
 
-    def terminate(self, supervisor_id: str, author: str, expected: Expected = WHATEVER) -> str:
+    def resume(
+        self,
+        supervisor_id: str,
+        author: str,
+        expected: Expected = WHATEVER,
+        *,
+        judge: Judge = any_impact,
+    ) -> Stored:
+        """Resume a supervisor at its committed offsets."""
+        return self.suspend(supervisor_id, author, expected, judge=judge, suspended=False)
+
+    def terminate(
+        self,
+        supervisor_id: str,
+        author: str,
+        expected: Expected = WHATEVER,
+        *,
+        judge: Judge = any_impact,
+    ) -> str:
         """End a supervisor: a tombstone, then its tasks hand off; return the operation's id.
 
         The newest spec need not be readable here.
@@ -223,7 +238,9 @@ class Service:
             expected.check(supervisor_id, newest)
             wish = (OperationKind.TERMINATE, supervisor_id, author)
             impact = judge_change(newest, None)
-            return self._append(tx, wish, None, impact, after=newest.version).operation
+            stored = self._append(tx, wish, None, impact, after=newest.version)
+            judge(tx, stored.impact)
+            return stored.operation
 
         operation = self._judged(end)
         self._failpoint("terminate:committed")
@@ -248,7 +265,7 @@ class Service:
         )
         detail = {"version": str(version.version)}
         tx.audit.write(AuditEntry(now, author, what, supervisor_id, detail))
-        impact = self._on_rows(tx, impact, version)
+        impact = self.on_rows(tx, impact, version)
         operation = Operation(
             supervisor_id,
             what,
@@ -281,21 +298,9 @@ class Service:
             return existing(tx, supervisor_id)
 
     def spec_of_version(self, supervisor_id: str, number: int) -> SupervisorSpec:
-        """Return the spec of one version.
-
-        Raises:
-            NoHistory: the id was never used.
-            VersionNotFound: there is no such version, or it is a tombstone.
-            SpecUnreadable: this release cannot read it.
-        """
+        """Return the spec of one version; raises as `version_pages.spec_of`."""
         with self._store.reading() as tx:
-            version = tx.specs.version(supervisor_id, number)
-            if version is not None and version.spec is not None:
-                return version.spec
-            if tx.specs.newest_stored(supervisor_id) is None:
-                raise NoHistory(supervisor_id)
-            known = newest_with_a_spec(tx, supervisor_id, VERSIONS_SHOWN_MAX)
-        raise VersionNotFound(supervisor_id, number, known, is_tombstone=version is not None)
+            return spec_of(tx, supervisor_id, number)
 
     # -- workers -------------------------------------------------------------------------------
 

@@ -12,7 +12,14 @@ from itertools import islice
 from supervisor.core.history.version_facts import version_facts
 from supervisor.core.model.rows import SpecVersion
 from supervisor.core.planning.preconditions import AnyVersion, is_ended
-from supervisor.core.values.errors import NoHistory, SpecUnreadable, SupervisorNotFound
+from supervisor.core.spec.spec import SupervisorSpec
+from supervisor.core.values.errors import (
+    VERSIONS_SHOWN_MAX,
+    NoHistory,
+    SpecUnreadable,
+    SupervisorNotFound,
+    VersionNotFound,
+)
 from supervisor.core.values.page_cursors import read_cursor, write_cursor
 from supervisor.ports.store import Store, Transaction
 from supervisor.views.specs import HistoryRow, VersionLines, version_lines
@@ -141,6 +148,23 @@ def _table_of(version: AnyVersion, before: AnyVersion | None) -> str | None:
     if version.spec is not None:
         return version.spec.data_source
     return None if before is None or is_ended(before) else _table_of(before, None)
+
+
+def spec_of(tx: Transaction, supervisor_id: str, number: int) -> SupervisorSpec:
+    """Return the spec of one version.
+
+    Raises:
+        NoHistory: the id was never used.
+        VersionNotFound: there is no such version, or it is a tombstone.
+        SpecUnreadable: this release cannot read it.
+    """
+    version = tx.specs.version(supervisor_id, number)
+    if version is not None and version.spec is not None:
+        return version.spec
+    if tx.specs.newest_stored(supervisor_id) is None:
+        raise NoHistory(supervisor_id)
+    known = newest_with_a_spec(tx, supervisor_id, VERSIONS_SHOWN_MAX)
+    raise VersionNotFound(supervisor_id, number, known, is_tombstone=version is not None)
 
 
 def newest_with_a_spec(tx: Transaction, supervisor_id: str, limit: int) -> list[int]:

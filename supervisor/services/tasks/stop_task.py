@@ -1,5 +1,6 @@
 """Stopping tasks on demand: another attempt reads the range, as after any lost task."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from supervisor.control.end_task import TaskEnder
@@ -8,10 +9,15 @@ from supervisor.control.loop import Loop
 from supervisor.control.tables import require_table
 from supervisor.core.model.rows import AuditEntry, Task, TaskStatus
 from supervisor.core.values.errors import TaskNotFound
-from supervisor.ports.store import Clock, Store
+from supervisor.core.values.permissions import reason_of
+from supervisor.ports.store import Clock, Store, Transaction
 
 WHY = "Shutdown request from user"
 """Druid's reason text."""
+
+
+def _any(_: Transaction, __: object) -> None:
+    """Accept whatever is ended."""
 
 
 @dataclass(frozen=True)
@@ -24,10 +30,13 @@ class TaskStops:
     loop: Loop
     endings: TaskEnder
 
-    def stop(self, task_id: str, author: str) -> bool:
+    def stop(
+        self, task_id: str, author: str, judge: Callable[[Transaction, Task], None] = _any
+    ) -> bool:
         """End a task as FAILED, through no fault of its own; False: it had ended before.
 
-        The task that replaces it reads the journaled records again.
+        The task that replaces it reads the journaled records again.  `judge` is called first, and
+        raises if that is not what is wanted.
 
         Raises:
             TaskNotFound: there is no such task.
@@ -37,8 +46,11 @@ class TaskStops:
             task = tx.tasks.get(task_id)
             if task is None:
                 raise TaskNotFound(task_id)
+            judge(tx, task)
             now = self.clock.now()
-            ended = self.endings.end(tx, task, TaskStatus.FAILED, WHY, now, lost=True)
+            reason = reason_of(author)
+            why = WHY if reason is None else f"{WHY}: {reason}"
+            ended = self.endings.end(tx, task, TaskStatus.FAILED, why, now, lost=True)
             if ended:
                 detail = {"supervisor": task.supervisor_id, "generation": task.generation_id}
                 tx.audit.write(AuditEntry(now, author, "stop-task", task_id, detail))
@@ -46,7 +58,12 @@ class TaskStops:
             self.loop.wake(task.supervisor_id)
         return ended
 
-    def stop_all(self, data_source: str, author: str) -> list[str]:
+    def stop_all(
+        self,
+        data_source: str,
+        author: str,
+        judge: Callable[[Transaction, Sequence[Task]], None] = _any,
+    ) -> list[str]:
         """End every task that writes a table; return the ended tasks.
 
         Each task ends in a transaction of its own; tasks that replace them are not ended.
@@ -57,7 +74,16 @@ class TaskStops:
         """
         self.leadership.term()
         with self.store.reading() as tx:
-            require_table(tx, data_source)
-            active: list[Task] = tx.tasks.active()
-        mine = [task.id for task in active if task.data_source == data_source]
-        return [task_id for task_id in mine if self.stop(task_id, author)]
+            mine = running_of(tx, data_source)
+            judge(tx, mine)
+        return [task.id for task in mine if self.stop(task.id, author)]
+
+
+def running_of(tx: Transaction, data_source: str) -> list[Task]:
+    """Return the running tasks that write a table.
+
+    Raises:
+        DataSourceNotFound: no supervisor feeds the table, and none ever did.
+    """
+    require_table(tx, data_source)
+    return [task for task in tx.tasks.active() if task.data_source == data_source]

@@ -16,6 +16,7 @@ from supervisor.core.spec.submitted_task import TYPE, bounded_supervisor
 from supervisor.core.values.errors import SpecUnreadable, TaskExists, TaskNotFound
 from supervisor.ports.store import Store, Transaction
 from supervisor.services.access.ownership import Allowed, everything
+from supervisor.services.supervisors.admission import Judge, any_impact
 from supervisor.services.supervisors.specs import Service
 from supervisor.services.tasks.stop_task import WHY
 from supervisor.views.tasks import EPOCH, TaskLocation, TaskRow, TaskStatusView
@@ -87,13 +88,16 @@ class SubmittedTasks:
             _, spec, _ = _require_task(tx, task_id)
         return {"task": task_id, "payload": spec.normalised() | {"type": TYPE, "id": task_id}}
 
-    def stop(self, task_id: str, author: str) -> None:
+    def stop(self, task_id: str, author: str, judge: Judge = any_impact) -> None:
         """End a submitted task; one that has ended stays as it is.  Raises as `status`."""
+        if not self.is_over(task_id):
+            self.service.terminate(task_id, author, judge=judge)
+
+    def is_over(self, task_id: str) -> bool:
+        """Return whether a submitted task has ended, or read all; raises as `status`."""
         with self.store.reading() as tx:
             _, spec, ended = _require_task(tx, task_id)
-            over = ended is not None or is_completed(spec, tx.offsets.of(task_id))
-        if not over:
-            self.service.terminate(task_id, author)
+            return ended is not None or is_completed(spec, tx.offsets.of(task_id))
 
 
 def _require_task(

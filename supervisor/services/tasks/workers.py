@@ -4,7 +4,7 @@ A disabled worker finishes its tasks, also after a restart, and gets no new ones
 stored, and placement obeys it.  A worker that is gone for good is forgotten: its row is deleted.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from urllib.parse import urlsplit
@@ -18,6 +18,12 @@ from supervisor.core.values.errors import WorkerNotFound, WorkerNotLost
 from supervisor.ports.store import Clock, Store, Transaction
 from supervisor.views.workers import ForgottenWorker
 
+JudgeWorker = Callable[[Transaction, WorkerRow], None]
+
+
+def _any(_: Transaction, __: WorkerRow) -> None:
+    """Accept whatever the worker does then."""
+
 
 @dataclass(frozen=True)
 class WorkerAdmin:
@@ -30,18 +36,20 @@ class WorkerAdmin:
     loop: Loop
     _one_at_a_time: Lock = field(default_factory=Lock)
 
-    def disable(self, name: str, author: str) -> WorkerRow:
+    def disable(self, name: str, author: str, judge: JudgeWorker = _any) -> WorkerRow:
         """Disable a worker: it gets no new tasks; `name` is its id or its `host:port`.
+
+        `judge` is called first, and raises if that is not what is wanted.
 
         Raises:
             WorkerNotFound: no such worker has registered.
             LeaseLost: this overlord does not lead.
         """
-        return self._set(name, author, disabled=True)
+        return self._set(name, author, judge, disabled=True)
 
-    def enable(self, name: str, author: str) -> WorkerRow:
+    def enable(self, name: str, author: str, judge: JudgeWorker = _any) -> WorkerRow:
         """Enable a worker: it takes tasks again.  Raises as `disable`."""
-        return self._set(name, author, disabled=False)
+        return self._set(name, author, judge, disabled=False)
 
     def forget(self, name: str, author: str) -> ForgottenWorker:
         """Forget a worker that is gone for good; `name` is its id or its `host:port`.
@@ -78,12 +86,13 @@ class WorkerAdmin:
                 "silent for TIDEGATE_WORKER_TIMEOUT; `disable` gives it nothing new"
             )
 
-    def _set(self, name: str, author: str, *, disabled: bool) -> WorkerRow:
+    def _set(self, name: str, author: str, judge: JudgeWorker, *, disabled: bool) -> WorkerRow:
         verb = "disable-worker" if disabled else "enable-worker"
         # The soft state must follow the rows in the order of their commits.
         with self._one_at_a_time:
             with self.store.leading(self.leadership.term()) as tx:
                 row = named(tx.workers.all(), name)
+                judge(tx, row)
                 if tx.workers.set_disabled(row.id, disabled=disabled):
                     tx.audit.write(AuditEntry(self.clock.now(), author, verb, row.id))
                 ids = [head.supervisor_id for head in tx.specs.awake()]

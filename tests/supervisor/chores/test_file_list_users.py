@@ -131,8 +131,8 @@ def _compacts_on_demand(dock: Dock) -> None:
         (exports, "declared_of", _exports),
         (warehouse, "files_of", _names_copies),
         (compaction, "batches", _compacts),
-        (compaction, "joined", _compacts),
-        (compaction, "columns_of", _compacts_on_demand),
+        (compaction_candidates, "joined", _compacts),
+        (compaction_candidates, "columns_of", _compacts_on_demand),
         (compaction_candidates, "shares_of", _compacts_on_demand),
     ],
 )

@@ -3,6 +3,7 @@
 Druid's answer is `{id, backfillSupervisorId}`; the other members are the result of both parts.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, cast
 
 from fastapi import APIRouter, Query, Response
@@ -10,9 +11,9 @@ from fastapi import APIRouter, Query, Response
 from supervisor.api.http.access import SUPERVISOR, needs
 from supervisor.api.http.deps import Author, Parts
 from supervisor.api.http.preconditions import Precondition
+from supervisor.api.http.previews import DryRun, Expect, previewed
 from supervisor.api.routes.supervisors.operations import named
-from supervisor.api.routes.supervisors.resets import DryRun, Expect, moved
-from supervisor.core.values.errors import PreviewOutdated
+from supervisor.api.routes.supervisors.resets import moved
 from supervisor.core.values.permissions import Permission
 from supervisor.services.supervisors.backfill import BackfillDone
 from supervisor.views.resets import Backfilled, BackfillRange
@@ -50,16 +51,16 @@ def reset_to_latest_and_backfill(
 
     Both are one transaction: each record is read by one of the two.
     """
-    try:
+    with previewed(_members):
         done = parts.backfills.run(
             supervisor_id, author, task_count, expected=expected, expect=expect, dry_run=dry_run
         )
-    except PreviewOutdated as outdated:
-        now = cast("BackfillDone", outdated.now)
-        outdated.preview = _backfilled(now).model_dump(mode="json", by_alias=True)
-        raise
     named(response, done.moved.operation)
     return _backfilled(done)
+
+
+def _members(now: object) -> Mapping[str, object]:
+    return _backfilled(cast("BackfillDone", now)).model_dump(mode="json", by_alias=True)
 
 
 def _backfilled(done: BackfillDone) -> Backfilled:

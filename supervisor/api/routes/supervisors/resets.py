@@ -4,19 +4,19 @@ Druid's answer is `{"id"}` and means "queued".  Here the reset is complete, and 
 result.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Annotated, cast
 
 from fastapi import APIRouter, Query, Response
 
 from supervisor.api.http.access import SUPERVISOR, needs
 from supervisor.api.http.deps import Author, Document, Parts
+from supervisor.api.http.previews import DryRun, Expect, previewed
 from supervisor.api.routes.supervisors.operations import named
 from supervisor.core.model.rows import GapKind, Generation
-from supervisor.core.planning.offset_moves import DIGEST_DIGITS, LogEnd, OffsetMove
+from supervisor.core.planning.offset_moves import LogEnd, OffsetMove
 from supervisor.core.spec.spec import SupervisorSpec
-from supervisor.core.values.errors import FieldError, InvalidRequest, PreviewOutdated
+from supervisor.core.values.errors import FieldError, InvalidRequest
 from supervisor.core.values.field_types import pointer_part, shown
 from supervisor.core.values.permissions import Permission
 from supervisor.services.supervisors.reset import ResetDone
@@ -54,18 +54,6 @@ _OFFSET_MAX = 2**63 - 1
 _MAPS = ("partitionOffsetMap", "partitionSequenceNumberMap")
 """Druid accepts either name, and writes both."""
 
-DryRun = Annotated[
-    bool, Query(alias="dryRun", description="Tell what it would do, and change nothing.")
-]
-
-Expect = Annotated[
-    str | None,
-    Query(
-        pattern=f"^[0-9a-f]{{{DIGEST_DIGITS}}}$",
-        description="The digest of a preview: 409 with the new one, unless it does just that.",
-    ),
-]
-
 
 @router.post("/{supervisor_id}/reset", dependencies=[needs(Permission.RESET, SUPERVISOR)])
 def reset(
@@ -85,7 +73,7 @@ def reset(
     Takes the topic as it is now: its id and its partitions.  What is skipped, lost or read a
     second time is in the answer, and on record for `verify`.
     """
-    with previewed():
+    with previewed(_members):
         done = parts.resets.reset(supervisor_id, author, to=to, expect=expect, dry_run=dry_run)
     named(response, done.operation)
     return moved(done)
@@ -108,7 +96,7 @@ def reset_offsets(
 ) -> Moved:
     """Go on at the given offsets; partitions that are not named stay where they are."""
     offsets = _offsets(document, parts.service.spec(supervisor_id))
-    with previewed():
+    with previewed(_members):
         done = parts.resets.reset_offsets(
             supervisor_id, offsets, author, expect=expect, dry_run=dry_run
         )
@@ -116,15 +104,8 @@ def reset_offsets(
     return moved(done)
 
 
-@contextmanager
-def previewed() -> Iterator[None]:
-    """Give an outdated preview's successor the form of the answer that it is a preview of."""
-    try:
-        yield
-    except PreviewOutdated as outdated:
-        now = cast("ResetDone", outdated.now)
-        outdated.preview = moved(now).model_dump(mode="json", by_alias=True)
-        raise
+def _members(now: object) -> Mapping[str, object]:
+    return moved(cast("ResetDone", now)).model_dump(mode="json", by_alias=True)
 
 
 def moved(done: ResetDone) -> Moved:

@@ -8,7 +8,7 @@ from pydantic import Field
 from supervisor.api.http.access import SUPERVISOR, applying, needs
 from supervisor.api.http.deps import Asking, Author, Parts
 from supervisor.api.http.preconditions import Precondition
-from supervisor.api.routes.supervisors.resets import DryRun
+from supervisor.api.http.previews import DryRun
 from supervisor.api.routes.supervisors.supervisors import posted
 from supervisor.core.values.permissions import Permission
 from supervisor.services.supervisors.rollback import roll_back

@@ -25,7 +25,7 @@ from supervisor.core.planning.preconditions import etag_of
 from supervisor.core.values.errors import SpecUnreadable
 from supervisor.core.values.permissions import Caller, Permission
 from supervisor.services.access.ownership import Ownership
-from supervisor.services.supervisors.admission import Applied, Stored
+from supervisor.services.supervisors.admission import Applied
 from supervisor.services.supervisors.version_pages import (
     COUNT,
     COUNT_OF_EACH,
@@ -36,7 +36,7 @@ from supervisor.services.supervisors.version_pages import (
 )
 from supervisor.views.dry_run import DryRunView, dry_run_view
 from supervisor.views.rows import SupervisorRow
-from supervisor.views.specs import Health, HistoryRow, Named, Posted, PostedChange, SupervisorLine
+from supervisor.views.specs import Health, HistoryRow, Posted, PostedChange, SupervisorLine
 from supervisor.views.status import SupervisorStatus
 from supervisor.views.tasks import ParseError, StatsLeaf
 
@@ -265,49 +265,3 @@ def _readable_by(asking: Caller) -> MayRead:
 def _next_page(path: str, count: int, name: str, place: str) -> str:
     """Return the header of the next page.  Source: RFC 8288."""
     return f'<{path}?{urlencode({"count": count, name: place})}>; rel="next"'
-
-
-@router.post("/{supervisor_id}/suspend", dependencies=[needs(Permission.SUSPEND, SUPERVISOR)])
-def suspend(
-    supervisor_id: str, author: Author, parts: Parts, expected: Precondition, response: Response
-) -> dict[str, object]:
-    """Start nothing new; groups that read now hand off and publish what they have."""
-    return _posted(parts.service.suspend(supervisor_id, author, expected), response)
-
-
-@router.post("/{supervisor_id}/resume", dependencies=[needs(Permission.SUSPEND, SUPERVISOR)])
-def resume(
-    supervisor_id: str, author: Author, parts: Parts, expected: Precondition, response: Response
-) -> dict[str, object]:
-    """Go on where it stopped."""
-    return _posted(parts.service.resume(supervisor_id, author, expected), response)
-
-
-def _posted(stored: Stored, response: Response) -> dict[str, object]:
-    version = stored.version
-    assert version.spec is not None
-    response.headers["ETag"] = etag_of(version)
-    named(response, stored.operation)
-    return version.spec.normalised()
-
-
-@router.post("/{supervisor_id}/terminate", dependencies=[needs(Permission.TERMINATE, SUPERVISOR)])
-def terminate(
-    supervisor_id: str, author: Author, parts: Parts, expected: Precondition, response: Response
-) -> Named:
-    """End a supervisor: its tasks hand off and publish, its history and its table stay."""
-    operation = parts.service.terminate(supervisor_id, author, expected)
-    named(response, operation)
-    return Named(id=supervisor_id, operation_id=operation)
-
-
-@router.post(
-    "/{supervisor_id}/shutdown",
-    deprecated=True,
-    dependencies=[needs(Permission.TERMINATE, SUPERVISOR)],
-)
-def shutdown(
-    supervisor_id: str, author: Author, parts: Parts, expected: Precondition, response: Response
-) -> Named:
-    """Do what terminate does, under Druid's older name."""
-    return terminate(supervisor_id, author, parts, expected, response)

@@ -3,13 +3,16 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query
+from fastapi.responses import JSONResponse
 from pydantic import AfterValidator, Field
 
 from supervisor.api.http.access import COMPACTION, DATA_SOURCE, LISTED, needs
 from supervisor.api.http.deps import Asking, Author, Parts
+from supervisor.api.http.previews import DryRun, Expect, preview_of, previewed
 from supervisor.api.routes.cluster.audit import Cursor, Limit
 from supervisor.core.values.intervals import FORM, PATTERN, parse_interval
 from supervisor.core.values.permissions import Permission
+from supervisor.views.attention.foreseen import VerbPreview
 from supervisor.views.tables.compaction import (
     CompactionPage,
     CompactionRuleView,
@@ -67,12 +70,29 @@ def drop_rule(data_source: str, author: Author, parts: Parts) -> CompactionRuleV
     return rule_view(data_source, parts.compacting.rule(data_source))
 
 
-@router.post(f"{TABLE}/compact", dependencies=[needs(Permission.COMPACT, DATA_SOURCE)])
-def compact(data_source: str, wanted: WantedNow, author: Author, parts: Parts) -> CompactionPage:
+@router.post(
+    f"{TABLE}/compact",
+    response_model=CompactionPage | VerbPreview,
+    dependencies=[needs(Permission.COMPACT, DATA_SOURCE)],
+)
+def compact(
+    data_source: str,
+    wanted: WantedNow,
+    author: Author,
+    parts: Parts,
+    *,
+    expect: Expect = None,
+    dry_run: DryRun = False,
+) -> CompactionPage | JSONResponse:
     """Begin to compact the small files of a table; answer with what was begun."""
     within = None if wanted.interval is None else parse_interval(wanted.interval)
     target = wanted.target(parts.compacting.file_sizes(data_source))
-    return compaction_views(parts.compacting.compact(data_source, target, author, within))
+    foresight = parts.table_foresight
+    if dry_run:
+        return preview_of(foresight.of_compaction(data_source, target, within))
+    with previewed():
+        begun = foresight.compact(data_source, target, author, within, expect=expect)
+    return compaction_views(begun)
 
 
 @router.get("/compactions", dependencies=[needs(Permission.READ, LISTED)])

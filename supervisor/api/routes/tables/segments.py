@@ -3,18 +3,23 @@
 Source: Druid's overlord, OverlordDataSourcesResource.
 """
 
+from dataclasses import dataclass
 from typing import Annotated, Self
 
 from fastapi import APIRouter, Query
+from fastapi.responses import JSONResponse
 from pydantic import AfterValidator, ConfigDict, Field, JsonValue, model_validator
 
 from supervisor.api.http.access import DATA_SOURCE, SUPERVISOR_EVER, needs
 from supervisor.api.http.deps import Author, Parts
+from supervisor.api.http.previews import DryRun, Expect, preview_of, previewed
 from supervisor.api.routes.cluster.audit import Cursor
 from supervisor.chores.segments import SegmentSelection
 from supervisor.core.values.field_types import wrong
 from supervisor.core.values.intervals import FORM, PATTERN, parse_interval
 from supervisor.core.values.permissions import Permission
+from supervisor.services.services import Services
+from supervisor.views.attention.foreseen import VerbPreview
 from supervisor.views.tables.segments import (
     Keeping,
     Marked,
@@ -67,28 +72,109 @@ class Which(Wire):
         return SegmentSelection(ids=self.segment_ids, interval=interval)
 
 
-@router.post(f"{DRUID}/markUnused", dependencies=[needs(Permission.DELETE, DATA_SOURCE)])
-def mark_unused(data_source: str, which: Which, author: Author, parts: Parts) -> Marked:
+@dataclass(frozen=True)
+class _Bound:
+    """A request to mark segments, or to tell what marking them does."""
+
+    data_source: str
+    selection: SegmentSelection
+    author: str
+    expect: str | None
+    dry_run: bool
+
+    def mark_unused(self, parts: Services) -> Marked | JSONResponse:
+        foresight, selection = parts.table_foresight, self.selection
+        if self.dry_run:
+            return preview_of(foresight.of_unused(self.data_source, selection))
+        judge = foresight.judge_unused(self.data_source, self.expect)
+        with previewed():
+            marked = parts.segments.mark_unused(
+                self.data_source, selection, self.author, judge=judge
+            )
+        return _marked(marked)
+
+    def mark_used(self, parts: Services) -> Marked | JSONResponse:
+        foresight, selection = parts.table_foresight, self.selection
+        if self.dry_run:
+            return preview_of(foresight.of_used(self.data_source, selection))
+        judge = foresight.judge_used(self.data_source, self.expect)
+        with previewed():
+            marked = parts.segments.mark_used(self.data_source, selection, self.author, judge=judge)
+        return _marked(marked)
+
+
+@router.post(
+    f"{DRUID}/markUnused",
+    response_model=Marked | VerbPreview,
+    dependencies=[needs(Permission.DELETE, DATA_SOURCE)],
+)
+def mark_unused(
+    data_source: str,
+    which: Which,
+    author: Author,
+    parts: Parts,
+    *,
+    expect: Expect = None,
+    dry_run: DryRun = False,
+) -> Marked | JSONResponse:
     """Take segments out of their table; their files are deleted after the grace time."""
-    return _marked(parts.segments.mark_unused(data_source, which.selection(), author))
+    bound = _Bound(data_source, which.selection(), author, expect, dry_run=dry_run)
+    return bound.mark_unused(parts)
 
 
-@router.post(f"{DRUID}/markUsed", dependencies=[needs(Permission.DELETE, DATA_SOURCE)])
-def mark_used(data_source: str, which: Which, author: Author, parts: Parts) -> Marked:
+@router.post(
+    f"{DRUID}/markUsed",
+    response_model=Marked | VerbPreview,
+    dependencies=[needs(Permission.DELETE, DATA_SOURCE)],
+)
+def mark_used(
+    data_source: str,
+    which: Which,
+    author: Author,
+    parts: Parts,
+    *,
+    expect: Expect = None,
+    dry_run: DryRun = False,
+) -> Marked | JSONResponse:
     """Put segments back into their table, unless their grace time is over."""
-    return _marked(parts.segments.mark_used(data_source, which.selection(), author))
+    bound = _Bound(data_source, which.selection(), author, expect, dry_run=dry_run)
+    return bound.mark_used(parts)
 
 
-@router.delete(DRUID, dependencies=[needs(Permission.DELETE, DATA_SOURCE)])
-def mark_all_unused(data_source: str, author: Author, parts: Parts) -> Marked:
+@router.delete(
+    DRUID,
+    response_model=Marked | VerbPreview,
+    dependencies=[needs(Permission.DELETE, DATA_SOURCE)],
+)
+def mark_all_unused(
+    data_source: str,
+    author: Author,
+    parts: Parts,
+    *,
+    expect: Expect = None,
+    dry_run: DryRun = False,
+) -> Marked | JSONResponse:
     """Take every segment out of a table; what is published later is not touched."""
-    return _marked(parts.segments.mark_unused(data_source, SegmentSelection(), author))
+    bound = _Bound(data_source, SegmentSelection(), author, expect, dry_run=dry_run)
+    return bound.mark_unused(parts)
 
 
-@router.post(DRUID, dependencies=[needs(Permission.DELETE, DATA_SOURCE)])
-def mark_all_used(data_source: str, author: Author, parts: Parts) -> Marked:
+@router.post(
+    DRUID,
+    response_model=Marked | VerbPreview,
+    dependencies=[needs(Permission.DELETE, DATA_SOURCE)],
+)
+def mark_all_used(
+    data_source: str,
+    author: Author,
+    parts: Parts,
+    *,
+    expect: Expect = None,
+    dry_run: DryRun = False,
+) -> Marked | JSONResponse:
     """Put back every segment of a table whose grace time is not over."""
-    return _marked(parts.segments.mark_used(data_source, SegmentSelection(), author))
+    bound = _Bound(data_source, SegmentSelection(), author, expect, dry_run=dry_run)
+    return bound.mark_used(parts)
 
 
 def _marked(changed: int) -> Marked:
@@ -140,10 +226,22 @@ class ForgottenSupervisor(Wire):
 
 @router.post(
     "/api/v1/supervisors/{supervisor_id}/forget",
+    response_model=ForgottenSupervisor | VerbPreview,
     tags=["supervisors"],
     dependencies=[needs(Permission.FORGET, SUPERVISOR_EVER)],
 )
-def forget(supervisor_id: str, author: Author, parts: Parts) -> ForgottenSupervisor:
+def forget(
+    supervisor_id: str,
+    author: Author,
+    parts: Parts,
+    *,
+    expect: Expect = None,
+    dry_run: DryRun = False,
+) -> ForgottenSupervisor | JSONResponse:
     """Forget where a terminated supervisor stood, and its history; its table stays as it is."""
-    parts.forgetting.forget(supervisor_id, author)
+    if dry_run:
+        return preview_of(parts.table_foresight.of_forgetting(supervisor_id))
+    judge = parts.table_foresight.judge_forgetting(expect)
+    with previewed():
+        parts.forgetting.forget(supervisor_id, author, judge)
     return ForgottenSupervisor(id=supervisor_id)

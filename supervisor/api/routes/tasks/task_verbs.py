@@ -9,11 +9,16 @@ from string import ascii_lowercase
 from typing import Annotated, NoReturn
 
 from fastapi import APIRouter, Body, Query
+from fastapi.responses import JSONResponse
 from pydantic import AfterValidator, Field
 
 from supervisor.api.http.access import DATA_SOURCE, LISTED, SPEC, TASK, applying, needs
 from supervisor.api.http.deps import Asking, Author, Document, Parts
+from supervisor.api.http.previews import DryRun, Expect, preview_of, previewed
 from supervisor.api.routes.tasks.tasks import interval_of, submitted_of
+from supervisor.core.attention.foreseen.effect import Foreseen
+from supervisor.core.attention.foreseen.ranges import stop_foreseen
+from supervisor.core.history.operations import OperationKind
 from supervisor.core.values.errors import (
     FieldError,
     InvalidRequest,
@@ -25,6 +30,9 @@ from supervisor.core.values.intervals import FORM, PATTERN
 from supervisor.core.values.json_bodies import storable
 from supervisor.core.values.permissions import Permission
 from supervisor.services.access.ownership import Ownership
+from supervisor.services.foresight.ranges import STOP
+from supervisor.services.services import Services
+from supervisor.views.attention.foreseen import VerbPreview
 from supervisor.views.tasks import TaskShort
 from tasks.contract.wire import Wire
 
@@ -67,23 +75,54 @@ class LockFilter(Wire):
     context: dict[str, object] | None = None
 
 
-@router.post("/task/{task_id}/shutdown", dependencies=[needs(Permission.STOP_TASK, TASK)])
-def stop_task(task_id: str, author: Author, parts: Parts) -> TaskNamed:
+@router.post(
+    "/task/{task_id}/shutdown",
+    response_model=TaskNamed | VerbPreview,
+    dependencies=[needs(Permission.STOP_TASK, TASK)],
+)
+def stop_task(
+    task_id: str, author: Author, parts: Parts, *, expect: Expect = None, dry_run: DryRun = False
+) -> TaskNamed | JSONResponse:
     """End a task as FAILED; another one reads its range.  One that has ended stays as it is."""
-    try:
-        parts.task_stops.stop(task_id, author)
-    except TaskNotFound:
-        submitted_of(parts).stop(task_id, author)
+    if dry_run:
+        return preview_of(_stop_foreseen(task_id, parts))
+    with previewed():
+        try:
+            parts.task_stops.stop(task_id, author, parts.foresight.judge_task(expect))
+        except TaskNotFound:
+            judge = parts.foresight.judge_version(OperationKind.TERMINATE, task_id, expect)
+            submitted_of(parts).stop(task_id, author, judge)
     return TaskNamed(task=task_id)
+
+
+def _stop_foreseen(task_id: str, parts: Services) -> Foreseen:
+    try:
+        return parts.foresight.of_task(task_id)
+    except TaskNotFound:
+        if submitted_of(parts).is_over(task_id):
+            return stop_foreseen(STOP, task_id, (), ())
+        return parts.foresight.of_version(OperationKind.TERMINATE, task_id)
 
 
 @router.post(
     "/datasources/{data_source}/shutdownAllTasks",
+    response_model=DataSourceNamed | VerbPreview,
     dependencies=[needs(Permission.STOP_TASK, DATA_SOURCE)],
 )
-def stop_tasks(data_source: str, author: Author, parts: Parts) -> DataSourceNamed:
+def stop_tasks(
+    data_source: str,
+    author: Author,
+    parts: Parts,
+    *,
+    expect: Expect = None,
+    dry_run: DryRun = False,
+) -> DataSourceNamed | JSONResponse:
     """End every task of a table; others read their ranges, as long as its supervisors run."""
-    parts.task_stops.stop_all(data_source, author)
+    if dry_run:
+        return preview_of(parts.foresight.of_tasks(data_source))
+    with previewed():
+        judge = parts.foresight.judge_tasks(data_source, expect)
+        parts.task_stops.stop_all(data_source, author, judge)
     return DataSourceNamed(data_source=data_source)
 
 

@@ -7,10 +7,12 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 
 from supervisor.api.http.access import LISTED, needs
 from supervisor.api.http.deps import Asking, Author, Parts
+from supervisor.api.http.previews import DryRun, Expect, preview_of, previewed
 from supervisor.core.values.errors import LeaseLost, NotOffered
 from supervisor.core.values.permissions import Caller, Permission
 from supervisor.services.access.ownership import Ownership
 from supervisor.services.tasks.workers import address_of
+from supervisor.views.attention.foreseen import VerbPreview
 from supervisor.views.workers import Capacity, ForgottenWorker, WorkerLine
 from tasks.contract.wire import Wire
 
@@ -95,16 +97,36 @@ def get_behaviour_history() -> list[dict[str, object]]:
     return []
 
 
-@router.post("/worker/{host}/enable", dependencies=[needs(Permission.WORKERS)])
-def enable_worker(host: str, author: Author, parts: Parts) -> dict[str, str]:
+@router.post(
+    "/worker/{host}/enable",
+    response_model=dict[str, str] | VerbPreview,
+    dependencies=[needs(Permission.WORKERS)],
+)
+def enable_worker(
+    host: str, author: Author, parts: Parts, *, expect: Expect = None, dry_run: DryRun = False
+) -> dict[str, str] | JSONResponse:
     """Let a worker take tasks again; `host` is its `host:port`, or its id."""
-    return {address_of(parts.workers.enable(host, author)): "enabled"}
+    if dry_run:
+        return preview_of(parts.table_foresight.of_worker(host, disables=False))
+    judge = parts.table_foresight.judge_worker(expect, disables=False)
+    with previewed():
+        return {address_of(parts.workers.enable(host, author, judge)): "enabled"}
 
 
-@router.post("/worker/{host}/disable", dependencies=[needs(Permission.WORKERS)])
-def disable_worker(host: str, author: Author, parts: Parts) -> dict[str, str]:
+@router.post(
+    "/worker/{host}/disable",
+    response_model=dict[str, str] | VerbPreview,
+    dependencies=[needs(Permission.WORKERS)],
+)
+def disable_worker(
+    host: str, author: Author, parts: Parts, *, expect: Expect = None, dry_run: DryRun = False
+) -> dict[str, str] | JSONResponse:
     """Give a worker nothing new; it finishes what it has.  It stays so over restarts."""
-    return {address_of(parts.workers.disable(host, author)): "disabled"}
+    if dry_run:
+        return preview_of(parts.table_foresight.of_worker(host, disables=True))
+    judge = parts.table_foresight.judge_worker(expect, disables=True)
+    with previewed():
+        return {address_of(parts.workers.disable(host, author, judge)): "disabled"}
 
 
 @router.post("/worker/{host}/forget", dependencies=[needs(Permission.WORKERS)])

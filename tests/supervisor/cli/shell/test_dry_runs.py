@@ -1,0 +1,154 @@
+"""`--dry-run`, `--expect` and `--reason` of every verb: what is sent, and what is printed."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from tests.supervisor.cli.conftest import Tidegate
+from tests.supervisor.cli.overlord import Overlord, Reply, Request
+
+DRUID = "/druid/indexer/v1"
+DIGEST = "0123456789abcdef" * 2
+OFFSETS = {"topic": "clicks", "partition": 0, "from": 3, "to": 8}
+RANGE = {"generationId": "clicks:1", "group": 0, "offsets": [OFFSETS]}
+PREVIEW = {
+    "dryRun": True,
+    "verb": "suspend",
+    "id": "clicks",
+    "text": "1 range hand off and publish what they have read; nothing new starts.",
+    "undo": "`tidegate supervisor resume clicks`",
+    "digest": DIGEST,
+    "warnings": ["t1 is on w-1, which is LOST"],
+    "ends": [RANGE | {"task": "t1", "worker": "w-1", "unpublished": 5}],
+    "publishes": [RANGE],
+    "stays": [],
+    "givesUp": [RANGE],
+    "tasks": ["t2"],
+    "files": {"n": 2, "rows": 1_200, "bytes": 9},
+}
+STATUS = {"id": "clicks", "payload": {"groups": [{"group": 0, "generationId": "clicks:1"}]}}
+CLICKS = f"{DRUID}/supervisor/clicks"
+TABLE = f"{DRUID}/datasources/clicks"
+VERBS: dict[str, tuple[Sequence[str], str, str]] = {
+    "suspend": (("supervisor", "suspend", "clicks"), "POST", f"{CLICKS}/suspend"),
+    "resume": (("supervisor", "resume", "clicks"), "POST", f"{CLICKS}/resume"),
+    "terminate": (("supervisor", "terminate", "clicks"), "POST", f"{CLICKS}/terminate"),
+    "handoff": (("supervisor", "handoff", "clicks"), "POST", f"{CLICKS}/taskGroups/handoff"),
+    "forget": (("supervisor", "forget", "clicks"), "POST", "/api/v1/supervisors/clicks/forget"),
+    "stop": (("task", "stop", "t1"), "POST", f"{DRUID}/task/t1/shutdown"),
+    "mark-unused": (("segment", "mark-unused", "clicks", "--all"), "DELETE", TABLE),
+    "mark some unused": (
+        ("segment", "mark-unused", "clicks", "--id", "t1/0"),
+        "POST",
+        f"{TABLE}/markUnused",
+    ),
+    "mark-used": (("segment", "mark-used", "clicks", "--all"), "POST", TABLE),
+    "compact": (("compaction", "run", "clicks"), "POST", "/api/v1/datasources/clicks/compact"),
+    "disable": (("worker", "disable", "w-1"), "POST", f"{DRUID}/worker/w-1/disable"),
+    "enable": (("worker", "enable", "w-1"), "POST", f"{DRUID}/worker/w-1/enable"),
+}
+each_verb = pytest.mark.parametrize(
+    ("words", "method", "path"), [pytest.param(*VERBS[name], id=name) for name in VERBS]
+)
+
+
+def prepare(server: Overlord, method: str, path: str, answer: object = PREVIEW) -> None:
+    """An overlord that knows dry runs."""
+    server.on("GET", "/openapi.json", Reply({"components": {"schemas": {"VerbPreview": {}}}}))
+    server.on("GET", f"{CLICKS}/status", Reply(STATUS))
+    server.on(method, path, Reply(answer))
+
+
+def changes(server: Overlord) -> list[Request]:
+    """What was sent but for questions."""
+    return [request for request in server.requests if request.method != "GET"]
+
+
+@each_verb
+def test_a_dry_run_is_all_that_is_sent_and_nobody_is_asked(
+    tidegate: Tidegate, server: Overlord, words: Sequence[str], method: str, path: str
+) -> None:
+    prepare(server, method, path)
+
+    ended = tidegate(*words, "--dry-run")
+
+    [sent] = changes(server)
+    assert (ended.code, sent.path, sent.query) == (0, path, {"dryRun": ["true"]})
+    assert "1 range hand off and publish what they have read" in ended.out
+    assert "ends: t1 on w-1, 5 offsets read and not published" in ended.out
+    assert "gives up: group 0, clicks:0 from 3 to 8" in ended.out
+    assert "files: 2 with 1,200 rows, 9 bytes" in ended.out
+    assert "undo: `tidegate supervisor resume clicks`" in ended.out
+    assert f"--expect {DIGEST}" in ended.err
+
+
+@each_verb
+def test_an_expected_digest_and_a_reason_go_with_the_act_without_a_question(
+    tidegate: Tidegate, server: Overlord, words: Sequence[str], method: str, path: str
+) -> None:
+    prepare(server, method, path, {"compactions": []})
+
+    ended = tidegate(*words, "--expect", DIGEST, "--reason", "größer & 100 %")
+
+    [sent] = changes(server)
+    assert ended.code == 0, ended.err
+    assert sent.query == {"expect": [DIGEST], "reason": ["größer & 100 %"]}
+
+
+def test_the_preview_is_data_as_it_came(tidegate: Tidegate, server: Overlord) -> None:
+    words, method, path = VERBS["stop"]
+    prepare(server, method, path)
+
+    assert tidegate(*words, "--dry-run", "-o", "json").json() == PREVIEW
+
+
+def test_an_outdated_digest_fails_and_says_how_to_see_the_new_preview(
+    tidegate: Tidegate, server: Overlord
+) -> None:
+    words, method, path = VERBS["terminate"]
+    server.refuse(method, path, 409, type="/problems/preview-outdated", detail="nothing is done")
+
+    ended = tidegate(*words, "--expect", DIGEST)
+
+    assert ended.code == 1
+    assert "nothing is done" in ended.err
+    assert "--dry-run shows what it would do now" in ended.err
+
+
+@each_verb
+def test_an_overlord_without_dry_runs_is_not_sent_what_it_would_carry_out(
+    tidegate: Tidegate, server: Overlord, words: Sequence[str], method: str, path: str
+) -> None:
+    """Source: an earlier release ignores the parameter, and acts."""
+    prepare(server, method, path)
+    server.on("GET", "/openapi.json", Reply({"components": {"schemas": {}}}))
+
+    ended = tidegate(*words, "--dry-run")
+
+    assert (ended.code, changes(server)) == (1, [])
+    assert "nothing was sent" in ended.err
+
+
+def test_a_digest_is_of_one_thing(tidegate: Tidegate, server: Overlord) -> None:
+    ended = tidegate("supervisor", "suspend", "clicks", "views", "--expect", DIGEST)
+
+    assert (ended.code, server.requests) == (2, [])
+    assert "name one ID" in ended.err
+
+
+@pytest.mark.parametrize("reason", ["two\nlines", "\x1b[31m", "x" * 501])
+def test_what_is_no_reason_is_wrong_usage(
+    tidegate: Tidegate, server: Overlord, reason: str
+) -> None:
+    ended = tidegate("supervisor", "suspend", "clicks", "--reason", reason)
+
+    assert (ended.code, server.requests) == (2, [])
+    assert "--reason" in ended.err
+
+
+def test_the_audit_shows_reasons(tidegate: Tidegate, server: Overlord) -> None:
+    entry: dict[str, object] = {"at": "2026-01-05T12:00:00Z", "actor": "ada", "action": "suspend"}
+    entry |= {"subject": "clicks", "detail": {}, "reason": "kafka moves"}
+    server.on("GET", "/api/v1/audit", Reply({"entries": [entry], "next": None}))
+
+    assert "kafka moves" in tidegate("audit").out
