@@ -29,7 +29,7 @@ from supervisor.api.openapi.answers import answered
 from supervisor.api.openapi.bodies import with_bodies
 from supervisor.api.openapi.document import described
 from supervisor.api.openapi.links import linked
-from supervisor.api.routes.cluster import audit, events, metrics, queues, sessions, status
+from supervisor.api.routes.cluster import audit, events, metrics, queues, schemas, sessions, status
 from supervisor.api.routes.supervisors import (
     backfills,
     bulk,
@@ -86,6 +86,7 @@ ROUTERS = (
     coverage.router,
     partitions.router,
     offsets.router,
+    schemas.router,
     sessions.router,
     versions.router,
     status.router,

@@ -27,7 +27,11 @@ _CODING = re.compile(r"\s*(gzip|\*)\s*(?:;\s*q\s*=\s*([0-9.]+)\s*)?", re.IGNOREC
 
 def answer_unless_known(request: Request, known: frozenset[str], body: BaseModel) -> Response:
     """Return the answer, or 304 if `known`, the tags of If-None-Match, has its tag."""
-    content = body.model_dump_json().encode()
+    return answer_bytes_unless_known(request, known, body.model_dump_json().encode())
+
+
+def answer_bytes_unless_known(request: Request, known: frozenset[str], content: bytes) -> Response:
+    """Return JSON that is bytes already, or 304 if `known` has its tag."""
     tag = f'"{hashlib.sha256(content).hexdigest()[:_DIGITS]}"'
     # Weak: the bytes differ by their coding.  A cache must not show one caller's list to another.
     headers = {
