@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Select
 
-from supervisor.metadata.repositories import specs, state_history, tasks
+from supervisor.metadata.repositories import operations, specs, state_history, tasks
 from supervisor.metadata.schema import segment_rows
 from tests.conformance.metadata.query_plans import plan_of
 from tests.conformance.stories import HOUR, NOON
@@ -47,6 +47,10 @@ _SAMPLES = """
 INSERT INTO lag_samples (supervisor_id, at, records, millis)
 {numbers} SELECT 's' || n % 20, {at}, 0, 0 FROM numbers
 """
+_OPERATIONS = """
+INSERT INTO operations (supervisor_id, kind, asked_by, at, ranges, disturbs)
+{numbers} SELECT 's' || n % 500, 'suspend', '', {at}, '[]', true FROM numbers
+"""
 _PRESENT = ("ix_supervisor_specs_awake", "ix_supervisor_specs_at_rest")
 
 
@@ -72,6 +76,11 @@ _FOUND = {
         state_history._LAG_ABOUT.params(earliest=NOON - HOUR, latest=NOON),
         (_SAMPLES,),
         ("ix_lag_samples_at",),
+    ),
+    "the newest operations": Found(
+        operations.NEWEST_OF.params(ids=["s0", "s1"]),
+        (_OPERATIONS,),
+        ("ix_operations_supervisor_id_number",),
     ),
     "the last publications": Found(
         segment_rows.LAST_PUBLISHED,
