@@ -41,7 +41,7 @@ from supervisor.cli.supervisor.sample import sample
 from supervisor.cli.supervisor.top import top
 from supervisor.cli.supervisor.verbs import resume, suspend, terminate
 from supervisor.cli.supervisor.watch import explain, watch
-from supervisor.cli.supervisor.windows import events, plans, ranges
+from supervisor.cli.supervisor.windows import events, lag, plans, ranges
 from supervisor.cli.table import compaction, exports, quarantine, segments
 from supervisor.cli.table.query import query
 from supervisor.cli.table.verify import verify
@@ -85,6 +85,7 @@ for _other in (
     events,
     ranges,
     plans,
+    lag,
 ):
     supervisors.commands.command()(_other)
 for _command in (audit, whoami, verify, query, exports.snippet, doctor):

@@ -70,6 +70,7 @@ NAMES: Mapping[str, Naming] = MappingProxyType(
         "supervisor events": _DATA,
         "supervisor ranges": _DATA,
         "supervisor plans": _DATA,
+        "supervisor lag": Rows(("ID",), "supervisor status"),
         "supervisor watch": Nameless("-o json prints events, with the id that --after takes"),
         "task list": Rows(("ID",), "task get"),
         "task find": Rows(("ID",), "task get"),

@@ -60,6 +60,11 @@ CASES = {
         "a\nb\n",
         one("GET", f"{DRUID}/supervisor", [{"id": each, "state": "RUNNING"} for each in "ab"]),
     ),
+    "supervisor lag": Case(
+        "a\nb\n",
+        one("GET", "/api/v1/lag", {"lag": {each: {"at": [], "records": []} for each in "ab"}}),
+        ("a", "b"),
+    ),
     "supervisor top": Case(
         "a\nb\n",
         one(
