@@ -80,6 +80,8 @@ NAMES: Mapping[str, Naming] = MappingProxyType(
         "worker disable": _WORKER,
         "worker enable": _WORKER,
         "worker forget": _WORKER,
+        "table list": Rows(("TABLE",), "segment list"),
+        "table timeline": _DATA,
         "segment list": Rows(("ID",), "segment mark-unused TABLE --id"),
         "segment mark-unused": _TABLE,
         "segment mark-used": _TABLE,

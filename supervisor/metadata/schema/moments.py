@@ -34,9 +34,14 @@ def _on_sqlite(element: WholeSeconds, compiler: SQLCompiler, **words: Words) -> 
 def step_of(at: ColumnElement[datetime], name: str = "step_s") -> ColumnElement[int]:
     """Return when the step of a time begins, in seconds; `name`: the parameter of its length."""
     seconds = type_coerce(WholeSeconds(at), BigInteger())
-    return seconds - seconds % bindparam(name, type_=BigInteger())
+    length = bindparam(name, type_=BigInteger())
+    # Before 1970 a remainder of SQL is negative, where the step begins before the time.
+    return seconds - (seconds % length + length) % length
 
 
 def moment_of(seconds: int) -> datetime:
-    """Return the time so many seconds after the beginning of 1970."""
-    return _EPOCH + timedelta(seconds=seconds)
+    """Return the time so many seconds after the beginning of 1970; the year 1 at the earliest."""
+    try:
+        return _EPOCH + timedelta(seconds=seconds)
+    except OverflowError:
+        return datetime.min.replace(tzinfo=UTC)

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from sqlalchemy import Select
 
+from supervisor.core.tables.totals import TimeWindow
 from supervisor.metadata.repositories import operations, specs, state_history, tasks
-from supervisor.metadata.schema import segment_rows
+from supervisor.metadata.schema import segment_rows, table_totals
 from tests.conformance.metadata.query_plans import plan_of
 from tests.conformance.stories import HOUR, NOON
 
@@ -51,6 +52,12 @@ _OPERATIONS = """
 INSERT INTO operations (supervisor_id, kind, asked_by, at, ranges, disturbs)
 {numbers} SELECT 's' || n % 500, 'suspend', '', {at}, '[]', true FROM numbers
 """
+_SEGMENTS = """
+INSERT INTO segments (id, data_source, supervisor_id, generation_id, task_id, published_at, path,
+  interval_start, interval_end, rows, size_bytes, sha256, time_min, time_max)
+{numbers} SELECT 's' || n, 't' || n % 200, 's', 'g' || n, 't' || n, {at}, 'p' || n, {at}, {at}, 1,
+  1, '', {at}, {at} FROM numbers
+"""
 _PRESENT = ("ix_supervisor_specs_awake", "ix_supervisor_specs_at_rest")
 
 
@@ -76,6 +83,13 @@ _FOUND = {
         state_history._LAG_ABOUT.params(earliest=NOON - HOUR, latest=NOON),
         (_SAMPLES,),
         ("ix_lag_samples_at",),
+    ),
+    "the timeline of a table": Found(
+        table_totals.timeline_query(
+            "t3", TimeWindow(HOUR, NOON - 2_000 * HOUR, NOON, 10, 10, limit=400)
+        ),
+        (_GENERATIONS, _TASKS, _PUBLICATIONS, _SEGMENTS),
+        ("ix_segments_data_source_interval",),
     ),
     "the lag of several, step by step": Found(
         state_history.LAG_STEPPED.params(

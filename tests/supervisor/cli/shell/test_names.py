@@ -118,6 +118,10 @@ CASES = {
         "w-1\n", one("POST", f"{DRUID}/worker/w-1/forget", {"worker": "w-1"}), ("w-1", "--yes")
     ),
     "worker enable": Case("w-1\n", one("POST", f"{DRUID}/worker/w-1/enable", {}), ("w-1",)),
+    "table list": Case(
+        "clicks\norders\n",
+        one("GET", "/api/v1/datasources", {"stats": [{"name": "clicks"}, {"name": "orders"}]}),
+    ),
     "segment list": Case(
         "task-1/0\ntask-2/0\n", one("GET", f"{TABLE}/segments", SEGMENTS), ("clicks",)
     ),
