@@ -89,11 +89,11 @@ class SqlWatched:
     ) -> dict[str, list[tuple[datetime, Lag]]]:
         """Return supervisor -> (begin of the step, worst lag), oldest first; see the port."""
         where = {"ids": sorted(supervisor_ids), "earliest": start, "latest": end}
-        found: dict[str, list[tuple[datetime, Lag]]] = {}
+        steps: dict[str, list[tuple[datetime, Lag]]] = {}
         for row in self._db.execute(LAG_STEPPED, where | {"step_s": step // _SECOND}):
             place = moment_of(row.step_begin), _read_lag(row)
-            found.setdefault(row.supervisor_id, []).append(place)
-        return found
+            steps.setdefault(row.supervisor_id, []).append(place)
+        return steps
 
     def lag_about(self, earliest: datetime, latest: datetime) -> dict[str, Lag]:
         """Return supervisor -> its sample of the newest moment with some; see the port."""

@@ -22,7 +22,7 @@ KEPT_TIMES = 20
 
 
 @dataclass(frozen=True)
-class _Kept:
+class _KeptStats:
     until_s: float
     stats: tuple[TableStats, ...]
 
@@ -33,7 +33,7 @@ class TableSums:
 
     store: Store
     clock: Clock
-    _kept: _Kept = _Kept(0.0, ())
+    _kept: _KeptStats = _KeptStats(0.0, ())
     _lock: Lock = field(default_factory=Lock)
 
     def stats(self, may_read: Callable[[str], bool]) -> list[TableStats]:
@@ -42,10 +42,10 @@ class TableSums:
             began_s = self.clock.monotonic()
             if began_s >= self._kept.until_s:
                 with self.store.reading() as tx:
-                    found = tuple(_all_stats(tx))
+                    fresh = tuple(_all_stats(tx))
                 now_s = self.clock.monotonic()
                 kept_s = max(KEPT_MIN_S, KEPT_TIMES * (now_s - began_s))
-                self._kept = _Kept(now_s + kept_s, found)
+                self._kept = _KeptStats(now_s + kept_s, fresh)
             stats = self._kept.stats
         return [each for each in stats if may_read(each.name)]
 

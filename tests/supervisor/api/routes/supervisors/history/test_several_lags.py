@@ -33,11 +33,11 @@ def lags(world: World, query: str) -> dict[str, Json]:
 def test_the_worst_of_each_step_is_shown_and_who_has_no_sample_is_left_out(world: World) -> None:
     sampled(world, "a", "b")
 
-    found = lags(world, "id=a&id=b&id=never&step=PT10M")
+    by_id = lags(world, "id=a&id=b&id=never&step=PT10M")
 
-    assert found.keys() == {"a", "b"}
-    assert found["a"] == found["b"]
-    series = found["a"]
+    assert by_id.keys() == {"a", "b"}
+    assert by_id["a"] == by_id["b"]
+    series = by_id["a"]
     records, moments = series["records"], series["at"]
     assert isinstance(records, list)
     assert isinstance(moments, list)
