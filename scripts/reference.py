@@ -19,6 +19,7 @@ from typing import assert_never
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from scripts.meanings import rewrite_meanings
 from supervisor.api.http.edge import EDGE_PROBLEMS
 from supervisor.api.http.listeners import MISDIRECTED
 from supervisor.api.http.problems import PROBLEMS
@@ -305,8 +306,8 @@ GENERATORS: Mapping[str, Callable[[], str]] = MappingProxyType(
 
 
 def main() -> int:
-    """Rewrite the pages below the working folder and say which have changed."""
-    for page in (*rewrite(FOLDER), *rewrite_schema(FOLDER)):
+    """Rewrite the pages, and what the code has of them; say which files have changed."""
+    for page in (*rewrite_meanings(), *rewrite(FOLDER), *rewrite_schema(FOLDER)):
         sys.stdout.write(f"{page}\n")
     return 0
 

@@ -35,6 +35,7 @@ from supervisor.api.routes.cluster import (
     metrics,
     overview,
     queues,
+    schemas,
     sessions,
     status,
 )
@@ -97,6 +98,7 @@ ROUTERS = (
     coverage.router,
     partitions.router,
     offsets.router,
+    schemas.router,
     sessions.router,
     versions.router,
     status.router,

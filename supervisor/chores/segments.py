@@ -53,6 +53,25 @@ PER_TRANSACTION = 1_000
 
 
 @dataclass(frozen=True)
+class SegmentWindow:
+    """Which segments a list has; each condition that is given has to hold."""
+
+    used: bool | None = None
+    """None: used or not, and deleted ones too."""
+    begin: datetime | None = None
+    end: datetime | None = None
+    """Of segments whose interval lies wholly in `[begin, end)`, as marks choose them."""
+    supervisor_id: str | None = None
+
+    def fits(self, key: SegmentKey) -> bool:
+        """Return whether a segment within the times is wanted."""
+        return self.used in {None, key.used} and self.supervisor_id in {None, key.supervisor_id}
+
+
+EVERY_SEGMENT = SegmentWindow()
+
+
+@dataclass(frozen=True)
 class SegmentSelection:
     """A selection of segments of a table; a criterion without a value selects all."""
 
@@ -104,11 +123,13 @@ class SegmentLife:
         return QueueConfig(delay=self.grace, max_items_at_once=500)
 
     def page(
-        self, data_source: str, limit: int | None, cursor: str | None, *, used: bool | None
+        self,
+        data_source: str,
+        limit: int | None,
+        cursor: str | None,
+        window: SegmentWindow = EVERY_SEGMENT,
     ) -> tuple[list[ListedSegment], str | None]:
         """Return at most `limit` segments of a table, by interval, and the cursor behind them.
-
-        `used` None: all segments, deleted ones too.
 
         Raises:
             DataSourceNotFound: there is no such table.
@@ -116,9 +137,10 @@ class SegmentLife:
         """
         with self.store.reading() as tx:
             require_table(tx, data_source)
-            every = tx.segments.keys(data_source, deleted=True)  # the cursor's one may be gone
+            # Deleted ones too: the cursor's may have gone.
+            every = tx.segments.keys(data_source, start=window.begin, end=window.end, deleted=True)
         begin = place_of(_LIST, cursor, [each.id for each in every])
-        found = [each for each in every[begin:] if used in {None, each.used}]
+        found = [each for each in every[begin:] if window.fits(each)]
         shown, following = page_behind(found, [each.id for each in found], limit, _LIST)
         return listed(self.store, shown), following
 

@@ -42,8 +42,8 @@ from supervisor.cli.supervisor.sample import sample
 from supervisor.cli.supervisor.top import top
 from supervisor.cli.supervisor.verbs import resume, suspend, terminate
 from supervisor.cli.supervisor.watch import explain, watch
-from supervisor.cli.supervisor.windows import events, plans, ranges
-from supervisor.cli.table import compaction, exports, quarantine, segments
+from supervisor.cli.supervisor.windows import events, lag, plans, ranges
+from supervisor.cli.table import compaction, exports, quarantine, segments, tables
 from supervisor.cli.table.query import query
 from supervisor.cli.table.verify import verify
 from supervisor.core.values.errors import SupervisorError
@@ -63,6 +63,7 @@ app = typer.Typer(
 app.add_typer(supervisors.commands, name="supervisor")
 app.add_typer(tasks.commands, name="task")
 app.add_typer(workers.commands, name="worker")
+app.add_typer(tables.commands, name="table")
 app.add_typer(segments.commands, name="segment")
 app.add_typer(queues.commands, name="queue")
 app.add_typer(quarantine.commands, name="quarantine")
@@ -86,6 +87,7 @@ for _other in (
     events,
     ranges,
     plans,
+    lag,
 ):
     supervisors.commands.command()(_other)
 for _command in (overview, audit, whoami, verify, query, exports.snippet, doctor):

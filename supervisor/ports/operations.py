@@ -27,6 +27,10 @@ class OperationsTable(Protocol):
         """Return version of the spec -> the operation that stored it, as far as they are kept."""
         ...
 
+    def newest_of(self, supervisor_ids: Collection[str]) -> dict[str, Operation]:
+        """Return supervisor -> its newest operation; one statement."""
+        ...
+
     def facts(self, operation: Operation) -> OperationFacts:
         """Return the facts that decide the state of an operation; the caller fills in `rests`."""
         ...

@@ -17,6 +17,7 @@ from supervisor.core.history.coverage import CoveredRange
 from supervisor.core.model.listed_segments import ListedSegment, SegmentKey
 from supervisor.core.model.replica_digests import Divergence
 from supervisor.core.model.rows import NamedFile, Publication, RetentionRule, Segment
+from supervisor.core.tables.totals import TableTotals, TimeBucket, TimeWindow
 from tasks.contract.ingest_spec import Column
 from tasks.contract.messages import OffsetSpan
 
@@ -86,6 +87,17 @@ class Segments(Protocol):
 
     def of_supervisor(self, supervisor_id: str) -> list[Segment]:
         """Return all segments of one supervisor, unused and deleted ones too, in the same order."""
+        ...
+
+    def totals(self) -> dict[str, TableTotals]:
+        """Return table -> its totals, of the tables that have a file that is not deleted.
+
+        One statement over the rows of all files: a caller keeps what it returns for a while.
+        """
+        ...
+
+    def timeline(self, data_source: str, window: TimeWindow) -> list[TimeBucket]:
+        """Return the newest buckets of a table that have a file, newest first; one statement."""
         ...
 
     def data_sources(self) -> list[str]:

@@ -130,6 +130,13 @@ class Specs(Protocol):
         """Return the table of each version that has a spec, newest first; None as in `tables`."""
         ...
 
+    def tables_ever(self, supervisor_ids: Collection[str]) -> dict[str, frozenset[str]]:
+        """Return supervisor -> every known table that a version has named; one statement.
+
+        An id that was never used, or is forgotten, is left out.
+        """
+        ...
+
     def history(self, supervisor_id: str, limit: int | None = None) -> list[SpecVersion]:
         """Return the versions of one id, newest first.
 

@@ -1,8 +1,8 @@
 """The repository port of state history: the last state and the lag samples of supervisors."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from supervisor.core.history.lag import Lag
@@ -39,6 +39,16 @@ class Watched(Protocol):
 
     def lag(self, supervisor_id: str, start: datetime, end: datetime) -> list[tuple[datetime, Lag]]:
         """Return the samples in `[start, end)`, oldest first."""
+        ...
+
+    def lag_stepped(
+        self, supervisor_ids: Collection[str], start: datetime, end: datetime, step: timedelta
+    ) -> dict[str, list[tuple[datetime, Lag]]]:
+        """Return supervisor -> (begin of the step, worst lag), oldest first, in `[start, end)`.
+
+        Steps are of whole seconds and begin at multiples of `step` since 1970.  One statement; a
+        supervisor without a sample is left out.
+        """
         ...
 
     def lag_about(self, earliest: datetime, latest: datetime) -> dict[str, Lag]:

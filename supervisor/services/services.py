@@ -41,6 +41,7 @@ from supervisor.services.supervisors.sampler import SampleRequests
 from supervisor.services.supervisors.specs import Service
 from supervisor.services.tables.quarantine import Quarantine
 from supervisor.services.tables.queries import TableQueries
+from supervisor.services.tables.totals import TableSums
 from supervisor.services.tasks.queries import TaskQueries
 from supervisor.services.tasks.stop_task import TaskStops
 from supervisor.services.tasks.task_logs import TaskLogViews
@@ -111,6 +112,7 @@ class Services:
     coverage: CoverageQueries
     tasks: TaskQueries
     tables: TableQueries
+    sums: TableSums
     chronicle: History
     queues: Operations
 
@@ -178,6 +180,7 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         ),
         coverage=CoverageQueries(w.store, w.clock, w.leadership, w.loop),
         tasks=TaskQueries(w.store, w.registry, w.leadership),
+        sums=TableSums(w.store, w.clock),
         tables=TableQueries(w.store, w.registry, w.leadership, w.clock, o.warehouse, o.journals),
         chronicle=History(w.store, w.clock),
         queues=queues,

@@ -1,9 +1,15 @@
 """Response models of the cheap list of supervisors."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 
+from supervisor.core.attention.remedies import Remedy
 from supervisor.core.history.listing import ListedPage, ListedSupervisor, Trend
+from supervisor.core.history.operations import Operation, OperationKind, Progress
+from supervisor.views.attention.remedies import RemedyView, remedy_views
 from tasks.contract.wire import Instant, Wire
+
+_MS = timedelta(milliseconds=1)
 
 
 class ListedReplicas(Wire):
@@ -21,6 +27,16 @@ class ListedError(Wire):
     at: Instant
     kind: str
     message: str
+
+
+class ListedOperation(Wire):
+    """What somebody has asked for and is not done yet."""
+
+    id: str
+    kind: OperationKind
+    asked_by: str
+    at: Instant
+    waits_for: str
 
 
 class ListedRow(Wire):
@@ -50,6 +66,9 @@ class ListedRow(Wire):
     """Age of the oldest unread record at `observedAt`."""
     trend: Trend | None
     """How the lag has changed over 15 minutes; null: there is no sample from then."""
+    headroom_millis: int | None
+    """The least time, of all partitions, until Kafka deletes what is not published; null: it is
+    known of no partition."""
     rows_per_second: float | None
     """Over the last minute; null: a range is younger than 10 seconds, or not heard of yet."""
     groups: dict[str, int] | None
@@ -64,6 +83,10 @@ class ListedRow(Wire):
     """Problems that the last pass saw and that do not stop the supervisor; status has more."""
     bad_records: int | None
     """Records of the live ranges that cannot be read."""
+    remedy: RemedyView | None
+    """The best step that may help, of several; null: none is known.  `explain` has all."""
+    operation: ListedOperation | None
+    """The operation that runs; null: none does, or no pass was made yet."""
 
 
 class SupervisorsPage(Wire):
@@ -78,17 +101,23 @@ class SupervisorsPage(Wire):
     """The `cursor` of the next page; null: there is none."""
 
 
-def supervisors_page(page: ListedPage) -> SupervisorsPage:
-    """Return the response for a page."""
+def supervisors_page(
+    page: ListedPage,
+    remedies: Mapping[str, Remedy],
+    running: Mapping[str, tuple[Operation, Progress]],
+) -> SupervisorsPage:
+    """Return the response for a page; `remedies`, `running`: by supervisor, of those with one."""
     return SupervisorsPage(
-        supervisors=[_row(row) for row in page.rows],
+        supervisors=[_row(row, remedies.get(row.id), running.get(row.id)) for row in page.rows],
         totals=dict(page.totals),
         matching=page.matching,
         next=page.following,
     )
 
 
-def _row(row: ListedSupervisor) -> ListedRow:
+def _row(
+    row: ListedSupervisor, remedy: Remedy | None, running: tuple[Operation, Progress] | None
+) -> ListedRow:
     newest, age, error = row.newest, row.lag.age, row.last_error
     return ListedRow(
         id=newest.supervisor_id,
@@ -105,8 +134,9 @@ def _row(row: ListedSupervisor) -> ListedRow:
         version_by=newest.author,
         observed_at=row.observed_at,
         lag_records=row.lag.records,
-        lag_millis=None if age is None else age // timedelta(milliseconds=1),
+        lag_millis=None if age is None else age // _MS,
         trend=row.trend,
+        headroom_millis=None if row.headroom is None else row.headroom // _MS,
         rows_per_second=row.rows_per_second,
         groups=None if row.groups is None else dict(row.groups),
         replicas=None if row.replicas is None else ListedReplicas(**vars(row.replicas)),
@@ -115,4 +145,16 @@ def _row(row: ListedSupervisor) -> ListedRow:
         last_error=None if error is None else ListedError(**vars(error)),
         warnings=list(row.warnings),
         bad_records=row.bad_records,
+        remedy=None if remedy is None else remedy_views([remedy])[0],
+        operation=None if running is None else _operation(*running),
+    )
+
+
+def _operation(operation: Operation, progress: Progress) -> ListedOperation:
+    return ListedOperation(
+        id=operation.id,
+        kind=operation.kind,
+        asked_by=operation.requested_by,
+        at=operation.at,
+        waits_for=progress.waits_for,
     )

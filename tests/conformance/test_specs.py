@@ -183,3 +183,26 @@ def test_ended_tasks_are_those_that_were_submitted_and_rest_for_long(leader: Lea
         assert tx.specs.ended_tasks(NOON + HOUR, 1) == [early]
     with leader.writes() as tx:
         assert tx.specs.ended_tasks(NOON + HOUR, 10, lock=True) == [early, late]
+
+
+def test_the_tables_of_several_supervisors_are_read_at_once(leader: Leader) -> None:
+    """Goal: every table that a version has named, also of a terminated one."""
+    first, second = read_spec(created()).spec, fills("elsewhere")
+    with leader.writes() as tx:
+        for who, versions in {"a": (first, second), "b": (first, None), "c": (second,)}.items():
+            for each in versions:
+                tx.specs.append(who, each, NOON, "")
+    with leader.reads() as tx:
+        assert tx.specs.tables_ever(["a", "b", "never"]) == {
+            "a": frozenset({first.data_source, "elsewhere"}),
+            "b": frozenset({first.data_source}),
+        }
+        assert tx.specs.tables_ever([]) == {}
+
+
+def fills(table: str) -> SupervisorSpec:
+    """A spec of another table."""
+    here = read_spec(created()).spec
+    return here.model_copy(
+        update={"data_schema": here.data_schema.model_copy(update={"data_source": table})}
+    )

@@ -13,7 +13,7 @@ import typer
 from fastapi.routing import APIRoute
 from typer.core import TyperCommand, TyperGroup
 
-from scripts import reference
+from scripts import meanings, reference
 from supervisor.cli.main import app
 from supervisor.core.history.lifecycle_events import EventKind
 from supervisor.core.model.rows import GenerationState, TaskStatus
@@ -209,6 +209,12 @@ def test_the_json_schema_is_up_to_date(tmp_path: Path) -> None:
 
     assert text_of(f"docs/reference/{page.name}") == page.read_text(encoding="utf-8")
     assert reference.rewrite_schema(tmp_path) == []
+
+
+def test_the_meanings_of_fields_in_the_code_are_those_of_the_page() -> None:
+    page, module = text_of(str(meanings.PAGE)), ROOT / meanings.MODULE
+
+    assert meanings.module_of(page) == module.read_text(encoding="utf-8"), "run scripts.reference"
 
 
 def test_a_stale_generated_part_is_caught_and_mended(tmp_path: Path) -> None:

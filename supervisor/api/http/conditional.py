@@ -34,7 +34,17 @@ def answer_unless_known(
     """
     content = body.model_dump_json().encode()
     lasting = body.model_dump_json(exclude=set(untagged)).encode() if untagged else content
-    tag = f'"{hashlib.sha256(lasting).hexdigest()[:_DIGITS]}"'
+    return answer_bytes_unless_known(request, known, content, lasting)
+
+
+def answer_bytes_unless_known(
+    request: Request, known: frozenset[str], content: bytes, lasting: bytes | None = None
+) -> Response:
+    """Return JSON that is bytes already, or 304 if `known` has its tag.
+
+    `lasting`: the part that counts for the tag; None: all of it.
+    """
+    tag = f'"{hashlib.sha256(content if lasting is None else lasting).hexdigest()[:_DIGITS]}"'
     # Weak: the bytes differ by their coding.  A cache must not show one caller's list to another.
     headers = {
         "ETag": f"W/{tag}",

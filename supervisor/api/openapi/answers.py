@@ -104,6 +104,8 @@ _ANSWER_TAG: Json = {"ETag": _header("The tag of this answer, for If-None-Match.
 _HEADERS: Mapping[str, Json] = MappingProxyType(
     {
         f"GET {_ONE}": _ETAG,
+        "GET /api/v1/lag": _ANSWER_TAG,
+        "GET /api/v1/schemas/supervisor-spec": _ANSWER_TAG,
         "GET /api/v1/supervisors": _ANSWER_TAG,
         "GET /api/v1/supervisors/{supervisor_id}/partitions": _ANSWER_TAG,
         f"GET {_V1}/supervisor/history": _NEXT_PAGE,

@@ -39,7 +39,7 @@ class TopLevel(HelpSections):
 
     sections: ClassVar[Mapping[str, Sequence[str]]] = {
         "Supervise": ("overview", "supervisor", "task", "quarantine"),
-        "Tables": ("query", "verify", "segment", "compaction", "export", "snippet"),
+        "Tables": ("table", "query", "verify", "segment", "compaction", "export", "snippet"),
         "Operate": ("doctor", "queue", "access", "whoami", "audit", "metadata"),
         "Run": ("dev", "overlord", "worker"),
         "This command": ("config", "completion"),
@@ -61,6 +61,6 @@ class OfSupervisors(HelpSections):
             "coverage",
             "watch",
         ),
-        "What happened": ("events", "ranges", "plans"),
+        "What happened": ("events", "ranges", "plans", "lag"),
         "Control": ("suspend", "resume", "handoff", "reset", "terminate", "forget"),
     }

@@ -76,7 +76,7 @@ def top(
 
     \b
     Examples:
-      tidegate supervisor top --unhealthy
+      tidegate supervisor top --unhealthy -o wide
       tidegate supervisor top 'orders*' --sort -lagMillis
     """
     params = {
@@ -113,6 +113,9 @@ def _cells(row: ListedRow, now: datetime) -> tuple[object, ...]:
         row.version,
         ago(row.last_published_at, now),
         ago(row.observed_at, now),
+        _room(row),
+        row.remedy.label if row.remedy else "",
+        f"{row.operation.kind} {row.operation.id}" if row.operation else "",
     )
 
 
@@ -123,12 +126,18 @@ def _age(row: ListedRow) -> str:
     return short_duration(timedelta(milliseconds=row.lag_millis)) + arrow
 
 
+def _room(row: ListedRow) -> str:
+    if row.headroom_millis is None:
+        return ""
+    return short_duration(timedelta(milliseconds=row.headroom_millis))
+
+
 _TOP = Resource(
     path=OURS,
     part="supervisors",
     rows=list[ListedRow],
     columns=("ID", "STATE", "SINCE", "LAG", "OLDEST", "ROWS/S", "PUBLISHES", "WHY"),
-    wide=("TABLE", "TOPIC", "VERSION", "PUBLISHED", "SEEN"),
+    wide=("TABLE", "TOPIC", "VERSION", "PUBLISHED", "SEEN", "HEADROOM", "STEP", "OPERATION"),
     cells=_cells,
     nothing="No supervisor fits.",
 )

@@ -1,6 +1,7 @@
-"""`tidegate supervisor events | ranges | plans`: what happened, in a window of the history."""
+"""`tidegate supervisor events | ranges | plans | lag`: the history, in a window of it."""
 
-from datetime import datetime
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Annotated
 
 import typer
@@ -9,13 +10,19 @@ from supervisor.cli.shell.client import path_of
 from supervisor.cli.shell.completion import complete_ids
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.options import Limit, Output, Server, SupervisorId, connect
+from supervisor.cli.shell.output import print_notice, short_duration, show_json, show_table
 from supervisor.cli.shell.pages import rows_up_to
 from supervisor.cli.shell.resource import Resource
 from supervisor.cli.supervisor.watch import API, EVENTS, Types, short_value
+from supervisor.core.history.lag import STEPS_MAX
 from supervisor.views.generations import GenerationView
 from supervisor.views.history import EventView
+from supervisor.views.lag import LagSeries, LagsView
 from supervisor.views.tables.ledger import PlanView
 
+LAG = "/api/v1/lag"
+_BARS, _BARS_MAX = "▁▂▃▄▅▆▇█", 48
+"""Heights of a bar, and characters of a line of them: of more steps the worst of a share counts."""
 From = Annotated[
     str | None,
     typer.Option("--from", metavar="TIME", show_default="the oldest", help="Not before this time."),
@@ -172,3 +179,79 @@ _PLANS = Resource(
     ),
     nothing="No pass had anything to do, as far as plans are kept.",
 )
+
+
+def lag(
+    supervisor_ids: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="ID...",
+            help="Ids of the supervisors, at most 200.",
+            show_default=False,
+            autocompletion=complete_ids,
+        ),
+    ],
+    *,
+    step: Annotated[
+        str,
+        typer.Option(
+            "--step",
+            metavar="DURATION",
+            help=f"ISO 8601: the worst of each step counts; at most {STEPS_MAX} steps.",
+        ),
+    ] = "PT15M",
+    begin: From = None,
+    end: To = None,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Show how far supervisors were behind: now, at worst, and step by step over a day.
+
+    A supervisor that you may not see is left out, as one that is not there.
+
+    Example: tidegate supervisor lag orders clicks --step PT30M
+    """
+    window = {name: at for name, at in (("from", begin), ("to", end)) if at is not None}
+    with connect(server) as client:
+        answer = client.get(LAG, {"id": supervisor_ids, "step": step, **window})
+    if output is Format.JSON:
+        show_json(answer.json())
+        return
+    series = answer.read(LagsView).lag
+    names = [*dict.fromkeys(supervisor_ids)]
+    rows = [_lag_cells(name, series[name]) for name in names if name in series]
+    show_table(_LAG_COLUMNS, rows, wide=_LAG_WIDE)
+    for name in names:
+        if name not in series:
+            print_notice(f"{name}: no lag is known of that time, or you may not see it")
+
+
+_LAG_COLUMNS = ("ID", "RECORDS", "OLDEST", "WORST", "LAG")
+_LAG_WIDE = ("MOST RECORDS", "STEPS")
+
+
+def _lag_cells(name: str, series: LagSeries) -> tuple[object, ...]:
+    ages = [millis for millis in series.millis if millis is not None]
+    counts = [records for records in series.records if records is not None]
+    return (
+        name,
+        series.records[-1] if series.records else None,
+        _age(series.millis[-1] if series.millis else None),
+        _age(max(ages, default=None)),
+        bars(series.millis if ages else series.records),
+        max(counts, default=None),
+        len(series.at),
+    )
+
+
+def _age(millis: int | None) -> str:
+    return "" if millis is None else short_duration(timedelta(milliseconds=millis))
+
+
+def bars(values: Sequence[int | None], width: int = _BARS_MAX) -> str:
+    """Return a line of bars, the highest as the worst; a step that is not known is a gap."""
+    share = -(-len(values) // width) or 1
+    parts = [values[at : at + share] for at in range(0, len(values), share)]
+    worst = [max((v for v in part if v is not None), default=None) for part in parts]
+    highest = max((v for v in worst if v is not None), default=0) or 1
+    return "".join(" " if v is None else _BARS[v * (len(_BARS) - 1) // highest] for v in worst)

@@ -1,7 +1,9 @@
 """`tidegate segment mark-unused`, `mark-used` and `retention`: the life cycle of segments."""
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Annotated
 
 import typer
@@ -18,6 +20,7 @@ from supervisor.views.tables.segments import Marked, RetentionView, SegmentView,
 
 TABLES = "/api/v1/datasources"
 PAGE = 5_000
+NO_WINDOW: Mapping[str, str] = MappingProxyType({})
 """Segments per request."""
 DRUID_TABLES = "/druid/indexer/v1/datasources"
 
@@ -186,9 +189,15 @@ def retention(
     show_done(table, f"{table} keeps its rows {kept}")
 
 
-def segments_of(client: Client, table: str, *, used: bool | None) -> tuple[SegmentView, ...]:
-    """Return segments of a table: those in use (True), those taken out (False), or all (None)."""
-    params = {"limit": str(PAGE)} | ({} if used is None else {"used": str(used).lower()})
+def segments_of(
+    client: Client, table: str, *, used: bool | None, window: Mapping[str, str] = NO_WINDOW
+) -> tuple[SegmentView, ...]:
+    """Return segments of a table: those in use (True), those taken out (False), or all (None).
+
+    `window`: further conditions of the list, by the names that the overlord has for them.
+    """
+    params = {"limit": str(PAGE), **window}
+    params |= {} if used is None else {"used": str(used).lower()}
     segments: list[SegmentView] = []
     while True:
         page = client.get(path_of(TABLES, table, "segments"), params).read(TableSegments)

@@ -1,5 +1,6 @@
 """`tidegate segment ...`: list the published files of tables."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
@@ -9,6 +10,7 @@ from supervisor.cli.shell.form import Format, form
 from supervisor.cli.shell.groups import HelpSections
 from supervisor.cli.shell.options import Output, Server, connect
 from supervisor.cli.shell.output import print_notice, show_json, show_table, size
+from supervisor.cli.supervisor.windows import From, To
 from supervisor.cli.table.segment_life import (
     mark_unused,
     mark_used,
@@ -23,6 +25,12 @@ commands = typer.Typer(
     no_args_is_help=True, cls=HelpSections, help="Published files: together they are the table."
 )
 DATA_SOURCES = "/api/v1/datasources"
+_PublishedBy = Annotated[
+    str | None,
+    typer.Option(
+        "--supervisor", metavar="ID", show_default="any", help="Those that it has published."
+    ),
+]
 for _command in (mark_unused, mark_used, retention):
     commands.command()(_command)
 
@@ -49,24 +57,35 @@ def list_all(
         bool, typer.Option("--all", help="Those in use and those taken out, with their ids.")
     ] = False,
     *,
+    begin: From = None,
+    end: To = None,
+    supervisor: _PublishedBy = None,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
     """List the files of a table, or of all tables: by default the published ones.
 
+    With --from, --to or --supervisor those in use, with their ids.
+
     Example: tidegate segment list clicks --all
     """
     if fresh + unused + everything > 1:
         raise typer.BadParameter("give one of --fresh, --unused and --all")
-    if fresh and form() is Format.NAME:
-        raise typer.BadParameter("what is not published has no id yet: leave --fresh out")
+    wanted = {"from": begin, "to": end, "supervisor": supervisor}
+    window = {name: value for name, value in wanted.items() if value is not None}
+    _check_fresh(window, fresh=fresh)
     with connect(server) as client:
         names = [datasource] if datasource is not None else data_sources(client)
-        if unused or everything or form() is Format.NAME:  # the list of files has no ids
+        if unused or everything or window or form() is Format.NAME:  # files have no ids
             used = False if unused else None if everything else True
-            _show_life([(n, s) for n in names for s in segments_of(client, n, used=used)], output)
+            found = {name: segments_of(client, name, used=used, window=window) for name in names}
+            _show_life([(name, each) for name in names for each in found[name]], output)
             return
         answers = [files_of(client, name, fresh=fresh) for name in names]
+    _show_files(answers, output)
+
+
+def _show_files(answers: list[TableFiles], output: Format) -> None:
     if output is Format.JSON:
         files = [
             {"dataSource": each.data_source} | file.model_dump(mode="json")
@@ -78,6 +97,14 @@ def list_all(
     rows = [_row(each.data_source, file) for each in answers for file in each.files]
     show_table(("TABLE", "FROM", "TO", "ROWS", "SIZE", "PUBLISHED", "BY", "PATH"), rows)
     print_notice(f"{len(rows)} files, {sum(f.rows for each in answers for f in each.files)} rows")
+
+
+def _check_fresh(window: Mapping[str, str], *, fresh: bool) -> None:
+    """Refuse --fresh with what only published files have."""
+    if fresh and form() is Format.NAME:
+        raise typer.BadParameter("what is not published has no id yet: leave --fresh out")
+    if fresh and window:
+        raise typer.BadParameter("what is not published has no window: leave --fresh out")
 
 
 def _show_life(segments: list[tuple[str, SegmentView]], output: Format) -> None:

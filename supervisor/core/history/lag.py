@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 
+from supervisor.core.values.errors import FieldError, InvalidRequest
 from tasks.contract.offsets import Offsets, TopicPartition
 
+_SAMPLED_EVERY, _SECOND = timedelta(minutes=1), timedelta(seconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LAG_KEPT = timedelta(hours=24)
 """The age of the oldest lag sample that is kept."""
@@ -95,6 +97,24 @@ def lag_ages(
         for p, at in sorted(positions.items())
     }
     return {p: age for p, age in ages.items() if age is not None}
+
+
+STEPS_MAX = 300
+"""Steps of one answer per supervisor: a day by five minutes."""
+
+
+def check_steps(begin: datetime, end: datetime, step: timedelta) -> None:
+    """Refuse a step that lag cannot be counted by, and a window of too many steps.
+
+    Raises:
+        InvalidRequest: with the place in the query.
+    """
+    if step < _SAMPLED_EVERY or step % _SECOND:
+        why = "is less than a minute, or has a part of a second"
+        raise InvalidRequest([FieldError("/query/step", why, "PT15M")])
+    if (end - begin) / step > STEPS_MAX:
+        why = f"the window has more than {STEPS_MAX} steps"
+        raise InvalidRequest([FieldError("/query/step", why, "a longer step, or a later `from`")])
 
 
 def stepped(samples: Sequence[tuple[datetime, Lag]], step: timedelta) -> list[tuple[datetime, Lag]]:

@@ -38,6 +38,7 @@ TREND_RECORDS = 100
 """A lag in records that changes by no more than this is steady."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_MS = timedelta(milliseconds=1)
 
 
 class Trend(StrEnum):
@@ -113,6 +114,8 @@ class ListedSupervisor:
     """The topics with committed offsets."""
     lag: Lag = UNKNOWN_LAG
     trend: Trend | None = None
+    headroom: timedelta | None = None
+    """The least time, of all partitions, until Kafka deletes what is not published."""
     rows_per_second: float | None = None
     groups: Mapping[str, int] | None = None
     """State of a range -> number of live ranges in it."""
@@ -197,7 +200,7 @@ def _matches_one(pattern: str, names: Iterable[str | None]) -> bool:
 
 
 def _millis(row: ListedSupervisor) -> int | None:
-    return None if row.lag.age is None else row.lag.age // timedelta(milliseconds=1)
+    return None if row.lag.age is None else row.lag.age // _MS
 
 
 def _moment(of: datetime | None) -> int | None:
@@ -230,6 +233,7 @@ COLUMNS: Mapping[str, Callable[[ListedSupervisor], SortValue]] = MappingProxyTyp
         "versionBy": lambda row: row.newest.author,
         "lagRecords": lambda row: row.lag.records,
         "lagMillis": _millis,
+        "headroomMillis": lambda row: None if row.headroom is None else row.headroom // _MS,
         "rowsPerSecond": lambda row: row.rows_per_second,
         "pending": lambda row: None if row.replicas is None else row.replicas.pending,
         "nextPublishDue": lambda row: _moment(row.next_publish_due),

@@ -13,6 +13,8 @@ from enum import StrEnum
 from typing import assert_never
 
 from supervisor.core.model.rows import Generation, GenerationState
+from supervisor.core.planning.observed import Observed
+from supervisor.core.planning.rules.bounds import is_completed
 from supervisor.core.values.errors import OperationNotFound
 
 _DIGITS_MAX = 18
@@ -144,6 +146,45 @@ def judge_operation(operation: Operation, facts: OperationFacts) -> Progress:
             return Progress(OperationState.RUNNING, NOT_KNOWN)
         case _:
             assert_never(operation.kind)
+
+
+NOT_SEEN_YET = "the next pass of the leader"
+_AT_ONCE = frozenset(
+    {
+        OperationKind.RESET,
+        OperationKind.RESET_OFFSETS,
+        OperationKind.RESET_TO_LATEST_AND_BACKFILL,
+    }
+)
+
+
+def progress_in_pass(operation: Operation, seen: Observed) -> Progress:
+    """Return the progress of a supervisor's newest operation, as a pass saw it: no row is read.
+
+    A pass from before the operation has not seen what it wants, so it is running.
+    """
+    version, spec = operation.spec_version, seen.current.spec
+    before = seen.now <= operation.at
+    before = before or (version is not None and seen.current.version < version)
+    if before and operation.disturbs and operation.kind not in _AT_ONCE:
+        return Progress(OperationState.RUNNING, NOT_SEEN_YET)
+    last, newest = operation.last_ordinal, seen.newest
+    opened = newest is not None and (
+        newest.opened_at >= operation.at if last is None else newest.ordinal > last
+    )
+    rests = spec is None or spec.suspended
+    if spec is not None and not rests:
+        idles = newest is not None and spec.io_config.idle_after is not None
+        rests = idles or is_completed(spec, seen.committed)
+    later = version is not None and seen.current.version > version
+    facts = OperationFacts(
+        older=[g for g in seen.generations if version is not None and g.spec_version < version],
+        opened_at=newest.opened_at if newest is not None and opened else None,
+        named=[g for g in seen.generations if g.id in operation.ranges],
+        next_version_at=seen.current.created_at if later else None,
+        rests=rests,
+    )
+    return judge_operation(operation, facts)
 
 
 def _rest(operation: Operation, facts: OperationFacts) -> Progress:

@@ -14,7 +14,7 @@ from enum import StrEnum
 
 from supervisor.core.history.headroom import EarliestHistory, Headroom, headroom
 from supervisor.core.history.lag import LogEnds, lag_ages
-from supervisor.core.model.rows import CommittedOffset, Generation, Task
+from supervisor.core.model.rows import Generation, Task
 from supervisor.core.planning.observed import Observed
 from supervisor.core.planning.placement import layout
 from supervisor.core.planning.progress import (
@@ -23,7 +23,7 @@ from supervisor.core.planning.progress import (
     readable,
     report_of,
 )
-from supervisor.core.planning.rules.continuity import other_topic, unreadable
+from supervisor.core.planning.rules.continuity import Unreadable, other_topic, unreadable
 from tasks.contract.messages import TaskReport
 from tasks.contract.offsets import TopicPartition
 
@@ -127,6 +127,30 @@ def partition_states(
     return [table.row(partition) for partition in _partitions(seen)]
 
 
+def least_headroom(seen: Observed, moves: EarliestHistory) -> timedelta | None:
+    """Return the least time that any partition has left; None: it is known of none."""
+    stuck = {each.partition: each for each in unreadable(seen)}
+    rooms = (_headroom(seen, moves, stuck, partition) for partition in _partitions(seen))
+    left = [room.left for room in rooms if room is not None and room.left is not None]
+    return min(left, default=None)
+
+
+def _headroom(
+    seen: Observed,
+    moves: EarliestHistory,
+    stuck: Mapping[TopicPartition, Unreadable],
+    partition: TopicPartition,
+) -> Headroom | None:
+    row, known, stream = seen.committed.get(partition), moves.moves.get(partition), seen.stream
+    if row is None or known is None or stream.read_at is None:
+        return None
+    if partition not in stream.latest or other_topic(seen, partition):
+        return None
+    if partition in stuck and not stuck[partition].lost:
+        return None  # the log was cut: its offsets come again, for other records
+    return headroom(known, row.next_offset, stream.latest[partition], stream.read_at)
+
+
 def _partitions(seen: Observed) -> list[TopicPartition]:
     spec = seen.current.spec
     every = seen.committed.keys() | {p for g in seen.generations for p in g.start}
@@ -163,7 +187,7 @@ class _Table:
         stream, row = self._seen.stream, self._seen.committed.get(partition)
         holders = self._holders.get(partition, [])
         holder = next((g for g in holders if g.open), holders[-1] if holders else None)
-        room = self._headroom(partition, row)
+        room = _headroom(self._seen, self._moves, self._unreadable, partition)
         mine = not other_topic(self._seen, partition)
         state = PartitionState(
             partition=partition,
@@ -212,17 +236,6 @@ class _Table:
             "headroom_records": cut or compared,
             "headroom_left": no_time or cut or compared,
         }
-
-    def _headroom(self, partition: TopicPartition, row: CommittedOffset | None) -> Headroom | None:
-        stream, known = self._seen.stream, self._moves.moves.get(partition)
-        if row is None or known is None or stream.read_at is None:
-            return None
-        if partition not in stream.latest or other_topic(self._seen, partition):
-            return None
-        stuck = self._unreadable.get(partition)
-        if stuck is not None and not stuck.lost:
-            return None  # the log was cut: its offsets come again, for other records
-        return headroom(known, row.next_offset, stream.latest[partition], stream.read_at)
 
     def _tasks_of(
         self, partition: TopicPartition, holders: Iterable[Generation]

@@ -2,6 +2,7 @@
 
 The schema is generated from the sections that read a spec, so it has the same fields.  It checks
 names, types and unsupported fields.  Rules over several fields are checked by the server alone.
+Annotations of each field say what a form shows of it (`field_facts.py`).
 Source: JSON Schema 2020-12.
 """
 
@@ -14,6 +15,7 @@ from typing import Annotated, Any, Literal, Union, assert_never, get_args, get_o
 from pydantic import BeforeValidator
 from pydantic.fields import FieldInfo
 
+from supervisor.core.spec.field_facts import DRUIDS, ORIGIN, facts_of, title_of
 from supervisor.core.spec.section import (
     Alias,
     Declaration,
@@ -75,10 +77,10 @@ def spec_schema() -> Schema:
 
 
 def _part(model: Declaration) -> Schema:
-    fields = read_fields(model)
-    whole = {name: _or_null(_held(fields[name])) for name in sorted(fields)}
+    fields, facts = read_fields(model), facts_of(model)
+    whole = {name: _or_null(_held(fields[name])) | facts[name] for name in sorted(fields)}
     for name, other in model.others.items():
-        whole[name] = _other(other, whole)
+        whole[name] = _other(other, whole) | {"title": title_of(name), ORIGIN: DRUIDS}
     required = sorted(name for name, field in fields.items() if field.is_required())
     part: Schema = {"type": "object", "properties": whole, "additionalProperties": False}
     return part | ({"required": required} if required else {})

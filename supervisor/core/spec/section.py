@@ -39,6 +39,19 @@ class Origin(Enum):
     TIDEGATE = "ours"
 
 
+class Unit(StrEnum):
+    """The unit of a number; the units of durations and times follow from the field's type."""
+
+    ROWS = "rows"
+    RECORDS = "records"
+    BYTES = "bytes"
+    MILLIS = "milliseconds"
+    TASKS = "tasks"
+    GROUPS = "task groups"
+    DURATION = "ISO 8601 duration"
+    TIME = "ISO 8601 time"
+
+
 HOT, RESTART_TASKS = Effect.HOT, Effect.RESTART_TASKS
 OURS = Origin.TIDEGATE
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import replace
 
-from sqlalchemy import Connection, RowMapping, delete, func, insert, select
+from sqlalchemy import Connection, RowMapping, bindparam, delete, func, insert, select
 
 from supervisor.core.history.operations import (
     Operation,
@@ -20,6 +20,13 @@ from supervisor.metadata.schema.tables import generations, supervisor_specs
 _AT = operations.c
 _GEN = generations.c
 _SPEC = supervisor_specs.c
+_NEWEST = (
+    select(func.max(_AT.number))
+    .where(_AT.supervisor_id.in_(bindparam("ids", expanding=True)))
+    .group_by(_AT.supervisor_id)
+)
+NEWEST_OF = select(operations).where(_AT.number.in_(_NEWEST))
+"""Grouped: for one supervisor after the other PostgreSQL would read the newest of all backwards."""
 KEPT = 1_000
 """Operations kept per supervisor: six weeks of them, if a script suspends it each hour."""
 TRIM_EVERY = 50
@@ -79,6 +86,11 @@ class SqlOperations:
         )
         rows = self._db.execute(query.order_by(_AT.number)).mappings()
         return {row["spec_version"]: _read(row) for row in rows}
+
+    def newest_of(self, supervisor_ids: Collection[str]) -> dict[str, Operation]:
+        """Return supervisor -> its newest operation; one statement."""
+        rows = self._db.execute(NEWEST_OF, {"ids": sorted(supervisor_ids)}).mappings()
+        return {row["supervisor_id"]: _read(row) for row in rows}
 
     def facts(self, operation: Operation) -> OperationFacts:
         """Return the facts that decide the state of an operation."""

@@ -11,6 +11,7 @@ from supervisor.core.history.coverage import CoveredRange
 from supervisor.core.model.listed_segments import ListedSegment, SegmentKey
 from supervisor.core.model.replica_digests import Divergence, stored
 from supervisor.core.model.rows import NamedFile, Publication, Segment, with_spans
+from supervisor.core.tables.totals import TableTotals, TimeBucket, TimeWindow
 from supervisor.core.values.errors import StateMoved
 from supervisor.metadata.schema.column_sets import StoredColumnSets
 from supervisor.metadata.schema.expiry import folded_rejects
@@ -28,6 +29,7 @@ from supervisor.metadata.schema.segment_rows import (
     segment_row,
     span_rows,
 )
+from supervisor.metadata.schema.table_totals import timeline, totals
 from supervisor.metadata.schema.tables import (
     publications,
     segment_spans,
@@ -202,6 +204,14 @@ class SqlSegments:
             _PUB.forgotten_at.is_(None),
         )
         return int(self._db.execute(total).scalar_one())
+
+    def totals(self) -> dict[str, TableTotals]:
+        """Return table -> its totals, of the tables that have a file; see the port."""
+        return totals(self._db)
+
+    def timeline(self, data_source: str, window: TimeWindow) -> list[TimeBucket]:
+        """Return the buckets of a table that have a file, newest first; see the port."""
+        return timeline(self._db, data_source, window)
 
     def last_published(self) -> dict[str, datetime]:
         """Return supervisor -> its last publication, of those not terminated; see the port."""

@@ -119,6 +119,11 @@ _TABLES_OF = (
     .where(_OF_SUPERVISOR, _HAS_SPEC)
     .order_by(_AT.version.desc())
 )
+TABLES_EVER = (
+    select(_AT.supervisor_id, _TABLE)
+    .select_from(_DOCUMENTS)
+    .where(_AT.supervisor_id.in_(bindparam("ids", expanding=True)), _HAS_SPEC)
+)
 _FALL_ASLEEP = (
     update(supervisor_specs).where(_ONE, _IS_AWAKE).values(awake=None, rests_since=bindparam("now"))
 )
@@ -289,6 +294,14 @@ class SqlSpecs:
         """Return the table of each version that has a spec, newest first; see the port."""
         rows = self._db.execute(_TABLES_OF.limit(limit), {"of_supervisor": supervisor_id})
         return [_text(row.data_source) for row in rows]
+
+    def tables_ever(self, supervisor_ids: Collection[str]) -> dict[str, frozenset[str]]:
+        """Return supervisor -> every known table that a version has named; see the port."""
+        known: dict[str, set[str]] = {}
+        for row in self._db.execute(TABLES_EVER, {"ids": sorted(supervisor_ids)}):
+            table = _text(row.data_source)
+            known.setdefault(row.supervisor_id, set()).update([] if table is None else [table])
+        return {supervisor_id: frozenset(tables) for supervisor_id, tables in known.items()}
 
     def history(self, supervisor_id: str, limit: int | None = None) -> list[SpecVersion]:
         """Return the versions of one id, newest first."""

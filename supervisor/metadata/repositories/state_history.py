@@ -1,6 +1,6 @@
 """The repository of supervisor states and lag samples."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -8,18 +8,36 @@ from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select,
 
 from supervisor.core.history.lag import Lag
 from supervisor.metadata.schema.history import lag_samples, supervisor_states
+from supervisor.metadata.schema.moments import moment_of, step_of
 from supervisor.metadata.schema.rows import insert_unless_taken
 from supervisor.metadata.schema.tables import PRESENT
 from supervisor.ports.state_history import StoredState
 
 _AT = lag_samples.c
 _STATE = supervisor_states.c
-_MS = timedelta(milliseconds=1)
+_MS, _SECOND = timedelta(milliseconds=1), timedelta(seconds=1)
 _STATES = select(supervisor_states).join(PRESENT, PRESENT.c.supervisor_id == _STATE.supervisor_id)
 _MOMENT = select(func.max(_AT.at)).where(
     _AT.at > bindparam("earliest"), _AT.at <= bindparam("latest")
 )
 _LAG_ABOUT = select(lag_samples).where(_AT.at == _MOMENT.scalar_subquery())
+
+_STEP = step_of(_AT.at).label("step_begin")
+LAG_STEPPED = (
+    select(
+        _AT.supervisor_id,
+        _STEP,
+        func.max(_AT.records).label("records"),
+        func.max(_AT.millis).label("millis"),
+    )
+    .where(
+        _AT.supervisor_id.in_(bindparam("ids", expanding=True)),
+        _AT.at >= bindparam("earliest"),
+        _AT.at < bindparam("latest"),
+    )
+    .group_by(_AT.supervisor_id, _STEP)
+    .order_by(_AT.supervisor_id, _STEP)
+)
 
 
 class SqlWatched:
@@ -65,6 +83,17 @@ class SqlWatched:
         mine = (_AT.supervisor_id == supervisor_id, _AT.at >= start, _AT.at < end)
         rows = self._db.execute(select(lag_samples).where(*mine).order_by(_AT.at))
         return [(row.at, _read_lag(row)) for row in rows]
+
+    def lag_stepped(
+        self, supervisor_ids: Collection[str], start: datetime, end: datetime, step: timedelta
+    ) -> dict[str, list[tuple[datetime, Lag]]]:
+        """Return supervisor -> (begin of the step, worst lag), oldest first; see the port."""
+        where = {"ids": sorted(supervisor_ids), "earliest": start, "latest": end}
+        steps: dict[str, list[tuple[datetime, Lag]]] = {}
+        for row in self._db.execute(LAG_STEPPED, where | {"step_s": step // _SECOND}):
+            place = moment_of(row.step_begin), _read_lag(row)
+            steps.setdefault(row.supervisor_id, []).append(place)
+        return steps
 
     def lag_about(self, earliest: datetime, latest: datetime) -> dict[str, Lag]:
         """Return supervisor -> its sample of the newest moment with some; see the port."""

@@ -1,11 +1,12 @@
 """The history, page by page: read from the rows alone, so that every overlord can answer."""
 
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 
 from supervisor.control.declared_types import last_spec
-from supervisor.core.history.lag import LAG_KEPT
+from supervisor.core.history.lag import LAG_KEPT, check_steps
 from supervisor.core.history.operations import (
     NOT_KNOWN,
     Operation,
@@ -36,12 +37,13 @@ from supervisor.ports.store import Clock, Store, Transaction
 from supervisor.services.history.event_stream import EventStream
 from supervisor.views.generations import GenerationsPage, generation_views
 from supervisor.views.history import AuditPage, EventsPage, audit_view, event_views
-from supervisor.views.lag import LagHistory, lag_history
+from supervisor.views.lag import LagHistory, LagsView, lag_history, lags_view
 from supervisor.views.operations import OperationsPage, OperationView, operation_view
 from supervisor.views.tables.ledger import PlansView, plans_of
 
 AUDIT, EVENTS, GENERATIONS = "audit", "events", "generations"
 OPERATIONS, PLANS = "operations", "plans"
+MayRead = Callable[[str], bool]
 CLOCKS_DIFFER = timedelta(hours=1)
 """Events are in the order of their commits: one leader's clock may be behind that of the last."""
 
@@ -218,6 +220,33 @@ class History:
                 raise SupervisorNotFound(supervisor_id)
             found = tx.watched.lag(supervisor_id, start or until - LAG_KEPT, until)
         return lag_history(supervisor_id, found, step)
+
+    def lags(
+        self,
+        wanted: Collection[str],
+        may_read: MayRead | None,
+        start: datetime | None,
+        end: datetime | None,
+        step: timedelta,
+    ) -> LagsView:
+        """Return the lag of several supervisors, step by step, of those that may be seen.
+
+        `may_read`: whether the caller may read a table; None: it may read all.  A supervisor is
+        left out that once fed another table, or was never there.
+
+        Raises:
+            InvalidRequest: the step is too short for the window.
+        """
+        until = end or self.clock.now()
+        begin = start or until - LAG_KEPT
+        check_steps(begin, until, step)
+        with self.store.reading() as tx:
+            shown = set(wanted)
+            if may_read is not None:
+                tables = tx.specs.tables_ever(wanted)
+                shown = {who for who, ever in tables.items() if ever and all(map(may_read, ever))}
+            found = tx.watched.lag_stepped(shown, begin, until, step)
+        return lags_view(found)
 
     def state(self, supervisor_id: str) -> StoredState | None:
         """Return the last state that a leader recorded of a supervisor."""

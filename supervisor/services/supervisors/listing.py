@@ -1,6 +1,7 @@
 """The list of all supervisors, from rows and from what the last passes saw.
 
-    rows: versions, states, last publications, lag 15 min ago ──┐
+    rows: versions, states, last publications, lag 15 min ago,
+          newest operations of the rows of the page ────────────┐
     memory: last pass of each, failed passes, rates of tasks ───┴──► rows of the list
 
 Kafka and the workers are not asked, and no supervisor is observed anew.  So the list of a thousand
@@ -17,6 +18,7 @@ from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop, dead_owners
 from supervisor.control.state_recorder import StateRecorder
 from supervisor.control.worker_registry import WorkerRegistry
+from supervisor.core.attention.remedies import Remedy, remedies_of
 from supervisor.core.history.lag import Lag
 from supervisor.core.history.listing import (
     TREND_SPAN,
@@ -30,8 +32,16 @@ from supervisor.core.history.listing import (
     rows_per_second,
     trend_of,
 )
+from supervisor.core.history.operations import (
+    Operation,
+    OperationState,
+    Progress,
+    progress_in_pass,
+)
+from supervisor.core.history.partitions import least_headroom
 from supervisor.core.history.rates import RowRate
 from supervisor.core.model.rows import PresentVersion
+from supervisor.core.planning.observed import Observed
 from supervisor.core.planning.pass_summary import PassSummary, newest_error, summary_of
 from supervisor.core.planning.passes import Pass, PassError
 from supervisor.core.planning.preconditions import AnyVersion
@@ -84,6 +94,7 @@ class _KeptSummary:
     summary: PassSummary
     lag: Lag
     warnings: tuple[str, ...]
+    headroom: timedelta | None
 
 
 @dataclass(frozen=True)
@@ -95,6 +106,17 @@ class _Facts:
     published: Mapping[str, datetime]
     rates: Mapping[str, RowRate]
     """Of tasks."""
+
+
+@dataclass(frozen=True)
+class ShownPage:
+    """A page of the list, and what is worked out of its rows alone; by supervisor."""
+
+    page: ListedPage
+    remedies: Mapping[str, Remedy]
+    """The best step of each state that has one."""
+    running: Mapping[str, tuple[Operation, Progress]]
+    """The operations that run."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +139,7 @@ class SupervisorListing:
         order: ListOrder,
         limit: int,
         cursor: str | None = None,
-    ) -> ListedPage:
+    ) -> ShownPage:
         """Return a page of the supervisors that the caller may read and that are not terminated.
 
         Raises:
@@ -127,7 +149,11 @@ class SupervisorListing:
         self.leadership.term()
         with self.store.reading() as tx:
             rows = self.rows(tx, may_read)
-        return page_of(rows, wanted, order, limit, cursor)
+        page = page_of(rows, wanted, order, limit, cursor)
+        seen = {row.id: last.seen for row in page.rows if (last := self._last_pass(row.newest))}
+        with self.store.reading() as tx:
+            operations = tx.operations.newest_of(seen)
+        return ShownPage(page, _first_remedies(page.rows, seen), _running(operations, seen))
 
     def rows(self, tx: Transaction, may_read: MayRead) -> list[ListedSupervisor]:
         """Return the row of each supervisor that the caller may read, in no order.
@@ -200,6 +226,7 @@ class SupervisorListing:
             observed_at=summary.observed_at,
             topics=summary.topics,
             lag=kept.lag,
+            headroom=kept.headroom,
             trend=trend_of(facts.lag_before.get(supervisor_id), kept.lag),
             rows_per_second=rows_per_second(summary.readers, facts.rates),
             groups=summary.groups,
@@ -219,24 +246,45 @@ class SupervisorListing:
             return kept.summary.state
         return UNSEEN
 
-    def _summary(self, listed: ListedVersion) -> _KeptSummary | None:
-        """Return what the last pass saw; None: none was made, or it was over another table.
+    def _last_pass(self, listed: ListedVersion) -> Pass | None:
+        """Return the last pass; None: none was made, or it was over another table.
 
         An id may come back with another table, which not the same people may read.
         """
-        supervisor_id = listed.supervisor_id
-        last_pass = self.loop.last_pass(supervisor_id)
+        last_pass = self.loop.last_pass(listed.supervisor_id)
         spec = None if last_pass is None else last_pass.seen.current.spec
-        if last_pass is None or spec is None or spec.data_source != listed.data_source:
+        return None if spec is None or spec.data_source != listed.data_source else last_pass
+
+    def _summary(self, listed: ListedVersion) -> _KeptSummary | None:
+        """Return what the last pass saw; None: there is none."""
+        supervisor_id = listed.supervisor_id
+        last_pass = self._last_pass(listed)
+        spec = None if last_pass is None else last_pass.seen.current.spec
+        if last_pass is None or spec is None:
             return None
         kept = self._summaries.get(supervisor_id)
         if kept is None or kept.of() is not last_pass:
             summary, seen = summary_of(last_pass), last_pass.seen
             texts = warnings(seen, spec, (), bad=summary.bad_records)
             lag = self.watching.lag(seen)
-            kept = _KeptSummary(weakref.ref(last_pass), summary, lag, tuple(texts))
+            room = least_headroom(seen, self.watching.moves(seen))
+            kept = _KeptSummary(weakref.ref(last_pass), summary, lag, tuple(texts), room)
             self._summaries[supervisor_id] = kept
         return kept
+
+
+def _first_remedies(
+    rows: Sequence[ListedSupervisor], seen: Mapping[str, Observed]
+) -> dict[str, Remedy]:
+    steps = {row.id: remedies_of(seen[row.id], row.state) for row in rows if row.id in seen}
+    return {supervisor_id: found[0] for supervisor_id, found in steps.items() if found}
+
+
+def _running(
+    newest: Mapping[str, Operation], seen: Mapping[str, Observed]
+) -> dict[str, tuple[Operation, Progress]]:
+    judged = {who: (each, progress_in_pass(each, seen[who])) for who, each in newest.items()}
+    return {who: pair for who, pair in judged.items() if pair[1].state is OperationState.RUNNING}
 
 
 def _known(present: PresentVersion, read: AnyVersion) -> _KnownVersion:

@@ -15,6 +15,7 @@ from supervisor.core.model.listed_segments import ListedSegment
 from supervisor.core.model.rows import Generation, Task
 from supervisor.core.planning.observed import Liveness, WorkerView
 from supervisor.core.values.errors import WorkerUnavailable
+from supervisor.views.tables.totals import TableStats
 from tasks.contract.ingest_spec import Column
 from tasks.contract.messages import JournalFile, JournalView, TaskPhase, TaskReport
 from tasks.contract.offsets import Offsets
@@ -77,6 +78,8 @@ class DataSources(Wire):
     """Every table that is fed, or was published into, by name."""
 
     data_sources: list[str]
+    stats: list[TableStats] | None = None
+    """The totals of each; null: they were not asked for."""
 
 
 class ColumnSets:

@@ -33,6 +33,16 @@ def test_they_are_read_back_by_number_and_in_pages(leader: Leader) -> None:
         assert tx.operations.page(9, supervisor_id=CLICKS) == [two, one]
 
 
+def test_the_newest_of_several_supervisors_are_read_at_once(leader: Leader) -> None:
+    add(leader, *(replace(WISH, supervisor_id=who) for who in (CLICKS, "other", "elsewhere")))
+    [newest] = add(leader, replace(WISH, kind=OperationKind.RESUME))
+    with leader.reads() as tx:
+        found = tx.operations.newest_of([CLICKS, "other", "silent"])
+        assert found.keys() == {CLICKS, "other"}
+        assert found[CLICKS] == newest
+        assert tx.operations.newest_of([]) == {}
+
+
 def test_those_of_one_supervisor_are_forgotten(leader: Leader) -> None:
     _, other = add(leader, WISH, replace(WISH, supervisor_id="other"))
     with leader.writes() as tx:

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from supervisor.core.history.lag import Lag
+from supervisor.core.history.lag import Lag, stepped
 from supervisor.ports.state_history import StoredState
 from tests.conformance.stories import CLICKS, HOUR, MINUTE, NOON, Leader
 from tests.supervisor.core.snapshots import spec
@@ -34,6 +34,26 @@ def test_samples_come_by_time_and_old_ones_go(leader: Leader) -> None:
         assert tx.watched.lag("other", NOON + 4 * MINUTE, NOON + HOUR) == [
             (NOON + 4 * MINUTE, Lag(None, None))
         ]
+
+
+def test_the_worst_of_each_step_is_read_of_several_supervisors_at_once(leader: Leader) -> None:
+    """Goal: the SQL has the steps of the pure function, whatever the fractions of a second."""
+    at = [NOON + n * MINUTE + timedelta(microseconds=999_999 if n % 2 else 1) for n in range(9)]
+    lags = [Lag(None if n == 4 else n * 7 % 5, None if n < 3 else n * SECOND) for n in range(9)]
+    for moment, lag in zip(at, lags, strict=True):
+        with leader.writes() as tx:
+            found = {CLICKS: lag, "other": Lag(1, None), "not asked for": lag}
+            tx.watched.add_lag(moment, found, NOON - HOUR)
+    for step in (2 * MINUTE, 3 * MINUTE, 7 * MINUTE, HOUR):
+        with leader.reads() as tx:
+            found_steps = tx.watched.lag_stepped([CLICKS, "other", "never"], at[0], at[8], step)
+        assert found_steps.keys() == {CLICKS, "other"}
+        samples = list(zip(at[:8], lags[:8], strict=True))
+        assert found_steps[CLICKS] == stepped(samples, step)
+        assert {each for _, each in found_steps["other"]} == {Lag(1, None)}
+    with leader.reads() as tx:
+        assert tx.watched.lag_stepped([CLICKS], NOON - HOUR, NOON, MINUTE) == {}
+        assert tx.watched.lag_stepped([], NOON, NOON + HOUR, MINUTE) == {}
 
 
 def test_a_forgotten_supervisor_leaves_nothing(leader: Leader) -> None:

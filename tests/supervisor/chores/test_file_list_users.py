@@ -12,7 +12,7 @@ from sqlalchemy import event
 import supervisor
 from supervisor.chores import compaction, compaction_candidates, exports, file_lists
 from supervisor.chores import segments as life
-from supervisor.chores.segments import SegmentSelection
+from supervisor.chores.segments import SegmentSelection, SegmentWindow
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.ports.queue_events import Heard
 from supervisor.ports.store import Store, Transaction
@@ -97,7 +97,7 @@ def _lists_files(dock: Dock) -> None:
 
 
 def _lists_segments(dock: Dock) -> None:
-    found, following = dock.segments.page(TOPIC, None, None, used=True)
+    found, following = dock.segments.page(TOPIC, None, None, SegmentWindow(used=True))
     assert ({each.file.path for each in found}, following) == (set(dock.published()), None)
 
 

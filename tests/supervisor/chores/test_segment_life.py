@@ -14,6 +14,7 @@ from supervisor.chores.segments import (
     SegmentFiles,
     SegmentSelection,
     SegmentsUnused,
+    SegmentWindow,
 )
 from supervisor.core.queue.events import QueuedEvent, QueueName, container_of
 from supervisor.core.values.errors import (
@@ -164,7 +165,7 @@ def test_the_file_goes_when_the_grace_time_is_over_and_not_before(tables: Tables
     tables.pass_time(HOUR)
     tables.pass_time(DELAY)
     assert tables.holds(gone, stays) == [False, True]
-    [row], _ = tables.segments.page(TABLE, None, None, used=False)
+    [row], _ = tables.segments.page(TABLE, None, None, SegmentWindow(used=False))
     assert (row.id, row.deleted_at is not None) == (gone.id, True)
 
 

@@ -86,5 +86,6 @@ def list_by_filter(
     def may_read(table: str | None) -> bool:
         return asking.reads_all or asking.may_read(table or "")
 
-    page = parts.listing.page(may_read, wanted, order, limit, cursor)
-    return answer_unless_known(request, known, supervisors_page(page))
+    shown = parts.listing.page(may_read, wanted, order, limit, cursor)
+    answer = supervisors_page(shown.page, shown.remedies, shown.running)
+    return answer_unless_known(request, known, answer)

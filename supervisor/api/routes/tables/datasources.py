@@ -1,29 +1,65 @@
 """Routes that Druid lacks: tables and their files, ledgers, plans with their reasons."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
+from math import ceil
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
 from supervisor.api.http.access import DATA_SOURCE, LISTED, SUPERVISOR_EVER, needs
 from supervisor.api.http.deps import Asking, Parts
-from supervisor.api.http.windows import check_times
+from supervisor.api.http.windows import From, To, check_times
 from supervisor.api.routes.cluster.audit import Cursor
+from supervisor.core.tables.totals import TimeWindow, check_bucket
+from supervisor.core.values.field_types import Duration
 from supervisor.core.values.permissions import Permission
 from supervisor.views.tables.files import DataSources, TableFiles
 from supervisor.views.tables.ledger import Ledger, PlansView
+from supervisor.views.tables.totals import Timeline
 from supervisor.views.tables.warehouse import WarehouseFiles
 
 router = APIRouter(prefix="/api/v1", tags=["tables"])
 
-PLANS_MAX = 200
+BUCKETS_MAX, PLANS_MAX = 1_000, 200
 
 
 @router.get("/datasources", dependencies=[needs(Permission.READ, LISTED)])
-def list_data_sources(parts: Parts, asking: Asking) -> DataSources:
-    """List the tables."""
+def list_data_sources(
+    parts: Parts,
+    asking: Asking,
+    *,
+    stats: Annotated[bool, Query(description="Also the totals of each table.")] = False,
+) -> DataSources:
+    """List the tables; with `stats` their rows, bytes and files, of a few seconds ago."""
+    if stats:
+        sums = parts.sums.stats(asking.may_read)
+        return DataSources(data_sources=[each.name for each in sums], stats=sums)
     found = parts.tables.data_sources().data_sources
     return DataSources(data_sources=[table for table in found if asking.may_read(table)])
+
+
+@router.get(
+    "/datasources/{data_source}/timeline", dependencies=[needs(Permission.READ, DATA_SOURCE)]
+)
+def get_timeline(
+    data_source: str,
+    parts: Parts,
+    *,
+    bucket: Annotated[
+        Duration, Query(description="ISO 8601, PT1M or more.", examples=["PT1H"])
+    ] = timedelta(days=1),
+    begin: From = None,
+    end: To = None,
+    limit: Annotated[int, Query(ge=1, le=BUCKETS_MAX, description="At most so many.")] = 400,
+) -> Timeline:
+    """Count rows, bytes and files of a table by buckets of time, the newest that have a file."""
+    check_times(begin=begin, end=end)
+    check_bucket(bucket)
+    sizes = parts.compacting.file_sizes(data_source)
+    window = TimeWindow(
+        bucket, begin, end, ceil(sizes.rows / 2), ceil(sizes.size_bytes / 2), limit + 1
+    )
+    return parts.sums.timeline(data_source, window, limit)
 
 
 @router.get("/datasources/{data_source}/files", dependencies=[needs(Permission.READ, DATA_SOURCE)])

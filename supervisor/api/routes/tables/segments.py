@@ -13,8 +13,9 @@ from pydantic import AfterValidator, ConfigDict, Field, JsonValue, model_validat
 from supervisor.api.http.access import DATA_SOURCE, SUPERVISOR_EVER, needs
 from supervisor.api.http.deps import Author, Parts
 from supervisor.api.http.previews import DryRun, Expect, preview_of, previewed
+from supervisor.api.http.windows import From, To, check_times
 from supervisor.api.routes.cluster.audit import Cursor
-from supervisor.chores.segments import SegmentSelection
+from supervisor.chores.segments import SegmentSelection, SegmentWindow
 from supervisor.core.values.field_types import wrong
 from supervisor.core.values.intervals import FORM, PATTERN, parse_interval
 from supervisor.core.values.permissions import Permission
@@ -192,10 +193,20 @@ def list_segments(
         int | None, Query(ge=1, le=IDS_MAX, description="At most so many; else all.")
     ] = None,
     cursor: Cursor = None,
+    *,
+    begin: From = None,
+    end: To = None,
+    supervisor: Annotated[
+        str | None, Query(max_length=1_000, description="Those that this supervisor published.")
+    ] = None,
 ) -> TableSegments:
-    """List the segments of a table, also those that were taken out of it."""
-    segments = parts.segments
-    found, following = segments.page(data_source, limit, cursor, used=used)
+    """List the segments of a table, also those that were taken out of it.
+
+    With `from` and `to` those whose interval lies wholly between them.
+    """
+    check_times(begin=begin, end=end)
+    segments, window = parts.segments, SegmentWindow(used, begin, end, supervisor)
+    found, following = segments.page(data_source, limit, cursor, window)
     return table_segments(data_source, found, segments.grace, following)
 
 

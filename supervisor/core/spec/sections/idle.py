@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from supervisor.core.spec.section import Section
+from supervisor.core.spec.section import Section, Unit
 from supervisor.core.values.field_types import DURATION_MAX, Flag, Whole
 
 _MILLIS_MAX = DURATION_MAX // timedelta(milliseconds=1)
@@ -21,7 +21,7 @@ class IdleConfig(Section):
     part = "idleConfig"
 
     enabled: Flag = False
-    inactive_after_millis: Annotated[Whole, Field(ge=1, le=_MILLIS_MAX)] = 600_000
+    inactive_after_millis: Annotated[Whole, Field(ge=1, le=_MILLIS_MAX), Unit.MILLIS] = 600_000
 
     @property
     def after(self) -> timedelta | None:

@@ -18,6 +18,7 @@ from supervisor.core.spec.section import (
     Section,
     Switched,
     Translate,
+    Unit,
     Unsupported,
 )
 from supervisor.core.spec.sections.bounded import BoundedStreamConfig
@@ -142,9 +143,9 @@ class KafkaIoConfig(Section):
     ]
     """Property -> value, the names in lower case; secrets are references only."""
     input_format: Annotated[InputFormat, RESTART_TASKS]
-    task_count: Annotated[Whole, Field(ge=1, le=1_000), RESTART_TASKS] = 1
+    task_count: Annotated[Whole, Field(ge=1, le=1_000), Unit.GROUPS, RESTART_TASKS] = 1
     """Number of task groups; each reads every `task_count`-th partition."""
-    replicas: Annotated[Whole, Field(ge=1, le=10), HOT] = 1
+    replicas: Annotated[Whole, Field(ge=1, le=10), Unit.TASKS, HOT] = 1
     """Tasks that read the same range side by side; the first to publish wins."""
     task_duration: Annotated[LongDuration, HOT] = timedelta(hours=1)
     start_delay: Annotated[Duration, HOT] = timedelta(0)
@@ -153,7 +154,9 @@ class KafkaIoConfig(Section):
     """Whether reading without committed offsets begins at the earliest offset, else at the latest.
     Partitions that are added later begin at the earliest."""
     completion_timeout: Annotated[LongDuration, HOT] = COMPLETION_TIMEOUT
-    stop_task_count: Annotated[Annotated[Whole, Field(ge=1, le=1_000)] | None, HOT] = None
+    stop_task_count: Annotated[Annotated[Whole, Field(ge=1, le=1_000)] | None, Unit.GROUPS, HOT] = (
+        None
+    )
     """Groups handed off at once; None: all that are due."""
     late_message_rejection_period: Annotated[LongDuration | None, RESTART_TASKS] = None
     """Rows earlier than the opening of their range minus this period are thrown away."""

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from supervisor.core.spec.section import HOT, OURS, Ignored, Section, Unsupported
+from supervisor.core.spec.section import HOT, OURS, Ignored, Section, Unit, Unsupported
 from supervisor.core.spec.sections.index import IndexSpec
 from supervisor.core.values.field_types import (
     UNLIMITED,
@@ -21,9 +21,10 @@ from supervisor.core.values.field_types import (
 )
 from tasks.contract.ingest_spec import BadRecords, Tuning, UnfitValues
 
-Rows = Annotated[Whole, Field(ge=1, le=1_000_000_000)]
-SegmentBytes = Annotated[Whole, Field(ge=1024**2, le=1024**4)]
-TotalRows = Annotated[Whole, Field(ge=1, le=2**63 - 1)]
+Rows = Annotated[Whole, Field(ge=1, le=1_000_000_000), Unit.ROWS]
+BatchRecords = Annotated[Whole, Field(ge=1, le=1_000_000_000), Unit.RECORDS]
+SegmentBytes = Annotated[Whole, Field(ge=1024**2, le=1024**4), Unit.BYTES]
+TotalRows = Annotated[Whole, Field(ge=1, le=2**63 - 1), Unit.ROWS]
 ROWS_TOTAL = 20_000_000
 """Druid's default of `maxTotalRows`, for which GET answers null."""
 NEVER = "P2147483647D"
@@ -97,9 +98,9 @@ class TuningConfig(Section):
         LongDuration | None, BeforeValidator(_unless_never), HOT
     ] = None
     """A range that was read for this long is handed off; None: only taskDuration counts."""
-    max_saved_parse_exceptions: Annotated[Whole, Field(ge=0, le=1_000)] = 20
+    max_saved_parse_exceptions: Annotated[Whole, Field(ge=0, le=1_000), Unit.RECORDS] = 20
     """Samples of rejected records that a task shows; all rejected records are counted and kept."""
-    max_parse_exceptions: Annotated[Whole, Field(ge=0, le=UNLIMITED)] = UNLIMITED
+    max_parse_exceptions: Annotated[Whole, Field(ge=0, le=UNLIMITED), Unit.RECORDS] = UNLIMITED
     """A range with more bad records, wholly or partly unreadable, fails."""
     log_parse_exceptions: Flag = False
     """Whether workers log the offsets of bad records."""
@@ -117,9 +118,9 @@ class TuningConfig(Section):
     reset."""
     batch_target: Annotated[BatchDuration, OURS] = timedelta(seconds=2)
     """Target duration of a live batch; it bounds the duration of a pause."""
-    batch_rows_min: Annotated[Rows, OURS] = 500
+    batch_rows_min: Annotated[BatchRecords, OURS] = 500
     """A live batch starts when this many records wait, or after `linger`."""
-    batch_rows_max: Annotated[Rows, OURS] = 500_000
+    batch_rows_max: Annotated[BatchRecords, OURS] = 500_000
     linger: Annotated[Duration, OURS] = timedelta(seconds=1)
 
     @model_validator(mode="after")

@@ -60,6 +60,11 @@ CASES = {
         "a\nb\n",
         one("GET", f"{DRUID}/supervisor", [{"id": each, "state": "RUNNING"} for each in "ab"]),
     ),
+    "supervisor lag": Case(
+        "a\nb\n",
+        one("GET", "/api/v1/lag", {"lag": {each: {"at": [], "records": []} for each in "ab"}}),
+        ("a", "b"),
+    ),
     "supervisor top": Case(
         "a\nb\n",
         one(
@@ -113,6 +118,10 @@ CASES = {
         "w-1\n", one("POST", f"{DRUID}/worker/w-1/forget", {"worker": "w-1"}), ("w-1", "--yes")
     ),
     "worker enable": Case("w-1\n", one("POST", f"{DRUID}/worker/w-1/enable", {}), ("w-1",)),
+    "table list": Case(
+        "clicks\norders\n",
+        one("GET", "/api/v1/datasources", {"stats": [{"name": "clicks"}, {"name": "orders"}]}),
+    ),
     "segment list": Case(
         "task-1/0\ntask-2/0\n", one("GET", f"{TABLE}/segments", SEGMENTS), ("clicks",)
     ),

@@ -50,6 +50,22 @@ def test_a_row_says_how_far_it_is_behind_and_why(tidegate: Tidegate, server: Ove
     assert tidegate("supervisor", "top", "-o", "name").out == "orders\nclicks\n"
 
 
+def test_wide_rows_have_the_headroom_the_next_step_and_what_runs(
+    tidegate: Tidegate, server: Overlord
+) -> None:
+    step = {"action": "reset-offsets", "label": "Go on in partition 3 at offset 7", "params": {}}
+    runs = {"id": "op_9", "kind": "suspend", "askedBy": "ada", "at": "2026-01-05T12:00:00Z"}
+    risky = row("orders", headroomMillis=7_800_000, remedy=step, operation=runs)
+    server.on("GET", PATH, answer(risky, row("clicks")))
+
+    lines = tidegate("supervisor", "top", "-o", "wide").out.splitlines()
+
+    assert lines[0].split()[-3:] == ["HEADROOM", "STEP", "OPERATION"]
+    assert "2h10m" in lines[1]
+    assert "Go on in partition 3 at offset 7" in lines[1]
+    assert lines[1].split()[-2:] == ["suspend", "op_9"]
+
+
 def test_filters_and_order_are_sent_and_pages_are_joined(
     tidegate: Tidegate, server: Overlord
 ) -> None:

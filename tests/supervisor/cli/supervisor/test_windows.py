@@ -1,5 +1,6 @@
-"""`tidegate supervisor events | ranges | plans`, and `history --who`."""
+"""`tidegate supervisor events | ranges | plans | lag`, and `history --who`."""
 
+from supervisor.cli.supervisor.windows import bars
 from tests.supervisor.cli.conftest import Tidegate
 from tests.supervisor.cli.overlord import Overlord, Reply
 
@@ -114,3 +115,25 @@ def test_watch_follows_some_types(tidegate: Tidegate, server: Overlord) -> None:
 
     assert ended.code == 0
     assert server.requests[-1].query["type"] == ["state-changed"]
+
+
+def test_the_lag_of_several_is_shown_side_by_side(tidegate: Tidegate, server: Overlord) -> None:
+    series = {"at": [AT] * 3, "records": [0, None, 70], "millis": [0, None, 842_000]}
+    server.on("GET", "/api/v1/lag", Reply({"lag": {"orders": series}}))
+
+    ended = tidegate("supervisor", "lag", "orders", "mine", "--step", "PT30M", "--from", AT)
+
+    lines = ended.out.splitlines()
+    assert lines[0].split() == ["ID", "RECORDS", "OLDEST", "WORST", "LAG"]
+    assert lines[1].split() == ["orders", "70", "14m2s", "14m2s", "▁", "█"]
+    assert "mine: no lag is known" in ended.err
+    [request] = server.requests
+    assert request.query == {"id": ["orders", "mine"], "step": ["PT30M"], "from": [AT]}
+    assert tidegate("supervisor", "lag", "orders", "-o", "name").out == "orders\n"
+
+
+def test_a_long_history_is_drawn_in_one_line() -> None:
+    line = bars([*range(480)])
+    assert (len(line), line[0], line[-1]) == (48, "▁", "█")
+    assert bars([]) == ""
+    assert bars([0, 0]) == "▁▁"

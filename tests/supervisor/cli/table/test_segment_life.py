@@ -205,3 +205,21 @@ def test_a_refusal_to_forget_is_told(tidegate: Tidegate, server: Overlord) -> No
 
     assert ended.code == 1
     assert why in ended.err
+
+
+def test_a_list_of_a_window_has_ids_and_sends_its_conditions(
+    tidegate: Tidegate, server: Overlord
+) -> None:
+    window = ("--from", "2026-11-21", "--to", "2026-11-22", "--supervisor", "eu")
+    ended = tidegate("segment", "list", "clicks", *window)
+
+    assert "task-1/0" in ended.out
+    query = server.requests[-1].query
+    assert {name: query[name] for name in ("from", "to", "supervisor", "used")} == {
+        "from": ["2026-11-21"],
+        "to": ["2026-11-22"],
+        "supervisor": ["eu"],
+        "used": ["true"],
+    }
+    refused = tidegate("segment", "list", "clicks", "--fresh", "--from", "2026-11-21")
+    assert (refused.code, "leave --fresh out" in refused.err) == (2, True)

@@ -1,23 +1,26 @@
 """Whether what was asked for has come true, judged from rows."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from supervisor.core.history.operations import (
+    NOT_SEEN_YET,
     Operation,
     OperationFacts,
     OperationKind,
     OperationState,
     judge_operation,
     number_of,
+    progress_in_pass,
 )
 from supervisor.core.model.rows import Generation, GenerationState
+from supervisor.core.planning.observed import Observed
 from supervisor.core.values.errors import OperationNotFound
-from tests.supervisor.core.snapshots import NOON, TOPIC
+from tests.supervisor.core.snapshots import NOON, TOPIC, observed, spec
 
 DONE, RUNNING, SUPERSEDED = (OperationState[s] for s in ("DONE", "RUNNING", "SUPERSEDED"))
 LATER = NOON + timedelta(minutes=1)
@@ -160,3 +163,73 @@ def test_an_id_that_is_none_is_not_found(text: str) -> None:
     with pytest.raises(OperationNotFound):
         number_of(text)
     assert number_of("op_12") == 12
+
+
+# -- as a pass saw it ------------------------------------------------------------------------------
+
+
+def wanted(kind: OperationKind, **members: object) -> Operation:
+    """The operation that stored version 2; one range is on record before it."""
+    whole = {"spec_version": 2, "last_ordinal": 1} | members
+    return replace(Operation(TOPIC, kind, "ada", NOON - timedelta(minutes=5)), **whole)  # type: ignore[arg-type]
+
+
+def a_pass(
+    *ranges: Generation, version: int = 2, at: datetime = NOON, suspended: bool = False
+) -> Observed:
+    """A pass over a supervisor of that version; the last range is the newest."""
+    found = replace(observed(), now=at, generations=live(*ranges), newest=(ranges or (None,))[-1])
+    current = replace(found.current, version=version, spec=spec(suspended=suspended))
+    return replace(found, current=current)
+
+
+def live(*ranges: Generation) -> tuple[Generation, ...]:
+    return tuple(each for each in ranges if each.ended_at is None)
+
+
+def numbered(ordinal: int, version: int, ended: datetime | None = None) -> Generation:
+    return replace(
+        a_range(), id=f"g{ordinal}", ordinal=ordinal, spec_version=version, ended_at=ended
+    )
+
+
+@pytest.mark.parametrize("kind", [OperationKind.SUSPEND, OperationKind.TERMINATE])
+def test_a_pass_sees_whether_ranges_of_the_older_version_still_end(kind: OperationKind) -> None:
+    waits = progress_in_pass(wanted(kind), a_pass(numbered(1, 1), suspended=True))
+    assert waits.state is RUNNING
+    assert "g1" in waits.waits_for
+    over = a_pass(numbered(1, 1, ended=LATER), suspended=True)
+    assert progress_in_pass(wanted(kind), over).state is DONE
+
+
+def test_a_pass_sees_whether_the_new_version_reads() -> None:
+    apply = wanted(OperationKind.APPLY, ranges=("g1",))
+    both = a_pass(numbered(1, 1), numbered(2, 2))
+    assert progress_in_pass(apply, both).state is RUNNING, "the old range still publishes"
+    assert progress_in_pass(apply, a_pass(numbered(2, 2))).state is DONE
+    none_yet = a_pass(numbered(1, 1, ended=NOON))
+    assert progress_in_pass(apply, none_yet).state is RUNNING, "its first range is still to come"
+    asleep = a_pass(numbered(1, 1, ended=NOON), suspended=True)
+    assert progress_in_pass(apply, asleep).state is DONE, "it wants no range"
+
+
+def test_an_operation_of_long_ago_does_not_run_because_nothing_reads_now() -> None:
+    """Goal: without a live range the newest one says that the version has been read with."""
+    apply = wanted(OperationKind.APPLY)
+    assert progress_in_pass(apply, a_pass(numbered(7, 2, ended=NOON))).state is DONE
+
+
+def test_a_pass_from_before_the_operation_has_not_seen_it() -> None:
+    late = replace(wanted(OperationKind.HANDOFF, ranges=("g1",)), spec_version=None, at=LATER)
+    assert progress_in_pass(late, a_pass(numbered(1, 1))).waits_for == NOT_SEEN_YET
+    older_spec = a_pass(numbered(1, 1), version=1)
+    assert progress_in_pass(wanted(OperationKind.RESUME), older_spec).waits_for == NOT_SEEN_YET
+    at_once = wanted(OperationKind.APPLY, disturbs=False)
+    assert progress_in_pass(at_once, older_spec).state is DONE
+    reset = replace(wanted(OperationKind.RESET), at=LATER)
+    assert progress_in_pass(reset, a_pass()).state is DONE
+
+
+def test_a_newer_version_supersedes_it() -> None:
+    newer = a_pass(numbered(1, 1), version=3)
+    assert progress_in_pass(wanted(OperationKind.APPLY, ranges=("g1",)), newer).state is SUPERSEDED

@@ -16,6 +16,7 @@ from supervisor.core.history.partitions import (
     PartitionState,
     PartitionTrouble,
     SortedBy,
+    least_headroom,
     partition_states,
     sorted_partitions,
 )
@@ -95,6 +96,23 @@ def test_a_row_has_the_log_the_offsets_the_tasks_and_the_risk() -> None:
         (second.id, 1, "w2", 500, 400),
     ]
     assert row.trouble is None
+
+
+@pytest.mark.parametrize(
+    ("stored", "least"), [((200, 160), 1 * MINUTE), ((200, 900), 2 * MINUTE), ((900, 900), None)]
+)
+def test_the_least_headroom_is_that_of_the_partition_that_retention_reaches_first(
+    stored: tuple[int, ...], least: timedelta | None
+) -> None:
+    log = replace(stream(900, 900, earliest=120), read_at=NOON + 3 * MINUTE)
+    seen = observed(spec(1), stored=committed(*stored), seen=log, now=NOON + 4 * MINUTE)
+    moves = EarliestHistory()
+    for minute, offset in enumerate((0, 40, 80, 120)):
+        earliest = dict.fromkeys(seen.committed, offset)
+        moves = with_earliest(moves, NOON + minute * MINUTE, earliest, seen.stream.topic_ids)
+
+    assert least_headroom(seen, moves) == least
+    assert least_headroom(seen, EarliestHistory()) is None, "nobody has looked"
 
 
 def test_before_the_first_look_only_the_rows_are_known() -> None:

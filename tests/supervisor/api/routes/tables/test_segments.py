@@ -238,3 +238,29 @@ def test_a_forgotten_supervisor_leaves_its_table_and_begins_anew(world: World) -
     assert [task for _, task in task_ids(agents)] != [old_task]
     ended_task = world.get_object(f"/druid/indexer/v1/task/{old_task}")
     assert cast("Json", ended_task["payload"])["dataSchema"] is None
+
+
+def test_a_list_of_segments_is_of_a_window_and_of_a_supervisor(world: World) -> None:
+    _, segment = publish(world)
+    [whole] = listed(world)
+    start, end = str(whole["intervalStart"]), str(whole["intervalEnd"])
+
+    for query in (f"from={start}", f"to={end}", f"from={start}&to={end}&supervisor={TOPIC}"):
+        assert [each["id"] for each in listed(world, f"?{query}")] == [segment], query
+    for query in (f"from={end}", f"to={start}", "supervisor=other", f"used=false&from={start}"):
+        assert listed(world, f"?{query}") == [], query
+
+
+@pytest.mark.parametrize(
+    ("query", "place"),
+    [
+        ("from=2026-01-05T12:00:00", "/query/from"),
+        ("from=2026-01-05T12:00:00Z&to=2026-01-05T11:00:00Z", "/query/to"),
+    ],
+)
+def test_a_window_of_segments_that_makes_no_sense_is_refused(
+    world: World, query: str, place: str
+) -> None:
+    problem = world.get_object(f"{OURS}/segments?{query}", status=400)
+    [error] = cast("list[Json]", problem["errors"])
+    assert error["pointer"] == place
