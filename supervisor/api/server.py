@@ -29,7 +29,15 @@ from supervisor.api.openapi.answers import answered
 from supervisor.api.openapi.bodies import with_bodies
 from supervisor.api.openapi.document import described
 from supervisor.api.openapi.links import linked
-from supervisor.api.routes.cluster import audit, events, metrics, queues, sessions, status
+from supervisor.api.routes.cluster import (
+    audit,
+    events,
+    metrics,
+    overview,
+    queues,
+    sessions,
+    status,
+)
 from supervisor.api.routes.supervisors import (
     backfills,
     bulk,
@@ -82,6 +90,7 @@ ROUTERS = (
     operations.router,
     lag.router,
     listing.router,
+    overview.router,
     explain.router,
     coverage.router,
     partitions.router,

@@ -32,6 +32,7 @@ from supervisor.services.supervisors.dry_run import DryRun
 from supervisor.services.supervisors.handoff import HandoffRequests
 from supervisor.services.supervisors.listing import SupervisorListing
 from supervisor.services.supervisors.offsets import OffsetLookups
+from supervisor.services.supervisors.overview import Overviews
 from supervisor.services.supervisors.queries import SupervisorQueries
 from supervisor.services.supervisors.reset import Resets
 from supervisor.services.supervisors.sampler import SampleRequests
@@ -102,6 +103,7 @@ class Services:
     # -- queries -----------------------------------------------------------------------------------
     supervisors: SupervisorQueries
     listing: SupervisorListing
+    overviews: Overviews
     coverage: CoverageQueries
     tasks: TaskQueries
     tables: TableQueries
@@ -135,6 +137,7 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
     segments, compacting = segments_of(w), compacting_of(w)
     service = _specs(w, o)
     sampling = _sampling(w, o, service)
+    listing = SupervisorListing(w.store, w.clock, w.leadership, w.loop, w.watching, w.registry)
     resets = Resets(w.store, w.sources.streams, w.clock, w.leadership, w.loop, w.endings)
     return Services(
         store=w.store,
@@ -163,7 +166,8 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         compacting=compacting,
         quarantine=Quarantine(w.store, o.raw_records),
         supervisors=_supervisors(w, o),
-        listing=SupervisorListing(w.store, w.clock, w.leadership, w.loop, w.watching, w.registry),
+        listing=listing,
+        overviews=Overviews(w.store, w.clock, w.leadership, w.registry, listing),
         coverage=CoverageQueries(w.store, w.clock, w.leadership, w.loop),
         tasks=TaskQueries(w.store, w.registry, w.leadership),
         tables=TableQueries(w.store, w.registry, w.leadership, w.clock, o.warehouse, o.journals),

@@ -25,10 +25,16 @@ _DIGITS = 32
 _CODING = re.compile(r"\s*(gzip|\*)\s*(?:;\s*q\s*=\s*([0-9.]+)\s*)?", re.IGNORECASE)
 
 
-def answer_unless_known(request: Request, known: frozenset[str], body: BaseModel) -> Response:
-    """Return the answer, or 304 if `known`, the tags of If-None-Match, has its tag."""
+def answer_unless_known(
+    request: Request, known: frozenset[str], body: BaseModel, untagged: frozenset[str] = frozenset()
+) -> Response:
+    """Return the answer, or 304 if `known`, the tags of If-None-Match, has its tag.
+
+    `untagged`: members that change with every look and do not count for the tag.
+    """
     content = body.model_dump_json().encode()
-    tag = f'"{hashlib.sha256(content).hexdigest()[:_DIGITS]}"'
+    lasting = body.model_dump_json(exclude=set(untagged)).encode() if untagged else content
+    tag = f'"{hashlib.sha256(lasting).hexdigest()[:_DIGITS]}"'
     # Weak: the bytes differ by their coding.  A cache must not show one caller's list to another.
     headers = {
         "ETag": f"W/{tag}",

@@ -125,24 +125,31 @@ class SupervisorListing:
             LeaseLost: this overlord does not lead.
         """
         self.leadership.term()
-        now = self.clock.now()
         with self.store.reading() as tx:
-            present = tx.specs.present()
-            versions = self._known_versions(tx, present)
-            facts = _Facts(
-                states=tx.watched.states(),
-                lag_before=tx.watched.lag_about(now - TREND_SPAN - SAMPLE_AGE, now - TREND_SPAN),
-                published=tx.segments.last_published(),
-                rates=self.registry.row_rates(),
-            )
-            dead = dead_owners(tx)
+            rows = self.rows(tx, may_read)
+        return page_of(rows, wanted, order, limit, cursor)
+
+    def rows(self, tx: Transaction, may_read: MayRead) -> list[ListedSupervisor]:
+        """Return the row of each supervisor that the caller may read, in no order.
+
+        The caller has checked that this overlord leads.
+        """
+        now = self.clock.now()
+        present = tx.specs.present()
+        versions = self._known_versions(tx, present)
+        facts = _Facts(
+            states=tx.watched.states(),
+            lag_before=tx.watched.lag_about(now - TREND_SPAN - SAMPLE_AGE, now - TREND_SPAN),
+            published=tx.segments.last_published(),
+            rates=self.registry.row_rates(),
+        )
+        dead = dead_owners(tx)
         self._drop_gone(versions)
-        rows = [
+        return [
             self._row(known, facts, rests=each.rests, dead=each.supervisor_id in dead)
             for each in present
             if may_read((known := versions[each.supervisor_id]).listed.data_source)
         ]
-        return page_of(rows, wanted, order, limit, cursor)
 
     def _known_versions(
         self, tx: Transaction, present: Sequence[PresentVersion]

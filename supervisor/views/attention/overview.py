@@ -1,0 +1,227 @@
+"""Response models of the overview: how everything stands, and what needs somebody."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+
+from supervisor.core.attention.items import (
+    AttentionItem,
+    AttentionKind,
+    AttentionList,
+    Severity,
+    SubjectKind,
+)
+from supervisor.core.history.listing import ListedSupervisor
+from supervisor.core.planning.observed import Liveness, WorkerView
+from supervisor.views.attention.remedies import RemedyView, remedy_views
+from tasks.contract.wire import Instant, Wire
+
+
+class LeaderView(Wire):
+    """The overlord that leads."""
+
+    url: str
+    term: int
+    since: Instant
+    """Since when it leads without a lapse, by its own clock."""
+
+
+class DatabaseView(Wire):
+    """The metadata database, as the answering overlord found it just now."""
+
+    ok: bool
+    millis: int | None
+    """How long it took to answer; null: it did not."""
+
+
+class SupervisorCounts(Wire):
+    """Supervisors that the caller may read and that are not terminated."""
+
+    total: int
+    unhealthy: int
+    suspended: int
+    states: dict[str, int]
+    """State -> number of supervisors."""
+
+
+class LagSums(Wire):
+    """Lag of these supervisors, as their last passes saw it."""
+
+    records: int | None
+    """Unread records; null: no lag is known."""
+    oldest_millis: int | None
+    """Age of the oldest unread record; null: no age is known."""
+
+
+class SlotCounts(Wire):
+    """Slots for tasks that read."""
+
+    needed: int
+    """Replicas that these supervisors want."""
+    used: int
+    """Replicas of theirs that have a task."""
+    free: int
+    """Slots without a task, of workers that take tasks."""
+    total: int
+    """Slots of workers that take tasks."""
+
+
+class WorkerCounts(Wire):
+    """Registered workers by what the leader hears of them."""
+
+    alive: int
+    silent: int
+    """Not heard of for some seconds; they keep their tasks."""
+    lost: int
+    """Silent for so long that their tasks were given to others."""
+
+
+class QueueCounts(Wire):
+    """Event queues that the caller may read."""
+
+    dead: int
+    failed: int
+    """Events that were set aside."""
+    oldest_millis: int | None
+    """Age of the oldest event that waits; null: none waits."""
+
+
+class ExportCounts(Wire):
+    """Exports that are switched on, of tables that the caller may read."""
+
+    total: int
+    behind: int
+    """Exports that do not equal their table yet, stuck ones too."""
+    stuck: int
+    """Exports that do not follow until somebody acts."""
+
+
+class AboutView(Wire):
+    """What an item is about."""
+
+    kind: SubjectKind
+    id: str
+    """Of a queue `container/name`, of an export `table/format`, of the cluster empty."""
+
+
+class AttentionView(Wire):
+    """One thing that needs somebody."""
+
+    severity: Severity
+    kind: AttentionKind
+    about: AboutView
+    text: str
+    """One sentence: what is wrong, and what it means."""
+    since: Instant | None
+    """When it began; null: not known."""
+    remedies: list[RemedyView]
+    """Steps that may help, the best first."""
+
+
+class AttentionTotals(Wire):
+    """Items by severity, those beyond the limit too."""
+
+    broken: int
+    at_risk: int
+    to_know: int
+
+
+class Overview(Wire):
+    """How everything stands that the caller may read.
+
+    A part is null if nobody knows it now, because no overlord leads or the database does not
+    answer.  `slots`, `workers`, `queues` and `exports` are null as well for callers that may read
+    no table.
+    """
+
+    at: Instant
+    leader: LeaderView | None
+    """Null: no overlord leads."""
+    database: DatabaseView
+    supervisors: SupervisorCounts | None
+    lag: LagSums | None
+    rows_per_second: float | None
+    """Over the last minute; null: of no supervisor is it known."""
+    slots: SlotCounts | None
+    workers: WorkerCounts | None
+    queues: QueueCounts | None
+    exports: ExportCounts | None
+    operations: int | None
+    """Operations that run."""
+    attention: list[AttentionView]
+    """Worst first: by severity, then the oldest."""
+    more: int
+    """Items beyond the limit."""
+    totals: AttentionTotals
+
+
+def attention_views(items: Sequence[AttentionItem]) -> list[AttentionView]:
+    """Return items in the form of the API, in their order."""
+    return [
+        AttentionView(
+            severity=item.severity,
+            kind=item.kind,
+            about=AboutView(kind=item.about.kind, id=item.about.id),
+            text=item.text,
+            since=item.since,
+            remedies=remedy_views(item.remedies),
+        )
+        for item in items
+    ]
+
+
+def attention_totals(shown: AttentionList) -> AttentionTotals:
+    """Return the totals of a list."""
+    return AttentionTotals(
+        broken=shown.totals.get(Severity.BROKEN, 0),
+        at_risk=shown.totals.get(Severity.AT_RISK, 0),
+        to_know=shown.totals.get(Severity.TO_KNOW, 0),
+    )
+
+
+def supervisor_counts(rows: Sequence[ListedSupervisor]) -> SupervisorCounts:
+    """Return the counts of listed supervisors."""
+    return SupervisorCounts(
+        total=len(rows),
+        unhealthy=sum(not row.state.healthy for row in rows),
+        suspended=sum(row.newest.suspended for row in rows),
+        states=dict(sorted(Counter(str(row.state.state) for row in rows).items())),
+    )
+
+
+def lag_sums(rows: Sequence[ListedSupervisor]) -> LagSums:
+    """Return the lag of listed supervisors together, as far as it is known."""
+    records = [row.lag.records for row in rows if row.lag.records is not None]
+    ages = [row.lag.age for row in rows if row.lag.age is not None]
+    return LagSums(
+        records=sum(records) if records else None,
+        oldest_millis=max(ages) // timedelta(milliseconds=1) if ages else None,
+    )
+
+
+def rows_per_second_of(rows: Sequence[ListedSupervisor]) -> float | None:
+    """Return the rows per second of listed supervisors together, as far as they are known."""
+    rates = [row.rows_per_second for row in rows if row.rows_per_second is not None]
+    return round(sum(rates), 1) if rates else None
+
+
+def slot_counts(
+    rows: Sequence[ListedSupervisor], workers: Sequence[WorkerView], used: Mapping[str, int]
+) -> SlotCounts:
+    """Return slots; `used`: worker -> its slots in use, by whatever supervisor."""
+    replicas = [row.replicas for row in rows if row.replicas is not None]
+    able = [worker for worker in workers if worker.takes_tasks]
+    return SlotCounts(
+        needed=sum(each.wanted for each in replicas),
+        used=sum(each.running for each in replicas),
+        free=sum(max(0, worker.slots - used.get(worker.id, 0)) for worker in able),
+        total=sum(worker.slots for worker in able),
+    )
+
+
+def worker_counts(workers: Sequence[WorkerView]) -> WorkerCounts:
+    """Return how many workers are heard of."""
+    lives = Counter(worker.liveness for worker in workers)
+    return WorkerCounts(
+        alive=lives[Liveness.ALIVE], silent=lives[Liveness.UNKNOWN], lost=lives[Liveness.LOST]
+    )
