@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 import { gzipAssets } from "./plugins/gzip.ts";
+import { permissions } from "./plugins/permissions.ts";
 import { schemeScript } from "./plugins/scheme.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -17,7 +18,12 @@ const proxied = {
 export default defineConfig({
   root: here("."),
   base: "/ui/",
-  plugins: [react(), schemeScript(here("./src/scheme.js")), gzipAssets()],
+  plugins: [
+    react(),
+    permissions(here("../../docs/reference/openapi.json")),
+    schemeScript(here("./src/scheme.js")),
+    gzipAssets(),
+  ],
   resolve: { alias: { "@": here("./src") } },
   build: {
     outDir: "dist",

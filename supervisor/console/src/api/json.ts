@@ -1,4 +1,4 @@
-import { isInteger, isSafeNumber, parse } from "lossless-json";
+import { isInteger, isSafeNumber, parse, stringify } from "lossless-json";
 
 /** A count, an offset or an id: a bigint where a number would lose digits. */
 export type Exact = number | bigint;
@@ -20,7 +20,5 @@ function toNumber(digits: string): Exact {
 
 /** Writes JSON; a bigint becomes its digits. */
 export function writeJson(value: unknown): string {
-  return JSON.stringify(value, (_, each: unknown) =>
-    typeof each === "bigint" ? JSON.rawJSON(each.toString()) : each,
-  );
+  return stringify(value) ?? "null";
 }

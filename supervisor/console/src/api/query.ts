@@ -1,10 +1,16 @@
-import { type DefaultError, QueryClient, queryOptions } from "@tanstack/react-query";
+import {
+  type DefaultError,
+  MutationCache,
+  QueryCache,
+  QueryClient,
+  queryOptions,
+} from "@tanstack/react-query";
 import { type GetPath, type Got, get, type Params } from "./client";
 import { Problem } from "./problem";
 
 /** Polling of what a page shows. */
 export const POLL_MS = 5_000;
-/** Polling of the frame, and of what the stream tells: the net below it. */
+/** Polling of the frame: the net below what the stream gives. */
 export const SAFETY_MS = 30_000;
 
 declare module "@tanstack/react-query" {
@@ -24,7 +30,18 @@ export function apiQuery<P extends GetPath>(path: P, params: Params<P, "get"> = 
   });
 }
 
+/** A refusal of who calls: the session may be over.  The caller is asked for again, who shows it. */
+function lookAtCaller(problem: Error): void {
+  if (problem instanceof Problem && problem.status === 401) {
+    void queryClient.invalidateQueries({ queryKey: ["/api/v1/me"] });
+  }
+}
+
 export const queryClient = new QueryClient({
+  queryCache: new QueryCache({
+    onError: (problem, { queryKey }) => queryKey[0] !== "/api/v1/me" && lookAtCaller(problem),
+  }),
+  mutationCache: new MutationCache({ onError: lookAtCaller }),
   defaultOptions: {
     queries: {
       staleTime: 1_000,
@@ -36,5 +53,6 @@ export const queryClient = new QueryClient({
       retry: (count, problem) => problem instanceof Problem && problem.passes && count < 1,
       retryDelay: 1_000,
     },
+    mutations: { networkMode: "always" },
   },
 });

@@ -27,7 +27,8 @@ export function short(value: Exact): string {
   }
   const [unit, factor] = step;
   const tenths = size / (factor / 10n);
-  const text = tenths < 100n && tenths % 10n > 0n ? `${tenths / 10n}.${tenths % 10n}` : `${tenths / 10n}`;
+  const text =
+    tenths < 100n && tenths % 10n > 0n ? `${tenths / 10n}.${tenths % 10n}` : `${tenths / 10n}`;
   return `${whole < 0n ? "−" : ""}${text} ${unit}`;
 }
 

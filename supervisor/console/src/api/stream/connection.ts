@@ -84,10 +84,11 @@ async function connect(
     if (after === null) {
       following.onChange(null); // what happened between the page's first look and now
     }
-    for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
       contact.hear();
       watch.reset();
-      parser.feed(text);
+      parser.feed(part.value);
     }
     return { end: { kind: "ended" }, lastId };
   } catch {
