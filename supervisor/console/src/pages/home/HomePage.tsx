@@ -16,7 +16,7 @@ import classes from "./HomePage.module.css";
 export function HomePage() {
   const query = useOverview(POLL_MS);
   return (
-    <Page title="Home" sentence={query.data === undefined ? undefined : answerOf(query.data)}>
+    <Page title="Home" heading={query.data === undefined ? undefined : answerOf(query.data)}>
       <QueryView query={query} lines={8}>
         {(overview) => (
           <div className={classes.home}>

@@ -73,7 +73,7 @@ export const COLUMNS: readonly Column<ListedRow>[] = [
   {
     id: "groups",
     header: "Ranges",
-    meta: { width: "minmax(110px, 1fr)", sort: "pending" },
+    meta: { width: "minmax(104px, 1fr)", sort: "pending" },
     cell: ({ row: { original } }) => <Ranges row={original} />,
   },
   {
@@ -101,19 +101,19 @@ export const COLUMNS: readonly Column<ListedRow>[] = [
   {
     id: "table",
     header: "Table",
-    meta: { width: "minmax(90px, 1fr)", sort: "dataSource" },
+    meta: { width: "minmax(90px, 1fr)", sort: "dataSource", isExtra: true },
     cell: ({ row: { original } }) => <Named name={original.dataSource} />,
   },
   {
     id: "topic",
     header: "Topic",
-    meta: { width: "minmax(90px, 1fr)", sort: "stream" },
+    meta: { width: "minmax(90px, 1fr)", sort: "stream", isExtra: true },
     cell: ({ row: { original } }) => <Named name={original.stream} />,
   },
   {
     id: "version",
     header: "Version",
-    meta: { width: "minmax(90px, 0.8fr)", sort: "versionAt" },
+    meta: { width: "minmax(86px, 0.8fr)", sort: "versionAt" },
     cell: ({ row: { original } }) => (
       <span>
         v{original.version}{" "}
