@@ -1,20 +1,11 @@
 """The overview: counts, what needs somebody, grants, what it costs, and who cannot say much."""
 
 from datetime import timedelta
-from pathlib import Path
 
-import pytest
-
-from supervisor.core.values.permissions import Role
-from tests.supervisor.api.guarded import FOREIGN, OWN, a_guarded_world, grants_of
 from tests.supervisor.api.routes.supervisors.test_listing import (
-    counted,
-    make_passes,
-    spec_of,
     store_specs,
 )
-from tests.supervisor.api.world import TOPIC, Json, World, task_ids
-from tests.supervisor.cli.overlord import Reply, overlord
+from tests.supervisor.api.world import TOPIC, Json, World
 
 PATH = "/api/v1/overview"
 MINUTE = timedelta(minutes=1)
