@@ -94,12 +94,10 @@ class StateRecorder:
             self._conditions.pop(supervisor_id, None)
 
     def _watch(self, seen: Observed) -> None:
-        """Take in what a good pass saw; after a failed one, that is taken in already."""
+        """Take in the last good pass; after a failed one once more, which changes nothing."""
         supervisor_id = seen.current.supervisor_id
         with self._lock:
             before = self._conditions.get(supervisor_id)
-        if before is not None and before.at >= seen.now:
-            return
         # A lag costs a look at each partition, so most passes go without.
         lag = self.lag(seen) if before is None or before.wants_lag(seen.now) else None
         after = conditions_after(before, seen, lag, self.moves(seen))

@@ -231,6 +231,15 @@ def test_a_handoff_is_timed_from_its_pause_to_the_pass_that_misses_it() -> None:
     assert after([observed(generations=(PUBLISHES,))]).handoffs == {PUBLISHES.id: NOON}
 
 
+def test_the_same_pass_taken_in_twice_changes_nothing() -> None:
+    """Goal: a pass that fails shows the last good one once more."""
+    first = observed(generations=(PUBLISHES, ODDS))
+    second = observed(spec(replicas=2), now=NOON + MINUTE, generations=(ODDS,))
+
+    assert after([first, second, second]) == after([first, second])
+    assert after([first, second]).durations == (MINUTE,)
+
+
 def test_tasks_are_counted_by_worker_and_lost_ones_apart() -> None:
     gone = replace(failed(task(READS, worker="w2"), NOON), lost=True)
     own = failed(task(ODDS, worker="w2"), NOON)
