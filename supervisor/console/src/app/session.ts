@@ -5,6 +5,7 @@ import { newKey, send } from "@/api/client";
 import { type Me, meQuery } from "@/api/me";
 import type { Problem } from "@/api/problem";
 import { queryClient } from "@/api/query";
+import { inConsole } from "./inConsole";
 
 export type Credentials = { token: string } | { name: string; password: string };
 
@@ -33,10 +34,4 @@ export function useLogout(): () => void {
     onError: ({ title, detail }) => notifications.show({ title, message: detail, color: "red" }),
   });
   return () => mutate();
-}
-
-/** Returns an address below /ui, whatever a link has put into the URL. */
-export function inConsole(next: string | undefined): string {
-  const isOurs = next !== undefined && /^\/(?![/\\])/.test(next);
-  return `/ui${isOurs ? next : "/"}`;
 }

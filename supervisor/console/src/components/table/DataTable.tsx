@@ -61,7 +61,7 @@ type Props<T> = {
 };
 
 const HEIGHTS = { dense: 30, roomy: 38 };
-const BELOW = 26;
+const BELOW = 30;
 const OVERSCAN = 12;
 const NEAR_END = 40;
 

@@ -60,6 +60,9 @@ export function answerOf({ totals, supervisors }: Overview): string {
   if (supervisors === null) {
     return "How the supervisors do is not known at the moment.";
   }
+  if (supervisors.unhealthy > 0) {
+    return `${exact(supervisors.unhealthy)} of ${counted(supervisors.total, "supervisor")} unhealthy`;
+  }
   if (supervisors.total === 0) {
     return "No supervisor yet.";
   }

@@ -17,13 +17,13 @@ export const COLUMNS: readonly Column<ListedRow>[] = [
   {
     id: "id",
     header: "Supervisor",
-    meta: { width: "minmax(150px, 2fr)", sort: "id", isFixed: true },
+    meta: { width: "minmax(130px, 1.6fr)", sort: "id", isFixed: true },
     cell: ({ row }) => <SupervisorLink id={row.original.id} />,
   },
   {
     id: "state",
     header: "State",
-    meta: { width: "minmax(170px, 1.6fr)", sort: "detailedState", isFixed: true },
+    meta: { width: "minmax(250px, 1.6fr)", sort: "detailedState", isFixed: true },
     cell: ({ row: { original } }) => (
       <span className={classes.state}>
         <StateMark
@@ -40,7 +40,7 @@ export const COLUMNS: readonly Column<ListedRow>[] = [
   {
     id: "lag",
     header: "Lag",
-    meta: { width: "86px", align: "right", sort: "lagRecords" },
+    meta: { width: "74px", align: "right", sort: "lagRecords" },
     cell: ({ row: { original } }) => (
       <span className={classes.lag}>
         <Count value={original.lagRecords} unknown={NO_LOOK} />
@@ -51,7 +51,7 @@ export const COLUMNS: readonly Column<ListedRow>[] = [
   {
     id: "oldest",
     header: "Oldest",
-    meta: { width: "88px", align: "right", sort: "lagMillis" },
+    meta: { width: "78px", align: "right", sort: "lagMillis" },
     cell: ({ row: { original } }) => (
       <Span
         millis={original.lagMillis}
@@ -62,7 +62,7 @@ export const COLUMNS: readonly Column<ListedRow>[] = [
   {
     id: "rate",
     header: "Rows/s",
-    meta: { width: "74px", align: "right", sort: "rowsPerSecond" },
+    meta: { width: "62px", align: "right", sort: "rowsPerSecond" },
     cell: ({ row: { original } }) => (
       <Count
         value={original.rowsPerSecond}
@@ -73,13 +73,13 @@ export const COLUMNS: readonly Column<ListedRow>[] = [
   {
     id: "groups",
     header: "Ranges",
-    meta: { width: "minmax(104px, 1fr)", sort: "pending" },
+    meta: { width: "minmax(130px, 1fr)", sort: "pending" },
     cell: ({ row: { original } }) => <Ranges row={original} />,
   },
   {
     id: "due",
-    header: "Next publish",
-    meta: { width: "96px", align: "right", sort: "nextPublishDue" },
+    header: "Publishes",
+    meta: { width: "84px", align: "right", sort: "nextPublishDue" },
     cell: ({ row: { original } }) => (
       <Due at={original.nextPublishDue} unknown="No range of it reads now." />
     ),
@@ -87,7 +87,7 @@ export const COLUMNS: readonly Column<ListedRow>[] = [
   {
     id: "published",
     header: "Published",
-    meta: { width: "84px", align: "right", sort: "lastPublishedAt" },
+    meta: { width: "76px", align: "right", sort: "lastPublishedAt" },
     cell: ({ row: { original } }) => (
       <Age at={original.lastPublishedAt} unknown="Nothing is published yet." />
     ),
@@ -95,7 +95,7 @@ export const COLUMNS: readonly Column<ListedRow>[] = [
   {
     id: "bad",
     header: "Bad",
-    meta: { width: "62px", align: "right", sort: "badRecords" },
+    meta: { width: "46px", align: "right", sort: "badRecords" },
     cell: ({ row: { original } }) => <Count value={original.badRecords} unknown={NO_LOOK} />,
   },
   {
@@ -113,7 +113,7 @@ export const COLUMNS: readonly Column<ListedRow>[] = [
   {
     id: "version",
     header: "Version",
-    meta: { width: "minmax(86px, 0.8fr)", sort: "versionAt" },
+    meta: { width: "minmax(70px, 0.7fr)", sort: "versionAt" },
     cell: ({ row: { original } }) => (
       <span>
         v{original.version}{" "}
