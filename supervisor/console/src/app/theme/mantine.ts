@@ -57,7 +57,10 @@ export const theme: MantineThemeOverride = createTheme({
   fontFamilyMonospace: "var(--mono)",
   fontSizes: { xs: "12px", sm: "13px", md: "14px", lg: "16px", xl: "18px" },
   components: {
-    Button: { defaultProps: { size: "xs", variant: "default" } },
+    Button: {
+      defaultProps: { size: "xs", variant: "default" },
+      styles: { root: { fontWeight: 500 } },
+    },
     TextInput: { defaultProps: { size: "xs" } },
     PasswordInput: { defaultProps: { size: "xs" } },
     Textarea: { defaultProps: { size: "xs" } },

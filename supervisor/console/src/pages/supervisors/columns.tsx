@@ -6,6 +6,7 @@ import { SupervisorLink } from "@/components/SupervisorLink";
 import { Age, Due, Span } from "@/components/Time";
 import type { Column } from "@/components/table/DataTable";
 import { Unknown } from "@/components/Unknown";
+import { visible } from "@/text/visible";
 import classes from "./columns.module.css";
 import type { ListedRow } from "./rows";
 
@@ -31,9 +32,11 @@ export const COLUMNS: readonly Column<ListedRow>[] = [
           detailed={original.detailedState}
           healthy={original.healthy}
         />
-        <span className={classes.dim}>
-          <Age at={original.since} unknown="The state is newer than the last stored one." />
-        </span>
+        {original.healthy && (
+          <span className={classes.dim}>
+            <Age at={original.since} unknown="The state is newer than the last stored one." />
+          </span>
+        )}
       </span>
     ),
   },
@@ -115,16 +118,10 @@ export const COLUMNS: readonly Column<ListedRow>[] = [
     header: "Version",
     meta: { width: "minmax(70px, 0.7fr)", sort: "versionAt" },
     cell: ({ row: { original } }) => (
-      <span>
+      <span title={original.versionBy === "" ? undefined : `by ${visible(original.versionBy)}`}>
         v{original.version}{" "}
         <span className={classes.dim}>
           <Age at={original.versionAt} unknown="When it was stored is not known." />
-          {original.versionBy !== "" && (
-            <>
-              {" "}
-              <Foreign>{original.versionBy}</Foreign>
-            </>
-          )}
         </span>
       </span>
     ),
@@ -164,7 +161,7 @@ function Ranges({ row: { groups, replicas } }: { row: ListedRow }) {
   return (
     <span>
       {words.length === 0 ? <span className={classes.dim}>none</span> : words.join(" ")}
-      {pending > 0 && <span className={classes.pending}>{` ${pending} waiting`}</span>}
+      {pending > 0 && <span className={classes.pending}>{` ${pending} wait`}</span>}
     </span>
   );
 }
