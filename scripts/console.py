@@ -45,7 +45,7 @@ class NotBuilt(Exception):
 
 
 def source_files() -> list[Path]:
-    """Return what the build is made from, sorted: sources, locked packages, the API's description."""
+    """Return what the build is made from, sorted: also the description of the API."""
     found = [API, *(ROOT / "scripts" / name for name in _BUILDERS)]
     for folder, folders, names in os.walk(CONSOLE):
         folders[:] = [name for name in folders if name not in _NOT_SOURCES]

@@ -1,8 +1,8 @@
 """Node and npm of requirements.lock, run with the machine's own npm settings.
 
-The wheel's npm looks for settings of the whole machine beside itself, where nobody writes any.  So it
-is shown those of the machine's npm: its registry, its proxy, its authorities.  Settings of the user
-and of the environment it reads by itself.
+The wheel's npm looks for settings of the whole machine beside itself, where nobody writes any.  So
+it is shown those of the machine's npm: its registry, its proxy, its authorities.  It reads settings
+of the user and of the environment by itself.
 """
 
 import importlib.util
