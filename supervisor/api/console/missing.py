@@ -1,4 +1,4 @@
-"""The page of an overlord without a built console: what is missing, the fix, the same by commands."""
+"""The page of an overlord without a built console: what is missing, and what to do instead."""
 
 from html import escape
 
@@ -19,7 +19,7 @@ _PAGE = """<!doctype html>
 <meta name="color-scheme" content="light dark">
 <title>Tidegate: the console is not built</title>
 <style nonce="{nonce}">
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 44rem; margin: 4rem auto; padding: 0 1rem }}
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 44rem; margin: 4rem auto }}
 code {{ font-family: ui-monospace, monospace }}
 th, td {{ text-align: left; font-weight: normal; padding: .15rem 2rem .15rem 0 }}
 </style>
@@ -29,9 +29,8 @@ th, td {{ text-align: left; font-weight: normal; padding: .15rem 2rem .15rem 0 }
 <p>This overlord runs, and its API and its commands work. Only the console's files are missing: they
 are built with packages from npm, which could not be reached when this was set up.</p>
 <h2>Build it</h2>
-<p>In a checkout: <code>scripts/setup</code>, then <code>python -m scripts.console</code>. It says what
-keeps it from building. The overlord serves the console without a restart. The published image and
-the published wheel have it already.</p>
+<p>In a checkout: <code>scripts/setup</code>, then <code>python -m scripts.console</code>, which
+says what keeps it from building. This overlord serves the console as soon as it is built.</p>
 <h2>The same by commands</h2>
 <table>
 {rows}
