@@ -1,1 +1,1 @@
-"""The console in a real browser, against real overlords: what people see, and what they must not."""
+"""The console in a real browser, against real overlords: what people see."""

@@ -36,12 +36,12 @@ def _built() -> None:
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """One browser; it has a sandbox unless its user is root, who cannot have one."""
-    found = ensure_chromium()
+    ours = ensure_chromium()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=found.program,
+            executable_path=ours.program,
             args=ARGUMENTS,
-            env={**os.environ, **found.environment},
+            env={**os.environ, **ours.environment},
             chromium_sandbox=os.geteuid() != _ROOT,
         )
         yield browser
@@ -80,7 +80,7 @@ def watch(
     if watching.problems or request.node.stash.get(_FAILED, False):
         for n, page in enumerate(context.pages):
             page.screenshot(path=tmp_path / f"page-{n}.png", full_page=True)
-        print(f"pictures of the pages: {tmp_path}")
+        request.node.add_report_section("teardown", "pictures of the pages", str(tmp_path))
     watching.check()
 
 

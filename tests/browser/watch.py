@@ -1,7 +1,7 @@
 """What a browser reports while a test runs: whatever is wrong with a page fails the test.
 
-    console errors and warnings · errors that no code caught · reports of the Content-Security-Policy
-    · requests to anybody but the overlord · answers of 400 and more
+    console errors and warnings · errors that no code caught · reports of the policy (CSP)
+    requests to anybody but the overlord · answers of 400 and more
 
 A test declares what it brings about itself, before it does: `watch.expect_status(404, "/api/")`.
 What is declared and does not come fails the test as well.
@@ -58,7 +58,8 @@ class Watch:
 
     def missing(self) -> list[tuple[int, str] | str]:
         """Return what is declared and has not come yet."""
-        return [each for each in (*self._statuses, *self._texts) if each not in self._seen]
+        expected: list[tuple[int, str] | str] = [*self._statuses, *self._texts]
+        return [each for each in expected if each not in self._seen]
 
     def check(self) -> None:
         """Fail if something was wrong, or did not come; what was noted is forgotten.

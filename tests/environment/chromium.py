@@ -96,20 +96,20 @@ def ensure_chromium() -> Chromium:
 
 def _make(folder: Path) -> None:
     """Fetch and unpack beside the folder's place; it takes the place last, whole."""
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".making-") as made_in:
-        making = Path(made_in)
-        for name in ("package.json", "package-lock.json", ".npmrc"):
-            shutil.copy(_PACKAGE / name, making)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".making-") as name:
+        making = Path(name)
+        for file in ("package.json", "package-lock.json", ".npmrc"):
+            shutil.copy(_PACKAGE / file, making)
         _run("npm ci", npm("ci", "--ignore-scripts"), making, _FETCH_S)
         packed = making / "node_modules/@sparticuz/chromium/bin"
         whole = making / "whole"
         whole.mkdir()
         _unpack(packed / "chromium.br", whole / "chromium")
         (whole / "chromium").chmod(0o755)
-        for name in ("al2023", "fonts"):
-            _unpack(packed / f"{name}.tar.br", making / f"{name}.tar")
-            with tarfile.open(making / f"{name}.tar") as archive:
-                archive.extractall(whole / name, filter="data")
+        for part in ("al2023", "fonts"):
+            _unpack(packed / f"{part}.tar.br", making / f"{part}.tar")
+            with tarfile.open(making / f"{part}.tar") as archive:
+                archive.extractall(whole / part, filter="data")
         (whole / "fonts" / "fonts.conf").write_text(_FONTS)
         whole.rename(folder)
 
@@ -132,4 +132,7 @@ def _run(name: str, command: tuple[str, ...], folder: Path | None, timeout_s: fl
 
 
 if __name__ == "__main__":
-    print(ensure_chromium().program)  # noqa: T201 -- a command prints its answer
+    try:
+        print(ensure_chromium().program)  # noqa: T201 -- a command prints its answer
+    except NoBrowser as no_browser:
+        sys.exit(f"no browser for the tests: {no_browser}")
