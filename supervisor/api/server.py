@@ -1,8 +1,8 @@
 """The overlord's HTTP application, built from its services; nothing connects here.
 
-    request ─► Requests ─► SecurityHeaders ─► HostNames ─► ServedPaths ─► Authenticate ─┐
-               problems ◄───── refused ───────┴─────────────┴───────────────┴───┐       │
-                                             route ◄── Needs ◄── OncePerKey ◄── Bodies ◄┘
+    request ─► Requests ─► SecurityHeaders ─► HostNames ─► ServedPaths ─► ConsolePages ─┐
+               problems ◄───── refused ───────┴─────────────┴────────────┐               │
+                            route ◄── Needs ◄── OncePerKey ◄── Bodies ◄──┴─ Authenticate ◄┘
 
 Each route declares its permission by `Needs`; without a declaration the overlord does not start.
 
@@ -10,12 +10,15 @@ Every answer that is not a route's own is a problem (`http/problems.py`).
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 
+from supervisor.api.console.build import FOLDER
+from supervisor.api.console.pages import ConsolePages
 from supervisor.api.http.access import open_paths, secured
 from supervisor.api.http.authenticate import Authenticate
 from supervisor.api.http.edge import Bodies, HostNames, SecurityHeaders
@@ -124,8 +127,13 @@ def create_api(services: Services, listener: Listener = Listener.EVERYBODY) -> F
     return api
 
 
-def build_routes(hosts: Sequence[str] = (), listener: Listener = Listener.EVERYBODY) -> FastAPI:
-    """Return the application without services: enough to describe it."""
+def build_routes(
+    hosts: Sequence[str] = (), listener: Listener = Listener.EVERYBODY, console: Path = FOLDER
+) -> FastAPI:
+    """Return the application without services: enough to describe it.
+
+    `console` is the folder of the built console.
+    """
     api = Api(
         title="Tidegate overlord",
         version="v1",
@@ -136,6 +144,7 @@ def build_routes(hosts: Sequence[str] = (), listener: Listener = Listener.EVERYB
             Middleware(SecurityHeaders),
             Middleware(HostNames, hosts=tuple(hosts)),
             Middleware(ServedPaths, listener=listener),
+            Middleware(ConsolePages, folder=console),
             Middleware(Authenticate),
             Middleware(Bodies),
             Middleware(OncePerKey),

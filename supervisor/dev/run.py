@@ -77,8 +77,13 @@ class Ports:
 
     @property
     def overlord_url(self) -> str:
-        """Base address of API and console."""
+        """Base address of the API."""
         return f"http://{LOOPBACK}:{self.overlord}"
+
+    @property
+    def console_url(self) -> str:
+        """The address that people open."""
+        return f"{self.overlord_url}/ui/"
 
     @property
     def worker_url(self) -> str:
@@ -147,7 +152,10 @@ class Dev:
         self._add(group, self._worker(ports), WORKER_WITHIN)
         if self._until.is_set():
             return 0
-        sys.stdout.write(f"\nAPI      {ports.overlord_url}\nKafka    {bootstrap}\n\n")
+        sys.stdout.write(
+            f"\nConsole  {ports.console_url}\nAPI      {ports.overlord_url}\n"
+            f"Kafka    {bootstrap}\n\n"
+        )
         sys.stdout.flush()
         if self._options.sample or self._options.demo:
             self._start_sample(group, bootstrap, ports)

@@ -11,7 +11,7 @@ from supervisor.metadata.schema.column_types import METADATA
 from supervisor.metadata.store import SqlStore
 from tasks.runtime.secrets import known_secrets
 from tests.conformance.stories import CLICKS, NOON, P0, Leader, attempt, opening, take_lease
-from tests.leaks import BY_NAME, BY_VALUE, CANARY, SECRET
+from tests.security.leaks import BY_NAME, BY_VALUE, CANARY, SECRET
 
 
 def test_what_a_worker_or_a_library_says_is_stored_without_its_secrets(

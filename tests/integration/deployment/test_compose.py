@@ -286,6 +286,16 @@ def test_the_image_has_a_class_archive_of_what_its_workers_run(image: Image) -> 
     assert place < kinds.index("USER"), "a file of root's, which no worker can write"
 
 
+def test_the_image_has_the_console_and_not_what_builds_it(image: Image) -> None:
+    steps = list(image.steps)
+    [built] = [n for n, (_, value) in enumerate(steps) if "python -m scripts.console" in value]
+    copied = ("COPY", "--from=console /src/supervisor/console/dist supervisor/console/dist")
+    [installed] = [n for n, (_, value) in enumerate(steps) if '".[java,postgres,spark]"' in value]
+
+    assert built < steps.index(copied) < installed
+    assert not [value for _, value in image.final if "console" in value or "node" in value]
+
+
 def test_the_image_installs_nothing_that_was_not_checked_by_its_hash(image: Image) -> None:
     pip = [part for _, value in image.steps for part in value.split("&&") if "pip " in part]
     [builder, collected, *installed] = [e for e in pip if "wheel" in e or "install" in e]

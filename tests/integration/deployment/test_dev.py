@@ -4,6 +4,7 @@ Slow: it is the demo as a user runs it, from the broker's start to the proof.
 """
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -53,7 +54,7 @@ def test_the_demo_shows_rows_proves_them_and_leaves_nothing_running(tmp_path: Pa
         again, _ = second.communicate(timeout=90)
 
     assert second.returncode == 0, again
-    assert "API" in again
+    assert re.search(r"^Console  (http://127\.0\.0\.1:\d+)/ui/\nAPI      \1$", again, re.MULTILINE)
     assert not _left(folder)
 
 

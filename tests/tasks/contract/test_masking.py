@@ -18,7 +18,7 @@ from tasks.contract.messages import (
 from tasks.contract.sample import SampleAnswer
 from tasks.ports import SchemasUnavailable, StreamTimeout, TaskError
 from tasks.runtime.secrets import KnownSecrets, secret_text
-from tests.leaks import BY_NAME, BY_VALUE, CANARY, REFERENCE, SECRET, VARIABLE
+from tests.security.leaks import BY_NAME, BY_VALUE, CANARY, REFERENCE, SECRET, VARIABLE
 
 NAMED = [
     BY_NAME,

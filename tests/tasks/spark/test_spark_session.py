@@ -16,7 +16,7 @@ from tasks.runtime.java import Java
 from tasks.spark.conf import SECOND_COMPILER, collector
 from tasks.spark.session import SparkFailed, SparkOptions, SparkRuntime, start_spark
 from tests.environment.brokers import shared_cache_dir, shared_jars
-from tests.leaks import BY_NAME, CANARY
+from tests.security.leaks import BY_NAME, CANARY
 from tests.tasks.contract.test_masking import NAMED
 from tests.waiting import wait_until
 

@@ -10,7 +10,7 @@ from tasks.durable_files import NoSpace
 from tasks.ingest.spark.failures import judge
 from tasks.ports import StreamTimeout, TaskError
 from tasks.runtime.secrets import secret_text
-from tests.leaks import BY_NAME, BY_VALUE, CANARY, REFERENCE, SECRET, VARIABLE
+from tests.security.leaks import BY_NAME, BY_VALUE, CANARY, REFERENCE, SECRET, VARIABLE
 
 FOLDER = Path("/data/warehouse/clicks/data/task-1/b7-1")
 

@@ -11,7 +11,7 @@ from tasks.contract.ingest_spec import Column, Discovery
 from tasks.contract.messages import SyncResponse
 from tasks.contract.sample import DesiredSample, SampleAnswer, SampledRecord
 from tasks.runtime.secrets import known_secrets
-from tests.leaks import BY_NAME, BY_VALUE, CANARY, SECRET
+from tests.security.leaks import BY_NAME, BY_VALUE, CANARY, SECRET
 from tests.supervisor.api.agents import Agent
 from tests.supervisor.api.world import TOPIC, Json, World, spec_document
 from tests.waiting import wait_until

@@ -10,7 +10,7 @@ import pytest
 from supervisor.control.leadership import Leadership
 from tasks.contract.messages import FailureCode, TaskPhase
 from tasks.runtime.secrets import known_secrets
-from tests.leaks import BY_NAME, BY_VALUE, CANARY, SECRET
+from tests.security.leaks import BY_NAME, BY_VALUE, CANARY, SECRET
 from tests.supervisor.api.agents import Agent
 from tests.supervisor.api.world import SUPERVISORS, TASKS, TOPIC, World, spec_document, task_ids
 

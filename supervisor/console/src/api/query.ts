@@ -1,0 +1,58 @@
+import {
+  type DefaultError,
+  MutationCache,
+  QueryCache,
+  QueryClient,
+  queryOptions,
+} from "@tanstack/react-query";
+import { type GetPath, type Got, get, type Params } from "./client";
+import { Problem } from "./problem";
+
+/** Polling of what a page shows. */
+export const POLL_MS = 5_000;
+/** Polling of the frame: the net below what the stream gives. */
+export const SAFETY_MS = 30_000;
+
+declare module "@tanstack/react-query" {
+  interface Register {
+    defaultError: Problem;
+  }
+}
+
+/**
+ * The options of a query for a path of the API.  Its key is [path, parameters]: the stream finds by
+ * it what an event concerns.
+ */
+export function apiQuery<P extends GetPath>(path: P, params: Params<P, "get"> = {}) {
+  return queryOptions<Got<P>, DefaultError, Got<P>, readonly unknown[]>({
+    queryKey: [path, params],
+    queryFn: ({ signal }) => get(path, params, signal),
+  });
+}
+
+/** A refusal of who calls: the session may be over.  The caller is asked for again, who shows it. */
+function lookAtCaller(problem: Error): void {
+  if (problem instanceof Problem && problem.status === 401) {
+    void queryClient.invalidateQueries({ queryKey: ["/api/v1/me"] });
+  }
+}
+
+export const queryClient = new QueryClient({
+  queryCache: new QueryCache({
+    onError: (problem, { queryKey }) => queryKey[0] !== "/api/v1/me" && lookAtCaller(problem),
+  }),
+  mutationCache: new MutationCache({ onError: lookAtCaller }),
+  defaultOptions: {
+    queries: {
+      staleTime: 1_000,
+      gcTime: 300_000,
+      refetchIntervalInBackground: false,
+      refetchOnWindowFocus: "always",
+      refetchOnReconnect: "always",
+      networkMode: "always",
+      retry: (count, problem) => problem instanceof Problem && problem.passes && count < 1,
+      retryDelay: 1_000,
+    },
+    mutations: { networkMode: "always" },
+  },
+});

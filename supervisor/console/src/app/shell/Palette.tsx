@@ -1,0 +1,89 @@
+import { useMantineColorScheme } from "@mantine/core";
+import {
+  Spotlight,
+  type SpotlightActionData,
+  type SpotlightActionGroupData,
+} from "@mantine/spotlight";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { apiQuery } from "@/api/query";
+import { Icon } from "@/components/Icon";
+import { visible } from "@/text/visible";
+import { setPreferences, usePreferences } from "../preferences";
+import { copyLink, showKeys } from "./shellKeys";
+
+const SUPERVISORS = 8;
+
+/** Ctrl+K: pages, supervisors of any page of the list, and settings. */
+export function Palette() {
+  const [text, setText] = useState("");
+  const supervisors = useSupervisors(text.trim());
+  const pages = usePages();
+  const groups: SpotlightActionGroupData[] = [
+    { group: "Pages", actions: pages },
+    { group: "Supervisors", actions: supervisors },
+    { group: "This page", actions: useCommands() },
+  ];
+  return (
+    <Spotlight
+      actions={groups.filter(({ actions }) => actions.length > 0)}
+      query={text}
+      onQueryChange={setText}
+      shortcut={["mod + K"]}
+      nothingFound="Nothing has these letters"
+      overlayProps={{ blur: 0, backgroundOpacity: 0.45 }}
+      limit={20}
+      scrollable
+      maxHeight={420}
+      searchProps={{
+        leftSection: <Icon name="search" />,
+        placeholder: "A supervisor, a table, a topic, a page…",
+        "aria-label": "Search",
+      }}
+    />
+  );
+}
+
+function useSupervisors(q: string): SpotlightActionData[] {
+  const navigate = useNavigate();
+  const { data } = useQuery({
+    ...apiQuery("/api/v1/supervisors", { query: { q, limit: SUPERVISORS } }),
+    enabled: q !== "",
+    placeholderData: keepPreviousData,
+  });
+  const rows = q === "" ? [] : (data?.supervisors ?? []);
+  return rows.map(({ id, detailedState, dataSource, stream }) => ({
+    id: `supervisor ${id}`,
+    label: visible(id),
+    description: `${detailedState} · topic ${visible(stream ?? "–")} · table ${visible(dataSource ?? "–")}`,
+    keywords: q, // the server has judged it
+    onClick: () => void navigate({ to: "/supervisors", search: { q: id, sel: id } }),
+  }));
+}
+
+function usePages(): SpotlightActionData[] {
+  const navigate = useNavigate();
+  return [
+    { id: "home", label: "Home", onClick: () => void navigate({ to: "/" }) },
+    { id: "list", label: "Supervisors", onClick: () => void navigate({ to: "/supervisors" }) },
+    { id: "settings", label: "Settings", onClick: () => void navigate({ to: "/settings" }) },
+  ];
+}
+
+function useCommands(): SpotlightActionData[] {
+  const { zone } = usePreferences();
+  const { setColorScheme } = useMantineColorScheme();
+  const other = zone === "utc" ? "local" : "utc";
+  return [
+    { id: "link", label: "Copy a link to this view", onClick: () => void copyLink() },
+    {
+      id: "zone",
+      label: other === "utc" ? "Show times in UTC" : "Show local times",
+      onClick: () => setPreferences({ zone: other }),
+    },
+    { id: "light", label: "Light colours", onClick: () => setColorScheme("light") },
+    { id: "dark", label: "Dark colours", onClick: () => setColorScheme("dark") },
+    { id: "keys", label: "Show the keys", onClick: showKeys },
+  ];
+}

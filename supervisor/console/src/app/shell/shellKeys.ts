@@ -1,0 +1,31 @@
+import { modals } from "@mantine/modals";
+import { notifications } from "@mantine/notifications";
+import { useNavigate } from "@tanstack/react-router";
+import { createElement } from "react";
+import { copyText } from "../clipboard";
+import { useKeys } from "../keys";
+import { KeyList } from "./KeyList";
+
+/** Copies the address of the page as it is: filters, order, row. */
+export async function copyLink(): Promise<void> {
+  const copied = await copyText(location.href);
+  notifications.show({
+    message: copied ? "The link is copied." : `Copy it here: ${location.href}`,
+  });
+}
+
+/** Shows what each key does on this page. */
+export function showKeys(): void {
+  modals.open({ title: "Keys", children: createElement(KeyList) });
+}
+
+/** Binds the keys that hold on every page. */
+export function useShellKeys(): void {
+  const navigate = useNavigate();
+  useKeys([
+    { keys: "g h", label: "Go home", run: () => void navigate({ to: "/" }) },
+    { keys: "g s", label: "Go to supervisors", run: () => void navigate({ to: "/supervisors" }) },
+    { keys: "y", label: "Copy a link to this view", run: () => void copyLink() },
+    { keys: "?", label: "Show the keys", run: showKeys },
+  ]);
+}

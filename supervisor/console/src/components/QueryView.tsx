@@ -1,0 +1,41 @@
+import type { ReactNode } from "react";
+import type { Problem } from "@/api/problem";
+import { Boundary } from "./Boundary";
+import { ProblemNote } from "./ProblemNote";
+import { Shape } from "./Shape";
+
+/** The parts of a query that a view needs, of TanStack's results. */
+export type Queried<T> = {
+  data: T | undefined;
+  error: Problem | null;
+  refetch: () => unknown;
+};
+
+type Props<T> = {
+  query: Queried<T>;
+  /** The number of grey lines while nothing is known; `shape` takes their place. */
+  lines?: number;
+  shape?: ReactNode;
+  children: (data: T) => ReactNode;
+};
+
+/**
+ * Shows what a query answered: a skeleton from 150 ms on, old data while new comes, old data below
+ * a strip where the new one failed, or the problem.
+ */
+export function QueryView<T>({ query, lines = 3, shape, children }: Props<T>) {
+  const retry = () => void query.refetch();
+  if (query.data === undefined) {
+    return query.error === null ? (
+      (shape ?? <Shape lines={lines} />)
+    ) : (
+      <ProblemNote problem={query.error} onRetry={retry} />
+    );
+  }
+  return (
+    <Boundary>
+      {query.error !== null && <ProblemNote problem={query.error} onRetry={retry} isStrip />}
+      {children(query.data)}
+    </Boundary>
+  );
+}

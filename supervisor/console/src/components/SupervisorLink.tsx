@@ -1,0 +1,11 @@
+import { Link } from "@tanstack/react-router";
+import { Foreign } from "./Foreign";
+
+/** Leads to a supervisor. */
+export function SupervisorLink({ id }: { id: string }) {
+  return (
+    <Link to="/supervisors" search={{ q: id, sel: id }}>
+      <Foreign>{id}</Foreign>
+    </Link>
+  );
+}

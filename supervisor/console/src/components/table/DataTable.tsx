@@ -1,0 +1,152 @@
+import {
+  type ColumnDef,
+  getCoreRowModel,
+  type Header,
+  type Row,
+  useReactTable,
+} from "@tanstack/react-table";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type CSSProperties, type ReactNode, useEffect, useRef } from "react";
+import { usePreferences } from "@/app/preferences";
+import classes from "./DataTable.module.css";
+import { HeaderCells } from "./HeaderCells";
+import { useRowKeys } from "./rowKeys";
+import { TableRow } from "./TableRow";
+
+/** What a column of a DataTable needs beyond TanStack's: its width as a track of CSS grid. */
+declare module "@tanstack/react-table" {
+  interface ColumnMeta<TData, TValue> {
+    width: string;
+    align?: "right";
+    /** The server's name of this column's order; a column without one cannot be sorted. */
+    sort?: string;
+    /** A column that cannot be hidden. */
+    isFixed?: true;
+    /** A column that is hidden until somebody wants it. */
+    isExtra?: true;
+  }
+}
+
+export type Column<T> = ColumnDef<T, unknown>;
+
+export type Selection = {
+  ids: ReadonlySet<string>;
+  onChange: (ids: ReadonlySet<string>) => void;
+};
+
+type Props<T> = {
+  /** The name under which preferences are kept. */
+  name: string;
+  label: string;
+  columns: readonly Column<T>[];
+  rows: readonly T[];
+  rowId: (row: T) => string;
+  /** The number of rows on all pages. */
+  total: number;
+  /** The server's order: a column's `sort`, with - before it for the highest first. */
+  sort?: string;
+  onSort?: (sort: string) => void;
+  /** A line below a row, for what needs no click; null: none. */
+  below?: (row: T) => ReactNode | null;
+  selection?: Selection;
+  /** The row that the keys j and k move from; in the URL. */
+  active?: string | undefined;
+  onActive?: (id: string) => void;
+  /** Opens a row: Enter, or a double click. */
+  onOpen?: (row: T) => void;
+  /** Asks for the next page: the end comes near. */
+  onEnd?: () => void;
+  /** What is shown instead of rows. */
+  empty: ReactNode;
+};
+
+const HEIGHTS = { dense: 30, roomy: 38 };
+const BELOW = 30;
+const OVERSCAN = 12;
+const NEAR_END = 40;
+
+/**
+ * The table of all pages: sorted and filtered by the server, with virtual rows, a selection and
+ * keys.  It fills its parent and scrolls by itself.
+ */
+export function DataTable<T>(props: Props<T>) {
+  const { rows, rowId, total, below, onEnd } = props;
+  const { density, hidden } = usePreferences();
+  const scroller = useRef<HTMLDivElement>(null);
+  const table = useReactTable<T>({
+    data: rows as T[],
+    columns: props.columns as Column<T>[],
+    getRowId: rowId,
+    getCoreRowModel: getCoreRowModel(),
+    manualSorting: true,
+    state: {
+      columnVisibility: Object.fromEntries(
+        hiddenIn(props.columns, hidden[props.name]).map((id) => [id, false]),
+      ),
+    },
+  });
+  const every = table.getRowModel().rows;
+  const virtual = useVirtualizer({
+    count: every.length,
+    getScrollElement: () => scroller.current,
+    getItemKey: (index) => every[index]?.id ?? index,
+    estimateSize: (index) => {
+      const row = every[index];
+      const hasBelow = row !== undefined && (below?.(row.original) ?? null) !== null;
+      return HEIGHTS[density] + (hasBelow ? BELOW : 0);
+    },
+    overscan: OVERSCAN,
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: sizes change with the density alone
+  useEffect(() => virtual.measure(), [density, virtual]);
+  const items = virtual.getVirtualItems();
+  const last = items.at(-1)?.index ?? -1;
+  useEffect(() => {
+    if (onEnd !== undefined && every.length < total && last >= every.length - NEAR_END) {
+      onEnd();
+    }
+  }, [last, every.length, total, onEnd]);
+  useRowKeys({ ...props, scrollTo: (index) => virtual.scrollToIndex(index, { align: "auto" }) });
+  const headers = table.getFlatHeaders();
+  return (
+    <div className={classes.scroller} ref={scroller} data-density={density}>
+      <table
+        className={classes.table}
+        aria-label={props.label}
+        aria-rowcount={total + 1}
+        style={{ "--tracks": tracksOf(headers, props.selection !== undefined) } as CSSProperties}
+      >
+        <thead className={classes.head}>
+          <HeaderCells {...props} headers={headers} />
+        </thead>
+        <tbody className={classes.body} style={{ height: virtual.getTotalSize() }}>
+          {items.map(({ index, start, key }) => (
+            <TableRow
+              key={key}
+              row={every[index] as Row<T>}
+              index={index}
+              top={start}
+              measure={virtual.measureElement}
+              {...props}
+            />
+          ))}
+        </tbody>
+      </table>
+      {every.length === 0 && <div className={classes.empty}>{props.empty}</div>}
+    </div>
+  );
+}
+
+/** The columns that are hidden: those that somebody chose, else those that are extra. */
+export function hiddenIn<T>(
+  columns: readonly Column<T>[],
+  chosen: readonly string[] | undefined,
+): readonly string[] {
+  const extra = columns.filter(({ meta }) => meta?.isExtra === true);
+  return chosen ?? extra.map(({ id = "" }) => id);
+}
+
+function tracksOf<T>(headers: readonly Header<T, unknown>[], hasSelection: boolean): string {
+  const widths = headers.map(({ column }) => column.columnDef.meta?.width ?? "1fr");
+  return [...(hasSelection ? ["34px"] : []), ...widths].join(" ");
+}

@@ -1,0 +1,60 @@
+import type { AttentionItem } from "@/api/overview";
+import { Foreign } from "@/components/Foreign";
+import { SeverityMark } from "@/components/Mark";
+import { Remedies } from "@/components/remedy/Remedies";
+import { SupervisorLink } from "@/components/SupervisorLink";
+import { Age } from "@/components/Time";
+import { visible } from "@/text/visible";
+import classes from "./Attention.module.css";
+
+/** Items that need somebody: what, in words, since when, and the steps that may help. */
+export function Attention({ items }: { items: readonly AttentionItem[] }) {
+  return (
+    <ul className={classes.list}>
+      {items.map((item) => (
+        <li
+          key={`${item.kind} ${item.about.kind} ${item.about.id} ${item.text}`}
+          className={classes.item}
+          data-severity={item.severity}
+        >
+          <SeverityMark severity={item.severity} />
+          <div className={classes.words}>
+            <Sentence item={item} />
+          </div>
+          <span className={classes.since}>
+            <Age at={item.since} unknown="When it began is not known." />
+          </span>
+          <span className={classes.steps}>
+            <Remedies
+              remedies={item.remedies}
+              table={null}
+              supervisor={item.about.kind === "supervisor" ? item.about.id : null}
+            />
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The item's sentence, in which the thing that it is about is marked, and leads there. */
+function Sentence({ item: { about, text } }: { item: AttentionItem }) {
+  const [before, name, after] = around(text, about.id);
+  return (
+    <>
+      {visible(before)}
+      {name !== "" && (
+        <strong>
+          {about.kind === "supervisor" ? <SupervisorLink id={name} /> : <Foreign>{name}</Foreign>}
+        </strong>
+      )}
+      {visible(after)}
+    </>
+  );
+}
+
+/** Cuts a sentence around the first whole mention of a name. */
+export function around(text: string, name: string): [string, string, string] {
+  const at = name === "" ? -1 : text.indexOf(name);
+  return at < 0 ? [text, "", ""] : [text.slice(0, at), name, text.slice(at + name.length)];
+}

@@ -1,0 +1,99 @@
+import { Fragment, type ReactNode } from "react";
+import type { Overview } from "@/api/overview";
+import { Foreign } from "@/components/Foreign";
+import { Panel } from "@/components/Panel";
+import { Age } from "@/components/Time";
+import { Unknown } from "@/components/Unknown";
+import { counted } from "@/text/numbers";
+import { span } from "@/text/times";
+import classes from "./ClusterFacts.module.css";
+
+/** Leader, database, workers, queues, exports: one line each, in words. */
+export function ClusterFacts({ overview }: { overview: Overview }) {
+  const lines: [string, ReactNode][] = [
+    ["Leader", leaderOf(overview)],
+    ["Database", databaseOf(overview)],
+    ["Workers", workersOf(overview)],
+    ["Queues", queuesOf(overview)],
+    ["Exports", exportsOf(overview)],
+    ["Operations", operationsOf(overview)],
+  ];
+  return (
+    <Panel title="Cluster">
+      <dl className={classes.facts}>
+        {lines.map(([name, value]) => (
+          <Fragment key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </Fragment>
+        ))}
+      </dl>
+    </Panel>
+  );
+}
+
+const UNSEEN = "You may read no table, or nobody knows it now.";
+
+function leaderOf({ leader }: Overview): ReactNode {
+  if (leader === null) {
+    return "none leads now";
+  }
+  return (
+    <>
+      <Foreign>{leader.url}</Foreign> · term {leader.term} · for{" "}
+      <Age at={leader.since} unknown="Since when it leads is not known." />
+    </>
+  );
+}
+
+function databaseOf({ database }: Overview): string {
+  const { ok, millis } = database;
+  return ok ? `answers${millis === null ? "" : ` in ${span(millis)}`}` : "does not answer";
+}
+
+function workersOf({ workers }: Overview): ReactNode {
+  if (workers === null) {
+    return <Unknown why={UNSEEN} />;
+  }
+  const { alive, silent, lost } = workers;
+  return alive + silent + lost === 0 ? (
+    <>
+      none is connected: start one by <code>tidegate worker</code>
+    </>
+  ) : (
+    joined(`${alive} alive`, silent > 0 && `${silent} silent`, lost > 0 && `${lost} lost`)
+  );
+}
+
+function queuesOf({ queues }: Overview): ReactNode {
+  if (queues === null) {
+    return <Unknown why={UNSEEN} />;
+  }
+  const { dead, failed, oldestMillis } = queues;
+  return joined(
+    dead > 0 ? `${dead} dead` : "none is dead",
+    failed > 0 && `${counted(failed, "event")} set aside`,
+    oldestMillis === null ? "nothing waits" : `oldest event ${span(oldestMillis)}`,
+  );
+}
+
+function exportsOf({ exports }: Overview): ReactNode {
+  if (exports === null) {
+    return <Unknown why={UNSEEN} />;
+  }
+  const { total, behind, stuck } = exports;
+  return total === 0
+    ? "none is switched on"
+    : joined(`${total} on`, behind > 0 && `${behind} behind`, stuck > 0 && `${stuck} stuck`);
+}
+
+function operationsOf({ operations }: Overview): ReactNode {
+  if (operations === null) {
+    return <Unknown why="Nobody knows it now." />;
+  }
+  return operations === 0 ? "none runs" : `${counted(operations, "operation")} running`;
+}
+
+function joined(...parts: (string | false)[]): string {
+  return parts.filter((part) => part !== false).join(" · ");
+}

@@ -1,0 +1,62 @@
+import type { ReactNode } from "react";
+import type { Overview } from "@/api/overview";
+import { Count } from "@/components/Count";
+import { Span } from "@/components/Time";
+import classes from "./Figures.module.css";
+
+/** The few numbers that show how fast all of it goes. */
+export function Figures({ overview }: { overview: Overview }) {
+  const { rowsPerSecond, lag, slots, supervisors } = overview;
+  const isShort = slots !== null && slots.needed > slots.used + slots.free;
+  return (
+    <dl className={classes.figures}>
+      <Figure name="Supervisors" note={statesOf(overview)}>
+        <Count value={supervisors?.total} unknown="The supervisors cannot be counted now." />
+      </Figure>
+      <Figure name="Rows a second" note="over the last minute">
+        <Count value={rowsPerSecond} unknown="No supervisor has a rate yet." />
+      </Figure>
+      <Figure name="Lag" note="unread records">
+        <Count value={lag?.records} unknown="No lag is known yet." />
+      </Figure>
+      <Figure name="Oldest unread" note="age of the record">
+        <Span millis={lag?.oldestMillis} unknown="Nothing is unread, or no age is known yet." />
+      </Figure>
+      <Figure
+        name="Slots used"
+        note={slots === null ? "" : `${slots.needed} needed, ${slots.free} free`}
+        isBad={isShort}
+      >
+        {slots === null ? (
+          <Count value={null} unknown="You may read no table, or nobody knows now." />
+        ) : (
+          `${slots.used} of ${slots.total}`
+        )}
+      </Figure>
+    </dl>
+  );
+}
+
+type FigureProps = { name: string; note: string; isBad?: boolean; children: ReactNode };
+
+function Figure({ name, note, isBad = false, children }: FigureProps) {
+  return (
+    <div className={classes.figure} data-bad={isBad}>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+      <dd className={classes.note}>{note}</dd>
+    </div>
+  );
+}
+
+function statesOf({ supervisors }: Overview): string {
+  if (supervisors === null) {
+    return "";
+  }
+  const { unhealthy, suspended, total } = supervisors;
+  const parts = [
+    unhealthy > 0 ? `${unhealthy} unhealthy` : "",
+    suspended > 0 ? `${suspended} suspended` : "",
+  ].filter((part) => part !== "");
+  return parts.length > 0 ? parts.join(", ") : total > 0 ? "all healthy" : "";
+}

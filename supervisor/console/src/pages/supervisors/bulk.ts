@@ -1,0 +1,40 @@
+import { Problem } from "@/api/problem";
+
+export type Outcome = { id: string; problem: Problem | null };
+
+const AT_ONCE = 4;
+const REST_MS = 2_000;
+
+/**
+ * Does the same to each id, 4 at a time.  After a 429 all wait as long as the overlord says.
+ * `onOutcome` hears of each that has ended.
+ */
+export async function eachOf(
+  ids: readonly string[],
+  act: (id: string) => Promise<unknown>,
+  onOutcome: (outcome: Outcome) => void,
+  sleep: (millis: number) => Promise<void>,
+): Promise<void> {
+  const left = [...ids];
+  let rest: Promise<void> = Promise.resolve();
+  const work = async () => {
+    for (let id = left.shift(); id !== undefined; id = left.shift()) {
+      await rest;
+      try {
+        await act(id);
+        onOutcome({ id, problem: null });
+      } catch (problem) {
+        if (!(problem instanceof Problem)) {
+          throw problem;
+        }
+        if (problem.status === 429) {
+          left.unshift(id);
+          rest = sleep((problem.retryAfter ?? 0) * 1_000 || REST_MS);
+        } else {
+          onOutcome({ id, problem });
+        }
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+}

@@ -1,0 +1,41 @@
+import { listIn, type RawSearch, textIn } from "@/app/search";
+
+/** The state of the list of supervisors, in its URL. */
+export type SupervisorsSearch = {
+  q?: string | undefined;
+  state?: string[] | undefined;
+  table?: string | undefined;
+  topic?: string | undefined;
+  /** `no`: those that need somebody. */
+  healthy?: "no" | undefined;
+  sort?: string | undefined;
+  /** The row that the keys are at. */
+  sel?: string | undefined;
+};
+
+const TEXTS = ["q", "table", "topic", "sel"] as const;
+const SORT = /^-?[A-Za-z]{1,30}$/;
+const STATES_MAX = 20;
+
+export function supervisorsSearch(search: RawSearch): SupervisorsSearch {
+  const checked: SupervisorsSearch = {};
+  for (const name of TEXTS) {
+    const text = textIn(search, name);
+    if (text !== undefined) {
+      checked[name] = text.slice(0, 1_000);
+    }
+  }
+  const states = listIn(search, "state").slice(0, STATES_MAX);
+  const sort = textIn(search, "sort");
+  return {
+    ...checked,
+    ...(states.length > 0 ? { state: states } : {}),
+    ...(textIn(search, "healthy") === "no" ? { healthy: "no" } : {}),
+    ...(sort !== undefined && SORT.test(sort) ? { sort } : {}),
+  };
+}
+
+/** Whether a filter is set. */
+export function isFiltered({ q, state, table, topic, healthy }: SupervisorsSearch): boolean {
+  return [q, state, table, topic, healthy].some((each) => each !== undefined);
+}

@@ -1,0 +1,1 @@
+"""How the console is served, from builds that the tests write."""
