@@ -72,6 +72,7 @@ export const theme: MantineThemeOverride = createTheme({
     // The window does not scroll, and the lock would add a style sheet without the nonce.
     Modal: {
       defaultProps: {
+        closeButtonProps: { "aria-label": "Close" },
         lockScroll: false,
         centered: true,
         overlayProps: { backgroundOpacity: 0.45 },
