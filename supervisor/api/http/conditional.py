@@ -53,13 +53,13 @@ def answer_bytes_unless_known(
     }
     if not {tag, ANY}.isdisjoint(known):
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
-    if len(content) >= COMPRESSED_FROM and _takes_gzip(request):
+    if len(content) >= COMPRESSED_FROM and takes_gzip(request):
         content = gzip.compress(content, LEVEL, mtime=0)
         headers["Content-Encoding"] = "gzip"
     return Response(content, headers=headers, media_type="application/json")
 
 
-def _takes_gzip(request: Request) -> bool:
+def takes_gzip(request: Request) -> bool:
     """Whether Accept-Encoding names gzip, or any coding, with a weight above 0."""
     weights: dict[str, float] = {}
     for part in ",".join(request.headers.getlist("accept-encoding")).split(","):

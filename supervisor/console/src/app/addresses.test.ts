@@ -19,7 +19,15 @@ describe("the state of the list", () => {
   it("takes what is well-formed from any URL", () => {
     const search = parseSearch("?q=a&q=b&state=RUNNING&healthy=maybe&sort=';drop&other=1&sel=");
 
-    expect(supervisorsSearch(search)).toEqual({ q: "a", state: ["RUNNING"] });
+    expect(supervisorsSearch(search)).toStrictEqual({
+      q: "a",
+      state: ["RUNNING"],
+      table: undefined,
+      topic: undefined,
+      healthy: undefined,
+      sort: undefined,
+      sel: undefined,
+    });
   });
 
   it("knows whether it is filtered", () => {

@@ -22,15 +22,11 @@ export function useLogin(next: string | undefined) {
   });
 }
 
-/** Logs the browser out, and forgets what it has read. */
+/** Logs the browser out.  The page is loaded anew, so that nothing that it has read is left. */
 export function useLogout(): () => void {
-  const navigate = useNavigate();
   const { mutate } = useMutation<unknown, Problem>({
     mutationFn: () => send("delete", "/api/v1/sessions/current", { key: newKey() }),
-    onSuccess: async () => {
-      await navigate({ to: "/login", search: { next: undefined }, replace: true });
-      queryClient.clear();
-    },
+    onSuccess: () => location.assign("/ui/login"),
     onError: ({ title, detail }) => notifications.show({ title, message: detail, color: "red" }),
   });
   return () => mutate();

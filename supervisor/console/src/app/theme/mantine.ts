@@ -69,7 +69,15 @@ export const theme: MantineThemeOverride = createTheme({
     Switch: { defaultProps: { size: "sm" } },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: true, multiline: true, maw: 380 } },
     Menu: { defaultProps: { shadow: "md", position: "bottom-end" } },
-    Modal: { defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.45 } } },
+    // The window does not scroll, and the lock would add a style sheet without the nonce.
+    Modal: {
+      defaultProps: {
+        closeButtonProps: { "aria-label": "Close" },
+        lockScroll: false,
+        centered: true,
+        overlayProps: { backgroundOpacity: 0.45 },
+      },
+    },
   },
 });
 

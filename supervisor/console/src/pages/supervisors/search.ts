@@ -20,18 +20,16 @@ const STATES_MAX = 20;
 export function supervisorsSearch(search: RawSearch): SupervisorsSearch {
   const checked: SupervisorsSearch = {};
   for (const name of TEXTS) {
-    const text = textIn(search, name);
-    if (text !== undefined) {
-      checked[name] = text.slice(0, 1_000);
-    }
+    checked[name] = textIn(search, name)?.slice(0, 1_000);
   }
   const states = listIn(search, "state").slice(0, STATES_MAX);
   const sort = textIn(search, "sort");
+  // Each name is there: what the router finds in a URL stays unless something takes its place.
   return {
     ...checked,
-    ...(states.length > 0 ? { state: states } : {}),
-    ...(textIn(search, "healthy") === "no" ? { healthy: "no" } : {}),
-    ...(sort !== undefined && SORT.test(sort) ? { sort } : {}),
+    state: states.length > 0 ? states : undefined,
+    healthy: textIn(search, "healthy") === "no" ? "no" : undefined,
+    sort: sort !== undefined && SORT.test(sort) ? sort : undefined,
   };
 }
 
