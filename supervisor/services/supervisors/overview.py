@@ -24,7 +24,7 @@ from supervisor.core.attention.queues import dead_queues, failed_events, late_qu
 from supervisor.core.attention.supervisors import WatchedSupervisor, supervisor_items
 from supervisor.core.attention.workers import WorkerTasks, worker_items
 from supervisor.core.history.listing import ListedSupervisor
-from supervisor.core.history.running_operations import runs_still
+from supervisor.core.history.operations import OperationKind, OperationState, progress_in_pass
 from supervisor.core.planning.observed import Liveness, WorkerView
 from supervisor.core.planning.passes import Pass
 from supervisor.core.queue.events import owner_of
@@ -156,9 +156,10 @@ class Overviews:
     def _running(self, rows: OverviewRows) -> int:
         passes = self.loop.last_passes(each.supervisor_id for each in rows.operations)
         return sum(
-            runs_still(each, passes[each.supervisor_id])
+            progress_in_pass(each, last_pass.seen).state is OperationState.RUNNING
             for each in rows.operations
-            if each.supervisor_id in passes
+            if (last_pass := passes.get(each.supervisor_id)) is not None
+            and each.kind is not OperationKind.UNKNOWN  # an overlord of a newer release judges it
         )
 
 
