@@ -21,6 +21,7 @@ from bench.records import fill
 from bench.result import Spread
 from bench.shapes import Shape
 from bench.shapes_run import Shaped, measure_shape
+from bench.year.console import ConsoleRun, measure_console
 from bench.year.runs import FilesRun, FleetRun, YearRun, measure_files, measure_fleet, measure_year
 from supervisor.dev.broker import Broker
 from tasks.runtime.jars import FORMATS, SPARK
@@ -53,6 +54,8 @@ class Sizes:
     """Of history, in the database of `bench size`."""
     files: int = 10_000
     """In the list of `file-pages`."""
+    console_calls: int = 300
+    """Of each question of a page."""
 
 
 QUICK = Sizes(
@@ -70,6 +73,7 @@ QUICK = Sizes(
     watch_queues_s=1,
     days=1,
     files=200,
+    console_calls=20,
 )
 
 
@@ -177,6 +181,13 @@ class World:
     def fleet(self) -> FleetRun:
         """A large fleet without history."""
         return measure_fleet(self._folder / "fleet", self.sizes.supervisors)
+
+    @cached_property
+    def consoles(self) -> tuple[ConsoleRun, ConsoleRun]:
+        """Pages of a tenth of the fleet, then of all of it."""
+        few, many = self.sizes.supervisors // 10, self.sizes.supervisors
+        folder, calls = self._folder / "console", self.sizes.console_calls
+        return measure_console(folder, few, calls), measure_console(folder, many, calls)
 
     @cached_property
     def files(self) -> FilesRun:

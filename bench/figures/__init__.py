@@ -7,6 +7,7 @@ of a figure is its group: `python -m bench size` runs all of `size/`.
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from bench.figures.console import list_fleet, open_list, partitions_fleet
 from bench.figures.handoff import (
     end_to_commit,
     end_to_commit_live,
@@ -88,6 +89,9 @@ BENCHMARKS: Mapping[str, Callable[[World], Result]] = MappingProxyType(
                 news_fleet,
                 pass_fleet,
                 file_pages,
+                list_fleet,
+                partitions_fleet,
+                open_list,
             )
         },
     }

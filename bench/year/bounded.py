@@ -129,6 +129,7 @@ def _specs(chronicle: Chronicle, supervisor: int) -> Rows:
                 "author": _AUTHOR,
                 "spec": document,
                 "release": RELEASE,
+                "awake": True if version == chronicle.newest_version else None,
             },
         )
         detail = {"version": str(version)}

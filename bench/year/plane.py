@@ -1,11 +1,12 @@
 """An overlord over a fleet's database, without sockets: its HTTP application is called directly.
 
-Kafka is in memory, and the loop is never started: a benchmark makes the passes itself.
+Kafka is in memory.  A benchmark makes passes itself, or starts the loop, whose passes over a fleet
+at rest only look and decide.
 """
 
 import asyncio
 import json
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -25,6 +26,7 @@ from supervisor.adapters.tables.quarantined_records import DuckRecords
 from supervisor.adapters.workers.journals import HttpJournals
 from supervisor.adapters.workers.task_logs import HttpTaskLogs
 from supervisor.api.server import create_api
+from supervisor.app.overlord import PASS_THREADS
 from supervisor.app.parts import copies_in
 from supervisor.chores.duty import Wiring
 from supervisor.control.change_log import log_and_count
@@ -32,12 +34,14 @@ from supervisor.control.end_task import TaskEnder
 from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
 from supervisor.control.metrics import OverlordMeters
-from supervisor.control.observe import Sources
+from supervisor.control.observe import Sources, observe
 from supervisor.control.state_recorder import StateRecorder
 from supervisor.control.wakeups import Wakeups
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.model.rows import Task
-from supervisor.core.planning.observed import PlanLimits
+from supervisor.core.planning.observed import Observed, PlanLimits
+from supervisor.core.planning.passes import Pass
+from supervisor.core.planning.plan import plan
 from supervisor.core.queue.events import QueueConfig
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.operations import Operations
@@ -142,7 +146,9 @@ def _wired(
         clock, worker_timeout=timedelta(hours=9), led_since=leadership.led_since
     )
     sources = Sources(store, streams, registry, PlanLimits())
-    loop = Loop(lambda _: None, clock, threads=1)
+    loop = Loop(_passes(sources, clock), clock, threads=PASS_THREADS)
+    watching = StateRecorder(store, clock, leadership.term, loop)
+    loop.after_pass = watching.after_pass
     wiring = Wiring(
         store=store,
         clock=clock,
@@ -150,7 +156,7 @@ def _wired(
         registry=registry,
         sources=sources,
         loop=loop,
-        watching=StateRecorder(store, clock, leadership.term, loop),
+        watching=watching,
         changed=changed,
         endings=TaskEnder(QueueConfig(delay=_DELAY), registry.report),
         meters=meters,
@@ -180,6 +186,20 @@ def _wired(
     return Plane(
         chronicle, store, leadership, sources, registry, loop, create_api(services), tuple(tasks)
     )
+
+
+def _passes(sources: Sources, clock: SystemClock) -> Callable[[str], Pass]:
+    """Return what makes one pass over a supervisor at rest, as `make_pass` does."""
+
+    def one_pass(supervisor_id: str) -> Pass:
+        seen = observe(supervisor_id, sources, clock.now())
+        assert isinstance(seen, Observed)
+        decided = plan(seen)
+        assert not decided.actions, f"{supervisor_id} is not at rest: {decided.actions}"
+        sources.workers.watch(supervisor_id, decided.milestones)
+        return Pass(seen, decided)
+
+    return one_pass
 
 
 def _topics(chronicle: Chronicle, clock: SystemClock) -> MemoryStreams:

@@ -41,6 +41,7 @@ def paths(name: str, compacted: bool) -> dict[str, str]:
     """Return what people ask for -> its path, as far as it reads rows of history."""
     return {
         "supervisors": f"{SUPERVISORS}?full=true",
+        "list of supervisors": OURS,
         "status": f"{SUPERVISORS}/{name}/status",
         "explain": f"{OURS}/{name}/explain",
         "spec history": f"{SUPERVISORS}/{name}/history",

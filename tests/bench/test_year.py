@@ -86,6 +86,13 @@ def test_one_table_is_compacted_and_the_other_is_not(plane: Plane) -> None:
     assert not any(each["compacted"] for each in plain)
 
 
+def test_the_list_of_supervisors_has_the_whole_fleet(plane: Plane) -> None:
+    listed = plane.get(OURS)
+
+    assert isinstance(listed, dict)
+    assert sorted(row["id"] for row in listed["supervisors"]) == plane.chronicle.names
+
+
 def test_an_overlord_works_on_a_generated_history(plane: Plane) -> None:
     workers = FleetWorkers(plane)
     workers.report()

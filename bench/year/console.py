@@ -1,0 +1,127 @@
+"""What a person's console asks of a leader, beside the running loop of a large fleet."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.result import Spread, spread
+from bench.year.plane import Plane, open_plane
+from bench.year.shape import FleetShape
+from bench.year.syncs import FleetWorkers
+
+ROWS = 200
+"""Rows of the list that a page shows at once."""
+POLL_S = 5.0
+"""How often an open page asks again."""
+_BEAT_S = 30.0
+"""Between two passes over a supervisor at rest."""
+_SEEN_S = 600.0
+_WARM_UP = 5
+_WINDOW_S = 15.0
+_WINDOWS = 4
+_MIB = 2**20
+
+
+@dataclass(frozen=True)
+class ConsoleRun:
+    """What the pages of one fleet cost."""
+
+    shape: FleetShape
+    answers_ms: Mapping[str, Spread]
+    """Question -> milliseconds of its answer, beside the passes of the loop."""
+    sizes_mib: Mapping[str, float]
+    """Question -> size of its answer before gzip."""
+    alone_cores: Spread
+    """CPU of the overlord while nobody asks."""
+    listed_cores: Spread
+    """The same while one page with the list is open."""
+
+
+def measure_console(folder: Path, supervisors: int, calls: int) -> ConsoleRun:
+    """Let a fleet's loop run, and ask what the pages ask; each question `calls` times."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shape = FleetShape(
+        supervisors=supervisors,
+        groups=4,
+        replicas=1,
+        partitions=25,
+        ranges=0,
+        compacted_every=0,
+        workers=max(1, supervisors // 20),
+    )
+    with open_plane(f"sqlite:///{folder}/console-{supervisors}.db", shape, folder) as plane:
+        FleetWorkers(plane).report()
+        plane.loop.forget()  # the first reports wake every supervisor at once
+        plane.loop.start()
+        try:
+            _pass_over_all(plane)
+            took, sizes = _ask_in_turns(plane, calls)
+            alone, listed = _open_list(plane)
+        finally:
+            plane.loop.stop()
+    return ConsoleRun(shape, took, sizes, alone, listed)
+
+
+def questions(name: str) -> dict[str, str]:
+    """Return what a page asks -> its path."""
+    return {
+        "list": f"/api/v1/supervisors?limit={ROWS}&sort=-lagRecords",
+        "partitions": f"/api/v1/supervisors/{name}/partitions?limit=100",
+    }
+
+
+def _pass_over_all(plane: Plane) -> None:
+    """Wait until the loop has looked at each supervisor once."""
+    names = plane.chronicle.names
+    for number, name in enumerate(names):  # a fleet that has run for a while has no common beat
+        plane.loop.wake(name, in_s=_BEAT_S * number / len(names))
+    unseen = set(names)
+    ends = time.monotonic() + _SEEN_S
+    wait = threading.Event()
+    while unseen := {name for name in unseen if plane.loop.last_pass(name) is None}:
+        if time.monotonic() > ends:
+            raise TimeoutError(f"{len(unseen)} supervisors had no pass within {_SEEN_S:.0f} s")
+        wait.wait(0.1)
+
+
+def _ask_in_turns(plane: Plane, calls: int) -> tuple[dict[str, Spread], dict[str, float]]:
+    names: Sequence[str] = plane.chronicle.names
+    took: dict[str, list[float]] = {}
+    sizes: dict[str, float] = {}
+    for number in range(_WARM_UP + calls):
+        for question, path in questions(names[number % len(names)]).items():
+            ms, size = _asked(plane, path)
+            sizes[question] = size / _MIB
+            if number >= _WARM_UP:
+                took.setdefault(question, []).append(ms)
+    return {question: spread(values) for question, values in took.items()}, sizes
+
+
+def _asked(plane: Plane, path: str) -> tuple[float, int]:
+    began = time.perf_counter()
+    answer = asyncio.run(plane.call("GET", path))
+    return (time.perf_counter() - began) * 1000, len(answer)
+
+
+def _open_list(plane: Plane) -> tuple[Spread, Spread]:
+    """Return the cores that are busy without an open list and with one, in turns."""
+    path = questions(plane.chronicle.names[0])["list"]
+    turns = [(_busy(plane, None), _busy(plane, path)) for _ in range(_WINDOWS)]
+    alone, listed = zip(*turns, strict=True)
+    return spread(alone), spread(listed)
+
+
+def _busy(plane: Plane, path: str | None) -> float:
+    """Return the process's CPU by time over a window, in which `path` is asked every `POLL_S`."""
+    began, cpu = time.monotonic(), time.process_time()
+    wait = threading.Event()
+    due = began
+    while (now := time.monotonic()) < began + _WINDOW_S:
+        if path is not None and now >= due:
+            _asked(plane, path)
+            due += POLL_S
+        wait.wait(0.05)
+    return (time.process_time() - cpu) / (time.monotonic() - began)
