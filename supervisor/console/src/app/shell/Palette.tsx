@@ -58,7 +58,7 @@ function useSupervisors(q: string): SpotlightActionData[] {
     label: visible(id),
     description: `${detailedState} · ${visible(stream ?? "–")} → ${visible(dataSource ?? "–")}`,
     keywords: q, // the server has judged it
-    onClick: () => void navigate({ to: "/supervisors", search: { q: id, sel: id } }),
+    onClick: () => void navigate({ to: "/supervisors/$id/overview", params: { id } }),
   }));
 }
 
