@@ -1,7 +1,8 @@
 """The recorder of supervisor states and lag, after each pass of the leader.
 
 a pass has ended ──► its state differs from the last one written ──► row and event
-│                └──► all that a bounded supervisor names is read ──► it is put to rest
+│                ├──► all that a bounded supervisor names is read ──► it is put to rest
+│                └──► conditions of many passes, in memory ──► what needs somebody
 └──► the log's ends, in memory ──► lag in time     every minute ──► samples
 """
 
@@ -15,6 +16,7 @@ import structlog
 from pydantic import JsonValue
 
 from supervisor.control.loop import Loop
+from supervisor.core.attention.pass_conditions import PassConditions, conditions_after
 from supervisor.core.history.headroom import EarliestHistory, with_earliest
 from supervisor.core.history.lag import LAG_KEPT, Lag, LogEnds, lag_ages, with_look
 from supervisor.core.history.lifecycle_events import EventKind, LifecycleEvent
@@ -45,6 +47,7 @@ class StateRecorder:
     _ends: dict[str, tuple[LogEnds, ...]] = field(default_factory=dict)
     _moves: dict[str, EarliestHistory] = field(default_factory=dict)
     """Supervisor -> how the earliest offsets of its partitions moved."""
+    _conditions: dict[str, PassConditions] = field(default_factory=dict)
 
     def after_pass(self, supervisor_id: str) -> None:
         """Record the state that the last pass found; after a failure the next pass records it."""
@@ -60,6 +63,7 @@ class StateRecorder:
                 self._moves[supervisor_id] = with_earliest(
                     known, look.at, stream.earliest, stream.topic_ids
                 )
+        self._watch(last_pass.seen)
         try:
             failing = self.loop.failing(supervisor_id)
             self._note(supervisor_id, state_of(last_pass.seen, last_pass, failing))
@@ -87,6 +91,24 @@ class StateRecorder:
             self._ends.pop(supervisor_id, None)
             self._moves.pop(supervisor_id, None)
             self._written.pop(supervisor_id, None)
+            self._conditions.pop(supervisor_id, None)
+
+    def _watch(self, seen: Observed) -> None:
+        """Take in the last good pass; after a failed one once more, which changes nothing."""
+        supervisor_id = seen.current.supervisor_id
+        with self._lock:
+            before = self._conditions.get(supervisor_id)
+        # A lag costs a look at each partition, so most passes go without.
+        lag = self.lag(seen) if before is None or before.wants_lag(seen.now) else None
+        after = conditions_after(before, seen, lag, self.moves(seen))
+        with self._lock:
+            self._conditions[supervisor_id] = after
+
+    def conditions(self, seen: Observed) -> PassConditions | None:
+        """Return what passes of this term over the same table have shown up to now."""
+        with self._lock:
+            known = self._conditions.get(seen.current.supervisor_id)
+        return None if known is None or known.is_foreign(seen) else known
 
     def _note(self, supervisor_id: str, state: SupervisorState) -> None:
         term = self.term()

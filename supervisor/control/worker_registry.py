@@ -8,7 +8,7 @@ monotonic clock, since the later of its last sync and the start of the present t
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from supervisor.core.history.rates import (
     RowRate,
@@ -35,6 +35,9 @@ class _Heard:
     """When this leader first knew the incarnation."""
     sequence: int = -1
     heard_at: float | None = None
+    """By the monotonic clock."""
+    heard_on: datetime | None = None
+    """The same by the wall clock, for people."""
     stopping: bool = False
     previous_end: str = ""
     reports: Mapping[str, TaskReport] | None = None
@@ -143,7 +146,7 @@ class WorkerRegistry:
             heard = self._heard.get(request.worker_id)
             if heard is None or request.incarnation != heard.row.incarnation:
                 return set()  # after a reset, or of an older incarnation: its next sync registers
-            heard.heard_at = self._clock.monotonic()
+            heard.heard_at, heard.heard_on = self._clock.monotonic(), self._clock.now()
             if request.sequence <= heard.sequence:
                 return set()
             heard.sequence = request.sequence
@@ -186,6 +189,7 @@ class WorkerRegistry:
                     known_for=timedelta(seconds=now - heard.known_at),
                     reports=dict(heard.reports or {}),
                     compactions=heard.compactions,
+                    heard_at=heard.heard_on,
                     disabled=worker_id in self._disabled,
                 )
                 for worker_id, heard in sorted(self._heard.items())

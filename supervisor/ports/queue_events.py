@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Protocol
 
+from supervisor.core.attention.queues import FailedEvents
 from supervisor.core.queue.events import (
     FailedEvent,
     FailedPlace,
@@ -124,6 +125,10 @@ class Events(Protocol):
 
     def failed_counts(self) -> dict[QueueName, int]:
         """Return how many events of each queue are set aside; queues without any are left out."""
+        ...
+
+    def failed_since(self) -> dict[QueueName, FailedEvents]:
+        """Return the same with the time of the oldest one."""
         ...
 
     def failed_event(self, queue: QueueName, seq: int) -> FailedEvent | None:

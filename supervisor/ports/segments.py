@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Protocol
 
+from supervisor.core.attention.divergence import DivergedRange
 from supervisor.core.history.coverage import CoveredRange
 from supervisor.core.model.listed_segments import ListedSegment, SegmentKey
 from supervisor.core.model.replica_digests import Divergence
@@ -116,6 +117,13 @@ class Segments(Protocol):
         """Return publications since a time from which a replica differed, oldest first.
 
         Forgotten publications are left out.
+        """
+        ...
+
+    def lately_diverged(self, since: datetime) -> list[DivergedRange]:
+        """Return the ranges published since a time of which a replica made other rows.
+
+        Those of all supervisors, in no order; forgotten publications are left out.
         """
         ...
 

@@ -167,7 +167,9 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         quarantine=Quarantine(w.store, o.raw_records),
         supervisors=_supervisors(w, o),
         listing=listing,
-        overviews=Overviews(w.store, w.clock, w.leadership, w.registry, listing),
+        overviews=Overviews(
+            w.store, w.clock, w.leadership, w.loop, w.watching, w.registry, listing
+        ),
         coverage=CoverageQueries(w.store, w.clock, w.leadership, w.loop),
         tasks=TaskQueries(w.store, w.registry, w.leadership),
         tables=TableQueries(w.store, w.registry, w.leadership, w.clock, o.warehouse, o.journals),

@@ -39,8 +39,8 @@ class Overlord:
         return f"http://{LOOPBACK}:{self.port}"
 
     def serves(self) -> bool:
-        """Whether it answers at all."""
-        return self._status("/status") == httpx.codes.OK
+        """Whether it answers at all; where callers are asked, it asks who we are."""
+        return self._status("/status") in {httpx.codes.OK, httpx.codes.UNAUTHORIZED}
 
     def leads(self) -> bool:
         """Whether it says that it leads."""

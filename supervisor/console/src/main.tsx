@@ -1,3 +1,4 @@
+import "./app/theme/styles";
 import { MantineProvider } from "@mantine/core";
 import { ModalsProvider } from "@mantine/modals";
 import { Notifications } from "@mantine/notifications";

@@ -20,6 +20,7 @@ from supervisor.core.planning.partition_names import by_name, names_topics
 from supervisor.core.planning.progress import report_of
 from supervisor.core.planning.rules.continuity import unreadable
 from supervisor.core.planning.states import SupervisorState
+from supervisor.core.queue.events import QueueName
 from supervisor.core.values.errors import repair_command
 from supervisor.core.values.permissions import Permission
 
@@ -72,7 +73,10 @@ class RemedyAction(StrEnum):
     """Change the member at `pointer` of the spec, to `value` if there is one."""
     ENABLE_WORKER = "enable-worker"
     START_WORKER = "start-worker"
+    FORGET_WORKER = "forget-worker"
     REPAIR_QUEUE = "repair-queue"
+    REPLAY_EVENTS = "replay-events"
+    """Queue the events of a queue again that were set aside."""
     OPEN_LOG = "open-log"
     """Read the log of `task`."""
 
@@ -95,6 +99,61 @@ def remedies_of(seen: Observed, state: SupervisorState) -> tuple[Remedy, ...]:
     """Return the steps that may help a supervisor out of a state, the best first."""
     steps = _STEPS.get(state.detailed)
     return () if steps is None else tuple(steps(seen))
+
+
+def more_slots(seen: Observed) -> tuple[Remedy, ...]:
+    """Return the steps that give waiting replicas a slot."""
+    return tuple(_capacity(seen))
+
+
+def resumption(seen: Observed) -> tuple[Remedy, ...]:
+    """Return the step that lets a suspended supervisor read on; none: it is not suspended."""
+    return tuple(_resume(seen))
+
+
+def faster_reading() -> tuple[Remedy, ...]:
+    """Return the step that lets a supervisor read faster."""
+    return tuple(_edit("Raise taskCount, so that more tasks read", "/spec/ioConfig/taskCount"))
+
+
+def lost_worker(worker_id: str) -> tuple[Remedy, ...]:
+    """Return the steps after a worker is lost."""
+    name = shlex.quote(worker_id)
+    return _ANOTHER_WORKER, Remedy(
+        RemedyAction.FORGET_WORKER,
+        f"Forget worker {worker_id}, if it is gone for good",
+        Permission.WORKERS,
+        {"worker": worker_id},
+        f"tidegate worker forget {name}",
+    )
+
+
+def repair_of(queue: QueueName) -> Remedy:
+    """Return the step that makes a dead queue live again."""
+    return Remedy(
+        RemedyAction.REPAIR_QUEUE,
+        f"Repair the event queue {queue.name}",
+        Permission.REPAIR,
+        {"container": queue.container, "queue": queue.name},
+        repair_command(shlex.quote(queue.container), shlex.quote(queue.name)),
+    )
+
+
+def replay_of(queue: QueueName) -> Remedy:
+    """Return the step that queues failed events again."""
+    place = f"{shlex.quote(queue.container)} {shlex.quote(queue.name)}"
+    return Remedy(
+        RemedyAction.REPLAY_EVENTS,
+        "Try the events that were set aside again",
+        Permission.REPLAY,
+        {"container": queue.container, "queue": queue.name},
+        f"tidegate queue replay {place} --all",
+    )
+
+
+_ANOTHER_WORKER = Remedy(
+    RemedyAction.START_WORKER, "Start another worker", None, command="tidegate worker"
+)
 
 
 def _resume(seen: Observed) -> Iterator[Remedy]:
@@ -163,20 +222,13 @@ def _capacity(seen: Observed) -> Iterator[Remedy]:
                 {"worker": worker.id},
                 f"tidegate worker enable {shlex.quote(worker.id)}",
             )
-    yield Remedy(RemedyAction.START_WORKER, "Start another worker", None, command="tidegate worker")
+    yield _ANOTHER_WORKER
     yield from _edit("Lower taskCount or replicas", "/spec/ioConfig/taskCount")
 
 
 def _repair(seen: Observed) -> Iterator[Remedy]:
     for row in seen.dead_queues:
-        container, name = row.queue.container, row.queue.name
-        yield Remedy(
-            RemedyAction.REPAIR_QUEUE,
-            f"Repair the event queue {name}",
-            Permission.REPAIR,
-            {"container": container, "queue": name},
-            repair_command(shlex.quote(container), shlex.quote(name)),
-        )
+        yield repair_of(row.queue)
 
 
 def _failed_task(seen: Observed) -> Iterator[Remedy]:

@@ -39,6 +39,8 @@ class WorkerView:
     """How long this leader has known its incarnation."""
     compactions: Mapping[str, CompactionReport] = field(default_factory=dict)
     """Compaction id -> its last report to this leader."""
+    heard_at: datetime | None = None
+    """When this leader heard of it last; None: not yet."""
     disabled: bool = False
     """People have taken it out: it finishes what it has."""
 

@@ -26,6 +26,7 @@ from sqlalchemy import (
     update,
 )
 
+from supervisor.core.attention.queues import FailedEvents
 from supervisor.core.queue.events import (
     FailedEvent,
     FailedPlace,
@@ -343,12 +344,16 @@ class SqlEvents:
 
     def failed_counts(self) -> dict[QueueName, int]:
         """Return how many events of each queue are set aside; queues without any are left out."""
+        return {queue: failed.count for queue, failed in self.failed_since().items()}
+
+    def failed_since(self) -> dict[QueueName, FailedEvents]:
+        """Return the same with the time of the oldest one."""
         rows = self._db.execute(
-            select(_QUEUE.container, _QUEUE.name, func.count())
+            select(_QUEUE.container, _QUEUE.name, func.count(), func.min(_FAILED.failed_at))
             .join(events_failed, _FAILED.queue_id == _QUEUE.id)
             .group_by(_QUEUE.container, _QUEUE.name)
         )
-        return {QueueName(container, name): count for container, name, count in rows}
+        return {QueueName(c, name): FailedEvents(count, at) for c, name, count, at in rows}
 
     def failed_event(self, queue: QueueName, seq: int) -> FailedEvent | None:
         """Return one event of the failed queue."""

@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 
 from sqlalchemy import ColumnElement, Connection, func, select, text, update
 
+from supervisor.core.attention.divergence import DivergedRange
 from supervisor.core.history.coverage import CoveredRange
 from supervisor.core.model.listed_segments import ListedSegment, SegmentKey
 from supervisor.core.model.replica_digests import Divergence, stored
@@ -17,7 +18,9 @@ from supervisor.metadata.schema.rows import chunks, distinct_values, insert_unle
 from supervisor.metadata.schema.segment_rows import (
     COVERED_RANGES,
     LAST_PUBLISHED,
+    LATELY_DIVERGED,
     publication_row,
+    read_diverged,
     read_key,
     read_listed,
     read_publication,
@@ -185,6 +188,10 @@ class SqlSegments:
             .order_by(_PUB.published_at, _PUB.generation_id)
         ).mappings()
         return [read_publication(row) for row in rows]
+
+    def lately_diverged(self, since: datetime) -> list[DivergedRange]:
+        """Return ranges published since a time of which a replica made other rows; see the port."""
+        return read_diverged(self._db.execute(LATELY_DIVERGED, {"since": since}))
 
     def rejected(self, supervisor_id: str) -> int:
         """Return the number of rejected records of all publications that are not forgotten."""

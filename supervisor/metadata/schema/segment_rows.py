@@ -1,11 +1,13 @@
 """Rows of publications, segments and offset spans, to and from the values that layers share."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from sqlalchemy import RowMapping, func, select
+from sqlalchemy import Row, RowMapping, bindparam, func, select, text
 
+from supervisor.core.attention.divergence import DivergedRange
 from supervisor.core.model.listed_segments import ListedFile, ListedSegment, SegmentKey
-from supervisor.core.model.replica_digests import read_stored, stored
+from supervisor.core.model.replica_digests import Comparison, read_stored, stored
 from supervisor.core.model.rows import Publication, Segment
 from supervisor.metadata.schema.column_sets import set_id
 from supervisor.metadata.schema.tables import PRESENT, publications, supervisor_specs
@@ -30,6 +32,17 @@ LAST_PUBLISHED = select(
     .scalar_subquery()
     .label("last"),
 )
+LATELY_DIVERGED = (
+    select(
+        _PUB.supervisor_id,
+        _PUB.data_source,
+        _PUB.generation_id,
+        _PUB.published_at,
+        _PUB.diverged,
+    )
+    .where(text("diverged IS NOT NULL"))  # as written in the partial index, for SQLite
+    .where(_PUB.published_at >= bindparam("since"), _PUB.forgotten_at.is_(None))
+)
 COVERED_RANGES = select(
     _PUB.generation_id,
     _PUB.published_at,
@@ -39,6 +52,15 @@ COVERED_RANGES = select(
     _PUB.rejected,
     func.coalesce(_PUB.ranges, 1),
 )
+
+
+def read_diverged(rows: Iterable[Row[Any]]) -> list[DivergedRange]:
+    """Return the ranges of `LATELY_DIVERGED` of which a replica made other rows."""
+    return [
+        DivergedRange(row.supervisor_id, row.data_source, row.generation_id, row.published_at)
+        for row in rows
+        if any(read_stored(each).comparison is Comparison.OTHER_ROWS for each in row.diverged)
+    ]
 
 
 def publication_row(publication: Publication) -> dict[str, object]:

@@ -1,33 +1,65 @@
 """The overview of everything: counts, and what needs somebody, from rows and from last passes.
 
     rows: the list's, queues, exports, operations, principals ──┐
-    memory: last passes, workers, what passes have watched ─────┴──► counts ──► items, worst first
+    memory: last passes, their conditions, workers ─────────────┴──► counts, and items, worst first
 
 Kafka and the workers are not asked, and no supervisor is observed anew.  So an overview of a
 thousand supervisors takes as many statements as one of a single supervisor.
 """
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from datetime import datetime
 
 from supervisor.control.leadership import Leadership
+from supervisor.control.loop import Loop
+from supervisor.control.state_recorder import StateRecorder
 from supervisor.control.worker_registry import WorkerRegistry
+from supervisor.core.attention.cluster import no_leader, silent_database, token_items
+from supervisor.core.attention.divergence import divergence_items
+from supervisor.core.attention.exports import export_items
 from supervisor.core.attention.items import AttentionItem, worst_first
+from supervisor.core.attention.queues import dead_queues, failed_events, late_queues
+from supervisor.core.attention.supervisors import WatchedSupervisor, supervisor_items
+from supervisor.core.attention.workers import WorkerTasks, worker_items
+from supervisor.core.history.listing import ListedSupervisor
+from supervisor.core.history.running_operations import runs_still
+from supervisor.core.planning.observed import WorkerView
+from supervisor.core.queue.events import owner_of
+from supervisor.core.values.errors import LeaseLost, Unavailable
 from supervisor.core.values.permissions import Caller, Permission
 from supervisor.ports.store import Clock, Store
 from supervisor.services.supervisors.listing import SupervisorListing
+from supervisor.services.supervisors.overview_rows import OverviewRows, read_rows
 from supervisor.views.attention.overview import (
     DatabaseView,
     LeaderView,
     Overview,
     attention_totals,
     attention_views,
+    export_counts,
     lag_sums,
+    queue_counts,
     rows_per_second_of,
     slot_counts,
     supervisor_counts,
+    unknown_overview,
     worker_counts,
 )
+
+_QUEUE_DEAD = "EVENT_QUEUE_DEAD"
+
+
+@dataclass(frozen=True)
+class _Moment:
+    """What one answer goes by."""
+
+    now: datetime
+    led_since: datetime
+    rows: OverviewRows
+    watched: Sequence[WatchedSupervisor]
+    workers: Sequence[WorkerView]
 
 
 @dataclass(frozen=True)
@@ -37,47 +69,131 @@ class Overviews:
     store: Store
     clock: Clock
     leadership: Leadership
+    loop: Loop
+    watching: StateRecorder
     registry: WorkerRegistry
     listing: SupervisorListing
 
     def of(self, caller: Caller, limit: int) -> Overview:
         """Return the overview of what a caller may read, with so many items at most.
 
+        Without a leader, or without the database, it says that and nothing else.
+
         Raises:
-            LeaseLost: another overlord leads.
+            LeaseLost: another overlord leads, and can be asked.
         """
-        term = self.leadership.term()
+        try:
+            return self._led(caller, limit)
+        except LeaseLost as lost:
+            if lost.leader is not None:
+                raise
+            return self._without_leader()
+        except Unavailable as error:
+            item = silent_database(str(error))
+            return unknown_overview(self.clock.now(), self._leader(), None, item)
+
+    def _led(self, caller: Caller, limit: int) -> Overview:
+        self.leadership.term()
         now, began = self.clock.now(), self.clock.monotonic()
         with self.store.reading() as tx:
             tx.lease.read()
             took_s = self.clock.monotonic() - began
-            rows = self.listing.rows(tx, partial(_may_read, caller))
-            used = tx.tasks.slots_in_use()
-        workers = self.registry.views()
-        items: list[AttentionItem] = []
-        shown = worst_first(items, limit)
+            rows = read_rows(tx, self.listing, caller, now)
+        watched = [self._watched(row) for row in rows.supervisors]
+        leader = self._leader()
+        led_since = now if leader is None else leader.since
+        moment = _Moment(now, led_since, rows, watched, self.registry.views())
         reads = caller.may_somewhere(Permission.READ)
+        shown = worst_first(_items(moment, reads_workers=reads), limit)
         return Overview(
             at=now,
-            leader=LeaderView(
-                url=self.leadership.leader_url() or "",
-                term=term,
-                since=now - self.registry.led_for(),
-            ),
-            database=DatabaseView(ok=True, millis=round(took_s * 1_000)),
-            supervisors=supervisor_counts(rows),
-            lag=lag_sums(rows),
-            rows_per_second=rows_per_second_of(rows),
-            slots=slot_counts(rows, workers, used) if reads else None,
-            workers=worker_counts(workers) if reads else None,
-            queues=None,
-            exports=None,
-            operations=None,
+            leader=leader,
+            database=DatabaseView(ok=True, millis=_millis(took_s)),
+            supervisors=supervisor_counts(rows.supervisors),
+            lag=lag_sums(rows.supervisors),
+            rows_per_second=rows_per_second_of(rows.supervisors),
+            slots=slot_counts(rows.supervisors, moment.workers, rows.slots_used) if reads else None,
+            workers=worker_counts(moment.workers) if reads else None,
+            queues=queue_counts(rows.dead, rows.failed, rows.waiting, now) if reads else None,
+            exports=export_counts(rows.exports) if reads else None,
+            operations=self._running(rows),
             attention=attention_views(shown.items),
             more=shown.left_out,
             totals=attention_totals(shown),
         )
 
+    def _without_leader(self) -> Overview:
+        now, began = self.clock.now(), self.clock.monotonic()
+        try:
+            with self.store.reading() as tx:
+                tx.lease.read()
+        except Unavailable as error:
+            return unknown_overview(now, None, None, silent_database(str(error)))
+        millis = _millis(self.clock.monotonic() - began)
+        return unknown_overview(now, None, millis, no_leader())
 
-def _may_read(caller: Caller, table: str | None) -> bool:
-    return caller.reads_all or caller.may_read(table or "")
+    def _leader(self) -> LeaderView | None:
+        """Return this overlord as the leader; None: it does not lead any more."""
+        url = self.leadership.leader_url()
+        try:
+            term = self.leadership.term()
+        except LeaseLost:
+            return None
+        since = self.clock.now() - self.registry.led_for()
+        # Two readings of a clock: a second is enough for people, and the same in each answer.
+        return LeaderView(url=url or "", term=term, since=since.replace(microsecond=0))
+
+    def _watched(self, row: ListedSupervisor) -> WatchedSupervisor:
+        """Return a row with what its last pass saw, unless that was over another table."""
+        last_pass = None if row.observed_at is None else self.loop.last_pass(row.id)
+        spec = None if last_pass is None else last_pass.seen.current.spec
+        if last_pass is None or spec is None or spec.data_source != row.newest.data_source:
+            return WatchedSupervisor(row, None, None)
+        return WatchedSupervisor(row, last_pass.seen, self.watching.conditions(last_pass.seen))
+
+    def _running(self, rows: OverviewRows) -> int:
+        passes = {each.supervisor_id: None for each in rows.operations}
+        last = {found: self.loop.last_pass(found) for found in passes}
+        return sum(
+            runs_still(each, last_pass)
+            for each in rows.operations
+            if (last_pass := last[each.supervisor_id]) is not None
+        )
+
+
+def _millis(seconds: float) -> int:
+    return round(seconds * 1_000)
+
+
+def _items(moment: _Moment, *, reads_workers: bool) -> Iterator[AttentionItem]:
+    """Yield what needs somebody, each trouble once."""
+    rows, now = moment.rows, moment.now
+    dead = {owner_of(row.queue.container) for row in rows.dead}
+    slots = slot_counts(rows.supervisors, moment.workers, rows.slots_used)
+    for watched in moment.watched:
+        # The queue itself is an item, with the same repair.
+        if watched.row.state.detailed != _QUEUE_DEAD or watched.row.id not in dead:
+            yield from supervisor_items(watched, now, slots.free)
+    since = {
+        watched.row.id: watched.row.since
+        for watched in moment.watched
+        if watched.row.state.detailed == _QUEUE_DEAD
+    }
+    yield from dead_queues(rows.dead, since)
+    yield from late_queues(rows.waiting, now)
+    yield from failed_events(rows.failed)
+    yield from export_items(rows.exports, now)
+    yield from divergence_items(rows.diverged)
+    yield from token_items(rows.tokens, now)
+    if reads_workers:
+        yield from worker_items(moment.workers, _tasks(moment.watched), now, moment.led_since)
+
+
+def _tasks(watched: Sequence[WatchedSupervisor]) -> WorkerTasks:
+    active: Counter[str] = Counter()
+    replaced: Counter[str] = Counter()
+    for each in watched:
+        if each.conditions is not None:
+            active.update(each.conditions.worker_tasks)
+            replaced.update(each.conditions.replaced_tasks)
+    return WorkerTasks(active, replaced)

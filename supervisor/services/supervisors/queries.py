@@ -16,6 +16,7 @@ from supervisor.control.loop import Loop, dead_owners
 from supervisor.control.observe import Sources, observe
 from supervisor.control.state_recorder import StateRecorder
 from supervisor.control.worker_registry import WorkerRegistry
+from supervisor.core.attention.divergence import DIVERGED_SHOWN_FOR
 from supervisor.core.history.lag import Lag
 from supervisor.core.history.partitions import PartitionState, partition_states
 from supervisor.core.model.rows import GapKind, SpecVersion, TaskStatus
@@ -29,7 +30,6 @@ from supervisor.core.values.errors import (
     UnknownWord,
 )
 from supervisor.ports.store import Clock
-from supervisor.views.attention.warnings import DIVERGED_SHOWN_FOR
 from supervisor.views.rows import SupervisorRow, unreadable_states
 from supervisor.views.status import StatusFacts, SupervisorStatus, status_of
 from supervisor.views.tables.ledger import Ledger, PlansView, compactions_of, ledger_of, plans_of

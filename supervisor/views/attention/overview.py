@@ -2,17 +2,22 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
+from supervisor.core.attention.exports import WatchedExport
 from supervisor.core.attention.items import (
     AttentionItem,
     AttentionKind,
     AttentionList,
     Severity,
     SubjectKind,
+    worst_first,
 )
+from supervisor.core.attention.queues import FailedEvents, waiting_since
 from supervisor.core.history.listing import ListedSupervisor
 from supervisor.core.planning.observed import Liveness, WorkerView
+from supervisor.core.queue.events import QueueName, QueueRow, WaitingQueue
+from supervisor.core.tables.exports import ExportState
 from supervisor.views.attention.remedies import RemedyView, remedy_views
 from tasks.contract.wire import Instant, Wire
 
@@ -83,7 +88,10 @@ class QueueCounts(Wire):
     failed: int
     """Events that were set aside."""
     oldest_millis: int | None
-    """Age of the oldest event that waits; null: none waits."""
+    """How long the first event of a queue has been due and not handled; null: none is due.
+
+    Queues of exports do not count: `exports` has them.
+    """
 
 
 class ExportCounts(Wire):
@@ -147,7 +155,7 @@ class Overview(Wire):
     queues: QueueCounts | None
     exports: ExportCounts | None
     operations: int | None
-    """Operations that run."""
+    """Those of the newest 200 operations that run, by the last pass over their supervisors."""
     attention: list[AttentionView]
     """Worst first: by severity, then the oldest."""
     more: int
@@ -224,4 +232,55 @@ def worker_counts(workers: Sequence[WorkerView]) -> WorkerCounts:
     lives = Counter(worker.liveness for worker in workers)
     return WorkerCounts(
         alive=lives[Liveness.ALIVE], silent=lives[Liveness.UNKNOWN], lost=lives[Liveness.LOST]
+    )
+
+
+def queue_counts(
+    dead: Sequence[QueueRow],
+    failed: Mapping[QueueName, FailedEvents],
+    waiting: Sequence[WaitingQueue],
+    now: datetime,
+) -> QueueCounts:
+    """Return the counts of event queues."""
+    since = [at for queue in waiting if (at := waiting_since(queue)) is not None and at <= now]
+    return QueueCounts(
+        dead=len(dead),
+        failed=sum(events.count for events in failed.values()),
+        oldest_millis=(now - min(since)) // timedelta(milliseconds=1) if since else None,
+    )
+
+
+def export_counts(exports: Sequence[WatchedExport]) -> ExportCounts:
+    """Return the counts of exports that are switched on."""
+    states = [each.state for each in exports]
+    return ExportCounts(
+        total=len(states),
+        behind=sum(state is not ExportState.EQUAL for state in states),
+        stuck=sum(state is ExportState.STUCK for state in states),
+    )
+
+
+def unknown_overview(
+    at: datetime, leader: LeaderView | None, millis: int | None, item: AttentionItem
+) -> Overview:
+    """Return the overview of who knows one item alone.
+
+    `millis`: how long the database took to answer; None: it did not answer.
+    """
+    shown = worst_first([item], 1)
+    return Overview(
+        at=at,
+        leader=leader,
+        database=DatabaseView(ok=millis is not None, millis=millis),
+        supervisors=None,
+        lag=None,
+        rows_per_second=None,
+        slots=None,
+        workers=None,
+        queues=None,
+        exports=None,
+        operations=None,
+        attention=attention_views(shown.items),
+        more=0,
+        totals=attention_totals(shown),
     )

@@ -2,16 +2,13 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import timedelta
 
+from supervisor.core.attention.divergence import DIVERGED_SHOWN_FOR
 from supervisor.core.model.replica_digests import Comparison
 from supervisor.core.model.rows import Publication
 from supervisor.core.planning.observed import Liveness, Observed
 from supervisor.core.spec.spec import SupervisorSpec
 from tasks.contract.ingest_spec import BadRecords
-
-DIVERGED_SHOWN_FOR = timedelta(days=7)
-"""Time for which a divergence of replicas is a warning; the event and the range keep it longer."""
 
 
 def warnings(

@@ -5,6 +5,7 @@ import { newKey, send } from "@/api/client";
 import { type Me, meQuery } from "@/api/me";
 import type { Problem } from "@/api/problem";
 import { queryClient } from "@/api/query";
+import { inConsole } from "./inConsole";
 
 export type Credentials = { token: string } | { name: string; password: string };
 
@@ -21,22 +22,12 @@ export function useLogin(next: string | undefined) {
   });
 }
 
-/** Logs the browser out, and forgets what it has read. */
+/** Logs the browser out.  The page is loaded anew, so that nothing that it has read is left. */
 export function useLogout(): () => void {
-  const navigate = useNavigate();
   const { mutate } = useMutation<unknown, Problem>({
     mutationFn: () => send("delete", "/api/v1/sessions/current", { key: newKey() }),
-    onSuccess: async () => {
-      await navigate({ to: "/login", search: { next: undefined }, replace: true });
-      queryClient.clear();
-    },
+    onSuccess: () => location.assign("/ui/login"),
     onError: ({ title, detail }) => notifications.show({ title, message: detail, color: "red" }),
   });
   return () => mutate();
-}
-
-/** Returns an address below /ui, whatever a link has put into the URL. */
-export function inConsole(next: string | undefined): string {
-  const isOurs = next !== undefined && /^\/(?![/\\])/.test(next);
-  return `/ui${isOurs ? next : "/"}`;
 }

@@ -1,6 +1,7 @@
 import { Tooltip } from "@mantine/core";
 import type { Exact } from "@/api/json";
 import { exact, short } from "@/text/numbers";
+import classes from "./Count.module.css";
 import { Unknown } from "./Unknown";
 
 type Props = { value: Exact | null | undefined; unknown: string; unit?: string };
@@ -14,7 +15,7 @@ export function Count({ value, unknown, unit }: Props) {
   const whole = exact(value);
   const suffix = unit === undefined ? "" : ` ${unit}`;
   if (text === whole) {
-    return <span>{`${text}${suffix}`}</span>;
+    return <span className={whole === "0" ? classes.zero : undefined}>{`${text}${suffix}`}</span>;
   }
   return (
     <Tooltip label={`${whole}${suffix}`}>

@@ -2,7 +2,9 @@ import { type ReactNode, useEffect } from "react";
 import classes from "./Page.module.css";
 
 type Props = {
+  /** The name of the page, and its heading unless another one is given. */
   title: string;
+  heading?: string | undefined;
   /** The sentence below the title: what it is, why, since when. */
   sentence?: ReactNode;
   actions?: ReactNode;
@@ -12,7 +14,14 @@ type Props = {
 };
 
 /** The frame of a page: title, sentence, actions, content. */
-export function Page({ title, sentence, actions, fills = false, children }: Props) {
+export function Page({
+  title,
+  heading = title,
+  sentence,
+  actions,
+  fills = false,
+  children,
+}: Props) {
   useEffect(() => {
     document.title = `${title} · Tidegate`;
   }, [title]);
@@ -20,7 +29,7 @@ export function Page({ title, sentence, actions, fills = false, children }: Prop
     <div className={classes.page} data-fills={fills}>
       <header className={classes.head}>
         <div className={classes.words}>
-          <h1>{title}</h1>
+          <h1>{heading}</h1>
           {sentence !== undefined && <div className={classes.sentence}>{sentence}</div>}
         </div>
         {actions !== undefined && <div className={classes.actions}>{actions}</div>}

@@ -2,6 +2,7 @@ import { Menu, UnstyledButton } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useMe } from "@/api/me";
 import { Icon } from "@/components/Icon";
+import { UNKNOWN } from "@/text/numbers";
 import { visible } from "@/text/visible";
 import { useLogout } from "../session";
 import classes from "./OperationsChip.module.css";
@@ -11,7 +12,7 @@ export function CallerMenu() {
   const me = useMe();
   const navigate = useNavigate();
   const logout = useLogout();
-  const name = me?.asked === true ? visible(me.name) : "anyone";
+  const name = me === undefined ? UNKNOWN : me.asked ? visible(me.name) : "anyone";
   return (
     <Menu>
       <Menu.Target>

@@ -1,5 +1,5 @@
 import { usePreferences } from "@/app/preferences";
-import { clock, span } from "@/text/times";
+import { clock } from "@/text/times";
 import { useContact } from "../contact";
 import classes from "./LiveState.module.css";
 
@@ -11,7 +11,7 @@ export function LiveState() {
     contact.state === "live"
       ? "live"
       : contact.state === "reconnecting"
-        ? `reconnecting ${span(Math.floor(contact.forMs / 1_000) * 1_000).replace(".0", "")}`
+        ? `reconnecting ${Math.floor(contact.forMs / 1_000)} s`
         : `stale since ${clock(new Date(contact.since), zone)}`;
   return (
     <span className={classes.state} data-state={contact.state}>

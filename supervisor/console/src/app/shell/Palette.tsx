@@ -32,7 +32,7 @@ export function Palette() {
       onQueryChange={setText}
       shortcut={["mod + K"]}
       nothingFound="Nothing has these letters"
-      highlightQuery
+      overlayProps={{ blur: 0, backgroundOpacity: 0.45 }}
       limit={20}
       scrollable
       maxHeight={420}
@@ -56,7 +56,7 @@ function useSupervisors(q: string): SpotlightActionData[] {
   return rows.map(({ id, detailedState, dataSource, stream }) => ({
     id: `supervisor ${id}`,
     label: visible(id),
-    description: `${detailedState} · ${visible(stream ?? "–")} → ${visible(dataSource ?? "–")}`,
+    description: `${detailedState} · topic ${visible(stream ?? "–")} · table ${visible(dataSource ?? "–")}`,
     keywords: q, // the server has judged it
     onClick: () => void navigate({ to: "/supervisors/$id/overview", params: { id } }),
   }));

@@ -4,7 +4,6 @@ import {
   type MantineColorsTuple,
   type MantineThemeOverride,
 } from "@mantine/core";
-import "./styles";
 
 const tide: MantineColorsTuple = [
   "#e6f4fa",
@@ -19,8 +18,34 @@ const tide: MantineColorsTuple = [
   "#043e56",
 ];
 
+/** Ink, lines and grounds of Mantine's own parts, in the light and in the dark. */
+const gray: MantineColorsTuple = [
+  "#f5f7f9",
+  "#eceff3",
+  "#e3e8ed",
+  "#dbe1e7",
+  "#c5ced6",
+  "#a3afba",
+  "#6c7986",
+  "#55616e",
+  "#36424e",
+  "#17212b",
+];
+const dark: MantineColorsTuple = [
+  "#dce4ec",
+  "#b9c5d0",
+  "#94a2b0",
+  "#62707e",
+  "#3a4652",
+  "#28323c",
+  "#1c242d",
+  "#141a21",
+  "#10161c",
+  "#0d1217",
+];
+
 export const theme: MantineThemeOverride = createTheme({
-  colors: { tide },
+  colors: { tide, gray, dark },
   primaryColor: "tide",
   primaryShade: { light: 7, dark: 3 },
   autoContrast: true,
@@ -32,7 +57,10 @@ export const theme: MantineThemeOverride = createTheme({
   fontFamilyMonospace: "var(--mono)",
   fontSizes: { xs: "12px", sm: "13px", md: "14px", lg: "16px", xl: "18px" },
   components: {
-    Button: { defaultProps: { size: "xs", variant: "default" } },
+    Button: {
+      defaultProps: { size: "xs", variant: "default" },
+      styles: { root: { fontWeight: 500 } },
+    },
     TextInput: { defaultProps: { size: "xs" } },
     PasswordInput: { defaultProps: { size: "xs" } },
     Textarea: { defaultProps: { size: "xs" } },
@@ -41,7 +69,14 @@ export const theme: MantineThemeOverride = createTheme({
     Switch: { defaultProps: { size: "sm" } },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: true, multiline: true, maw: 380 } },
     Menu: { defaultProps: { shadow: "md", position: "bottom-end" } },
-    Modal: { defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.45 } } },
+    // The page behind it does not scroll; locking it would need a style sheet without a nonce.
+    Modal: {
+      defaultProps: {
+        centered: true,
+        lockScroll: false,
+        overlayProps: { backgroundOpacity: 0.45 },
+      },
+    },
   },
 });
 

@@ -30,7 +30,10 @@ export function Remedies({ remedies, ...place }: Place & { remedies: readonly Re
       {others.length > 0 && (
         <Popover position="bottom-end" shadow="md" trapFocus returnFocus>
           <Popover.Target>
-            <Button aria-label={`${others.length} more`}>{`+${others.length}`}</Button>
+            <Button
+              size="compact-xs"
+              aria-label={`${others.length} more`}
+            >{`+${others.length}`}</Button>
           </Popover.Target>
           <Popover.Dropdown aria-label="Other steps">
             <ul className={classes.list}>
@@ -65,7 +68,7 @@ function RemedyButton({ remedy, table, supervisor }: Place & { remedy: Remedy })
   const open = useOpening(remedy, supervisor);
   if (open !== null) {
     return (
-      <Barred why={missing(me, remedy.permission, table)} onClick={open}>
+      <Barred size="compact-xs" why={missing(me, remedy.permission, table)} onClick={open}>
         {`${visible(remedy.label)}…`}
       </Barred>
     );
@@ -73,7 +76,9 @@ function RemedyButton({ remedy, table, supervisor }: Place & { remedy: Remedy })
   return (
     <Popover position="bottom-end" shadow="md" width={460} trapFocus returnFocus>
       <Popover.Target>
-        <Button rightSection={<Icon name="down" size={11} />}>{visible(remedy.label)}</Button>
+        <Button size="compact-xs" rightSection={<Icon name="down" size={11} />}>
+          {visible(remedy.label)}
+        </Button>
       </Popover.Target>
       <Popover.Dropdown aria-label={remedy.label}>
         <Explained remedy={remedy} table={table} supervisor={supervisor} />

@@ -2,12 +2,12 @@ import { Button, Checkbox, Popover } from "@mantine/core";
 import { setPreferences, usePreferences } from "@/app/preferences";
 import { Icon } from "../Icon";
 import classes from "./ColumnMenu.module.css";
-import type { Column } from "./DataTable";
+import { type Column, hiddenIn } from "./DataTable";
 
 /** Chooses the columns of a table, and how close its rows are. */
 export function ColumnMenu<T>({ name, columns }: { name: string; columns: readonly Column<T>[] }) {
   const { hidden, density } = usePreferences();
-  const off = hidden[name] ?? [];
+  const off = hiddenIn(columns, hidden[name]);
   const toggle = (id: string) => {
     const next = off.includes(id) ? off.filter((each) => each !== id) : [...off, id];
     setPreferences({ hidden: { ...hidden, [name]: next } });

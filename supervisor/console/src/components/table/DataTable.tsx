@@ -22,6 +22,8 @@ declare module "@tanstack/react-table" {
     sort?: string;
     /** A column that cannot be hidden. */
     isFixed?: true;
+    /** A column that is hidden until somebody wants it. */
+    isExtra?: true;
   }
 }
 
@@ -59,7 +61,7 @@ type Props<T> = {
 };
 
 const HEIGHTS = { dense: 30, roomy: 38 };
-const BELOW = 26;
+const BELOW = 30;
 const OVERSCAN = 12;
 const NEAR_END = 40;
 
@@ -78,7 +80,9 @@ export function DataTable<T>(props: Props<T>) {
     getCoreRowModel: getCoreRowModel(),
     manualSorting: true,
     state: {
-      columnVisibility: Object.fromEntries((hidden[props.name] ?? []).map((id) => [id, false])),
+      columnVisibility: Object.fromEntries(
+        hiddenIn(props.columns, hidden[props.name]).map((id) => [id, false]),
+      ),
     },
   });
   const every = table.getRowModel().rows;
@@ -131,6 +135,15 @@ export function DataTable<T>(props: Props<T>) {
       {every.length === 0 && <div className={classes.empty}>{props.empty}</div>}
     </div>
   );
+}
+
+/** The columns that are hidden: those that somebody chose, else those that are extra. */
+export function hiddenIn<T>(
+  columns: readonly Column<T>[],
+  chosen: readonly string[] | undefined,
+): readonly string[] {
+  const extra = columns.filter(({ meta }) => meta?.isExtra === true);
+  return chosen ?? extra.map(({ id = "" }) => id);
 }
 
 function tracksOf<T>(headers: readonly Header<T, unknown>[], hasSelection: boolean): string {

@@ -19,33 +19,42 @@ export function Attention({ items }: { items: readonly AttentionItem[] }) {
         >
           <SeverityMark severity={item.severity} />
           <div className={classes.words}>
-            <About item={item} /> <span>{visible(item.text)}</span>
+            <Sentence item={item} />
           </div>
           <span className={classes.since}>
             <Age at={item.since} unknown="When it began is not known." />
           </span>
-          <Remedies
-            remedies={item.remedies}
-            table={null}
-            supervisor={item.about.kind === "supervisor" ? item.about.id : null}
-          />
+          <span className={classes.steps}>
+            <Remedies
+              remedies={item.remedies}
+              table={null}
+              supervisor={item.about.kind === "supervisor" ? item.about.id : null}
+            />
+          </span>
         </li>
       ))}
     </ul>
   );
 }
 
-function About({ item: { about } }: { item: AttentionItem }) {
-  if (about.kind === "supervisor") {
-    return (
-      <strong>
-        <SupervisorLink id={about.id} />
-      </strong>
-    );
-  }
-  return about.id === "" ? null : (
-    <strong>
-      {about.kind} <Foreign>{about.id}</Foreign>
-    </strong>
+/** The item's sentence, in which the thing that it is about is marked, and leads there. */
+function Sentence({ item: { about, text } }: { item: AttentionItem }) {
+  const [before, name, after] = around(text, about.id);
+  return (
+    <>
+      {visible(before)}
+      {name !== "" && (
+        <strong>
+          {about.kind === "supervisor" ? <SupervisorLink id={name} /> : <Foreign>{name}</Foreign>}
+        </strong>
+      )}
+      {visible(after)}
+    </>
   );
+}
+
+/** Cuts a sentence around the first whole mention of a name. */
+export function around(text: string, name: string): [string, string, string] {
+  const at = name === "" ? -1 : text.indexOf(name);
+  return at < 0 ? [text, "", ""] : [text.slice(0, at), name, text.slice(at + name.length)];
 }

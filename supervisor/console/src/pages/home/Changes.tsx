@@ -43,7 +43,7 @@ export function Changes() {
                     <Clock at={event.at} unknown="When is not known." />
                   </span>
                   <SupervisorLink id={event.supervisorId} />
-                  <span className={classes.what}>{describe(event.type, event.detail)}</span>
+                  <Words text={describe(event.type, event.detail)} />
                 </li>
               ))}
             </ol>
@@ -51,5 +51,13 @@ export function Changes() {
         }
       </QueryView>
     </Panel>
+  );
+}
+
+function Words({ text }: { text: string }) {
+  return (
+    <span className={classes.what} title={text}>
+      {text}
+    </span>
   );
 }

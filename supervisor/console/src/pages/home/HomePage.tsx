@@ -16,7 +16,7 @@ import classes from "./HomePage.module.css";
 export function HomePage() {
   const query = useOverview(POLL_MS);
   return (
-    <Page title="Home" sentence={query.data === undefined ? undefined : answerOf(query.data)}>
+    <Page title="Home" heading={query.data === undefined ? undefined : answerOf(query.data)}>
       <QueryView query={query} lines={8}>
         {(overview) => (
           <div className={classes.home}>
@@ -59,6 +59,9 @@ export function answerOf({ totals, supervisors }: Overview): string {
   }
   if (supervisors === null) {
     return "How the supervisors do is not known at the moment.";
+  }
+  if (supervisors.unhealthy > 0) {
+    return `${exact(supervisors.unhealthy)} of ${counted(supervisors.total, "supervisor")} unhealthy`;
   }
   if (supervisors.total === 0) {
     return "No supervisor yet.";

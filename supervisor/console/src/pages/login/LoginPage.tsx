@@ -3,7 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useState } from "react";
 import { meQuery } from "@/api/me";
-import { type Credentials, inConsole, useLogin } from "@/app/session";
+import { inConsole } from "@/app/inConsole";
+import { type Credentials, useLogin } from "@/app/session";
 import { ProblemNote } from "@/components/ProblemNote";
 import classes from "./LoginPage.module.css";
 

@@ -33,19 +33,21 @@ function Words({ explanation, row }: Props) {
         </span>
         {row && (
           <span>
-            version {row.version}{" "}
-            <Age at={row.versionAt} unknown="When it was stored is not known." />
+            version {row.version}
             {row.versionBy !== "" && (
               <>
                 {" by "}
                 <Foreign>{row.versionBy}</Foreign>
               </>
             )}
+            {", "}
+            <Age at={row.versionAt} unknown="When it was stored is not known." />
           </span>
         )}
         {row?.stream && (
           <span>
-            <Foreign>{row.stream}</Foreign> → <Foreign>{row.dataSource ?? ""}</Foreign>
+            topic <Foreign>{row.stream}</Foreign> into table{" "}
+            <Foreign>{row.dataSource ?? ""}</Foreign>
           </span>
         )}
       </div>

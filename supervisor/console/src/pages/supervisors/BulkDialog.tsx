@@ -5,7 +5,7 @@ import { useRef, useState } from "react";
 import { newKey } from "@/api/client";
 import { RESUME_EFFECT, resume, SUSPEND_EFFECT, suspend } from "@/changes/supervisors";
 import { Foreign } from "@/components/Foreign";
-import { counted } from "@/text/numbers";
+import { counted, exact } from "@/text/numbers";
 import { visible } from "@/text/visible";
 import classes from "./BulkDialog.module.css";
 import { eachOf, type Outcome } from "./bulk";
@@ -18,6 +18,7 @@ const VERBS = {
 };
 /** From so many on their number has to be typed. */
 const TYPED_FROM = 10;
+const NAMED = 20;
 
 /** Opens the dialog that does the same to many supervisors. */
 export function openBulk(verb: Verb, ids: readonly string[]): void {
@@ -46,6 +47,7 @@ function BulkForm({ verb, ids }: { verb: Verb; ids: readonly string[] }) {
   return (
     <div className={classes.form}>
       <p>{effect}</p>
+      {run.isIdle && <Names ids={ids} />}
       <p className={classes.dim}>Undo: {undo}</p>
       {!run.isIdle && (
         <p role="status">
@@ -91,6 +93,16 @@ function BulkForm({ verb, ids }: { verb: Verb; ids: readonly string[] }) {
         )}
       </div>
     </div>
+  );
+}
+
+/** The first of the ids, and how many more there are. */
+function Names({ ids }: { ids: readonly string[] }) {
+  return (
+    <p className={classes.names}>
+      <Foreign>{ids.slice(0, NAMED).join(", ")}</Foreign>
+      {ids.length > NAMED && ` and ${exact(ids.length - NAMED)} more`}
+    </p>
   );
 }
 

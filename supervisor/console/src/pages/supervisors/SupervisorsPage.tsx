@@ -5,12 +5,13 @@ import { SAFETY_MS } from "@/api/query";
 import { Page } from "@/components/Page";
 import { QueryView } from "@/components/QueryView";
 import { ColumnMenu } from "@/components/table/ColumnMenu";
-import { DataTable } from "@/components/table/DataTable";
-import { exact } from "@/text/numbers";
+import { DataTable, type Selection } from "@/components/table/DataTable";
+import { counted, exact } from "@/text/numbers";
+import { FirstSteps } from "../home/FirstSteps";
 import { COLUMNS, NAME } from "./columns";
 import { Empty } from "./Empty";
 import { Filters } from "./Filters";
-import { useSupervisors } from "./rows";
+import { type Listed, useSupervisors } from "./rows";
 import { SelectionBar } from "./SelectionBar";
 import type { SupervisorsSearch } from "./search";
 import { Trouble } from "./Trouble";
@@ -21,7 +22,6 @@ export function SupervisorsPage() {
   const navigate = useNavigate({ from: "/supervisors" });
   const list = useSupervisors(search);
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
-  const attention = useOverview(SAFETY_MS).data?.attention;
   const change = useCallback(
     (part: Partial<SupervisorsSearch>, replace = false) =>
       void navigate({ search: (before) => ({ ...before, ...part }), replace }),
@@ -39,45 +39,66 @@ export function SupervisorsPage() {
         <SelectionBar ids={ids} rows={list.data?.rows ?? []} search={search} onChange={setIds} />
       )}
       <QueryView query={list} lines={14}>
-        {({ rows, matching, totals }) => (
-          <DataTable
-            name={NAME}
-            label="Supervisors"
-            columns={COLUMNS}
-            rows={rows}
-            rowId={({ id }) => id}
-            total={matching}
-            sort={search.sort ?? ""}
-            onSort={(sort) => change({ sort: sort === "" ? undefined : sort })}
-            below={(row) =>
-              row.healthy ? null : <Trouble row={row} attention={attention ?? []} />
-            }
-            selection={{ ids, onChange: setIds }}
-            active={search.sel}
-            onActive={(sel) => change({ sel }, true)}
-            onEnd={list.more}
-            empty={
-              <Empty
-                search={search}
-                totals={totals}
-                onClear={() => void navigate({ search: {} })}
-              />
-            }
-          />
-        )}
+        {(listed) =>
+          totalOf(listed.totals) === 0 ? (
+            <FirstSteps />
+          ) : (
+            <List
+              listed={listed}
+              search={search}
+              onChange={change}
+              selection={{ ids, onChange: setIds }}
+              onEnd={list.more}
+              onClear={() => void navigate({ search: {} })}
+            />
+          )
+        }
       </QueryView>
     </Page>
   );
 }
 
-type Counted = { matching: number; totals: Readonly<Record<string, number>> };
+type Props = {
+  listed: Listed;
+  search: SupervisorsSearch;
+  onChange: (part: Partial<SupervisorsSearch>, replace?: boolean) => void;
+  selection: Selection;
+  onEnd: () => void;
+  onClear: () => void;
+};
 
-/** Says how many are shown, and of how many. */
-function sentenceOf({ matching, totals }: Counted): string {
-  const total = totalOf(totals);
-  return matching === total ? exact(total) : `${exact(matching)} of ${exact(total)}`;
+function List({ listed, search, onChange, selection, onEnd, onClear }: Props) {
+  const attention = useOverview(SAFETY_MS).data?.attention ?? [];
+  return (
+    <DataTable
+      name={NAME}
+      label="Supervisors"
+      columns={COLUMNS}
+      rows={listed.rows}
+      rowId={({ id }) => id}
+      total={listed.matching}
+      sort={search.sort ?? ""}
+      onSort={(sort) => onChange({ sort: sort === "" ? undefined : sort })}
+      below={(row) => (row.healthy ? null : <Trouble row={row} attention={attention} />)}
+      selection={selection}
+      active={search.sel}
+      onActive={(sel) => onChange({ sel }, true)}
+      onEnd={onEnd}
+      empty={<Empty total={totalOf(listed.totals)} onClear={onClear} />}
+    />
+  );
 }
 
-export function totalOf(totals: Readonly<Record<string, number>>): number {
+/** Says how many there are, in which states, and how many of them fit the filters. */
+function sentenceOf({ matching, totals }: Listed): string {
+  const total = totalOf(totals);
+  if (matching !== total) {
+    return `${exact(matching)} of ${exact(total)} fit the filters`;
+  }
+  const states = Object.entries(totals).map(([state, number]) => `${exact(number)} ${state}`);
+  return [counted(total, "supervisor"), ...states].join(" · ");
+}
+
+function totalOf(totals: Readonly<Record<string, number>>): number {
   return Object.values(totals).reduce((sum, each) => sum + each, 0);
 }

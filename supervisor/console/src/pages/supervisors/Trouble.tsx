@@ -1,5 +1,6 @@
 import type { AttentionItem } from "@/api/overview";
 import { Remedies } from "@/components/remedy/Remedies";
+import { Age } from "@/components/Time";
 import { visible } from "@/text/visible";
 import type { ListedRow } from "./rows";
 import classes from "./Trouble.module.css";
@@ -14,6 +15,9 @@ export function Trouble({ row, attention }: Props) {
   const why = row.why || row.lastError?.message || "Its state has no reason on record.";
   return (
     <div className={classes.trouble}>
+      <span className={classes.since}>
+        <Age at={row.since} unknown="Since when is not on record yet." />
+      </span>
       <span className={classes.why} title={visible(why)}>
         {visible(why)}
       </span>

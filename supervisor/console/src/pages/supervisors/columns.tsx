@@ -6,6 +6,7 @@ import { SupervisorLink } from "@/components/SupervisorLink";
 import { Age, Due, Span } from "@/components/Time";
 import type { Column } from "@/components/table/DataTable";
 import { Unknown } from "@/components/Unknown";
+import { visible } from "@/text/visible";
 import classes from "./columns.module.css";
 import type { ListedRow } from "./rows";
 
@@ -17,13 +18,13 @@ export const COLUMNS: readonly Column<ListedRow>[] = [
   {
     id: "id",
     header: "Supervisor",
-    meta: { width: "minmax(150px, 2fr)", sort: "id", isFixed: true },
+    meta: { width: "minmax(130px, 1.6fr)", sort: "id", isFixed: true },
     cell: ({ row }) => <SupervisorLink id={row.original.id} />,
   },
   {
     id: "state",
     header: "State",
-    meta: { width: "minmax(170px, 1.6fr)", sort: "detailedState", isFixed: true },
+    meta: { width: "minmax(250px, 1.6fr)", sort: "detailedState", isFixed: true },
     cell: ({ row: { original } }) => (
       <span className={classes.state}>
         <StateMark
@@ -31,16 +32,18 @@ export const COLUMNS: readonly Column<ListedRow>[] = [
           detailed={original.detailedState}
           healthy={original.healthy}
         />
-        <span className={classes.dim}>
-          <Age at={original.since} unknown="The state is newer than the last stored one." />
-        </span>
+        {original.healthy && (
+          <span className={classes.dim}>
+            <Age at={original.since} unknown="The state is newer than the last stored one." />
+          </span>
+        )}
       </span>
     ),
   },
   {
     id: "lag",
     header: "Lag",
-    meta: { width: "86px", align: "right", sort: "lagRecords" },
+    meta: { width: "74px", align: "right", sort: "lagRecords" },
     cell: ({ row: { original } }) => (
       <span className={classes.lag}>
         <Count value={original.lagRecords} unknown={NO_LOOK} />
@@ -51,7 +54,7 @@ export const COLUMNS: readonly Column<ListedRow>[] = [
   {
     id: "oldest",
     header: "Oldest",
-    meta: { width: "88px", align: "right", sort: "lagMillis" },
+    meta: { width: "78px", align: "right", sort: "lagMillis" },
     cell: ({ row: { original } }) => (
       <Span
         millis={original.lagMillis}
@@ -62,7 +65,7 @@ export const COLUMNS: readonly Column<ListedRow>[] = [
   {
     id: "rate",
     header: "Rows/s",
-    meta: { width: "74px", align: "right", sort: "rowsPerSecond" },
+    meta: { width: "62px", align: "right", sort: "rowsPerSecond" },
     cell: ({ row: { original } }) => (
       <Count
         value={original.rowsPerSecond}
@@ -73,13 +76,13 @@ export const COLUMNS: readonly Column<ListedRow>[] = [
   {
     id: "groups",
     header: "Ranges",
-    meta: { width: "minmax(110px, 1fr)", sort: "pending" },
+    meta: { width: "minmax(130px, 1fr)", sort: "pending" },
     cell: ({ row: { original } }) => <Ranges row={original} />,
   },
   {
     id: "due",
-    header: "Next publish",
-    meta: { width: "96px", align: "right", sort: "nextPublishDue" },
+    header: "Publishes",
+    meta: { width: "84px", align: "right", sort: "nextPublishDue" },
     cell: ({ row: { original } }) => (
       <Due at={original.nextPublishDue} unknown="No range of it reads now." />
     ),
@@ -87,7 +90,7 @@ export const COLUMNS: readonly Column<ListedRow>[] = [
   {
     id: "published",
     header: "Published",
-    meta: { width: "84px", align: "right", sort: "lastPublishedAt" },
+    meta: { width: "76px", align: "right", sort: "lastPublishedAt" },
     cell: ({ row: { original } }) => (
       <Age at={original.lastPublishedAt} unknown="Nothing is published yet." />
     ),
@@ -95,36 +98,30 @@ export const COLUMNS: readonly Column<ListedRow>[] = [
   {
     id: "bad",
     header: "Bad",
-    meta: { width: "62px", align: "right", sort: "badRecords" },
+    meta: { width: "46px", align: "right", sort: "badRecords" },
     cell: ({ row: { original } }) => <Count value={original.badRecords} unknown={NO_LOOK} />,
   },
   {
     id: "table",
     header: "Table",
-    meta: { width: "minmax(90px, 1fr)", sort: "dataSource" },
+    meta: { width: "minmax(90px, 1fr)", sort: "dataSource", isExtra: true },
     cell: ({ row: { original } }) => <Named name={original.dataSource} />,
   },
   {
     id: "topic",
     header: "Topic",
-    meta: { width: "minmax(90px, 1fr)", sort: "stream" },
+    meta: { width: "minmax(90px, 1fr)", sort: "stream", isExtra: true },
     cell: ({ row: { original } }) => <Named name={original.stream} />,
   },
   {
     id: "version",
     header: "Version",
-    meta: { width: "minmax(90px, 0.8fr)", sort: "versionAt" },
+    meta: { width: "minmax(70px, 0.7fr)", sort: "versionAt" },
     cell: ({ row: { original } }) => (
-      <span>
+      <span title={original.versionBy === "" ? undefined : `by ${visible(original.versionBy)}`}>
         v{original.version}{" "}
         <span className={classes.dim}>
           <Age at={original.versionAt} unknown="When it was stored is not known." />
-          {original.versionBy !== "" && (
-            <>
-              {" "}
-              <Foreign>{original.versionBy}</Foreign>
-            </>
-          )}
         </span>
       </span>
     ),
@@ -164,7 +161,7 @@ function Ranges({ row: { groups, replicas } }: { row: ListedRow }) {
   return (
     <span>
       {words.length === 0 ? <span className={classes.dim}>none</span> : words.join(" ")}
-      {pending > 0 && <span className={classes.pending}>{` ${pending} waiting`}</span>}
+      {pending > 0 && <span className={classes.pending}>{` ${pending} wait`}</span>}
     </span>
   );
 }

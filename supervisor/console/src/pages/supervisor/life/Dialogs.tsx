@@ -8,6 +8,7 @@ import { Shape } from "@/components/Shape";
 import { visible } from "@/text/visible";
 import { type ListedRow, useStatus } from "../data";
 import type { DialogName, DialogSearch } from "../search";
+import classes from "./Dialogs.module.css";
 
 const ResetForm = lazy(async () => ({ default: (await import("../reset/ResetForm")).ResetForm }));
 
@@ -22,20 +23,30 @@ type Props = {
 export function Dialogs({ id, row, search, onClose }: Props) {
   const name = row ? search.do : undefined;
   return (
-    <Modal
+    // A <header> of Mantine's would be a second banner of the page.
+    <Modal.Root
       opened={name !== undefined}
       onClose={onClose}
-      title={name === undefined ? "" : titleOf(name, id)}
       size={name === "reset" ? "min(1040px, 94vw)" : "lg"}
-      closeButtonProps={{ "aria-label": "Close" }}
+      centered
+      lockScroll={false}
     >
-      {row && name === "reset" && (
-        <Suspense fallback={<Shape lines={6} />}>
-          <ResetForm id={id} row={row} filled={search} onClose={onClose} />
-        </Suspense>
-      )}
-      {name !== undefined && name !== "reset" && <Life id={id} name={name} onClose={onClose} />}
-    </Modal>
+      <Modal.Overlay backgroundOpacity={0.45} />
+      <Modal.Content>
+        <div className={classes.head}>
+          <Modal.Title>{name === undefined ? "" : titleOf(name, id)}</Modal.Title>
+          <Modal.CloseButton aria-label="Close" />
+        </div>
+        <Modal.Body>
+          {row && name === "reset" && (
+            <Suspense fallback={<Shape lines={6} />}>
+              <ResetForm id={id} row={row} filled={search} onClose={onClose} />
+            </Suspense>
+          )}
+          {name !== undefined && name !== "reset" && <Life id={id} name={name} onClose={onClose} />}
+        </Modal.Body>
+      </Modal.Content>
+    </Modal.Root>
   );
 }
 

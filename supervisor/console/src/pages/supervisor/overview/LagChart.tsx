@@ -53,7 +53,7 @@ function optionsOf(element: HTMLElement, zone: "local" | "utc"): uPlot.Options {
       age: { range: (_, __, max) => [0, Math.max(max, 1)] },
     },
     axes: [
-      { ...axis, grid: { show: false }, values: (_, all) => all.map(minutes) },
+      { ...axis, grid: { show: false }, size: 26, values: (_, all) => all.map(minutes) },
       { ...axis, grid, scale: "records", size: 52, values: (_, all) => all.map(whole) },
       {
         ...axis,
@@ -61,7 +61,7 @@ function optionsOf(element: HTMLElement, zone: "local" | "utc"): uPlot.Options {
         scale: "age",
         side: 1,
         size: 48,
-        values: (_, all) => all.map((each) => (each === 0 ? "0" : age(each * 1_000))),
+        values: (_, all) => all.map(ageOf),
       },
     ],
     series: [
@@ -70,6 +70,10 @@ function optionsOf(element: HTMLElement, zone: "local" | "utc"): uPlot.Options {
       { scale: "age", stroke: colour("--risk"), width: 1.2, dash: [4, 3], points: { show: false } },
     ],
   };
+}
+
+function ageOf(seconds: number): string {
+  return seconds < 60 ? `${Math.round(seconds * 10) / 10} s` : age(seconds * 1_000);
 }
 
 function whole(value: number): string {

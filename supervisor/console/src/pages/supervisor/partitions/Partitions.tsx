@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback, useEffect } from "react";
 import { QueryView } from "@/components/QueryView";
-import { Age } from "@/components/Time";
+import { Clock } from "@/components/Time";
 import { ColumnMenu } from "@/components/table/ColumnMenu";
 import { DataTable } from "@/components/table/DataTable";
 import { exact } from "@/text/numbers";
@@ -82,9 +82,8 @@ export function Partitions() {
 function Looked({ listed: { rows, count, readAt, trouble } }: { listed: ListedPartitions }) {
   return (
     <span className={classes.dim}>
-      {rows.length === count ? exact(count) : `${exact(rows.length)} of ${exact(count)}`} · Kafka
-      was read <Age at={readAt} unknown="This leader has not looked at Kafka yet." />
-      {readAt !== null && " ago"}
+      {rows.length === count ? exact(count) : `${exact(rows.length)} of ${exact(count)}`} · as of{" "}
+      <Clock at={readAt} unknown="This leader has not looked at Kafka yet." />
       {trouble && ` · the last look failed: ${visible(trouble.text)}`}
     </span>
   );

@@ -136,7 +136,7 @@ function givesUpOf({ discarded }: Preview): string {
   const ranges = discarded.map(({ group, offsets = [], partitions }) => {
     const parts = offsets.map(
       ({ partition, from, to }) =>
-        `${partition}: ${exact(from)} → ${to === null ? "?" : exact(to)}`,
+        `${partition} from ${exact(from)} ${to === null ? "on" : `to ${exact(to)}`}`,
     );
     return `group ${group} (${parts.length > 0 ? parts.join(", ") : partitions.join(", ")})`;
   });

@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { isFiltered, supervisorsSearch } from "@/pages/supervisors/search";
+import { inConsole } from "./inConsole";
+import { parseSearch, writeSearch } from "./search";
+
+describe("the query part of a URL", () => {
+  it("comes back as it was written", () => {
+    const search = { q: "orders eu&x=1", state: ["RUNNING", "IDLE"], sort: "-lagRecords" };
+
+    expect(parseSearch(writeSearch(search))).toEqual(search);
+  });
+
+  it("leaves out what is not set", () => {
+    expect(writeSearch({ q: "", state: undefined, sel: null })).toBe("");
+  });
+});
+
+describe("the state of the list", () => {
+  it("takes what is well-formed from any URL", () => {
+    const search = parseSearch("?q=a&q=b&state=RUNNING&healthy=maybe&sort=';drop&other=1&sel=");
+
+    expect(supervisorsSearch(search)).toEqual({ q: "a", state: ["RUNNING"] });
+  });
+
+  it("knows whether it is filtered", () => {
+    expect(isFiltered({ sel: "a", sort: "id" })).toBe(false);
+    expect(isFiltered({ healthy: "no" })).toBe(true);
+  });
+});
+
+describe("the address after a login", () => {
+  it.each([
+    ["/supervisors?q=a", "/ui/supervisors?q=a"],
+    [undefined, "/ui/"],
+    ["https://elsewhere.example/", "/ui/"],
+    ["//elsewhere.example/", "/ui/"],
+    ["/\\elsewhere.example/", "/ui/"],
+    ["javascript:alert(1)", "/ui/"],
+  ])("of %s stays in the console", (next, address) => {
+    expect(inConsole(next)).toBe(address);
+  });
+});

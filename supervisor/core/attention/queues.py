@@ -1,0 +1,93 @@
+"""Attention rules of event queues: dead ones, late ones, and events that were set aside."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from supervisor.core.attention.items import (
+    AttentionItem,
+    AttentionKind,
+    Severity,
+    Subject,
+    SubjectKind,
+)
+from supervisor.core.attention.remedies import repair_of, replay_of
+from supervisor.core.queue.events import QueueName, QueueRow, WaitingQueue, owner_of
+
+LATE_AFTER = timedelta(minutes=10)
+"""A handler fails after 5 minutes, and the longest wait between two tries is one minute: an event
+that is due for so long has failed, or nobody handles its queue."""
+
+
+@dataclass(frozen=True)
+class FailedEvents:
+    """The events of a queue that were set aside."""
+
+    count: int
+    first_at: datetime
+    """When the oldest of them was set aside."""
+
+
+def waiting_since(queue: WaitingQueue) -> datetime | None:
+    """Return since when the first event of a queue could be handled; None: it is not known."""
+    if queue.due_at is None or queue.enqueued_at is None:
+        return None
+    return max(queue.due_at, queue.enqueued_at)
+
+
+def dead_queues(
+    dead: Iterable[QueueRow], since: Mapping[str, datetime | None]
+) -> Iterator[AttentionItem]:
+    """Yield the dead queues; `since`: supervisor -> when its state became that of a dead queue."""
+    for row in dead:
+        yield AttentionItem(
+            Severity.BROKEN,
+            AttentionKind.QUEUE_DEAD,
+            _subject(row.queue),
+            f"the event queue {row.queue} is damaged at event {row.dead_seq}: {row.dead_why}; none "
+            "of its work is done before it is repaired",
+            since.get(owner_of(row.queue.container) or ""),
+            (repair_of(row.queue),),
+        )
+
+
+def late_queues(waiting: Iterable[WaitingQueue], now: datetime) -> Iterator[AttentionItem]:
+    """Yield the queues whose first event should have been handled long ago."""
+    for queue in waiting:
+        row, since = queue.row, waiting_since(queue)
+        if since is None or now - since <= LATE_AFTER:
+            continue
+        failed = ""
+        if row.failed_iterations:
+            failed = f": its handler failed {row.failed_iterations} times, the last time because "
+            failed += row.last_error
+        yield AttentionItem(
+            Severity.AT_RISK,
+            AttentionKind.QUEUE_LATE,
+            _subject(row.queue),
+            f"{_events(row.outstanding_events)} of the event queue {row.queue} wait for too "
+            f"long{failed}",
+            since,
+        )
+
+
+def failed_events(failed: Mapping[QueueName, FailedEvents]) -> Iterator[AttentionItem]:
+    """Yield the queues of which events were set aside."""
+    for queue, events in failed.items():
+        yield AttentionItem(
+            Severity.AT_RISK,
+            AttentionKind.EVENTS_FAILED,
+            _subject(queue),
+            f"{_events(events.count)} of the event queue {queue} could not be handled and were set "
+            "aside: their work is not done",
+            events.first_at,
+            (replay_of(queue),),
+        )
+
+
+def _events(count: int) -> str:
+    return "1 event" if count == 1 else f"{count} events"
+
+
+def _subject(queue: QueueName) -> Subject:
+    return Subject(SubjectKind.QUEUE, str(queue))

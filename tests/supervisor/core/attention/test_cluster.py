@@ -1,0 +1,62 @@
+"""Attention rules of the whole: tokens that end, replicas that differ, nobody who leads."""
+
+from datetime import timedelta
+
+import pytest
+
+from supervisor.core.attention.cluster import (
+    TOKEN_NOTICE,
+    EndingToken,
+    no_leader,
+    silent_database,
+    token_items,
+)
+from supervisor.core.attention.divergence import DivergedRange, divergence_items
+from supervisor.core.attention.items import AttentionKind, Severity
+from tests.supervisor.core.snapshots import MINUTE, NOON
+
+DAY = timedelta(days=1)
+
+
+@pytest.mark.parametrize(
+    ("left", "severity"),
+    [
+        (15 * DAY, None),
+        (14 * DAY, Severity.TO_KNOW),
+        (2 * DAY, Severity.AT_RISK),
+        (MINUTE, Severity.AT_RISK),
+        (timedelta(0), None),
+    ],
+)
+def test_a_token_is_announced_two_weeks_before_it_ends(
+    left: timedelta, severity: Severity | None
+) -> None:
+    ends = NOON + left
+
+    found = list(token_items([EndingToken("ci", ends)], NOON))
+
+    assert [item.severity for item in found] == ([] if severity is None else [severity])
+    for item in found:
+        assert item.since == ends - TOKEN_NOTICE, "the same whenever somebody looks"
+        assert f"the token ci ends at {ends:%Y-%m-%d %H:%M} UTC" in item.text
+
+
+def test_replicas_that_differ_are_one_item_per_supervisor() -> None:
+    ranges = [
+        DivergedRange("b", "t", "g9", NOON),
+        DivergedRange("a", "t", "g2", NOON + MINUTE),
+        DivergedRange("a", "t", "g1", NOON),
+    ]
+
+    found = {item.about.id: item for item in divergence_items(ranges)}
+
+    assert found.keys() == {"a", "b"}
+    assert (found["a"].kind, found["a"].since) == (AttentionKind.REPLICAS_DIVERGED, NOON)
+    assert "in 2 ranges of the last 7 days, the last one g2" in found["a"].text
+    assert "in 1 range of the last 7 days, the last one g9" in found["b"].text
+
+
+def test_without_a_leader_or_a_database_everything_stands_still() -> None:
+    for item in (no_leader(), silent_database("no answer in 5 s")):
+        assert (item.severity, item.since) == (Severity.BROKEN, None)
+    assert "no answer in 5 s" in silent_database("no answer in 5 s").text

@@ -1,0 +1,216 @@
+"""Attention rules of one supervisor: each trouble is one sentence, and none is an echo."""
+
+import re
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from supervisor.core.attention.items import AttentionItem, AttentionKind, Severity
+from supervisor.core.attention.lag import rough
+from supervisor.core.attention.pass_conditions import (
+    PassConditions,
+    RetentionRisk,
+    SeenReason,
+)
+from supervisor.core.attention.remedies import RemedyAction
+from supervisor.core.attention.supervisors import (
+    HANDOFF_FLOOR,
+    WatchedSupervisor,
+    late_after,
+    supervisor_items,
+)
+from supervisor.core.history.lag import Lag
+from supervisor.core.history.listing import ListedSupervisor, ListedVersion
+from supervisor.core.planning.observed import Observed
+from supervisor.core.planning.pass_summary import ReplicaCounts
+from supervisor.core.planning.states import State, SupervisorState, roll_up
+from tests.supervisor.core.snapshots import MINUTE, NOON, TOPIC, committed, observed, part, spec
+from tests.supervisor.core.snapshots import stream as a_stream
+
+HEALTHY = SupervisorState(State.RUNNING, State.RUNNING, healthy=True)
+KNOWN = PassConditions(NOON, TOPIC)
+LATER = NOON + 30 * MINUTE
+
+
+def row(state: SupervisorState = HEALTHY, **facts: object) -> ListedSupervisor:
+    newest = ListedVersion(TOPIC, 1, NOON, "ada", TOPIC, TOPIC, suspended=False)
+    listed = ListedSupervisor(newest, state, NOON, NOON)
+    return replace(listed, **facts)  # type: ignore[arg-type]  # each test names what it needs
+
+
+def items(
+    listed: ListedSupervisor | None = None,
+    conditions: PassConditions | None = KNOWN,
+    seen: Observed | None = None,
+    *,
+    now: datetime = LATER,
+) -> list[AttentionItem]:
+    watched = WatchedSupervisor(listed or row(), seen or observed(), conditions)
+    return list(supervisor_items(watched, now, free_slots=2))
+
+
+def test_what_is_well_needs_nobody() -> None:
+    assert items() == []
+    assert items(conditions=None) == []
+
+
+def test_an_unhealthy_supervisor_is_broken_with_its_reason_and_its_remedies() -> None:
+    lost = observed(stored=committed(0, 40, 0, 0), seen=a_stream(100, 100, 100, 100, earliest=20))
+    state = roll_up(lost, None)
+
+    [item] = items(row(state), seen=lost)
+
+    assert (item.severity, item.kind) == (Severity.BROKEN, AttentionKind.SUPERVISOR_UNHEALTHY)
+    assert item.text == f"{TOPIC} is UNHEALTHY_SUPERVISOR (OFFSETS_UNREADABLE): {state.why}"
+    assert (item.since, item.about.id) == (NOON, TOPIC)
+    assert item.remedies[0].action is RemedyAction.RESET_OFFSETS
+
+
+def test_an_unhealthy_supervisor_is_not_also_slow_and_short_of_slots() -> None:
+    """Goal: one cause is one item."""
+    sick = SupervisorState(State.UNHEALTHY_TASKS, State.UNHEALTHY_TASKS, healthy=False, why="3")
+    conditions = replace(
+        KNOWN,
+        rising_since=NOON,
+        samples=((NOON, Lag(9, None)),),
+        pending_since=NOON,
+        unread_groups=1,
+    )
+    waiting = ReplicaCounts(2, 1, 1)
+
+    assert [item.kind for item in items(row(sick, replicas=waiting), conditions)] == [
+        AttentionKind.SUPERVISOR_UNHEALTHY
+    ]
+    assert {item.kind for item in items(row(replicas=waiting), conditions)} == {
+        AttentionKind.LAG_RISING,
+        AttentionKind.REPLICAS_PENDING,
+    }
+
+
+def test_retention_names_the_nearest_partition_and_says_how_many_more() -> None:
+    risks = {
+        part(0): RetentionRisk(130 * MINUTE, 90 * MINUTE, NOON),
+        part(2): RetentionRisk(125 * MINUTE, 90 * MINUTE, NOON - MINUTE),
+    }
+
+    [item] = items(conditions=replace(KNOWN, risks=risks))
+
+    assert (item.severity, item.since) == (Severity.AT_RISK, NOON - MINUTE)
+    assert item.text == (
+        f"Kafka's retention reaches records of partition 2 (and of 1 more) that {TOPIC} has not "
+        "published in about 2 h, and it takes about 90 min until they are published"
+    )
+    assert [remedy.action for remedy in item.remedies] == [RemedyAction.EDIT_SPEC]
+    never = {part(0): RetentionRisk(130 * MINUTE, None, NOON)}
+    stopped = observed(spec(suspended=True))
+    [item] = items(conditions=replace(KNOWN, risks=never), seen=stopped)
+    assert "nobody reads it fast enough" in item.text
+    assert [remedy.action for remedy in item.remedies] == [RemedyAction.RESUME]
+
+
+def test_a_rising_lag_says_how_far_it_is_behind_unless_it_is_suspended() -> None:
+    rising = replace(
+        KNOWN, rising_since=NOON, samples=((NOON, Lag(70, timedelta(minutes=16, seconds=5))),)
+    )
+
+    [item] = items(conditions=rising)
+
+    assert item.text == (
+        f"{TOPIC} reads more slowly than its topic grows, for 15 minutes or longer: it is 16 min "
+        "and 70 records behind"
+    )
+    assert (item.severity, item.since) == (Severity.AT_RISK, NOON)
+    assert items(conditions=rising, seen=observed(spec(suspended=True))) == []
+
+
+@pytest.mark.parametrize(("minutes", "count"), [(1, 0), (2, 1)])
+def test_replicas_wait_for_a_slot_once_a_minute_is_over(minutes: int, count: int) -> None:
+    conditions = replace(KNOWN, pending_since=NOON)
+    listed = row(replicas=ReplicaCounts(42, 39, 3))
+
+    found = items(listed, conditions, now=NOON + minutes * MINUTE)
+
+    assert len(found) == count
+    for item in found:
+        assert item.severity is Severity.TO_KNOW
+        assert item.text == (
+            f"{TOPIC} needs 42 slots and has 39: 3 replicas of it wait for a worker; 2 slots are "
+            "free"
+        )
+        assert RemedyAction.START_WORKER in [remedy.action for remedy in item.remedies]
+
+
+def test_a_range_that_nobody_reads_is_at_risk() -> None:
+    conditions = replace(KNOWN, pending_since=NOON, unread_groups=1)
+
+    [item] = items(row(replicas=ReplicaCounts(2, 1, 1)), conditions)
+
+    assert item.severity is Severity.AT_RISK
+    assert "1 replica of it waits for a worker, so nobody reads 1 range" in item.text
+
+
+@given(st.lists(st.integers(0, 3_600).map(lambda s: timedelta(seconds=s)), max_size=20))
+def test_a_handoff_is_late_after_three_times_the_usual_and_never_before_the_floor(
+    durations: list[timedelta],
+) -> None:
+    limit = late_after(durations)
+
+    assert limit >= HANDOFF_FLOOR
+    if len(durations) < 3:
+        assert limit == 3 * HANDOFF_FLOOR
+    else:
+        assert sum(3 * each <= limit for each in durations) * 2 >= len(durations)
+        assert limit == HANDOFF_FLOOR or sum(3 * each >= limit for each in durations) * 2 >= len(
+            durations
+        )
+
+
+def test_the_oldest_late_handoff_is_named() -> None:
+    minutes = (MINUTE, 3 * MINUTE, 2 * MINUTE)
+    handoffs = {"g2": NOON + 2 * MINUTE, "g1": NOON, "g3": NOON + 25 * MINUTE}
+    conditions = replace(KNOWN, handoffs=handoffs, durations=minutes)
+
+    [item] = items(conditions=conditions)
+
+    assert (item.severity, item.kind) == (Severity.AT_RISK, AttentionKind.HANDOFF_LATE)
+    assert item.text == (
+        f"2 ranges of {TOPIC} should be published by now, the oldest is g1 (usual time of a "
+        "handoff: 120 s)"
+    )
+    assert item.since == NOON
+    assert items(conditions=conditions, now=NOON + 6 * MINUTE) == []
+    unknown = replace(conditions, durations=())
+    assert "not known yet" in items(conditions=unknown)[0].text
+    assert items(conditions=unknown, now=NOON + 15 * MINUTE) == []
+
+
+@pytest.mark.parametrize(("minutes", "shown"), [(59, True), (60, False)])
+def test_a_reason_is_new_for_an_hour(minutes: int, shown: bool) -> None:
+    reasons = {
+        "not-json": SeenReason(NOON, NOON),
+        "no-timestamp": SeenReason(None, NOON),
+        "unfit-value": SeenReason(NOON - 61 * MINUTE, NOON),
+    }
+
+    found = items(row(bad_records=12), replace(KNOWN, reasons=reasons), now=NOON + minutes * MINUTE)
+
+    assert bool(found) is shown
+    for item in found:
+        assert item.severity is Severity.TO_KNOW
+        assert item.text == (
+            f"{TOPIC} gets bad records for a reason that is new: not-json; 12 of the records that "
+            "are read now are bad"
+        )
+        assert item.since == NOON
+
+
+@given(st.integers(0, 10**8))
+def test_a_rough_length_is_right_within_its_unit(seconds: int) -> None:
+    number, unit = rough(timedelta(seconds=seconds)).split()
+
+    size = {"s": 1, "min": 60, "h": 3_600, "d": 86_400}[unit]
+    assert int(number) * size <= seconds < (int(number) + 1) * size
+    assert re.fullmatch(r"\d{1,4}", number)
