@@ -99,7 +99,11 @@ def test_an_act_of_an_outdated_preview_does_nothing(
     dialog = _dialog(page)
     _rows(dialog)
     held: list[Route] = []
-    page.route(_PREVIEWS, held.append)
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(_PREVIEWS, hold)
     reader.go_on_at(50)
     watch.expect_status(409, f"/druid/indexer/v1/supervisor/{reader.id}/reset")
 
