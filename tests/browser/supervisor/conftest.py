@@ -5,17 +5,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
+from playwright.sync_api import expect
 from pydantic import JsonValue
 
 from supervisor.dev.broker import Broker
 from tests.environment.brokers import create_topic, produce
 from tests.integration.oracle import record, spec
 from tests.integration.overlords import SUPERVISORS, Overlord, Overlords
-from tests.waiting import wait_until
+from tests.waiting import HANGS_AFTER_S, wait_until
 
 PARTITIONS = 3
 RECORDS = 60
 """In each partition."""
+
+# A machine that is all used up answers late: only what hangs fails.
+expect.set_options(timeout=HANGS_AFTER_S * 1_000)
 
 _NUMBERS = itertools.count(1)
 

@@ -32,6 +32,8 @@ export function Palette() {
       onQueryChange={setText}
       shortcut={["mod + K"]}
       nothingFound="Nothing has these letters"
+      attributes={{ content: { "aria-label": "Search" } }}
+      lockScroll={false}
       overlayProps={{ blur: 0, backgroundOpacity: 0.45 }}
       limit={20}
       scrollable

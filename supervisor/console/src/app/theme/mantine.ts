@@ -69,11 +69,11 @@ export const theme: MantineThemeOverride = createTheme({
     Switch: { defaultProps: { size: "sm" } },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: true, multiline: true, maw: 380 } },
     Menu: { defaultProps: { shadow: "md", position: "bottom-end" } },
-    // The page behind it does not scroll; locking it would need a style sheet without a nonce.
+    // The window does not scroll, and the lock would add a style sheet without the nonce.
     Modal: {
       defaultProps: {
-        centered: true,
         lockScroll: false,
+        centered: true,
         overlayProps: { backgroundOpacity: 0.45 },
       },
     },
