@@ -112,13 +112,6 @@ def test_an_act_of_an_outdated_preview_does_nothing(
     expect(dialog.get_by_role("alert")).to_contain_text("Nothing was done")
     assert reader.committed() == all_at(50)
     assert [row[1] for row in _rows(dialog)[:-1]] == ["50"] * PARTITIONS
-    page.unroute(_PREVIEWS)
-    for route in held:
-        route.continue_()
-    dialog.get_by_role("button", name="I have read it").click()
-    _confirm(dialog, 150)
-    expect(dialog).to_have_count(0)
-    assert reader.committed() == all_at(0)
 
 
 def test_its_address_fills_it_in_also_after_a_reload(page: Page, reader: Reader) -> None:
