@@ -4,7 +4,9 @@ import {
   createRouter,
   lazyRouteComponent,
   Outlet,
+  redirect,
 } from "@tanstack/react-router";
+import { dialogSearch, overviewSearch, partitionsSearch } from "@/pages/supervisor/search";
 import { supervisorsSearch } from "@/pages/supervisors/search";
 import { NoSuchPage } from "./NoSuchPage";
 import { parseSearch, type RawSearch, textIn, writeSearch } from "./search";
@@ -38,14 +40,54 @@ const supervisors = createRoute({
   ),
 });
 
+const supervisor = createRoute({
+  getParentRoute: () => shell,
+  path: "/supervisors/$id",
+  validateSearch: dialogSearch,
+  component: lazyRouteComponent(
+    () => import("@/pages/supervisor/SupervisorPage"),
+    "SupervisorPage",
+  ),
+});
+
+const supervisorIndex = createRoute({
+  getParentRoute: () => supervisor,
+  path: "/",
+  beforeLoad: ({ params, search }) => {
+    throw redirect({ to: "/supervisors/$id/overview", params, search, replace: true });
+  },
+});
+
+const supervisorOverview = createRoute({
+  getParentRoute: () => supervisor,
+  path: "/overview",
+  validateSearch: overviewSearch,
+  component: lazyRouteComponent(() => import("@/pages/supervisor/overview/Overview"), "Overview"),
+});
+
+const partitions = createRoute({
+  getParentRoute: () => supervisor,
+  path: "/partitions",
+  validateSearch: partitionsSearch,
+  component: lazyRouteComponent(
+    () => import("@/pages/supervisor/partitions/Partitions"),
+    "Partitions",
+  ),
+});
+
 const settings = createRoute({
   getParentRoute: () => shell,
   path: "/settings",
   component: lazyRouteComponent(() => import("@/pages/settings/SettingsPage"), "SettingsPage"),
 });
 
+const supervisorTabs = supervisor.addChildren([supervisorIndex, supervisorOverview, partitions]);
+
 export const router = createRouter({
-  routeTree: root.addChildren([login, shell.addChildren([home, supervisors, settings])]),
+  routeTree: root.addChildren([
+    login,
+    shell.addChildren([home, supervisors, supervisorTabs, settings]),
+  ]),
   basepath: "/ui",
   parseSearch,
   stringifySearch: writeSearch,

@@ -4,7 +4,7 @@ import { Foreign } from "./Foreign";
 /** Leads to a supervisor. */
 export function SupervisorLink({ id }: { id: string }) {
   return (
-    <Link to="/supervisors" search={{ q: id, sel: id }}>
+    <Link to="/supervisors/$id/overview" params={{ id }}>
       <Foreign>{id}</Foreign>
     </Link>
   );

@@ -60,7 +60,7 @@ function useSupervisors(q: string): SpotlightActionData[] {
     label: visible(id),
     description: `${detailedState} · topic ${visible(stream ?? "–")} · table ${visible(dataSource ?? "–")}`,
     keywords: q, // the server has judged it
-    onClick: () => void navigate({ to: "/supervisors", search: { q: id, sel: id } }),
+    onClick: () => void navigate({ to: "/supervisors/$id/overview", params: { id } }),
   }));
 }
 

@@ -13,10 +13,14 @@ import { type Action, curlOf } from "./action";
 
 /** Opens the dialog of a change: effect, undo, the same by CLI and curl, then the button. */
 export function openAction(action: Action): void {
-  modals.open({ title: action.title, size: "lg", children: <ActionForm action={action} /> });
+  const form = <ActionForm action={action} onClose={modals.closeAll} />;
+  modals.open({ title: action.title, size: "lg", children: form });
 }
 
-function ActionForm({ action }: { action: Action }) {
+type Props = { action: Action; onClose: () => void };
+
+/** What stands in the dialog of a change. */
+export function ActionForm({ action, onClose }: Props) {
   const [key] = useState(newKey);
   const [typed, setTyped] = useState("");
   const client = useQueryClient();
@@ -24,7 +28,7 @@ function ActionForm({ action }: { action: Action }) {
   const act = useMutation<unknown, Problem>({
     mutationFn: () => action.run(key),
     onSuccess: () => {
-      modals.closeAll();
+      onClose();
       notifications.show({ message: action.done });
       void client.invalidateQueries();
     },
@@ -68,7 +72,7 @@ function ActionForm({ action }: { action: Action }) {
         <p role="status">The overlord does not answer: nothing can be changed.</p>
       )}
       <div className={classes.buttons}>
-        <Button onClick={() => modals.closeAll()}>Cancel</Button>
+        <Button onClick={onClose}>Cancel</Button>
         <Button
           type="submit"
           variant="filled"

@@ -1,4 +1,5 @@
 import { Button, Popover } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
 import { missing, useMe } from "@/api/me";
 import type { Remedy } from "@/api/overview";
 import { visible } from "@/text/visible";
@@ -7,6 +8,7 @@ import { Barred } from "../Barred";
 import { Command } from "../Command";
 import { Icon } from "../Icon";
 import { actionOf } from "./actionOf";
+import { dialogOf } from "./dialogOf";
 import classes from "./Remedies.module.css";
 
 type Place = {
@@ -48,17 +50,25 @@ export function Remedies({ remedies, ...place }: Place & { remedies: readonly Re
   );
 }
 
+/** Opens the dialog of a step, here or on the page of its supervisor; null: it has none. */
+function useOpening(remedy: Remedy, supervisor: string | null): (() => void) | null {
+  const navigate = useNavigate();
+  const search = supervisor === null ? null : dialogOf(remedy);
+  if (search !== null && supervisor !== null) {
+    const to = "/supervisors/$id/overview";
+    return () => void navigate({ to, params: { id: supervisor }, search });
+  }
+  const action = actionOf(remedy, supervisor);
+  return action === null ? null : () => openAction(action);
+}
+
 /** A step with a dialog of its own is a button; any other one shows its command. */
 function RemedyButton({ remedy, table, supervisor }: Place & { remedy: Remedy }) {
   const me = useMe();
-  const action = actionOf(remedy, supervisor);
-  if (action !== null) {
+  const open = useOpening(remedy, supervisor);
+  if (open !== null) {
     return (
-      <Barred
-        size="compact-xs"
-        why={missing(me, remedy.permission, table)}
-        onClick={() => openAction(action)}
-      >
+      <Barred size="compact-xs" why={missing(me, remedy.permission, table)} onClick={open}>
         {`${visible(remedy.label)}…`}
       </Barred>
     );
@@ -80,15 +90,15 @@ function RemedyButton({ remedy, table, supervisor }: Place & { remedy: Remedy })
 function Explained({ remedy, table, supervisor }: Place & { remedy: Remedy }) {
   const me = useMe();
   const lack = missing(me, remedy.permission, table);
-  const action = actionOf(remedy, supervisor);
+  const open = useOpening(remedy, supervisor);
   return (
     <div className={classes.explained}>
       <p className={classes.label}>{visible(remedy.label)}</p>
       {remedy.command !== null && <Command text={remedy.command} />}
       {lack !== null && <p className={classes.lack}>{lack}</p>}
-      {action !== null && (
-        <Barred why={lack} onClick={() => openAction(action)}>
-          {`${action.verb}…`}
+      {open !== null && (
+        <Barred why={lack} onClick={open}>
+          Open…
         </Barred>
       )}
     </div>

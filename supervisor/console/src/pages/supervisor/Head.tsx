@@ -1,0 +1,72 @@
+import { Foreign } from "@/components/Foreign";
+import { StateMark } from "@/components/Mark";
+import { QueryView } from "@/components/QueryView";
+import { Remedies } from "@/components/remedy/Remedies";
+import { Age } from "@/components/Time";
+import { visible } from "@/text/visible";
+import { type Explanation, type ListedRow, useExplanation } from "./data";
+import classes from "./Head.module.css";
+
+/** The answer first: state, since when, why in words, and the steps that may help as buttons. */
+export function Head({ id, row }: { id: string; row: ListedRow | null | undefined }) {
+  const query = useExplanation(id);
+  return (
+    <QueryView query={query} lines={2}>
+      {(explanation) => <Words explanation={explanation} row={row} />}
+    </QueryView>
+  );
+}
+
+type Props = { explanation: Explanation; row: ListedRow | null | undefined };
+
+function Words({ explanation, row }: Props) {
+  const { supervisorId, state, detailedState, healthy, sentences, remedies = [] } = explanation;
+  const [first, ...others] = sentences;
+  const changes = others.filter(({ about }) => about === "changes" || about === "failure");
+  const since = row?.since ?? first?.since;
+  return (
+    <div className={classes.head}>
+      <div className={classes.line}>
+        <StateMark state={state} detailed={detailedState} healthy={healthy} />
+        <span>
+          since <Age at={since} unknown="When this state began is not known." />
+        </span>
+        {row && (
+          <span>
+            version {row.version}
+            {row.versionBy !== "" && (
+              <>
+                {" by "}
+                <Foreign>{row.versionBy}</Foreign>
+              </>
+            )}
+            {", "}
+            <Age at={row.versionAt} unknown="When it was stored is not known." />
+          </span>
+        )}
+        {row?.stream && (
+          <span>
+            topic <Foreign>{row.stream}</Foreign> into table{" "}
+            <Foreign>{row.dataSource ?? ""}</Foreign>
+          </span>
+        )}
+      </div>
+      {first !== undefined && <p className={classes.why}>{visible(first.text)}</p>}
+      {changes.map(({ text }) => (
+        <p key={text} className={classes.more}>
+          {visible(text)}
+        </p>
+      ))}
+      <div className={classes.remedies}>
+        {remedies.map((remedy) => (
+          <Remedies
+            key={`${remedy.action} ${remedy.label}`}
+            remedies={[remedy]}
+            table={row?.dataSource ?? null}
+            supervisor={supervisorId}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}

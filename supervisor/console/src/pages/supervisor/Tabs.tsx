@@ -1,0 +1,26 @@
+import { Link } from "@tanstack/react-router";
+import classes from "./Tabs.module.css";
+
+const TABS = [
+  ["overview", "Overview"],
+  ["partitions", "Partitions"],
+] as const;
+
+/** The views of one supervisor; each has an address of its own. */
+export function Tabs({ id }: { id: string }) {
+  return (
+    <nav className={classes.tabs} aria-label="Views of the supervisor">
+      {TABS.map(([path, label]) => (
+        <Link
+          key={path}
+          to={`/supervisors/$id/${path}`}
+          params={{ id }}
+          search={{}}
+          className={classes.tab}
+        >
+          {label}
+        </Link>
+      ))}
+    </nav>
+  );
+}

@@ -1,0 +1,33 @@
+import { useParams } from "@tanstack/react-router";
+import type { Got } from "@/api/client";
+import { POLL_MS } from "@/api/query";
+import { useApi } from "@/api/use";
+
+export type Explanation = Got<"/api/v1/supervisors/{supervisor_id}/explain">;
+export type Status = Got<"/druid/indexer/v1/supervisor/{supervisor_id}/status">["payload"];
+export type StatusGroup = Status["groups"][number];
+export type StatusTask = Status["activeTasks"][number];
+export type ListedRow = Got<"/api/v1/supervisors">["supervisors"][number];
+
+/** The supervisor that the page is about. */
+export function useSupervisorId(): string {
+  return useParams({ from: "/shell/supervisors/$id" }).id;
+}
+
+/** Its state in words, also of a terminated one. */
+export function useExplanation(id: string) {
+  const path = "/api/v1/supervisors/{supervisor_id}/explain";
+  return useApi(path, { path: { supervisor_id: id } }, POLL_MS);
+}
+
+/** Its tasks, offsets and lag; a problem where it is terminated. */
+export function useStatus(id: string) {
+  const path = "/druid/indexer/v1/supervisor/{supervisor_id}/status";
+  return useApi(path, { path: { supervisor_id: id } }, POLL_MS);
+}
+
+/** Its row of the list; null: it is terminated, or the leader has not looked at it yet. */
+export function useRow(id: string): ListedRow | null | undefined {
+  const { data } = useApi("/api/v1/supervisors", { query: { q: id, sort: "id" } }, POLL_MS);
+  return data === undefined ? undefined : (data.supervisors.find((row) => row.id === id) ?? null);
+}

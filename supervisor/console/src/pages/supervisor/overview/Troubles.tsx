@@ -1,0 +1,55 @@
+import { Foreign } from "@/components/Foreign";
+import { Mark } from "@/components/Mark";
+import { Panel } from "@/components/Panel";
+import { Age } from "@/components/Time";
+import { visible } from "@/text/visible";
+import type { Status } from "../data";
+import classes from "./Overview.module.css";
+
+/** What the overlord warns of; nothing where there is none. */
+export function Warnings({ texts }: { texts: readonly string[] }) {
+  return texts.length === 0 ? null : (
+    <Panel title="Warnings">
+      <ul className={classes.list}>
+        {texts.map((text) => (
+          <li key={text}>
+            <Mark tone="risk" icon="risk">
+              to know
+            </Mark>
+            <span>{visible(text)}</span>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+/** What went wrong lately, newest first. */
+export function Errors({ errors }: { errors: Status["recentErrors"] }) {
+  const newest = [...errors].sort((one, other) => (one.timestamp < other.timestamp ? 1 : -1));
+  return (
+    <Panel title="Recent errors">
+      {newest.length === 0 ? (
+        <p className={classes.dim}>Nothing went wrong lately.</p>
+      ) : (
+        <ul className={classes.list}>
+          {newest.map(({ timestamp, message, taskId, exceptionClass }) => (
+            <li key={`${timestamp} ${taskId ?? ""} ${message}`}>
+              <span className={classes.dim}>
+                <Age at={timestamp} unknown="When it was is not known." />
+              </span>
+              <span>
+                {visible(message || exceptionClass)}
+                {taskId && (
+                  <div className={classes.dim}>
+                    task <Foreign>{taskId}</Foreign>
+                  </div>
+                )}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,101 @@
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useCallback, useEffect } from "react";
+import { QueryView } from "@/components/QueryView";
+import { Clock } from "@/components/Time";
+import { ColumnMenu } from "@/components/table/ColumnMenu";
+import { DataTable } from "@/components/table/DataTable";
+import { exact } from "@/text/numbers";
+import { visible } from "@/text/visible";
+import { useSupervisorId } from "../data";
+import type { PartitionsSearch } from "../search";
+import { COLUMNS, NAME } from "./columns";
+import { BarKey } from "./OffsetBar";
+import classes from "./Partitions.module.css";
+import { type ListedPartitions, nameOf, usePartitions } from "./rows";
+
+const FILTERS = [
+  ["behind", "Only behind"],
+  ["risk", "Only at risk"],
+] as const;
+
+/** Each partition: what Kafka retains, how far it is published and read, and who reads it. */
+export function Partitions() {
+  const id = useSupervisorId();
+  const search = useSearch({ from: "/shell/supervisors/$id/partitions" });
+  const navigate = useNavigate({ from: "/supervisors/$id/partitions" });
+  const list = usePartitions(id, search);
+  const { more, isWhole } = list;
+  const change = useCallback(
+    (part: Partial<PartitionsSearch>) =>
+      void navigate({ search: (before) => ({ ...before, ...part }), replace: true }),
+    [navigate],
+  );
+  const isFiltered = search.only !== undefined;
+  useEffect(() => {
+    if (isFiltered && !isWhole) {
+      more();
+    }
+  }, [isFiltered, isWhole, more]);
+  return (
+    <>
+      <div className={classes.controls}>
+        {FILTERS.map(([only, label]) => (
+          <button
+            key={only}
+            type="button"
+            className={classes.chip}
+            aria-pressed={search.only === only}
+            onClick={() => change({ only: search.only === only ? undefined : only })}
+          >
+            {label}
+          </button>
+        ))}
+        {list.data !== undefined && <Looked listed={list.data} />}
+        <div className={classes.right}>
+          <BarKey />
+          <ColumnMenu name={NAME} columns={COLUMNS} />
+        </div>
+      </div>
+      <QueryView query={list} lines={10}>
+        {({ rows, count }) => (
+          <DataTable
+            name={NAME}
+            label="Partitions"
+            columns={COLUMNS}
+            rows={rows}
+            rowId={nameOf}
+            total={isFiltered ? rows.length : count}
+            sort={search.sort ?? ""}
+            onSort={(sort) => change({ sort: sort === "" ? undefined : sort })}
+            active={search.sel}
+            onActive={(sel) => change({ sel })}
+            onEnd={more}
+            empty={<Empty only={search.only} count={count} />}
+          />
+        )}
+      </QueryView>
+    </>
+  );
+}
+
+/** When the leader looked at Kafka last, and what that look lacked. */
+function Looked({ listed: { rows, count, readAt, trouble } }: { listed: ListedPartitions }) {
+  return (
+    <span className={classes.dim}>
+      {rows.length === count ? exact(count) : `${exact(rows.length)} of ${exact(count)}`} · as of{" "}
+      <Clock at={readAt} unknown="This leader has not looked at Kafka yet." />
+      {trouble && ` · the last look failed: ${visible(trouble.text)}`}
+    </span>
+  );
+}
+
+function Empty({ only, count }: { only: PartitionsSearch["only"]; count: number }) {
+  if (count === 0) {
+    return <p>No partition is known yet: the leader has not looked at the topic.</p>;
+  }
+  return only === "behind" ? (
+    <p>No partition has unread records.</p>
+  ) : (
+    <p>No partition is in trouble, and Kafka deletes none of the unread records within 6 hours.</p>
+  );
+}

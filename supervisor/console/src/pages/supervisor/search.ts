@@ -1,0 +1,86 @@
+import { listIn, type RawSearch, textIn } from "@/app/search";
+
+/** The changes that a supervisor's page has a dialog for. */
+export const DIALOGS = ["reset", "suspend", "resume", "terminate", "handoff"] as const;
+export type DialogName = (typeof DIALOGS)[number];
+
+/** Where a supervisor may begin elsewhere. */
+export const PLACES = ["earliest", "latest", "time", "shift", "offsets", "json", "beside"] as const;
+export type Place = (typeof PLACES)[number];
+
+/** What all tabs of a supervisor share: the dialog that is open, and what is filled in. */
+export type DialogSearch = {
+  do?: DialogName | undefined;
+  to?: Place | undefined;
+  at?: string | undefined;
+  shift?: string | undefined;
+  /** Partitions with their next offsets: `3=89324`. */
+  offset?: string[] | undefined;
+};
+
+export const NO_DIALOG: DialogSearch = {
+  do: undefined,
+  to: undefined,
+  at: undefined,
+  shift: undefined,
+  offset: undefined,
+};
+
+const OFFSETS_MAX = 1_000;
+const TEXT_MAX = 300;
+
+export function dialogSearch(search: RawSearch): DialogSearch {
+  const name = wordIn(search, "do", DIALOGS);
+  if (name === undefined) {
+    return {};
+  }
+  const offsets = listIn(search, "offset")
+    .filter((text) => /^.{1,260}=\d{1,19}$/.test(text))
+    .slice(0, OFFSETS_MAX);
+  return {
+    do: name,
+    to: wordIn(search, "to", PLACES),
+    at: textIn(search, "at")?.slice(0, TEXT_MAX),
+    shift: textIn(search, "shift")?.slice(0, TEXT_MAX),
+    ...(offsets.length > 0 ? { offset: offsets } : {}),
+  };
+}
+
+/** Spans of time that a history is shown for, in hours. */
+export const WINDOWS = { "1h": 1, "6h": 6, "24h": 24 } as const;
+export type Window = keyof typeof WINDOWS;
+const WINDOW_NAMES = Object.keys(WINDOWS) as Window[];
+
+export type OverviewSearch = { window?: Window | undefined };
+
+export function overviewSearch(search: RawSearch): OverviewSearch {
+  return { window: wordIn(search, "window", WINDOW_NAMES) };
+}
+
+export const ONLY = ["behind", "risk"] as const;
+export type PartitionsSearch = {
+  sort?: string | undefined;
+  only?: (typeof ONLY)[number] | undefined;
+  sel?: string | undefined;
+};
+
+const SORT = /^-?(partition|lagRecords|lagMillis|headroomRecords|headroomMillis)$/;
+
+export function partitionsSearch(search: RawSearch): PartitionsSearch {
+  const sort = textIn(search, "sort");
+  return {
+    sort: sort !== undefined && SORT.test(sort) ? sort : undefined,
+    only: wordIn(search, "only", ONLY),
+    sel: textIn(search, "sel")?.slice(0, TEXT_MAX),
+  };
+}
+
+/** Returns a parameter if it is one of some words. */
+export function wordIn<T extends string>(
+  search: RawSearch,
+  name: string,
+  words: readonly T[],
+): T | undefined {
+  const text = textIn(search, name);
+  return words.find((word) => word === text);
+}

@@ -1,0 +1,1 @@
+"""The page of one supervisor: its tabs, and the dialogs that begin elsewhere."""
