@@ -24,7 +24,12 @@ from supervisor.chores.task_output import folder_of
 from supervisor.control.export_outbox import announce, awaited, still_naming
 from supervisor.control.tables import require_table
 from supervisor.control.warehouse_owner import require_mounted
-from supervisor.core.model.listed_segments import ListedSegment, SegmentKey
+from supervisor.core.model.listed_segments import (
+    EVERY_SEGMENT,
+    ListedSegment,
+    SegmentKey,
+    SegmentWindow,
+)
 from supervisor.core.model.rows import AuditEntry
 from supervisor.core.queue.events import QueueConfig, QueuedEvent, QueueName, container_of
 from supervisor.core.tables.exports import copies_of
@@ -50,25 +55,6 @@ READERS = timedelta(hours=1)
 """How long a file is kept for readers after a late export stopped naming it; at most the grace."""
 PER_TRANSACTION = 1_000
 """The maximum of segments that one transaction marks."""
-
-
-@dataclass(frozen=True)
-class SegmentWindow:
-    """Which segments a list has; each condition that is given has to hold."""
-
-    used: bool | None = None
-    """None: used or not, and deleted ones too."""
-    begin: datetime | None = None
-    end: datetime | None = None
-    """Of segments whose interval lies wholly in `[begin, end)`, as marks choose them."""
-    supervisor_id: str | None = None
-
-    def fits(self, key: SegmentKey) -> bool:
-        """Return whether a segment within the times is wanted."""
-        return self.used in {None, key.used} and self.supervisor_id in {None, key.supervisor_id}
-
-
-EVERY_SEGMENT = SegmentWindow()
 
 
 @dataclass(frozen=True)

@@ -124,3 +124,22 @@ class ListedSegment:
     def written_by(self) -> str:
         """The id of the task or compaction in whose folder the file lies."""
         return self.compaction_id or self.task_id
+
+
+@dataclass(frozen=True)
+class SegmentWindow:
+    """Which segments a list has; each condition that is given has to hold."""
+
+    used: bool | None = None
+    """None: used or not, and deleted ones too."""
+    begin: datetime | None = None
+    end: datetime | None = None
+    """Of segments whose interval lies wholly in `[begin, end)`, as marks choose them."""
+    supervisor_id: str | None = None
+
+    def fits(self, key: SegmentKey) -> bool:
+        """Return whether a segment within the times is wanted."""
+        return self.used in {None, key.used} and self.supervisor_id in {None, key.supervisor_id}
+
+
+EVERY_SEGMENT = SegmentWindow()

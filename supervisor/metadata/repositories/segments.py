@@ -20,6 +20,7 @@ from supervisor.metadata.schema.segment_rows import (
     COVERED_RANGES,
     LAST_PUBLISHED,
     LATELY_DIVERGED,
+    SEGMENT_KEYS,
     publication_row,
     read_diverged,
     read_key,
@@ -30,11 +31,7 @@ from supervisor.metadata.schema.segment_rows import (
     span_rows,
 )
 from supervisor.metadata.schema.table_totals import timeline, totals
-from supervisor.metadata.schema.tables import (
-    publications,
-    segment_spans,
-    segments,
-)
+from supervisor.metadata.schema.tables import publications, segment_spans, segments
 from supervisor.ports.touched import Touched
 from tasks.contract.ingest_spec import Column
 from tasks.contract.messages import OffsetSpan, RejectsFile
@@ -45,10 +42,6 @@ _PUB = publications.c
 _USED = _AT.unused_at.is_(None)
 _KEPT = _AT.deleted_at.is_(None)
 _IN_ORDER = (_AT.interval_start, _AT.interval_end, _AT.path)
-_KEYS = select(
-    *(_AT.id, _AT.data_source, _AT.supervisor_id, _AT.unused_at, _AT.deleted_at, _AT.replaced_by),
-    *(_AT.rows, _AT.size_bytes),
-)
 
 
 class SqlSegments:
@@ -362,7 +355,7 @@ class SqlSegments:
         return changed
 
     def _keys(self, *conditions: ColumnElement[bool]) -> list[SegmentKey]:
-        rows = self._db.execute(_KEYS.where(*conditions).order_by(*_IN_ORDER)).mappings()
+        rows = self._db.execute(SEGMENT_KEYS.where(*conditions).order_by(*_IN_ORDER)).mappings()
         return [read_key(row) for row in rows]
 
     def _by_id(self, ids: Sequence[str], *conditions: ColumnElement[bool]) -> list[Segment]:

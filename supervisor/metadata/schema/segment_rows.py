@@ -10,11 +10,16 @@ from supervisor.core.model.listed_segments import ListedFile, ListedSegment, Seg
 from supervisor.core.model.replica_digests import Comparison, read_stored, stored
 from supervisor.core.model.rows import Publication, Segment
 from supervisor.metadata.schema.column_sets import set_id
-from supervisor.metadata.schema.tables import PRESENT, publications, supervisor_specs
+from supervisor.metadata.schema.tables import PRESENT, publications, segments, supervisor_specs
 from tasks.contract.ingest_spec import Column
 from tasks.contract.messages import OffsetSpan, RejectSample, RejectsFile
 
 _PUB = publications.c
+_AT = segments.c
+SEGMENT_KEYS = select(
+    *(_AT.id, _AT.data_source, _AT.supervisor_id, _AT.unused_at, _AT.deleted_at, _AT.replaced_by),
+    *(_AT.rows, _AT.size_bytes),
+)
 _FIRST_STORED = (
     select(supervisor_specs.c.created_at)
     .where(supervisor_specs.c.supervisor_id == PRESENT.c.supervisor_id)

@@ -12,7 +12,8 @@ from sqlalchemy import event
 import supervisor
 from supervisor.chores import compaction, compaction_candidates, exports, file_lists
 from supervisor.chores import segments as life
-from supervisor.chores.segments import SegmentSelection, SegmentWindow
+from supervisor.chores.segments import SegmentSelection
+from supervisor.core.model.listed_segments import SegmentWindow
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.ports.queue_events import Heard
 from supervisor.ports.store import Store, Transaction

@@ -14,8 +14,8 @@ from supervisor.chores.segments import (
     SegmentFiles,
     SegmentSelection,
     SegmentsUnused,
-    SegmentWindow,
 )
+from supervisor.core.model.listed_segments import SegmentWindow
 from supervisor.core.queue.events import QueuedEvent, QueueName, container_of
 from supervisor.core.values.errors import (
     DataSourceNotFound,

@@ -15,7 +15,8 @@ from supervisor.api.http.deps import Author, Parts
 from supervisor.api.http.previews import DryRun, Expect, preview_of, previewed
 from supervisor.api.http.windows import From, To, check_times
 from supervisor.api.routes.cluster.audit import Cursor
-from supervisor.chores.segments import SegmentSelection, SegmentWindow
+from supervisor.chores.segments import SegmentSelection
+from supervisor.core.model.listed_segments import SegmentWindow
 from supervisor.core.values.field_types import wrong
 from supervisor.core.values.intervals import FORM, PATTERN, parse_interval
 from supervisor.core.values.permissions import Permission
