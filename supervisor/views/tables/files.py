@@ -78,8 +78,12 @@ class DataSources(Wire):
     """Every table that is fed, or was published into, by name."""
 
     data_sources: list[str]
-    stats: list[TableStats] | None = None
-    """The totals of each; null: they were not asked for."""
+
+
+class DataSourcesWithTotals(DataSources):
+    """The same with the totals of each table."""
+
+    stats: list[TableStats]
 
 
 class ColumnSets:

@@ -25,9 +25,11 @@ from tests.simulation.processes import engine
 
 
 def others_slots_ignored(patches: Patches) -> None:
-    def make(look: Function) -> object:
-        def own(supervisor_id: str, sources: Sources, now: datetime) -> Observed | None:
-            seen: Observed | None = look(supervisor_id, sources, now)
+    def make(observed: Function) -> object:
+        def own(
+            supervisor_id: str, sources: Sources, now: datetime, *, look: bool = True
+        ) -> Observed | None:
+            seen: Observed | None = observed(supervisor_id, sources, now, look=look)
             if seen is None:
                 return None
             reading = {g.id for g in seen.generations if g.open}

@@ -13,7 +13,7 @@ from supervisor.api.routes.cluster.audit import Cursor
 from supervisor.core.tables.totals import TimeWindow, check_bucket
 from supervisor.core.values.field_types import Duration
 from supervisor.core.values.permissions import Permission
-from supervisor.views.tables.files import DataSources, TableFiles
+from supervisor.views.tables.files import DataSources, DataSourcesWithTotals, TableFiles
 from supervisor.views.tables.ledger import Ledger, PlansView
 from supervisor.views.tables.totals import Timeline
 from supervisor.views.tables.warehouse import WarehouseFiles
@@ -29,11 +29,11 @@ def list_data_sources(
     asking: Asking,
     *,
     stats: Annotated[bool, Query(description="Also the totals of each table.")] = False,
-) -> DataSources:
+) -> DataSources | DataSourcesWithTotals:
     """List the tables; with `stats` their rows, bytes and files, of a few seconds ago."""
     if stats:
         sums = parts.sums.stats(asking.may_read)
-        return DataSources(data_sources=[each.name for each in sums], stats=sums)
+        return DataSourcesWithTotals(data_sources=[each.name for each in sums], stats=sums)
     found = parts.tables.data_sources().data_sources
     return DataSources(data_sources=[table for table in found if asking.may_read(table)])
 

@@ -224,7 +224,7 @@ def test_an_unknown_table_is_a_404_and_one_without_files_is_empty(world: World) 
     assert unknown["type"] == "/problems/data-source-not-found"
     assert unknown["dataSource"] == "no-such"
     assert world.get_object(FILES)["files"] == []
-    assert world.get_object("/api/v1/datasources") == {"dataSources": [TOPIC], "stats": None}
+    assert world.get_object("/api/v1/datasources") == {"dataSources": [TOPIC]}
 
 
 def test_include_takes_journaled_only(world: World) -> None:
