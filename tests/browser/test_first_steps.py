@@ -1,5 +1,7 @@
 """The console of an overlord without any supervisor: each page says what to do next."""
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -39,3 +41,10 @@ def test_an_address_of_no_page_says_so(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("There is no such page")
     page.get_by_role("link", name="Go home").click()
     expect(page).to_have_url("/ui/")
+
+
+def test_the_browser_keeps_its_cache_of_fonts_out_of_the_working_folder(page: Page) -> None:
+    page.goto("/ui/")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()  # text has been drawn
+
+    assert not Path("cache").exists()

@@ -40,7 +40,7 @@ _FONTS = """<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
   <dir prefix="relative">fonts</dir>
-  <cachedir prefix="relative">cache</cachedir>
+  <cachedir prefix="xdg">fontconfig</cachedir>
 </fontconfig>
 """
 """Instead of the package's, which looks where its own machines have fonts."""
@@ -78,7 +78,8 @@ def ensure_chromium() -> Chromium:
         return Chromium(Path(named))
     if (sys.platform, platform.machine()) != ("linux", "x86_64"):
         raise NoBrowser(f"install Chromium (Debian: apt-get install chromium), set {VARIABLE}")
-    digest = sha256((_PACKAGE / "package-lock.json").read_bytes()).hexdigest()[:12]
+    made_from = (_PACKAGE / "package-lock.json").read_bytes() + _FONTS.encode()
+    digest = sha256(made_from).hexdigest()[:12]
     folder = shared_cache_dir() / "chromium" / digest
     folder.parent.mkdir(parents=True, exist_ok=True)
     with (folder.parent / ".lock").open("a") as held:
@@ -90,6 +91,7 @@ def ensure_chromium() -> Chromium:
         {
             "LD_LIBRARY_PATH": str(folder / "al2023" / "lib"),
             "FONTCONFIG_PATH": str(folder / "fonts"),
+            "XDG_CACHE_HOME": str(folder / "cache"),
         },
     )
 
