@@ -78,8 +78,8 @@ def ensure_chromium() -> Chromium:
         return Chromium(Path(named))
     if (sys.platform, platform.machine()) != ("linux", "x86_64"):
         raise NoBrowser(f"install Chromium (Debian: apt-get install chromium), set {VARIABLE}")
-    made_from = (_PACKAGE / "package-lock.json").read_bytes() + _FONTS.encode()
-    digest = sha256(made_from).hexdigest()[:12]
+    sources = (_PACKAGE / "package-lock.json").read_bytes() + _FONTS.encode()
+    digest = sha256(sources).hexdigest()[:12]
     folder = shared_cache_dir() / "chromium" / digest
     folder.parent.mkdir(parents=True, exist_ok=True)
     with (folder.parent / ".lock").open("a") as held:
