@@ -1,15 +1,14 @@
-import type { ReactNode } from "react";
 import type { Overview } from "@/api/overview";
 import { Count } from "@/components/Count";
+import { Figure, Figures } from "@/components/Figures";
 import { Span } from "@/components/Time";
-import classes from "./Figures.module.css";
 
 /** The few numbers that show how fast all of it goes. */
-export function Figures({ overview }: { overview: Overview }) {
+export function ClusterFigures({ overview }: { overview: Overview }) {
   const { rowsPerSecond, lag, slots, supervisors } = overview;
   const isShort = slots !== null && slots.needed > slots.used + slots.free;
   return (
-    <dl className={classes.figures}>
+    <Figures>
       <Figure name="Supervisors" note={statesOf(overview)}>
         <Count value={supervisors?.total} unknown="The supervisors cannot be counted now." />
       </Figure>
@@ -33,19 +32,7 @@ export function Figures({ overview }: { overview: Overview }) {
           `${slots.used} of ${slots.total}`
         )}
       </Figure>
-    </dl>
-  );
-}
-
-type FigureProps = { name: string; note: string; isBad?: boolean; children: ReactNode };
-
-function Figure({ name, note, isBad = false, children }: FigureProps) {
-  return (
-    <div className={classes.figure} data-bad={isBad}>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-      <dd className={classes.note}>{note}</dd>
-    </div>
+    </Figures>
   );
 }
 

@@ -8,7 +8,7 @@ import { counted, exact } from "@/text/numbers";
 import { Attention } from "./Attention";
 import { Changes } from "./Changes";
 import { ClusterFacts } from "./ClusterFacts";
-import { Figures } from "./Figures";
+import { ClusterFigures } from "./Figures";
 import { FirstSteps } from "./FirstSteps";
 import classes from "./HomePage.module.css";
 
@@ -20,7 +20,7 @@ export function HomePage() {
       <QueryView query={query} lines={8}>
         {(overview) => (
           <div className={classes.home}>
-            <Figures overview={overview} />
+            <ClusterFigures overview={overview} />
             {overview.supervisors?.total === 0 && <FirstSteps />}
             <AttentionPanel items={overview.attention} more={overview.more} />
             <div className={classes.columns}>

@@ -1,24 +1,23 @@
-import type { ReactNode } from "react";
 import { Count } from "@/components/Count";
+import { Figure, Figures } from "@/components/Figures";
 import { Age, Due, Span } from "@/components/Time";
 import { exact } from "@/text/numbers";
 import type { ListedRow, Status } from "../data";
-import classes from "./Figures.module.css";
 
 type Props = { status: Status; row: ListedRow | null | undefined };
 
 /** The few numbers of one supervisor that show how it goes. */
-export function Figures({ status, row }: Props) {
-  const { rejected, aggregateLag, aggregateLagMillis, slotsNeeded, slotsFree } = status;
+export function SupervisorFigures({ status, row }: Props) {
+  const { rejected, slotsNeeded, slotsFree } = status;
   return (
-    <dl className={classes.figures}>
+    <Figures>
       <Figure name="Lag" note={trendOf(row)}>
-        <Count value={aggregateLag} unknown="No look at Kafka yet." />
+        <Count value={row?.lagRecords} unknown="No look at Kafka yet." />
       </Figure>
       <Figure name="Oldest unread" note="age of the record">
         <Span
-          millis={aggregateLagMillis}
-          unknown={aggregateLag === 0 ? "Nothing is unread." : "No age is known yet."}
+          millis={row?.lagMillis}
+          unknown={row?.lagRecords === 0 ? "Nothing is unread." : "No age is known yet."}
         />
       </Figure>
       <Figure name="Rows a second" note="over the last minute">
@@ -51,19 +50,7 @@ export function Figures({ status, row }: Props) {
       >
         <Count value={status.pendingReplicas} unknown="Not known yet." />
       </Figure>
-    </dl>
-  );
-}
-
-type FigureProps = { name: string; note: ReactNode; isBad?: boolean; children: ReactNode };
-
-function Figure({ name, note, isBad = false, children }: FigureProps) {
-  return (
-    <div className={classes.figure} data-bad={isBad}>
-      <dt>{name}</dt>
-      <dd className={classes.value}>{children}</dd>
-      <dd className={classes.note}>{note}</dd>
-    </div>
+    </Figures>
   );
 }
 

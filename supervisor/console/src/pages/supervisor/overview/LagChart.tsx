@@ -6,13 +6,23 @@ import { usePreferences } from "@/app/preferences";
 import { short } from "@/text/numbers";
 import { age, clock } from "@/text/times";
 import classes from "./LagPanel.module.css";
-import type { LagSeries } from "./lagSeries";
+import { type LagSample, seriesOf } from "./lagSeries";
 
 const HEIGHT = 190;
 const MINUTE_SIGNS = 5;
 
+const FEW_SAMPLES = 5;
+
+type Props = {
+  samples: readonly LagSample[];
+  stepMs: number;
+  /** The window in milliseconds; the axis has all of it, also where there is no sample. */
+  begin: number;
+  end: number;
+};
+
 /** Draws lag in records (left) and in time (right).  The table beside it has the same to read. */
-export function LagChart({ series }: { series: LagSeries }) {
+export function LagChart({ samples, stepMs, begin, end }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const { colorScheme } = useMantineColorScheme();
   const { zone } = usePreferences();
@@ -22,7 +32,13 @@ export function LagChart({ series }: { series: LagSeries }) {
     if (element === null) {
       return undefined;
     }
-    const plot = new uPlot(optionsOf(element, zone), series, element);
+    const options = optionsOf(element, zone, [begin / 1_000, end / 1_000]);
+    if (samples.length < FEW_SAMPLES) {
+      options.series.forEach((line) => {
+        line.points = { show: true, size: 5 }; // a line needs two samples side by side
+      });
+    }
+    const plot = new uPlot(options, seriesOf(samples, stepMs), element);
     const resized = new ResizeObserver(() =>
       plot.setSize({ width: element.clientWidth, height: HEIGHT }),
     );
@@ -31,11 +47,15 @@ export function LagChart({ series }: { series: LagSeries }) {
       resized.disconnect();
       plot.destroy();
     };
-  }, [series, colorScheme, zone]);
+  }, [samples, stepMs, begin, end, colorScheme, zone]);
   return <div ref={place} className={classes.chart} aria-hidden="true" />;
 }
 
-function optionsOf(element: HTMLElement, zone: "local" | "utc"): uPlot.Options {
+function optionsOf(
+  element: HTMLElement,
+  zone: "local" | "utc",
+  window: [number, number],
+): uPlot.Options {
   const style = getComputedStyle(element);
   const colour = (name: string) => style.getPropertyValue(name).trim();
   const axis = { stroke: colour("--ink-dim"), ticks: { show: false }, font: "11px sans-serif" };
@@ -48,7 +68,7 @@ function optionsOf(element: HTMLElement, zone: "local" | "utc"): uPlot.Options {
     legend: { show: false },
     cursor: { y: false },
     scales: {
-      x: { time: true },
+      x: { time: true, range: window },
       records: { range: (_, __, max) => [0, Math.max(max, 1)] },
       age: { range: (_, __, max) => [0, Math.max(max, 1)] },
     },

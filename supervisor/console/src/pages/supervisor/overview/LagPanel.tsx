@@ -10,7 +10,7 @@ import { Shape } from "@/components/Shape";
 import { Clock, Span, useNow } from "@/components/Time";
 import { WINDOWS, type Window } from "../search";
 import classes from "./LagPanel.module.css";
-import { type LagSample, seriesOf } from "./lagSeries";
+import type { LagSample } from "./lagSeries";
 
 const LagChart = lazy(async () => ({ default: (await import("./LagChart")).LagChart }));
 
@@ -29,7 +29,8 @@ export function LagPanel({ id }: { id: string }) {
   const [asTable, setAsTable] = useState(false);
   const [step, stepMs] = STEPS[window];
   const minute = Math.floor(useNow() / MINUTE_MS) * MINUTE_MS;
-  const from = new Date(minute - WINDOWS[window] * HOUR_MS).toISOString();
+  const begin = minute - WINDOWS[window] * HOUR_MS;
+  const from = new Date(begin).toISOString();
   const query = useApi(
     "/api/v1/supervisors/{supervisor_id}/lag",
     { path: { supervisor_id: id }, query: { from, step } },
@@ -67,7 +68,12 @@ export function LagPanel({ id }: { id: string }) {
           ) : (
             <>
               <Suspense fallback={<div className={classes.chart} />}>
-                <LagChart series={seriesOf(samples, stepMs)} />
+                <LagChart
+                  samples={samples}
+                  stepMs={stepMs}
+                  begin={begin}
+                  end={minute + MINUTE_MS}
+                />
               </Suspense>
               <p className={classes.legend}>
                 <span>

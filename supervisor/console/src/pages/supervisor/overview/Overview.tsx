@@ -1,6 +1,6 @@
 import { QueryView } from "@/components/QueryView";
 import { useRow, useStatus, useSupervisorId } from "../data";
-import { Figures } from "./Figures";
+import { SupervisorFigures } from "./Figures";
 import { Groups } from "./Groups";
 import { LagPanel } from "./LagPanel";
 import { Operations } from "./Operations";
@@ -17,7 +17,7 @@ export function Overview() {
     <QueryView query={status} lines={8}>
       {({ payload }) => (
         <div className={classes.overview}>
-          <Figures status={payload} row={row} />
+          <SupervisorFigures status={payload} row={row} />
           <Warnings texts={payload.warnings} />
           <div className={classes.columns}>
             <LagPanel id={id} />
