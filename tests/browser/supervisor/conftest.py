@@ -65,6 +65,13 @@ class Reader:
         path = f"{SUPERVISORS}/{self.id}/resetOffsets"
         self.overlord.http.post(path, json=body).raise_for_status()
 
+    def reads_from(self, offset: int) -> bool:
+        """Whether ranges that begin at this offset are live in all partitions."""
+        path, look = f"{SUPERVISORS}/{self.id}/reset", {"dryRun": "true", "to": "earliest"}
+        given_up = self.overlord.http.post(path, params=look).raise_for_status().json()["discarded"]
+        begins = [each["from"] for group in given_up for each in group["offsets"]]
+        return begins == [offset] * PARTITIONS
+
 
 @pytest.fixture(scope="session")
 def overlord(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Overlord]:
