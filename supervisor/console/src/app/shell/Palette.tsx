@@ -11,6 +11,7 @@ import { apiQuery } from "@/api/query";
 import { Icon } from "@/components/Icon";
 import { visible } from "@/text/visible";
 import { setPreferences, usePreferences } from "../preferences";
+import { PLACES } from "./places";
 import { copyLink, showKeys } from "./shellKeys";
 
 const SUPERVISORS = 8;
@@ -66,11 +67,7 @@ function useSupervisors(q: string): SpotlightActionData[] {
 
 function usePages(): SpotlightActionData[] {
   const navigate = useNavigate();
-  return [
-    { id: "home", label: "Home", onClick: () => void navigate({ to: "/" }) },
-    { id: "list", label: "Supervisors", onClick: () => void navigate({ to: "/supervisors" }) },
-    { id: "settings", label: "Settings", onClick: () => void navigate({ to: "/settings" }) },
-  ];
+  return PLACES.map(({ to, label }) => ({ id: to, label, onClick: () => void navigate({ to }) }));
 }
 
 function useCommands(): SpotlightActionData[] {

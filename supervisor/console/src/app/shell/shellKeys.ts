@@ -5,6 +5,7 @@ import { createElement } from "react";
 import { copyText } from "../clipboard";
 import { useKeys } from "../keys";
 import { KeyList } from "./KeyList";
+import { PLACES } from "./places";
 
 /** Copies the address of the page as it is: filters, order, row. */
 export async function copyLink(): Promise<void> {
@@ -23,8 +24,11 @@ export function showKeys(): void {
 export function useShellKeys(): void {
   const navigate = useNavigate();
   useKeys([
-    { keys: "g h", label: "Go home", run: () => void navigate({ to: "/" }) },
-    { keys: "g s", label: "Go to supervisors", run: () => void navigate({ to: "/supervisors" }) },
+    ...PLACES.map(({ to, label, key }) => ({
+      keys: `g ${key}`,
+      label: `Go to ${label.toLowerCase()}`,
+      run: () => void navigate({ to }),
+    })),
     { keys: "y", label: "Copy a link to this view", run: () => void copyLink() },
     { keys: "?", label: "Show the keys", run: showKeys },
   ]);
