@@ -6,8 +6,11 @@ import {
   Outlet,
   redirect,
 } from "@tanstack/react-router";
+import { auditSearch } from "@/pages/audit/search";
+import { queueSearch, queuesSearch } from "@/pages/queues/search";
 import { dialogSearch, overviewSearch, partitionsSearch } from "@/pages/supervisor/search";
 import { supervisorsSearch } from "@/pages/supervisors/search";
+import { workSearch } from "@/pages/work/search";
 import { NoSuchPage } from "./NoSuchPage";
 import { parseSearch, type RawSearch, textIn, writeSearch } from "./search";
 import { Shell } from "./shell/Shell";
@@ -75,6 +78,40 @@ const partitions = createRoute({
   ),
 });
 
+const queues = createRoute({
+  getParentRoute: () => shell,
+  path: "/queues",
+  validateSearch: queuesSearch,
+  component: lazyRouteComponent(() => import("@/pages/queues/QueuesPage"), "QueuesPage"),
+});
+
+const queue = createRoute({
+  getParentRoute: () => shell,
+  path: "/queues/$container/$name",
+  validateSearch: queueSearch,
+  component: lazyRouteComponent(() => import("@/pages/queues/QueuePage"), "QueuePage"),
+});
+
+const work = createRoute({
+  getParentRoute: () => shell,
+  path: "/work",
+  validateSearch: workSearch,
+  component: lazyRouteComponent(() => import("@/pages/work/WorkPage"), "WorkPage"),
+});
+
+const audit = createRoute({
+  getParentRoute: () => shell,
+  path: "/audit",
+  validateSearch: auditSearch,
+  component: lazyRouteComponent(() => import("@/pages/audit/AuditPage"), "AuditPage"),
+});
+
+const denied = createRoute({
+  getParentRoute: () => shell,
+  path: "/audit/denied",
+  component: lazyRouteComponent(() => import("@/pages/audit/DeniedPage"), "DeniedPage"),
+});
+
 const settings = createRoute({
   getParentRoute: () => shell,
   path: "/settings",
@@ -86,7 +123,17 @@ const supervisorTabs = supervisor.addChildren([supervisorIndex, supervisorOvervi
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
-    shell.addChildren([home, supervisors, supervisorTabs, settings]),
+    shell.addChildren([
+      home,
+      supervisors,
+      supervisorTabs,
+      queues,
+      queue,
+      work,
+      audit,
+      denied,
+      settings,
+    ]),
   ]),
   basepath: "/ui",
   parseSearch,

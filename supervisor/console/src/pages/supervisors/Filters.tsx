@@ -89,7 +89,7 @@ type TextProps = {
 };
 
 /** A text that filters once nothing was typed for a moment. */
-function TextFilter({ label, width, value = "", field, onChange }: TextProps) {
+export function TextFilter({ label, width, value = "", field, onChange }: TextProps) {
   const [typed, setTyped] = useState(value);
   const later = useDebouncedCallback((text: string) => onChange(text || undefined), TYPING_MS);
   useEffect(() => setTyped(value), [value]);
@@ -111,7 +111,7 @@ function TextFilter({ label, width, value = "", field, onChange }: TextProps) {
 
 type ChipProps = { isOn: boolean; onClick: () => void; children: React.ReactNode };
 
-function Chip({ isOn, onClick, children }: ChipProps) {
+export function Chip({ isOn, onClick, children }: ChipProps) {
   return (
     <button type="button" className={classes.chip} aria-pressed={isOn} onClick={onClick}>
       {children}
