@@ -99,6 +99,9 @@ export function DeniedPage() {
 }
 
 function sentenceOf(tries: readonly Denied[]): string {
+  if (tries.length === 0) {
+    return "No try was refused";
+  }
   const sum = tries.reduce((total, { times }) => total + times, 0);
   const cut = tries.length < LIMIT ? "" : ", the oldest are not shown";
   return `${counted(sum, "try", "tries")} in ${exact(grouped(tries).length)} kinds, newest first${cut}`;

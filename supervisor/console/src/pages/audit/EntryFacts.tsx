@@ -1,10 +1,35 @@
 import { Fragment } from "react";
 import { Foreign } from "@/components/Foreign";
+import { Icon } from "@/components/Icon";
 import { Stamp } from "@/components/Time";
 import { Unknown } from "@/components/Unknown";
 import { visible } from "@/text/visible";
 import classes from "./columns.module.css";
-import { addressOf, changesOf, type Entry } from "./entries";
+import { addressOf, type Change, changesOf, type Entry } from "./entries";
+
+/** The changes of an entry in one line. */
+export function ChangeList({ changes }: { changes: readonly Change[] }) {
+  return changes.map(({ name, before, after }, n) => (
+    <Fragment key={name}>
+      {n > 0 && " · "}
+      <span className={classes.dim}>{visible(name)}</span>{" "}
+      <BeforeAfter before={before} after={after} />
+    </Fragment>
+  ));
+}
+
+function BeforeAfter({ before, after }: { before: string | null; after: string }) {
+  return (
+    <>
+      {before !== null && (
+        <>
+          <Foreign>{before}</Foreign> <Icon name="steady" size={11} />{" "}
+        </>
+      )}
+      <Foreign>{after}</Foreign>
+    </>
+  );
+}
 
 /** All that is on record of a change. */
 export function EntryFacts({ entry }: { entry: Entry }) {
@@ -35,10 +60,7 @@ export function EntryFacts({ entry }: { entry: Entry }) {
         <Fragment key={name}>
           <dt>{visible(name)}</dt>
           <dd>
-            <bdi>
-              {before !== null && `${visible(before)} → `}
-              {visible(after)}
-            </bdi>
+            <BeforeAfter before={before} after={after} />
           </dd>
         </Fragment>
       ))}

@@ -7,7 +7,7 @@ import type { Column } from "@/components/table/DataTable";
 import { Unknown } from "@/components/Unknown";
 import { visible } from "@/text/visible";
 import classes from "./columns.module.css";
-import { EntryFacts } from "./EntryFacts";
+import { ChangeList, EntryFacts } from "./EntryFacts";
 import { addressOf, changesOf, type Entry, lineOf, queueOf, supervisorOf } from "./entries";
 
 /** The name of this table among the preferences. */
@@ -42,7 +42,7 @@ export const COLUMNS: readonly Column<Entry>[] = [
   },
   {
     id: "changes",
-    header: "Before → after",
+    header: "From what to what",
     meta: { width: "minmax(150px, 1.8fr)" },
     cell: ({ row }) => <Details entry={row.original} />,
   },
@@ -113,7 +113,7 @@ function Details({ entry }: { entry: Entry }) {
       aria-label={`Details of ${visible(entry.action)} ${visible(entry.subject)}: ${line}`}
       onClick={() => openEntry(entry)}
     >
-      {line === "" ? "details" : <bdi>{line}</bdi>}
+      {line === "" ? "details" : <ChangeList changes={changesOf(entry)} />}
     </button>
   );
 }

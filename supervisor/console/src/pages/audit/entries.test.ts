@@ -22,11 +22,11 @@ const ENTRY = {
 
 describe("an entry", () => {
   it("shows from what to what", () => {
-    expect(lineOf(changesOf(ENTRY))).toBe("version 7 → 8");
+    expect(lineOf(changesOf(ENTRY))).toBe("version 7 to 8");
     expect(lineOf(changesOf({ ...ENTRY, detail: { version: "1" } }))).toBe("version 1");
     const grants = { grants: "viewer on *", before: "admin on *", comment: "late" };
     expect(lineOf(changesOf({ ...ENTRY, detail: grants }))).toBe(
-      "grants admin on * → viewer on * · comment late",
+      "grants admin on * to viewer on * · comment late",
     );
   });
 

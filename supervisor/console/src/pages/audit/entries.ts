@@ -70,7 +70,7 @@ function beforeOf(name: string, value: string, before: string | null): string | 
 /** Writes the changes of an entry in one line. */
 export function lineOf(changes: readonly Change[]): string {
   return changes
-    .map(({ name, before, after }) => `${name} ${before === null ? "" : `${before} → `}${after}`)
+    .map(({ name, before, after }) => `${name} ${before === null ? "" : `${before} to `}${after}`)
     .join(" · ");
 }
 

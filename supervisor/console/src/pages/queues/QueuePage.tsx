@@ -1,5 +1,11 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { REPAIR_QUEUE, REPLAY_EVENTS, repairOf, replayEventsOf } from "@/changes/queues";
+import {
+  type QueueName,
+  REPAIR_QUEUE,
+  REPLAY_EVENTS,
+  repairOf,
+  replayEventsOf,
+} from "@/changes/queues";
 import { openAction } from "@/components/action/ActionDialog";
 import { neededFor } from "@/components/action/action";
 import { Barred } from "@/components/Barred";
@@ -11,7 +17,6 @@ import { QueryView } from "@/components/QueryView";
 import { SupervisorLink } from "@/components/SupervisorLink";
 import { Age } from "@/components/Time";
 import { DataTable } from "@/components/table/DataTable";
-import { counted } from "@/text/numbers";
 import { size } from "@/text/sizes";
 import { span } from "@/text/times";
 import { visible } from "@/text/visible";
@@ -25,14 +30,8 @@ import { ownerOf, type Queue } from "./queues";
 /** One queue: why it is in trouble, what waits, and the events that it has set aside. */
 export function QueuePage() {
   const name = useQueueName();
-  const { event, sel } = useSearch({ from: "/shell/queues/$container/$name" });
-  const navigate = useNavigate({ from: "/queues/$container/$name" });
   const query = useQueue(name);
-  const failed = useFailed(name);
   const lackFor = useLackOn(name.container);
-  const open = (seq: number | undefined) =>
-    void navigate({ search: (before) => ({ ...before, event: seq }) });
-  const total = query.data?.failedEvents ?? 0;
   const title = `${visible(name.container)} / ${visible(name.name)}`;
   return (
     <Page title={title} sentence={<Sentence container={name.container} />} fills>
@@ -48,6 +47,23 @@ export function QueuePage() {
           </>
         )}
       </QueryView>
+      {query.data !== undefined && <SetAside name={name} total={query.data.failedEvents} />}
+    </Page>
+  );
+}
+
+type SetAsideProps = { name: QueueName; total: number };
+
+/** The events that were given up, with what can be done about them. */
+function SetAside({ name, total }: SetAsideProps) {
+  const { event, sel } = useSearch({ from: "/shell/queues/$container/$name" });
+  const navigate = useNavigate({ from: "/queues/$container/$name" });
+  const failed = useFailed(name);
+  const lackFor = useLackOn(name.container);
+  const open = (seq: number | undefined) =>
+    void navigate({ search: (before) => ({ ...before, event: seq }) });
+  return (
+    <>
       <div className={classes.heading}>
         <h2>Events set aside</h2>
         {total > 0 && (
@@ -79,7 +95,7 @@ export function QueuePage() {
         )}
       </QueryView>
       <EventDialog queue={name} seq={event} onClose={() => open(undefined)} />
-    </Page>
+    </>
   );
 }
 
@@ -125,13 +141,20 @@ function Trouble({ queue, lack, onRepair }: TroubleProps) {
   );
 }
 
+function stateNote({ state, deadSeq, mode }: Queue): string {
+  if (state === "DEAD") {
+    return `since event ${String(deadSeq)}`;
+  }
+  return mode === "DURABLE" ? "kept until a handler comes" : "handled in order";
+}
+
 function QueueFigures({ queue }: { queue: Queue }) {
   const { mode, oldest, failedIterations, lastError, latency } = queue;
   const limit =
     mode === "CONSUMER" ? ` of ${size(queue.maxOutstandingBytes)}` : ", without a limit";
   return (
     <Figures>
-      <Figure name="State" note={mode.toLowerCase()} isBad={!queue.healthy}>
+      <Figure name="State" note={stateNote(queue)}>
         <QueueMark queue={queue} />
       </Figure>
       <Figure name="Events that wait" note={`${size(queue.outstandingBytes)}${limit}`}>
@@ -166,7 +189,7 @@ function QueueFigures({ queue }: { queue: Queue }) {
       </Figure>
       <Figure
         name="Set aside"
-        note={queue.segments > 0 ? counted(queue.segments, "stored segment") : "nothing stored"}
+        note={queue.failedEvents > 0 ? "until replayed or dropped" : "each was handled or waits"}
         isBad={queue.failedEvents > 0}
       >
         <Count value={queue.failedEvents} unknown="Not counted." />

@@ -7,7 +7,7 @@ import { ColumnMenu } from "@/components/table/ColumnMenu";
 import { DataTable } from "@/components/table/DataTable";
 import { Chip } from "../supervisors/Filters";
 import filters from "../supervisors/Filters.module.css";
-import { COLUMNS, NAME } from "./columns";
+import { COLUMNS, NAME, Note } from "./columns";
 import { useWork } from "./data";
 import { KINDS, STATES, type WorkSearch } from "./search";
 import { inOrder, sentenceOf, shown, type Work } from "./work";
@@ -50,10 +50,12 @@ export function WorkPage() {
             isOn={search.kind?.includes(kind) ?? false}
             onClick={() => change({ kind: toggled(search.kind, kind) })}
           >
-            {KIND_WORDS[kind]}{" "}
-            <span className={filters.number}>
-              {all.filter((each) => each.kind === kind).length}
-            </span>
+            {KIND_WORDS[kind]}
+            {query.data !== undefined && (
+              <span className={filters.number}>
+                {` ${all.filter((each) => each.kind === kind).length}`}
+              </span>
+            )}
           </Chip>
         ))}
         {STATES.map((state) => (
@@ -96,6 +98,9 @@ function List({ rows, isFiltered, sel, onActive }: Props) {
       rows={rows}
       rowId={({ key }) => key}
       total={rows.length}
+      below={(work) =>
+        work.note === "" && work.progressWords === "" ? null : <Note work={work} />
+      }
       active={sel}
       onActive={onActive}
       empty={

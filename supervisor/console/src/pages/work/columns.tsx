@@ -27,7 +27,7 @@ export const COLUMNS: readonly Column<Work>[] = [
   {
     id: "state",
     header: "State",
-    meta: { width: "minmax(110px, 0.7fr)", isFixed: true },
+    meta: { width: "minmax(190px, 0.8fr)", isFixed: true },
     cell: ({ row: { original } }) => <Mark {...markOf(original)}>{original.state}</Mark>,
   },
   {
@@ -51,10 +51,10 @@ export const COLUMNS: readonly Column<Work>[] = [
       ),
   },
   {
-    id: "note",
-    header: "How it goes",
-    meta: { width: "minmax(180px, 2fr)" },
-    cell: ({ row }) => <Note work={row.original} />,
+    id: "progress",
+    header: "Progress",
+    meta: { width: "minmax(120px, 1fr)" },
+    cell: ({ row }) => <Progress work={row.original} />,
   },
   {
     id: "since",
@@ -105,19 +105,28 @@ export const COLUMNS: readonly Column<Work>[] = [
   },
 ];
 
-/** How far it is, what it waits for, or what came of it; ranges lead to their supervisor. */
-function Note({ work: { note, progress, progressWords, ranges, supervisor } }: { work: Work }) {
+function Progress({ work: { kind, progress, progressWords } }: { work: Work }) {
+  if (progress === null) {
+    const why =
+      kind === "backfill" ? "No pass has looked at it yet." : "Only backfills know their end.";
+    return <Unknown why={why} />;
+  }
   return (
-    <span title={note === "" ? undefined : visible(note)}>
-      {progress !== null && (
-        <span className={classes.progress}>
-          <svg className={classes.bar} viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden>
-            <rect width={100 * progress} height="6" />
-          </svg>
-          <span>{`${Math.floor(100 * progress)} % · ${progressWords}`}</span>
-        </span>
-      )}
-      {progress !== null && note !== "" && " · "}
+    <span className={classes.progress} title={progressWords}>
+      <svg className={classes.bar} viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden>
+        <rect width={100 * progress} height="6" />
+      </svg>
+      {`${Math.floor(100 * progress)} %`}
+    </span>
+  );
+}
+
+/** What it waits for, or what came of it; ranges lead to their supervisor. */
+export function Note({ work: { note, progressWords, ranges, supervisor } }: { work: Work }) {
+  return (
+    <span className={classes.note} title={visible(note)}>
+      {progressWords}
+      {progressWords !== "" && note !== "" && " · "}
       {cutAt(note, ranges).map(({ text, isName }, n) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text have no other name
         <Fragment key={n}>
