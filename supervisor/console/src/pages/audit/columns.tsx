@@ -1,5 +1,6 @@
 import { modals } from "@mantine/modals";
 import { Link } from "@tanstack/react-router";
+import { DialogHead } from "@/components/action/DialogHead";
 import { Foreign } from "@/components/Foreign";
 import { SupervisorLink } from "@/components/SupervisorLink";
 import { Stamp } from "@/components/Time";
@@ -72,8 +73,16 @@ export const COLUMNS: readonly Column<Entry>[] = [
 
 /** Shows all of an entry. */
 export function openEntry(entry: Entry): void {
-  const title = `${visible(entry.action)} ${visible(entry.subject)}`;
-  modals.open({ title, size: "lg", children: <EntryFacts entry={entry} /> });
+  modals.open({
+    withCloseButton: false,
+    size: "lg",
+    children: (
+      <>
+        <DialogHead>{`${visible(entry.action)} ${visible(entry.subject)}`}</DialogHead>
+        <EntryFacts entry={entry} />
+      </>
+    ),
+  });
 }
 
 /** What an entry is about, with the way there. */

@@ -3,11 +3,12 @@ import { useQuery } from "@tanstack/react-query";
 import { stringify } from "lossless-json";
 import { apiQuery } from "@/api/query";
 import type { QueueName } from "@/changes/queues";
+import { DialogHead } from "@/components/action/DialogHead";
 import { Foreign } from "@/components/Foreign";
 import { QueryView } from "@/components/QueryView";
 import { Stamp } from "@/components/Time";
 import { counted } from "@/text/numbers";
-import { size } from "@/text/sizes";
+import { bytes } from "@/text/sizes";
 import { visible } from "@/text/visible";
 import classes from "./columns.module.css";
 
@@ -16,14 +17,10 @@ type Props = { queue: QueueName; seq: number | undefined; onClose: () => void };
 /** An event that was set aside, with what it carries. */
 export function EventDialog({ queue, seq, onClose }: Props) {
   return (
-    // A <header> of Mantine's would be a second banner of the page.
     <Modal.Root opened={seq !== undefined} onClose={onClose} size="lg" centered lockScroll={false}>
       <Modal.Overlay backgroundOpacity={0.45} />
       <Modal.Content>
-        <div className={classes.top}>
-          <Modal.Title>{`Event ${seq ?? ""}`}</Modal.Title>
-          <Modal.CloseButton aria-label="Close" />
-        </div>
+        <DialogHead>{`Event ${seq ?? ""}`}</DialogHead>
         <Modal.Body>{seq !== undefined && <Content queue={queue} seq={seq} />}</Modal.Body>
       </Modal.Content>
     </Modal.Root>
@@ -58,7 +55,7 @@ function Content({ queue, seq }: { queue: QueueName; seq: number }) {
               <Stamp at={failedAt} unknown="When is not known." />
             </dd>
             <dt>Payload</dt>
-            <dd>{`${size(sizeBytes)}${payloadBase64 === null ? "" : ", not JSON: in base64"}`}</dd>
+            <dd>{`${bytes(sizeBytes)}${payloadBase64 === null ? "" : ", not JSON: in base64"}`}</dd>
           </dl>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so keys have to reach it */}
           <pre className={classes.payload} tabIndex={0} aria-label="Payload">

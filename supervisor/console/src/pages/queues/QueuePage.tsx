@@ -17,7 +17,7 @@ import { QueryView } from "@/components/QueryView";
 import { SupervisorLink } from "@/components/SupervisorLink";
 import { Age } from "@/components/Time";
 import { DataTable } from "@/components/table/DataTable";
-import { size } from "@/text/sizes";
+import { bytes } from "@/text/sizes";
 import { span } from "@/text/times";
 import { visible } from "@/text/visible";
 import { Latency, NOTHING_WAITS, QueueMark } from "./columns";
@@ -151,13 +151,13 @@ function stateNote({ state, deadSeq, mode }: Queue): string {
 function QueueFigures({ queue }: { queue: Queue }) {
   const { mode, oldest, failedIterations, lastError, latency } = queue;
   const limit =
-    mode === "CONSUMER" ? ` of ${size(queue.maxOutstandingBytes)}` : ", without a limit";
+    mode === "CONSUMER" ? ` of ${bytes(queue.maxOutstandingBytes)}` : ", without a limit";
   return (
     <Figures>
       <Figure name="State" note={stateNote(queue)}>
         <QueueMark queue={queue} />
       </Figure>
-      <Figure name="Events that wait" note={`${size(queue.outstandingBytes)}${limit}`}>
+      <Figure name="Events that wait" note={`${bytes(queue.outstandingBytes)}${limit}`}>
         <Count value={queue.outstandingEvents} unknown="Not counted." />
       </Figure>
       <Figure

@@ -4,7 +4,7 @@ import { Foreign } from "@/components/Foreign";
 import { Mark } from "@/components/Mark";
 import { Age, Span } from "@/components/Time";
 import type { Column } from "@/components/table/DataTable";
-import { size } from "@/text/sizes";
+import { bytes } from "@/text/sizes";
 import classes from "./columns.module.css";
 import { markOf, type Queue } from "./queues";
 
@@ -43,7 +43,7 @@ export const COLUMNS: readonly Column<Queue>[] = [
     id: "bytes",
     header: "Size",
     meta: { width: "80px", align: "right" },
-    cell: ({ row }) => size(row.original.outstandingBytes),
+    cell: ({ row }) => bytes(row.original.outstandingBytes),
   },
   {
     id: "oldest",

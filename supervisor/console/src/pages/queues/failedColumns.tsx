@@ -13,7 +13,7 @@ import { Count } from "@/components/Count";
 import { Foreign } from "@/components/Foreign";
 import { Age } from "@/components/Time";
 import type { Column } from "@/components/table/DataTable";
-import { size } from "@/text/sizes";
+import { bytes } from "@/text/sizes";
 import { visible } from "@/text/visible";
 import classes from "./columns.module.css";
 import type { FailedRow } from "./data";
@@ -66,7 +66,7 @@ export function failedColumns(
       id: "size",
       header: "Size",
       meta: { width: "76px", align: "right" },
-      cell: ({ row }) => size(row.original.sizeBytes),
+      cell: ({ row }) => bytes(row.original.sizeBytes),
     },
     {
       id: "added",

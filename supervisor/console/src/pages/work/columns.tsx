@@ -1,6 +1,6 @@
 import { Fragment } from "react";
 import { missing, useMe } from "@/api/me";
-import { CANCEL, cancelOf } from "@/changes/compactions";
+import { CANCEL_COMPACTION, cancelCompactionOf } from "@/changes/tables";
 import { openAction } from "@/components/action/ActionDialog";
 import { neededFor } from "@/components/action/action";
 import { Barred } from "@/components/Barred";
@@ -146,10 +146,10 @@ function Cancel({ work: { cancel, table } }: { work: Work }) {
   return cancel === null ? null : (
     <Barred
       size="compact-xs"
-      why={missing(me, neededFor("post", CANCEL), table)}
-      onClick={() => openAction(cancelOf(cancel))}
+      why={missing(me, neededFor("post", CANCEL_COMPACTION), table)}
+      onClick={() => openAction(cancelCompactionOf(cancel))}
     >
-      Cancel…
+      Give up…
     </Barred>
   );
 }
