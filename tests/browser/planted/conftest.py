@@ -1,6 +1,6 @@
 """An overlord without worker and broker, and rows of queues and compactions put into its database.
 
-Nobody can be made to damage a queue through the API: the rows are written as the leader writes them.
+No call of the API damages a queue: the rows are written as the leader writes them.
 """
 
 from collections.abc import Iterator
@@ -55,8 +55,10 @@ class Planted:
         """Store a spec whose id, topic and table have one name."""
         document = spec(NOBODY, name)
         inner = document["spec"]
-        assert isinstance(inner, dict) and isinstance(inner["ioConfig"], dict)
-        inner["ioConfig"] |= io_config
+        assert isinstance(inner, dict)
+        source = inner["ioConfig"]
+        assert isinstance(source, dict)
+        source |= io_config
         params = {"reason": reason} if reason else {}
         self.overlord.http.post(SUPERVISORS, json=document, params=params).raise_for_status()
 
@@ -83,8 +85,8 @@ class Planted:
             assert row is not None
             tx.events.declare_dead(row, 1, why)
 
-    def compaction(self, name: str, reason: str, ended: timedelta | None = None) -> str:
-        """Return the id of a compaction that waits, or has ended so long ago."""
+    def compaction(self, name: str, reason: str) -> str:
+        """Return the id of a compaction that waits for a worker."""
         now = datetime.now(UTC)
         day = Interval(now - timedelta(days=2), now - timedelta(days=1))
         compaction = Compaction(
