@@ -91,9 +91,7 @@ def test_a_login_leads_nowhere_else(judge: Judge, page: Page, hostile: Planted) 
 def test_preferences_of_the_browser_hold_anything(judge: Judge, page: Page) -> None:
     text = PAYLOADS[4]
     columns = {"supervisors": [text, "__proto__"], "constructor": [text], text: [text]}
-    strange = (
-        '{"__proto__": {"hostile": true}, "hidden": {"__proto__": ["id"], "queues": {"a": 1}}}'
-    )
+    members = '{"__proto__": {"hostile": true}, "hidden": {"__proto__": ["id"], "work": {"a": 1}}}'
     kept = [
         json.dumps({"zone": text, "density": text, "keys": text, "hidden": columns}),
         members,

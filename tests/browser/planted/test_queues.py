@@ -23,6 +23,7 @@ def test_a_dead_queue_is_first_and_is_repaired_from_its_page(page: Page, planted
     planted.set_aside(dead, 8, b"\xff\xfe", "cannot be decoded")
 
     page.goto("/ui/")
+    expect(page.get_by_text("Needs somebody")).to_be_visible()
     page.keyboard.press("g")
     page.keyboard.press("q")
     rows = page.get_by_role("table", name="Queues").locator("tbody tr")
@@ -58,7 +59,7 @@ def test_a_dead_queue_is_first_and_is_repaired_from_its_page(page: Page, planted
 
 
 def test_a_queue_that_is_not_there_says_so_once(page: Page, watch: Watch) -> None:
-    watch.expect_status(404, "/api/v1/queues/supervisor:none/nothing")
+    watch.expect_status(404, "/api/v1/queues/")
     page.emulate_media(color_scheme="dark")
     page.goto("/ui/queues/supervisor:none/nothing")
 

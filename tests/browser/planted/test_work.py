@@ -24,7 +24,7 @@ def test_what_runs_is_shown_by_kind_and_state(page: Page, planted: Planted, sche
     change = row.filter(has_text="apply, version 1").filter(has_text=name)
     expect(change).to_contain_text("waits for")
     expect(change).to_contain_text("the late records")
-    backfill = row.filter(has_text="backfill").filter(has_text=name)
+    backfill = row.filter(has_text="1,000 records once").filter(has_text=name)
     expect(backfill).to_contain_text("0 of 1,000 records published")
     expect(row.filter(has_text="compaction").filter(has_text="small files")).to_be_visible()
     assert_accessible(page)

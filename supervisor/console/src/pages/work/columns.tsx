@@ -76,7 +76,7 @@ export const COLUMNS: readonly Column<Work>[] = [
   {
     id: "by",
     header: "By",
-    meta: { width: "minmax(70px, 0.6fr)" },
+    meta: { width: "minmax(92px, 0.6fr)" },
     cell: ({ row: { original } }) =>
       original.by === "" ? (
         <Unknown why="A rule wanted it, or nobody was asked who calls." />
