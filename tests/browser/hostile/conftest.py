@@ -50,7 +50,7 @@ class Judge:
 
     def is_calm(self) -> None:
         """Fail if a text of others became an element, a script, a dialog or a member of all."""
-        found = self.page.evaluate(
+        page = self.page.evaluate(
             """() => ({
               scripts: [...document.querySelectorAll("script")].map((each) => each.src),
               elements: document.querySelectorAll(
@@ -62,9 +62,9 @@ class Judge:
             })"""
         )
         origin = self.page.evaluate("location.origin")
-        assert all(source.startswith(f"{origin}/ui/assets/") for source in found["scripts"]), found
-        assert set(found["links"]) <= {"http:", "https:"}
-        assert (found["elements"], found["hostile"], self.dialogs) == (0, None, [])
+        assert all(source.startswith(f"{origin}/ui/assets/") for source in page["scripts"]), page
+        assert set(page["links"]) <= {"http:", "https:"}
+        assert (page["elements"], page["hostile"], self.dialogs) == (0, None, [])
 
 
 @pytest.fixture

@@ -71,8 +71,8 @@ def records_left(
     starts, ends = spec.io_config.starts, spec.io_config.ends
     if starts is None or ends is None:
         return None
-    stands = {p: rows[p].next_offset if p in rows else starts[p] for p in ends}
-    return sum(min(max(end - stands[p], 0), end - starts[p]) for p, end in ends.items())
+    reached = {p: rows[p].next_offset if p in rows else starts[p] for p in ends}
+    return sum(min(max(end - reached[p], 0), end - starts[p]) for p, end in ends.items())
 
 
 def clipped(offsets: Offsets, ends: Offsets | None) -> dict[TopicPartition, int]:

@@ -110,16 +110,16 @@ def test_the_newer_of_two_errors_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stands", "left"), [((0, 0), 30), ((10, 5), 15), ((20, 10), 0), ((25, 99), 0)]
+    ("reached", "left"), [((0, 0), 30), ((10, 5), 15), ((20, 10), 0), ((25, 99), 0)]
 )
-def test_a_bounded_supervisor_has_records_left(stands: tuple[int, int], left: int) -> None:
+def test_a_bounded_supervisor_has_records_left(reached: tuple[int, int], left: int) -> None:
     bounds = BoundedStreamConfig(
         start_sequence_numbers={0: 0, 1: 0}, end_sequence_numbers={0: 20, 1: 10}
     )
     source = spec().io_config.model_copy(update={"bounded_stream_config": bounds})
     bounded = spec().model_copy(update={"io_config": source})
 
-    of_pass = summary(observed(bounded, stored=committed(*stands), seen=stream(20, 20)))
+    of_pass = summary(observed(bounded, stored=committed(*reached), seen=stream(20, 20)))
 
     assert records_of(bounded) == 30
     assert of_pass.bounded_left == left

@@ -1,10 +1,11 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useCallback } from "react";
 import { type Got, get } from "@/api/client";
 import { missing, type Permission, useMe } from "@/api/me";
 import type { Problem } from "@/api/problem";
-import { apiQuery, POLL_MS, SAFETY_MS } from "@/api/query";
+import { POLL_MS, SAFETY_MS } from "@/api/query";
+import { useTableOf } from "@/api/tables";
 import { useApi } from "@/api/use";
 import type { QueueName } from "@/changes/queues";
 import { ownerOf, tablesOf } from "./queues";
@@ -50,12 +51,7 @@ export function useFailed(queue: QueueName) {
 export function useLackOn(container: string): (permission: Permission | null) => string | null {
   const me = useMe();
   const owner = ownerOf(container);
-  const { data } = useQuery({
-    ...apiQuery("/api/v1/supervisors", { query: { q: owner ?? "", sort: "id" } }),
-    enabled: owner !== null && me?.asked === true,
-  });
-  const row = data?.supervisors.find(({ id }) => id === owner);
-  const tables = tablesOf(container, row?.dataSource ?? null);
+  const tables = tablesOf(container, useTableOf(owner));
   return (permission) =>
     tables.length === 0
       ? missing(me, permission, null)
