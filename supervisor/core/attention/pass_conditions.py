@@ -27,7 +27,7 @@ from supervisor.core.model.rows import Generation, GenerationState
 from supervisor.core.planning.observed import Observed
 from supervisor.core.planning.pass_summary import governing_spec
 from supervisor.core.planning.progress import report_of
-from supervisor.core.planning.rules.continuity import other_topic, unreadable
+from supervisor.core.planning.rules.continuity import deleted_unread, other_topic, unreadable
 from supervisor.core.planning.rules.handoff_due import handoff_due_at
 from supervisor.core.planning.view import PassView
 from tasks.contract.offsets import TopicPartition
@@ -83,6 +83,8 @@ class PassConditions:
     rising_since: datetime | None = None
     """When the lag began to rise; None: it does not."""
     risks: Mapping[TopicPartition, RetentionRisk] = field(default_factory=dict)
+    passed: Mapping[TopicPartition, datetime] = field(default_factory=dict)
+    """Partition whose next records Kafka has deleted -> when that was first seen."""
     pending_since: datetime | None = None
     """When a replica first had no task; None: each has one."""
     unread_groups: int = 0
@@ -129,6 +131,7 @@ def conditions_after(
         samples=samples,
         rising_since=(known.rising_since or samples[0][0]) if is_rising(samples) else None,
         risks=_risks(known, seen, samples, moves),
+        passed={p: known.passed.get(p, seen.now) for p in _passed(seen)},
         pending_since=(known.pending_since or seen.now) if lacking else None,
         unread_groups=sum(not tended[range_id] for range_id in lacking),
         handoffs=handoffs,
@@ -245,7 +248,7 @@ def _risks(
     }
     if not rooms:
         return {}
-    broken = {each.partition for each in unreadable(seen)}
+    broken = {each.partition for each in unreadable(seen)} | _passed(seen)
     waits = _publish_waits(seen)
     risks = {}
     for partition in sorted(rooms.keys() - broken):
@@ -256,6 +259,10 @@ def _risks(
             since = seen.now if before is None else before.since
             risks[partition] = RetentionRisk(left, catch_up, since)
     return risks
+
+
+def _passed(seen: Observed) -> set[TopicPartition]:
+    return {each.partition for each in deleted_unread(seen)}
 
 
 def _publish_waits(seen: Observed) -> dict[TopicPartition, timedelta]:
