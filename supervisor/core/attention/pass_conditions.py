@@ -8,7 +8,7 @@ it knows enough.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -102,6 +102,11 @@ class PassConditions:
     def wants_lag(self, now: datetime) -> bool:
         """Whether the next pass should bring the lag as well."""
         return not self.samples or now - self.samples[-1][0] >= _SAMPLED_EVERY
+
+    @property
+    def partitions_at_risk(self) -> Collection[TopicPartition]:
+        """Partitions of which Kafka may delete unpublished records, or has done so already."""
+        return self.risks.keys() | self.passed.keys()
 
     def is_foreign(self, seen: Observed) -> bool:
         """Whether they are of an earlier term, or of another table under the same id."""
@@ -227,6 +232,11 @@ def catch_up_time(samples: _Samples, publish_in: timedelta) -> timedelta | None:
 # -- retention -------------------------------------------------------------------------------------
 
 
+def is_too_short(headroom_left: timedelta, catch_up: timedelta | None) -> bool:
+    """Return whether a headroom is below twice the time to catch up and publish; None: never."""
+    return headroom_left < (UNSEEN_HORIZON if catch_up is None else 2 * catch_up)
+
+
 def _risks(
     known: PassConditions,
     seen: Observed,
@@ -254,7 +264,7 @@ def _risks(
     for partition in sorted(rooms.keys() - broken):
         left, wait = rooms[partition], waits.get(partition)
         catch_up = None if wait is None else catch_up_time(samples, wait)
-        if left < (UNSEEN_HORIZON if catch_up is None else 2 * catch_up):
+        if is_too_short(left, catch_up):
             before = known.risks.get(partition)
             since = seen.now if before is None else before.since
             risks[partition] = RetentionRisk(left, catch_up, since)
