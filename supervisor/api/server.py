@@ -45,6 +45,7 @@ from supervisor.api.routes.cluster import (
 from supervisor.api.routes.supervisors import (
     backfills,
     bulk,
+    bundle,
     coverage,
     dry_run,
     explain,
@@ -100,6 +101,7 @@ ROUTERS = (
     explain.router,
     coverage.router,
     partitions.router,
+    bundle.router,
     offsets.router,
     schemas.router,
     sessions.router,

@@ -77,6 +77,7 @@ _INTERVAL = Also(
         f"POST {_DRUID}/datasources/{{data_source}}/markUnused",
         f"POST {_TABLE}/compact",
         f"GET {_OURS}/supervisors/{{supervisor_id}}/lag",
+        f"GET {_OURS}/supervisors/{{supervisor_id}}/bundle",
         f"GET {_OURS}/lag",
         f"GET {_TABLE}/timeline",
     ),
