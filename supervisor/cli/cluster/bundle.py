@@ -19,7 +19,8 @@ def bundle(
     file: Annotated[
         Path | None,
         typer.Option(
-            "--output",
+            "--file",
+            "-f",
             metavar="FILE",
             show_default="ID-bundle.zip",
             help="Write the archive to this new file.",
@@ -42,7 +43,7 @@ def bundle(
     \b
     Examples:
       tidegate supervisor bundle clicks
-      tidegate supervisor bundle clicks --at 2026-01-05T03:10:00Z --output night.zip
+      tidegate supervisor bundle clicks --at 2026-01-05T03:10:00Z -f night.zip
     """
     target = file or Path(f"{file_name_of(supervisor_id)}-bundle.zip")
     params = {"window": window} | ({} if at is None else {"at": at})

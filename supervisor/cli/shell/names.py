@@ -72,7 +72,6 @@ NAMES: Mapping[str, Naming] = MappingProxyType(
         "supervisor ranges": _DATA,
         "supervisor plans": _DATA,
         "supervisor lag": Rows(("ID",), "supervisor status"),
-        "supervisor bundle": Nameless("--output names the file that it writes"),
         "supervisor watch": Nameless("-o json prints events, with the id that --after takes"),
         "task list": Rows(("ID",), "task get"),
         "task find": Rows(("ID",), "task get"),

@@ -17,7 +17,7 @@ def test_the_archive_is_written_as_it_came(
     file = tmp_path / "night.zip"
     at = "2026-01-05T03:10:00Z"
 
-    ended = tidegate("supervisor", "bundle", "clicks", "--output", str(file), "--at", at)
+    ended = tidegate("supervisor", "bundle", "clicks", "--file", str(file), "--at", at)
 
     assert ended.code == 0
     assert b"PK" in file.read_bytes()
@@ -30,7 +30,7 @@ def test_a_file_that_is_there_stays(tidegate: Tidegate, server: Overlord, tmp_pa
     file = tmp_path / "night.zip"
     file.write_text("mine")
 
-    ended = tidegate("supervisor", "bundle", "clicks", "--output", str(file))
+    ended = tidegate("supervisor", "bundle", "clicks", "--file", str(file))
 
     assert ended.code == 1
     assert file.read_text() == "mine"
