@@ -80,11 +80,11 @@ class _Parts:
     def add(self, name: str, read: _Read, *, cut: str = "") -> None:
         """Add what `read` returns as JSON; if it fails, the reason is kept instead."""
         try:
-            found = _plain(read())
+            content = _plain(read())
         except SupervisorError as error:
             self.missing[name] = without_secrets(str(error))
             return
-        self.files.append(json_file(name, found, without_secrets, cut=cut))
+        self.files.append(json_file(name, content, without_secrets, cut=cut))
 
 
 @dataclass(frozen=True)
@@ -110,10 +110,10 @@ class Bundles:
         self._past(parts, supervisor_id, window)
         self._versions(parts, supervisor_id, caller)
         self._logs(parts, supervisor_id)
-        found = packed(parts.files, parts.missing)
-        manifest = manifest_of(supervisor_id, window, self._origin(), found)
+        content = packed(parts.files, parts.missing)
+        manifest = manifest_of(supervisor_id, window, self._origin(), content)
         name = f"{file_name_of(supervisor_id)}-{window.at:%Y%m%dT%H%M%SZ}.zip"
-        return BundleArchive(name, _zipped(manifest, found, window))
+        return BundleArchive(name, _zipped(manifest, content, window))
 
     def _origin(self) -> dict[str, str]:
         return {
@@ -260,13 +260,13 @@ def _concerns(item: AttentionView, supervisor_id: str) -> bool:
     )
 
 
-def _plain(found: object) -> object:
+def _plain(content: object) -> object:
     """Return an answer as JSON values."""
-    if isinstance(found, BaseModel):
-        return found.model_dump(mode="json", by_alias=True)
-    if isinstance(found, list):
-        return [_plain(each) for each in found]
-    return found
+    if isinstance(content, BaseModel):
+        return content.model_dump(mode="json", by_alias=True)
+    if isinstance(content, list):
+        return [_plain(each) for each in content]
+    return content
 
 
 def _paged(read: Callable[[str | None], BaseModel], rows: str) -> dict[str, object]:
@@ -282,16 +282,16 @@ def _paged(read: Callable[[str | None], BaseModel], rows: str) -> dict[str, obje
     return {rows: collected, "more": cursor is not None}
 
 
-def _zipped(manifest: Mapping[str, object], found: Packed, window: BundleWindow) -> bytes:
+def _zipped(manifest: Mapping[str, object], content: Packed, window: BundleWindow) -> bytes:
     whole = BytesIO()
     day = window.at
     stamp = (max(day.year, 1980), day.month, day.day, day.hour, day.minute, day.second)
     with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
-        for each in _with_manifest(manifest, found):
+        for each in _with_manifest(manifest, content):
             archive.writestr(zipfile.ZipInfo(each.name, stamp), each.content, zipfile.ZIP_DEFLATED)
     return whole.getvalue()
 
 
-def _with_manifest(manifest: Mapping[str, object], found: Packed) -> Iterator[BundleFile]:
+def _with_manifest(manifest: Mapping[str, object], content: Packed) -> Iterator[BundleFile]:
     yield json_file(MANIFEST, manifest, without_secrets)
-    yield from found.files
+    yield from content.files

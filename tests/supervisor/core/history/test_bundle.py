@@ -73,14 +73,14 @@ def test_what_does_not_fit_is_cut_or_left_out_and_the_manifest_says_so() -> None
         BundleFile("small.log", b"d"),
     ]
 
-    found = packed(files, {"gone.log": "its worker is gone"}, size_bytes=3_700, file_bytes=1_500)
+    bundle = packed(files, {"gone.log": "its worker is gone"}, size_bytes=3_700, file_bytes=1_500)
 
-    assert [(each.name, len(each.content)) for each in found.files] == [
+    assert [(each.name, len(each.content)) for each in bundle.files] == [
         ("first.json", 100),
         ("long.json", 1_500),
         ("small.log", 1),
     ]
-    manifest = manifest_of("clicks", WINDOW, {"version": "1"}, found)
+    manifest = manifest_of("clicks", WINDOW, {"version": "1"}, bundle)
     assert manifest["window"] == {
         "from": "2026-01-05T11:30:00.000Z",
         "to": "2026-01-05T12:30:00.000Z",
