@@ -12,7 +12,15 @@ import { newKey } from "@/api/client";
 import type { Problem } from "@/api/problem";
 import { POLL_MS } from "@/api/query";
 import type { Given } from "./action";
-import { accept, type Digested, outdatedBy, type Reading, receive, UNREAD } from "./reading";
+import {
+  accept,
+  type Digested,
+  isRefusal,
+  outdatedBy,
+  type Reading,
+  receive,
+  UNREAD,
+} from "./reading";
 import { lackOfReason } from "./reason";
 
 type Plan<P> = {
@@ -81,6 +89,7 @@ export function useAct<P extends Digested>(plan: Plan<P>): Act<P> {
       void client.invalidateQueries();
     },
     onError: (problem) => {
+      forgetRefused(keys.current, given, problem);
       const newer = outdatedBy<P>(problem);
       if (newer !== null) {
         setTyped("");
@@ -149,9 +158,20 @@ function givenOf(read: Digested | null, reason: string): Given {
 }
 
 /** The key stands for the request as it is: another digest or reason is another request. */
-function keyFor(keys: Map<string, string>, { expect = "", reason = "" }: Given): string {
-  const request = `${expect} ${reason}`;
+function keyFor(keys: Map<string, string>, given: Given): string {
+  const request = requestOf(given);
   const key = keys.get(request) ?? newKey();
   keys.set(request, key);
   return key;
+}
+
+/** The overlord answers a key once: a request that it refused is another one the next time. */
+function forgetRefused(keys: Map<string, string>, given: Given, problem: Problem): void {
+  if (isRefusal(problem)) {
+    keys.delete(requestOf(given));
+  }
+}
+
+function requestOf({ expect = "", reason = "" }: Given): string {
+  return `${expect} ${reason}`;
 }

@@ -10,6 +10,7 @@ import { commandWith, type Given } from "@/components/action/action";
 import { DialogHead } from "@/components/action/DialogHead";
 import { isConfirmed } from "@/components/action/effect";
 import { ReasonField } from "@/components/action/ReasonField";
+import { isRefusal } from "@/components/action/reading";
 import { lackOfReason } from "@/components/action/reason";
 import { Command } from "@/components/Command";
 import { Foreign } from "@/components/Foreign";
@@ -59,7 +60,12 @@ function BulkForm({ verb, ids }: { verb: Verb; ids: readonly string[] }) {
       eachOf(
         some,
         (id) => act(id, keyOf(keys.current, id), given),
-        (outcome) => setOutcomes((before) => new Map(before).set(outcome.id, outcome)),
+        (outcome) => {
+          if (outcome.problem !== null && isRefusal(outcome.problem)) {
+            keys.current.delete(outcome.id);
+          }
+          setOutcomes((before) => new Map(before).set(outcome.id, outcome));
+        },
         (millis) => new Promise((resolve) => setTimeout(resolve, millis)),
       ),
     onSettled: () => client.invalidateQueries(),
@@ -177,7 +183,7 @@ function Names({ ids }: { ids: readonly string[] }) {
   );
 }
 
-/** The key of one item: kept over tries, so that a lost answer does no harm. */
+/** The key of one item: kept while its outcome is not known, so that a lost answer does no harm. */
 function keyOf(keys: Map<string, string>, id: string): string {
   const key = keys.get(id) ?? newKey();
   keys.set(id, key);
