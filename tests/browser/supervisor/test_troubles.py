@@ -49,7 +49,7 @@ def test_home_names_each_trouble_and_leads_to_what_mends_it(page: Page, broken: 
     assert_accessible(page)
 
     gone.get_by_role("button", name="1 more").click()
-    page.get_by_role("dialog", name="Other steps").get_by_role("button", name="Open…").click()
+    page.get_by_role("button", name="Open…").click()
     dialog = page.get_by_role("dialog", name=f"{broken.id}: terminate")
     expect(dialog.get_by_role("button", name="Terminate", exact=True)).to_be_enabled()
     page.go_back()

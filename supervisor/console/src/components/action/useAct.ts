@@ -78,6 +78,8 @@ export function useAct<P extends Digested>(plan: Plan<P>): Act<P> {
   const [reason, setReason] = useState("");
   const [typed, setTyped] = useState("");
   const keys = useRef(new Map<string, string>());
+  // A second click comes before the first one is drawn.
+  const isSent = useRef(false);
   const client = useQueryClient();
   const given = givenOf(reading.read, reason);
   const key = keyFor(keys.current, given);
@@ -89,6 +91,7 @@ export function useAct<P extends Digested>(plan: Plan<P>): Act<P> {
       void client.invalidateQueries();
     },
     onError: (problem) => {
+      isSent.current = false;
       forgetRefused(keys.current, given, problem);
       const newer = outdatedBy<P>(problem);
       if (newer !== null) {
@@ -123,7 +126,8 @@ export function useAct<P extends Digested>(plan: Plan<P>): Act<P> {
     isUnknown,
     isReady,
     go: () => {
-      if (isReady && !act.isPending && !act.isSuccess) {
+      if (isReady && !isSent.current) {
+        isSent.current = true;
         act.mutate();
       }
     },

@@ -52,6 +52,8 @@ function BulkForm({ verb, ids }: { verb: Verb; ids: readonly string[] }) {
   const [reason, setReason] = useState("");
   const [outcomes, setOutcomes] = useState<ReadonlyMap<string, Outcome>>(new Map());
   const keys = useRef(new Map<string, string>());
+  // A second click comes before the first one is drawn.
+  const isSent = useRef(false);
   const client = useQueryClient();
   const { state } = useContact();
   const given: Given = reason.trim() === "" ? {} : { reason: reason.trim() };
@@ -84,7 +86,8 @@ function BulkForm({ verb, ids }: { verb: Verb; ids: readonly string[] }) {
       className={form.form}
       onSubmit={(event) => {
         event.preventDefault();
-        if (isReady && run.isIdle) {
+        if (isReady && !isSent.current) {
+          isSent.current = true;
           run.mutate(ids);
         }
       }}
