@@ -89,9 +89,9 @@ def test_it_does_what_was_shown_once_and_keeps_the_reason(
     dialog.get_by_role("button", name=_BUTTONS[verb]).dblclick()
 
     expect(dialog).to_have_count(0)
+    assert page.get_by_role("alert").count() == 1, "one click, one toast"
     wait_until(lambda: len(cluster.publications(busy.id)) == 1)
     assert cluster.publications(busy.id)[0]["end"] == _published(busy.id)
-    expect(page.get_by_role("alert")).to_have_count(1)  # one toast
     assert _audit(busy, verb) == [_WHY]
     if verb == "suspend":
         assert busy.status()["suspended"] is True
