@@ -22,7 +22,7 @@ from supervisor.core.attention.exports import export_items
 from supervisor.core.attention.items import AttentionItem, worst_first
 from supervisor.core.attention.queues import dead_queues, failed_events, late_queues
 from supervisor.core.attention.supervisors import WatchedSupervisor, supervisor_items
-from supervisor.core.attention.workers import WorkerTasks, worker_items
+from supervisor.core.attention.workers import WorkerTasks, version_items, worker_items
 from supervisor.core.history.listing import ListedSupervisor
 from supervisor.core.history.operations import OperationKind, OperationState, progress_in_pass
 from supervisor.core.planning.observed import Liveness, WorkerView
@@ -188,6 +188,8 @@ def _items(moment: _Moment, *, reads_workers: bool) -> Iterator[AttentionItem]:
     yield from divergence_items(rows.diverged)
     yield from token_items(rows.tokens, now)
     unheard = [each for each in moment.workers if each.liveness is not Liveness.ALIVE]
+    if reads_workers:
+        yield from version_items(moment.workers)
     if reads_workers and unheard:
         yield from worker_items(unheard, _tasks(moment.watched), now, moment.led_since)
 
