@@ -41,7 +41,7 @@ def test_a_worker_is_shown_with_its_release_its_spark_and_its_work(world: World)
     assert found["uptime"] == 2 * 3600 + 3
     assert "secret" not in str(found["sparkMaster"])
     assert found["memory"] == {"residentBytes": 800_000_000, "heapMaxBytes": 805_306_368}
-    assert [task["phase"] for task in found["tasks"]] == ["READING", "READING"]  # type: ignore[attr-defined, index]  # rows
+    assert [task["phase"] for task in found["tasks"]] == ["READING", "READING"]  # type: ignore[attr-defined]  # rows
     assert (found["compactions"], found["samples"]) == ([], 0)
     assert world.get_object(f"{WORKERS}/w1.example:8091") == found
     assert world.get_object(f"{WORKERS}/w9", 404)["type"] == "/problems/worker-not-found"
