@@ -8,6 +8,7 @@ import {
 } from "@tanstack/react-router";
 import { dialogSearch, overviewSearch, partitionsSearch } from "@/pages/supervisor/search";
 import { supervisorsSearch } from "@/pages/supervisors/search";
+import { workersSearch } from "@/pages/workers/search";
 import { NoSuchPage } from "./NoSuchPage";
 import { parseSearch, type RawSearch, textIn, writeSearch } from "./search";
 import { Shell } from "./shell/Shell";
@@ -75,6 +76,19 @@ const partitions = createRoute({
   ),
 });
 
+const workers = createRoute({
+  getParentRoute: () => shell,
+  path: "/workers",
+  validateSearch: workersSearch,
+  component: lazyRouteComponent(() => import("@/pages/workers/WorkersPage"), "WorkersPage"),
+});
+
+const worker = createRoute({
+  getParentRoute: () => shell,
+  path: "/workers/$id",
+  component: lazyRouteComponent(() => import("@/pages/workers/WorkerPage"), "WorkerPage"),
+});
+
 const settings = createRoute({
   getParentRoute: () => shell,
   path: "/settings",
@@ -86,7 +100,7 @@ const supervisorTabs = supervisor.addChildren([supervisorIndex, supervisorOvervi
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
-    shell.addChildren([home, supervisors, supervisorTabs, settings]),
+    shell.addChildren([home, supervisors, supervisorTabs, workers, worker, settings]),
   ]),
   basepath: "/ui",
   parseSearch,
