@@ -90,6 +90,20 @@ export async function get<P extends GetPath>(
   return (await call("get", path, { ...params, signal })) as Got<P>;
 }
 
+/** GETs a path whose answer is a file. */
+export async function download<P extends GetPath>(
+  path: P,
+  params: Params<P, "get"> = {},
+): Promise<Blob> {
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const { data } = await client.request(
+    "get",
+    path as never,
+    { params, parseAs: "blob", signal } as never,
+  );
+  return data as unknown as Blob;
+}
+
 /**
  * Sends a change under a key of its own.  A lost answer is asked for again, with the same key: the
  * overlord carries a key out once.

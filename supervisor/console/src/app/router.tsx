@@ -11,6 +11,7 @@ import { queueSearch, queuesSearch } from "@/pages/queues/search";
 import { dialogSearch, overviewSearch, partitionsSearch } from "@/pages/supervisor/search";
 import { supervisorsSearch } from "@/pages/supervisors/search";
 import { workSearch } from "@/pages/work/search";
+import { workersSearch } from "@/pages/workers/search";
 import { NoSuchPage } from "./NoSuchPage";
 import { parseSearch, type RawSearch, textIn, writeSearch } from "./search";
 import { Shell } from "./shell/Shell";
@@ -78,6 +79,19 @@ const partitions = createRoute({
   ),
 });
 
+const workers = createRoute({
+  getParentRoute: () => shell,
+  path: "/workers",
+  validateSearch: workersSearch,
+  component: lazyRouteComponent(() => import("@/pages/workers/WorkersPage"), "WorkersPage"),
+});
+
+const worker = createRoute({
+  getParentRoute: () => shell,
+  path: "/workers/$id",
+  component: lazyRouteComponent(() => import("@/pages/workers/WorkerPage"), "WorkerPage"),
+});
+
 const queues = createRoute({
   getParentRoute: () => shell,
   path: "/queues",
@@ -127,6 +141,8 @@ export const router = createRouter({
       home,
       supervisors,
       supervisorTabs,
+      workers,
+      worker,
       queues,
       queue,
       work,

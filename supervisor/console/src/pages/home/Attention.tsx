@@ -1,5 +1,4 @@
 import type { AttentionItem } from "@/api/overview";
-import { useTableOf } from "@/api/tables";
 import { Foreign } from "@/components/Foreign";
 import { SeverityMark } from "@/components/Mark";
 import { Remedies } from "@/components/remedy/Remedies";
@@ -26,19 +25,16 @@ export function Attention({ items }: { items: readonly AttentionItem[] }) {
             <Age at={item.since} unknown="When it began is not known." />
           </span>
           <span className={classes.steps}>
-            <Steps item={item} />
+            <Remedies
+              remedies={item.remedies}
+              table={item.dataSource}
+              supervisor={item.about.kind === "supervisor" ? item.about.id : null}
+            />
           </span>
         </li>
       ))}
     </ul>
   );
-}
-
-/** The steps of an item; one of a supervisor needs permissions on its table alone. */
-function Steps({ item: { about, remedies } }: { item: AttentionItem }) {
-  const supervisor = about.kind === "supervisor" ? about.id : null;
-  const table = useTableOf(supervisor);
-  return <Remedies remedies={remedies} table={table} supervisor={supervisor} />;
 }
 
 /** The item's sentence, in which the thing that it is about is marked, and leads there. */
