@@ -73,6 +73,9 @@ def test_addresses_hold_anything(judge: Judge, page: Page, watch: Watch) -> None
         some = [PAYLOADS[(n * step + m) % len(PAYLOADS)] for m in range(step)]
         judge.go(f"/ui/{place}?{urlencode(list(zip((*names, *more), some, strict=True)))}")
         judge.is_calm()
+    judge.go("/ui/supervisors?state=constructor&state=__proto__")
+    for state in ("constructor", "__proto__"):
+        expect(page.get_by_role("button", name=state)).to_have_text(f"{state} 0")
     for payload in PAYLOADS[:3]:
         judge.go(f"/ui/supervisors?q={quote(payload, safe='')}")
         expect(page.get_by_label("Name, table or topic")).to_have_value(payload)

@@ -44,7 +44,10 @@ export function Filters({ search, totals, onChange }: Props) {
       </Chip>
       {states.map((state) => (
         <Chip key={state} isOn={chosen.includes(state)} onClick={() => toggle(state)}>
-          {state} <span className={classes.number}>{exact(totals[state] ?? 0)}</span>
+          {state}{" "}
+          <span className={classes.number}>
+            {exact(Object.hasOwn(totals, state) ? (totals[state] ?? 0) : 0)}
+          </span>
         </Chip>
       ))}
       <TextFilter
