@@ -101,7 +101,7 @@ def _failed(queue: QueueName, seq: int, text: str) -> FailedEvent:
 def _post(planted: Planted, name: str, text: str, task_count: int = 1) -> None:
     document = spec(NOBODY, name, task_count=task_count)
     document["context"] = _context(text)
-    author = text.encode("ascii", "ignore").decode()
+    author = text.encode("ascii", "ignore").decode().strip()
     answer = planted.overlord.http.post(
         SUPERVISORS, json=document, params={"reason": text}, headers={"X-Druid-Author": author}
     )

@@ -68,7 +68,10 @@ export const theme: MantineThemeOverride = createTheme({
     Checkbox: { defaultProps: { size: "xs" } },
     Switch: { defaultProps: { size: "sm" } },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: true, multiline: true, maw: 380 } },
-    Menu: { defaultProps: { shadow: "md", position: "bottom-end" } },
+    // The placeholder would be a child of the menu that is no item, and that can have the focus.
+    Menu: {
+      defaultProps: { shadow: "md", position: "bottom-end", withInitialFocusPlaceholder: false },
+    },
     // The window does not scroll, and the lock would add a style sheet without the nonce.
     Modal: {
       defaultProps: {

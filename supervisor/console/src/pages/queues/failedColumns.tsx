@@ -82,7 +82,7 @@ export function failedColumns(
     },
     {
       id: "verbs",
-      header: "",
+      header: "Actions",
       meta: { width: "156px", isFixed: true },
       cell: ({ row: { original } }) => (
         <span className={classes.buttons}>

@@ -99,7 +99,7 @@ export const COLUMNS: readonly Column<Work>[] = [
   },
   {
     id: "verbs",
-    header: "",
+    header: "Actions",
     meta: { width: "84px", isFixed: true, align: "right" },
     cell: ({ row }) => <Cancel work={row.original} />,
   },
