@@ -34,7 +34,8 @@ export function TableRow<T>({ row, index, top, measure, ...props }: Props<T>) {
       aria-rowindex={index + 2}
       aria-current={active === row.id || undefined}
       style={{ position: "absolute", top: 0, width: "100%", transform: `translateY(${top}px)` }}
-      onClick={({ target }) => isControl(target) || onActive?.(row.id)}
+      // A link in the row has led elsewhere by then.
+      onClick={(event) => !event.defaultPrevented && onActive?.(row.id)}
       onDoubleClick={() => onOpen?.(row.original)}
     >
       {selection !== undefined && (
@@ -54,9 +55,4 @@ export function TableRow<T>({ row, index, top, measure, ...props }: Props<T>) {
       {more !== null && <td className={classes.below}>{more}</td>}
     </tr>
   );
-}
-
-/** Whether a click is for a link or a control of the row: to mark the row would undo its effect. */
-function isControl(target: EventTarget): boolean {
-  return target instanceof Element && target.closest("a, button, input, label") !== null;
 }
