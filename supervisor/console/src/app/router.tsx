@@ -6,7 +6,13 @@ import {
   Outlet,
   redirect,
 } from "@tanstack/react-router";
-import { dialogSearch, overviewSearch, partitionsSearch } from "@/pages/supervisor/search";
+import {
+  dialogSearch,
+  historySearch,
+  overviewSearch,
+  partitionsSearch,
+  specSearch,
+} from "@/pages/supervisor/search";
 import { supervisorsSearch } from "@/pages/supervisors/search";
 import { NoSuchPage } from "./NoSuchPage";
 import { parseSearch, type RawSearch, textIn, writeSearch } from "./search";
@@ -75,13 +81,33 @@ const partitions = createRoute({
   ),
 });
 
+const spec = createRoute({
+  getParentRoute: () => supervisor,
+  path: "/spec",
+  validateSearch: specSearch,
+  component: lazyRouteComponent(() => import("@/pages/supervisor/spec/Spec"), "Spec"),
+});
+
+const history = createRoute({
+  getParentRoute: () => supervisor,
+  path: "/history",
+  validateSearch: historySearch,
+  component: lazyRouteComponent(() => import("@/pages/supervisor/history/History"), "History"),
+});
+
 const settings = createRoute({
   getParentRoute: () => shell,
   path: "/settings",
   component: lazyRouteComponent(() => import("@/pages/settings/SettingsPage"), "SettingsPage"),
 });
 
-const supervisorTabs = supervisor.addChildren([supervisorIndex, supervisorOverview, partitions]);
+const supervisorTabs = supervisor.addChildren([
+  supervisorIndex,
+  supervisorOverview,
+  partitions,
+  spec,
+  history,
+]);
 
 export const router = createRouter({
   routeTree: root.addChildren([
