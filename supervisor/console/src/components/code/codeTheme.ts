@@ -28,6 +28,7 @@ const look = EditorView.theme({
     backgroundColor: "var(--surface)",
     color: "var(--ink-dim)",
   },
+  ".cm-activeLineGutter": { backgroundColor: "transparent" },
   "&.cm-focused .cm-activeLineGutter": { backgroundColor: "var(--hover)" },
   "&.cm-focused .cm-matchingBracket": { backgroundColor: "var(--accent-ground)", color: "inherit" },
   ".cm-foldPlaceholder": {

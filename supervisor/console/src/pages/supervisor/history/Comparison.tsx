@@ -57,7 +57,7 @@ export function Comparison({ id, left, right, search, onChange }: Props) {
     </>
   );
   return (
-    <Frame title={`Version ${left} → version ${right}`} aside={controls}>
+    <Frame title={`From version ${left} to version ${right}`} aside={controls}>
       <QueryView query={one} lines={6}>
         {(before) => (
           <QueryView query={other} lines={6}>

@@ -84,6 +84,7 @@ export function Desk({ id, newest }: Props) {
         <div className={classes.pane}>
           <Verdict
             {...{ judging, troubles, lack }}
+            isBrief={view === "diff"}
             onFix={(trouble: Trouble) =>
               drafting.edit(applied(text, fixOf(text, trouble)?.edit ?? null))
             }

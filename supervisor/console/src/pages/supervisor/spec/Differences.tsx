@@ -1,6 +1,4 @@
 import { TextDiff } from "@/components/code/TextDiff";
-import { Mark } from "@/components/Mark";
-import { visible } from "@/text/visible";
 import { ChangesTable } from "./ChangesTable";
 import classes from "./Differences.module.css";
 import type { Drafting } from "./draft";
@@ -8,9 +6,9 @@ import type { Judging } from "./judge";
 
 type Props = { drafting: Drafting; judging: Judging };
 
-/** The draft against the version that it began from: field by field, then line by line. */
+/** The draft against the newest version, which runs: field by field, then line by line. */
 export function Differences({ drafting, judging }: Props) {
-  const { base, text, isChanged } = drafting;
+  const { newest, text, isChanged } = drafting;
   const { judged } = judging;
   if (!isChanged) {
     return (
@@ -25,17 +23,12 @@ export function Differences({ drafting, judging }: Props) {
       {judged !== undefined && judged.changes.length > 0 && (
         <div className={classes.fields}>
           <ChangesTable changes={judged.changes} />
-          <p>
-            <Mark tone={judged.restarts === "none" ? "good" : "risk"} icon="steady">
-              {visible(judged.restartsWhat)}
-            </Mark>
-          </p>
         </div>
       )}
       <TextDiff
-        left={base.text}
+        left={newest.text}
         right={text}
-        leftLabel={base.number === null ? "The stored version" : `Version ${base.number}`}
+        leftLabel={newest.number === null ? "The stored version" : `Version ${newest.number}`}
         rightLabel="The draft"
         isUnified
         onlyChanges

@@ -1,7 +1,6 @@
 import { Button, SegmentedControl } from "@mantine/core";
 import { useState } from "react";
 import { Barred } from "@/components/Barred";
-import { Age } from "@/components/Time";
 import { visible } from "@/text/visible";
 import { useRow } from "../data";
 import type { SpecView } from "../search";
@@ -27,7 +26,7 @@ type Props = {
 export function Toolbar(props: Props) {
   const { id, view, drafting, judging, lack, isChecking } = props;
   const [isAsking, setAsking] = useState(false);
-  const { base, isChanged, isOutdated } = drafting;
+  const { base, newest, isChanged, isOutdated } = drafting;
   const next = base.number === null ? "" : ` as version ${base.number + 1}`;
   const unread = "error" in judging.read ? "The draft is no JSON yet." : null;
   return (
@@ -40,7 +39,7 @@ export function Toolbar(props: Props) {
           data={[
             { value: "form", label: "Form" },
             { value: "json", label: "JSON" },
-            { value: "diff", label: base.number === null ? "Diff" : `Diff to v${base.number}` },
+            { value: "diff", label: newest.number === null ? "Diff" : `Diff to v${newest.number}` },
           ]}
         />
         <span className={classes.state}>
@@ -80,13 +79,7 @@ function Outdated({ id, drafting, onCompare }: Pick<Props, "id" | "drafting" | "
       <span>
         {newest.number === null ? "Another version" : `Version ${newest.number}`}
         {isOfRow && row.versionBy !== "" && ` by ${visible(row.versionBy)}`}
-        {isOfRow && (
-          <>
-            {", "}
-            <Age at={row.versionAt} unknown="When it was stored is not known." />
-          </>
-        )}
-        {" came since you began"}
+        {" came after you began"}
         {base.number !== null && ` from version ${base.number}`}. Nothing of your draft is lost.
       </span>
       <Button onClick={onCompare}>Compare three ways…</Button>

@@ -30,7 +30,7 @@ export function FieldRow(props: Props) {
   return (
     <div className={classes.row} data-changed={was !== null} data-wrong={errors.length > 0}>
       <div className={classes.name}>
-        <label htmlFor={id}>{about?.title ?? name}</label>
+        <label htmlFor={id}>{field.title ?? about?.title ?? name}</label>
         <code>{name}</code>
       </div>
       <div className={classes.input}>

@@ -1,5 +1,13 @@
-/** A field of the form: where it is in the nested form of a spec. */
-export type FormField = { path: string; words?: readonly string[]; isFixed?: true };
+/**
+ * A field of the form: where it is in the nested form of a spec, below `/spec`.  `title` is for one
+ * whose own says too little without its object.
+ */
+export type FormField = {
+  path: string;
+  title?: string;
+  words?: readonly string[];
+  isFixed?: true;
+};
 
 export type FormGroup = { title: string; fields: readonly FormField[] };
 
@@ -22,8 +30,8 @@ export const GROUPS: readonly FormGroup[] = [
     title: "Source",
     fields: [
       { path: "/ioConfig/topic", isFixed: true },
-      { path: "/ioConfig/consumerProperties/bootstrap.servers" },
-      { path: "/ioConfig/inputFormat/type", words: FORMATS },
+      { path: "/ioConfig/consumerProperties/bootstrap.servers", title: "Brokers" },
+      { path: "/ioConfig/inputFormat/type", title: "Input format", words: FORMATS },
       { path: "/ioConfig/useEarliestOffset" },
       { path: "/tuningConfig/resetOffsetAutomatically" },
     ],
@@ -32,9 +40,9 @@ export const GROUPS: readonly FormGroup[] = [
     title: "Time and columns",
     fields: [
       { path: "/dataSchema/dataSource", isFixed: true },
-      { path: "/dataSchema/timestampSpec/column" },
-      { path: "/dataSchema/timestampSpec/format" },
-      { path: "/dataSchema/timestampSpec/missingValue" },
+      { path: "/dataSchema/timestampSpec/column", title: "Column of the time" },
+      { path: "/dataSchema/timestampSpec/format", title: "Format of the time" },
+      { path: "/dataSchema/timestampSpec/missingValue", title: "Time of records without one" },
       { path: "/dataSchema/dimensionsSpec/dimensions" },
       { path: "/dataSchema/dimensionsSpec/includeAllDimensions" },
       { path: "/dataSchema/granularitySpec/segmentGranularity", words: GRAINS },

@@ -15,12 +15,14 @@ type Props = {
   troubles: readonly Trouble[];
   /** Why nothing is judged; null: it is. */
   lack: string | null;
+  /** Whether the changes are listed elsewhere on the page. */
+  isBrief: boolean;
   onFix: (trouble: Trouble) => void;
   onShow: (trouble: Trouble) => void;
 };
 
 /** What the overlord thinks of the draft: what is wrong, else what storing it would do. */
-export function Verdict({ judging, troubles, lack, onFix, onShow }: Props) {
+export function Verdict({ judging, troubles, lack, isBrief, onFix, onShow }: Props) {
   return (
     <Panel title="What saving would do" aside={<State judging={judging} lack={lack} />}>
       <div className={classes.body} aria-busy={!judging.isSettled}>
@@ -35,7 +37,8 @@ export function Verdict({ judging, troubles, lack, onFix, onShow }: Props) {
         {troubles.length > 0 ? (
           <Troubles troubles={troubles} onFix={onFix} onShow={onShow} />
         ) : (
-          "document" in judging.read && judging.judged && <Outcome judged={judging.judged} />
+          "document" in judging.read &&
+          judging.judged && <Outcome judged={judging.judged} isBrief={isBrief} />
         )}
       </div>
     </Panel>
@@ -86,19 +89,21 @@ function Troubles({ troubles, onFix, onShow }: Pick<Props, "troubles" | "onFix" 
   );
 }
 
-function Outcome({ judged }: { judged: NonNullable<Judging["judged"]> }) {
+type OutcomeProps = { judged: NonNullable<Judging["judged"]>; isBrief: boolean };
+
+function Outcome({ judged, isBrief }: OutcomeProps) {
   return (
     <>
       <p className={classes.sentence}>{visible(sentenceOf(judged.restartsWhat))}</p>
-      {judged.changes.length > 0 && (
+      {!isBrief && judged.changes.length > 0 && (
         <ul className={classes.changes} aria-label="Changes">
           {judged.changes.map((change) => (
             <li key={change.field}>
               <span className={classes.change}>
                 <strong>{visible(fieldName(change.field))}</strong>
-                <code>
-                  {shown(change.from)} → {shown(change.to)}
-                </code>
+                <span className={classes.values}>
+                  <code>{shown(change.from)}</code> to <code>{shown(change.to)}</code>
+                </span>
               </span>
               <EffectMark effect={change.effect} />
             </li>
