@@ -1,4 +1,4 @@
-"""The spec of a supervisor is changed by form and by JSON; a change of somebody else is not lost."""
+"""A spec is changed by form and by JSON, and a change of somebody else is not lost."""
 
 import json
 import re
