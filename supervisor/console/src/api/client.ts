@@ -69,16 +69,25 @@ client.use(judging);
 
 /** Calls an operation and returns its JSON, read without loss. Throws a Problem. */
 async function call(verb: Verb, path: string, init: Record<string, unknown>): Promise<unknown> {
+  const { data: text } = await request(verb, path, init, "text");
+  return typeof text === "string" && text !== "" ? readJson(text) : undefined;
+}
+
+/** Calls an operation; `as`: how its body is read. Throws a Problem. */
+async function request(
+  verb: Verb,
+  path: string,
+  init: Record<string, unknown>,
+  as: "text" | "arrayBuffer",
+): Promise<{ data?: unknown; response: Response }> {
   const { query, path: inPath, signal, ...rest } = init;
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   const bound = signal instanceof AbortSignal ? AbortSignal.any([signal, timeout]) : timeout;
-  const { data } = await client.request(
+  return client.request(
     verb,
     path as never,
-    { ...rest, params: { query, path: inPath }, parseAs: "text", signal: bound } as never,
+    { ...rest, params: { query, path: inPath }, parseAs: as, signal: bound } as never,
   );
-  const text: unknown = data;
-  return typeof text === "string" && text !== "" ? readJson(text) : undefined;
 }
 
 /** GETs a path. */
@@ -88,6 +97,17 @@ export async function get<P extends GetPath>(
   signal?: AbortSignal,
 ): Promise<Got<P>> {
   return (await call("get", path, { ...params, signal })) as Got<P>;
+}
+
+/** GETs bytes, with the headers that say what they are of. */
+export async function getBytes<P extends GetPath>(
+  path: P,
+  params: Params<P, "get">,
+  signal?: AbortSignal,
+): Promise<{ bytes: Uint8Array<ArrayBuffer>; headers: Headers }> {
+  const { data, response } = await request("get", path, { ...params, signal }, "arrayBuffer");
+  const bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : new Uint8Array();
+  return { bytes, headers: response.headers };
 }
 
 /**

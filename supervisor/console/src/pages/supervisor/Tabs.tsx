@@ -4,6 +4,7 @@ import classes from "./Tabs.module.css";
 const TABS = [
   ["overview", "Overview"],
   ["partitions", "Partitions"],
+  ["tasks", "Tasks"],
 ] as const;
 
 /** The views of one supervisor; each has an address of its own. */

@@ -1,0 +1,95 @@
+import { Button } from "@mantine/core";
+import { useRef } from "react";
+import { useKeys } from "@/app/keys";
+import { Chip } from "@/components/filters/Chip";
+import classes from "@/components/filters/Filters.module.css";
+import { TextFilter } from "@/components/filters/TextFilter";
+import { Icon } from "@/components/Icon";
+import { type Listed, numberOf } from "./rows";
+import { groupIn, isNarrowed, NO_FILTER, type TaskState, type TasksSearch } from "./search";
+
+const CHIPS: readonly (readonly [TaskState, string])[] = [
+  ["running", "Running"],
+  ["pending", "Pending"],
+  ["own-failures", "Failed by themselves"],
+  ["failed", "All failed"],
+  ["succeeded", "Succeeded"],
+  ["all", "All tasks"],
+];
+
+type Props = {
+  search: TasksSearch;
+  /** Whether the list is that of one supervisor. */
+  isFixed: boolean;
+  active: Listed | undefined;
+  failures: Listed | undefined;
+  onChange: (part: TasksSearch, replace?: boolean) => void;
+};
+
+/** Filters of the list; each is in the URL. */
+export function Filters({ search, isFixed, active, failures, onChange }: Props) {
+  const first = useRef<HTMLInputElement>(null);
+  useKeys([{ keys: "/", label: "Filter the list", run: () => first.current?.focus() }]);
+  const numbers: Partial<Record<TaskState, string | undefined>> = {
+    running: numberOf(active, "running"),
+    pending: numberOf(active, "pending"),
+    "own-failures": numberOf(failures, "own-failures"),
+  };
+  const shown = { ...search, supervisor: isFixed ? undefined : search.supervisor };
+  return (
+    <search className={classes.filters}>
+      {CHIPS.map(([state, label]) => (
+        <Chip
+          key={state}
+          isOn={search.state === state}
+          number={numbers[state]}
+          onClick={() => onChange({ state: search.state === state ? undefined : state })}
+        >
+          {label}
+        </Chip>
+      ))}
+      <TextFilter
+        label="Id, worker or reason"
+        width={170}
+        field={first}
+        value={search.q}
+        onChange={(q) => onChange({ q }, true)}
+      />
+      {!isFixed && (
+        <TextFilter
+          label="Supervisor"
+          width={110}
+          value={search.supervisor}
+          onChange={(supervisor) => onChange({ supervisor }, true)}
+        />
+      )}
+      <TextFilter
+        label="Group"
+        width={64}
+        value={search.group}
+        onChange={(group) => onChange({ group: groupIn(group) }, true)}
+      />
+      <TextFilter
+        label="Range"
+        width={100}
+        value={search.generation}
+        onChange={(generation) => onChange({ generation }, true)}
+      />
+      <TextFilter
+        label="Worker"
+        width={90}
+        value={search.worker}
+        onChange={(worker) => onChange({ worker }, true)}
+      />
+      {(isNarrowed(shown) || search.state !== undefined) && (
+        <Button
+          variant="subtle"
+          leftSection={<Icon name="close" size={11} />}
+          onClick={() => onChange(NO_FILTER)}
+        >
+          Clear
+        </Button>
+      )}
+    </search>
+  );
+}
