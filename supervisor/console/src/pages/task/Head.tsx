@@ -4,7 +4,7 @@ import { SupervisorLink } from "@/components/SupervisorLink";
 import { TaskMark } from "@/components/TaskMark";
 import { Age, Clock } from "@/components/Time";
 import { visible } from "@/text/visible";
-import { isSubmitted, type Task, useFacts } from "./data";
+import { isActive, isSubmitted, type Task, useFacts } from "./data";
 import classes from "./Head.module.css";
 import { endingOf, readingOf } from "./words";
 
@@ -17,7 +17,7 @@ export function Head({ task }: { task: Task }) {
       <div className={classes.line}>
         <TaskMark status={status} runner={runnerStatusCode} />
         <span>
-          began <Age at={createdTime} unknown="" /> ago, at <Clock at={createdTime} unknown="" />
+          began <Clock at={createdTime} unknown="" /> (<Age at={createdTime} unknown="" />)
         </span>
         <span>
           supervisor <SupervisorLink id={supervisorId} />
@@ -48,7 +48,7 @@ export function Head({ task }: { task: Task }) {
         </span>
       </div>
       <p className={classes.why} data-bad={status === "FAILED"}>
-        {facts && `It reads ${visible(readingOf(facts))}. `}
+        {facts && `It ${isActive(task) ? "reads" : "read"} ${visible(readingOf(facts))}. `}
         {isSubmitted(task) &&
           "It was submitted as a task: the supervisor of the same name reads it. "}
         {visible(endingOf(task))}

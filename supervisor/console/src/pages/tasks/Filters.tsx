@@ -1,4 +1,4 @@
-import { Button } from "@mantine/core";
+import { ActionIcon, Tooltip } from "@mantine/core";
 import { useRef } from "react";
 import { useKeys } from "@/app/keys";
 import { Chip } from "@/components/filters/Chip";
@@ -12,9 +12,9 @@ const CHIPS: readonly (readonly [TaskState, string])[] = [
   ["running", "Running"],
   ["pending", "Pending"],
   ["own-failures", "Failed by themselves"],
-  ["failed", "All failed"],
+  ["failed", "Failed"],
   ["succeeded", "Succeeded"],
-  ["all", "All tasks"],
+  ["all", "All"],
 ];
 
 type Props = {
@@ -50,7 +50,7 @@ export function Filters({ search, isFixed, active, failures, onChange }: Props) 
       ))}
       <TextFilter
         label="Id, worker or reason"
-        width={170}
+        width={142}
         field={first}
         value={search.q}
         onChange={(q) => onChange({ q }, true)}
@@ -58,37 +58,40 @@ export function Filters({ search, isFixed, active, failures, onChange }: Props) 
       {!isFixed && (
         <TextFilter
           label="Supervisor"
-          width={110}
+          width={96}
           value={search.supervisor}
           onChange={(supervisor) => onChange({ supervisor }, true)}
         />
       )}
       <TextFilter
         label="Group"
-        width={64}
+        width={58}
         value={search.group}
         onChange={(group) => onChange({ group: groupIn(group) }, true)}
       />
       <TextFilter
         label="Range"
-        width={100}
+        width={80}
         value={search.generation}
         onChange={(generation) => onChange({ generation }, true)}
       />
       <TextFilter
         label="Worker"
-        width={90}
+        width={74}
         value={search.worker}
         onChange={(worker) => onChange({ worker }, true)}
       />
       {(isNarrowed(shown) || search.state !== undefined) && (
-        <Button
-          variant="subtle"
-          leftSection={<Icon name="close" size={11} />}
-          onClick={() => onChange(NO_FILTER)}
-        >
-          Clear
-        </Button>
+        <Tooltip label="Clear filters">
+          <ActionIcon
+            variant="subtle"
+            size={30}
+            aria-label="Clear"
+            onClick={() => onChange(NO_FILTER)}
+          >
+            <Icon name="close" size={11} />
+          </ActionIcon>
+        </Tooltip>
       )}
     </search>
   );

@@ -22,7 +22,7 @@ const COLUMNS: readonly Column<TaskRow>[] = [
   {
     id: "id",
     header: "Task",
-    meta: { width: "minmax(210px, 2fr)", isFixed: true },
+    meta: { width: "minmax(220px, 3.2fr)", isFixed: true },
     cell: ({ row: { original } }) => <TaskLink id={original.id} />,
   },
   {
@@ -36,13 +36,13 @@ const COLUMNS: readonly Column<TaskRow>[] = [
   {
     id: "supervisor",
     header: "Supervisor",
-    meta: { width: "minmax(100px, 1fr)" },
+    meta: { width: "minmax(90px, 0.9fr)" },
     cell: ({ row: { original } }) => <SupervisorLink id={original.supervisorId} />,
   },
   {
     id: "range",
     header: "Range",
-    meta: { width: "minmax(90px, 1fr)" },
+    meta: { width: "minmax(84px, 0.9fr)" },
     cell: ({ row: { original } }) => (
       <Narrow search={{ state: "all", generation: original.generationId }} what="the range">
         {original.generationId}
@@ -52,19 +52,19 @@ const COLUMNS: readonly Column<TaskRow>[] = [
   {
     id: "replica",
     header: "Replica",
-    meta: { width: "64px", align: "right" },
+    meta: { width: "62px", align: "right" },
     cell: ({ row: { original } }) => original.replica,
   },
   {
     id: "attempt",
     header: "Attempt",
-    meta: { width: "64px", align: "right" },
+    meta: { width: "62px", align: "right" },
     cell: ({ row: { original } }) => original.attempt,
   },
   {
     id: "worker",
     header: "Worker",
-    meta: { width: "minmax(80px, 0.8fr)" },
+    meta: { width: "minmax(64px, 0.7fr)" },
     cell: ({ row: { original } }) => (
       <Narrow search={{ worker: original.workerId }} what="the worker">
         {original.workerId}

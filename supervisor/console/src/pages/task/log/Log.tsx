@@ -146,7 +146,7 @@ function View({ id, loaded = NOTHING, linked, follows, onFollow, ...props }: Pro
           isFromStart={loaded.from === 0}
           find={find}
           isWrapped={search.wrap === "yes"}
-          isFollowed={follows && props.runs}
+          isFollowed={follows}
           target={pointed}
           onScrollUp={() => onFollow(false)}
           onLine={(number) =>

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, SegmentedControl, TextInput } from "@mantine/core";
+import { ActionIcon, Button, SegmentedControl, TextInput, Tooltip } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useKeys } from "@/app/keys";
@@ -76,17 +76,26 @@ export function LogControls({ search, onChange, follows, hits, errors, ...props 
       </Chip>
       {errors !== null && (
         <>
-          <Button variant="subtle" onClick={() => props.onJump(errors.first)}>
+          <Button variant="subtle" px={6} onClick={() => props.onJump(errors.first)}>
             First error
           </Button>
-          <Button variant="subtle" onClick={() => props.onJump(errors.last)}>
+          <Button variant="subtle" px={6} onClick={() => props.onJump(errors.last)}>
             Last error
           </Button>
         </>
       )}
       <div className={classes.right}>
         {props.children}
-        <Button onClick={() => void copyLink()}>Copy link</Button>
+        <Tooltip label="Copy a link to this view, and its line">
+          <ActionIcon
+            variant="default"
+            size={30}
+            aria-label="Copy link"
+            onClick={() => void copyLink()}
+          >
+            <Icon name="copy" size={12} />
+          </ActionIcon>
+        </Tooltip>
         <Download id={props.id} loaded={props.loaded} onLoad={props.onLoad} />
       </div>
     </search>
@@ -117,7 +126,7 @@ function FindField({ field, value = "", onChange, onStep }: FindProps) {
   return (
     <TextInput
       ref={field}
-      w={190}
+      w={172}
       aria-label="Search in the loaded lines"
       placeholder="Search in the loaded lines"
       value={typed}

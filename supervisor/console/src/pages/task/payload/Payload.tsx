@@ -10,7 +10,7 @@ export function Payload() {
     <QueryView query={query} lines={12}>
       {(payload) => (
         <Panel title="Payload">
-          <JsonText value={payload} label="Payload" />
+          <JsonText value={payload} label="JSON of the payload" />
         </Panel>
       )}
     </QueryView>

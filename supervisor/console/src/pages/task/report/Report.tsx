@@ -25,7 +25,7 @@ function OfTask({ task }: { task: Task }) {
         <div className={classes.summary}>
           <BadRecords counted={countedOf(report)} />
           <Panel title="Report">
-            <JsonText value={report} label="Report" />
+            <JsonText value={report} label="JSON of the report" />
           </Panel>
         </div>
       )}
@@ -46,7 +46,7 @@ function BadRecords({ counted }: { counted: Counted | null }) {
       {samples.length === 0 ? (
         <p>No sample of them is on record with this task.</p>
       ) : (
-        <table className={classes.table} aria-label="Records that became no row">
+        <table className={classes.table} aria-label="Samples of records that became no row">
           <thead>
             <tr>
               <th scope="col">Partition</th>
@@ -64,10 +64,10 @@ function BadRecords({ counted }: { counted: Counted | null }) {
                   <Foreign>{`${sample.topic}:${sample.partition}`}</Foreign>
                 </td>
                 <td data-align="right">{exact(sample.offset)}</td>
-                <td>
+                <td data-long="true">
                   <Foreign>{sample.reason}</Foreign>
                 </td>
-                <td>
+                <td data-long="true">
                   <code>
                     <Foreign>{sample.input}</Foreign>
                   </code>
