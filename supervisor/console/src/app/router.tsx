@@ -8,6 +8,13 @@ import {
 } from "@tanstack/react-router";
 import { dialogSearch, overviewSearch, partitionsSearch } from "@/pages/supervisor/search";
 import { supervisorsSearch } from "@/pages/supervisors/search";
+import {
+  codeSearch,
+  coverageSearch,
+  filesSearch,
+  timeSearch,
+} from "@/pages/table/search";
+import { tablesSearch } from "@/pages/tables/search";
 import { NoSuchPage } from "./NoSuchPage";
 import { parseSearch, type RawSearch, textIn, writeSearch } from "./search";
 import { Shell } from "./shell/Shell";
@@ -75,6 +82,73 @@ const partitions = createRoute({
   ),
 });
 
+const tables = createRoute({
+  getParentRoute: () => shell,
+  path: "/tables",
+  validateSearch: tablesSearch,
+  component: lazyRouteComponent(() => import("@/pages/tables/TablesPage"), "TablesPage"),
+});
+
+const table = createRoute({
+  getParentRoute: () => shell,
+  path: "/tables/$ds",
+  component: lazyRouteComponent(() => import("@/pages/table/TablePage"), "TablePage"),
+});
+
+const tableIndex = createRoute({
+  getParentRoute: () => table,
+  path: "/",
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: "/tables/$ds/summary", params, replace: true });
+  },
+});
+
+const tableSummary = createRoute({
+  getParentRoute: () => table,
+  path: "/summary",
+  component: lazyRouteComponent(() => import("@/pages/table/summary/Summary"), "Summary"),
+});
+
+const tableCoverage = createRoute({
+  getParentRoute: () => table,
+  path: "/coverage",
+  validateSearch: coverageSearch,
+  component: lazyRouteComponent(() => import("@/pages/table/coverage/Coverage"), "Coverage"),
+});
+
+const tableTime = createRoute({
+  getParentRoute: () => table,
+  path: "/time",
+  validateSearch: timeSearch,
+  component: lazyRouteComponent(() => import("@/pages/table/time/TimeTab"), "TimeTab"),
+});
+
+const tableFiles = createRoute({
+  getParentRoute: () => table,
+  path: "/files",
+  validateSearch: filesSearch,
+  component: lazyRouteComponent(() => import("@/pages/table/files/Files"), "Files"),
+});
+
+const tableExports = createRoute({
+  getParentRoute: () => table,
+  path: "/exports",
+  component: lazyRouteComponent(() => import("@/pages/table/exports/Exports"), "Exports"),
+});
+
+const tableRules = createRoute({
+  getParentRoute: () => table,
+  path: "/rules",
+  component: lazyRouteComponent(() => import("@/pages/table/rules/Rules"), "Rules"),
+});
+
+const tableCode = createRoute({
+  getParentRoute: () => table,
+  path: "/code",
+  validateSearch: codeSearch,
+  component: lazyRouteComponent(() => import("@/pages/table/code/Code"), "Code"),
+});
+
 const settings = createRoute({
   getParentRoute: () => shell,
   path: "/settings",
@@ -82,11 +156,21 @@ const settings = createRoute({
 });
 
 const supervisorTabs = supervisor.addChildren([supervisorIndex, supervisorOverview, partitions]);
+const tableTabs = table.addChildren([
+  tableIndex,
+  tableSummary,
+  tableCoverage,
+  tableTime,
+  tableFiles,
+  tableExports,
+  tableRules,
+  tableCode,
+]);
 
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
-    shell.addChildren([home, supervisors, supervisorTabs, settings]),
+    shell.addChildren([home, supervisors, supervisorTabs, tables, tableTabs, settings]),
   ]),
   basepath: "/ui",
   parseSearch,
