@@ -8,12 +8,7 @@ import {
 } from "@tanstack/react-router";
 import { dialogSearch, overviewSearch, partitionsSearch } from "@/pages/supervisor/search";
 import { supervisorsSearch } from "@/pages/supervisors/search";
-import {
-  codeSearch,
-  coverageSearch,
-  filesSearch,
-  timeSearch,
-} from "@/pages/table/search";
+import { codeSearch, coverageSearch, filesSearch, timeSearch } from "@/pages/table/search";
 import { tablesSearch } from "@/pages/tables/search";
 import { NoSuchPage } from "./NoSuchPage";
 import { parseSearch, type RawSearch, textIn, writeSearch } from "./search";

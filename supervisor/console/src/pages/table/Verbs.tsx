@@ -1,12 +1,6 @@
 import { Button, Menu } from "@mantine/core";
 import { missing, useMe } from "@/api/me";
-import {
-  ALL_FILES,
-  COMPACT,
-  compactOf,
-  dropOf,
-  putBackOf,
-} from "@/changes/tables";
+import { ALL_FILES, COMPACT, compactOf, dropOf, putBackOf } from "@/changes/tables";
 import { openAction } from "@/components/action/ActionDialog";
 import { type Action, neededFor } from "@/components/action/action";
 import { Barred } from "@/components/Barred";
@@ -27,9 +21,7 @@ export function Verbs({ stats: { name, files, unusedFiles } }: { stats: TableSta
     ],
     [
       "Take everything out…",
-      files === 0
-        ? "It has no file in use."
-        : missing(me, neededFor("delete", ALL_FILES), name),
+      files === 0 ? "It has no file in use." : missing(me, neededFor("delete", ALL_FILES), name),
       () => dropOf(name),
     ],
   ];

@@ -9,12 +9,12 @@ import { exact } from "@/text/numbers";
 import { visible } from "@/text/visible";
 import { useStats, useTableName } from "../data";
 import type { CoverageSearch } from "../search";
-import { BarKey } from "./CoverageBar";
 import classes from "./Coverage.module.css";
+import { BarKey } from "./CoverageBar";
 import { PARTITION_COLUMNS, PARTITIONS, RUN_COLUMNS, RUNS } from "./columns";
 import { ASKED_MAX, useCoverages } from "./data";
-import { isOpen, KINDS, type ListedPartition, partitionsOf, runsOf } from "./shape";
 import { SumLine } from "./SumLine";
+import { isOpen, KINDS, type ListedPartition, partitionsOf, runsOf } from "./shape";
 import { Totals } from "./Totals";
 
 /** What became of each offset that the table's supervisors have committed, as bars and sums. */
@@ -188,4 +188,3 @@ function sumBelow({ counts, firstOffset, nextOffset, more, recreatedAt }: Listed
     </span>
   );
 }
-

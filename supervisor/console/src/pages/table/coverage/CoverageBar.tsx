@@ -2,7 +2,7 @@ import { Tooltip } from "@mantine/core";
 import { useId } from "react";
 import { exact } from "@/text/numbers";
 import classes from "./CoverageBar.module.css";
-import { type Covered, type Kind, KINDS, piecesOf, type Run, WORDS } from "./shape";
+import { type Covered, KINDS, type Kind, piecesOf, type Run, WORDS } from "./shape";
 
 const NAMED = 12;
 
@@ -40,12 +40,7 @@ export function BarKey({ kinds = KINDS }: { kinds?: readonly Kind[] }) {
         <span key={kind}>
           <svg className={classes.bar} aria-hidden="true" focusable="false">
             <Patterns id={`${id}${kind}`} />
-            <rect
-              data-kind={kind}
-              width="100%"
-              height="100%"
-              fill={fillOf(`${id}${kind}`, kind)}
-            />
+            <rect data-kind={kind} width="100%" height="100%" fill={fillOf(`${id}${kind}`, kind)} />
           </svg>
           {WORDS[kind]}
         </span>

@@ -4,8 +4,8 @@ import { SupervisorLink } from "@/components/SupervisorLink";
 import { TableLink } from "@/components/TableLink";
 import { counted, exact } from "@/text/numbers";
 import { quoted } from "@/text/shell";
-import type { Coverage } from "./shape";
 import { SumLine } from "./SumLine";
+import type { Coverage } from "./shape";
 import classes from "./Totals.module.css";
 
 /** Each supervisor's answer: whether all is accounted for, the sum of it, and how to prove it. */

@@ -6,8 +6,8 @@ import type { Column } from "@/components/table/DataTable";
 import { exact } from "@/text/numbers";
 import { CoverageBar } from "./CoverageBar";
 import classes from "./columns.module.css";
-import { type Kind, type ListedPartition, type ListedRun, sumOf, WORDS } from "./shape";
 import { Verdict } from "./SumLine";
+import { type Kind, type ListedPartition, type ListedRun, sumOf, WORDS } from "./shape";
 
 /** The names of these tables among the preferences. */
 export const PARTITIONS = "coverage";
@@ -24,9 +24,7 @@ export const PARTITION_COLUMNS: readonly Column<ListedPartition>[] = [
     id: "partition",
     header: "Partition",
     meta: { width: "minmax(90px, 0.8fr)", isFixed: true },
-    cell: ({ row: { original } }) => (
-      <Foreign>{`${original.topic}:${original.partition}`}</Foreign>
-    ),
+    cell: ({ row: { original } }) => <Foreign>{`${original.topic}:${original.partition}`}</Foreign>,
   },
   {
     id: "bar",

@@ -20,9 +20,7 @@ export function useCoverages(ids: readonly string[]): Coverages {
     all: asked.flatMap(({ data }) => (data === undefined ? [] : [data])),
     isPending: asked.some(({ isPending }) => isPending),
     failed: asked.flatMap(({ error, refetch }, index) =>
-      error === null
-        ? []
-        : [{ id: ids[index] ?? "", problem: error, retry: () => void refetch() }],
+      error === null ? [] : [{ id: ids[index] ?? "", problem: error, retry: () => void refetch() }],
     ),
   };
 }

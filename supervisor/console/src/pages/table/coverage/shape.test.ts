@@ -116,7 +116,9 @@ describe("the sum of a partition", () => {
 
 describe("a list of partitions", () => {
   it("knows which of them somebody may want to look at", () => {
-    expect(isOpen({ counts: { ...NONE, published: 9, reading: 3 }, recreatedAt: null })).toBe(false);
+    expect(isOpen({ counts: { ...NONE, published: 9, reading: 3 }, recreatedAt: null })).toBe(
+      false,
+    );
     expect(isOpen({ counts: { ...NONE, lost: 1 }, recreatedAt: null })).toBe(true);
     expect(isOpen({ counts: NONE, recreatedAt: "2026-01-01T00:00:00Z" })).toBe(true);
   });

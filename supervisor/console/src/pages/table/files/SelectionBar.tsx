@@ -6,8 +6,8 @@ import { neededFor } from "@/components/action/action";
 import { Barred } from "@/components/Barred";
 import { counted } from "@/text/numbers";
 import { bytes } from "@/text/sizes";
-import classes from "./SelectionBar.module.css";
 import { canReturn, type Segment } from "./rows";
+import classes from "./SelectionBar.module.css";
 
 type Props = {
   name: string;

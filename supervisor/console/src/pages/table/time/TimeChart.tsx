@@ -3,8 +3,8 @@ import { type KeyboardEvent, useId, useState } from "react";
 import { usePreferences } from "@/app/preferences";
 import { day, minute } from "@/text/days";
 import { counted, exact, short } from "@/text/numbers";
-import { span, type Zone } from "@/text/times";
 import { bytes } from "@/text/sizes";
+import { span, type Zone } from "@/text/times";
 import type { Measure } from "../search";
 import { Bar, ChartKey, Hatching } from "./Bar";
 import { highestOf, partsOf, slotsOf, type TimeBucket, windowOf } from "./shape";
@@ -92,31 +92,31 @@ export function TimeChart({ name, buckets, bucketMs, fileMs, measure }: Props) {
           slot.kind === "gap" ? (
             <Gap key={slot.from} slot={slot} />
           ) : (
-              <span
-                key={slot.bucket.start}
-                className={classes.slot}
-                data-chosen={slot.index >= first && slot.index <= last && anchor !== null}
-                data-here={slot.index === here}
-                onPointerDown={(event) => {
-                  event.preventDefault();
+            <span
+              key={slot.bucket.start}
+              className={classes.slot}
+              data-chosen={slot.index >= first && slot.index <= last && anchor !== null}
+              data-here={slot.index === here}
+              onPointerDown={(event) => {
+                event.preventDefault();
+                setAt(slot.index);
+                setAnchor(slot.index);
+                setDragging(true);
+              }}
+              onPointerEnter={() => {
+                setPointed(slot.index);
+                if (isDragging) {
                   setAt(slot.index);
-                  setAnchor(slot.index);
-                  setDragging(true);
-                }}
-                onPointerEnter={() => {
-                  setPointed(slot.index);
-                  if (isDragging) {
-                    setAt(slot.index);
-                  }
-                }}
-              >
-                <Bar
-                  parts={partsOf(slot.bucket, measure, highest)}
-                  hasSmall={slot.bucket.small > 0}
-                  hasUnused={slot.bucket.unused > 0}
-                  id={id}
-                />
-              </span>
+                }
+              }}
+            >
+              <Bar
+                parts={partsOf(slot.bucket, measure, highest)}
+                hasSmall={slot.bucket.small > 0}
+                hasUnused={slot.bucket.unused > 0}
+                id={id}
+              />
+            </span>
           ),
         )}
       </div>

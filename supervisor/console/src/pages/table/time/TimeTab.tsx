@@ -10,8 +10,8 @@ import { bytes } from "@/text/sizes";
 import { useStats, useTableName } from "../data";
 import { BUCKET_NAMES, BUCKETS, type Bucket, type Measure, type TimeSearch } from "../search";
 import { BucketTable } from "./BucketTable";
-import { TimeChart } from "./TimeChart";
 import { bucketFor, sumsOf, type TimeBucket } from "./shape";
+import { TimeChart } from "./TimeChart";
 import classes from "./TimeTab.module.css";
 
 export const BUCKET_WORDS: Record<Bucket, string> = {

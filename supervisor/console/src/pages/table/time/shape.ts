@@ -59,8 +59,7 @@ export type Sums = { rows: bigint; bytes: bigint; files: bigint; small: bigint; 
 
 /** All buckets together. */
 export function sumsOf(buckets: readonly TimeBucket[]): Sums {
-  const sum = (name: keyof Sums) =>
-    buckets.reduce((total, each) => total + BigInt(each[name]), 0n);
+  const sum = (name: keyof Sums) => buckets.reduce((total, each) => total + BigInt(each[name]), 0n);
   return {
     rows: sum("rows"),
     bytes: sum("bytes"),
