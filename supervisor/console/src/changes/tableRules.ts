@@ -10,8 +10,11 @@ export const COMPACTION_RULE = "/api/v1/datasources/{data_source}/compaction";
 export type WantedRule = components["schemas"]["WantedRule"];
 type Effect = Action["effect"];
 
-/** The dialog that has a table keep its rows for a period (ISO 8601) and no longer. */
-export function keepForOf(table: string, keepFor: string, effect: Effect): Action {
+/**
+ * The dialog that has a table keep its rows for a period (ISO 8601) and no longer.  `rows`: the
+ * number of rows that leave it now, which has to be typed.
+ */
+export function keepForOf(table: string, keepFor: string, effect: Effect, rows: bigint): Action {
   const name = visible(table);
   return {
     ...sendingOf("put", RETENTION, { at: { data_source: table }, body: { keepFor } }),
@@ -19,6 +22,7 @@ export function keepForOf(table: string, keepFor: string, effect: Effect): Actio
     verb: "Set the rule",
     effect,
     undo: "Take the rule off, then put the files back within their time of grace.",
+    ...(rows > 0n ? { confirm: String(rows) } : {}),
     command: `tidegate segment retention ${quoted(table)} --keep-for ${quoted(keepFor)}`,
     done: `${name} keeps its rows for ${keepFor}.`,
   };

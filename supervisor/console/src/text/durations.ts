@@ -18,9 +18,11 @@ export function durationMs(text: string): number | null {
 /** Writes a duration in ISO 8601 in words: 30 days, 1 day 12 hours; what is none stays as it is. */
 export function durationWords(text: string): string {
   const whole = durationMs(text);
-  if (whole === null) {
-    return text;
-  }
+  return whole === null ? text : millisWords(whole);
+}
+
+/** Writes a length of time in words, down to seconds. */
+export function millisWords(whole: number): string {
   const words: string[] = [];
   let rest = whole;
   for (const [, name, size] of UNITS.slice(1)) {

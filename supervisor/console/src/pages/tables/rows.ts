@@ -110,7 +110,7 @@ export function chosenOf(rows: readonly TableRow[], { q, only, sort }: TablesSea
       (only === undefined || FITS[only](row)),
   );
   const isDown = sort?.startsWith("-") ?? false;
-  const value = valueOf(sort?.replace("-", "") ?? "");
+  const value = valuesOf(sort?.replace("-", "") ?? "");
   return fits.sort((one, other) => {
     const order = compared(value(one), value(other), isDown);
     return order === 0 ? compared(one.name, other.name, false) : order;
@@ -125,7 +125,7 @@ const FITS = {
 
 type Value = number | bigint | string | null;
 
-function valueOf(column: string): (row: TableRow) => Value {
+function valuesOf(column: string): (row: TableRow) => Value {
   switch (column) {
     case "name":
     case "rows":

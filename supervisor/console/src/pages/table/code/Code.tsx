@@ -62,9 +62,9 @@ export function Code() {
                 aside={<Copy text={shown.code} what="the code" />}
               >
                 {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keys */}
-                <pre className={classes.code} tabIndex={0} aria-label="Code">
-                  {visible(shown.code)}
-                </pre>
+                <section className={classes.place} tabIndex={0} aria-label="Code">
+                  <pre className={classes.code}>{visible(shown.code)}</pre>
+                </section>
               </Panel>
             )}
           </div>

@@ -55,7 +55,6 @@ export function Coverage() {
             <div className={classes.controls}>
               <Choice supervisors={supervisors} search={search} onChange={change} />
               <div className={classes.right}>
-                {search.by !== "runs" && <BarKey kinds={KINDS} />}
                 {search.by === "runs" ? (
                   <ColumnMenu name={RUNS} columns={RUN_COLUMNS} />
                 ) : (
@@ -63,6 +62,7 @@ export function Coverage() {
                 )}
               </div>
             </div>
+            {search.by !== "runs" && <BarKey kinds={KINDS} />}
             <Listed coverages={all} search={search} onChange={change} />
           </>
         )

@@ -9,22 +9,28 @@ type Props = {
   /** The first offset that was to be read; left out for a sum of several partitions. */
   first?: Exact;
   next?: Exact;
+  /** Records that became no row; they are among what is published. */
+  rejected?: Exact;
 };
 
 /** How the committed offsets are accounted for, as a sum; unexplained ones are red. */
-export function SumLine({ counts, first, next }: Props) {
+export function SumLine({ counts, first, next, rejected = 0 }: Props) {
   const { committed, parts, beyond, adds, unexplained } = sumOf(counts);
+  const inside = rejected > 0 ? ` (${exact(rejected)} rejected inside)` : "";
+  const terms = parts.map(
+    ({ kind, offsets }) => `${exact(offsets)} ${WORDS[kind]}${kind === "published" ? inside : ""}`,
+  );
   return (
     <span className={classes.sum}>
       {first !== undefined && next !== undefined && (
-        <span>{`first ${exact(first)} + committed ${exact(committed)} = next ${exact(next)}`}</span>
+        <span
+          className={classes.offsets}
+        >{`first ${exact(first)} + ${exact(committed)} committed = next ${exact(next)}`}</span>
       )}
       <span>
-        {first === undefined && `committed ${exact(committed)} `}
-        {"= "}
-        {parts.map(({ kind, offsets }) => `${WORDS[kind]} ${exact(offsets)}`).join(" + ")}
-        {unexplained > 0n && ` + unexplained ${exact(unexplained)}`}
+        {`${exact(committed)} committed = ${terms.join(" + ")}`}
         {beyond > 0n && ` − ${exact(beyond)} behind it, to be read again`}
+        {" →"}
       </span>
       <Verdict unexplained={unexplained} adds={adds} />
     </span>
@@ -32,11 +38,11 @@ export function SumLine({ counts, first, next }: Props) {
 }
 
 /** Whether each offset is accounted for. */
-export function Verdict({ unexplained, adds }: { unexplained: bigint; adds: boolean }) {
+function Verdict({ unexplained, adds }: { unexplained: bigint; adds: boolean }) {
   const isWhole = unexplained === 0n && adds;
   return (
     <strong className={classes.verdict} data-whole={isWhole}>
-      {`unexplained ${exact(unexplained)}`}
+      {`${exact(unexplained)} unexplained`}
       <Icon name={isWhole ? "done" : "broken"} size={12} />
       {!adds && " the sum does not add up"}
     </strong>

@@ -24,7 +24,7 @@ export function Totals({ coverages, table }: { coverages: readonly Coverage[]; t
               </span>
             )}
           </div>
-          <SumLine counts={coverage.counts} />
+          <SumLine counts={coverage.counts} rejected={coverage.rejected} />
           <span className={classes.prove}>
             Prove it against Kafka and the files:{" "}
             <Command text={`tidegate verify ${quoted(coverage.supervisorId)}`} />
@@ -45,6 +45,13 @@ export function VerdictMark({ coverage }: { coverage: Coverage }) {
       </Mark>
     );
   }
+  if (counts.committed === 0) {
+    return (
+      <Mark tone="dim" icon="waiting">
+        nothing committed yet
+      </Mark>
+    );
+  }
   const declared = [
     ...(counts.lost > 0 ? [`${exact(counts.lost)} declared lost`] : []),
     ...(counts.skipped > 0 ? [`${exact(counts.skipped)} skipped`] : []),
@@ -61,9 +68,6 @@ export function VerdictMark({ coverage }: { coverage: Coverage }) {
   );
 }
 
-function rowsOf({ rows, rejected, ranges }: Coverage): string {
-  return [
-    `${exact(rows)} rows of ${counted(ranges, "published range")}`,
-    ...(rejected > 0 ? [`${exact(rejected)} rejected`] : []),
-  ].join(" · ");
+function rowsOf({ rows, ranges }: Coverage): string {
+  return `${exact(rows)} rows of ${counted(ranges, "published range")}`;
 }

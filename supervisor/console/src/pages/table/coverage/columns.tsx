@@ -6,8 +6,7 @@ import type { Column } from "@/components/table/DataTable";
 import { exact } from "@/text/numbers";
 import { CoverageBar } from "./CoverageBar";
 import classes from "./columns.module.css";
-import { Verdict } from "./SumLine";
-import { type Kind, type ListedPartition, type ListedRun, sumOf, WORDS } from "./shape";
+import { type Kind, type ListedPartition, type ListedRun, WORDS } from "./shape";
 
 /** The names of these tables among the preferences. */
 export const PARTITIONS = "coverage";
@@ -46,12 +45,6 @@ export const PARTITION_COLUMNS: readonly Column<ListedPartition>[] = [
     cell: ({ row }) => (
       <Clock at={row.original.recreatedAt} unknown="The topic was never taken up as a new one." />
     ),
-  },
-  {
-    id: "verdict",
-    header: "Accounted for",
-    meta: { width: "132px", isFixed: true },
-    cell: ({ row }) => <Verdict {...sumOf(row.original.counts)} />,
   },
 ];
 

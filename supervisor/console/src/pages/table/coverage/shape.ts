@@ -15,7 +15,7 @@ export const WORDS: Readonly<Record<Kind, string>> = {
   lost: "declared lost",
   unexplained: "unexplained",
   publishing: "being published",
-  reading: "read, not published yet",
+  reading: "read so far",
 };
 export const KINDS = Object.keys(WORDS) as Kind[];
 /** Kinds of offsets that were committed. */

@@ -8,7 +8,7 @@ import { SupervisorLink } from "@/components/SupervisorLink";
 import { Clock, Due } from "@/components/Time";
 import type { Column } from "@/components/table/DataTable";
 import { visible } from "@/text/visible";
-import { TimeSpan } from "../../tables/TimeSpan";
+import { Interval } from "../Interval";
 import classes from "./columns.module.css";
 import { type Segment, type State, stateOf } from "./rows";
 
@@ -19,7 +19,7 @@ export const COLUMNS: readonly Column<Segment>[] = [
   {
     id: "path",
     header: "File",
-    meta: { width: "minmax(220px, 2fr)", isFixed: true },
+    meta: { width: "minmax(180px, 1.8fr)", isFixed: true },
     cell: ({ row: { original } }) => <Path path={original.path} />,
   },
   {
@@ -27,7 +27,7 @@ export const COLUMNS: readonly Column<Segment>[] = [
     header: "Interval",
     meta: { width: "minmax(190px, 1.1fr)", isFixed: true },
     cell: ({ row: { original } }) => (
-      <TimeSpan from={original.intervalStart} to={original.intervalEnd} unknown="" />
+      <Interval from={original.intervalStart} to={original.intervalEnd} />
     ),
   },
   {
@@ -57,7 +57,7 @@ export const COLUMNS: readonly Column<Segment>[] = [
   {
     id: "state",
     header: "State",
-    meta: { width: "minmax(170px, 1fr)" },
+    meta: { width: "minmax(200px, 1fr)" },
     cell: ({ row }) => <FileState segment={row.original} />,
   },
 ];

@@ -15,7 +15,7 @@ import { Age } from "@/components/Time";
 import { exact } from "@/text/numbers";
 import { quoted } from "@/text/shell";
 import { visible } from "@/text/visible";
-import { TimeSpan } from "../../tables/TimeSpan";
+import { Interval } from "../Interval";
 import classes from "./Rules.module.css";
 
 const SHOWN = 20;
@@ -99,7 +99,7 @@ function CompactionRow({ name, row }: { name: string; row: Compaction }) {
         </Mark>
       </td>
       <td>
-        <TimeSpan from={row.intervalStart} to={row.intervalEnd} unknown="" />
+        <Interval from={row.intervalStart} to={row.intervalEnd} />
       </td>
       <td className={classes.number}>{exact(row.files)}</td>
       <td className={classes.number}>{exact(row.rows)}</td>

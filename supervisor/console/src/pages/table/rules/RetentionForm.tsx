@@ -79,6 +79,7 @@ function Effect({ name, keepFor, millis }: { name: string; keepFor: string; mill
     name,
     keepFor,
     `${words} ${now} They can be put back within the time of grace, then they are deleted. The records of it that could not be read go by the same rule.`,
+    rowsOf(data?.segments ?? []),
   );
   return <ActionForm action={action} onClose={modals.closeAll} />;
 }
@@ -94,7 +95,11 @@ export function goneWords(gone: readonly { rows: number }[], hasMore: boolean): 
   if (gone.length === 0) {
     return "Now that is none.";
   }
-  const rows = gone.reduce((sum, each) => sum + BigInt(each.rows), 0n);
+  const rows = rowsOf(gone);
   const least = hasMore ? "more than " : "";
   return `Now that is ${least}${counted(gone.length, "file")} with ${least}${exact(rows)} rows.`;
+}
+
+function rowsOf(segments: readonly { rows: number }[]): bigint {
+  return segments.reduce((sum, each) => sum + BigInt(each.rows), 0n);
 }

@@ -34,7 +34,7 @@ export function CoveragePanel({ stats: { name, supervisors } }: { stats: TableSt
             <VerdictMark coverage={coverage} />
             <SupervisorLink id={coverage.supervisorId} />
             <span className={classes.dim}>
-              <SumLine counts={coverage.counts} />
+              <SumLine counts={coverage.counts} rejected={coverage.rejected} />
             </span>
           </li>
         ))}

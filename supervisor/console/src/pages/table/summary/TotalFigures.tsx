@@ -8,10 +8,8 @@ import { Age, Clock } from "@/components/Time";
 import { Unknown } from "@/components/Unknown";
 import { day } from "@/text/days";
 import { exact } from "@/text/numbers";
-import { span } from "@/text/times";
 import { meanBytes, type TableStats } from "../../tables/rows";
 import { sumsOf } from "../time/shape";
-import classes from "./Summary.module.css";
 
 const NO_FILE = "No file of it is in use.";
 const BUCKETS_MAX = 1_000;
@@ -42,14 +40,14 @@ export function TotalFigures({ stats }: { stats: TableStats }) {
         <Count value={small} unknown="It is not counted yet." />
       </Figure>
       <Figure
-        name="Time of its rows"
+        name="Time of its newest row"
         note={
-          timeMin !== null && timeMax !== null
-            ? `${span(Date.parse(timeMax) - Date.parse(timeMin))} in all`
-            : "by the time in them"
+          <>
+            the oldest <Day at={timeMin} />
+          </>
         }
       >
-        <Days from={timeMin} to={timeMax} />
+        <Day at={timeMax} />
       </Figure>
       <Figure
         name="Last published"
@@ -76,13 +74,13 @@ export function TotalFigures({ stats }: { stats: TableStats }) {
   );
 }
 
-function Days({ from, to }: { from: string | null; to: string | null }) {
+function Day({ at }: { at: string | null }) {
   const { zone } = usePreferences();
-  if (from === null || to === null) {
-    return <Unknown why={NO_FILE} />;
-  }
-  const [first, last] = [day(new Date(from), zone), day(new Date(to), zone)];
-  return <span className={classes.small}>{first === last ? first : `${first} – ${last}`}</span>;
+  return at === null ? (
+    <Unknown why={NO_FILE} />
+  ) : (
+    <time dateTime={at}>{day(new Date(at), zone)}</time>
+  );
 }
 
 /** The files that compaction would take, as the overlord counts them by time. */

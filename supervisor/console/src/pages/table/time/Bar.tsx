@@ -4,14 +4,16 @@ import type { Parts } from "./shape";
 
 type Props = {
   parts: Parts;
-  /** Whether the mark below the bar says that it has small files, or files that were taken out. */
+  /** Whether marks below the bar say what of its files it cannot show itself. */
+  hasMarks: boolean;
   hasSmall: boolean;
   hasUnused: boolean;
   id: string;
 };
 
 /** One bar: plain at the bottom, small files hatched, files that were taken out grey on top. */
-export function Bar({ parts: { plain, small, unused }, hasSmall, hasUnused, id }: Props) {
+export function Bar({ parts, hasMarks, hasSmall, hasUnused, id }: Props) {
+  const { plain, small, unused } = parts;
   return (
     <>
       <svg className={classes.bar} aria-hidden="true" focusable="false">
@@ -34,10 +36,12 @@ export function Bar({ parts: { plain, small, unused }, hasSmall, hasUnused, id }
           height={percent(unused)}
         />
       </svg>
-      <svg className={classes.mark} aria-hidden="true" focusable="false">
-        {hasSmall && <rect fill={`url(#${id})`} width="100%" height="5" />}
-        {hasUnused && <rect className={classes.unused} y="6" width="100%" height="3" />}
-      </svg>
+      {hasMarks && (
+        <svg className={classes.mark} aria-hidden="true" focusable="false">
+          {hasSmall && <rect fill={`url(#${id})`} width="100%" height="5" />}
+          {hasUnused && <rect className={classes.unused} y="6" width="100%" height="3" />}
+        </svg>
+      )}
     </>
   );
 }
@@ -81,13 +85,13 @@ export function ChartKey({ id, measure }: { id: string; measure: Measure }) {
         <svg className={classes.sample} aria-hidden="true" focusable="false">
           <rect fill={`url(#${id})`} width="100%" height="100%" />
         </svg>
-        has small files
+        {measure === "files" ? "small ones" : "below: it has small files"}
       </span>
       <span>
         <svg className={classes.sample} aria-hidden="true" focusable="false">
           <rect className={classes.unused} width="100%" height="100%" />
         </svg>
-        has files that were taken out
+        {measure === "files" ? "taken out" : "below: files were taken out"}
       </span>
     </span>
   );

@@ -11,6 +11,8 @@ import { highestOf, partsOf, slotsOf, type TimeBucket, windowOf } from "./shape"
 import classes from "./TimeChart.module.css";
 
 const DAY_MS = 86_400_000;
+/** So few bars have their times below them. */
+const NAMED_MAX = 10;
 
 type Props = {
   name: string;
@@ -36,6 +38,8 @@ export function TimeChart({ name, buckets, bucketMs, fileMs, measure }: Props) {
   const here = Math.min(at, buckets.length - 1);
   const [first, last] = [Math.min(here, anchor ?? here), Math.max(here, anchor ?? here)];
   const highest = highestOf(buckets, measure);
+  const slots = slotsOf(buckets, bucketMs);
+  const areFew = slots.length <= NAMED_MAX;
   const open = (from: number, to: number) => {
     const [begin, end] = [buckets[from], buckets[to]];
     if (begin !== undefined && end !== undefined) {
@@ -64,7 +68,6 @@ export function TimeChart({ name, buckets, bucketMs, fileMs, measure }: Props) {
         <span>{measure === "bytes" ? bytes(highest) : short(highest)}</span>
         <span>{chosen + words(first === last ? (pointed ?? here) : first)}</span>
       </div>
-      {/* biome-ignore lint/a11y/useSemanticElements: a slider over bars is no input */}
       <div
         className={classes.chart}
         role="slider"
@@ -88,7 +91,7 @@ export function TimeChart({ name, buckets, bucketMs, fileMs, measure }: Props) {
         }}
       >
         <Hatching id={id} />
-        {slotsOf(buckets, bucketMs).map((slot) =>
+        {slots.map((slot) =>
           slot.kind === "gap" ? (
             <Gap key={slot.from} slot={slot} />
           ) : (
@@ -112,18 +115,22 @@ export function TimeChart({ name, buckets, bucketMs, fileMs, measure }: Props) {
             >
               <Bar
                 parts={partsOf(slot.bucket, measure, highest)}
+                hasMarks={measure !== "files"}
                 hasSmall={slot.bucket.small > 0}
                 hasUnused={slot.bucket.unused > 0}
                 id={id}
               />
+              {areFew && (
+                <span className={classes.label}>{timeOf(slot.bucket, bucketMs, zone)}</span>
+              )}
             </span>
           ),
         )}
       </div>
       <div className={classes.ends}>
-        <span>{timeOf(buckets[0], bucketMs, zone)}</span>
+        <span>{!areFew && timeOf(buckets[0], bucketMs, zone)}</span>
         <ChartKey id={`${id}key`} measure={measure} />
-        <span>{timeOf(buckets.at(-1), bucketMs, zone)}</span>
+        <span>{!areFew && timeOf(buckets.at(-1), bucketMs, zone)}</span>
       </div>
     </div>
   );
