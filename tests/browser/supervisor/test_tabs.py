@@ -54,9 +54,9 @@ def test_the_partitions_are_those_of_the_leader_s_last_look(page: Page, reader: 
     page.get_by_role("button", name="Only at risk").click()
 
     expect(rows).to_have_count(0)
-    expect(page).to_have_url(re.compile("only=risk"))
+    expect(page).to_have_url(re.compile("only=at-risk"))
     page.reload()
-    expect(page.get_by_text("Kafka deletes none of the unread records")).to_be_visible()
+    expect(page.get_by_text("No partition is at risk")).to_be_visible()
 
 
 def test_suspending_it_from_its_page_can_be_seen_there(page: Page, reader: Reader) -> None:

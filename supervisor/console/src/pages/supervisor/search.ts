@@ -57,7 +57,7 @@ export function overviewSearch(search: RawSearch): OverviewSearch {
   return { window: wordIn(search, "window", WINDOW_NAMES) };
 }
 
-export const ONLY = ["behind", "risk"] as const;
+export const ONLY = ["behind", "at-risk"] as const;
 export type PartitionsSearch = {
   sort?: string | undefined;
   only?: (typeof ONLY)[number] | undefined;
