@@ -19,7 +19,11 @@ function stats(name: string, part: Partial<TableStats> = {}): TableStats {
 }
 
 function attention(id: string, severity: string): AttentionItem {
-  return { severity, about: { kind: "supervisor", id } } as AttentionItem;
+  return {
+    severity,
+    about: { kind: "supervisor", id },
+    supervisors: [] as string[],
+  } as AttentionItem;
 }
 
 function exported(dataSource: string, state: string): ExportRow {
@@ -57,6 +61,17 @@ describe("the list of tables", () => {
     expect(names({ q: "B-READ" })).toEqual(["b"]);
     expect(names({ only: "exported" })).toEqual(["c", "b"]);
     expect(names({ only: "empty" })).toEqual(["d"]);
+  });
+
+  it("knows a supervisor by an item that concerns several", () => {
+    const silent = {
+      severity: "broken",
+      about: { kind: "cluster", id: "kafka:9092" },
+      supervisors: ["x-reader", "y-reader"],
+    } as unknown as AttentionItem;
+
+    const [row] = rowsOf([stats("x")], [], [silent], undefined);
+    expect(row?.broken).toEqual(["x-reader"]);
   });
 
   it("does not count an export that is switched off", () => {

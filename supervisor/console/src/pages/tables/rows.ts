@@ -80,8 +80,10 @@ export function rowsOf(
 ): TableRow[] {
   const broken = new Set(
     attention
-      .filter(({ severity, about }) => severity === "broken" && about.kind === "supervisor")
-      .map(({ about }) => about.id),
+      .filter(({ severity }) => severity === "broken")
+      .flatMap(({ about, supervisors }) =>
+        about.kind === "supervisor" ? [about.id, ...supervisors] : supervisors,
+      ),
   );
   return stats.map((each) => ({
     ...each,
