@@ -14,6 +14,8 @@ import {
   specSearch,
 } from "@/pages/supervisor/search";
 import { supervisorsSearch } from "@/pages/supervisors/search";
+import { codeSearch, coverageSearch, filesSearch, timeSearch } from "@/pages/table/search";
+import { tablesSearch } from "@/pages/tables/search";
 import { logSearch } from "@/pages/task/search";
 import { tasksSearch } from "@/pages/tasks/search";
 import { workersSearch } from "@/pages/workers/search";
@@ -167,6 +169,73 @@ const taskPayload = createRoute({
   component: lazyRouteComponent(() => import("@/pages/task/payload/Payload"), "Payload"),
 });
 
+const tables = createRoute({
+  getParentRoute: () => shell,
+  path: "/tables",
+  validateSearch: tablesSearch,
+  component: lazyRouteComponent(() => import("@/pages/tables/TablesPage"), "TablesPage"),
+});
+
+const table = createRoute({
+  getParentRoute: () => shell,
+  path: "/tables/$ds",
+  component: lazyRouteComponent(() => import("@/pages/table/TablePage"), "TablePage"),
+});
+
+const tableIndex = createRoute({
+  getParentRoute: () => table,
+  path: "/",
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: "/tables/$ds/summary", params, replace: true });
+  },
+});
+
+const tableSummary = createRoute({
+  getParentRoute: () => table,
+  path: "/summary",
+  component: lazyRouteComponent(() => import("@/pages/table/summary/Summary"), "Summary"),
+});
+
+const tableCoverage = createRoute({
+  getParentRoute: () => table,
+  path: "/coverage",
+  validateSearch: coverageSearch,
+  component: lazyRouteComponent(() => import("@/pages/table/coverage/Coverage"), "Coverage"),
+});
+
+const tableTime = createRoute({
+  getParentRoute: () => table,
+  path: "/time",
+  validateSearch: timeSearch,
+  component: lazyRouteComponent(() => import("@/pages/table/time/TimeTab"), "TimeTab"),
+});
+
+const tableFiles = createRoute({
+  getParentRoute: () => table,
+  path: "/files",
+  validateSearch: filesSearch,
+  component: lazyRouteComponent(() => import("@/pages/table/files/Files"), "Files"),
+});
+
+const tableExports = createRoute({
+  getParentRoute: () => table,
+  path: "/exports",
+  component: lazyRouteComponent(() => import("@/pages/table/exports/Exports"), "Exports"),
+});
+
+const tableRules = createRoute({
+  getParentRoute: () => table,
+  path: "/rules",
+  component: lazyRouteComponent(() => import("@/pages/table/rules/Rules"), "Rules"),
+});
+
+const tableCode = createRoute({
+  getParentRoute: () => table,
+  path: "/code",
+  validateSearch: codeSearch,
+  component: lazyRouteComponent(() => import("@/pages/table/code/Code"), "Code"),
+});
+
 const settings = createRoute({
   getParentRoute: () => shell,
   path: "/settings",
@@ -182,6 +251,16 @@ const supervisorTabs = supervisor.addChildren([
   supervisorTasks,
 ]);
 const taskTabs = task.addChildren([taskIndex, taskSummary, taskLog, taskReport, taskPayload]);
+const tableTabs = table.addChildren([
+  tableIndex,
+  tableSummary,
+  tableCoverage,
+  tableTime,
+  tableFiles,
+  tableExports,
+  tableRules,
+  tableCode,
+]);
 
 export const router = createRouter({
   routeTree: root.addChildren([
@@ -192,6 +271,8 @@ export const router = createRouter({
       supervisorTabs,
       tasks,
       taskTabs,
+      tables,
+      tableTabs,
       workers,
       worker,
       settings,
