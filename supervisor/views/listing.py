@@ -39,6 +39,15 @@ class ListedOperation(Wire):
     waits_for: str
 
 
+class ListedRange(Wire):
+    """How far a supervisor is that reads fixed ranges once."""
+
+    records: int
+    """Records of its ranges."""
+    published: int | None
+    """Those that are published; null: no pass of this leader has looked yet."""
+
+
 class ListedRow(Wire):
     """One supervisor; null is what the leader does not know yet."""
 
@@ -87,6 +96,8 @@ class ListedRow(Wire):
     """The best step that may help, of several; null: none is known.  `explain` has all."""
     operation: ListedOperation | None
     """The operation that runs; null: none does, or no pass was made yet."""
+    bounded: ListedRange | None
+    """Null: it reads its topic for ever."""
 
 
 class SupervisorsPage(Wire):
@@ -147,7 +158,15 @@ def _row(
         bad_records=row.bad_records,
         remedy=None if remedy is None else remedy_views([remedy])[0],
         operation=None if running is None else _operation(*running),
+        bounded=_range(row),
     )
+
+
+def _range(row: ListedSupervisor) -> ListedRange | None:
+    records, left = row.newest.bounded_records, row.bounded_left
+    if records is None:
+        return None
+    return ListedRange(records=records, published=None if left is None else records - left)
 
 
 def _operation(operation: Operation, progress: Progress) -> ListedOperation:

@@ -20,7 +20,7 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.process
 
-_REQUIRED = {
+REQUIRED = {
     "TIDEGATE_AUTH": "required",
     "TIDEGATE_KAFKA_ALLOW": LOOPBACK,
     "TIDEGATE_PASSWORD_MEMORY": "8",
@@ -43,10 +43,10 @@ def asking(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[A
     """One with an administrator, a viewer of the tables of orders, and a user with a password."""
     folder = tmp_path_factory.mktemp("asking")
     url = f"sqlite:///{folder / 'metadata.db'}"
-    admin = _token(folder, url, "admin", "admin", "*")
-    viewer = _token(folder, url, "viewer", "viewer", "orders*")
+    admin = create_token(folder, url, "admin", "admin", "*")
+    viewer = create_token(folder, url, "viewer", "viewer", "orders*")
     _access(folder, url, f"{PASSWORD}\n", "user", "add", NAME, "--role", "operator", "--on", "*")
-    with Overlords(folder, url, more=dict(_REQUIRED)) as overlords:
+    with Overlords(folder, url, more=dict(REQUIRED)) as overlords:
         leader = overlords.start(TIDEGATE_TOKEN="")
         yield Asking(leader, admin, viewer)
 
@@ -57,7 +57,8 @@ def overlord(asking: Asking) -> Overlord:
     return asking.overlord
 
 
-def _token(folder: Path, url: str, name: str, role: str, tables: str) -> str:
+def create_token(folder: Path, url: str, name: str, role: str, tables: str) -> str:
+    """Return the secret of a new token with one grant."""
     file = folder / f"{name}.token"
     _access(
         folder,
@@ -79,7 +80,7 @@ def _token(folder: Path, url: str, name: str, role: str, tables: str) -> str:
 def _access(folder: Path, url: str, typed: str, *arguments: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "supervisor.cli.main", "access", *arguments],
-        env={**_REQUIRED, "TIDEGATE_METADATA_URL": url, "TIDEGATE_DATA_DIR": str(folder / "cli")},
+        env={**REQUIRED, "TIDEGATE_METADATA_URL": url, "TIDEGATE_DATA_DIR": str(folder / "cli")},
         input=typed,
         capture_output=True,
         text=True,
@@ -89,7 +90,8 @@ def _access(folder: Path, url: str, typed: str, *arguments: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def _log_in(page: Page, token: str) -> None:
+def log_in(page: Page, token: str) -> None:
+    """Fill the form of the login, and send it."""
     page.get_by_label("Token", exact=True).last.fill(token)
     page.get_by_role("button", name="Log in").click()
 
@@ -112,7 +114,7 @@ def test_a_token_logs_in_and_the_page_goes_on_where_it_was(
     page.goto("/ui/supervisors?q=orders")
     expect(page).to_have_url("/ui/login?next=%2Fsupervisors%3Fq%3Dorders")
 
-    _log_in(page, asking.admin)
+    log_in(page, asking.admin)
 
     expect(page).to_have_url("/ui/supervisors?q=orders")
     expect(page.get_by_role("button", name="admin")).to_be_visible()
@@ -126,7 +128,7 @@ def test_a_wrong_token_is_refused_in_words(page: Page, watch: Watch) -> None:
     watch.expect_status(401, "/api/v1/")
     page.goto("/ui/login")
 
-    _log_in(page, "tdg_" + "x" * 40)
+    log_in(page, "tdg_" + "x" * 40)
 
     expect(page.get_by_role("alert")).to_be_visible()
     expect(page).to_have_url("/ui/login")
@@ -150,7 +152,7 @@ def test_a_logout_ends_the_session_and_leaves_nothing_to_see(
 ) -> None:
     watch.expect_status(401, "/api/v1/")
     page.goto("/ui/")
-    _log_in(page, asking.admin)
+    log_in(page, asking.admin)
     page.get_by_role("button", name="admin").click()
     page.get_by_role("menuitem", name="Log out").click()
 
@@ -162,7 +164,7 @@ def test_a_logout_ends_the_session_and_leaves_nothing_to_see(
 def test_a_viewer_is_shown_what_it_may_do(page: Page, watch: Watch, asking: Asking) -> None:
     watch.expect_status(401, "/api/v1/me")
     page.goto("/ui/settings")
-    _log_in(page, asking.viewer)
+    log_in(page, asking.viewer)
 
     you = page.get_by_role("region", name="You")
     expect(you).to_contain_text("viewer")
@@ -175,7 +177,7 @@ def test_a_link_to_elsewhere_does_not_lead_there(
 ) -> None:
     watch.expect_status(401, "/api/v1/me")
     page.goto("/ui/login?next=//elsewhere.example/")
-    _log_in(page, asking.admin)
+    log_in(page, asking.admin)
 
     expect(page.get_by_role("button", name="admin")).to_be_visible()
     wait_until(lambda: page.url == f"{overlord.url}/ui/")

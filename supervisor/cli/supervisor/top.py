@@ -48,6 +48,14 @@ _Healthy = Annotated[
     bool | None,
     typer.Option("--healthy/--unhealthy", show_default="both", help="Those that are, or not."),
 ]
+_Bounded = Annotated[
+    bool | None,
+    typer.Option(
+        "--bounded/--endless",
+        show_default="both",
+        help="Those that read fixed ranges once, as a backfill does, or for ever.",
+    ),
+]
 _Sort = Annotated[
     str,
     typer.Option(
@@ -65,6 +73,7 @@ def top(
     data_source: _OfTable = None,
     topic: _OfTopic = None,
     healthy: _Healthy = None,
+    bounded: _Bounded = None,
     sort: _Sort = "attention",
     limit: Limit = 50,
     server: Server = None,
@@ -85,6 +94,7 @@ def top(
         "dataSource": data_source,
         "topic": topic,
         "healthy": None if healthy is None else str(healthy).lower(),
+        "bounded": None if bounded is None else str(bounded).lower(),
         "sort": sort,
     }
     with connect(server) as client:

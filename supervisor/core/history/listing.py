@@ -98,6 +98,8 @@ class ListedVersion:
     stream: str | None
     """The topic, or the pattern of topics; None: as for `data_source`."""
     suspended: bool
+    bounded_records: int | None = None
+    """Records of the fixed ranges that it reads once; None: it reads for ever."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,8 @@ class ListedSupervisor:
     warnings: tuple[str, ...] = ()
     bad_records: int | None = None
     """Bad records of the live ranges."""
+    bounded_left: int | None = None
+    """Records of the fixed ranges that are not published yet."""
 
     @property
     def id(self) -> str:
@@ -154,6 +158,7 @@ def finished_row(
         replicas=NO_REPLICAS,
         last_published_at=last_published_at,
         bad_records=0,
+        bounded_left=None if newest.bounded_records is None else 0,
     )
 
 
@@ -174,6 +179,8 @@ class ListFilter:
     data_source: str | None = None
     topic: str | None = None
     healthy: bool | None = None
+    bounded: bool | None = None
+    """Whether it reads fixed ranges once."""
 
     def fits(self, row: ListedSupervisor) -> bool:
         """Return whether a row is wanted."""
@@ -181,6 +188,8 @@ class ListFilter:
         if self.states and self.states.isdisjoint({row.state.state, row.state.detailed}):
             return False
         if self.healthy is not None and row.state.healthy is not self.healthy:
+            return False
+        if self.bounded is not None and (row.newest.bounded_records is not None) != self.bounded:
             return False
         if self.data_source is not None and not _matches_one(self.data_source, (table,)):
             return False

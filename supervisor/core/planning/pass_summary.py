@@ -10,6 +10,7 @@ from supervisor.core.model.rows import Generation, GenerationState, TaskStatus
 from supervisor.core.planning.observed import Observed, StreamTrouble
 from supervisor.core.planning.passes import Pass, PassError
 from supervisor.core.planning.progress import report_of
+from supervisor.core.planning.rules.bounds import records_left
 from supervisor.core.planning.rules.handoff_due import handoff_due_at
 from supervisor.core.planning.states import SupervisorState, state_of
 from supervisor.core.planning.view import PassView
@@ -60,17 +61,19 @@ class PassSummary:
     readers: Sequence[RangeReaders]
     """Of each open range."""
     last_error: LastError | None
+    bounded_left: int | None = None
+    """Records of the fixed ranges that are not published; None: it reads for ever."""
 
 
 def summary_of(last_pass: Pass) -> PassSummary:
     """Return the summary of a pass."""
-    seen = last_pass.seen
+    seen, spec = last_pass.seen, last_pass.seen.current.spec
     view = PassView(seen)
     reading = [g for g in seen.generations if g.state is GenerationState.READING]
     dues = [
-        handoff_due_at(generation, spec)
+        handoff_due_at(generation, governing)
         for generation in reading
-        if (spec := governing_spec(view, generation)) is not None
+        if (governing := governing_spec(view, generation)) is not None
     ]
     return PassSummary(
         observed_at=seen.now,
@@ -82,6 +85,7 @@ def summary_of(last_pass: Pass) -> PassSummary:
         bad_records=rejected_live(seen)[0],
         readers=_readers(seen),
         last_error=_last_error(seen),
+        bounded_left=None if spec is None else records_left(spec, seen.committed),
     )
 
 

@@ -11,7 +11,7 @@ another overlord raises LeaseLost with the leader's address.
 
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from supervisor.control.leadership import Leadership
@@ -45,6 +45,7 @@ from supervisor.core.planning.observed import Observed
 from supervisor.core.planning.pass_summary import PassSummary, newest_error, summary_of
 from supervisor.core.planning.passes import Pass, PassError
 from supervisor.core.planning.preconditions import AnyVersion
+from supervisor.core.planning.rules.bounds import records_of
 from supervisor.core.planning.states import (
     COMPLETED,
     State,
@@ -236,6 +237,7 @@ class SupervisorListing:
             last_error=error,
             warnings=kept.warnings,
             bad_records=summary.bad_records,
+            bounded_left=summary.bounded_left,
         )
 
     @staticmethod
@@ -296,9 +298,8 @@ def _known(present: PresentVersion, read: AnyVersion) -> _KnownVersion:
         return _KnownVersion(listed, unread_state(read))
     assert read.spec is not None, "a present version has a spec"
     spec = read.spec
-    return _KnownVersion(
-        _listed(present, spec.data_source, spec.io_config.stream, suspended=spec.suspended)
-    )
+    listed = _listed(present, spec.data_source, spec.io_config.stream, suspended=spec.suspended)
+    return _KnownVersion(replace(listed, bounded_records=records_of(spec)))
 
 
 def _listed(

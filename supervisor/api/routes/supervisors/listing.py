@@ -33,6 +33,9 @@ _OfTable = Annotated[
     str | None, Query(alias="dataSource", max_length=TEXT_MAX, description=_ANY_SIGNS)
 ]
 _OfTopic = Annotated[str | None, Query(max_length=TEXT_MAX, description=_ANY_SIGNS)]
+_Bounded = Annotated[
+    bool | None, Query(description="Whether it reads fixed ranges once, as a backfill does.")
+]
 _Sort = Annotated[
     str,
     Query(
@@ -66,6 +69,7 @@ def list_by_filter(
     data_source: _OfTable = None,
     topic: _OfTopic = None,
     healthy: bool | None = None,
+    bounded: _Bounded = None,
     sort: _Sort = "attention",
     limit: Annotated[int, Query(ge=1, le=LIMIT_MAX, description="At most so many.")] = 200,
     cursor: _Cursor = None,
@@ -80,6 +84,7 @@ def list_by_filter(
         data_source=data_source,
         topic=topic,
         healthy=healthy,
+        bounded=bounded,
     )
     order = ListOrder.parse(sort)
 

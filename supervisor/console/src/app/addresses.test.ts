@@ -1,13 +1,21 @@
 import { describe, expect, it } from "vitest";
 import { isFiltered, supervisorsSearch } from "@/pages/supervisors/search";
 import { inConsole } from "./inConsole";
-import { parseSearch, writeSearch } from "./search";
+import { listIn, parseSearch, textIn, writeSearch } from "./search";
 
 describe("the query part of a URL", () => {
   it("comes back as it was written", () => {
     const search = { q: "orders eu&x=1", state: ["RUNNING", "IDLE"], sort: "-lagRecords" };
 
     expect(parseSearch(writeSearch(search))).toEqual(search);
+  });
+
+  it("inherits nothing from it", () => {
+    const search = parseSearch("?__proto__=a&constructor=b&constructor=c");
+
+    expect(Object.getPrototypeOf(search)).toBe(Object.prototype);
+    expect(listIn(search, "constructor")).toEqual(["b", "c"]);
+    expect(textIn(parseSearch("?q=a"), "constructor")).toBeUndefined();
   });
 
   it("leaves out what is not set", () => {

@@ -6,6 +6,8 @@ import {
   Outlet,
   redirect,
 } from "@tanstack/react-router";
+import { auditSearch } from "@/pages/audit/search";
+import { queueSearch, queuesSearch } from "@/pages/queues/search";
 import {
   dialogSearch,
   historySearch,
@@ -18,6 +20,7 @@ import { codeSearch, coverageSearch, filesSearch, timeSearch } from "@/pages/tab
 import { tablesSearch } from "@/pages/tables/search";
 import { logSearch } from "@/pages/task/search";
 import { tasksSearch } from "@/pages/tasks/search";
+import { workSearch } from "@/pages/work/search";
 import { workersSearch } from "@/pages/workers/search";
 import { NoSuchPage } from "./NoSuchPage";
 import { parseSearch, type RawSearch, textIn, writeSearch } from "./search";
@@ -236,6 +239,40 @@ const tableCode = createRoute({
   component: lazyRouteComponent(() => import("@/pages/table/code/Code"), "Code"),
 });
 
+const queues = createRoute({
+  getParentRoute: () => shell,
+  path: "/queues",
+  validateSearch: queuesSearch,
+  component: lazyRouteComponent(() => import("@/pages/queues/QueuesPage"), "QueuesPage"),
+});
+
+const queue = createRoute({
+  getParentRoute: () => shell,
+  path: "/queues/$container/$name",
+  validateSearch: queueSearch,
+  component: lazyRouteComponent(() => import("@/pages/queues/QueuePage"), "QueuePage"),
+});
+
+const work = createRoute({
+  getParentRoute: () => shell,
+  path: "/work",
+  validateSearch: workSearch,
+  component: lazyRouteComponent(() => import("@/pages/work/WorkPage"), "WorkPage"),
+});
+
+const audit = createRoute({
+  getParentRoute: () => shell,
+  path: "/audit",
+  validateSearch: auditSearch,
+  component: lazyRouteComponent(() => import("@/pages/audit/AuditPage"), "AuditPage"),
+});
+
+const denied = createRoute({
+  getParentRoute: () => shell,
+  path: "/audit/denied",
+  component: lazyRouteComponent(() => import("@/pages/audit/DeniedPage"), "DeniedPage"),
+});
+
 const settings = createRoute({
   getParentRoute: () => shell,
   path: "/settings",
@@ -275,6 +312,11 @@ export const router = createRouter({
       tableTabs,
       workers,
       worker,
+      queues,
+      queue,
+      work,
+      audit,
+      denied,
       settings,
     ]),
   ]),

@@ -4,11 +4,15 @@
  */
 export type RawSearch = Record<string, string | string[] | undefined>;
 
+const PLAIN = { enumerable: true, configurable: true, writable: true };
+
 export function parseSearch(text: string): RawSearch {
   const search: RawSearch = {};
   for (const [name, value] of new URLSearchParams(text)) {
-    const before = search[name];
-    search[name] = before === undefined ? value : [before, value].flat();
+    const before = Object.hasOwn(search, name) ? search[name] : undefined;
+    const all = before === undefined ? value : [before, value].flat();
+    // An assignment to __proto__ would change what the search inherits.
+    Object.defineProperty(search, name, { value: all, ...PLAIN });
   }
   return search;
 }
@@ -28,13 +32,13 @@ export function writeSearch(search: Record<string, unknown>): string {
 
 /** Returns a parameter's text; of several the first. */
 export function textIn(search: RawSearch, name: string): string | undefined {
-  const value = search[name];
+  const value = Object.hasOwn(search, name) ? search[name] : undefined;
   const first = Array.isArray(value) ? value[0] : value;
   return first === undefined || first === "" ? undefined : String(first);
 }
 
 /** Returns all values of a parameter. */
 export function listIn(search: RawSearch, name: string): string[] {
-  const value = search[name];
+  const value = Object.hasOwn(search, name) ? search[name] : undefined;
   return value === undefined ? [] : [value].flat().map(String);
 }

@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import type { Problem } from "@/api/problem";
 import { Boundary } from "./Boundary";
 import { ProblemNote } from "./ProblemNote";
@@ -25,11 +25,14 @@ type Props<T> = {
  */
 export function QueryView<T>({ query, lines = 3, shape, children }: Props<T>) {
   const retry = () => void query.refetch();
+  // A query that has no data forgets its problem while it is asked again: the note stays until then.
+  const last = useRef<Problem | null>(null);
+  last.current = query.data === undefined ? (query.error ?? last.current) : null;
   if (query.data === undefined) {
-    return query.error === null ? (
+    return last.current === null ? (
       (shape ?? <Shape lines={lines} />)
     ) : (
-      <ProblemNote problem={query.error} onRetry={retry} />
+      <ProblemNote problem={last.current} onRetry={retry} />
     );
   }
   return (

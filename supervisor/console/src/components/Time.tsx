@@ -2,7 +2,7 @@ import { Tooltip } from "@mantine/core";
 import { useSyncExternalStore } from "react";
 import { contact } from "@/api/contact";
 import { usePreferences } from "@/app/preferences";
-import { age, clock, moment, span } from "@/text/times";
+import { age, clock, moment, span, stamp } from "@/text/times";
 import { Unknown } from "./Unknown";
 
 const TICK_MS = 1_000;
@@ -58,6 +58,12 @@ export function Due({ at, unknown }: TimeProps) {
 export function Clock({ at, unknown }: TimeProps) {
   const { zone } = usePreferences();
   return at ? <Moment at={at}>{clock(new Date(at), zone)}</Moment> : <Unknown why={unknown} />;
+}
+
+/** Day and time of a moment, for lists that go back for days. */
+export function Stamp({ at, unknown }: TimeProps) {
+  const { zone } = usePreferences();
+  return at ? <Moment at={at}>{stamp(new Date(at), zone)}</Moment> : <Unknown why={unknown} />;
 }
 
 /** A span of time in ms. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { counted, exact, short } from "./numbers";
 import { matches } from "./patterns";
-import { age, clock, moment, span } from "./times";
+import { age, clock, moment, span, stamp } from "./times";
 import { visible } from "./visible";
 
 describe("numbers", () => {
@@ -58,6 +58,7 @@ describe("times", () => {
     const at = new Date("2026-11-28T00:02:03Z");
 
     expect(clock(at, "utc")).toBe("00:02:03");
+    expect(stamp(at, "utc")).toBe("28 Nov 00:02:03");
     expect(moment(at, "utc")).toBe("28 Nov 2026, 00:02:03 UTC");
   });
 });

@@ -51,6 +51,12 @@ export function clock(at: Date, zone: Zone): string {
   return format(at, zone, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 }
 
+/** Writes day and time, for lists that go back for days. */
+export function stamp(at: Date, zone: Zone): string {
+  const day = format(at, zone, { day: "numeric", month: "short" });
+  return `${day} ${clock(at, zone)}`;
+}
+
 /** Writes day, time and the name of the zone. */
 export function moment(at: Date, zone: Zone): string {
   return format(at, zone, {

@@ -56,6 +56,25 @@ def is_completed(spec: SupervisorSpec, rows: Mapping[TopicPartition, CommittedOf
     return all(p in rows and rows[p].next_offset == end for p, end in ends.items())
 
 
+def records_of(spec: SupervisorSpec) -> int | None:
+    """Return the number of records in the requested ranges; None: the stream is read for ever."""
+    starts, ends = spec.io_config.starts, spec.io_config.ends
+    if starts is None or ends is None:
+        return None
+    return sum(end - starts[p] for p, end in ends.items())
+
+
+def records_left(
+    spec: SupervisorSpec, rows: Mapping[TopicPartition, CommittedOffset]
+) -> int | None:
+    """Return how many requested records are not published; None: it is read for ever."""
+    starts, ends = spec.io_config.starts, spec.io_config.ends
+    if starts is None or ends is None:
+        return None
+    reached = {p: rows[p].next_offset if p in rows else starts[p] for p in ends}
+    return sum(min(max(end - reached[p], 0), end - starts[p]) for p, end in ends.items())
+
+
 def clipped(offsets: Offsets, ends: Offsets | None) -> dict[TopicPartition, int]:
     """Return offsets capped at the ends, without partitions that are not requested."""
     if ends is None:

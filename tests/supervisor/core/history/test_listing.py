@@ -46,6 +46,11 @@ def row(
     return ListedSupervisor(newest, state, NOON, NOON, lag=lag or Lag(0, timedelta(0)))
 
 
+def once(row: ListedSupervisor, records: int) -> ListedSupervisor:
+    """The row of a supervisor that reads so many records once."""
+    return replace(row, newest=replace(row.newest, bounded_records=records))
+
+
 def behind(name: str, seconds: int | None, records: int | None = None) -> ListedSupervisor:
     return row(name, Lag(records, None if seconds is None else seconds * SECOND))
 
@@ -115,6 +120,8 @@ def test_a_column_that_is_not_there_is_named_with_those_that_are() -> None:
         (ListFilter(topic="eu-*"), ["orders-us"]),
         (ListFilter(healthy=False), ["orders-eu"]),
         (ListFilter(healthy=True, text="orders"), ["orders-us"]),
+        (ListFilter(bounded=True), ["orders-eu"]),
+        (ListFilter(bounded=False), ["clicks", "orders-us"]),
         (ListFilter(text="nowhere"), []),
     ],
 )
@@ -123,7 +130,7 @@ def test_each_filter_holds_together_with_the_others(
 ) -> None:
     rows = [
         row("clicks"),
-        row("orders-eu", state=BROKEN, table="shop_eu"),
+        once(row("orders-eu", state=BROKEN, table="shop_eu"), records=5),
         replace(row("orders-us", state=FULL, stream="o.*"), topics=frozenset({"eu-1", "us-1"})),
     ]
 

@@ -16,6 +16,8 @@ from supervisor.core.planning.pass_summary import (
 )
 from supervisor.core.planning.passes import Pass, PassError
 from supervisor.core.planning.plan import plan
+from supervisor.core.planning.rules.bounds import records_of
+from supervisor.core.spec.sections.bounded import BoundedStreamConfig
 from tasks.contract.messages import Counters
 from tests.supervisor.core.snapshots import (
     MINUTE,
@@ -105,3 +107,21 @@ def test_the_newer_of_two_errors_counts() -> None:
     assert newest_error(of_task, [later, earlier]) == LastError(NOON + MINUTE, "E", "boom")
     assert newest_error(None, [earlier]) == LastError(NOON - MINUTE, "E", "boom")
     assert newest_error(None, []) is None
+
+
+@pytest.mark.parametrize(
+    ("reached", "left"), [((0, 0), 30), ((10, 5), 15), ((20, 10), 0), ((25, 99), 0)]
+)
+def test_a_bounded_supervisor_has_records_left(reached: tuple[int, int], left: int) -> None:
+    bounds = BoundedStreamConfig(
+        start_sequence_numbers={0: 0, 1: 0}, end_sequence_numbers={0: 20, 1: 10}
+    )
+    source = spec().io_config.model_copy(update={"bounded_stream_config": bounds})
+    bounded = spec().model_copy(update={"io_config": source})
+
+    of_pass = summary(observed(bounded, stored=committed(*reached), seen=stream(20, 20)))
+
+    assert records_of(bounded) == 30
+    assert of_pass.bounded_left == left
+    assert records_of(spec()) is None
+    assert summary(_reading()).bounded_left is None

@@ -2,7 +2,16 @@ import type { IconName } from "@/components/Icon";
 
 /** A page of the menu and of the palette, and the key that opens it after `g`. */
 type Place = {
-  to: "/" | "/supervisors" | "/tasks" | "/tables" | "/workers" | "/settings";
+  to:
+    | "/"
+    | "/supervisors"
+    | "/tasks"
+    | "/tables"
+    | "/workers"
+    | "/queues"
+    | "/work"
+    | "/audit"
+    | "/settings";
   label: string;
   icon: IconName;
   key: string;
@@ -15,5 +24,8 @@ export const PLACES: readonly Place[] = [
   { to: "/tasks", label: "Tasks", icon: "tasks", key: "t" },
   { to: "/tables", label: "Tables", icon: "table", key: "b" },
   { to: "/workers", label: "Workers", icon: "machine", key: "w" },
+  { to: "/queues", label: "Queues", icon: "queue", key: "q" },
+  { to: "/work", label: "Work", icon: "work", key: "o" },
+  { to: "/audit", label: "Audit", icon: "book", key: "a" },
   { to: "/settings", label: "Settings", icon: "gear", key: "," },
 ];

@@ -45,7 +45,7 @@ export function Filters({ search, totals, onChange }: Props) {
         <Chip
           key={state}
           isOn={chosen.includes(state)}
-          number={exact(totals[state] ?? 0)}
+          number={exact(Object.hasOwn(totals, state) ? (totals[state] ?? 0) : 0)}
           onClick={() => toggle(state)}
         >
           {state}

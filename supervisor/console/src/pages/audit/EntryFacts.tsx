@@ -1,0 +1,69 @@
+import { Fragment } from "react";
+import { Foreign } from "@/components/Foreign";
+import { Icon } from "@/components/Icon";
+import { Stamp } from "@/components/Time";
+import { Unknown } from "@/components/Unknown";
+import { visible } from "@/text/visible";
+import classes from "./columns.module.css";
+import { addressOf, type Change, changesOf, type Entry } from "./entries";
+
+/** The changes of an entry in one line. */
+export function ChangeList({ changes }: { changes: readonly Change[] }) {
+  return changes.map(({ name, before, after }, n) => (
+    <Fragment key={name}>
+      {n > 0 && " · "}
+      <span className={classes.dim}>{visible(name)}</span>{" "}
+      <BeforeAfter before={before} after={after} />
+    </Fragment>
+  ));
+}
+
+function BeforeAfter({ before, after }: { before: string | null; after: string }) {
+  return (
+    <>
+      {before !== null && (
+        <>
+          <Foreign>{before}</Foreign> <Icon name="steady" size={11} />{" "}
+        </>
+      )}
+      <Foreign>{after}</Foreign>
+    </>
+  );
+}
+
+/** All that is on record of a change. */
+export function EntryFacts({ entry }: { entry: Entry }) {
+  const address = addressOf(entry);
+  return (
+    <dl className={classes.facts}>
+      <dt>When</dt>
+      <dd>
+        <Stamp at={entry.at} unknown="When it was is not known." />
+      </dd>
+      <dt>Who</dt>
+      <dd>
+        <Foreign>{entry.actor}</Foreign>
+      </dd>
+      <dt>From where</dt>
+      <dd>
+        {address === null ? <Unknown why="It is not on record." /> : <Foreign>{address}</Foreign>}
+      </dd>
+      <dt>Reason</dt>
+      <dd>
+        {entry.reason === null || entry.reason === undefined ? (
+          <Unknown why="No reason was given." />
+        ) : (
+          <Foreign>{entry.reason}</Foreign>
+        )}
+      </dd>
+      {changesOf(entry).map(({ name, before, after }) => (
+        <Fragment key={name}>
+          <dt>{visible(name)}</dt>
+          <dd>
+            <BeforeAfter before={before} after={after} />
+          </dd>
+        </Fragment>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,128 @@
+import { modals } from "@mantine/modals";
+import { Link } from "@tanstack/react-router";
+import { DialogHead } from "@/components/action/DialogHead";
+import { Foreign } from "@/components/Foreign";
+import { SupervisorLink } from "@/components/SupervisorLink";
+import { Stamp } from "@/components/Time";
+import type { Column } from "@/components/table/DataTable";
+import { Unknown } from "@/components/Unknown";
+import { visible } from "@/text/visible";
+import classes from "./columns.module.css";
+import { ChangeList, EntryFacts } from "./EntryFacts";
+import { addressOf, changesOf, type Entry, lineOf, queueOf, supervisorOf } from "./entries";
+
+/** The name of this table among the preferences. */
+export const NAME = "audit";
+export const NO_ADDRESS = "It came from the overlord itself, or nobody was asked who calls.";
+export const NO_REASON = "No reason was given.";
+
+export const COLUMNS: readonly Column<Entry>[] = [
+  {
+    id: "at",
+    header: "When",
+    meta: { width: "132px", isFixed: true },
+    cell: ({ row }) => <Stamp at={row.original.at} unknown="When it was is not known." />,
+  },
+  {
+    id: "actor",
+    header: "Who",
+    meta: { width: "minmax(90px, 0.8fr)", isFixed: true },
+    cell: ({ row }) => <Foreign>{row.original.actor}</Foreign>,
+  },
+  {
+    id: "action",
+    header: "What",
+    meta: { width: "minmax(110px, 0.8fr)", isFixed: true },
+    cell: ({ row }) => <Foreign>{row.original.action}</Foreign>,
+  },
+  {
+    id: "subject",
+    header: "On what",
+    meta: { width: "minmax(130px, 1.4fr)", isFixed: true },
+    cell: ({ row }) => <Subject entry={row.original} />,
+  },
+  {
+    id: "changes",
+    header: "From what to what",
+    meta: { width: "minmax(150px, 1.8fr)" },
+    cell: ({ row }) => <Details entry={row.original} />,
+  },
+  {
+    id: "reason",
+    header: "Reason",
+    meta: { width: "minmax(110px, 1.4fr)" },
+    cell: ({ row: { original } }) =>
+      original.reason === null || original.reason === undefined ? (
+        <Unknown why={NO_REASON} />
+      ) : (
+        <span title={visible(original.reason)}>
+          <Foreign>{original.reason}</Foreign>
+        </span>
+      ),
+  },
+  {
+    id: "address",
+    header: "From where",
+    meta: { width: "minmax(90px, 0.8fr)" },
+    cell: ({ row }) => {
+      const address = addressOf(row.original);
+      return address === null ? <Unknown why={NO_ADDRESS} /> : <Foreign>{address}</Foreign>;
+    },
+  },
+];
+
+/** Shows all of an entry. */
+export function openEntry(entry: Entry): void {
+  modals.open({
+    withCloseButton: false,
+    size: "lg",
+    children: (
+      <>
+        <DialogHead>{`${visible(entry.action)} ${visible(entry.subject)}`}</DialogHead>
+        <EntryFacts entry={entry} />
+      </>
+    ),
+  });
+}
+
+/** What an entry is about, with the way there. */
+export function Subject({ entry }: { entry: Entry }) {
+  const supervisor = supervisorOf(entry);
+  const queue = queueOf(entry);
+  if (supervisor === entry.subject) {
+    return <SupervisorLink id={supervisor} />;
+  }
+  if (queue !== null) {
+    return (
+      <Link to="/queues/$container/$name" params={queue}>
+        <Foreign>{entry.subject}</Foreign>
+      </Link>
+    );
+  }
+  return (
+    <>
+      <Foreign>{entry.subject}</Foreign>
+      {supervisor !== null && (
+        <>
+          <span className={classes.dim}> of </span>
+          <SupervisorLink id={supervisor} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Details({ entry }: { entry: Entry }) {
+  const line = visible(lineOf(changesOf(entry)));
+  return (
+    <button
+      type="button"
+      className={classes.details}
+      title={line}
+      aria-label={`Details of ${visible(entry.action)} ${visible(entry.subject)}: ${line}`}
+      onClick={() => openEntry(entry)}
+    >
+      {line === "" ? "details" : <ChangeList changes={changesOf(entry)} />}
+    </button>
+  );
+}

@@ -1,0 +1,68 @@
+import { Modal } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { stringify } from "lossless-json";
+import { apiQuery } from "@/api/query";
+import type { QueueName } from "@/changes/queues";
+import { DialogHead } from "@/components/action/DialogHead";
+import { Foreign } from "@/components/Foreign";
+import { QueryView } from "@/components/QueryView";
+import { Stamp } from "@/components/Time";
+import { counted } from "@/text/numbers";
+import { bytes } from "@/text/sizes";
+import { visible } from "@/text/visible";
+import classes from "./columns.module.css";
+
+type Props = { queue: QueueName; seq: number | undefined; onClose: () => void };
+
+/** An event that was set aside, with what it carries. */
+export function EventDialog({ queue, seq, onClose }: Props) {
+  return (
+    <Modal.Root opened={seq !== undefined} onClose={onClose} size="lg" centered lockScroll={false}>
+      <Modal.Overlay backgroundOpacity={0.45} />
+      <Modal.Content>
+        <DialogHead>{`Event ${seq ?? ""}`}</DialogHead>
+        <Modal.Body>{seq !== undefined && <Content queue={queue} seq={seq} />}</Modal.Body>
+      </Modal.Content>
+    </Modal.Root>
+  );
+}
+
+function Content({ queue, seq }: { queue: QueueName; seq: number }) {
+  const query = useQuery(
+    apiQuery("/api/v1/queues/{container}/{name}/failed/{seq}", { path: { ...queue, seq } }),
+  );
+  return (
+    <QueryView query={query} lines={6}>
+      {({ key, reason, attempts, sizeBytes, enqueuedAt, failedAt, payload, payloadBase64 }) => (
+        <>
+          <dl className={classes.facts}>
+            <dt>About</dt>
+            <dd>
+              <Foreign>{key}</Foreign>
+            </dd>
+            <dt>Reason</dt>
+            <dd>
+              <Foreign>{reason}</Foreign>
+            </dd>
+            <dt>Tried</dt>
+            <dd>{counted(attempts, "time")}</dd>
+            <dt>Added</dt>
+            <dd>
+              <Stamp at={enqueuedAt} unknown="When is not known." />
+            </dd>
+            <dt>Set aside</dt>
+            <dd>
+              <Stamp at={failedAt} unknown="When is not known." />
+            </dd>
+            <dt>Payload</dt>
+            <dd>{`${bytes(sizeBytes)}${payloadBase64 === null ? "" : ", not JSON: in base64"}`}</dd>
+          </dl>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so keys have to reach it */}
+          <section className={classes.payload} tabIndex={0} aria-label="Payload">
+            <pre>{visible(payloadBase64 ?? stringify(payload, null, 2) ?? "null")}</pre>
+          </section>
+        </>
+      )}
+    </QueryView>
+  );
+}

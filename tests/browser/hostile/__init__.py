@@ -1,0 +1,1 @@
+"""Text that would like to be more than text, in every place where a page takes it from others."""

@@ -1,0 +1,52 @@
+"""The audit log: who changed what and why, by filters that are in the address, page by page."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.accessible import assert_accessible
+from tests.browser.planted.conftest import Planted
+
+pytestmark = pytest.mark.process
+
+_MANY = 110
+"""More than one page has."""
+
+
+def test_a_change_is_found_by_who_what_and_where(page: Page, planted: Planted) -> None:
+    planted.apply("audited", reason="a new column")
+    planted.apply("audited", reason="fewer tasks", taskCount=1)
+
+    page.goto("/ui/audit?action=apply")
+    page.get_by_label("Supervisor").fill("audited")
+    rows = page.get_by_role("table", name="Changes").locator("tbody tr")
+    expect(rows).to_have_count(2)
+    expect(page).to_have_url(re.compile(r"/ui/audit\?.*supervisor=audited"))
+    expect(rows.first).to_contain_text("fewer tasks")
+    expect(rows.last).to_contain_text("a new column")
+    assert_accessible(page)
+
+    rows.first.get_by_role("button", name="version 1 to 2").click()
+    expect(page.get_by_role("dialog")).to_contain_text("fewer tasks")
+    assert_accessible(page)
+    page.keyboard.press("Escape")
+    page.get_by_role("link", name="Denied tries").click()
+    expect(page.get_by_text("Nothing was refused")).to_be_visible()
+    page.emulate_media(color_scheme="dark")
+    assert_accessible(page)
+
+
+def test_older_changes_come_as_the_list_is_read(page: Page, planted: Planted) -> None:
+    planted.apply("often")
+    for n in range(_MANY):
+        planted.apply("often", reason=f"change {n}", taskCount=1 + n % 2)
+
+    page.goto("/ui/audit?supervisor=often")
+    table = page.get_by_role("table", name="Changes")
+    # One page, the header, and at least one row that is not known yet.
+    expect(table).to_have_attribute("aria-rowcount", "102")
+    table.hover()
+    page.mouse.wheel(0, 3_000)
+    expect(table).to_have_attribute("aria-rowcount", str(_MANY + 2))
+    assert table.locator("tbody tr").count() < _MANY, "rows are virtual"

@@ -1,0 +1,183 @@
+"""Who may do what: each control is allowed, or says what is missing; foreign tables are nowhere.
+
+Slow: an overlord that asks who calls starts.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from playwright.sync_api import Page, Response, expect
+
+from supervisor.dev.ports import LOOPBACK
+from tests.browser.accessible import assert_accessible
+from tests.browser.test_login import REQUIRED, create_token, log_in
+from tests.browser.watch import Watch
+from tests.integration.oracle import spec
+from tests.integration.overlords import SUPERVISORS, Overlord, Overlords
+from tests.waiting import HANGS_AFTER_S, wait_until
+
+pytestmark = pytest.mark.process
+expect.set_options(timeout=HANGS_AFTER_S * 1_000)
+
+OURS, FOREIGN = "shop-orders", "payroll-secret"
+
+
+@dataclass(frozen=True)
+class Roles:
+    """An overlord that asks who calls, with a supervisor of each of two tables; name -> token."""
+
+    overlord: Overlord
+    tokens: dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def roles(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Roles]:
+    """A viewer and an operator of one table, and an administrator."""
+    folder = tmp_path_factory.mktemp("roles")
+    url = f"sqlite:///{folder / 'metadata.db'}"
+    granted = {"viewer": OURS, "operator": OURS, "admin": "*"}
+    tokens = {role: create_token(folder, url, role, role, on) for role, on in granted.items()}
+    more = REQUIRED | {"TIDEGATE_SUPERVISOR_PERIOD": "PT1S"}
+    with Overlords(folder, url, more=more) as overlords:
+        leader = overlords.start(TIDEGATE_TOKEN="")
+        headers = {"Authorization": f"Bearer {tokens['admin']}"}
+        wait_until(lambda: leader.http.get("/status", headers=headers).json()["leader"])
+        for name in (OURS, FOREIGN):
+            document = spec(f"{LOOPBACK}:1", name)
+            leader.http.post(SUPERVISORS, json=document, headers=headers).raise_for_status()
+        yield Roles(leader, tokens)
+
+
+@pytest.fixture(scope="module")
+def overlord(roles: Roles) -> Overlord:
+    """The overlord of these tests."""
+    return roles.overlord
+
+
+@pytest.fixture
+def seen(page: Page) -> list[str]:
+    """The bodies of all answers that the page was given."""
+    bodies: list[str] = []
+
+    def keep(response: Response) -> None:
+        kind = response.headers.get("content-type", "")
+        if "/ui/" not in response.url and "json" in kind:
+            bodies.append(response.text())
+
+    page.on("requestfinished", lambda request: keep(request.response()))
+    return bodies
+
+
+def _enter(page: Page, watch: Watch, roles: Roles, role: str, path: str) -> None:
+    watch.expect_status(401, "/api/v1/me")
+    page.goto(path)
+    log_in(page, roles.tokens[role])
+    expect(page.get_by_role("button", name=role)).to_be_visible()
+
+
+_VERBS = {
+    "viewer": {"Hand off…": "hand-off", "Suspend…": "suspend"},
+    "operator": {"Hand off…": None, "Suspend…": None},
+    "admin": {"Hand off…": None, "Suspend…": None},
+}
+_MORE = {
+    "viewer": {"Begin elsewhere…": "reset", "Terminate…": "terminate"},
+    "operator": {"Begin elsewhere…": "reset", "Terminate…": "terminate"},
+    "admin": {"Begin elsewhere…": None, "Terminate…": None},
+}
+
+
+@pytest.mark.parametrize("role", ["viewer", "operator", "admin"])
+def test_a_control_works_or_says_what_is_missing(
+    page: Page, watch: Watch, roles: Roles, role: str
+) -> None:
+    _enter(page, watch, roles, role, f"/ui/supervisors/{OURS}/overview")
+    for verb, permission in _VERBS[role].items():
+        button = page.get_by_role("button", name=verb).first
+        expect(button).to_have_attribute("aria-disabled", str(permission is not None).lower())
+        button.focus()
+        if permission is not None:
+            expect(page.get_by_role("tooltip")).to_contain_text(
+                f"Needs the permission {permission} on {OURS}"
+            )
+            button.press("Enter")
+            expect(page.get_by_role("dialog")).to_have_count(0)
+    page.get_by_role("button", name="More").click()
+    for verb, permission in _MORE[role].items():
+        item = page.get_by_role("menuitem", name=verb)
+        expect(item).to_have_attribute("aria-disabled", str(permission is not None).lower())
+        if permission is not None:
+            expect(item).to_contain_text(f"Needs the permission {permission} on {OURS}")
+    assert_accessible(page)
+
+    page.goto("/ui/audit")
+    if role == "admin":
+        expect(page.get_by_role("table", name="Changes")).to_contain_text(FOREIGN)
+        expect(page.get_by_role("table", name="Changes")).to_contain_text(LOOPBACK)
+        page.get_by_role("link", name="Denied tries").click()
+        expect(page.get_by_role("table", name="Denied tries")).to_be_visible()
+    else:
+        expect(page.get_by_text("Needs the permission audit on the whole cluster")).to_be_visible()
+    assert_accessible(page)
+
+
+@pytest.mark.parametrize("role", ["viewer", "operator"])
+def test_a_foreign_table_is_nowhere(
+    page: Page, watch: Watch, roles: Roles, seen: list[str], role: str
+) -> None:
+    _enter(page, watch, roles, role, "/ui/supervisors")
+    expect(page.get_by_role("link", name=OURS)).to_be_visible()
+    expect(page.get_by_text("1 supervisor", exact=False).first).to_be_visible()
+    expect(page.get_by_role("link", name="Supervisors")).to_contain_text("1")
+    for path in ("", "queues", "work", "settings"):
+        page.goto(f"/ui/{path}")
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        expect(page.get_by_role("status", name="Loading")).to_have_count(0)
+        expect(page.locator("body")).not_to_contain_text(FOREIGN)
+    page.keyboard.press("Control+k")
+    page.get_by_role("textbox", name="Search").fill("o")
+    expect(page.get_by_role("dialog")).to_contain_text(OURS)
+    expect(page.get_by_role("dialog")).not_to_contain_text(FOREIGN)
+    page.get_by_role("textbox", name="Search").fill(FOREIGN[:7])
+    expect(page.get_by_text("Nothing has these letters")).to_be_visible()
+    assert not [body for body in seen if FOREIGN in body]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "supervisors/{}/overview",
+        "supervisors/{}/partitions",
+        "queues/supervisor:{}/task-output",
+        "queues/table:{}/export-delta",
+    ],
+)
+def test_an_address_of_a_foreign_table_is_refused_as_one_of_nothing(
+    page: Page, watch: Watch, roles: Roles, path: str
+) -> None:
+    """Goal: nobody finds out by its answers whether a name is there."""
+    watch.expect_status(404, "/")
+    _enter(page, watch, roles, "operator", "/ui/settings")
+    texts = []
+    for name in (FOREIGN, "never-there-at"):
+        page.goto(f"/ui/{path.format(name)}")
+        alert = page.get_by_role("alert").first
+        expect(alert).to_contain_text("or you may not read it")
+        texts.append([line.replace(name, "X") for line in alert.locator("p").all_inner_texts()][:2])
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize(("role", "lacks"), [("viewer", True), ("operator", False)])
+def test_a_step_on_the_first_page_needs_the_permission_of_its_table_alone(
+    page: Page, watch: Watch, roles: Roles, role: str, *, lacks: bool
+) -> None:
+    _enter(page, watch, roles, role, "/ui/")
+    item = page.get_by_role("listitem").filter(has_text="UNABLE_TO_CONNECT_TO_STREAM")
+    item.get_by_role("button", name="Check brokers").click()
+
+    steps = page.get_by_role("dialog", name="Check brokers")
+    expect(steps).to_contain_text("tidegate")
+    lack = steps.get_by_text(f"Needs the permission apply on {OURS}")
+    expect(lack).to_have_count(1 if lacks else 0)
+    expect(steps.get_by_text("on the whole cluster")).to_have_count(0)
