@@ -101,7 +101,7 @@ export function columnsFor(
     },
     {
       id: "rollback",
-      header: "",
+      header: "Way back",
       meta: { width: "116px", align: "right", isFixed: true },
       cell: ({ row }) => <RollBackButton line={row.original} />,
     },
