@@ -102,7 +102,7 @@ export function columnsFor(
     {
       id: "rollback",
       header: "Way back",
-      meta: { width: "116px", align: "right", isFixed: true },
+      meta: { width: "136px", align: "right", isFixed: true },
       cell: ({ row }) => <RollBackButton line={row.original} />,
     },
   ];
