@@ -14,6 +14,11 @@ import {
   specSearch,
 } from "@/pages/supervisor/search";
 import { supervisorsSearch } from "@/pages/supervisors/search";
+import { codeSearch, coverageSearch, filesSearch, timeSearch } from "@/pages/table/search";
+import { tablesSearch } from "@/pages/tables/search";
+import { logSearch } from "@/pages/task/search";
+import { tasksSearch } from "@/pages/tasks/search";
+import { workersSearch } from "@/pages/workers/search";
 import { NoSuchPage } from "./NoSuchPage";
 import { parseSearch, type RawSearch, textIn, writeSearch } from "./search";
 import { Shell } from "./shell/Shell";
@@ -81,6 +86,19 @@ const partitions = createRoute({
   ),
 });
 
+const workers = createRoute({
+  getParentRoute: () => shell,
+  path: "/workers",
+  validateSearch: workersSearch,
+  component: lazyRouteComponent(() => import("@/pages/workers/WorkersPage"), "WorkersPage"),
+});
+
+const worker = createRoute({
+  getParentRoute: () => shell,
+  path: "/workers/$id",
+  component: lazyRouteComponent(() => import("@/pages/workers/WorkerPage"), "WorkerPage"),
+});
+
 const spec = createRoute({
   getParentRoute: () => supervisor,
   path: "/spec",
@@ -95,6 +113,129 @@ const history = createRoute({
   component: lazyRouteComponent(() => import("@/pages/supervisor/history/History"), "History"),
 });
 
+const supervisorTasks = createRoute({
+  getParentRoute: () => supervisor,
+  path: "/tasks",
+  validateSearch: tasksSearch,
+  component: lazyRouteComponent(
+    () => import("@/pages/supervisor/tasks/SupervisorTasks"),
+    "SupervisorTasks",
+  ),
+});
+
+const tasks = createRoute({
+  getParentRoute: () => shell,
+  path: "/tasks",
+  validateSearch: tasksSearch,
+  component: lazyRouteComponent(() => import("@/pages/tasks/TasksPage"), "TasksPage"),
+});
+
+const task = createRoute({
+  getParentRoute: () => shell,
+  path: "/tasks/$task",
+  component: lazyRouteComponent(() => import("@/pages/task/TaskPage"), "TaskPage"),
+});
+
+const taskIndex = createRoute({
+  getParentRoute: () => task,
+  path: "/",
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: "/tasks/$task/summary", params, replace: true });
+  },
+});
+
+const taskSummary = createRoute({
+  getParentRoute: () => task,
+  path: "/summary",
+  component: lazyRouteComponent(() => import("@/pages/task/summary/Summary"), "Summary"),
+});
+
+const taskLog = createRoute({
+  getParentRoute: () => task,
+  path: "/log",
+  validateSearch: logSearch,
+  component: lazyRouteComponent(() => import("@/pages/task/log/Log"), "Log"),
+});
+
+const taskReport = createRoute({
+  getParentRoute: () => task,
+  path: "/report",
+  component: lazyRouteComponent(() => import("@/pages/task/report/Report"), "Report"),
+});
+
+const taskPayload = createRoute({
+  getParentRoute: () => task,
+  path: "/payload",
+  component: lazyRouteComponent(() => import("@/pages/task/payload/Payload"), "Payload"),
+});
+
+const tables = createRoute({
+  getParentRoute: () => shell,
+  path: "/tables",
+  validateSearch: tablesSearch,
+  component: lazyRouteComponent(() => import("@/pages/tables/TablesPage"), "TablesPage"),
+});
+
+const table = createRoute({
+  getParentRoute: () => shell,
+  path: "/tables/$ds",
+  component: lazyRouteComponent(() => import("@/pages/table/TablePage"), "TablePage"),
+});
+
+const tableIndex = createRoute({
+  getParentRoute: () => table,
+  path: "/",
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: "/tables/$ds/summary", params, replace: true });
+  },
+});
+
+const tableSummary = createRoute({
+  getParentRoute: () => table,
+  path: "/summary",
+  component: lazyRouteComponent(() => import("@/pages/table/summary/Summary"), "Summary"),
+});
+
+const tableCoverage = createRoute({
+  getParentRoute: () => table,
+  path: "/coverage",
+  validateSearch: coverageSearch,
+  component: lazyRouteComponent(() => import("@/pages/table/coverage/Coverage"), "Coverage"),
+});
+
+const tableTime = createRoute({
+  getParentRoute: () => table,
+  path: "/time",
+  validateSearch: timeSearch,
+  component: lazyRouteComponent(() => import("@/pages/table/time/TimeTab"), "TimeTab"),
+});
+
+const tableFiles = createRoute({
+  getParentRoute: () => table,
+  path: "/files",
+  validateSearch: filesSearch,
+  component: lazyRouteComponent(() => import("@/pages/table/files/Files"), "Files"),
+});
+
+const tableExports = createRoute({
+  getParentRoute: () => table,
+  path: "/exports",
+  component: lazyRouteComponent(() => import("@/pages/table/exports/Exports"), "Exports"),
+});
+
+const tableRules = createRoute({
+  getParentRoute: () => table,
+  path: "/rules",
+  component: lazyRouteComponent(() => import("@/pages/table/rules/Rules"), "Rules"),
+});
+
+const tableCode = createRoute({
+  getParentRoute: () => table,
+  path: "/code",
+  validateSearch: codeSearch,
+  component: lazyRouteComponent(() => import("@/pages/table/code/Code"), "Code"),
+});
+
 const settings = createRoute({
   getParentRoute: () => shell,
   path: "/settings",
@@ -107,12 +248,35 @@ const supervisorTabs = supervisor.addChildren([
   partitions,
   spec,
   history,
+  supervisorTasks,
+]);
+const taskTabs = task.addChildren([taskIndex, taskSummary, taskLog, taskReport, taskPayload]);
+const tableTabs = table.addChildren([
+  tableIndex,
+  tableSummary,
+  tableCoverage,
+  tableTime,
+  tableFiles,
+  tableExports,
+  tableRules,
+  tableCode,
 ]);
 
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
-    shell.addChildren([home, supervisors, supervisorTabs, settings]),
+    shell.addChildren([
+      home,
+      supervisors,
+      supervisorTabs,
+      tasks,
+      taskTabs,
+      tables,
+      tableTabs,
+      workers,
+      worker,
+      settings,
+    ]),
   ]),
   basepath: "/ui",
   parseSearch,
