@@ -108,7 +108,7 @@ export function JsonEditor({
 function basics(label: string, isReadOnly: boolean): Extension {
   return [
     codeTheme(),
-    EditorView.contentAttributes.of({ "aria-label": label }),
+    EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
     EditorState.readOnly.of(isReadOnly),
     EditorState.tabSize.of(2),
     json(),

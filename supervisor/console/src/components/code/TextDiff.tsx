@@ -56,7 +56,7 @@ export function TextDiff({
 function shown(label: string): Extension {
   return [
     codeTheme(),
-    EditorView.contentAttributes.of({ "aria-label": label }),
+    EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
     EditorState.readOnly.of(true),
     json(),
     lineNumbers(),

@@ -101,8 +101,8 @@ export function columnsFor(
     },
     {
       id: "rollback",
-      header: "",
-      meta: { width: "116px", align: "right", isFixed: true },
+      header: "Way back",
+      meta: { width: "136px", align: "right", isFixed: true },
       cell: ({ row }) => <RollBackButton line={row.original} />,
     },
   ];
