@@ -56,6 +56,7 @@ _CURSOR = Also(
         f"GET {_OURS}/events",
         f"GET {_OURS}/operations",
         f"GET {_OURS}/tasks",
+        f"GET {_OURS}/queues",
         f"GET {_OURS}/queues/failed",
         f"GET {_OURS}/supervisors",
         f"GET {_OURS}/queues/{{container}}/{{name}}/failed",
