@@ -6,6 +6,7 @@ const TABS = [
   ["partitions", "Partitions"],
   ["spec", "Spec"],
   ["history", "History"],
+  ["tasks", "Tasks"],
 ] as const;
 
 /** The views of one supervisor; each has an address of its own. */
