@@ -6,10 +6,17 @@ import {
   Outlet,
   redirect,
 } from "@tanstack/react-router";
-import { dialogSearch, overviewSearch, partitionsSearch } from "@/pages/supervisor/search";
+import {
+  dialogSearch,
+  historySearch,
+  overviewSearch,
+  partitionsSearch,
+  specSearch,
+} from "@/pages/supervisor/search";
 import { supervisorsSearch } from "@/pages/supervisors/search";
 import { codeSearch, coverageSearch, filesSearch, timeSearch } from "@/pages/table/search";
 import { tablesSearch } from "@/pages/tables/search";
+import { workersSearch } from "@/pages/workers/search";
 import { NoSuchPage } from "./NoSuchPage";
 import { parseSearch, type RawSearch, textIn, writeSearch } from "./search";
 import { Shell } from "./shell/Shell";
@@ -144,13 +151,46 @@ const tableCode = createRoute({
   component: lazyRouteComponent(() => import("@/pages/table/code/Code"), "Code"),
 });
 
+const workers = createRoute({
+  getParentRoute: () => shell,
+  path: "/workers",
+  validateSearch: workersSearch,
+  component: lazyRouteComponent(() => import("@/pages/workers/WorkersPage"), "WorkersPage"),
+});
+
+const worker = createRoute({
+  getParentRoute: () => shell,
+  path: "/workers/$id",
+  component: lazyRouteComponent(() => import("@/pages/workers/WorkerPage"), "WorkerPage"),
+});
+
+const spec = createRoute({
+  getParentRoute: () => supervisor,
+  path: "/spec",
+  validateSearch: specSearch,
+  component: lazyRouteComponent(() => import("@/pages/supervisor/spec/Spec"), "Spec"),
+});
+
+const history = createRoute({
+  getParentRoute: () => supervisor,
+  path: "/history",
+  validateSearch: historySearch,
+  component: lazyRouteComponent(() => import("@/pages/supervisor/history/History"), "History"),
+});
+
 const settings = createRoute({
   getParentRoute: () => shell,
   path: "/settings",
   component: lazyRouteComponent(() => import("@/pages/settings/SettingsPage"), "SettingsPage"),
 });
 
-const supervisorTabs = supervisor.addChildren([supervisorIndex, supervisorOverview, partitions]);
+const supervisorTabs = supervisor.addChildren([
+  supervisorIndex,
+  supervisorOverview,
+  partitions,
+  spec,
+  history,
+]);
 const tableTabs = table.addChildren([
   tableIndex,
   tableSummary,
@@ -165,7 +205,16 @@ const tableTabs = table.addChildren([
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
-    shell.addChildren([home, supervisors, supervisorTabs, tables, tableTabs, settings]),
+    shell.addChildren([
+      home,
+      supervisors,
+      supervisorTabs,
+      tables,
+      tableTabs,
+      workers,
+      worker,
+      settings,
+    ]),
   ]),
   basepath: "/ui",
   parseSearch,
