@@ -44,6 +44,7 @@ class AttentionKind(StrEnum):
     BAD_RECORDS_NEW = "bad-records-new"
     WORKER_LOST = "worker-lost"
     WORKER_SILENT = "worker-silent"
+    WORKER_VERSIONS = "worker-versions"
     QUEUE_DEAD = "queue-dead"
     QUEUE_LATE = "queue-late"
     EVENTS_FAILED = "events-failed"

@@ -1,6 +1,6 @@
-"""Attention rules of workers: none is there, or the leader does not hear one, or gave it up."""
+"""Attention rules of workers: none is there, one is not heard or given up, their releases."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -22,6 +22,8 @@ by one that places them."""
 FIRST_SYNC = timedelta(seconds=15)
 """A new leader gives a worker this time to report for the first time: it tries once a second, and
 asks for another overlord when one does not answer."""
+
+_NAMED_MAX = 5
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,42 @@ def worker_items(
             case Liveness.UNKNOWN:
                 if worker.heard_at is not None or now - led_since > FIRST_SYNC:
                     yield _silent(worker, tasks, since)
+
+
+def version_items(workers: Iterable[WorkerView]) -> Iterator[AttentionItem]:
+    """Yield one item if workers that report are of different releases."""
+    by_version: dict[str, list[WorkerView]] = {}
+    for worker in workers:
+        if worker.liveness is Liveness.ALIVE and worker.facts is not None:
+            by_version.setdefault(worker.facts.version, []).append(worker)
+    if len(by_version) <= 1:
+        return
+    shown = (f"{version} ({_names(by_version[version])})" for version in sorted(by_version))
+    yield AttentionItem(
+        Severity.TO_KNOW,
+        AttentionKind.WORKER_VERSIONS,
+        THE_CLUSTER,
+        f"the workers are of {len(by_version)} releases: {', '.join(shown)}; that is fine during "
+        "an upgrade, which ends when each has been restarted",
+        _mixed_since(by_version.values()),
+    )
+
+
+def _names(workers: Sequence[WorkerView]) -> str:
+    names = [worker.id for worker in workers[:_NAMED_MAX]]
+    more = len(workers) - len(names)
+    return ", ".join([*names, f"and {more} more"] if more else names)
+
+
+def _mixed_since(groups: Iterable[Sequence[WorkerView]]) -> datetime | None:
+    """Return when the first worker of a second release began; None: not known."""
+    firsts = []
+    for group in groups:
+        starts = [each.started_at for each in group if each.started_at is not None]
+        if len(starts) < len(group):
+            return None
+        firsts.append(min(starts))
+    return sorted(firsts)[1]
 
 
 def _lost(worker: WorkerView, tasks: WorkerTasks, since: datetime) -> AttentionItem:

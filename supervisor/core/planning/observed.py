@@ -10,6 +10,7 @@ from supervisor.core.queue.events import QueueRow
 from supervisor.core.spec.spec import SupervisorSpec
 from tasks.contract.messages import CompactionReport, TaskReport
 from tasks.contract.offsets import Offsets, TopicPartition
+from tasks.contract.worker_facts import WorkerFacts
 
 
 class Liveness(StrEnum):
@@ -43,6 +44,10 @@ class WorkerView:
     """When this leader heard of it last; None: not yet."""
     disabled: bool = False
     """People have taken it out: it finishes what it has."""
+    facts: WorkerFacts | None = None
+    """What it last said of its process; None: nothing yet, or it is of an earlier release."""
+    started_at: datetime | None = None
+    """When its process began, by this leader's clock; None: not known."""
 
     @property
     def takes_tasks(self) -> bool:

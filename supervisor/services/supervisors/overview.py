@@ -34,6 +34,7 @@ from supervisor.core.attention.workers import (
     WorkerTasks,
     is_anyone_there,
     no_workers,
+    version_items,
     worker_items,
 )
 from supervisor.core.history.listing import ListedSupervisor
@@ -212,6 +213,8 @@ def _items(moment: _Moment, *, reads_workers: bool) -> Iterator[AttentionItem]:
     yield from divergence_items(rows.diverged)
     yield from token_items(rows.tokens, now)
     unheard = [each for each in moment.workers if each.liveness is not Liveness.ALIVE]
+    if reads_workers:
+        yield from version_items(moment.workers)
     if reads_workers and unheard:
         yield from worker_items(unheard, _tasks(moment.watched), now, moment.led_since)
 

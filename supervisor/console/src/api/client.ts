@@ -67,10 +67,22 @@ const judging: Middleware = {
 const client = createClient<paths>({ headers, bodySerializer: writeJson, cache: "no-cache" });
 client.use(judging);
 
+/** A JSON answer, and the tag of what it shows; null: it has none. */
+export type Tagged<T> = { data: T; tag: string | null };
+
 /** Calls an operation and returns its JSON, read without loss. Throws a Problem. */
 async function call(verb: Verb, path: string, init: Record<string, unknown>): Promise<unknown> {
-  const { data: text } = await request(verb, path, init, "text");
-  return typeof text === "string" && text !== "" ? readJson(text) : undefined;
+  return (await callTagged(verb, path, init)).data;
+}
+
+async function callTagged(
+  verb: Verb,
+  path: string,
+  init: Record<string, unknown>,
+): Promise<Tagged<unknown>> {
+  const { data: text, response } = await request(verb, path, init, "text");
+  const tag = response.headers.get("ETag");
+  return { data: typeof text === "string" && text !== "" ? readJson(text) : undefined, tag };
 }
 
 /** Calls an operation; `as`: how its body is read. Throws a Problem. */
@@ -108,6 +120,39 @@ export async function getBytes<P extends GetPath>(
   const { data, response } = await request("get", path, { ...params, signal }, "arrayBuffer");
   const bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : new Uint8Array();
   return { bytes, headers: response.headers };
+}
+
+/** GETs a path whose answer is a file. */
+export async function download<P extends GetPath>(
+  path: P,
+  params: Params<P, "get"> = {},
+): Promise<Blob> {
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const { data } = await client.request(
+    "get",
+    path as never,
+    { params, parseAs: "blob", signal } as never,
+  );
+  return data as unknown as Blob;
+}
+
+/** GETs a path, with the tag that a change of it names by If-Match. */
+export async function getTagged<P extends GetPath>(
+  path: P,
+  params: Params<P, "get"> = {},
+  signal?: AbortSignal,
+): Promise<Tagged<Got<P>>> {
+  return (await callTagged("get", path, { ...params, signal })) as Tagged<Got<P>>;
+}
+
+/** POSTs a question: it changes nothing, so it has no key, and a refusal is handed on at once. */
+export async function ask<P extends PathsOf<"post">>(
+  path: P,
+  init: Params<P, "post"> & { body?: BodyOf<Operation<P, "post">> },
+  signal?: AbortSignal,
+): Promise<Tagged<Answer<Operation<P, "post">>>> {
+  const answer = await callTagged("post", path, { ...init, signal });
+  return answer as Tagged<Answer<Operation<P, "post">>>;
 }
 
 /**

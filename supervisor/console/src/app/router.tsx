@@ -6,10 +6,17 @@ import {
   Outlet,
   redirect,
 } from "@tanstack/react-router";
-import { dialogSearch, overviewSearch, partitionsSearch } from "@/pages/supervisor/search";
+import {
+  dialogSearch,
+  historySearch,
+  overviewSearch,
+  partitionsSearch,
+  specSearch,
+} from "@/pages/supervisor/search";
 import { supervisorsSearch } from "@/pages/supervisors/search";
 import { logSearch } from "@/pages/task/search";
 import { tasksSearch } from "@/pages/tasks/search";
+import { workersSearch } from "@/pages/workers/search";
 import { NoSuchPage } from "./NoSuchPage";
 import { parseSearch, type RawSearch, textIn, writeSearch } from "./search";
 import { Shell } from "./shell/Shell";
@@ -133,6 +140,33 @@ const taskPayload = createRoute({
   component: lazyRouteComponent(() => import("@/pages/task/payload/Payload"), "Payload"),
 });
 
+const workers = createRoute({
+  getParentRoute: () => shell,
+  path: "/workers",
+  validateSearch: workersSearch,
+  component: lazyRouteComponent(() => import("@/pages/workers/WorkersPage"), "WorkersPage"),
+});
+
+const worker = createRoute({
+  getParentRoute: () => shell,
+  path: "/workers/$id",
+  component: lazyRouteComponent(() => import("@/pages/workers/WorkerPage"), "WorkerPage"),
+});
+
+const spec = createRoute({
+  getParentRoute: () => supervisor,
+  path: "/spec",
+  validateSearch: specSearch,
+  component: lazyRouteComponent(() => import("@/pages/supervisor/spec/Spec"), "Spec"),
+});
+
+const history = createRoute({
+  getParentRoute: () => supervisor,
+  path: "/history",
+  validateSearch: historySearch,
+  component: lazyRouteComponent(() => import("@/pages/supervisor/history/History"), "History"),
+});
+
 const settings = createRoute({
   getParentRoute: () => shell,
   path: "/settings",
@@ -144,13 +178,24 @@ const supervisorTabs = supervisor.addChildren([
   supervisorOverview,
   partitions,
   supervisorTasks,
+  spec,
+  history,
 ]);
 const taskTabs = task.addChildren([taskIndex, taskSummary, taskLog, taskReport, taskPayload]);
 
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
-    shell.addChildren([home, supervisors, supervisorTabs, tasks, taskTabs, settings]),
+    shell.addChildren([
+      home,
+      supervisors,
+      supervisorTabs,
+      tasks,
+      taskTabs,
+      workers,
+      worker,
+      settings,
+    ]),
   ]),
   basepath: "/ui",
   parseSearch,

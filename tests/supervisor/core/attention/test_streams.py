@@ -24,10 +24,10 @@ def silent(
     *, looks: int = 1, before: StreamState | None = None, trouble: StreamTrouble = AWAY
 ) -> Observed:
     """What a pass sees after some failed looks in a row, a minute apart."""
-    found = stream(9, 9, 9, 9) if before is None else before
+    state = stream(9, 9, 9, 9) if before is None else before
     for number in range(1, looks + 1):
-        found = found.after_failure(trouble, "no answer", number, NOON + MINUTE * number)
-    return observed(spec(), seen=found)
+        state = state.after_failure(trouble, "no answer", number, NOON + MINUTE * number)
+    return observed(spec(), seen=state)
 
 
 def watch(name: str, seen: Observed | None, table: str = "") -> WatchedSupervisor:

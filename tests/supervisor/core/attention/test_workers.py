@@ -14,9 +14,11 @@ from supervisor.core.attention.workers import (
     WorkerTasks,
     is_anyone_there,
     no_workers,
+    version_items,
     worker_items,
 )
 from supervisor.core.planning.observed import Liveness, WorkerView
+from tasks.contract.worker_facts import WorkerFacts
 from tests.supervisor.core.attention.watched_rows import KNOWN, row
 from tests.supervisor.core.snapshots import MINUTE, NOON, worker
 
@@ -74,6 +76,27 @@ def test_a_new_leader_gives_workers_time_to_report(led_for: timedelta, count: in
     shown = list(worker_items([unheard], NO_TASKS, NOON + led_for, NOON))
 
     assert [item.since for item in shown] == [NOON] * count
+
+
+def of_release(name: str, version: str, minutes: int, **changes: object) -> WorkerView:
+    facts = WorkerFacts(version=version, running_for=timedelta(0))
+    started = NOON + minutes * MINUTE
+    return replace(worker(name), facts=facts, started_at=started, **changes)  # type: ignore[arg-type]  # fields of it
+
+
+def test_workers_of_different_releases_are_to_know() -> None:
+    """Goal: an upgrade that was left half done is seen; one that is done, is not."""
+    old = [of_release("w1", "0.1.0", 0), of_release("w2", "0.1.0", 1)]
+
+    [item] = version_items([*old, of_release("w3", "0.2.0", 7), of_release("w4", "0.2.0", 9)])
+
+    assert (item.severity, item.kind) == (Severity.TO_KNOW, AttentionKind.WORKER_VERSIONS)
+    assert item.text.startswith(
+        "the workers are of 2 releases: 0.1.0 (w1, w2), 0.2.0 (w3, w4); that is fine during"
+    )
+    assert item.since == NOON + 7 * MINUTE
+    assert not list(version_items([*old, worker("w5")]))
+    assert not list(version_items([*old, of_release("w3", "0.2.0", 7, liveness=Liveness.LOST)]))
 
 
 @pytest.mark.parametrize(

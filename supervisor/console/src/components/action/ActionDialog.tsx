@@ -61,18 +61,17 @@ function Explained({ action, act, onClose }: Props & { act: Act<VerbPreview> }) 
       takesReason={action.takesReason ?? false}
       onClose={onClose}
     >
+      <div className={classes.effect}>
+        <div>{shown === null ? action.effect : <Sentence text={shown.text} />}</div>
+        {(shown?.warnings ?? []).map((warning) => (
+          <div key={warning} className={classes.warning}>
+            <Icon name="risk" />
+            <Sentence text={warning} />
+          </div>
+        ))}
+      </div>
       {shown !== null && <EffectTable reading={reading} />}
       <dl className={classes.facts}>
-        <dt>Effect</dt>
-        <dd>
-          {shown === null ? action.effect : <Sentence text={shown.text} />}
-          {(shown?.warnings ?? []).map((warning) => (
-            <span key={warning} className={classes.warning}>
-              <Icon name="risk" />
-              <Sentence text={warning} />
-            </span>
-          ))}
-        </dd>
         <EffectFacts reading={reading} />
         <dt>Undo</dt>
         <dd>

@@ -28,3 +28,8 @@ export function outdatedBy<P>(problem: Problem): P | null {
     ? (newer as P)
     : null;
 }
+
+/** Whether nothing was done, for sure: then the same may be sent under another key. */
+export function isRefusal(problem: Problem): boolean {
+  return !problem.passes && !problem.kind.startsWith("idempotency-");
+}

@@ -12,7 +12,15 @@ import { newKey } from "@/api/client";
 import type { Problem } from "@/api/problem";
 import { POLL_MS } from "@/api/query";
 import type { Given } from "./action";
-import { accept, type Digested, outdatedBy, type Reading, receive, UNREAD } from "./reading";
+import {
+  accept,
+  type Digested,
+  isRefusal,
+  outdatedBy,
+  type Reading,
+  receive,
+  UNREAD,
+} from "./reading";
 import { lackOfReason } from "./reason";
 
 type Plan<P> = {
@@ -70,6 +78,8 @@ export function useAct<P extends Digested>(plan: Plan<P>): Act<P> {
   const [reason, setReason] = useState("");
   const [typed, setTyped] = useState("");
   const keys = useRef(new Map<string, string>());
+  // A second click comes before the first one is drawn.
+  const isSent = useRef(false);
   const client = useQueryClient();
   const given = givenOf(reading.read, reason);
   const key = keyFor(keys.current, given);
@@ -81,6 +91,8 @@ export function useAct<P extends Digested>(plan: Plan<P>): Act<P> {
       void client.invalidateQueries();
     },
     onError: (problem) => {
+      isSent.current = false;
+      forgetRefused(keys.current, given, problem);
       const newer = outdatedBy<P>(problem);
       if (newer !== null) {
         setTyped("");
@@ -114,7 +126,8 @@ export function useAct<P extends Digested>(plan: Plan<P>): Act<P> {
     isUnknown,
     isReady,
     go: () => {
-      if (isReady && !act.isPending && !act.isSuccess) {
+      if (isReady && !isSent.current) {
+        isSent.current = true;
         act.mutate();
       }
     },
@@ -149,9 +162,20 @@ function givenOf(read: Digested | null, reason: string): Given {
 }
 
 /** The key stands for the request as it is: another digest or reason is another request. */
-function keyFor(keys: Map<string, string>, { expect = "", reason = "" }: Given): string {
-  const request = `${expect} ${reason}`;
+function keyFor(keys: Map<string, string>, given: Given): string {
+  const request = requestOf(given);
   const key = keys.get(request) ?? newKey();
   keys.set(request, key);
   return key;
+}
+
+/** The overlord answers a key once: a request that it refused is another one the next time. */
+function forgetRefused(keys: Map<string, string>, given: Given, problem: Problem): void {
+  if (isRefusal(problem)) {
+    keys.delete(requestOf(given));
+  }
+}
+
+function requestOf({ expect = "", reason = "" }: Given): string {
+  return `${expect} ${reason}`;
 }

@@ -4,6 +4,8 @@ import classes from "./Tabs.module.css";
 const TABS = [
   ["overview", "Overview"],
   ["partitions", "Partitions"],
+  ["spec", "Spec"],
+  ["history", "History"],
   ["tasks", "Tasks"],
 ] as const;
 
