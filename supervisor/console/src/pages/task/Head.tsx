@@ -3,6 +3,7 @@ import { Foreign } from "@/components/Foreign";
 import { SupervisorLink } from "@/components/SupervisorLink";
 import { TaskMark } from "@/components/TaskMark";
 import { Age, Clock } from "@/components/Time";
+import { WorkerLink } from "@/components/WorkerLink";
 import { visible } from "@/text/visible";
 import { isActive, isSubmitted, type Task, useFacts } from "./data";
 import classes from "./Head.module.css";
@@ -36,10 +37,7 @@ export function Head({ task }: { task: Task }) {
               {`, replica ${task.replica}, attempt ${task.attempt}`}
             </span>
             <span>
-              worker{" "}
-              <Link to="/tasks" search={{ worker: workerId }} title="Tasks of the worker">
-                <Foreign>{workerId}</Foreign>
-              </Link>
+              worker <WorkerLink id={workerId} />
             </span>
           </>
         )}

@@ -11,6 +11,7 @@ import { TaskMark } from "@/components/TaskMark";
 import { Age, Span } from "@/components/Time";
 import type { Column } from "@/components/table/DataTable";
 import { Unknown } from "@/components/Unknown";
+import { WorkerLink } from "@/components/WorkerLink";
 import classes from "./columns.module.css";
 import type { TaskRow } from "./rows";
 import type { TasksSearch } from "./search";
@@ -65,11 +66,12 @@ const COLUMNS: readonly Column<TaskRow>[] = [
     id: "worker",
     header: "Worker",
     meta: { width: "minmax(64px, 0.7fr)" },
-    cell: ({ row: { original } }) => (
-      <Narrow search={{ worker: original.workerId }} what="the worker">
-        {original.workerId}
-      </Narrow>
-    ),
+    cell: ({ row: { original } }) =>
+      original.workerId === "" ? (
+        <Unknown why="A submitted task has none." />
+      ) : (
+        <WorkerLink id={original.workerId} />
+      ),
   },
   {
     id: "table",

@@ -1,7 +1,7 @@
-import { Foreign } from "@/components/Foreign";
 import { TaskLink } from "@/components/TaskLink";
 import { TaskMark } from "@/components/TaskMark";
 import { Age } from "@/components/Time";
+import { WorkerLink } from "@/components/WorkerLink";
 import { span } from "@/text/times";
 import { visible } from "@/text/visible";
 import type { Range } from "../data";
@@ -43,7 +43,7 @@ export function Attempts({ attempts, id }: { attempts: readonly Attempt[]; id: s
               <TaskMark status={attempt.status} />
             </td>
             <td>
-              <Foreign>{attempt.workerId}</Foreign>
+              <WorkerLink id={attempt.workerId} />
             </td>
             <td>
               <Age at={attempt.startedAt} unknown="" />
