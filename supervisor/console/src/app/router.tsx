@@ -7,6 +7,8 @@ import {
   redirect,
 } from "@tanstack/react-router";
 import { dialogSearch, overviewSearch, partitionsSearch } from "@/pages/supervisor/search";
+import { timelineSearch } from "@/pages/supervisor/timeline/search";
+import { whySearch } from "@/pages/supervisor/why/search";
 import { supervisorsSearch } from "@/pages/supervisors/search";
 import { NoSuchPage } from "./NoSuchPage";
 import { parseSearch, type RawSearch, textIn, writeSearch } from "./search";
@@ -75,13 +77,33 @@ const partitions = createRoute({
   ),
 });
 
+const timeline = createRoute({
+  getParentRoute: () => supervisor,
+  path: "/timeline",
+  validateSearch: timelineSearch,
+  component: lazyRouteComponent(() => import("@/pages/supervisor/timeline/Timeline"), "Timeline"),
+});
+
+const why = createRoute({
+  getParentRoute: () => supervisor,
+  path: "/why",
+  validateSearch: whySearch,
+  component: lazyRouteComponent(() => import("@/pages/supervisor/why/Why"), "Why"),
+});
+
 const settings = createRoute({
   getParentRoute: () => shell,
   path: "/settings",
   component: lazyRouteComponent(() => import("@/pages/settings/SettingsPage"), "SettingsPage"),
 });
 
-const supervisorTabs = supervisor.addChildren([supervisorIndex, supervisorOverview, partitions]);
+const supervisorTabs = supervisor.addChildren([
+  supervisorIndex,
+  supervisorOverview,
+  partitions,
+  timeline,
+  why,
+]);
 
 export const router = createRouter({
   routeTree: root.addChildren([

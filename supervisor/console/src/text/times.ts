@@ -51,6 +51,11 @@ export function clock(at: Date, zone: Zone): string {
   return format(at, zone, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 }
 
+/** Writes the time of day to the millisecond, in a zone. */
+export function preciseClock(at: Date, zone: Zone): string {
+  return `${clock(at, zone)}.${String(at.getMilliseconds()).padStart(3, "0")}`;
+}
+
 /** Writes day, time and the name of the zone. */
 export function moment(at: Date, zone: Zone): string {
   return format(at, zone, {

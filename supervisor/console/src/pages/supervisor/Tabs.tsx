@@ -4,6 +4,8 @@ import classes from "./Tabs.module.css";
 const TABS = [
   ["overview", "Overview"],
   ["partitions", "Partitions"],
+  ["timeline", "Timeline"],
+  ["why", "Why"],
 ] as const;
 
 /** The views of one supervisor; each has an address of its own. */
