@@ -6,6 +6,8 @@ import {
   Outlet,
   redirect,
 } from "@tanstack/react-router";
+import { badRecordsSearch } from "@/pages/supervisor/badRecords/search";
+import { eventsSearch } from "@/pages/supervisor/events/search";
 import { dialogSearch, overviewSearch, partitionsSearch } from "@/pages/supervisor/search";
 import { timelineSearch } from "@/pages/supervisor/timeline/search";
 import { whySearch } from "@/pages/supervisor/why/search";
@@ -91,6 +93,23 @@ const why = createRoute({
   component: lazyRouteComponent(() => import("@/pages/supervisor/why/Why"), "Why"),
 });
 
+const badRecords = createRoute({
+  getParentRoute: () => supervisor,
+  path: "/bad-records",
+  validateSearch: badRecordsSearch,
+  component: lazyRouteComponent(
+    () => import("@/pages/supervisor/badRecords/BadRecords"),
+    "BadRecords",
+  ),
+});
+
+const events = createRoute({
+  getParentRoute: () => supervisor,
+  path: "/events",
+  validateSearch: eventsSearch,
+  component: lazyRouteComponent(() => import("@/pages/supervisor/events/Events"), "Events"),
+});
+
 const settings = createRoute({
   getParentRoute: () => shell,
   path: "/settings",
@@ -103,6 +122,8 @@ const supervisorTabs = supervisor.addChildren([
   partitions,
   timeline,
   why,
+  badRecords,
+  events,
 ]);
 
 export const router = createRouter({

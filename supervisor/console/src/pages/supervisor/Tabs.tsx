@@ -6,6 +6,8 @@ const TABS = [
   ["partitions", "Partitions"],
   ["timeline", "Timeline"],
   ["why", "Why"],
+  ["bad-records", "Bad records"],
+  ["events", "Events"],
 ] as const;
 
 /** The views of one supervisor; each has an address of its own. */
