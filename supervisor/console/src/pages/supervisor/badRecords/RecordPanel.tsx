@@ -67,7 +67,7 @@ function Whole({ id, place, form, spec, onForm }: WholeProps) {
             </Mark>
             {" · sent "}
             <SentAt at={record.time} />
-            {` · ${exact(record.valueBytes)} bytes`}
+            {` ago · ${exact(record.valueBytes)} bytes`}
           </p>
           <SegmentedControl
             aria-label="Bytes as"

@@ -4,7 +4,7 @@ import { apiQuery, POLL_MS } from "@/api/query";
 import { QueryView } from "@/components/QueryView";
 import { Clock } from "@/components/Time";
 import { visible } from "@/text/visible";
-import { actionsAbout } from "../why/decisions";
+import { actionsAbout, actionWords } from "../why/decisions";
 import type { Range } from "./phases";
 import classes from "./Timeline.module.css";
 
@@ -37,7 +37,7 @@ export function RangePlans({ range, supervisor }: { range: Range; supervisor: st
                       <Clock at={at} unknown="" />
                     </td>
                     <td>
-                      {visible(action)}
+                      {visible(actionWords(action))}
                       <div className={classes.dim}>{visible(why)}</div>
                     </td>
                   </tr>
