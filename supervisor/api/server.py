@@ -45,6 +45,7 @@ from supervisor.api.routes.cluster import (
 from supervisor.api.routes.supervisors import (
     backfills,
     bulk,
+    bundle,
     coverage,
     dry_run,
     explain,
@@ -63,7 +64,14 @@ from supervisor.api.routes.supervisors import (
     versions,
 )
 from supervisor.api.routes.tables import compaction, datasources, exports, quarantine, segments
-from supervisor.api.routes.tasks import internal, task_pages, task_verbs, tasks, workers
+from supervisor.api.routes.tasks import (
+    internal,
+    task_pages,
+    task_verbs,
+    tasks,
+    worker_pages,
+    workers,
+)
 from supervisor.core.values.errors import LeaseLost, SupervisorError
 from supervisor.services.services import Services
 
@@ -84,6 +92,7 @@ ROUTERS = (
     task_pages.router,
     task_verbs.router,
     workers.router,
+    worker_pages.router,
     datasources.router,
     segments.router,
     compaction.router,
@@ -100,6 +109,7 @@ ROUTERS = (
     explain.router,
     coverage.router,
     partitions.router,
+    bundle.router,
     offsets.router,
     schemas.router,
     sessions.router,

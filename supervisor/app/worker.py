@@ -3,6 +3,7 @@
 Of the control plane it imports only settings, to save a worker's memory.
 """
 
+from importlib.metadata import version
 from urllib.parse import urlsplit
 
 from supervisor.app.process import (
@@ -68,6 +69,7 @@ def run_worker(settings: Settings) -> int:
         jars_folder=settings.jars,
         spark_master=settings.spark_master,
         spark_heap=settings.spark_heap,
+        version=version("tidegate"),
         reach=reach,
         logs=logs,
     )

@@ -17,6 +17,7 @@ import typer.main
 
 from supervisor.cli.cluster import access, config, metadata, queues, tasks, workers
 from supervisor.cli.cluster.audit import audit
+from supervisor.cli.cluster.bundle import bundle
 from supervisor.cli.cluster.doctor.doctor import doctor
 from supervisor.cli.cluster.overview import overview
 from supervisor.cli.cluster.serve import dev, overlord
@@ -88,6 +89,7 @@ for _other in (
     ranges,
     plans,
     lag,
+    bundle,
 ):
     supervisors.commands.command()(_other)
 for _command in (overview, audit, whoami, verify, query, exports.snippet, doctor):

@@ -14,10 +14,11 @@ that a deposed leader writes nothing (P1), even before it notices.
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import structlog
 
+from supervisor.core.attention.cluster import LeaderReplaced
 from supervisor.core.model.rows import Lease
 from supervisor.core.values.errors import LeaseLost, SupervisorError
 from supervisor.ports.store import Clock, Store
@@ -78,6 +79,8 @@ class Leadership:
         self._on_lost: Callable[[], None] = _nothing
         self._fenced_writes = 0
         self._counts = LeaseCounts()
+        self._replaced: LeaderReplaced | None = None
+        self._silent_since: datetime | None = None
 
     def term(self) -> int:
         """Return the term this process leads in.
@@ -127,6 +130,18 @@ class Leadership:
         """A copy of the lease counts so far."""
         with self._lock:
             return replace(self._counts)
+
+    @property
+    def replaced(self) -> LeaderReplaced | None:
+        """The last overlord of another address whose lease this process took over, if any."""
+        with self._lock:
+            return self._replaced
+
+    @property
+    def silent_since(self) -> datetime | None:
+        """When the database first left a look at the lease unanswered; None: it answers."""
+        with self._lock:
+            return self._silent_since
 
     def seconds_left(self) -> float:
         """Return for how long this process may act without another renewal; 0: it may not."""
@@ -238,14 +253,18 @@ class Leadership:
 
     def _look(self) -> None:
         """Renew the lease or try to take it over, once; without an answer nothing changes."""
+        began = self._clock.now()
         try:
             if (term := self._present()) is not None:
                 self._renew(term)
             if self._present() is None:
                 self._try_to_take()
+            with self._lock:
+                self._silent_since = None
         except SupervisorError as error:
             with self._lock:
                 self._counts.unanswered += 1
+                self._silent_since = self._silent_since or began
             log.warning("the lease could not be read or renewed", error=str(error))
         finally:
             self._notify_lost()
@@ -293,6 +312,8 @@ class Leadership:
             self._counts.taken += 1
             self._renewal_began = self._led_since = began
             self._seen = taken
+            if lease is not None and lease.holder and lease.url != self._url:
+                self._replaced = LeaderReplaced(lease.url, self._url, self._clock.now())
         log.info("this overlord leads", term=taken.term)
 
     def _begin(self) -> None:

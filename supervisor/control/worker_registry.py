@@ -23,6 +23,7 @@ from supervisor.core.planning.observed import Liveness, WorkerView
 from supervisor.core.planning.wake_condition import WakeCondition
 from supervisor.ports.store import Clock
 from tasks.contract.messages import CompactionReport, SyncRequest, TaskReport
+from tasks.contract.worker_facts import WorkerFacts
 
 ALIVE_WITHIN_S = 5.0
 """Seconds after its last report until a worker is UNKNOWN; it reports every second."""
@@ -44,6 +45,8 @@ class _Heard:
     compactions: Mapping[str, CompactionReport] = field(default_factory=dict)
     histories: Mapping[str, SampleSeries] = field(default_factory=dict)
     """Task -> samples of its counters over time."""
+    facts: WorkerFacts | None = None
+    started_at: datetime | None = None
 
 
 class WorkerRegistry:
@@ -169,6 +172,17 @@ class WorkerRegistry:
             }
             return news | gone
 
+    def describe(self, worker_id: str, incarnation: int, facts: WorkerFacts) -> None:
+        """Store what an incarnation says of its process; of any other incarnation, nothing."""
+        began = self._clock.now() - facts.running_for
+        with self._lock:
+            heard = self._heard.get(worker_id)
+            if heard is None or heard.row.incarnation != incarnation:
+                return
+            if heard.started_at is None:  # later readings of two clocks would let it wander
+                heard.started_at = began
+            heard.facts = facts
+
     def _is_far(self, report: TaskReport) -> bool:
         """Whether the wake condition is met, newly or not: a report may precede the condition."""
         milestone = self._milestones.get(report.task_id)
@@ -191,6 +205,8 @@ class WorkerRegistry:
                     compactions=heard.compactions,
                     heard_at=heard.heard_on,
                     disabled=worker_id in self._disabled,
+                    facts=heard.facts,
+                    started_at=heard.started_at,
                 )
                 for worker_id, heard in sorted(self._heard.items())
             )

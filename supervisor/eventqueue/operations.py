@@ -33,13 +33,20 @@ from supervisor.core.values.errors import (
     QueueNotFound,
     UndecodableEvent,
 )
-from supervisor.core.values.page_cursors import read_place, write_cursor
+from supervisor.core.values.page_cursors import (
+    page_behind,
+    place_of,
+    read_place,
+    write_cursor,
+)
 from supervisor.eventqueue.meters import Meters
-from supervisor.eventqueue.shown import QueueView, Totals, look
+from supervisor.eventqueue.shown import QueueView, Totals, look, trouble_of
 from supervisor.ports.store import Clock, Store, Transaction
 
 DAMAGED = "damaged: "
 """Prefix of the reason of a damaged event, which is never replayed."""
+QUEUES = "queues"
+"""The name of the list that the cursors of queues belong to."""
 FAILED_EVENTS = "failed-events"
 """The name of the list that the cursors of failed events belong to."""
 REPLAYED_MAX = 1_000
@@ -86,10 +93,40 @@ class Operations:
 
     def rows(self) -> list[QueueView]:
         """Return the present state of every queue, by name."""
+        return self.page(lambda _: True)[0]
+
+    def page(
+        self,
+        shown: Callable[[QueueName], bool],
+        *,
+        unhealthy: bool = False,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> tuple[list[QueueView], str | None]:
+        """Return the state of queues, by name, and a cursor that continues behind them.
+
+        A fixed number of statements, however many queues there are.
+
+        Args:
+            shown: whether a queue is listed.
+            unhealthy: only queues with a trouble.
+            limit: None: all of them.
+            cursor: that of the page before.
+
+        Raises:
+            BadCursor: the cursor does not belong to this list, or its queue has left the list.
+        """
         now = self.clock.now()
         with self.store.reading() as tx:
-            totals = Totals.of(tx)
-            return [self._view(tx, row, totals, now) for row in tx.events.all()]
+            rows = [row for row in tx.events.all() if shown(row.queue)]
+            # The cursor names a queue, which may have become healthy meanwhile.
+            behind = rows[place_of(QUEUES, cursor, [str(row.queue) for row in rows]) :]
+            if unhealthy:
+                behind = [row for row in behind if trouble_of(row, self.config_of(row.queue), None)]
+            names = [str(row.queue) for row in behind]
+            page, following = page_behind(behind, names, limit, QUEUES)
+            totals = Totals.of(tx, page)
+        return [self._view(row, totals, now) for row in page], following
 
     def show(self, queue: QueueName) -> QueueView:
         """Return the present state of one queue.
@@ -99,7 +136,8 @@ class Operations:
         """
         now = self.clock.now()
         with self.store.reading() as tx:
-            return self._view(tx, _require_queue(tx, queue), Totals.of(tx), now)
+            row = _require_queue(tx, queue)
+            return self._view(row, Totals.of(tx, [row]), now)
 
     def dead(self) -> list[QueueRow]:
         """Return the dead queues, which need a repair, by name."""
@@ -140,9 +178,8 @@ class Operations:
             _require_queue(tx, queue)
             return _failed(tx, queue, seq)
 
-    def _view(self, tx: Transaction, row: QueueRow, totals: Totals, now: datetime) -> QueueView:
+    def _view(self, row: QueueRow, totals: Totals, now: datetime) -> QueueView:
         return look(
-            tx,
             row,
             totals,
             config=self.config_of(row.queue),

@@ -1,6 +1,6 @@
 """The health view of event queues, for people and scrapers: row, oldest event and trouble."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -57,28 +57,26 @@ class QueueView:
 
 @dataclass(frozen=True)
 class Totals:
-    """Numbers that are queried for all queues at once, so that a view of many queues is cheap."""
+    """Facts that are queried for all shown queues at once, so that a view of many is cheap."""
 
     failed: Mapping[QueueName, int]
     segments: Mapping[QueueName, int]
+    heads: Mapping[int, StoredEvent]
+    """Queue id -> its first waiting event."""
 
     @classmethod
-    def of(cls, tx: Transaction) -> "Totals":
-        """Query the numbers."""
-        return cls(tx.events.failed_counts(), tx.events.segments_left())
+    def of(cls, tx: Transaction, rows: Sequence[QueueRow]) -> "Totals":
+        """Query the facts of some queues."""
+        waiting = [row.id for row in rows if row.outstanding_events > 0]
+        return cls(tx.events.failed_counts(), tx.events.segments_left(), tx.events.heads(waiting))
 
 
 def look(
-    tx: Transaction,
-    row: QueueRow,
-    totals: Totals,
-    *,
-    config: QueueConfig,
-    meter: Meter,
-    now: datetime,
+    row: QueueRow, totals: Totals, *, config: QueueConfig, meter: Meter, now: datetime
 ) -> QueueView:
-    """Return the state of a queue; an idle queue costs no query of its own."""
-    oldest = _oldest(tx, row, now) if row.outstanding_events > 0 else None
+    """Return the state of a queue; no queue costs a query of its own."""
+    head = totals.heads.get(row.id)
+    oldest = None if head is None else _oldest(head, now)
     return QueueView(
         row=row,
         max_outstanding_bytes=config.max_outstanding_bytes,
@@ -110,11 +108,7 @@ def trouble_of(row: QueueRow, config: QueueConfig, oldest: OldestEvent | None) -
     return "; ".join(problems)
 
 
-def _oldest(tx: Transaction, row: QueueRow, now: datetime) -> OldestEvent | None:
-    events = tx.events.read(row.id, row.processed_seq, 1)
-    if not events:
-        return None
-    [event] = events
+def _oldest(event: StoredEvent, now: datetime) -> OldestEvent:
     return OldestEvent(
         seq=event.seq,
         kind=_kind(event),

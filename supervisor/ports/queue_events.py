@@ -6,7 +6,7 @@ So locks on a queue are short and never deadlock, in whatever order the caller a
 exists if and only if the work that caused the event was committed.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -66,6 +66,10 @@ class Events(Protocol):
 
     def waiting(self) -> list[WaitingQueue]:
         """Return the live queues with outstanding events, by name."""
+        ...
+
+    def heads(self, queue_ids: Sequence[int]) -> dict[int, StoredEvent]:
+        """Return queue id -> its first waiting event; a queue without one is absent."""
         ...
 
     def read(self, queue_id: int, after_seq: int, limit: int) -> list[StoredEvent]:

@@ -46,6 +46,7 @@ from supervisor.services.tasks.queries import TaskQueries
 from supervisor.services.tasks.stop_task import TaskStops
 from supervisor.services.tasks.task_logs import TaskLogViews
 from supervisor.services.tasks.task_reports import TaskReportViews
+from supervisor.services.tasks.worker_pages import WorkerQueries
 from supervisor.services.tasks.workers import WorkerAdmin
 from supervisor.views.tables.files import Journals
 
@@ -97,6 +98,7 @@ class Services:
     task_logs: TaskLogViews
     task_reports: TaskReportViews
     workers: WorkerAdmin
+    worker_pages: WorkerQueries
 
     # -- tables ------------------------------------------------------------------------------------
     table_foresight: TableForesight
@@ -168,6 +170,7 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         task_logs=TaskLogViews(w.store, o.task_logs),
         task_reports=TaskReportViews(w.store, w.registry, w.leadership, w.clock),
         workers=WorkerAdmin(w.store, w.clock, w.leadership, w.registry, w.loop),
+        worker_pages=WorkerQueries(w.store, w.clock, w.leadership, w.registry, sampling.running_on),
         table_foresight=TableForesight(w.store, w.leadership, w.registry, segments, compacting),
         segments=segments,
         retention=retention_of(w),

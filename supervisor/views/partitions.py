@@ -7,6 +7,7 @@ from pydantic import Field
 from pydantic.alias_generators import to_camel
 
 from supervisor.core.history.partitions import (
+    OnlyPartitions,
     PartitionState,
     PartitionTask,
     PartitionTrouble,
@@ -72,6 +73,9 @@ class PartitionView(Wire):
     headroom_millis: int | None
     """The time from `readAt` until retention deletes records that are not published, from the slope
     of the earliest offset; 0: it is there already."""
+    at_risk: bool
+    """Whether the headroom is below twice the time to catch up and publish (below a day for a
+    supervisor that does not catch up), or used up.  False as well while it is not known."""
     tasks: list[PartitionTaskView]
     trouble: PartitionTroubleView | None
     """Null: nothing is wrong with it."""
@@ -95,15 +99,25 @@ class PartitionsPage(Wire):
     trouble: LookTrouble | None = None
     """Null: the last look went well."""
     count: int
-    """The number of partitions of all pages."""
+    """The number of all partitions of the supervisor."""
+    fitting: int
+    """The number of those that `only` asks for, of all pages."""
     partitions: list[PartitionView]
     next: str | None = Field(description="The `cursor` of the next page; null: there is none.")
 
 
 def partitions_page(
-    seen: Observed, states: Sequence[PartitionState], sort: str, limit: int, cursor: str | None
+    seen: Observed,
+    states: Sequence[PartitionState],
+    sort: str,
+    limit: int,
+    cursor: str | None,
+    *,
+    only: OnlyPartitions | None = None,
 ) -> PartitionsPage:
     """Return one page of partitions; `sort` is a column, with `-` before it for the highest first.
+
+    `only` None: all of them.
 
     Raises:
         BadCursor: the cursor is of another list or order, or its partition is no longer there.
@@ -111,10 +125,11 @@ def partitions_page(
     supervisor_id = seen.current.supervisor_id
     by = SortedBy(sort.removeprefix(_DESCENDING))
     ordered = sorted_partitions(states, by, descending=sort.startswith(_DESCENDING))
-    ids = [str(state.partition) for state in ordered]
-    name = f"partitions {supervisor_id} {sort}"
-    begin = place_of(name, cursor, ids)
-    shown, following = page_behind(ordered[begin:], ids[begin:], limit, name)
+    # The place is one in the list of all: a partition may cease to fit between two pages.
+    name = f"partitions {supervisor_id} {sort} {only or 'all'}"
+    begin = place_of(name, cursor, [str(state.partition) for state in ordered])
+    left = [state for state in ordered[begin:] if only is None or only.fits(state)]
+    shown, following = page_behind(left, [str(state.partition) for state in left], limit, name)
     stream = seen.stream
     trouble = stream.trouble
     return PartitionsPage(
@@ -122,6 +137,7 @@ def partitions_page(
         read_at=stream.read_at,
         trouble=None if trouble is None else LookTrouble(code=trouble, text=stream.detail),
         count=len(ordered),
+        fitting=len(ordered) if only is None else sum(map(only.fits, ordered)),
         partitions=[_partition(state) for state in shown],
         next=following,
     )
@@ -146,6 +162,7 @@ def _partition(state: PartitionState) -> PartitionView:
         lag_millis=_millis(state.lag_age),
         headroom_records=state.headroom_records,
         headroom_millis=_millis(state.headroom_left),
+        at_risk=state.at_risk,
         tasks=[_task(task) for task in state.tasks],
         trouble=None if trouble is None else PartitionTroubleView(code=trouble[0], text=trouble[1]),
         unknown={to_camel(names.get(name, name)): why for name, why in state.unknown.items()},

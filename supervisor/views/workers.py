@@ -1,11 +1,14 @@
-"""Response models of workers and their slots for Druid's clients."""
+"""Response models of workers: in Druid's form, and as the console and the CLI show them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
 from supervisor.core.model.rows import Task, WorkerRow
 from supervisor.core.planning.observed import Liveness, WorkerView
-from tasks.contract.wire import Wire, iso_utc
+from supervisor.core.tables.compaction import Compaction
+from tasks.contract.messages import FailureCode, TaskPhase, TaskReport
+from tasks.contract.wire import Instant, Seconds, Wire, iso_utc
 
 
 class WorkerIdentity(Wire):
@@ -37,6 +40,91 @@ class WorkerLine(Wire):
     """Whether the worker is disabled: it finishes its tasks and gets no new ones."""
     previous_end: str
     """The end of the previous incarnation; empty: there was none, or its end is not known."""
+
+
+class WorkerSlots(Wire):
+    """Slots of one worker: how many tasks may read at once, and how many of them are in use."""
+
+    total: int
+    used: int
+
+
+class WorkerSummary(Wire):
+    """A registered worker as the leader sees it; a lost one stays until it is forgotten."""
+
+    id: str
+    host: str
+    """`host:port` of its control API."""
+    liveness: Liveness
+    silent_for: Seconds | None
+    """Seconds since its last sync; null: this leader has not heard of it yet."""
+    slots: WorkerSlots
+    task_count: int
+    """Its active tasks, of all supervisors."""
+    registered_at: Instant
+    incarnation: int
+    previous_end: str
+    """The end of the previous incarnation; empty: there was none, or its end is not known."""
+    version: str | None
+    """Its release of Tidegate; null: it has not said, as releases before 0.2 do not."""
+    started_at: Instant | None
+    """When its process began, by the leader's clock; null: it has not said."""
+    stopping: bool
+    disabled: bool
+
+
+class WorkerMemory(Wire):
+    """Memory of the JVM of a worker's Spark driver."""
+
+    resident_bytes: int | None
+    """What its operating system counts: heap, code and buffers."""
+    heap_max_bytes: int | None
+    """The heap that it may use at most."""
+
+
+class WorkerTask(Wire):
+    """An active task of a worker."""
+
+    id: str
+    supervisor_id: str
+    data_source: str
+    generation_id: str
+    replica: int
+    attempt: int
+    created_at: Instant
+    phase: TaskPhase | None
+    """Null: the worker has not reported it to this leader yet."""
+    detail: str
+    stalled_for: Seconds | None
+
+
+class WorkerCompaction(Wire):
+    """A compaction that is assigned to a worker."""
+
+    id: str
+    data_source: str
+    interval_start: Instant
+    interval_end: Instant
+    inputs: int
+    """Files that it replaces by one."""
+    assigned_at: Instant | None
+    failure: FailureCode | None
+    """Null: it runs, or its file is offered."""
+    detail: str
+
+
+class WorkerDetail(WorkerSummary):
+    """A worker with what it runs, as far as its caller may read the tables."""
+
+    uptime: Seconds | None
+    """Null: when it began is not known, or it is lost."""
+    spark_master: str | None
+    memory: WorkerMemory | None
+    """Null: it has not said."""
+    tasks: list[WorkerTask]
+    compactions: list[WorkerCompaction]
+    samples: int
+    """Samples of topics that it reads for callers who wait."""
 
 
 class ForgottenWorker(Wire):
@@ -108,4 +196,93 @@ def capacity_of(views: Sequence[WorkerView], used: Mapping[str, int]) -> Capacit
         current_cluster_capacity=sum(w.slots for w in able),
         maximum_capacity_with_auto_scale=-1,
         used_cluster_capacity=sum(used.get(w.id, 0) for w in able),
+    )
+
+
+Visible = Callable[[str], bool]
+"""Whether the caller may read a table."""
+
+
+def worker_summary(
+    row: WorkerRow, view: WorkerView, *, used: int, tasks: int, now: datetime
+) -> WorkerSummary:
+    """Return a worker as the leader sees it; `now` is by the leader's clock."""
+    silent = None if view.heard_at is None else max(timedelta(0), now - view.heard_at)
+    return WorkerSummary(
+        id=row.id,
+        host=urlsplit(row.url).netloc,
+        liveness=view.liveness,
+        silent_for=silent,
+        slots=WorkerSlots(total=view.slots, used=used),
+        task_count=tasks,
+        registered_at=row.registered_at,
+        incarnation=view.incarnation,
+        previous_end=view.previous_end,
+        version=None if view.facts is None else view.facts.version,
+        started_at=view.started_at,
+        stopping=view.stopping,
+        disabled=view.disabled,
+    )
+
+
+def worker_detail(
+    summary: WorkerSummary,
+    view: WorkerView,
+    work: tuple[Sequence[Task], Sequence[Compaction], int],
+    *,
+    now: datetime,
+    visible: Visible,
+) -> WorkerDetail:
+    """Return a worker with its work: active tasks, compactions, and its number of samples."""
+    tasks, compactions, samples = work
+    began, facts = summary.started_at, view.facts
+    memory = None
+    if facts is not None:
+        memory = WorkerMemory(
+            resident_bytes=facts.resident_bytes, heap_max_bytes=facts.heap_max_bytes
+        )
+    gone = began is None or view.liveness is Liveness.LOST
+    return WorkerDetail(
+        **dict(summary),
+        uptime=None if gone or began is None else max(timedelta(0), now - began),
+        spark_master=None if facts is None else facts.spark_master,
+        memory=memory,
+        tasks=[
+            _worker_task(task, view.reports.get(task.id))
+            for task in tasks
+            if visible(task.data_source)
+        ],
+        compactions=[
+            _worker_compaction(each, view) for each in compactions if visible(each.data_source)
+        ],
+        samples=samples,
+    )
+
+
+def _worker_task(task: Task, report: TaskReport | None) -> WorkerTask:
+    return WorkerTask(
+        id=task.id,
+        supervisor_id=task.supervisor_id,
+        data_source=task.data_source,
+        generation_id=task.generation_id,
+        replica=task.replica,
+        attempt=task.attempt,
+        created_at=task.created_at,
+        phase=None if report is None else report.phase,
+        detail="" if report is None else report.detail,
+        stalled_for=None if report is None else report.stalled_for,
+    )
+
+
+def _worker_compaction(compaction: Compaction, view: WorkerView) -> WorkerCompaction:
+    report = view.compactions.get(compaction.id)
+    return WorkerCompaction(
+        id=compaction.id,
+        data_source=compaction.data_source,
+        interval_start=compaction.interval.start,
+        interval_end=compaction.interval.end,
+        inputs=len(compaction.inputs),
+        assigned_at=compaction.assigned_at,
+        failure=None if report is None else report.failure,
+        detail="" if report is None else report.detail,
     )

@@ -50,6 +50,7 @@ JVM_FLAGS = (
 )
 
 _MANY_THREADS_FROM_MB = 2_048
+_MIB = 1_024 * 1_024
 
 
 def collector(heap: str) -> str:
@@ -59,9 +60,14 @@ def collector(heap: str) -> str:
     Parallel lets the heap grow first: with Parallel two tasks that kept up with a stream took
     380 MB more memory, and their batches took no less time.
     """
+    small = heap_bytes(heap) < _MANY_THREADS_FROM_MB * _MIB
+    return "-XX:+UseSerialGC" if small else "-XX:+UseParallelGC"
+
+
+def heap_bytes(heap: str) -> int:
+    """Return the bytes of a heap size in the JVM's notation: 768m, 2g."""
     number, unit = int(heap[:-1]), heap[-1].lower()
-    megabytes = number * 1_024 if unit == "g" else number
-    return "-XX:+UseSerialGC" if megabytes < _MANY_THREADS_FROM_MB else "-XX:+UseParallelGC"
+    return number * _MIB * (1_024 if unit == "g" else 1)
 
 
 CONF = {

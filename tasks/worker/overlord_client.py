@@ -10,12 +10,14 @@
 - All other answers are OverlordUnavailable.  Its text is a sentence for people, and the caller
   tries again.
 
-A sync is repeated after any answer.  The last answers to syncs are kept: an overlord may answer by
+Some syncs have a header with the worker's facts (`tasks/contract/worker_facts.py`).  A sync is
+repeated after any answer.  The last answers to syncs are kept: an overlord may answer by
 `Unchanged`, which stands for one of them.
 """
 
 import ssl
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from types import TracebackType
 from typing import Self, TypeVar
@@ -37,6 +39,7 @@ from tasks.contract.messages import (
 )
 from tasks.contract.sample import DesiredSample, SampleAnswer
 from tasks.contract.wire import Wire
+from tasks.contract.worker_facts import FACTS_HEADER, FACTS_PERIOD_S, WorkerFacts
 from tasks.kafka.http_answers import bounded
 from tasks.ports import Fenced, OverlordRefused, OverlordUnavailable
 
@@ -68,6 +71,8 @@ class HttpOverlord:
         bytes_max: a longer answer is refused.
         token: the worker's own token, beside the token of a task; overlords on loopback need none.
         tls: the authorities to trust for overlords; True: the system's authorities.
+        facts: the present facts of the worker; None: none are sent.
+        monotonic: the clock by which facts are sent again.
     """
 
     def __init__(
@@ -79,6 +84,8 @@ class HttpOverlord:
         bytes_max: int = 64 * 1024 * 1024,
         token: str | None = None,
         tls: ssl.SSLContext | bool = True,
+        facts: Callable[[], WorkerFacts] | None = None,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._addresses = tuple(address.rstrip("/") for address in addresses)
         self._leader = self._addresses[0]
@@ -87,6 +94,10 @@ class HttpOverlord:
         limits = httpx.Limits(max_connections=connections_max, max_keepalive_connections=8)
         self._answers: Mapping[str, SyncResponse] = {}
         """Revision -> the last answer with it, the newest last; replaced, never changed."""
+        self._facts = facts
+        self._monotonic = monotonic
+        self._facts_sent: tuple[str, float] | None = None
+        """The address that answered the last sync with facts, and when."""
         self._client = httpx.Client(
             limits=limits,
             follow_redirects=False,
@@ -117,15 +128,26 @@ class HttpOverlord:
         path = f"/internal/v1/workers/{quote(request.worker_id, safe='')}/sync"
         known = None if request.known is None else self._answers.get(request.known)
         headers = {} if known is None else {KNOWN_TERM_HEADER: str(known.term)}
+        began = self._monotonic()
+        if self._facts is not None and self._are_facts_due(began):
+            headers[FACTS_HEADER] = self._facts().to_header()
         try:
             body = self._post(path, request.to_json(), request.wait, headers)
         except OverlordRefused as error:  # the next one says something else, and has to be tried
             raise OverlordUnavailable(str(error)) from error
+        if FACTS_HEADER in headers:
+            self._facts_sent = (self._leader, began)
         if known is not None and _is_unchanged(body, known):
             return known
         answer = _parsed(SyncResponse, body)
         self._keep(answer)
         return answer
+
+    def _are_facts_due(self, now: float) -> bool:
+        """Whether the overlord that led last has no facts, or those of long ago."""
+        if self._facts_sent is None or self._facts_sent[0] != self._leader:
+            return True
+        return now - self._facts_sent[1] >= FACTS_PERIOD_S
 
     def _keep(self, answer: SyncResponse) -> None:
         newest = {answer.revision: answer}

@@ -1,15 +1,19 @@
 """The composition root of the data plane: builds a worker process, from Java to tasks."""
 
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from threading import Thread
 
+import psutil
 import structlog
 from pyspark import InheritableThread
 
 from tasks.contract.kafka_client import ReadSecret
+from tasks.contract.worker_facts import WorkerFacts
 from tasks.ingest.engine import SparkEngine
 from tasks.ingest.sample import SparkSampler
 from tasks.kafka.schema_registry import RegistryClient
@@ -19,6 +23,7 @@ from tasks.runtime.failpoints import Reach, nothing
 from tasks.runtime.jars import FORMATS, SPARK, ensure_jars
 from tasks.runtime.java import Java, find_java
 from tasks.spark.class_archive import find_archive, start_with
+from tasks.spark.conf import heap_bytes
 from tasks.spark.session import SparkOptions, SparkRuntime, class_path
 from tasks.worker.options import WorkerOptions
 from tasks.worker.overlord_client import HttpOverlord
@@ -26,6 +31,8 @@ from tasks.worker.task_logs import TaskLogs
 from tasks.worker.worker import DataFolderBusy, WorkerPorts, run_worker
 
 log = structlog.get_logger()
+
+_MASTER_CHARS_MAX = 500
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,8 @@ class WorkerSetup:
     """The operator's own jars; with them nothing is fetched."""
     spark_master: str
     spark_heap: str
+    version: str
+    """The version of this Tidegate."""
     reach: Reach = nothing
     """The operator's failpoints; nothing in production."""
     logs: TaskLogs | None = None
@@ -93,7 +102,12 @@ def _serve(setup: WorkerSetup, read_secret: ReadSecret) -> int:
     runtime, engine = start_with(archive, spark, warm)
     try:
         log.info("spark is warm", worker=options.worker_id, java=java.version, jvm=runtime.pid)
-        with HttpOverlord(options.overlords, token=options.token, tls=options.tls) as overlord:
+        with HttpOverlord(
+            options.overlords,
+            token=options.token,
+            tls=options.tls,
+            facts=lambda: _facts(setup, runtime.pid),
+        ) as overlord:
             outside = WorkerPorts(
                 engine=engine,
                 stream=KafkaStream(read_secret),
@@ -112,6 +126,20 @@ def _serve(setup: WorkerSetup, read_secret: ReadSecret) -> int:
             return run_worker(options, outside)
     finally:
         runtime.stop()
+
+
+def _facts(setup: WorkerSetup, jvm: int) -> WorkerFacts:
+    try:
+        resident = psutil.Process(jvm).memory_info().rss
+    except psutil.Error:  # the process has just ended
+        resident = None
+    return WorkerFacts(
+        version=setup.version,
+        running_for=timedelta(seconds=max(0.0, time.time() - psutil.Process().create_time())),
+        spark_master=setup.spark_master[:_MASTER_CHARS_MAX],
+        resident_bytes=resident,
+        heap_max_bytes=heap_bytes(setup.spark_heap),
+    )
 
 
 def _jars(setup: WorkerSetup, java: Java) -> list[Path]:

@@ -4,7 +4,7 @@
     requests to anybody but the overlord · answers of 400 and more
 
 A test declares what it brings about itself, before it does: `watch.expect_status(404, "/api/")`.
-What is declared and does not come fails the test as well.
+What is declared and does not come fails the test as well, unless it is only allowed to come.
 """
 
 from dataclasses import dataclass, field
@@ -35,6 +35,7 @@ class Watch:
     origin: str
     problems: list[str] = field(default_factory=list)
     _statuses: list[tuple[int, str]] = field(default_factory=list)
+    _allowed: list[tuple[int, str]] = field(default_factory=list)
     _texts: list[str] = field(default_factory=list)
     _seen: set[tuple[int, str] | str] = field(default_factory=set)
 
@@ -52,6 +53,10 @@ class Watch:
         """Declare that answers of this status will come, from paths that begin with `path`."""
         self._statuses.append((status, path))
 
+    def allow_status(self, status: int, path: str) -> None:
+        """Declare that such answers may come or not: it depends on which moment is hit."""
+        self._allowed.append((status, path))
+
     def expect_console(self, text: str) -> None:
         """Declare that lines with this text will come in the browser's console."""
         self._texts.append(text)
@@ -68,7 +73,7 @@ class Watch:
             AssertionError: it names each problem.
         """
         problems = [*self.problems, *(f"expected, but not seen: {each}" for each in self.missing())]
-        for noted in (self.problems, self._statuses, self._texts, self._seen):
+        for noted in (self.problems, self._statuses, self._allowed, self._texts, self._seen):
             noted.clear()
         assert not problems, "the browser reports:\n" + "\n".join(problems)
 
@@ -103,7 +108,7 @@ class Watch:
         path = urlsplit(response.url).path
         expected = [
             each
-            for each in self._statuses
+            for each in (*self._statuses, *self._allowed)
             if each[0] == response.status and path.startswith(each[1])
         ]
         self._seen.update(expected)

@@ -1,7 +1,7 @@
 """In-memory topics as supervisors see them, for simulation and tests."""
 
 import threading
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from supervisor.core.planning.observed import StreamState, StreamTrouble
 from supervisor.core.spec.sections.io_config import KafkaIoConfig
@@ -97,7 +97,7 @@ class MemoryStreams:
         trouble, detail = self._trouble or missing
         if not topics or self._trouble is not None:
             failures = before.failures + 1
-            return replace(before, trouble=trouble, detail=detail, failures=failures)
+            return before.after_failure(trouble, detail, failures, self._clock.now())
         ends = {
             TopicPartition(name, number): end
             for name, topic in topics.items()

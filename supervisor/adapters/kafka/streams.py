@@ -10,6 +10,7 @@ look resolves a topicPattern anew.
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 
 import structlog
@@ -133,18 +134,19 @@ class KafkaStreams:
         try:
             stream = replace(self._read(source), read_at=began)
             if gone := sorted(before.topic_ids.keys() - stream.topic_ids.keys()):
-                stream = _without(before, stream, gone)
+                stream = _without(before, stream, gone, began)
         except NoTopic as error:
             # The topic of a supervisor cannot change: another topic needs a new supervisor.
             message = (
                 f"{error}: create one, or terminate the supervisor and give it anew with another"
             )
-            stream = _failed(before, StreamTrouble.NO_TOPIC, message)
+            stream = _failed(before, StreamTrouble.NO_TOPIC, message, began)
         except _NoAnswer as error:
-            stream = _failed(before, StreamTrouble.UNREACHABLE, str(error))
+            stream = _failed(before, StreamTrouble.UNREACHABLE, str(error), began)
         except Exception as error:  # noqa: BLE001 -- its supervisor shows it, the others go on
             log.warning("a look at Kafka failed", supervisor=supervisor_id, error=repr(error))
-            stream = _failed(before, StreamTrouble.REFUSED, without_secrets(str(error)))
+            why = without_secrets(str(error))
+            stream = _failed(before, StreamTrouble.REFUSED, why, began)
         watched.state = stream
         if watched.looked is not None:
             watched.looked.set()
@@ -176,7 +178,9 @@ def _fresh_for_s(state: StreamState) -> float:
     return FAILED_FOR_S
 
 
-def _without(before: StreamState, stream: StreamState, gone: Sequence[str]) -> StreamState:
+def _without(
+    before: StreamState, stream: StreamState, gone: Sequence[str], at: datetime
+) -> StreamState:
     """Drop a missing topic of a pattern only after some looks; keep its last state until then.
 
     A broker that has just started knows only some of the topics.
@@ -184,12 +188,11 @@ def _without(before: StreamState, stream: StreamState, gone: Sequence[str]) -> S
     if _failures(before, StreamTrouble.NO_TOPIC) >= GONE_AFTER:
         return stream
     names = ", ".join(gone)
-    return _failed(before, StreamTrouble.NO_TOPIC, f"topic {names} does not exist any more")
+    return _failed(before, StreamTrouble.NO_TOPIC, f"topic {names} does not exist any more", at)
 
 
-def _failed(before: StreamState, trouble: StreamTrouble, detail: str) -> StreamState:
-    failures = _failures(before, trouble)
-    return replace(before, trouble=trouble, detail=detail, failures=failures)
+def _failed(before: StreamState, trouble: StreamTrouble, detail: str, at: datetime) -> StreamState:
+    return before.after_failure(trouble, detail, _failures(before, trouble), at)
 
 
 def _failures(before: StreamState, trouble: StreamTrouble) -> int:

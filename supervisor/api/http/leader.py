@@ -42,7 +42,7 @@ _SENT = ("accept", "authorization", "if-none-match", "x-druid-author")
 _SENT_OF_WRITES = (*_SENT, KEY.lower(), "content-type", "if-match")
 _RETURNED = (
     *("content-type", "retry-after", "etag", "location", "allow"),
-    *("cache-control", "content-encoding", "vary"),
+    *("cache-control", "content-disposition", "content-encoding", "vary"),
     *("tidegate-operation", "idempotency-replayed"),
 )
 

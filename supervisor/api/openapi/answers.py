@@ -108,6 +108,7 @@ _HEADERS: Mapping[str, Json] = MappingProxyType(
         "GET /api/v1/schemas/supervisor-spec": _ANSWER_TAG,
         "GET /api/v1/supervisors": _ANSWER_TAG,
         "GET /api/v1/supervisors/{supervisor_id}/partitions": _ANSWER_TAG,
+        "GET /api/v1/queues": _NEXT_PAGE,
         f"GET {_V1}/supervisor/history": _NEXT_PAGE,
         f"GET {_ONE}/history": _NEXT_PAGE,
         f"POST {_ONE}/suspend": _ETAG,

@@ -106,9 +106,16 @@ def _link_pages(operation: Json) -> None:
         f"path.{p['name']}": f"$request.path.{p['name']}" for p in parameters if p["in"] == "path"
     }
     answer = cast("dict[str, Json]", operation["responses"])["200"]
+    if _is_list(answer):  # the header Link names its next page
+        return
     answer["links"] = {
         "next": {
             "operationId": operation["operationId"],
             "parameters": {**given, "query.cursor": "$response.body#/next"},
         }
     }
+
+
+def _is_list(answer: Json) -> bool:
+    content = cast("dict[str, dict[str, Json]]", answer.get("content", {}))
+    return any(body.get("schema", {}).get("type") == "array" for body in content.values())

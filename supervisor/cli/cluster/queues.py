@@ -1,5 +1,6 @@
 """`tidegate queue ...`: show event queues, replay or drop failed events, repair dead queues."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -19,8 +20,8 @@ from supervisor.cli.shell.output import (
     show_text,
     size,
 )
-from supervisor.cli.shell.pages import rows_up_to
-from supervisor.cli.shell.resource import Resource, add_list
+from supervisor.cli.shell.pages import linked_rows_up_to, rows_up_to
+from supervisor.cli.shell.resource import Resource
 from supervisor.views.queues import (
     FailedRow,
     FailedView,
@@ -47,6 +48,12 @@ Container = Annotated[
     ),
 ]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the queue.", show_default=False)]
+ListLimit = Annotated[
+    int | None,
+    typer.Option(
+        "--limit", "-n", metavar="N", min=1, max=1_000, help="At most so many.", show_default="all"
+    ),
+]
 Seq = Annotated[
     int,
     typer.Argument(
@@ -79,7 +86,30 @@ _QUEUES = Resource(
     ),
     nothing="There is no event queue yet: nothing was ever deferred.",
 )
-add_list(commands, _QUEUES, "List the event queues: what waits, since when, and what is wrong.")
+
+
+@commands.command("list")
+def list_all(
+    unhealthy: Annotated[
+        bool, typer.Option("--unhealthy", help="Only queues with a trouble.")
+    ] = False,
+    limit: ListLimit = None,
+    *,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """List the event queues: what waits, since when, and what is wrong.
+
+    Example: tidegate queue list --unhealthy
+    """
+    params = {"unhealthy": "true"} if unhealthy else {}
+    with connect(server) as client:
+        if limit is None:
+            answer = client.get(QUEUES, params)
+        else:
+            answer = linked_rows_up_to(client, QUEUES, limit, bound="limit", params=params)
+    resource = replace(_QUEUES, nothing="No event queue has a trouble.") if unhealthy else _QUEUES
+    resource.show(answer, output)
 
 
 @commands.command()

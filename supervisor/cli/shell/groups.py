@@ -61,6 +61,6 @@ class OfSupervisors(HelpSections):
             "coverage",
             "watch",
         ),
-        "What happened": ("events", "ranges", "plans", "lag"),
+        "What happened": ("events", "ranges", "plans", "lag", "bundle"),
         "Control": ("suspend", "resume", "handoff", "reset", "terminate", "forget"),
     }

@@ -78,6 +78,7 @@ NAMES: Mapping[str, Naming] = MappingProxyType(
         "task get": _TASK,
         "task stop": _TASK,
         "worker list": Rows(("ID",), "worker disable"),
+        "worker show": _WORKER,
         "worker disable": _WORKER,
         "worker enable": _WORKER,
         "worker forget": _WORKER,

@@ -13,6 +13,7 @@ from supervisor.cli.shell.client import ApiReply, Client
 
 WindowParams = Mapping[str, str | Sequence[str] | None]
 NO_PARAMS: WindowParams = MappingProxyType({})
+NONE: Mapping[str, str] = MappingProxyType({})
 _NEXT = re.compile(r'<([^>]*)>\s*;\s*rel="?next"?')
 
 
@@ -38,12 +39,12 @@ def rows_up_to(
             return replace(answer, body=json.dumps(page | {rows: collected}).encode())
 
 
-def linked_pages(client: Client, path: str, count: int) -> Iterator[ApiReply]:
+def linked_pages(client: Client, path: str, first: Mapping[str, str]) -> Iterator[ApiReply]:
     """Yield the pages of a list in Druid's form, whose header Link names the next page.
 
     Only the query of that link is used: the next request goes to the same path.
     """
-    sent = {"count": str(count)}
+    sent = {**first}
     while True:
         answer = client.get(path, sent)
         yield answer
@@ -53,10 +54,15 @@ def linked_pages(client: Client, path: str, count: int) -> Iterator[ApiReply]:
         sent = dict(parse_qsl(urlsplit(following[1]).query))
 
 
-def linked_rows_up_to(client: Client, path: str, limit: int) -> ApiReply:
-    """Return the last page's answer, with up to `limit` entries of all pages."""
+def linked_rows_up_to(
+    client: Client, path: str, limit: int, *, bound: str = "count", params: Mapping[str, str] = NONE
+) -> ApiReply:
+    """Return the last page's answer, with up to `limit` entries of all pages.
+
+    `bound` is the parameter that bounds a page.
+    """
     collected: list[JsonValue] = []
-    for answer in linked_pages(client, path, limit):
+    for answer in linked_pages(client, path, {**params, bound: str(limit)}):
         collected += answer.read(list[JsonValue])
         if len(collected) >= limit:
             break

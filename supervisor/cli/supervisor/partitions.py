@@ -14,6 +14,7 @@ from supervisor.cli.shell.output import ago, print_notice, short_duration, show_
 from supervisor.cli.shell.pages import rows_up_to
 from supervisor.cli.shell.resource import Resource
 from supervisor.cli.supervisor.watch import API
+from supervisor.core.history.partitions import OnlyPartitions
 from supervisor.views.partitions import PartitionsPage, PartitionView
 
 
@@ -33,6 +34,8 @@ _SORT = {
     PartitionOrder.HEADROOM: "headroomMillis",
 }
 
+_WORDS = {OnlyPartitions.BEHIND: "behind", OnlyPartitions.AT_RISK: "at risk"}
+
 
 def partitions(
     supervisor_id: SupervisorId,
@@ -41,6 +44,14 @@ def partitions(
         PartitionOrder,
         typer.Option("--sort", help="By lag, age or headroom: the partition most at risk first."),
     ] = PartitionOrder.NAME,
+    only: Annotated[
+        OnlyPartitions | None,
+        typer.Option(
+            "--only",
+            help="Those with unread records, or those that retention puts at risk.",
+            show_default="all of them",
+        ),
+    ] = None,
     limit: Limit = 200,
     server: Server = None,
     output: Output = Format.TABLE,
@@ -49,25 +60,32 @@ def partitions(
 
     HEADROOM is the time until Kafka deletes records that are not published yet.
 
-    Example: tidegate supervisor partitions clicks --sort headroom
+    \b
+    Examples:
+      tidegate supervisor partitions clicks --sort headroom
+      tidegate supervisor partitions clicks --only at-risk
     """
     with connect(server) as client:
         path = path_of(API, supervisor_id, "partitions")
-        answer = rows_up_to(client, path, "partitions", limit, {"sort": _SORT[order]})
+        answer = rows_up_to(client, path, "partitions", limit, {"sort": _SORT[order], "only": only})
     if output is Format.JSON:
         show_json(answer.json())
         return
     page = answer.read(PartitionsPage)
     _PARTITIONS.show_rows(page.partitions)
-    for notice in _notices(page):
+    for notice in _notices(page, only):
         print_notice(notice)
 
 
-def _notices(page: PartitionsPage) -> list[str]:
+def _notices(page: PartitionsPage, only: OnlyPartitions | None) -> list[str]:
     """Return what the table cannot show: how old it is, what failed, and why cells are empty."""
     now = datetime.now(UTC)
     looked = "no look at Kafka yet" if page.read_at is None else f"read {ago(page.read_at, now)}"
-    notices = [f"{len(page.partitions)} of {page.count} partitions, {looked}"]
+    which = f"{len(page.partitions)} of {page.count} partitions"
+    if only is not None:
+        which = f"{len(page.partitions)} of {page.fitting} partitions that are {_WORDS[only]}"
+        which += f", {page.count} in all"
+    notices = [f"{which}, {looked}"]
     if page.trouble is not None:
         notices.append(f"the last look at Kafka failed: {page.trouble.text}")
     reasons = Counter(pair for row in page.partitions for pair in row.unknown.items())
@@ -89,6 +107,7 @@ def _row(row: PartitionView, _: datetime) -> tuple[object, ...]:
         row.lag_records,
         _duration(row.lag_millis),
         _duration(row.headroom_millis),
+        "at risk" if row.at_risk else "",
         "" if row.trouble is None else row.trouble.code,
         row.headroom_records,
         row.generation_id,
@@ -114,6 +133,7 @@ _PARTITIONS = Resource(
         "LAG",
         "OLDEST",
         "HEADROOM",
+        "RISK",
         "TROUBLE",
     ),
     wide=("HEADROOM RECORDS", "RANGE", "TASKS"),

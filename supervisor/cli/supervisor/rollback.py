@@ -74,7 +74,8 @@ def rollback(
 
 
 def _before(client: Client, supervisor_id: str) -> int:
-    pages = linked_pages(client, path_of(SUPERVISORS, supervisor_id, "history"), _AT_ONCE)
+    path = path_of(SUPERVISORS, supervisor_id, "history")
+    pages = linked_pages(client, path, {"count": str(_AT_ONCE)})
     versions = (version for page in pages for version in page.read(list[HistoryRow]))
     earlier = (v for v in islice(versions, 1, None) if v.spec.get("type") != _ENDED)
     previous = next(earlier, None)

@@ -1,4 +1,4 @@
-"""Attention rules of the whole: no leader, a silent database, tokens that end."""
+"""Attention rules of the whole: who leads, a silent database, tokens that end."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -15,6 +15,19 @@ from supervisor.core.attention.items import (
 
 TOKEN_NOTICE = timedelta(days=14)
 TOKEN_URGENT = timedelta(days=2)
+REPLACED_SHOWN_FOR = timedelta(hours=1)
+"""Time for which a change of the leader is shown."""
+
+
+@dataclass(frozen=True)
+class LeaderReplaced:
+    """A lease that an overlord took over from another one, which had not renewed it in time."""
+
+    before: str
+    """Address of the overlord that led."""
+    leader: str
+    """Address of the overlord that leads since."""
+    at: datetime
 
 
 @dataclass(frozen=True)
@@ -53,13 +66,30 @@ def no_leader() -> AttentionItem:
     )
 
 
-def silent_database(why: str) -> AttentionItem:
-    """Return the item of a metadata database that does not answer; `why` is its error."""
+def leader_items(replaced: LeaderReplaced | None, now: datetime) -> Iterator[AttentionItem]:
+    """Yield that another overlord leads, for an hour; None: the leader has replaced no other."""
+    if replaced is None or now - replaced.at >= REPLACED_SHOWN_FOR:
+        return
+    yield AttentionItem(
+        Severity.TO_KNOW,
+        AttentionKind.LEADER_REPLACED,
+        THE_CLUSTER,
+        f"the overlord {replaced.before} did not renew its lease in time, so {replaced.leader} "
+        f"leads since {replaced.at:%H:%M:%S} UTC; if nobody stopped it, see its log",
+        replaced.at,
+    )
+
+
+def silent_database(why: str, since: datetime | None) -> AttentionItem:
+    """Return the item of a metadata database that does not answer.
+
+    `why` is its error, `since` the beginning of its silence.
+    """
     return AttentionItem(
         Severity.BROKEN,
         AttentionKind.DATABASE_SILENT,
         THE_CLUSTER,
         f"the metadata database does not answer: {why}; nothing is handed off, published or "
         "changed until it does",
-        None,
+        since,
     )

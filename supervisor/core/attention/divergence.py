@@ -41,4 +41,5 @@ def divergence_items(ranges: Iterable[DivergedRange]) -> Iterator[AttentionItem]
             f"the last {DIVERGED_SHOWN_FOR.days} days, the last one {mine[-1].generation_id}: the "
             "rows of one replica are wrong, perhaps the published ones",
             mine[0].published_at,
+            data_source=mine[-1].data_source,
         )

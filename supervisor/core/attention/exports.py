@@ -48,6 +48,7 @@ def export_items(exports: Iterable[WatchedExport], now: datetime) -> Iterator[At
                 f"the export of {export.data_source} as {export.format} stands still until "
                 f"somebody acts: {export.problem}",
                 export.behind_since,
+                data_source=export.data_source,
             )
         elif lag_of(export, each.waiting.since, now) > BEHIND_AFTER:
             why = f": the last try failed: {each.waiting.error}" if each.waiting.error else ""
@@ -59,4 +60,5 @@ def export_items(exports: Iterable[WatchedExport], now: datetime) -> Iterator[At
                 f"the export of {export.data_source} as {export.format} does not follow the "
                 f"table{why}",
                 min(marks, default=None),
+                data_source=export.data_source,
             )

@@ -31,15 +31,20 @@ class AttentionKind(StrEnum):
 
     DATABASE_SILENT = "database-silent"
     NO_LEADER = "no-leader"
+    LEADER_REPLACED = "leader-replaced"
+    STREAM_SILENT = "stream-silent"
     SUPERVISOR_UNHEALTHY = "supervisor-unhealthy"
+    RETENTION_PASSED = "retention-passed"
     RETENTION_RISK = "retention-risk"
     LAG_RISING = "lag-rising"
     HANDOFF_LATE = "handoff-late"
+    NO_WORKERS = "no-workers"
     REPLICAS_PENDING = "replicas-pending"
     REPLICAS_DIVERGED = "replicas-diverged"
     BAD_RECORDS_NEW = "bad-records-new"
     WORKER_LOST = "worker-lost"
     WORKER_SILENT = "worker-silent"
+    WORKER_VERSIONS = "worker-versions"
     QUEUE_DEAD = "queue-dead"
     QUEUE_LATE = "queue-late"
     EVENTS_FAILED = "events-failed"
@@ -52,6 +57,8 @@ class SubjectKind(StrEnum):
     """What kind of thing an item is about."""
 
     CLUSTER = "cluster"
+    BROKERS = "brokers"
+    """Its id is the list of bootstrap servers, sorted."""
     SUPERVISOR = "supervisor"
     WORKER = "worker"
     QUEUE = "queue"
@@ -85,6 +92,10 @@ class AttentionItem:
     since: datetime | None
     """When it began, as far as rows or passes of this leader show; None: not known."""
     remedies: tuple[Remedy, ...] = ()
+    data_source: str | None = None
+    """The table that the permissions of its remedies are for; None: no table, or several ones."""
+    supervisors: tuple[str, ...] = ()
+    """Ids of the supervisors that it concerns, of an item that may concern several ones."""
 
 
 @dataclass(frozen=True)

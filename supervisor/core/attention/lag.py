@@ -11,10 +11,18 @@ from supervisor.core.attention.items import (
     SubjectKind,
 )
 from supervisor.core.attention.pass_conditions import PassConditions
-from supervisor.core.attention.remedies import Remedy, faster_reading, resumption
+from supervisor.core.attention.remedies import (
+    Remedy,
+    after_deletion,
+    faster_reading,
+    resumption,
+)
 from supervisor.core.history.listing import TREND_SPAN, ListedSupervisor
 from supervisor.core.planning.observed import Observed
 from supervisor.core.planning.partition_names import by_name, names_topics
+from supervisor.core.planning.rules.continuity import deleted_unread, unreadable
+
+_NAMED_BY_STATE = "OFFSETS_UNREADABLE"
 
 
 def retention_risk(
@@ -42,6 +50,44 @@ def retention_risk(
         min(risk.since for risk in conditions.risks.values()),
         _speed(seen),
     )
+
+
+def retention_passed(
+    row: ListedSupervisor, seen: Observed, conditions: PassConditions
+) -> Iterator[AttentionItem]:
+    """Yield one item for all partitions whose next records Kafka has deleted.
+
+    Those that the supervisor's state names already are left out.
+    """
+    spec = seen.current.spec
+    if spec is None:
+        return
+    named = row.state.detailed == _NAMED_BY_STATE
+    known = {each.partition for each in unreadable(seen)} if named else set()
+    deleted = [each for each in deleted_unread(seen) if each.partition not in known]
+    if not deleted:
+        return
+    lost = {each.partition: each.lost for each in deleted}
+    names = by_name(lost, topics=names_topics(spec, lost))
+    name = min(names, key=lambda each: (-names[each], each))
+    others = len(names) - 1
+    rest = _records(sum(names.values()) - names[name])
+    more = f" and {rest} of {others} more" if others else ""
+    state = "It is suspended, and once resumed it" if spec.suspended else "It"
+    marks = [at for each in deleted if (at := conditions.passed.get(each.partition)) is not None]
+    yield AttentionItem(
+        Severity.BROKEN,
+        AttentionKind.RETENTION_PASSED,
+        Subject(SubjectKind.SUPERVISOR, row.id),
+        f"Kafka has deleted {_records(names[name])} of partition {name}{more} that {row.id} would "
+        f"read next. {state} reads nothing there until somebody sets it on",
+        min(marks, default=None),
+        after_deletion(seen, deleted),
+    )
+
+
+def _records(count: int) -> str:
+    return "1 record" if count == 1 else f"{count} records"
 
 
 def lag_rising(

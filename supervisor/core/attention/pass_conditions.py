@@ -8,7 +8,7 @@ it knows enough.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -27,7 +27,7 @@ from supervisor.core.model.rows import Generation, GenerationState
 from supervisor.core.planning.observed import Observed
 from supervisor.core.planning.pass_summary import governing_spec
 from supervisor.core.planning.progress import report_of
-from supervisor.core.planning.rules.continuity import other_topic, unreadable
+from supervisor.core.planning.rules.continuity import deleted_unread, other_topic, unreadable
 from supervisor.core.planning.rules.handoff_due import handoff_due_at
 from supervisor.core.planning.view import PassView
 from tasks.contract.offsets import TopicPartition
@@ -83,6 +83,8 @@ class PassConditions:
     rising_since: datetime | None = None
     """When the lag began to rise; None: it does not."""
     risks: Mapping[TopicPartition, RetentionRisk] = field(default_factory=dict)
+    passed: Mapping[TopicPartition, datetime] = field(default_factory=dict)
+    """Partition whose next records Kafka has deleted -> when that was first seen."""
     pending_since: datetime | None = None
     """When a replica first had no task; None: each has one."""
     unread_groups: int = 0
@@ -100,6 +102,11 @@ class PassConditions:
     def wants_lag(self, now: datetime) -> bool:
         """Whether the next pass should bring the lag as well."""
         return not self.samples or now - self.samples[-1][0] >= _SAMPLED_EVERY
+
+    @property
+    def partitions_at_risk(self) -> Collection[TopicPartition]:
+        """Partitions of which Kafka may delete unpublished records, or has done so already."""
+        return self.risks.keys() | self.passed.keys()
 
     def is_foreign(self, seen: Observed) -> bool:
         """Whether they are of an earlier term, or of another table under the same id."""
@@ -129,6 +136,7 @@ def conditions_after(
         samples=samples,
         rising_since=(known.rising_since or samples[0][0]) if is_rising(samples) else None,
         risks=_risks(known, seen, samples, moves),
+        passed={p: known.passed.get(p, seen.now) for p in _passed(seen)},
         pending_since=(known.pending_since or seen.now) if lacking else None,
         unread_groups=sum(not tended[range_id] for range_id in lacking),
         handoffs=handoffs,
@@ -224,6 +232,11 @@ def catch_up_time(samples: _Samples, publish_in: timedelta) -> timedelta | None:
 # -- retention -------------------------------------------------------------------------------------
 
 
+def is_too_short(headroom_left: timedelta, catch_up: timedelta | None) -> bool:
+    """Return whether a headroom is below twice the time to catch up and publish; None: never."""
+    return headroom_left < (UNSEEN_HORIZON if catch_up is None else 2 * catch_up)
+
+
 def _risks(
     known: PassConditions,
     seen: Observed,
@@ -245,17 +258,21 @@ def _risks(
     }
     if not rooms:
         return {}
-    broken = {each.partition for each in unreadable(seen)}
+    broken = {each.partition for each in unreadable(seen)} | _passed(seen)
     waits = _publish_waits(seen)
     risks = {}
     for partition in sorted(rooms.keys() - broken):
         left, wait = rooms[partition], waits.get(partition)
         catch_up = None if wait is None else catch_up_time(samples, wait)
-        if left < (UNSEEN_HORIZON if catch_up is None else 2 * catch_up):
+        if is_too_short(left, catch_up):
             before = known.risks.get(partition)
             since = seen.now if before is None else before.since
             risks[partition] = RetentionRisk(left, catch_up, since)
     return risks
+
+
+def _passed(seen: Observed) -> set[TopicPartition]:
+    return {each.partition for each in deleted_unread(seen)}
 
 
 def _publish_waits(seen: Observed) -> dict[TopicPartition, timedelta]:

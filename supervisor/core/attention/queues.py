@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TypeAlias
 
 from supervisor.core.attention.items import (
     AttentionItem,
@@ -35,8 +36,20 @@ def waiting_since(queue: WaitingQueue) -> datetime | None:
     return max(queue.due_at, queue.enqueued_at)
 
 
+Tables: TypeAlias = Mapping[str, str | None]
+"""Supervisor -> its table, of those that the caller may read."""
+
+
+def table_of(queue: QueueName, tables: Tables) -> str | None:
+    """Return the table that the permissions on a queue are for; None: it is of no table."""
+    owner = owner_of(queue.container)
+    if owner is not None:
+        return tables.get(owner)
+    return queue.container.partition(":")[2] or None
+
+
 def dead_queues(
-    dead: Iterable[QueueRow], since: Mapping[str, datetime | None]
+    dead: Iterable[QueueRow], since: Mapping[str, datetime | None], tables: Tables
 ) -> Iterator[AttentionItem]:
     """Yield the dead queues; `since`: supervisor -> when its state became that of a dead queue."""
     for row in dead:
@@ -48,10 +61,13 @@ def dead_queues(
             "of its work is done before it is repaired",
             since.get(owner_of(row.queue.container) or ""),
             (repair_of(row.queue),),
+            table_of(row.queue, tables),
         )
 
 
-def late_queues(waiting: Iterable[WaitingQueue], now: datetime) -> Iterator[AttentionItem]:
+def late_queues(
+    waiting: Iterable[WaitingQueue], now: datetime, tables: Tables
+) -> Iterator[AttentionItem]:
     """Yield the queues whose first event should have been handled long ago."""
     for queue in waiting:
         row, since = queue.row, waiting_since(queue)
@@ -68,10 +84,13 @@ def late_queues(waiting: Iterable[WaitingQueue], now: datetime) -> Iterator[Atte
             f"{_events(row.outstanding_events)} of the event queue {row.queue} wait for too "
             f"long{failed}",
             since,
+            data_source=table_of(row.queue, tables),
         )
 
 
-def failed_events(failed: Mapping[QueueName, FailedEvents]) -> Iterator[AttentionItem]:
+def failed_events(
+    failed: Mapping[QueueName, FailedEvents], tables: Tables
+) -> Iterator[AttentionItem]:
     """Yield the queues of which events were set aside."""
     for queue, events in failed.items():
         yield AttentionItem(
@@ -82,6 +101,7 @@ def failed_events(failed: Mapping[QueueName, FailedEvents]) -> Iterator[Attentio
             "aside: their work is not done",
             events.first_at,
             (replay_of(queue),),
+            table_of(queue, tables),
         )
 
 

@@ -8,7 +8,7 @@ the step's preview before it acts.
 """
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
@@ -18,7 +18,7 @@ from supervisor.core.model.rows import TaskStatus
 from supervisor.core.planning.observed import Liveness, Observed
 from supervisor.core.planning.partition_names import by_name, names_topics
 from supervisor.core.planning.progress import report_of
-from supervisor.core.planning.rules.continuity import unreadable
+from supervisor.core.planning.rules.continuity import Unreadable, unreadable
 from supervisor.core.planning.states import SupervisorState
 from supervisor.core.queue.events import QueueName
 from supervisor.core.values.errors import repair_command
@@ -77,6 +77,8 @@ class RemedyAction(StrEnum):
     REPAIR_QUEUE = "repair-queue"
     REPLAY_EVENTS = "replay-events"
     """Queue the events of a queue again that were set aside."""
+    ASK_BROKERS = "ask-brokers"
+    """Find out why the brokers of the list `brokers` do not answer."""
     OPEN_LOG = "open-log"
     """Read the log of `task`."""
 
@@ -114,6 +116,22 @@ def resumption(seen: Observed) -> tuple[Remedy, ...]:
 def faster_reading() -> tuple[Remedy, ...]:
     """Return the step that lets a supervisor read faster."""
     return tuple(_edit("Raise taskCount, so that more tasks read", "/spec/ioConfig/taskCount"))
+
+
+def broken_connection(brokers: str) -> Remedy:
+    """Return the step after brokers, a list of bootstrap servers, cannot be read."""
+    return Remedy(
+        RemedyAction.ASK_BROKERS,
+        "Check that the brokers run, and that this overlord reaches them and may read",
+        None,
+        {"brokers": brokers},
+        "tidegate doctor",
+    )
+
+
+def a_worker() -> tuple[Remedy, ...]:
+    """Return the step after no worker is connected."""
+    return (_ANOTHER_WORKER,)
 
 
 def lost_worker(worker_id: str) -> tuple[Remedy, ...]:
@@ -167,8 +185,16 @@ def _resume(seen: Observed) -> Iterator[Remedy]:
 
 
 def _elsewhere(seen: Observed) -> Iterator[Remedy]:
+    return _nearest(seen, unreadable(seen))
+
+
+def after_deletion(seen: Observed, deleted: Sequence[Unreadable]) -> tuple[Remedy, ...]:
+    """Return the steps that let a supervisor go on at the earliest records that Kafka holds."""
+    return tuple(_nearest(seen, deleted))
+
+
+def _nearest(seen: Observed, broken: Sequence[Unreadable]) -> Iterator[Remedy]:
     """Go on at the nearest offset that Kafka holds: nothing that is there is left out."""
-    broken = unreadable(seen)
     spec = seen.current.spec
     if not broken or spec is None:
         return

@@ -1,24 +1,18 @@
 """Attention rules of one supervisor: its state, its replicas, its handoffs, its bad records."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime, timedelta
 
-from supervisor.core.attention.items import (
-    AttentionItem,
-    AttentionKind,
-    Severity,
-    Subject,
-    SubjectKind,
-)
-from supervisor.core.attention.lag import lag_rising, retention_risk
+from supervisor.core.attention.items import AttentionItem, AttentionKind, Severity
+from supervisor.core.attention.lag import lag_rising, retention_passed, retention_risk
 from supervisor.core.attention.pass_conditions import PassConditions
 from supervisor.core.attention.remedies import more_slots, remedies_of
-from supervisor.core.history.listing import ListedSupervisor
+from supervisor.core.attention.streams import is_only_unreachable
+from supervisor.core.attention.watched import WatchedSupervisor
+from supervisor.core.attention.workers import PENDING_AFTER
 from supervisor.core.planning.observed import Observed
 
-PENDING_AFTER = timedelta(minutes=1)
-"""Two periods of passes: a range that was just opened gets its tasks by then, if it can."""
 HANDOFF_FLOOR = timedelta(minutes=5)
 """No handoff is late before this: until then the leader itself replaces a replica that does not
 answer (pause lease 1 min, longest wait between two attempts 2 min)."""
@@ -27,32 +21,29 @@ HANDOFFS_KNOWN = 3
 REASON_IS_NEW = timedelta(hours=1)
 
 
-@dataclass(frozen=True)
-class WatchedSupervisor:
-    """One supervisor, as its row, its last pass and its conditions show it."""
-
-    row: ListedSupervisor
-    seen: Observed | None
-    """None: no pass of this leader has seen it."""
-    conditions: PassConditions | None
-
-    @property
-    def about(self) -> Subject:
-        """The supervisor as the subject of an item."""
-        return Subject(SubjectKind.SUPERVISOR, self.row.id)
-
-
 def supervisor_items(
-    watched: WatchedSupervisor, now: datetime, free_slots: int
+    watched: WatchedSupervisor, now: datetime, free_slots: int | None
 ) -> Iterator[AttentionItem]:
-    """Yield what of a supervisor needs somebody."""
+    """Yield what of a supervisor needs somebody.
+
+    `free_slots` None: no worker is connected, which is an item of its own.
+    """
+    for item in _items(watched, now, free_slots):
+        yield replace(item, data_source=watched.row.newest.data_source)
+
+
+def _items(
+    watched: WatchedSupervisor, now: datetime, free_slots: int | None
+) -> Iterator[AttentionItem]:
     yield from _unhealthy(watched)
     if watched.seen is None or watched.conditions is None:
         return
+    yield from retention_passed(watched.row, watched.seen, watched.conditions)
     yield from retention_risk(watched.row, watched.seen, watched.conditions)
     if watched.row.state.healthy:  # else it is what the state says that has to be mended
         yield from lag_rising(watched.row, watched.seen, watched.conditions)
-        yield from _pending(watched, watched.seen, watched.conditions, now, free_slots)
+        if free_slots is not None:
+            yield from _pending(watched, watched.seen, watched.conditions, now, free_slots)
     yield from _late_handoffs(watched, watched.conditions, now)
     yield from _new_reasons(watched, watched.conditions, now)
 
@@ -61,6 +52,8 @@ def _unhealthy(watched: WatchedSupervisor) -> Iterator[AttentionItem]:
     row, state = watched.row, watched.row.state
     if state.healthy:
         return
+    if watched.seen is not None and is_only_unreachable(row, watched.seen):
+        return  # one item for all supervisors of the same brokers
     word = str(state.state)
     if state.detailed != word:
         word += f" ({state.detailed})"

@@ -1,22 +1,29 @@
-"""Attention rules of workers: those that the leader does not hear, or has given up."""
+"""Attention rules of workers: none is there, one is not heard or given up, their releases."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from supervisor.core.attention.items import (
+    THE_CLUSTER,
     AttentionItem,
     AttentionKind,
     Severity,
     Subject,
     SubjectKind,
 )
-from supervisor.core.attention.remedies import lost_worker
+from supervisor.core.attention.remedies import a_worker, lost_worker
+from supervisor.core.attention.watched import WatchedSupervisor, common_table, names_of
 from supervisor.core.planning.observed import Liveness, WorkerView
 
+PENDING_AFTER = timedelta(seconds=5)
+"""A range that was just opened gets its tasks by then if it can: the pass that opens it is followed
+by one that places them."""
 FIRST_SYNC = timedelta(seconds=15)
 """A new leader gives a worker this time to report for the first time: it tries once a second, and
 asks for another overlord when one does not answer."""
+
+_NAMED_MAX = 5
 
 
 @dataclass(frozen=True)
@@ -26,6 +33,46 @@ class WorkerTasks:
     active: Mapping[str, int]
     replaced: Mapping[str, int]
     """Tasks that ended because the worker was lost, in ranges that still live."""
+
+
+def is_anyone_there(workers: Iterable[WorkerView], now: datetime, led_since: datetime) -> bool:
+    """Return whether a worker is connected, or may still report to a new leader."""
+    return any(
+        each.liveness is Liveness.ALIVE
+        or (
+            each.liveness is Liveness.UNKNOWN
+            and each.heard_at is None
+            and now - led_since <= FIRST_SYNC
+        )
+        for each in workers
+    )
+
+
+def no_workers(watched: Iterable[WatchedSupervisor], now: datetime) -> Iterator[AttentionItem]:
+    """Yield one item for all replicas that wait, of the supervisors that the caller may read.
+
+    The caller has found that no worker is connected.
+    """
+    waiting: list[WatchedSupervisor] = []
+    marks: list[datetime] = []
+    for each in watched:
+        since = None if each.conditions is None else each.conditions.pending_since
+        if since is not None and now - since > PENDING_AFTER:
+            waiting.append(each)
+            marks.append(since)
+    if not waiting:
+        return
+    ids = tuple(sorted(each.row.id for each in waiting))
+    yield AttentionItem(
+        Severity.BROKEN,
+        AttentionKind.NO_WORKERS,
+        THE_CLUSTER,
+        f"no worker is connected, so nothing is read and nothing is published of {names_of(ids)}",
+        min(marks),
+        a_worker(),
+        common_table(waiting),
+        ids,
+    )
 
 
 def worker_items(
@@ -42,6 +89,42 @@ def worker_items(
             case Liveness.UNKNOWN:
                 if worker.heard_at is not None or now - led_since > FIRST_SYNC:
                     yield _silent(worker, tasks, since)
+
+
+def version_items(workers: Iterable[WorkerView]) -> Iterator[AttentionItem]:
+    """Yield one item if workers that report are of different releases."""
+    by_version: dict[str, list[WorkerView]] = {}
+    for worker in workers:
+        if worker.liveness is Liveness.ALIVE and worker.facts is not None:
+            by_version.setdefault(worker.facts.version, []).append(worker)
+    if len(by_version) <= 1:
+        return
+    shown = (f"{version} ({_names(by_version[version])})" for version in sorted(by_version))
+    yield AttentionItem(
+        Severity.TO_KNOW,
+        AttentionKind.WORKER_VERSIONS,
+        THE_CLUSTER,
+        f"the workers are of {len(by_version)} releases: {', '.join(shown)}; that is fine during "
+        "an upgrade, which ends when each has been restarted",
+        _mixed_since(by_version.values()),
+    )
+
+
+def _names(workers: Sequence[WorkerView]) -> str:
+    names = [worker.id for worker in workers[:_NAMED_MAX]]
+    more = len(workers) - len(names)
+    return ", ".join([*names, f"and {more} more"] if more else names)
+
+
+def _mixed_since(groups: Iterable[Sequence[WorkerView]]) -> datetime | None:
+    """Return when the first worker of a second release began; None: not known."""
+    firsts = []
+    for group in groups:
+        starts = [each.started_at for each in group if each.started_at is not None]
+        if len(starts) < len(group):
+            return None
+        firsts.append(min(starts))
+    return sorted(firsts)[1]
 
 
 def _lost(worker: WorkerView, tasks: WorkerTasks, since: datetime) -> AttentionItem:

@@ -7,10 +7,11 @@ Everything is as of the newest look at Kafka.  A value that is not known is None
 beside it: a partition is never shown as empty or as read because nobody has looked at it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
+from typing import assert_never
 
 from supervisor.core.history.headroom import EarliestHistory, Headroom, headroom
 from supervisor.core.history.lag import LogEnds, lag_ages
@@ -83,6 +84,27 @@ class PartitionState:
     """What is wrong, as a word and as a sentence; None: nothing is."""
     unknown: Mapping[str, str]
     """Name of each member above that is None, but `trouble` -> why."""
+    at_risk: bool = False
+    """By the rule of what needs somebody; False as well where the headroom is not known."""
+
+
+class OnlyPartitions(StrEnum):
+    """The partitions that a list can be restricted to."""
+
+    BEHIND = "behind"
+    """Those with unread records, or of which nobody knows that they have none."""
+    AT_RISK = "at-risk"
+    """Those of which Kafka may delete unpublished records before they are published."""
+
+    def fits(self, state: PartitionState) -> bool:
+        """Return whether a partition is one of these."""
+        match self:
+            case OnlyPartitions.BEHIND:
+                return state.lag_records is None or state.lag_records > 0
+            case OnlyPartitions.AT_RISK:
+                return state.at_risk
+            case _:
+                assert_never(self)
 
 
 class SortedBy(StrEnum):
@@ -117,14 +139,19 @@ def _value(state: PartitionState, by: SortedBy) -> float | None:
 
 
 def partition_states(
-    seen: Observed, looks: Sequence[LogEnds], moves: EarliestHistory
+    seen: Observed,
+    looks: Sequence[LogEnds],
+    moves: EarliestHistory,
+    at_risk: Collection[TopicPartition] = (),
 ) -> list[PartitionState]:
     """Return the partitions of a supervisor, by topic and number.
 
     `looks`: the ends of the log, of which that of `seen` is the last.  `moves`: of its beginning.
+    `at_risk`: what the passes of this leader have shown.
     """
     table = _Table(seen, looks, moves)
-    return [table.row(partition) for partition in _partitions(seen)]
+    rows = (table.row(partition) for partition in _partitions(seen))
+    return [replace(row, at_risk=row.partition in at_risk) for row in rows]
 
 
 def least_headroom(seen: Observed, moves: EarliestHistory) -> timedelta | None:

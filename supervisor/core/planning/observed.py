@@ -1,7 +1,7 @@
 """What one pass over one supervisor sees: its rows, its workers, its topic, and the limits."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -10,6 +10,7 @@ from supervisor.core.queue.events import QueueRow
 from supervisor.core.spec.spec import SupervisorSpec
 from tasks.contract.messages import CompactionReport, TaskReport
 from tasks.contract.offsets import Offsets, TopicPartition
+from tasks.contract.worker_facts import WorkerFacts
 
 
 class Liveness(StrEnum):
@@ -43,6 +44,10 @@ class WorkerView:
     """When this leader heard of it last; None: not yet."""
     disabled: bool = False
     """People have taken it out: it finishes what it has."""
+    facts: WorkerFacts | None = None
+    """What it last said of its process; None: nothing yet, or it is of an earlier release."""
+    started_at: datetime | None = None
+    """When its process began, by this leader's clock; None: not known."""
 
     @property
     def takes_tasks(self) -> bool:
@@ -72,9 +77,20 @@ class StreamState:
     read_at: datetime | None = None
     """When the last good look began."""
     trouble: StreamTrouble | None = None
+    trouble_since: datetime | None = None
+    """When the first look began that met this trouble, in a row up to now."""
     detail: str = ""
     failures: int = 0
     """Failed looks in a row."""
+
+    def after_failure(
+        self, trouble: StreamTrouble, detail: str, failures: int, at: datetime
+    ) -> "StreamState":
+        """Return the state after a look that began at `at` and failed; the offsets stay."""
+        since = self.trouble_since if self.trouble is trouble else None
+        return replace(
+            self, trouble=trouble, trouble_since=since or at, detail=detail, failures=failures
+        )
 
     @property
     def known(self) -> bool:

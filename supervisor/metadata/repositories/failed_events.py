@@ -1,12 +1,22 @@
-"""Queries on the failed queue, the table `events_failed`."""
+"""Queries on some events of many queues: those that were set aside, and the first that wait."""
 
-from sqlalchemy import ColumnElement, Connection, RowMapping, select, tuple_
+from collections.abc import Sequence
 
-from supervisor.core.queue.events import FailedEvent, FailedPlace, QueueName
-from supervisor.metadata.schema.queue_events import event_queues, events_failed
+from sqlalchemy import ColumnElement, Connection, RowMapping, func, select, tuple_
+
+from supervisor.core.queue.events import FailedEvent, FailedPlace, QueueName, StoredEvent
+from supervisor.metadata.schema.queue_events import (
+    event_positions,
+    event_queues,
+    events,
+    events_failed,
+)
+from supervisor.metadata.schema.rows import chunks
 
 _QUEUE = event_queues.c
 _FAILED = events_failed.c
+_EVENT = events.c
+_AT = event_positions.c
 
 
 def is_queue(queue: QueueName) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
@@ -43,3 +53,26 @@ def _select(db: Connection, *conditions: ColumnElement[bool], limit: int) -> lis
 def _read(row: RowMapping) -> FailedEvent:
     values = {name: row[name] for name in FailedEvent.__dataclass_fields__ if name != "queue"}
     return FailedEvent(queue=QueueName(row["container"], row["name"]), **values)
+
+
+def heads(db: Connection, queue_ids: Sequence[int]) -> dict[int, StoredEvent]:
+    """Return queue id -> its first waiting event; a queue without one is absent."""
+    first = (
+        select(_EVENT.queue_id, func.min(_EVENT.seq).label("seq"))
+        .join(event_positions, _AT.queue_id == _EVENT.queue_id)
+        .where(_EVENT.seq > _AT.processed_seq)
+        .group_by(_EVENT.queue_id)
+    )
+    found: dict[int, StoredEvent] = {}
+    for ids in chunks(queue_ids):
+        mine = first.where(_EVENT.queue_id.in_(ids)).subquery()
+        is_first = (_EVENT.queue_id == mine.c.queue_id) & (_EVENT.seq == mine.c.seq)
+        rows = db.execute(select(events).join(mine, is_first)).mappings()
+        found |= {row["queue_id"]: stored_event(row) for row in rows}
+    return found
+
+
+def stored_event(row: RowMapping) -> StoredEvent:
+    """Return the event of a row of `events`."""
+    names = (column.name for column in _EVENT if column is not _EVENT.queue_id)
+    return StoredEvent(**{name: row[name] for name in names})

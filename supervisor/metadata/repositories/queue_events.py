@@ -7,7 +7,7 @@ Queues are locked in ascending order of their ids, so that two transactions neve
 queues are created before the first of these locks, in the order of their names.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from operator import itemgetter
 
@@ -48,7 +48,13 @@ from supervisor.core.queue.pending_events import (
     rebuilt,
 )
 from supervisor.core.values.errors import StateMoved
-from supervisor.metadata.repositories.failed_events import failed_event, failed_events, is_queue
+from supervisor.metadata.repositories.failed_events import (
+    failed_event,
+    failed_events,
+    heads,
+    is_queue,
+    stored_event,
+)
 from supervisor.metadata.schema.queue_events import (
     event_positions,
     event_queues,
@@ -196,6 +202,10 @@ class SqlEvents:
             .order_by(_QUEUE.container, _QUEUE.name)
         ).mappings()
         return [WaitingQueue(_read_queue(row), row["due_at"], row["enqueued_at"]) for row in rows]
+
+    def heads(self, queue_ids: Sequence[int]) -> dict[int, StoredEvent]:
+        """Return queue id -> its first waiting event; see the port."""
+        return heads(self._db, queue_ids)
 
     def read(self, queue_id: int, after_seq: int, limit: int) -> list[StoredEvent]:
         """Return events with numbers above `after_seq`, ascending, due or not."""
@@ -386,8 +396,7 @@ class SqlEvents:
 
     def _stored(self, query: Select[*tuple[object, ...]]) -> list[StoredEvent]:
         rows = self._db.execute(query).mappings()
-        names = [column.name for column in _EVENT if column is not _EVENT.queue_id]
-        return [StoredEvent(**{name: row[name] for name in names}) for row in rows]
+        return [stored_event(row) for row in rows]
 
 
 def _read_queue(row: RowMapping) -> QueueRow:

@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import TypeVar
 
 from sqlalchemy import (
     JSON,
@@ -25,6 +26,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 
 Row = Mapping[str, object]
+_Id = TypeVar("_Id", str, int)
 
 _UNIQUE = {sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, "23505"}
 AT_ONCE = 500
@@ -46,7 +48,7 @@ def take_turns(connection: Connection, name: str) -> None:
         connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(name, 0))))
 
 
-def chunks(ids: Iterable[str]) -> Iterator[list[str]]:
+def chunks(ids: Iterable[_Id]) -> Iterator[list[_Id]]:
     """Yield every id once, in order, in lists that fit into a statement."""
     every = sorted(set(ids))
     for start in range(0, len(every), AT_ONCE):

@@ -11,18 +11,32 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 
 from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
 from supervisor.control.state_recorder import StateRecorder
 from supervisor.control.worker_registry import WorkerRegistry
-from supervisor.core.attention.cluster import no_leader, silent_database, token_items
+from supervisor.core.attention.cluster import (
+    leader_items,
+    no_leader,
+    silent_database,
+    token_items,
+)
 from supervisor.core.attention.divergence import divergence_items
 from supervisor.core.attention.exports import export_items
 from supervisor.core.attention.items import AttentionItem, worst_first
 from supervisor.core.attention.queues import dead_queues, failed_events, late_queues
-from supervisor.core.attention.supervisors import WatchedSupervisor, supervisor_items
-from supervisor.core.attention.workers import WorkerTasks, worker_items
+from supervisor.core.attention.streams import silent_streams
+from supervisor.core.attention.supervisors import supervisor_items
+from supervisor.core.attention.watched import WatchedSupervisor
+from supervisor.core.attention.workers import (
+    WorkerTasks,
+    is_anyone_there,
+    no_workers,
+    version_items,
+    worker_items,
+)
 from supervisor.core.history.listing import ListedSupervisor
 from supervisor.core.history.operations import OperationKind, OperationState, progress_in_pass
 from supervisor.core.planning.observed import Liveness, WorkerView
@@ -90,8 +104,9 @@ class Overviews:
                 raise
             return self._without_leader()
         except Unavailable as error:
-            item = silent_database(str(error))
-            return unknown_overview(self.clock.now(), self._leader(), None, item)
+            now = self.clock.now()
+            item = silent_database(str(error), self.leadership.silent_since or now)
+            return unknown_overview(now, self._leader(), None, item)
 
     def _led(self, caller: Caller, limit: int) -> Overview:
         self.leadership.term()
@@ -107,7 +122,8 @@ class Overviews:
         led_since = now if leader is None else leader.since
         moment = _Moment(now, led_since, rows, watched, self.registry.views())
         reads = caller.may_somewhere(Permission.READ)
-        shown = worst_first(_items(moment, reads_workers=reads), limit)
+        items = chain(_items(moment, reads_workers=reads), self._changes(now))
+        shown = worst_first(items, limit)
         return Overview(
             at=now,
             leader=leader,
@@ -125,13 +141,17 @@ class Overviews:
             totals=attention_totals(shown),
         )
 
+    def _changes(self, now: datetime) -> Iterator[AttentionItem]:
+        yield from leader_items(self.leadership.replaced, now)
+
     def _without_leader(self) -> Overview:
         now, began = self.clock.now(), self.clock.monotonic()
         try:
             with self.store.reading() as tx:
                 tx.lease.read()
         except Unavailable as error:
-            return unknown_overview(now, None, None, silent_database(str(error)))
+            item = silent_database(str(error), self.leadership.silent_since or now)
+            return unknown_overview(now, None, None, item)
         millis = _millis(self.clock.monotonic() - began)
         return unknown_overview(now, None, millis, no_leader())
 
@@ -172,22 +192,29 @@ def _items(moment: _Moment, *, reads_workers: bool) -> Iterator[AttentionItem]:
     rows, now = moment.rows, moment.now
     dead = {owner_of(row.queue.container) for row in rows.dead}
     slots = slot_counts(rows.supervisors, moment.workers, rows.slots_used)
+    is_attended = is_anyone_there(moment.workers, now, moment.led_since)
+    yield from silent_streams(moment.watched)
+    if not is_attended:
+        yield from no_workers(moment.watched, now)
     for watched in moment.watched:
         # The queue itself is an item, with the same repair.
         if watched.row.state.detailed != _QUEUE_DEAD or watched.row.id not in dead:
-            yield from supervisor_items(watched, now, slots.free)
+            yield from supervisor_items(watched, now, slots.free if is_attended else None)
     since = {
         watched.row.id: watched.row.since
         for watched in moment.watched
         if watched.row.state.detailed == _QUEUE_DEAD
     }
-    yield from dead_queues(rows.dead, since)
-    yield from late_queues(rows.waiting, now)
-    yield from failed_events(rows.failed)
+    tables = {row.id: row.newest.data_source for row in rows.supervisors}
+    yield from dead_queues(rows.dead, since, tables)
+    yield from late_queues(rows.waiting, now, tables)
+    yield from failed_events(rows.failed, tables)
     yield from export_items(rows.exports, now)
     yield from divergence_items(rows.diverged)
     yield from token_items(rows.tokens, now)
     unheard = [each for each in moment.workers if each.liveness is not Liveness.ALIVE]
+    if reads_workers:
+        yield from version_items(moment.workers)
     if reads_workers and unheard:
         yield from worker_items(unheard, _tasks(moment.watched), now, moment.led_since)
 

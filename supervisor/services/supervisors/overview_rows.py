@@ -85,10 +85,10 @@ def _may_read_queue(caller: Caller, readable: Mapping[str, str | None], queue: Q
     """Return whether a caller may see a queue; one of an ended supervisor needs a grant on all."""
     if caller.reads_all:
         return True
-    _, colon, owner = queue.container.partition(":")
     supervisor_id = owner_of(queue.container)
-    if supervisor_id is not None and supervisor_id not in readable:
-        return False
+    if supervisor_id is not None:
+        return supervisor_id in readable
+    _, colon, owner = queue.container.partition(":")
     return bool(colon) and caller.may_read(owner)
 
 

@@ -162,7 +162,10 @@ class SupervisorQueries:
         This is no look, and it starts none: a page that is open costs Kafka nothing.
         """
         seen = self._seen(supervisor_id, look=False)
-        return seen, partition_states(seen, self.watching.looks(seen), self.watching.moves(seen))
+        conditions = self.watching.conditions(seen)
+        at_risk = () if conditions is None else conditions.partitions_at_risk
+        looks, moves = self.watching.looks(seen), self.watching.moves(seen)
+        return seen, partition_states(seen, looks, moves, at_risk)
 
     def stats(self, supervisor_id: str) -> dict[str, dict[str, StatsLeaf]]:
         """Return group -> task -> counters; tasks that have not reported are left out."""

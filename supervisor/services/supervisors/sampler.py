@@ -162,6 +162,11 @@ class SampleRequests:
         digest = hashlib.sha256(names.encode()).hexdigest()[:20]
         return answer.model_copy(update={"samples": tuple(mine), "revision": digest})
 
+    def running_on(self, worker_id: str) -> int:
+        """Return the number of samples that are listed for a worker."""
+        with self._lock:
+            return sum(owner == worker_id for owner, _, _ in self._listed.values())
+
     def answered(self, sample_id: str, token: str, answer: SampleAnswer) -> None:
         """Pass a worker's answer to the waiting caller.
 

@@ -17,6 +17,8 @@ from supervisor.core.planning.observed import Liveness
 from supervisor.core.values.errors import WorkerNotFound, WorkerNotLost
 from supervisor.ports.store import Clock, Store, Transaction
 from supervisor.views.workers import ForgottenWorker
+from tasks.contract.messages import SyncRequest
+from tasks.contract.worker_facts import WorkerFacts
 
 JudgeWorker = Callable[[Transaction, WorkerRow], None]
 
@@ -75,6 +77,10 @@ class WorkerAdmin:
                 tx.audit.write(AuditEntry(self.clock.now(), author, "forget-worker", row.id))
             self.registry.forget(row.id)
         return ForgottenWorker(worker=row.id)
+
+    def describe(self, report: SyncRequest, facts: WorkerFacts) -> None:
+        """Store what a worker says of its process, in memory."""
+        self.registry.describe(report.worker_id, report.incarnation, facts)
 
     def _check_lost(self, row: WorkerRow) -> None:
         by_id = {view.id: view.liveness for view in self.registry.views()}

@@ -109,7 +109,8 @@ class AboutView(Wire):
 
     kind: SubjectKind
     id: str
-    """Of a queue `container/name`, of an export `table/format`, of the cluster empty."""
+    """Of a queue `container/name`, of an export `table/format`, of brokers their list, of the
+    cluster empty."""
 
 
 class AttentionView(Wire):
@@ -124,6 +125,10 @@ class AttentionView(Wire):
     """When it began; null: not known."""
     remedies: list[RemedyView]
     """Steps that may help, the best first."""
+    data_source: str | None
+    """The table that the permissions of the remedies are for; null: no table, or several ones."""
+    supervisors: list[str]
+    """Ids of the supervisors that it concerns, of an item that is not about a single one."""
 
 
 class AttentionTotals(Wire):
@@ -173,6 +178,8 @@ def attention_views(items: Sequence[AttentionItem]) -> list[AttentionView]:
             text=item.text,
             since=item.since,
             remedies=remedy_views(item.remedies),
+            data_source=item.data_source,
+            supervisors=list(item.supervisors),
         )
         for item in items
     ]

@@ -1,6 +1,8 @@
 """The tabs of a supervisor: what they show, for everybody, in light and dark."""
 
+import json
 import re
+import zipfile
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -54,9 +56,25 @@ def test_the_partitions_are_those_of_the_leader_s_last_look(page: Page, reader: 
     page.get_by_role("button", name="Only at risk").click()
 
     expect(rows).to_have_count(0)
-    expect(page).to_have_url(re.compile("only=risk"))
+    expect(page).to_have_url(re.compile("only=at-risk"))
     page.reload()
-    expect(page.get_by_text("Kafka deletes none of the unread records")).to_be_visible()
+    expect(page.get_by_text("No partition is at risk")).to_be_visible()
+
+
+def test_its_incident_bundle_is_saved_by_one_click(page: Page, reader: Reader) -> None:
+    page.goto(reader.page)
+    page.get_by_role("button", name="More").click()
+
+    with page.expect_download() as downloading:
+        page.get_by_role("menuitem", name="Incident bundle").click()
+
+    assert downloading.value.suggested_filename == f"{reader.id}-bundle.zip"
+    with zipfile.ZipFile(downloading.value.path()) as archive:
+        manifest = json.loads(archive.read("manifest.json"))
+        assert {"explanation.json", "partitions.json"} <= set(archive.namelist())
+    assert manifest["supervisorId"] == reader.id
+    expect(page.get_by_text("bundle.zip is saved")).to_be_visible()
+    assert_accessible(page)
 
 
 def test_suspending_it_from_its_page_can_be_seen_there(page: Page, reader: Reader) -> None:

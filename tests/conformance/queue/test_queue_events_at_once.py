@@ -163,4 +163,6 @@ def test_a_first_event_that_is_missing_makes_its_queue_wait_for_a_look(
     execute(database_url, "DELETE FROM events WHERE seq = 1")
     with leader.reads() as tx:
         (waiting,) = tx.events.waiting()
+        first = tx.events.heads([waiting.row.id, waiting.row.id + 1])
     assert (waiting.row, waiting.due_at, waiting.enqueued_at) == (row(leader), None, None)
+    assert {queue_id: event.seq for queue_id, event in first.items()} == {waiting.row.id: 2}

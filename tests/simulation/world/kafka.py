@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from random import Random
 
 from supervisor.adapters.kafka.streams import FRESH_FOR_S, GONE_AFTER
@@ -361,4 +361,5 @@ class OverlordStreams:
         )
 
     def _failed(self, before: StreamState, trouble: StreamTrouble) -> StreamState:
-        return replace(before, trouble=trouble, detail=str(trouble), failures=before.failures + 1)
+        now = self._clock.now()
+        return before.after_failure(trouble, str(trouble), before.failures + 1, now)

@@ -9,6 +9,7 @@ import pytest
 
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.control.leadership import Leadership
+from supervisor.core.attention.cluster import LeaderReplaced
 from supervisor.core.values.errors import LeaseLost, MetadataUnavailable
 from supervisor.ports.queue_events import Heard
 from supervisor.ports.store import Store, Transaction
@@ -115,6 +116,37 @@ def test_a_candidate_takes_over_one_ttl_after_the_last_sign_of_life(
 
     assert not two.waits(TTL - SECOND / 100).is_.leads()
     assert two.waits(SECOND / 100).is_.term() == 2
+
+
+def test_a_leader_knows_whom_it_replaced_and_when(one: Candidate, two: Candidate) -> None:
+    """Goal: whoever is woken up hears that the leader has changed, and between which overlords."""
+    assert one.is_.replaced is None, "nobody led before"
+
+    two.waits(TTL)
+
+    assert two.is_.replaced == LeaderReplaced("http://one", "http://two", NOON + TTL)
+
+
+def test_a_lease_that_was_released_replaces_nobody(one: Candidate, two: Candidate) -> None:
+    one.is_.stop()
+
+    assert two.waits(SECOND).is_.leads()
+    assert two.is_.replaced is None
+
+
+def test_a_silence_of_the_database_begins_with_the_first_look_without_an_answer(
+    one: Candidate,
+) -> None:
+    one.waits(SECOND)
+    assert one.is_.silent_since is None
+
+    one.store.down = True
+    for _ in range(3):
+        one.waits(SECOND)
+
+    assert one.is_.silent_since == NOON + 2 * SECOND
+    one.store.down = False
+    assert one.waits(SECOND).is_.silent_since is None
 
 
 def test_a_renewal_late_in_the_ttl_starts_the_wait_again(one: Candidate, two: Candidate) -> None:

@@ -20,6 +20,7 @@ from tasks.contract.messages import (
     SyncResponse,
 )
 from tasks.contract.sample import SampleAnswer
+from tasks.contract.worker_facts import FACTS_HEADER, FACTS_PERIOD_S, WorkerFacts, read_facts
 from tasks.ports import Fenced, OverlordRefused, OverlordUnavailable
 from tasks.worker.overlord_client import HttpOverlord
 from tests.tasks.memory import DEADLINE_S, IDS, at, desired
@@ -113,6 +114,29 @@ def test_a_worker_says_who_it_is_beside_the_token_of_a_task(servers: list[Server
     [(_, headers, _)] = servers[0].requests
     assert headers["X-Tidegate-Token"] == "tdg_of-the-worker"
     assert "Authorization" not in headers
+
+
+def test_facts_go_with_the_first_sync_to_an_overlord_and_then_now_and_then(
+    servers: list[Server],
+) -> None:
+    """Goal: an unchanged sync stays as cheap as it is."""
+    now = [0.0]
+    facts = WorkerFacts(
+        version="0.9", running_for=timedelta(seconds=5), spark_master="master \u00e9"
+    )
+    addresses = [server.url for server in servers]
+    with HttpOverlord(addresses, facts=lambda: facts, monotonic=lambda: now[0]) as client:
+        for at_s in (0.0, 0.0, FACTS_PERIOD_S - 0.1, FACTS_PERIOD_S):
+            now[0] = at_s
+            client.sync(SYNC)
+        servers[0].status = 503
+        client.sync(SYNC)
+        client.sync(SYNC)
+
+    sent = [FACTS_HEADER in headers for _, headers, _ in servers[0].requests]
+    assert sent == [True, False, False, True, False]
+    assert [FACTS_HEADER in headers for _, headers, _ in servers[1].requests] == [False, True]
+    assert read_facts(servers[0].requests[0][1][FACTS_HEADER]) == facts
 
 
 def test_a_publish_carries_the_token_of_its_task(

@@ -5,8 +5,9 @@ import functools
 import json
 from collections.abc import Callable
 from typing import Annotated
+from urllib.parse import urlencode
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Response
 from pydantic import JsonValue
 
 from supervisor.api.http.access import LISTED, QUEUE, needs
@@ -37,14 +38,33 @@ FAILED_MAX = 1_000
 _SEQ_MAX = 2**63 - 1
 
 Limit = Annotated[int, Query(ge=1, le=FAILED_MAX, description="At most so many.")]
+PageLimit = Annotated[
+    int | None, Query(ge=1, le=FAILED_MAX, description="At most so many; without it all.")
+]
+Unhealthy = Annotated[bool, Query(description="Only queues with a trouble.")]
 Seq = Annotated[int, Path(ge=0, le=_SEQ_MAX)]
 
 
 @router.get("", dependencies=[needs(Permission.READ, LISTED)])
-def list_queues(parts: Parts, asking: Asking) -> list[QueueState]:
-    """List the event queues and how they stand, by container and name."""
+def list_queues(
+    parts: Parts,
+    asking: Asking,
+    response: Response,
+    *,
+    unhealthy: Unhealthy = False,
+    limit: PageLimit = None,
+    cursor: Cursor = None,
+) -> list[QueueState]:
+    """List the event queues and how they stand, by container and name.
+
+    With `limit`, the header Link names the next page (`rel="next"`); it is absent on the last one.
+    """
     shown = _shown(parts, asking)
-    return [_state(view) for view in parts.queues.rows() if shown(view.row.queue)]
+    views, following = parts.queues.page(shown, unhealthy=unhealthy, limit=limit, cursor=cursor)
+    if following is not None:
+        query = {"limit": limit, "cursor": following} | ({"unhealthy": "true"} if unhealthy else {})
+        response.headers["Link"] = f'<{router.prefix}?{urlencode(query)}>; rel="next"'
+    return [_state(view) for view in views]
 
 
 def _shown(parts: Parts, asking: Caller) -> Callable[[QueueName], bool]:

@@ -9,6 +9,7 @@ from supervisor.api.http.conditional import answer_unless_known
 from supervisor.api.http.deps import Parts
 from supervisor.api.http.preconditions import KnownTags
 from supervisor.api.routes.cluster.audit import Cursor, Limit
+from supervisor.core.history.partitions import OnlyPartitions
 from supervisor.core.values.permissions import Permission
 from supervisor.views.partitions import PartitionsPage, partitions_page
 
@@ -30,6 +31,11 @@ Sort = Annotated[
     Query(description="A column; with `-` the highest first.  Unknown values come last."),
 ]
 
+Only = Annotated[
+    OnlyPartitions | None,
+    Query(description="Those with unread records, or those that retention puts at risk."),
+]
+
 
 @router.get(
     "/partitions",
@@ -44,6 +50,7 @@ def list_partitions(
     known: KnownTags,
     *,
     sort: Sort = "partition",
+    only: Only = None,
     limit: Limit = 200,
     cursor: Cursor = None,
 ) -> Response:
@@ -52,5 +59,5 @@ def list_partitions(
     Answered from the leader's last look at Kafka, `readAt`; it starts none.
     """
     seen, states = parts.supervisors.partitions(supervisor_id)
-    page = partitions_page(seen, states, sort, limit, cursor)
+    page = partitions_page(seen, states, sort, limit, cursor, only=only)
     return answer_unless_known(request, known, page)

@@ -23,6 +23,7 @@ from tasks.contract.messages import (
     TaskReport,
     Unchanged,
 )
+from tasks.contract.worker_facts import FACTS_HEADER, WorkerFacts, read_facts
 from tasks.runtime.secrets import without_secrets
 
 router = APIRouter(prefix="/internal/v1", tags=["workers"])
@@ -43,26 +44,31 @@ async def sync(
     known_term: Annotated[
         str, Header(alias=KNOWN_TERM_HEADER, description="The term of the answer `known`.")
     ] = "",
+    facts: Annotated[
+        str, Header(alias=FACTS_HEADER, description="What the worker says of its process, as JSON.")
+    ] = "",
 ) -> Response:
     """Take a worker's report; answer what it should run, at once if that is news to it."""
     if worker != body.worker_id:
         raise InvalidRequest([FieldError("/workerId", f"is {body.worker_id}, the path {worker}")])
     structlog.contextvars.bind_contextvars(worker=worker)
-    answer = await _awaited(body, request, parts)
+    answer = await _awaited(body, request, parts, read_facts(facts))
     message: SyncResponse | Unchanged = answer
     if answer.revision == body.known and known_term == str(answer.term):
         message = Unchanged(unchanged=True, term=answer.term, revision=answer.revision)
     return Response(message.to_json(), media_type="application/json")
 
 
-async def _awaited(body: SyncRequest, request: Request, parts: Services) -> SyncResponse:
+async def _awaited(
+    body: SyncRequest, request: Request, parts: Services, facts: WorkerFacts | None
+) -> SyncResponse:
     """Return an answer that is news to the worker, or the one at the end of its wait."""
     clock = asyncio.get_running_loop().time
     until = clock() + min(body.wait.total_seconds(), WAIT_S_MAX)
     # First: a change between the look and the wait would be missed.
     woken = parts.changed.subscribe(body.worker_id)
     try:
-        answer = await run_in_threadpool(_synced, parts, body)
+        answer = await run_in_threadpool(_synced, parts, body, facts)
         while answer.revision == body.known and clock() < until and not parts.changed.closed:
             try:
                 async with asyncio.timeout_at(until):
@@ -78,10 +84,13 @@ async def _awaited(body: SyncRequest, request: Request, parts: Services) -> Sync
         parts.changed.unsubscribe(woken)
 
 
-def _synced(parts: Services, report: SyncRequest) -> SyncResponse:
+def _synced(parts: Services, report: SyncRequest, facts: WorkerFacts | None) -> SyncResponse:
     body = _masked(report)
     parts.swapping.heard(body)
-    return parts.sampling.listed(parts.service.sync(body), body.worker_id)
+    answer = parts.service.sync(body)
+    if facts is not None:
+        parts.workers.describe(body, _without_known_secrets(facts))
+    return parts.sampling.listed(answer, body.worker_id)
 
 
 def _looked_at_again(parts: Services, body: SyncRequest) -> SyncResponse:
@@ -92,6 +101,12 @@ def _with_masked_texts(report: TaskReport) -> TaskReport:
     texts = {"detail": report.detail, "suspect": report.suspect}
     masked = {name: without_secrets(text) for name, text in texts.items() if text}
     return report.model_copy(update=masked) if masked else report
+
+
+def _without_known_secrets(facts: WorkerFacts) -> WorkerFacts:
+    if facts.spark_master is None:
+        return facts
+    return facts.model_copy(update={"spark_master": without_secrets(facts.spark_master)})
 
 
 def _masked(body: SyncRequest) -> SyncRequest:

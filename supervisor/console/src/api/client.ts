@@ -67,18 +67,30 @@ const judging: Middleware = {
 const client = createClient<paths>({ headers, bodySerializer: writeJson, cache: "no-cache" });
 client.use(judging);
 
+/** A JSON answer, and the tag of what it shows; null: it has none. */
+export type Tagged<T> = { data: T; tag: string | null };
+
 /** Calls an operation and returns its JSON, read without loss. Throws a Problem. */
 async function call(verb: Verb, path: string, init: Record<string, unknown>): Promise<unknown> {
+  return (await callTagged(verb, path, init)).data;
+}
+
+async function callTagged(
+  verb: Verb,
+  path: string,
+  init: Record<string, unknown>,
+): Promise<Tagged<unknown>> {
   const { query, path: inPath, signal, ...rest } = init;
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   const bound = signal instanceof AbortSignal ? AbortSignal.any([signal, timeout]) : timeout;
-  const { data } = await client.request(
+  const { data, response } = await client.request(
     verb,
     path as never,
     { ...rest, params: { query, path: inPath }, parseAs: "text", signal: bound } as never,
   );
   const text: unknown = data;
-  return typeof text === "string" && text !== "" ? readJson(text) : undefined;
+  const tag = response.headers.get("ETag");
+  return { data: typeof text === "string" && text !== "" ? readJson(text) : undefined, tag };
 }
 
 /** GETs a path. */
@@ -88,6 +100,39 @@ export async function get<P extends GetPath>(
   signal?: AbortSignal,
 ): Promise<Got<P>> {
   return (await call("get", path, { ...params, signal })) as Got<P>;
+}
+
+/** GETs a path whose answer is a file. */
+export async function download<P extends GetPath>(
+  path: P,
+  params: Params<P, "get"> = {},
+): Promise<Blob> {
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const { data } = await client.request(
+    "get",
+    path as never,
+    { params, parseAs: "blob", signal } as never,
+  );
+  return data as unknown as Blob;
+}
+
+/** GETs a path, with the tag that a change of it names by If-Match. */
+export async function getTagged<P extends GetPath>(
+  path: P,
+  params: Params<P, "get"> = {},
+  signal?: AbortSignal,
+): Promise<Tagged<Got<P>>> {
+  return (await callTagged("get", path, { ...params, signal })) as Tagged<Got<P>>;
+}
+
+/** POSTs a question: it changes nothing, so it has no key, and a refusal is handed on at once. */
+export async function ask<P extends PathsOf<"post">>(
+  path: P,
+  init: Params<P, "post"> & { body?: BodyOf<Operation<P, "post">> },
+  signal?: AbortSignal,
+): Promise<Tagged<Answer<Operation<P, "post">>>> {
+  const answer = await callTagged("post", path, { ...init, signal });
+  return answer as Tagged<Answer<Operation<P, "post">>>;
 }
 
 /**

@@ -8,10 +8,17 @@ import {
 } from "@tanstack/react-router";
 import { badRecordsSearch } from "@/pages/supervisor/badRecords/search";
 import { eventsSearch } from "@/pages/supervisor/events/search";
-import { dialogSearch, overviewSearch, partitionsSearch } from "@/pages/supervisor/search";
+import {
+  dialogSearch,
+  historySearch,
+  overviewSearch,
+  partitionsSearch,
+  specSearch,
+} from "@/pages/supervisor/search";
 import { timelineSearch } from "@/pages/supervisor/timeline/search";
 import { whySearch } from "@/pages/supervisor/why/search";
 import { supervisorsSearch } from "@/pages/supervisors/search";
+import { workersSearch } from "@/pages/workers/search";
 import { NoSuchPage } from "./NoSuchPage";
 import { parseSearch, type RawSearch, textIn, writeSearch } from "./search";
 import { Shell } from "./shell/Shell";
@@ -110,6 +117,33 @@ const events = createRoute({
   component: lazyRouteComponent(() => import("@/pages/supervisor/events/Events"), "Events"),
 });
 
+const workers = createRoute({
+  getParentRoute: () => shell,
+  path: "/workers",
+  validateSearch: workersSearch,
+  component: lazyRouteComponent(() => import("@/pages/workers/WorkersPage"), "WorkersPage"),
+});
+
+const worker = createRoute({
+  getParentRoute: () => shell,
+  path: "/workers/$id",
+  component: lazyRouteComponent(() => import("@/pages/workers/WorkerPage"), "WorkerPage"),
+});
+
+const spec = createRoute({
+  getParentRoute: () => supervisor,
+  path: "/spec",
+  validateSearch: specSearch,
+  component: lazyRouteComponent(() => import("@/pages/supervisor/spec/Spec"), "Spec"),
+});
+
+const history = createRoute({
+  getParentRoute: () => supervisor,
+  path: "/history",
+  validateSearch: historySearch,
+  component: lazyRouteComponent(() => import("@/pages/supervisor/history/History"), "History"),
+});
+
 const settings = createRoute({
   getParentRoute: () => shell,
   path: "/settings",
@@ -122,6 +156,8 @@ const supervisorTabs = supervisor.addChildren([
   partitions,
   timeline,
   why,
+  spec,
+  history,
   badRecords,
   events,
 ]);
@@ -129,7 +165,7 @@ const supervisorTabs = supervisor.addChildren([
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
-    shell.addChildren([home, supervisors, supervisorTabs, settings]),
+    shell.addChildren([home, supervisors, supervisorTabs, workers, worker, settings]),
   ]),
   basepath: "/ui",
   parseSearch,

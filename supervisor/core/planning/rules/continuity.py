@@ -17,6 +17,7 @@ from datetime import datetime
 from supervisor.core.model.rows import Generation, Task, TaskStatus
 from supervisor.core.planning.observed import Observed, StreamTrouble
 from supervisor.core.planning.progress import reports_by_range
+from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.clock_skew import known_since
 from tasks.contract.messages import FailureCode, TaskReport
 from tasks.contract.offsets import TopicPartition
@@ -69,16 +70,34 @@ def unreadable(seen: Observed) -> tuple[Unreadable, ...]:
         for each in stuck:
             by_partition.setdefault(each.partition, each)
     if not spec.suspended:
-        held = {p for g in seen.generations for p in g.start}
-        ends = spec.io_config.ends
-        for partition in seen.committed.keys() - held:
-            at = seen.committed[partition].next_offset
-            if ends is not None and at >= ends.get(partition, 0):
-                continue  # nothing more is asked for there
-            earliest, latest = _log(seen, partition)
-            if at < earliest:
-                by_partition[partition] = Unreadable(partition, at, earliest, latest)
+        by_partition |= {each.partition: each for each in _between_ranges(seen, spec)}
     return tuple(by_partition[p] for p in sorted(by_partition))
+
+
+def deleted_unread(seen: Observed) -> tuple[Unreadable, ...]:
+    """Return where Kafka has deleted what is to be read next, by partition.
+
+    Partitions of a suspended supervisor count as well: it is to be read once it is resumed.
+    """
+    spec = seen.current.spec
+    if spec is None:
+        return ()
+    lost = {each.partition: each for each in unreadable(seen) if each.lost}
+    lost |= {each.partition: each for each in _between_ranges(seen, spec)}
+    return tuple(lost[p] for p in sorted(lost))
+
+
+def _between_ranges(seen: Observed, spec: SupervisorSpec) -> Iterator[Unreadable]:
+    """Yield the partitions that no live range holds, and whose next records are deleted."""
+    held = {p for g in seen.generations for p in g.start}
+    ends = spec.io_config.ends
+    for partition in seen.committed.keys() - held:
+        at = seen.committed[partition].next_offset
+        if ends is not None and at >= ends.get(partition, 0):
+            continue  # nothing more is asked for there
+        earliest, latest = _log(seen, partition)
+        if at < earliest:
+            yield Unreadable(partition, at, earliest, latest)
 
 
 def _of_range(seen: Observed, generation: Generation) -> Iterator[Unreadable]:

@@ -100,3 +100,18 @@ def test_a_broker_that_comes_back_and_knows_no_topic_yet_is_asked_as_often_as_an
     assert [state.failures for state in states] == [0, 1, 2, 3, 1, 2, 3]
     assert states[4].trouble is StreamTrouble.NO_TOPIC
     assert states[4].topic_ids == states[0].topic_ids
+
+
+def test_a_silence_begins_with_the_look_that_first_met_it(streams: ScriptedStreams) -> None:
+    assert looks(streams, "there").trouble_since is None
+    first = looks(streams, "silent")
+
+    again = looks(streams, "silent")
+
+    assert first.trouble_since is not None
+    assert first.trouble_since > NOON
+    assert again.trouble_since == first.trouble_since
+    gone = looks(streams, "none").trouble_since
+    assert gone is not None
+    assert gone > first.trouble_since
+    assert looks(streams, "there").trouble_since is None

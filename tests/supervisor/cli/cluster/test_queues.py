@@ -74,6 +74,16 @@ def test_queues_are_listed_with_what_is_wrong(tidegate: Tidegate, server: Overlo
     assert tidegate("queue", "list", "-o", "json").json() == [QUEUE, DEAD | {"name": "other"}]
 
 
+def test_only_queues_with_a_trouble_are_listed(tidegate: Tidegate, server: Overlord) -> None:
+    server.on("GET", QUEUES, Reply([DEAD]), Reply([]))
+
+    ended = tidegate("queue", "list", "--unhealthy", "-n", "5")
+
+    assert len(ended.out.splitlines()) == 2
+    assert server.requests[0].query == {"unhealthy": ["true"], "limit": ["5"]}
+    assert "No event queue has a trouble" in tidegate("queue", "list", "--unhealthy").err
+
+
 def test_no_queue_is_said_in_words(tidegate: Tidegate, server: Overlord) -> None:
     server.on("GET", QUEUES, Reply([]))
 

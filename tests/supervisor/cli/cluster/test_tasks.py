@@ -137,13 +137,15 @@ def test_what_a_log_holds_does_not_steer_the_terminal(tidegate: Tidegate, server
 
 def test_workers_are_listed_with_how_they_stand(tidegate: Tidegate, server: Overlord) -> None:
     row = {
-        "worker": {"id": "w1", "host": "127.0.0.1:8091", "capacity": 4},
-        "currCapacityUsed": 2,
-        "runningTasks": ["a", "b", "c"],
+        "id": "w1",
+        "host": "127.0.0.1:8091",
+        "slots": {"total": 4, "used": 2},
+        "taskCount": 3,
+        "registeredAt": "2026-01-05T12:00:00Z",
         "liveness": "ALIVE",
         "disabled": True,
     }
-    server.on("GET", f"{BASE}/workers", Reply([row]))
+    server.on("GET", "/api/v1/workers", Reply([row]))
 
     ended = tidegate("worker", "list")
 
@@ -157,6 +159,36 @@ def test_workers_are_listed_with_how_they_stand(tidegate: Tidegate, server: Over
         "3",
     ]
     assert tidegate("worker", "list", "-o", "json").json() == [row]
+
+
+def test_a_worker_is_shown_with_its_spark_and_tasks(tidegate: Tidegate, server: Overlord) -> None:
+    began = "2026-01-05T12:00:00Z"
+    rewrite = {"id": "c", "dataSource": "clicks", "inputs": 3}
+    rewrite |= {"intervalStart": began, "intervalEnd": began}
+    row = {
+        "id": "w1",
+        "host": "127.0.0.1:8091",
+        "liveness": "ALIVE",
+        "slots": {"total": 4, "used": 2},
+        "version": "0.1.0",
+        "uptime": 3_600,
+        "sparkMaster": "local[*]",
+        "memory": {"residentBytes": 805_306_368, "heapMaxBytes": None},
+        "registeredAt": began,
+        "tasks": [{"id": "a", "supervisorId": "clicks", "phase": "READING", "createdAt": began}],
+        "compactions": [rewrite],
+    }
+    server.on("GET", "/api/v1/workers/w1", Reply(row))
+
+    ended = tidegate("worker", "show", "w1")
+
+    assert ended.code == 0, ended.err
+    words = " ".join(ended.out.split())
+    assert "version 0.1.0 runs for 1h" in words
+    assert "spark master local[*] memory of its JVM 768.0 MiB" in words
+    assert "a clicks READING" in words
+    assert "compaction c of clicks: 3 files" in ended.err
+    assert tidegate("worker", "show", "w1", "-o", "json").json() == row
 
 
 @pytest.mark.parametrize("verb", ["disable", "enable"])

@@ -26,7 +26,12 @@ CLICKS = f"{DRUID}/supervisor/clicks"
 OURS = "/api/v1/supervisors/clicks"
 TABLE = "/api/v1/datasources/clicks"
 TASK = {"id": "index_a", "statusCode": "RUNNING", "dataSource": "clicks"}
-WORKER = {"worker": {"id": "w-1", "host": "127.0.0.1:8091", "capacity": 4}}
+WORKER = {
+    "id": "w-1",
+    "host": "127.0.0.1:8091",
+    "slots": {"total": 4, "used": 0},
+    "registeredAt": "2026-01-05T12:00Z",
+}
 DONE = {"id": "clicks", "version": 2}
 VERDICT = {"id": "clicks", "valid": True, "exists": True}
 MARKED = {"numChangedSegments": 2}
@@ -112,7 +117,8 @@ CASES = {
         ("index_a",),
     ),
     "task stop": Case("index_a\n", one("POST", f"{DRUID}/task/index_a/shutdown", {}), ("index_a",)),
-    "worker list": Case("w-1\n", one("GET", f"{DRUID}/workers", [WORKER])),
+    "worker list": Case("w-1\n", one("GET", "/api/v1/workers", [WORKER])),
+    "worker show": Case("w-1\n", one("GET", "/api/v1/workers/w-1", WORKER), ("w-1",)),
     "worker disable": Case("w-1\n", one("POST", f"{DRUID}/worker/w-1/disable", {}), ("w-1",)),
     "worker forget": Case(
         "w-1\n", one("POST", f"{DRUID}/worker/w-1/forget", {"worker": "w-1"}), ("w-1", "--yes")

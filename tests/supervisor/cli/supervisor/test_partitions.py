@@ -17,6 +17,7 @@ ROW = {
     "lagMillis": 840_000,
     "headroomRecords": 9_308,
     "headroomMillis": 7_800_000,
+    "atRisk": True,
     "tasks": [TASK | {"position": 89_896, "lag": 9_204}, TASK | {"id": "task-b", "position": None}],
     "trouble": None,
     "unknown": {},
@@ -45,6 +46,7 @@ def test_each_partition_is_a_line_with_what_is_at_risk(
     assert ended.code == 0
     assert ended.out.splitlines()[1].split() == [
         *("clicks:7", "3", "81002", "90310", "89896", "99100", "99120", "9204", "14m0s", "2h10m"),
+        *("at", "risk"),
     ]
     assert server.requests[0].query["sort"] == ["headroomMillis"]
     assert "1 of 2 partitions, read " in ended.err
@@ -75,3 +77,12 @@ def test_all_pages_are_one_answer_as_json(tidegate: Tidegate, server: Overlord) 
 
     assert [row["partition"] for row in ended.json()["partitions"]] == [7, 8]  # type: ignore[index]
     assert server.requests[1].query["cursor"] == ["more"]
+
+
+def test_a_part_of_them_is_counted_beside_all(tidegate: Tidegate, server: Overlord) -> None:
+    server.on("GET", PATH, page(ROW, count=40, fitting=3))
+
+    ended = tidegate("supervisor", "partitions", "clicks", "--only", "at-risk", "-n", "1")
+
+    assert server.requests[0].query["only"] == ["at-risk"]
+    assert ended.err.startswith("1 of 3 partitions that are at risk, 40 in all, read ")

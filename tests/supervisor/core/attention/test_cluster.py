@@ -5,8 +5,11 @@ from datetime import timedelta
 import pytest
 
 from supervisor.core.attention.cluster import (
+    REPLACED_SHOWN_FOR,
     TOKEN_NOTICE,
     EndingToken,
+    LeaderReplaced,
+    leader_items,
     no_leader,
     silent_database,
     token_items,
@@ -57,6 +60,23 @@ def test_replicas_that_differ_are_one_item_per_supervisor() -> None:
 
 
 def test_without_a_leader_or_a_database_everything_stands_still() -> None:
-    for item in (no_leader(), silent_database("no answer in 5 s")):
-        assert (item.severity, item.since) == (Severity.BROKEN, None)
-    assert "no answer in 5 s" in silent_database("no answer in 5 s").text
+    silent = silent_database("no answer in 5 s", NOON)
+
+    assert {no_leader().severity, silent.severity} == {Severity.BROKEN}
+    assert (no_leader().since, silent.since) == (None, NOON)
+    assert "no answer in 5 s" in silent.text
+
+
+def test_a_leader_that_was_replaced_is_shown_for_an_hour() -> None:
+    replaced = LeaderReplaced("http://one", "http://two", NOON)
+
+    [item] = leader_items(replaced, NOON + REPLACED_SHOWN_FOR - timedelta(seconds=1))
+
+    assert (item.severity, item.kind) == (Severity.TO_KNOW, AttentionKind.LEADER_REPLACED)
+    assert item.text.startswith(
+        "the overlord http://one did not renew its lease in time, so http://two leads since "
+        "12:00:00 UTC"
+    )
+    assert item.since == NOON
+    assert list(leader_items(replaced, NOON + REPLACED_SHOWN_FOR)) == []
+    assert list(leader_items(None, NOON)) == []

@@ -21,6 +21,7 @@ from tests.supervisor.core.snapshots import MINUTE, NOON
 
 QUEUE = QueueName("supervisor:clicks", "task-output")
 ROW = QueueRow(1, QUEUE, QueueMode.CONSUMER, next_seq=8, processed_seq=4)
+TABLES = {"clicks": "web"}
 LATER = NOON + LATE_AFTER + timedelta(seconds=1)
 EXPORT = Export("clicks", ExportFormat.DELTA, enabled=True)
 
@@ -29,7 +30,7 @@ def test_a_dead_queue_is_broken_since_its_supervisor_is() -> None:
     dead = replace(ROW, state=QueueHealth.DEAD, dead_seq=5, dead_why="event 5 is missing")
     other = replace(dead, queue=QueueName("cluster", "x"))
 
-    first, second = dead_queues([dead, other], {"clicks": NOON})
+    first, second = dead_queues([dead, other], {"clicks": NOON}, TABLES)
 
     assert (first.severity, first.kind) == (Severity.BROKEN, AttentionKind.QUEUE_DEAD)
     assert first.about.id == "supervisor:clicks/task-output"
@@ -38,6 +39,7 @@ def test_a_dead_queue_is_broken_since_its_supervisor_is() -> None:
         "none of its work is done before it is repaired"
     )
     assert (first.since, second.since) == (NOON, None)
+    assert (first.data_source, second.data_source) == ("web", None)
     assert first.remedies[0].command == "tidegate queue repair supervisor:clicks task-output"
 
 
@@ -51,8 +53,8 @@ def test_an_event_is_late_once_it_is_due_for_ten_minutes() -> None:
         WaitingQueue(ROW, None, None),
     ]
 
-    assert list(late_queues(queues, NOON + LATE_AFTER)) == []
-    first, second = late_queues(queues, LATER)
+    assert list(late_queues(queues, NOON + LATE_AFTER, TABLES)) == []
+    first, second = late_queues(queues, LATER, TABLES)
 
     assert (first.severity, first.since, second.since) == (Severity.AT_RISK, NOON, NOON)
     assert first.text == f"3 events of the event queue {QUEUE} wait for too long"
@@ -60,7 +62,7 @@ def test_an_event_is_late_once_it_is_due_for_ten_minutes() -> None:
 
 
 def test_events_that_were_set_aside_can_be_tried_again() -> None:
-    [item] = failed_events({QUEUE: FailedEvents(1, NOON)})
+    [item] = failed_events({QUEUE: FailedEvents(1, NOON)}, TABLES)
 
     assert (item.kind, item.severity) == (AttentionKind.EVENTS_FAILED, Severity.AT_RISK)
     assert item.text.startswith(f"1 event of the event queue {QUEUE} could not be handled")

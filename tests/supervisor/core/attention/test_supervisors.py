@@ -14,14 +14,16 @@ from supervisor.core.attention.pass_conditions import (
     PassConditions,
     RetentionRisk,
     SeenReason,
+    conditions_after,
 )
 from supervisor.core.attention.remedies import RemedyAction
 from supervisor.core.attention.supervisors import (
     HANDOFF_FLOOR,
-    WatchedSupervisor,
     late_after,
     supervisor_items,
 )
+from supervisor.core.attention.watched import WatchedSupervisor
+from supervisor.core.history.headroom import EarliestHistory
 from supervisor.core.history.lag import Lag
 from supervisor.core.history.listing import ListedSupervisor, ListedVersion
 from supervisor.core.planning.observed import Observed
@@ -47,9 +49,10 @@ def items(
     seen: Observed | None = None,
     *,
     now: datetime = LATER,
+    free_slots: int | None = 2,
 ) -> list[AttentionItem]:
     watched = WatchedSupervisor(listed or row(), seen or observed(), conditions)
-    return list(supervisor_items(watched, now, free_slots=2))
+    return list(supervisor_items(watched, now, free_slots))
 
 
 def test_what_is_well_needs_nobody() -> None:
@@ -65,7 +68,7 @@ def test_an_unhealthy_supervisor_is_broken_with_its_reason_and_its_remedies() ->
 
     assert (item.severity, item.kind) == (Severity.BROKEN, AttentionKind.SUPERVISOR_UNHEALTHY)
     assert item.text == f"{TOPIC} is UNHEALTHY_SUPERVISOR (OFFSETS_UNREADABLE): {state.why}"
-    assert (item.since, item.about.id) == (NOON, TOPIC)
+    assert (item.since, item.about.id, item.data_source) == (NOON, TOPIC, TOPIC)
     assert item.remedies[0].action is RemedyAction.RESET_OFFSETS
 
 
@@ -126,14 +129,59 @@ def test_a_rising_lag_says_how_far_it_is_behind_unless_it_is_suspended() -> None
     assert items(conditions=rising, seen=observed(spec(suspended=True))) == []
 
 
-@pytest.mark.parametrize(("minutes", "count"), [(1, 0), (2, 1)])
-def test_replicas_wait_for_a_slot_once_a_minute_is_over(minutes: int, count: int) -> None:
+def test_kafka_has_deleted_what_a_suspended_supervisor_would_read_next() -> None:
+    """Goal: the loss is known before somebody resumes, with the offsets to go on at."""
+    deleted = observed(
+        spec(suspended=True),
+        stored=committed(0, 40, 19, 20),
+        seen=a_stream(100, 100, 100, 100, earliest=20),
+    )
+    conditions = conditions_after(None, deleted, None, EarliestHistory())
+    later = conditions_after(conditions, replace(deleted, now=LATER), None, EarliestHistory())
+    suspended = row(SupervisorState(State.SUSPENDED, State.SUSPENDED, healthy=True))
+
+    [item] = items(suspended, later, deleted)
+
+    assert (item.severity, item.kind) == (Severity.BROKEN, AttentionKind.RETENTION_PASSED)
+    assert item.text == (
+        f"Kafka has deleted 20 records of partition 0 and 1 record of 1 more that {TOPIC} would "
+        "read next. It is suspended, and once resumed it reads nothing there until somebody sets "
+        "it on"
+    )
+    assert item.since == NOON, "the first pass that saw it"
+    [reset] = item.remedies[:1]
+    assert (reset.action, reset.params) == (
+        RemedyAction.RESET_OFFSETS,
+        {"offsets": {"0": 20, "2": 20}},
+    )
+    assert reset.command == f"tidegate supervisor reset {TOPIC} --offset 0=20 --offset 2=20"
+
+
+def test_a_state_that_names_deleted_records_is_the_only_item_of_them() -> None:
+    lost = observed(stored=committed(0, 40, 0, 0), seen=a_stream(100, 100, 100, 100, earliest=20))
+    conditions = conditions_after(None, lost, None, EarliestHistory())
+    dead = SupervisorState(State.UNHEALTHY_SUPERVISOR, "EVENT_QUEUE_DEAD", healthy=False)
+
+    assert [item.kind for item in items(row(roll_up(lost, None)), conditions, lost)] == [
+        AttentionKind.SUPERVISOR_UNHEALTHY
+    ]
+    assert [item.kind for item in items(row(dead), conditions, lost)] == [
+        AttentionKind.SUPERVISOR_UNHEALTHY,
+        AttentionKind.RETENTION_PASSED,
+    ]
+
+
+@pytest.mark.parametrize(("seconds", "count"), [(5, 0), (6, 1)])
+def test_replicas_wait_for_a_slot_once_five_seconds_are_over(seconds: int, count: int) -> None:
     conditions = replace(KNOWN, pending_since=NOON)
     listed = row(replicas=ReplicaCounts(42, 39, 3))
 
-    shown = items(listed, conditions, now=NOON + minutes * MINUTE)
+    now = NOON + timedelta(seconds=seconds)
+
+    shown = items(listed, conditions, now=now)
 
     assert len(shown) == count
+    assert items(listed, conditions, now=now, free_slots=None) == [], "no worker: another item"
     for item in shown:
         assert item.severity is Severity.TO_KNOW
         assert item.text == (

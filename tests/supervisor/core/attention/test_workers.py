@@ -7,8 +7,19 @@ import pytest
 
 from supervisor.core.attention.items import AttentionItem, AttentionKind, Severity
 from supervisor.core.attention.remedies import RemedyAction
-from supervisor.core.attention.workers import FIRST_SYNC, WorkerTasks, worker_items
+from supervisor.core.attention.watched import WatchedSupervisor
+from supervisor.core.attention.workers import (
+    FIRST_SYNC,
+    PENDING_AFTER,
+    WorkerTasks,
+    is_anyone_there,
+    no_workers,
+    version_items,
+    worker_items,
+)
 from supervisor.core.planning.observed import Liveness, WorkerView
+from tasks.contract.worker_facts import WorkerFacts
+from tests.supervisor.core.attention.watched_rows import KNOWN, row
 from tests.supervisor.core.snapshots import MINUTE, NOON, worker
 
 HEARD = NOON + 5 * MINUTE
@@ -65,3 +76,64 @@ def test_a_new_leader_gives_workers_time_to_report(led_for: timedelta, count: in
     shown = list(worker_items([unheard], NO_TASKS, NOON + led_for, NOON))
 
     assert [item.since for item in shown] == [NOON] * count
+
+
+def of_release(name: str, version: str, minutes: int, **changes: object) -> WorkerView:
+    facts = WorkerFacts(version=version, running_for=timedelta(0))
+    started = NOON + minutes * MINUTE
+    return replace(worker(name), facts=facts, started_at=started, **changes)  # type: ignore[arg-type]  # fields of it
+
+
+def test_workers_of_different_releases_are_to_know() -> None:
+    """Goal: an upgrade that was left half done is seen; one that is done, is not."""
+    old = [of_release("w1", "0.1.0", 0), of_release("w2", "0.1.0", 1)]
+
+    [item] = version_items([*old, of_release("w3", "0.2.0", 7), of_release("w4", "0.2.0", 9)])
+
+    assert (item.severity, item.kind) == (Severity.TO_KNOW, AttentionKind.WORKER_VERSIONS)
+    assert item.text.startswith(
+        "the workers are of 2 releases: 0.1.0 (w1, w2), 0.2.0 (w3, w4); that is fine during"
+    )
+    assert item.since == NOON + 7 * MINUTE
+    assert not list(version_items([*old, worker("w5")]))
+    assert not list(version_items([*old, of_release("w3", "0.2.0", 7, liveness=Liveness.LOST)]))
+
+
+@pytest.mark.parametrize(
+    ("view", "led_for", "is_there"),
+    [
+        (worker("w1"), FIRST_SYNC * 2, True),
+        (replace(SILENT, heard_at=None), FIRST_SYNC, True),
+        (replace(SILENT, heard_at=None), FIRST_SYNC * 2, False),
+        (SILENT, FIRST_SYNC, False),
+        (LOST, FIRST_SYNC, False),
+        (None, FIRST_SYNC, False),
+    ],
+)
+def test_nobody_is_there_once_each_worker_had_time_to_report(
+    view: WorkerView | None, led_for: timedelta, is_there: bool
+) -> None:
+    assert is_anyone_there([view] if view else [], NOON + led_for, NOON) is is_there
+
+
+def test_without_a_worker_one_item_names_whatever_waits() -> None:
+    waiting = [
+        WatchedSupervisor(row(name), None, replace(KNOWN, pending_since=NOON + MINUTE * at))
+        for at, name in enumerate(("orders", "clicks", "logs", "web"))
+    ]
+    idle = WatchedSupervisor(row("idle"), None, KNOWN)
+
+    [item] = no_workers([*waiting, idle], LATER)
+
+    assert (item.severity, item.kind) == (Severity.BROKEN, AttentionKind.NO_WORKERS)
+    assert item.text == (
+        "no worker is connected, so nothing is read and nothing is published of clicks, logs, "
+        "orders and 1 more"
+    )
+    assert (item.since, item.data_source) == (NOON, None)
+    assert item.supervisors == ("clicks", "logs", "orders", "web")
+    assert item.remedies[0].command == "tidegate worker"
+    [alone] = no_workers(waiting[:1], LATER)
+    assert alone.data_source == "orders"
+    assert list(no_workers(waiting[:1], NOON + PENDING_AFTER)) == []
+    assert list(no_workers([idle], LATER)) == []

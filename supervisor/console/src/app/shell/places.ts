@@ -1,11 +1,17 @@
 import type { IconName } from "@/components/Icon";
 
 /** A page of the menu and of the palette, and the key that opens it after `g`. */
-type Place = { to: "/" | "/supervisors" | "/settings"; label: string; icon: IconName; key: string };
+type Place = {
+  to: "/" | "/supervisors" | "/workers" | "/settings";
+  label: string;
+  icon: IconName;
+  key: string;
+};
 
 /** The pages in the order of the menu; the last one is at its foot. */
 export const PLACES: readonly Place[] = [
   { to: "/", label: "Home", icon: "home", key: "h" },
   { to: "/supervisors", label: "Supervisors", icon: "list", key: "s" },
+  { to: "/workers", label: "Workers", icon: "machine", key: "w" },
   { to: "/settings", label: "Settings", icon: "gear", key: "," },
 ];

@@ -1,88 +1,84 @@
-import { Button, TextInput } from "@mantine/core";
 import { modals } from "@mantine/modals";
-import { notifications } from "@mantine/notifications";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
-import { newKey } from "@/api/client";
-import type { Problem } from "@/api/problem";
-import { useContact } from "@/app/contact";
-import { Command } from "../Command";
-import { ProblemNote } from "../ProblemNote";
-import classes from "./ActionDialog.module.css";
-import { type Action, curlOf } from "./action";
+import { Icon } from "../Icon";
+import { QueryView } from "../QueryView";
+import { ActForm, SameBy } from "./ActForm";
+import classes from "./ActForm.module.css";
+import type { Action, VerbPreview } from "./action";
+import { DialogHead } from "./DialogHead";
+import { EffectFacts, EffectTable } from "./Effect";
+import { confirmOf } from "./effect";
+import { Sentence, whole } from "./Sentence";
+import { type Act, useAct } from "./useAct";
 
-/** Opens the dialog of a change: effect, undo, the same by CLI and curl, then the button. */
+/** Opens the dialog of a change: effect, undo, the same by CLI and curl, reason, then the button. */
 export function openAction(action: Action): void {
-  const form = <ActionForm action={action} onClose={modals.closeAll} />;
-  modals.open({ title: action.title, size: "lg", children: form });
+  modals.open({
+    withCloseButton: false,
+    size: action.preview === undefined ? "lg" : "xl",
+    children: (
+      <>
+        <DialogHead>{action.title}</DialogHead>
+        <ActionForm action={action} onClose={modals.closeAll} />
+      </>
+    ),
+  });
 }
 
 type Props = { action: Action; onClose: () => void };
 
 /** What stands in the dialog of a change. */
 export function ActionForm({ action, onClose }: Props) {
-  const [key] = useState(newKey);
-  const [typed, setTyped] = useState("");
-  const client = useQueryClient();
-  const { state } = useContact();
-  const act = useMutation<unknown, Problem>({
-    mutationFn: () => action.run(key),
-    onSuccess: () => {
-      onClose();
-      notifications.show({ message: action.done });
-      void client.invalidateQueries();
-    },
+  const { request, supervisor, preview } = action;
+  const act = useAct<VerbPreview>({
+    queryKey: [
+      "preview",
+      supervisor === undefined ? {} : { path: { supervisor_id: supervisor } },
+      request,
+    ],
+    look: preview ?? null,
+    send: action.run,
+    done: action.done,
+    onClose,
   });
-  const isConfirmed =
-    action.confirm === undefined || typed.replaceAll(/[ ,]/g, "") === action.confirm;
+  const form = <Explained action={action} act={act} onClose={onClose} />;
+  return preview === undefined ? (
+    form
+  ) : (
+    <QueryView query={act.looks} lines={5}>
+      {() => form}
+    </QueryView>
+  );
+}
+
+function Explained({ action, act, onClose }: Props & { act: Act<VerbPreview> }) {
+  const { shown, reading } = act;
+  const typed = action.confirm === undefined ? null : { number: action.confirm, what: "" };
   return (
-    <form
-      className={classes.form}
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (isConfirmed && state !== "stale") {
-          act.mutate();
-        }
-      }}
+    <ActForm
+      act={act}
+      verb={action.verb}
+      confirm={(shown === null ? null : confirmOf(shown)) ?? typed}
+      takesReason={action.takesReason ?? false}
+      onClose={onClose}
     >
-      <dl className={classes.facts}>
-        <dt>Effect</dt>
-        <dd>{action.effect}</dd>
-        <dt>Undo</dt>
-        <dd>{action.undo}</dd>
-        <dt>Command line</dt>
-        <dd>
-          <Command text={action.command} />
-        </dd>
-        <dt>curl</dt>
-        <dd>
-          <Command text={curlOf(action.request, location.origin, key)} what="the curl command" />
-        </dd>
-      </dl>
-      {action.confirm !== undefined && (
-        <TextInput
-          label={`Type ${action.confirm} to confirm`}
-          value={typed}
-          autoComplete="off"
-          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
-        />
-      )}
-      {act.error !== null && <ProblemNote problem={act.error} />}
-      {state === "stale" && (
-        <p role="status">The overlord does not answer: nothing can be changed.</p>
-      )}
-      <div className={classes.buttons}>
-        <Button onClick={onClose}>Cancel</Button>
-        <Button
-          type="submit"
-          variant="filled"
-          data-autofocus
-          loading={act.isPending}
-          disabled={!isConfirmed || state === "stale"}
-        >
-          {action.verb}
-        </Button>
+      <div className={classes.effect}>
+        <div>{shown === null ? action.effect : <Sentence text={shown.text} />}</div>
+        {(shown?.warnings ?? []).map((warning) => (
+          <div key={warning} className={classes.warning}>
+            <Icon name="risk" />
+            <Sentence text={warning} />
+          </div>
+        ))}
       </div>
-    </form>
+      {shown !== null && <EffectTable reading={reading} />}
+      <dl className={classes.facts}>
+        <EffectFacts reading={reading} />
+        <dt>Undo</dt>
+        <dd>
+          <Sentence text={whole(shown?.undo ?? action.undo)} />
+        </dd>
+        <SameBy command={action.command} request={action.request} sent={act} />
+      </dl>
+    </ActForm>
   );
 }

@@ -10,7 +10,7 @@ export function actionOf(remedy: Remedy, supervisor: string | null): Action | nu
   }
   const { worker } = remedy.params;
   if (remedy.action === "enable-worker" && typeof worker === "string") {
-    return enableOf(worker, remedy.command ?? "");
+    return enableOf(worker, remedy.command ?? undefined);
   }
   return null;
 }

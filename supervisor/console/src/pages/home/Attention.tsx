@@ -27,7 +27,7 @@ export function Attention({ items }: { items: readonly AttentionItem[] }) {
           <span className={classes.steps}>
             <Remedies
               remedies={item.remedies}
-              table={null}
+              table={item.dataSource}
               supervisor={item.about.kind === "supervisor" ? item.about.id : null}
             />
           </span>

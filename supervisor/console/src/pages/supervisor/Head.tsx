@@ -6,6 +6,7 @@ import { Age } from "@/components/Time";
 import { visible } from "@/text/visible";
 import { type Explanation, type ListedRow, useExplanation } from "./data";
 import classes from "./Head.module.css";
+import { sentencesOf } from "./sentences";
 
 /** The answer first: state, since when, why in words, and the steps that may help as buttons. */
 export function Head({ id, row }: { id: string; row: ListedRow | null | undefined }) {
@@ -21,8 +22,7 @@ type Props = { explanation: Explanation; row: ListedRow | null | undefined };
 
 function Words({ explanation, row }: Props) {
   const { supervisorId, state, detailedState, healthy, sentences, remedies = [] } = explanation;
-  const [first, ...others] = sentences;
-  const changes = others.filter(({ about }) => about === "changes" || about === "failure");
+  const [first, ...others] = sentencesOf(sentences);
   const since = row?.since ?? first?.since;
   return (
     <div className={classes.head}>
@@ -52,7 +52,7 @@ function Words({ explanation, row }: Props) {
         )}
       </div>
       {first !== undefined && <p className={classes.why}>{visible(first.text)}</p>}
-      {changes.map(({ text }) => (
+      {others.map(({ text }) => (
         <p key={text} className={classes.more}>
           {visible(text)}
         </p>

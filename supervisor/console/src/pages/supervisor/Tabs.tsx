@@ -6,6 +6,8 @@ const TABS = [
   ["partitions", "Partitions"],
   ["timeline", "Timeline"],
   ["why", "Why"],
+  ["spec", "Spec"],
+  ["history", "History"],
   ["bad-records", "Bad records"],
   ["events", "Events"],
 ] as const;

@@ -10,7 +10,9 @@ type Props = { row: ListedRow; attention: readonly AttentionItem[] };
 /** The line below an unhealthy supervisor: why, and the steps that may help. */
 export function Trouble({ row, attention }: Props) {
   const item = attention.find(
-    ({ kind, about }) => kind === "supervisor-unhealthy" && about.id === row.id,
+    ({ kind, about, supervisors }) =>
+      (kind === "supervisor-unhealthy" && about.id === row.id) ||
+      (kind === "stream-silent" && supervisors.includes(row.id)),
   );
   const why = row.why || row.lastError?.message || "Its state has no reason on record.";
   return (

@@ -38,3 +38,11 @@ export async function eachOf(
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
 }
+
+/** The failed ones first, each part by id. */
+export function worstFirst(outcomes: readonly Outcome[]): Outcome[] {
+  const rank = ({ problem }: Outcome) => (problem === null ? 1 : 0);
+  return [...outcomes].sort(
+    (one, other) => rank(one) - rank(other) || one.id.localeCompare(other.id),
+  );
+}

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import event
 
 from supervisor.core.queue.events import (
     FailedEvent,
@@ -301,3 +302,51 @@ def test_a_supervisor_whose_queue_is_dead_is_unhealthy_and_no_other_one(world: W
     )
     assert "tidegate queue repair supervisor:clicks task-output" in str(payload["why"])
     assert world.client.get(f"{SUPERVISORS}/{TOPIC}/health").status_code == 503
+
+
+def test_queues_are_listed_page_by_page_and_filtered(world: World) -> None:
+    """Goal: the unhealthy ones of thousands, without reading the others."""
+    names = [QueueName(container_of(f"s{number}"), "task-output") for number in range(5)]
+    for queue in (*names, names[3]):
+        add(world, queue=queue)
+    kill(world, names[1])
+    kill(world, names[3])
+
+    pages, path = [], f"{QUEUES}?limit=2"
+    while path:
+        answer = world.client.get(path)
+        pages.append([row["container"] for row in answer.json()])
+        _, _, path = answer.headers.get("link", "").partition("<")
+        path = path.partition(">")[0]
+    dead = world.client.get(f"{QUEUES}?unhealthy=true&limit=1")
+    world.client.post(f"{QUEUES}/{names[1].container}/{names[1].name}/repair")
+    following = dead.headers["link"].partition("<")[2].partition(">")[0]
+
+    assert [[name[-2:] for name in page] for page in pages] == [["s0", "s1"], ["s2", "s3"], ["s4"]]
+    assert [row["container"] for row in dead.json()] == ["supervisor:s1"]
+    # The queue that the cursor names is healthy by now.
+    [last] = world.get_rows(following)
+    assert (last["container"], last["outstandingEvents"]) == ("supervisor:s3", 2)
+    assert world.get_object(f"{QUEUES}?cursor=abc", 400)["type"] == "/problems/bad-cursor"
+
+
+def test_a_list_of_many_queues_takes_as_many_statements_as_one_of_few(world: World) -> None:
+    def statements() -> int:
+        counted = 0
+
+        def count(*_: object) -> None:
+            nonlocal counted
+            counted += 1
+
+        engine = world.store._engine
+        event.listen(engine, "before_cursor_execute", count)
+        world.get_rows(QUEUES)
+        event.remove(engine, "before_cursor_execute", count)
+        return counted
+
+    add(world)
+    few = statements()
+    for number in range(20):
+        add(world, queue=QueueName(container_of(f"s{number}"), "task-output"))
+
+    assert statements() == few

@@ -150,6 +150,56 @@ def test_pages_follow_each_other_in_any_order(world: World) -> None:
         assert (other.status_code, other.json()["type"]) == (400, "/problems/bad-cursor")
 
 
+def test_a_part_of_them_is_chosen_before_the_pages_are_cut(world: World) -> None:
+    """Goal: the third page of those behind is not the third page of all."""
+    world.start(partitions=4, task_count=2, replicas=1)
+    for number in (0, 1, 3):
+        world.streams.append(TOPIC, number, 10 * (4 - number))
+    look(world)
+    query = "?only=behind&sort=-lagRecords&limit=2"
+
+    first = world.get_object(PATH + query)
+    world.streams.append(TOPIC, 2, 5)
+    second = world.get_object(f"{PATH}{query}&cursor={first['next']}")
+
+    pages = [*first["partitions"], *second["partitions"]]  # type: ignore[misc]
+    assert [row["partition"] for row in pages] == [0, 1, 3]
+    assert (first["count"], first["fitting"], second["next"]) == (4, 3, None)
+    other = world.client.get(f"{PATH}?sort=-lagRecords&cursor={first['next']}")
+    assert other.status_code == 400, "a cursor is of one filter"
+
+
+def test_the_partitions_at_risk_are_those_of_the_overview(world: World) -> None:
+    """Goal: one rule, whoever shows it; what is deleted already is among them."""
+    world.watch()
+    world.start(partitions=3, task_count=1, replicas=1)
+    for number in range(3):
+        world.streams.append(TOPIC, number, 1_000)
+    offsets = {"type": "end", "stream": TOPIC, "partitionOffsetMap": {"0": 400, "1": 900, "2": 900}}
+    body = {"type": "kafka", "partitions": offsets}
+    assert world.post(f"{SUPERVISORS}/{TOPIC}/suspend").status_code == 200
+    assert world.post(f"{SUPERVISORS}/{TOPIC}/resetOffsets", body).status_code == 200
+    look(world)
+    assert world.get_object(PATH + "?only=at-risk")["fitting"] == 0
+
+    for earliest in (100, 200, 300):
+        world.streams.expire(TOPIC, 0, earliest)
+        world.streams.expire(TOPIC, 1, earliest * 3 + 50)
+        look(world)
+
+    at_risk = {row["partition"]: row["atRisk"] for row in rows(world)}
+    assert at_risk == {0: True, 1: True, 2: False}
+    page = world.get_object(PATH + "?only=at-risk&sort=headroomMillis")
+    assert [row["partition"] for row in rows(world, "?only=at-risk")] == [0, 1]
+    assert (page["count"], page["fitting"]) == (3, 2)
+    last = world.loop.last_pass(TOPIC)
+    assert last is not None
+    conditions = world.watching.conditions(last.seen)
+    assert conditions is not None
+    assert {p.partition for p in conditions.risks} == {0}
+    assert {p.partition for p in conditions.passed} == {1}
+
+
 def test_what_the_client_has_is_not_sent_again(world: World) -> None:
     agents = world.start(partitions=1, task_count=1, replicas=1)
     first = world.client.get(PATH)
@@ -166,7 +216,7 @@ def test_what_the_client_has_is_not_sent_again(world: World) -> None:
     assert (changed.status_code, changed.headers["etag"] == tag) == (200, False)
 
 
-@pytest.mark.parametrize("query", ["sort=lag", "limit=0", "limit=x", "cursor=a.b"])
+@pytest.mark.parametrize("query", ["sort=lag", "only=slow", "limit=0", "limit=x", "cursor=a.b"])
 def test_bad_input_is_a_problem_with_its_place(world: World, query: str) -> None:
     world.start()
     answer = world.client.get(f"{PATH}?{query}")

@@ -1,5 +1,5 @@
-import { quoted } from "@/changes/supervisors";
 import { Command } from "@/components/Command";
+import { quoted } from "@/text/shell";
 import classes from "./BadRecords.module.css";
 
 /** How to send the records again: to a topic of their own, that a corrected spec then reads. */

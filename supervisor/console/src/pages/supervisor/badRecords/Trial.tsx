@@ -1,5 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
-import { newKey, send } from "@/api/client";
+import { ask } from "@/api/client";
 import { missing, useMe } from "@/api/me";
 import type { Problem } from "@/api/problem";
 import { Barred } from "@/components/Barred";
@@ -27,10 +27,7 @@ export function Trial({ id, place, spec }: Props) {
   const body = sampleOf(spec, place);
   const trial = useMutation<Sample, Problem>({
     mutationFn: async () => {
-      const sample = await send("post", "/druid/indexer/v1/sampler", {
-        body: body as never,
-        key: newKey(),
-      });
+      const { data: sample } = await ask("/druid/indexer/v1/sampler", { body: body as never });
       return sample as unknown as Sample;
     },
   });

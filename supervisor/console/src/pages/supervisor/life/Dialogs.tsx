@@ -4,11 +4,11 @@ import { handoffOf, suspendOf, terminateOf } from "@/changes/lifecycle";
 import { resumeOf } from "@/changes/supervisors";
 import { ActionForm } from "@/components/action/ActionDialog";
 import type { Action } from "@/components/action/action";
+import { DialogHead } from "@/components/action/DialogHead";
 import { Shape } from "@/components/Shape";
 import { visible } from "@/text/visible";
 import { type ListedRow, useStatus } from "../data";
 import type { DialogName, DialogSearch } from "../search";
-import classes from "./Dialogs.module.css";
 
 const ResetForm = lazy(async () => ({ default: (await import("../reset/ResetForm")).ResetForm }));
 
@@ -23,21 +23,17 @@ type Props = {
 export function Dialogs({ id, row, search, onClose }: Props) {
   const name = row ? search.do : undefined;
   return (
-    // A <header> of Mantine's would be a second banner of the page.
     <Modal.Root
       opened={name !== undefined}
       onClose={onClose}
-      size={name === "reset" ? "min(1040px, 94vw)" : "lg"}
+      size={name === "reset" ? "min(1040px, 94vw)" : "xl"}
       centered
       lockScroll={false}
     >
       <Modal.Overlay backgroundOpacity={0.45} />
       <Modal.Content>
-        <div className={classes.head}>
-          <Modal.Title>{name === undefined ? "" : titleOf(name, id)}</Modal.Title>
-          <Modal.CloseButton aria-label="Close" />
-        </div>
         <Modal.Body>
+          <DialogHead>{name === undefined ? "" : titleOf(name, id)}</DialogHead>
           {row && name === "reset" && (
             <Suspense fallback={<Shape lines={6} />}>
               <ResetForm id={id} row={row} filled={search} onClose={onClose} />

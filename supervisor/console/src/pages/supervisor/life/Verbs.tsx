@@ -7,6 +7,7 @@ import { Barred } from "@/components/Barred";
 import { Icon } from "@/components/Icon";
 import type { ListedRow } from "../data";
 import type { DialogName } from "../search";
+import { saveBundle } from "./bundle";
 import classes from "./Verbs.module.css";
 
 type Props = { row: ListedRow; onOpen: (name: DialogName) => void };
@@ -58,6 +59,8 @@ export function Verbs({ row, onOpen }: Props) {
               {why !== null && <span className={classes.why}>{why}</span>}
             </Menu.Item>
           ))}
+          <Menu.Divider />
+          <Menu.Item onClick={() => void saveBundle(row.id)}>Incident bundle</Menu.Item>
         </Menu.Dropdown>
       </Menu>
     </>

@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useCallback, useEffect } from "react";
+import { useCallback } from "react";
 import { QueryView } from "@/components/QueryView";
 import { Clock } from "@/components/Time";
 import { ColumnMenu } from "@/components/table/ColumnMenu";
@@ -15,7 +15,7 @@ import { type ListedPartitions, nameOf, usePartitions } from "./rows";
 
 const FILTERS = [
   ["behind", "Only behind"],
-  ["risk", "Only at risk"],
+  ["at-risk", "Only at risk"],
 ] as const;
 
 /** Each partition: what Kafka retains, how far it is published and read, and who reads it. */
@@ -24,18 +24,12 @@ export function Partitions() {
   const search = useSearch({ from: "/shell/supervisors/$id/partitions" });
   const navigate = useNavigate({ from: "/supervisors/$id/partitions" });
   const list = usePartitions(id, search);
-  const { more, isWhole } = list;
+  const { more } = list;
   const change = useCallback(
     (part: Partial<PartitionsSearch>) =>
       void navigate({ search: (before) => ({ ...before, ...part }), replace: true }),
     [navigate],
   );
-  const isFiltered = search.only !== undefined;
-  useEffect(() => {
-    if (isFiltered && !isWhole) {
-      more();
-    }
-  }, [isFiltered, isWhole, more]);
   return (
     <>
       <div className={classes.controls}>
@@ -57,14 +51,14 @@ export function Partitions() {
         </div>
       </div>
       <QueryView query={list} lines={10}>
-        {({ rows, count }) => (
+        {({ rows, count, fitting }) => (
           <DataTable
             name={NAME}
             label="Partitions"
             columns={COLUMNS}
             rows={rows}
             rowId={nameOf}
-            total={isFiltered ? rows.length : count}
+            total={fitting}
             sort={search.sort ?? ""}
             onSort={(sort) => change({ sort: sort === "" ? undefined : sort })}
             active={search.sel}
@@ -79,10 +73,10 @@ export function Partitions() {
 }
 
 /** When the leader looked at Kafka last, and what that look lacked. */
-function Looked({ listed: { rows, count, readAt, trouble } }: { listed: ListedPartitions }) {
+function Looked({ listed: { count, fitting, readAt, trouble } }: { listed: ListedPartitions }) {
   return (
     <span className={classes.dim}>
-      {rows.length === count ? exact(count) : `${exact(rows.length)} of ${exact(count)}`} · as of{" "}
+      {fitting === count ? exact(count) : `${exact(fitting)} of ${exact(count)}`} · as of{" "}
       <Clock at={readAt} unknown="This leader has not looked at Kafka yet." />
       {trouble && ` · the last look failed: ${visible(trouble.text)}`}
     </span>
@@ -96,6 +90,6 @@ function Empty({ only, count }: { only: PartitionsSearch["only"]; count: number 
   return only === "behind" ? (
     <p>No partition has unread records.</p>
   ) : (
-    <p>No partition is in trouble, and Kafka deletes none of the unread records within 6 hours.</p>
+    <p>No partition is at risk: as far as is known, all is published before Kafka deletes it.</p>
   );
 }

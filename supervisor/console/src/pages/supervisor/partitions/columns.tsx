@@ -11,7 +11,7 @@ import { visible } from "@/text/visible";
 import { furthest } from "./bar";
 import classes from "./columns.module.css";
 import { OffsetBar } from "./OffsetBar";
-import { isAtRisk, type PartitionRow } from "./rows";
+import type { PartitionRow } from "./rows";
 
 /** The name of this table among the preferences. */
 export const NAME = "partitions";
@@ -135,7 +135,7 @@ function Offset({ row, name }: { row: PartitionRow; name: "earliest" | "latest" 
 function Headroom({ row }: { row: PartitionRow }) {
   const { headroomMillis, headroomRecords } = row;
   if (headroomMillis !== null) {
-    return <span className={isAtRisk(row) ? classes.risk : ""}>{span(headroomMillis)}</span>;
+    return <span className={row.atRisk ? classes.risk : ""}>{span(headroomMillis)}</span>;
   }
   return headroomRecords === null ? (
     <Unknown why={why(row, "headroomRecords")} />

@@ -7,9 +7,6 @@ import type { PartitionsSearch } from "../search";
 
 const PATH = "/api/v1/supervisors/{supervisor_id}/partitions";
 const MOST = 1_000;
-const HOUR_MS = 3_600_000;
-/** Retention that reaches unread records sooner than this is a risk. */
-export const RISK_MS = 6 * HOUR_MS;
 
 type Page = Got<typeof PATH>;
 type Query = NonNullable<Params<typeof PATH, "get">["query"]>;
@@ -18,26 +15,19 @@ export type PartitionRow = Page["partitions"][number];
 
 export type ListedPartitions = {
   rows: PartitionRow[];
+  /** All partitions of the supervisor, whatever the filter. */
   count: number;
+  fitting: number;
   readAt: string | null;
   trouble: Page["trouble"];
 };
 
-/** Whether unread records may soon be lost, or cannot be read any more. */
-export function isAtRisk({ trouble, headroomMillis }: PartitionRow): boolean {
-  return trouble !== null || (headroomMillis !== null && headroomMillis < RISK_MS);
-}
-
-/** Whether it has unread records, or nobody knows that it has none. */
-export function isBehind({ lagRecords }: PartitionRow): boolean {
-  return lagRecords === null || lagRecords > 0;
-}
-
-/** The partitions in the server's order, page by page; a filter looks through all pages. */
+/** The partitions that fit, in the server's order, page by page. */
 export function usePartitions(id: string, { sort, only }: PartitionsSearch) {
   const order = (sort ?? "partition") as Sort;
+  const wanted = only === undefined ? {} : { only };
   const query = useInfiniteQuery<Page, Problem, { pages: Page[] }>({
-    queryKey: [PATH, { path: { supervisor_id: id }, query: { sort: order } }],
+    queryKey: [PATH, { path: { supervisor_id: id }, query: { sort: order, ...wanted } }],
     queryFn: ({ pageParam, signal }) =>
       get(
         PATH,
@@ -45,6 +35,7 @@ export function usePartitions(id: string, { sort, only }: PartitionsSearch) {
           path: { supervisor_id: id },
           query: {
             sort: order,
+            ...wanted,
             limit: MOST,
             ...(typeof pageParam === "string" ? { cursor: pageParam } : {}),
           },
@@ -62,14 +53,11 @@ export function usePartitions(id: string, { sort, only }: PartitionsSearch) {
       void fetchNextPage();
     }
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
-  const data = useMemo(() => listedOf(query.data?.pages, only), [query.data, only]);
-  return { data, error: query.error, refetch: query.refetch, more, isWhole: !hasNextPage };
+  const data = useMemo(() => listedOf(query.data?.pages), [query.data]);
+  return { data, error: query.error, refetch: query.refetch, more };
 }
 
-export function listedOf(
-  pages: readonly Page[] | undefined,
-  only: PartitionsSearch["only"],
-): ListedPartitions | undefined {
+function listedOf(pages: readonly Page[] | undefined): ListedPartitions | undefined {
   const newest = pages?.at(-1);
   if (pages === undefined || newest === undefined) {
     return undefined;
@@ -78,10 +66,10 @@ export function listedOf(
   const rows = new Map(
     pages.flatMap(({ partitions }) => partitions).map((row) => [nameOf(row), row] as const),
   );
-  const fits = only === "behind" ? isBehind : only === "risk" ? isAtRisk : () => true;
   return {
-    rows: [...rows.values()].filter(fits),
+    rows: [...rows.values()],
     count: newest.count,
+    fitting: newest.fitting,
     readAt: newest.readAt,
     trouble: newest.trouble,
   };

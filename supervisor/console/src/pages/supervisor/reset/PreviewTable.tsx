@@ -1,15 +1,16 @@
 import { Checkbox } from "@mantine/core";
 import { useState } from "react";
 import type { Exact } from "@/api/json";
+import type { Reading } from "@/components/action/reading";
 import { Foreign } from "@/components/Foreign";
 import { Unknown } from "@/components/Unknown";
 import { counted, exact } from "@/text/numbers";
 import { visible } from "@/text/visible";
-import { changedBetween, keyOf, type MovedPartition, type Reading, totalsOf } from "./effect";
+import { changedBetween, keyOf, type MovedPartition, type Preview, totalsOf } from "./effect";
 import classes from "./ResetForm.module.css";
 
 type Range = { from: Exact; to: Exact } | null | undefined;
-type Props = { reading: Reading; table: string | null; stay: readonly string[] };
+type Props = { reading: Reading<Preview>; table: string | null; stay: readonly string[] };
 
 /** From so many rows on those that nothing becomes of are left out at first. */
 const MANY = 30;

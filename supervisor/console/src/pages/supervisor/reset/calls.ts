@@ -1,6 +1,6 @@
 import { get, newKey, send } from "@/api/client";
 import { writeJson } from "@/api/json";
-import type { Problem } from "@/api/problem";
+import type { Given, Requested } from "@/components/action/action";
 import type { Preview } from "./effect";
 import type { NextOffsets, Target } from "./target";
 
@@ -57,9 +57,9 @@ export function act(
   stream: string,
   settled: Settled,
   key: string,
-  digest: string,
+  given: Given,
 ): Promise<Preview> {
-  return call(id, stream, settled, key, { expect: digest });
+  return call(id, stream, settled, key, given);
 }
 
 function call(
@@ -67,7 +67,7 @@ function call(
   stream: string,
   { target, offsets }: Settled,
   key: string,
-  query: { dryRun: true } | { expect: string },
+  query: { dryRun: true } | Given,
 ): Promise<Preview> {
   const path = { supervisor_id: id };
   if (target.kind === "end") {
@@ -88,32 +88,19 @@ function bodyOf(stream: string, offsets: NextOffsets) {
 }
 
 /** The request of an act, for curl. */
-export function requestOf(
-  id: string,
-  stream: string,
-  { target, offsets }: Settled,
-  digest: string,
-): { verb: "post"; path: string; body?: string } {
+export function requestOf(id: string, stream: string, { target, offsets }: Settled): Requested {
   const { path, query, body } = partsOf(stream, target, offsets);
-  const whole = `${path.replace("{supervisor_id}", encodeURIComponent(id))}?${query}expect=${digest}`;
+  const whole = `${path.replace("{supervisor_id}", encodeURIComponent(id))}${query}`;
   return { verb: "post", path: whole, ...(body === null ? {} : { body: writeJson(body) }) };
 }
 
 function partsOf(stream: string, target: Target, offsets: NextOffsets | null): Request {
   if (target.kind === "end") {
-    return { path: RESET, query: `to=${target.to}&`, body: null };
+    return { path: RESET, query: `?to=${target.to}`, body: null };
   }
   return target.kind === "beside"
     ? { path: BESIDE, query: "", body: null }
     : { path: RESET_OFFSETS, query: "", body: bodyOf(stream, offsets ?? {}) };
-}
-
-/** The new preview in the refusal of an act whose own one is outdated; null: it is another refusal. */
-export function outdatedBy(problem: Problem): Preview | null {
-  const newer = problem.facts.preview;
-  return problem.kind === "preview-outdated" && typeof newer === "object" && newer !== null
-    ? (newer as Preview)
-    : null;
 }
 
 /** Whether the offsets of a place move by themselves while records come in. */

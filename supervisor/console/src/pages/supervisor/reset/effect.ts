@@ -1,6 +1,7 @@
 import type { Exact } from "@/api/json";
 import type { components } from "@/api/schema";
-import { quoted } from "@/changes/supervisors";
+import type { Confirm } from "@/components/action/effect";
+import { quoted } from "@/text/shell";
 import type { NextOffsets, Target } from "./target";
 
 export type Moved = components["schemas"]["Moved"];
@@ -9,27 +10,6 @@ export type Preview = Moved | Backfilled;
 export type MovedPartition = components["schemas"]["MovedPartition"];
 
 export type Totals = { skipped: bigint; lost: bigint; repeated: bigint };
-
-/** What the person has read, and what came after it. */
-export type Reading = { read: Preview | null; newer: Preview | null };
-
-export const UNREAD: Reading = { read: null, newer: null };
-
-/** Takes a new preview: one that would do something else has to be read again. */
-export function receive({ read, newer }: Reading, preview: Preview): Reading {
-  if (read === null) {
-    return { read: preview, newer: null };
-  }
-  if (preview.digest === read.digest) {
-    return { read: preview, newer: null };
-  }
-  return newer?.digest === preview.digest ? { read, newer } : { read, newer: preview };
-}
-
-/** The person has read the newer preview. */
-export function accept({ read, newer }: Reading): Reading {
-  return { read: newer ?? read, newer: null };
-}
 
 /** The partitions for which two previews differ, by name. */
 export function changedBetween(read: Preview | null, newer: Preview | null): ReadonlySet<string> {
@@ -60,20 +40,16 @@ export function totalsOf({ partitions }: Preview): Totals {
 }
 
 /** What has to be typed: the number of records that are not read, or are read again; null: none is. */
-export function confirmOf({ skipped, lost, repeated }: Totals): string | null {
+export function confirmOf({ skipped, lost, repeated }: Totals): Confirm | null {
   const all = skipped + lost + repeated;
-  return all === 0n ? null : String(all);
+  return all === 0n
+    ? null
+    : { number: String(all), what: "records are skipped, lost or read again" };
 }
 
-/** Whether what is typed is the number; spaces and commas between its digits do not count. */
-export function isConfirmed(typed: string, wanted: string | null): boolean {
-  return wanted === null || typed.replaceAll(/[ ,]/g, "") === wanted;
-}
-
-/** The command line that does the same, and nothing else. */
-export function commandOf(id: string, target: Target, digest: string): string {
-  const expect = digest === "" ? "" : ` --expect ${digest}`;
-  return `tidegate supervisor reset ${quoted(id)}${placeOf(target)}${expect}`;
+/** The command line that does the same. */
+export function commandOf(id: string, target: Target): string {
+  return `tidegate supervisor reset ${quoted(id)}${placeOf(target)}`;
 }
 
 function placeOf(target: Target): string {

@@ -1,15 +1,14 @@
 import { expect, test } from "vitest";
+import { commandWith } from "@/components/action/action";
+import { isConfirmed } from "@/components/action/effect";
+import { accept, type Reading, receive, UNREAD } from "@/components/action/reading";
 import {
-  accept,
   changedBetween,
   commandOf,
   confirmOf,
-  isConfirmed,
   type MovedPartition,
   type Preview,
-  receive,
   totalsOf,
-  UNREAD,
   undoOf,
 } from "./effect";
 import { type Form, formOf, judge, searchOf } from "./target";
@@ -28,7 +27,7 @@ function preview(digest: string, ...partitions: MovedPartition[]): Preview {
 test("a preview that would do something else waits to be read", () => {
   const first = preview("a", moved(0, { to: 0, repeated: 100 }), moved(1));
   const second = preview("b", moved(0, { from: 150, to: 0, repeated: 150 }), moved(1));
-  const reading = receive(receive(UNREAD, first), second);
+  const reading: Reading<Preview> = receive(receive(UNREAD, first), second);
 
   expect(reading).toEqual({ read: first, newer: second });
   expect(changedBetween(reading.read, reading.newer)).toEqual(new Set(["orders:0"]));
@@ -50,9 +49,10 @@ test("records that are not read, or are read again, are counted beyond 2^53 and 
   const totals = totalsOf(preview("a", moved(0, { lost: most }), moved(1, { skipped: 2 })));
 
   expect(totals).toEqual({ skipped: 2n, lost: 9_223_372_036_854_775_807n, repeated: 0n });
-  expect(confirmOf(totals)).toBe("9223372036854775809");
-  expect(isConfirmed("9,223,372,036,854,775,809", confirmOf(totals))).toBe(true);
-  expect(isConfirmed("9223372036854775808", confirmOf(totals))).toBe(false);
+  const wanted = confirmOf(totals)?.number ?? null;
+  expect(wanted).toBe("9223372036854775809");
+  expect(isConfirmed("9,223,372,036,854,775,809", wanted)).toBe(true);
+  expect(isConfirmed("9223372036854775808", wanted)).toBe(false);
   expect(confirmOf(totalsOf(preview("a", moved(0))))).toBeNull();
 });
 
@@ -72,11 +72,12 @@ test("the undo sets back what was moved, and says what stays", () => {
   expect(fresh.command).toBeNull();
 });
 
-test("the command line names the place and the preview", () => {
-  expect(commandOf("orders", { kind: "end", to: "earliest" }, "ab")).toBe(
-    "tidegate supervisor reset orders --begin earliest --expect ab",
+test("the command line names the place, the preview and the reason", () => {
+  const command = commandOf("orders", { kind: "end", to: "earliest" });
+  expect(commandWith(command, { expect: "ab", reason: "it's late" })).toBe(
+    "tidegate supervisor reset orders --begin earliest --expect ab --reason 'it'\\''s late'",
   );
-  expect(commandOf("orders", { kind: "shift", by: -5n }, "")).toBe(
+  expect(commandOf("orders", { kind: "shift", by: -5n })).toBe(
     "tidegate supervisor reset orders --shift=-5",
   );
 });

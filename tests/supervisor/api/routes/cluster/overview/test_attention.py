@@ -92,14 +92,16 @@ def test_a_lag_that_rises_for_a_quarter_of_an_hour_is_at_risk(world: World) -> N
 def test_replicas_without_a_slot_wait_since_they_do(world: World) -> None:
     world.watch()
     world.streams.create(TOPIC, 2)
-    assert world.post(SUPERVISORS, spec_document()).status_code == 200
+    agents = [world.agent("w1", slots=1)]
+    agents[0].sync()
+    assert world.post(SUPERVISORS, spec_document(replicas=1)).status_code == 200
     world.settle()
-    world.pass_time(2 * MINUTE, [])
+    world.pass_time(timedelta(seconds=6), agents)
 
     [waiting] = awaited(world, "replicas-pending")
 
-    assert waiting["severity"] == "at-risk"
-    assert "nobody reads 2 ranges; 0 slots are free" in str(waiting["text"])
+    assert (waiting["severity"], waiting["dataSource"]) == ("at-risk", TOPIC)
+    assert "nobody reads 1 range; 0 slots are free" in str(waiting["text"])
 
 
 def test_a_dead_queue_is_one_item_though_its_supervisor_is_unhealthy_by_it(world: World) -> None:

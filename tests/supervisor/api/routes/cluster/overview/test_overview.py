@@ -251,4 +251,6 @@ def test_without_the_database_that_is_what_it_says(
     assert [(each.kind, "no answer in 5 s" in each.text) for each in answered.attention] == [
         ("database-silent", True)
     ]
+    [item] = answered.attention
+    assert item.since is not None
     assert answered.supervisors is None
