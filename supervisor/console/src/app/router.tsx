@@ -18,6 +18,8 @@ import {
 import { timelineSearch } from "@/pages/supervisor/timeline/search";
 import { whySearch } from "@/pages/supervisor/why/search";
 import { supervisorsSearch } from "@/pages/supervisors/search";
+import { logSearch } from "@/pages/task/search";
+import { tasksSearch } from "@/pages/tasks/search";
 import { workersSearch } from "@/pages/workers/search";
 import { NoSuchPage } from "./NoSuchPage";
 import { parseSearch, type RawSearch, textIn, writeSearch } from "./search";
@@ -144,6 +146,62 @@ const history = createRoute({
   component: lazyRouteComponent(() => import("@/pages/supervisor/history/History"), "History"),
 });
 
+const supervisorTasks = createRoute({
+  getParentRoute: () => supervisor,
+  path: "/tasks",
+  validateSearch: tasksSearch,
+  component: lazyRouteComponent(
+    () => import("@/pages/supervisor/tasks/SupervisorTasks"),
+    "SupervisorTasks",
+  ),
+});
+
+const tasks = createRoute({
+  getParentRoute: () => shell,
+  path: "/tasks",
+  validateSearch: tasksSearch,
+  component: lazyRouteComponent(() => import("@/pages/tasks/TasksPage"), "TasksPage"),
+});
+
+const task = createRoute({
+  getParentRoute: () => shell,
+  path: "/tasks/$task",
+  component: lazyRouteComponent(() => import("@/pages/task/TaskPage"), "TaskPage"),
+});
+
+const taskIndex = createRoute({
+  getParentRoute: () => task,
+  path: "/",
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: "/tasks/$task/summary", params, replace: true });
+  },
+});
+
+const taskSummary = createRoute({
+  getParentRoute: () => task,
+  path: "/summary",
+  component: lazyRouteComponent(() => import("@/pages/task/summary/Summary"), "Summary"),
+});
+
+const taskLog = createRoute({
+  getParentRoute: () => task,
+  path: "/log",
+  validateSearch: logSearch,
+  component: lazyRouteComponent(() => import("@/pages/task/log/Log"), "Log"),
+});
+
+const taskReport = createRoute({
+  getParentRoute: () => task,
+  path: "/report",
+  component: lazyRouteComponent(() => import("@/pages/task/report/Report"), "Report"),
+});
+
+const taskPayload = createRoute({
+  getParentRoute: () => task,
+  path: "/payload",
+  component: lazyRouteComponent(() => import("@/pages/task/payload/Payload"), "Payload"),
+});
+
 const settings = createRoute({
   getParentRoute: () => shell,
   path: "/settings",
@@ -159,13 +217,24 @@ const supervisorTabs = supervisor.addChildren([
   spec,
   history,
   badRecords,
+  supervisorTasks,
   events,
 ]);
+const taskTabs = task.addChildren([taskIndex, taskSummary, taskLog, taskReport, taskPayload]);
 
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
-    shell.addChildren([home, supervisors, supervisorTabs, workers, worker, settings]),
+    shell.addChildren([
+      home,
+      supervisors,
+      supervisorTabs,
+      tasks,
+      taskTabs,
+      workers,
+      worker,
+      settings,
+    ]),
   ]),
   basepath: "/ui",
   parseSearch,

@@ -15,6 +15,7 @@ const SHAPES = {
   home: <path d="M2.5 7.5 8 2.8l5.5 4.7M4 6.5v7h8v-7" />,
   list: <path d="M5.5 4h8M5.5 8h8M5.5 12h8M2.3 4h.4M2.3 8h.4M2.3 12h.4" />,
   machine: <path d="M2.5 3h11v4h-11zM2.5 9h11v4h-11zM5 5h.4M5 11h.4" />,
+  tasks: <path d="M2.5 3h11v4h-11zM2.5 9h7v4h-7zM12 9.5v3l2-1.5z" />,
   gear: (
     <path d="M2 4.5h6m4 0h2M2 11.5h2m4 0h6M8 4.5a2 2 0 1 0 4 0 2 2 0 0 0-4 0M4 11.5a2 2 0 1 0 4 0 2 2 0 0 0-4 0" />
   ),

@@ -1,10 +1,11 @@
+import { Link } from "@tanstack/react-router";
 import { Foreign } from "./Foreign";
 
 /** Leads to a task. */
 export function TaskLink({ id }: { id: string }) {
   return (
-    <a href={`/ui/tasks/${encodeURIComponent(id)}/summary`}>
+    <Link to="/tasks/$task/summary" params={{ task: id }}>
       <Foreign>{id}</Foreign>
-    </a>
+    </Link>
   );
 }

@@ -2,7 +2,7 @@ import type { IconName } from "@/components/Icon";
 
 /** A page of the menu and of the palette, and the key that opens it after `g`. */
 type Place = {
-  to: "/" | "/supervisors" | "/workers" | "/settings";
+  to: "/" | "/supervisors" | "/tasks" | "/workers" | "/settings";
   label: string;
   icon: IconName;
   key: string;
@@ -12,6 +12,7 @@ type Place = {
 export const PLACES: readonly Place[] = [
   { to: "/", label: "Home", icon: "home", key: "h" },
   { to: "/supervisors", label: "Supervisors", icon: "list", key: "s" },
+  { to: "/tasks", label: "Tasks", icon: "tasks", key: "t" },
   { to: "/workers", label: "Workers", icon: "machine", key: "w" },
   { to: "/settings", label: "Settings", icon: "gear", key: "," },
 ];

@@ -34,7 +34,8 @@ export function TableRow<T>({ row, index, top, measure, ...props }: Props<T>) {
       aria-rowindex={index + 2}
       aria-current={active === row.id || undefined}
       style={{ position: "absolute", top: 0, width: "100%", transform: `translateY(${top}px)` }}
-      onClick={() => onActive?.(row.id)}
+      // A link in the row has led elsewhere by then.
+      onClick={(event) => !event.defaultPrevented && onActive?.(row.id)}
       onDoubleClick={() => onOpen?.(row.original)}
     >
       {selection !== undefined && (

@@ -9,6 +9,7 @@ const TABS = [
   ["spec", "Spec"],
   ["history", "History"],
   ["bad-records", "Bad records"],
+  ["tasks", "Tasks"],
   ["events", "Events"],
 ] as const;
 

@@ -1,3 +1,4 @@
+import { Link } from "@tanstack/react-router";
 import { Foreign } from "@/components/Foreign";
 import { Mark } from "@/components/Mark";
 import { TaskLink } from "@/components/TaskLink";
@@ -45,7 +46,9 @@ export function Attempts({ attempts }: { attempts: readonly Attempt[] }) {
           <tr>
             <td colSpan={4}>
               <TaskLink id={taskId} /> ·{" "}
-              <a href={`/ui/tasks/${encodeURIComponent(taskId)}/log`}>log</a>
+              <Link to="/tasks/$task/log" params={{ task: taskId }}>
+                log
+              </Link>
               {reason !== "" && <div className={classes.dim}>{visible(reason)}</div>}
             </td>
           </tr>
