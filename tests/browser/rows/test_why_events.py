@@ -66,7 +66,7 @@ def test_events_are_filtered_and_opened_by_the_address(page: Page, published: Pu
     panel = page.get_by_role("complementary")
     expect(panel.locator("pre")).to_contain_text('"rows": 300')
     assert_accessible(page)
-    page.goto(f"/ui/supervisors/{published.id}/events?to=2026-01-01T00:00:00Z")
+    page.goto(f"/ui/supervisors/{published.id}/events?until=2026-01-01T00:00:00Z")
     expect(page.get_by_text("No event that is kept fits the filter.")).to_be_visible()
 
 

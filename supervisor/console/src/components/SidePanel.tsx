@@ -22,9 +22,9 @@ export function SidePanel({ title, onClose, children }: Props) {
         </ActionIcon>
       </header>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keys */}
-      <div className={classes.body} tabIndex={0} role="region" aria-labelledby={id}>
+      <section className={classes.body} tabIndex={0} aria-labelledby={id}>
         <Boundary>{children}</Boundary>
-      </div>
+      </section>
     </aside>
   );
 }

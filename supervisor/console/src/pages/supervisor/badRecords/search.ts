@@ -3,7 +3,7 @@ import { wordIn } from "../search";
 
 const TEXT_MAX = 300;
 const PLACE = /^(?<topic>[^:]{1,249}):(?<partition>\d{1,9})$/;
-const RECORD = /^(?<topic>[^:]{1,249}):(?<partition>\d{1,9}):(?<offset>\d{1,18})$/;
+const RECORD = /^(?<topic>[^:]{1,249}):(?<partition>\d{1,9}):(?<offset>\d{1,19})$/;
 
 /** How bytes are shown. */
 export const FORMS = ["text", "hex", "base64"] as const;

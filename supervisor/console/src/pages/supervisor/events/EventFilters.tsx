@@ -23,14 +23,14 @@ export function EventFilters({ search, isLive, onChange }: Props) {
   return (
     <search className={filters.filters}>
       <Types chosen={search.type ?? []} onChange={(type) => onChange({ type })} />
-      {(["from", "to"] as const).map((name) => (
+      {(["since", "until"] as const).map((name) => (
         <TextInput
           key={`${name} ${zone} ${search[name] ?? ""}`}
           type="datetime-local"
           step={1}
-          aria-label={name === "from" ? "From this time on" : "Before this time"}
+          aria-label={name === "since" ? "From this time on" : "Before this time"}
           leftSection={name}
-          leftSectionWidth={40}
+          leftSectionWidth={44}
           defaultValue={inputOf(search[name] ?? "", zone)}
           onBlur={({ currentTarget }) =>
             onChange({ [name]: isoOf(currentTarget.value, zone) || undefined })
@@ -40,7 +40,7 @@ export function EventFilters({ search, isLive, onChange }: Props) {
       ))}
       <Chip
         isOn={isLive}
-        onClick={() => onChange(isLive ? { tail: "off" } : { tail: undefined, to: undefined })}
+        onClick={() => onChange(isLive ? { tail: "off" } : { tail: undefined, until: undefined })}
       >
         Live
       </Chip>
@@ -48,7 +48,7 @@ export function EventFilters({ search, isLive, onChange }: Props) {
         <Button
           variant="subtle"
           leftSection={<Icon name="close" size={11} />}
-          onClick={() => onChange({ type: undefined, from: undefined, to: undefined })}
+          onClick={() => onChange({ type: undefined, since: undefined, until: undefined })}
         >
           Clear
         </Button>

@@ -37,6 +37,6 @@ test("what happened is in a line, and troubles are known", () => {
 
 test("an address holds only what can be asked for", () => {
   expect(
-    eventsSearch({ type: ["task-ended", "<script>"], from: "2026-11-28T10:00:00Z", to: "x" }),
-  ).toEqual({ type: ["task-ended"], from: "2026-11-28T10:00:00.000Z" });
+    eventsSearch({ type: ["task-ended", "<script>"], since: "2026-11-28T10:00:00Z", until: "x" }),
+  ).toEqual({ type: ["task-ended"], since: "2026-11-28T10:00:00.000Z" });
 });

@@ -23,7 +23,7 @@ export type Feed = Pick<Page, "events" | "next">;
 export function useFeed(id: string, search: EventsSearch) {
   const client = useQueryClient();
   const query = queryOf(id, search);
-  const isLive = search.tail === undefined && search.to === undefined;
+  const isLive = search.tail === undefined && search.until === undefined;
   const queryKey = [isLive ? PATH : RESTING, { query }];
   const { data, error, refetch } = useQuery<Feed, Problem>({
     queryKey,
@@ -55,12 +55,12 @@ export function useFeed(id: string, search: EventsSearch) {
   return { data, error, refetch, more: useCallback(() => void more(), [more]), isLive };
 }
 
-function queryOf(id: string, { type, from, to }: EventsSearch): Query {
+function queryOf(id: string, { type, since, until }: EventsSearch): Query {
   return {
     supervisor: id,
     ...(type === undefined ? {} : { type: type as NonNullable<Query["type"]> }),
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
+    ...(since === undefined ? {} : { from: since }),
+    ...(until === undefined ? {} : { to: until }),
   };
 }
 

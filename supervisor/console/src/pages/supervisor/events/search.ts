@@ -7,9 +7,9 @@ const EVENT = /^\d{1,19}$/;
 
 export type EventsSearch = {
   type?: string[] | undefined;
-  /** ISO 8601, in UTC. */
-  from?: string | undefined;
-  to?: string | undefined;
+  /** ISO 8601, in UTC.  `to` would be where a dialog begins elsewhere. */
+  since?: string | undefined;
+  until?: string | undefined;
   /** Whether new events come by themselves. */
   tail?: "off" | undefined;
   /** The event that is open in the panel. */
@@ -21,8 +21,8 @@ export function eventsSearch(search: RawSearch): EventsSearch {
   const event = textIn(search, "event");
   return {
     ...(types.length > 0 ? { type: types.slice(0, TYPES_MAX) } : {}),
-    from: momentIn(search, "from"),
-    to: momentIn(search, "to"),
+    since: momentIn(search, "since"),
+    until: momentIn(search, "until"),
     tail: wordIn(search, "tail", ["off"]),
     event: event !== undefined && EVENT.test(event) ? event : undefined,
   };
@@ -34,6 +34,6 @@ function momentIn(search: RawSearch, name: string): string | undefined {
 }
 
 /** Whether a list may leave events out. */
-export function isFiltered({ type, from, to }: EventsSearch): boolean {
-  return type !== undefined || from !== undefined || to !== undefined;
+export function isFiltered({ type, since, until }: EventsSearch): boolean {
+  return type !== undefined || since !== undefined || until !== undefined;
 }
