@@ -8,6 +8,8 @@ import {
 } from "@tanstack/react-router";
 import { auditSearch } from "@/pages/audit/search";
 import { queueSearch, queuesSearch } from "@/pages/queues/search";
+import { badRecordsSearch } from "@/pages/supervisor/badRecords/search";
+import { eventsSearch } from "@/pages/supervisor/events/search";
 import {
   dialogSearch,
   historySearch,
@@ -15,6 +17,8 @@ import {
   partitionsSearch,
   specSearch,
 } from "@/pages/supervisor/search";
+import { timelineSearch } from "@/pages/supervisor/timeline/search";
+import { whySearch } from "@/pages/supervisor/why/search";
 import { supervisorsSearch } from "@/pages/supervisors/search";
 import { codeSearch, coverageSearch, filesSearch, timeSearch } from "@/pages/table/search";
 import { tablesSearch } from "@/pages/tables/search";
@@ -87,6 +91,37 @@ const partitions = createRoute({
     () => import("@/pages/supervisor/partitions/Partitions"),
     "Partitions",
   ),
+});
+
+const timeline = createRoute({
+  getParentRoute: () => supervisor,
+  path: "/timeline",
+  validateSearch: timelineSearch,
+  component: lazyRouteComponent(() => import("@/pages/supervisor/timeline/Timeline"), "Timeline"),
+});
+
+const why = createRoute({
+  getParentRoute: () => supervisor,
+  path: "/why",
+  validateSearch: whySearch,
+  component: lazyRouteComponent(() => import("@/pages/supervisor/why/Why"), "Why"),
+});
+
+const badRecords = createRoute({
+  getParentRoute: () => supervisor,
+  path: "/bad-records",
+  validateSearch: badRecordsSearch,
+  component: lazyRouteComponent(
+    () => import("@/pages/supervisor/badRecords/BadRecords"),
+    "BadRecords",
+  ),
+});
+
+const events = createRoute({
+  getParentRoute: () => supervisor,
+  path: "/events",
+  validateSearch: eventsSearch,
+  component: lazyRouteComponent(() => import("@/pages/supervisor/events/Events"), "Events"),
 });
 
 const workers = createRoute({
@@ -283,9 +318,13 @@ const supervisorTabs = supervisor.addChildren([
   supervisorIndex,
   supervisorOverview,
   partitions,
+  timeline,
+  why,
   spec,
   history,
+  badRecords,
   supervisorTasks,
+  events,
 ]);
 const taskTabs = task.addChildren([taskIndex, taskSummary, taskLog, taskReport, taskPayload]);
 const tableTabs = table.addChildren([

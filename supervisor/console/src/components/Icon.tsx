@@ -4,6 +4,7 @@ const SHAPES = {
   risk: <path d="M8 2.5 14.2 13.3H1.8z" fill="currentColor" stroke="none" />,
   note: <circle cx="8" cy="8" r="4.6" />,
   good: <circle cx="8" cy="8" r="4" fill="currentColor" stroke="none" />,
+  spec: <path d="M8 2 14 8 8 14 2 8z" fill="currentColor" stroke="none" />,
   paused: <path d="M5.5 3.5v9M10.5 3.5v9" />,
   waiting: <path d="M8 4.5V8l2.3 1.6M8 2.2a5.8 5.8 0 1 1 0 11.6 5.8 5.8 0 0 1 0-11.6" />,
   done: <path d="m3 8.5 3.4 3.4L13 4.8" />,

@@ -122,3 +122,9 @@ export function wordIn<T extends string>(
   const text = textIn(search, name);
   return words.find((word) => word === text);
 }
+
+/** Returns the narrowest window that shows a moment. */
+export function windowOf(at: string, now = Date.now()): Window {
+  const hours = (now - Date.parse(at)) / 3_600_000;
+  return WINDOW_NAMES.find((name) => WINDOWS[name] > hours) ?? "24h";
+}
