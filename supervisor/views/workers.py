@@ -66,7 +66,7 @@ class WorkerSummary(Wire):
     previous_end: str
     """The end of the previous incarnation; empty: there was none, or its end is not known."""
     version: str | None
-    """Its release of Tidegate; null: it has not said, as releases before 0.2 do not."""
+    """Its release of Tidegate; null: it has not said, as one of an earlier release."""
     started_at: Instant | None
     """When its process began, by the leader's clock; null: it has not said."""
     stopping: bool

@@ -20,6 +20,15 @@ def test_an_empty_page_names_three_ways_to_begin(page: Page, path: str) -> None:
     assert_accessible(page)
 
 
+def test_without_a_worker_the_page_says_how_one_is_started(page: Page) -> None:
+    page.goto("/ui/workers")
+
+    begin = page.get_by_role("region", name="No worker is connected")
+    expect(begin.get_by_text("tidegate worker", exact=True)).to_be_visible()
+    expect(begin.get_by_text("tidegate doctor", exact=True)).to_be_visible()
+    assert_accessible(page)
+
+
 def test_settings_say_who_calls_and_keep_what_is_chosen(page: Page) -> None:
     page.goto("/ui/settings")
     expect(page.get_by_role("region", name="You")).to_contain_text("asks nobody who they are")

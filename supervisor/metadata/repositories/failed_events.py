@@ -63,13 +63,13 @@ def heads(db: Connection, queue_ids: Sequence[int]) -> dict[int, StoredEvent]:
         .where(_EVENT.seq > _AT.processed_seq)
         .group_by(_EVENT.queue_id)
     )
-    found: dict[int, StoredEvent] = {}
+    events_of: dict[int, StoredEvent] = {}
     for ids in chunks(queue_ids):
         mine = first.where(_EVENT.queue_id.in_(ids)).subquery()
         is_first = (_EVENT.queue_id == mine.c.queue_id) & (_EVENT.seq == mine.c.seq)
         rows = db.execute(select(events).join(mine, is_first)).mappings()
-        found |= {row["queue_id"]: stored_event(row) for row in rows}
-    return found
+        events_of |= {row["queue_id"]: stored_event(row) for row in rows}
+    return events_of
 
 
 def stored_event(row: RowMapping) -> StoredEvent:

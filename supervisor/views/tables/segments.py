@@ -19,6 +19,8 @@ class SegmentView(Wire):
     rows: int
     size_bytes: int
     supervisor_id: str
+    generation_id: str
+    """The range that published it; of a compacted file that of its newest input."""
     used: bool
     unused_at: Instant | None
     """When the segment was taken out of the table."""
@@ -91,6 +93,7 @@ def _view(segment: ListedSegment, grace: timedelta) -> SegmentView:
         rows=segment.file.rows,
         size_bytes=segment.file.size_bytes,
         supervisor_id=segment.supervisor_id,
+        generation_id=segment.generation_id,
         used=segment.used,
         unused_at=segment.unused_at,
         delete_after=segment.unused_at + grace if waits and segment.unused_at else None,

@@ -19,7 +19,7 @@ _TOPIC_WAIT_S = 30
 
 
 def _attention(overlord: Overlord) -> dict[str, str]:
-    """Return supervisor -> the sentence about it, of those that are unhealthy."""
+    """Return supervisor, or list of brokers -> the sentence about it."""
     answer = overlord.http.get("/api/v1/overview").raise_for_status()
     items: list[dict[str, dict[str, str]]] = answer.json()["attention"]
     return {item["about"]["id"]: str(item["text"]) for item in items}
@@ -32,7 +32,7 @@ def broken(reader: Reader) -> Iterator[Reader]:
     http.post(SUPERVISORS, json=spec(_NO_BROKER, "away", task_count=1)).raise_for_status()
     admin = AdminClient({"bootstrap.servers": reader.bootstrap, "log_level": 0})
     admin.delete_topics([reader.id])[reader.id].result(_TOPIC_WAIT_S)
-    wait_until(lambda: {reader.id, "away"} <= _attention(reader.overlord).keys())
+    wait_until(lambda: {reader.id, _NO_BROKER} <= _attention(reader.overlord).keys())
     yield reader
     for each in (reader.id, "away"):
         http.post(f"{SUPERVISORS}/{each}/terminate").raise_for_status()
@@ -41,8 +41,10 @@ def broken(reader: Reader) -> Iterator[Reader]:
 def test_home_names_each_trouble_and_leads_to_what_mends_it(page: Page, broken: Reader) -> None:
     page.goto("/ui/")
     items = page.get_by_role("region", name="Needs somebody").get_by_role("listitem")
-    expect(page.get_by_role("heading", level=1)).to_contain_text("2 broken")
-    away = items.filter(has_text="away is UNHEALTHY_SUPERVISOR")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("3 broken")
+    expect(items.filter(has_text="no worker is connected")).to_have_count(1)
+    away = items.filter(has_text=f"the Kafka brokers {_NO_BROKER} cannot be read")
+    expect(away).to_contain_text("nothing new is read by away")
     expect(away).to_contain_text(f"no answer from {_NO_BROKER}")
     gone = items.filter(has_text=f"{broken.id} is UNHEALTHY_SUPERVISOR (TOPIC_GONE)")
     expect(gone).to_contain_text(f"topic {broken.id} does not exist any more")

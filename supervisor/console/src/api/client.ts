@@ -67,18 +67,39 @@ const judging: Middleware = {
 const client = createClient<paths>({ headers, bodySerializer: writeJson, cache: "no-cache" });
 client.use(judging);
 
+/** A JSON answer, and the tag of what it shows; null: it has none. */
+export type Tagged<T> = { data: T; tag: string | null };
+
 /** Calls an operation and returns its JSON, read without loss. Throws a Problem. */
 async function call(verb: Verb, path: string, init: Record<string, unknown>): Promise<unknown> {
+  return (await callTagged(verb, path, init)).data;
+}
+
+async function callTagged(
+  verb: Verb,
+  path: string,
+  init: Record<string, unknown>,
+): Promise<Tagged<unknown>> {
+  const { data: text, response } = await request(verb, path, init, "text");
+  const tag = response.headers.get("ETag");
+  return { data: typeof text === "string" && text !== "" ? readJson(text) : undefined, tag };
+}
+
+/** Calls an operation; `as`: how its body is read. Throws a Problem. */
+async function request(
+  verb: Verb,
+  path: string,
+  init: Record<string, unknown>,
+  as: "text" | "arrayBuffer" | "blob",
+): Promise<{ data?: unknown; response: Response }> {
   const { query, path: inPath, signal, ...rest } = init;
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   const bound = signal instanceof AbortSignal ? AbortSignal.any([signal, timeout]) : timeout;
-  const { data } = await client.request(
+  return client.request(
     verb,
     path as never,
-    { ...rest, params: { query, path: inPath }, parseAs: "text", signal: bound } as never,
+    { ...rest, params: { query, path: inPath }, parseAs: as, signal: bound } as never,
   );
-  const text: unknown = data;
-  return typeof text === "string" && text !== "" ? readJson(text) : undefined;
 }
 
 /** GETs a path. */
@@ -95,13 +116,37 @@ export async function download<P extends GetPath>(
   path: P,
   params: Params<P, "get"> = {},
 ): Promise<Blob> {
-  const signal = AbortSignal.timeout(TIMEOUT_MS);
-  const { data } = await client.request(
-    "get",
-    path as never,
-    { params, parseAs: "blob", signal } as never,
-  );
-  return data as unknown as Blob;
+  return (await request("get", path, { ...params }, "blob")).data as Blob;
+}
+
+/** GETs a path, with the tag that a change of it names by If-Match. */
+export async function getTagged<P extends GetPath>(
+  path: P,
+  params: Params<P, "get"> = {},
+  signal?: AbortSignal,
+): Promise<Tagged<Got<P>>> {
+  return (await callTagged("get", path, { ...params, signal })) as Tagged<Got<P>>;
+}
+
+/** POSTs a question: it changes nothing, so it has no key, and a refusal is handed on at once. */
+export async function ask<P extends PathsOf<"post">>(
+  path: P,
+  init: Params<P, "post"> & { body?: BodyOf<Operation<P, "post">> },
+  signal?: AbortSignal,
+): Promise<Tagged<Answer<Operation<P, "post">>>> {
+  const answer = await callTagged("post", path, { ...init, signal });
+  return answer as Tagged<Answer<Operation<P, "post">>>;
+}
+
+/** GETs bytes, with the headers that say what they are of. */
+export async function getBytes<P extends GetPath>(
+  path: P,
+  params: Params<P, "get">,
+  signal?: AbortSignal,
+): Promise<{ bytes: Uint8Array<ArrayBuffer>; headers: Headers }> {
+  const { data, response } = await request("get", path, { ...params, signal }, "arrayBuffer");
+  const bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : new Uint8Array();
+  return { bytes, headers: response.headers };
 }
 
 /**

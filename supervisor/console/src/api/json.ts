@@ -22,3 +22,8 @@ function toNumber(digits: string): Exact {
 export function writeJson(value: unknown): string {
   return stringify(value) ?? "null";
 }
+
+/** Writes JSON for people, on many lines. */
+export function prettyJson(value: unknown): string {
+  return stringify(value, null, 2) ?? "null";
+}

@@ -8,8 +8,22 @@ import {
 } from "@tanstack/react-router";
 import { auditSearch } from "@/pages/audit/search";
 import { queueSearch, queuesSearch } from "@/pages/queues/search";
-import { dialogSearch, overviewSearch, partitionsSearch } from "@/pages/supervisor/search";
+import { badRecordsSearch } from "@/pages/supervisor/badRecords/search";
+import { eventsSearch } from "@/pages/supervisor/events/search";
+import {
+  dialogSearch,
+  historySearch,
+  overviewSearch,
+  partitionsSearch,
+  specSearch,
+} from "@/pages/supervisor/search";
+import { timelineSearch } from "@/pages/supervisor/timeline/search";
+import { whySearch } from "@/pages/supervisor/why/search";
 import { supervisorsSearch } from "@/pages/supervisors/search";
+import { codeSearch, coverageSearch, filesSearch, timeSearch } from "@/pages/table/search";
+import { tablesSearch } from "@/pages/tables/search";
+import { logSearch } from "@/pages/task/search";
+import { tasksSearch } from "@/pages/tasks/search";
 import { workSearch } from "@/pages/work/search";
 import { workersSearch } from "@/pages/workers/search";
 import { NoSuchPage } from "./NoSuchPage";
@@ -79,6 +93,37 @@ const partitions = createRoute({
   ),
 });
 
+const timeline = createRoute({
+  getParentRoute: () => supervisor,
+  path: "/timeline",
+  validateSearch: timelineSearch,
+  component: lazyRouteComponent(() => import("@/pages/supervisor/timeline/Timeline"), "Timeline"),
+});
+
+const why = createRoute({
+  getParentRoute: () => supervisor,
+  path: "/why",
+  validateSearch: whySearch,
+  component: lazyRouteComponent(() => import("@/pages/supervisor/why/Why"), "Why"),
+});
+
+const badRecords = createRoute({
+  getParentRoute: () => supervisor,
+  path: "/bad-records",
+  validateSearch: badRecordsSearch,
+  component: lazyRouteComponent(
+    () => import("@/pages/supervisor/badRecords/BadRecords"),
+    "BadRecords",
+  ),
+});
+
+const events = createRoute({
+  getParentRoute: () => supervisor,
+  path: "/events",
+  validateSearch: eventsSearch,
+  component: lazyRouteComponent(() => import("@/pages/supervisor/events/Events"), "Events"),
+});
+
 const workers = createRoute({
   getParentRoute: () => shell,
   path: "/workers",
@@ -90,6 +135,143 @@ const worker = createRoute({
   getParentRoute: () => shell,
   path: "/workers/$id",
   component: lazyRouteComponent(() => import("@/pages/workers/WorkerPage"), "WorkerPage"),
+});
+
+const spec = createRoute({
+  getParentRoute: () => supervisor,
+  path: "/spec",
+  validateSearch: specSearch,
+  component: lazyRouteComponent(() => import("@/pages/supervisor/spec/Spec"), "Spec"),
+});
+
+const history = createRoute({
+  getParentRoute: () => supervisor,
+  path: "/history",
+  validateSearch: historySearch,
+  component: lazyRouteComponent(() => import("@/pages/supervisor/history/History"), "History"),
+});
+
+const supervisorTasks = createRoute({
+  getParentRoute: () => supervisor,
+  path: "/tasks",
+  validateSearch: tasksSearch,
+  component: lazyRouteComponent(
+    () => import("@/pages/supervisor/tasks/SupervisorTasks"),
+    "SupervisorTasks",
+  ),
+});
+
+const tasks = createRoute({
+  getParentRoute: () => shell,
+  path: "/tasks",
+  validateSearch: tasksSearch,
+  component: lazyRouteComponent(() => import("@/pages/tasks/TasksPage"), "TasksPage"),
+});
+
+const task = createRoute({
+  getParentRoute: () => shell,
+  path: "/tasks/$task",
+  component: lazyRouteComponent(() => import("@/pages/task/TaskPage"), "TaskPage"),
+});
+
+const taskIndex = createRoute({
+  getParentRoute: () => task,
+  path: "/",
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: "/tasks/$task/summary", params, replace: true });
+  },
+});
+
+const taskSummary = createRoute({
+  getParentRoute: () => task,
+  path: "/summary",
+  component: lazyRouteComponent(() => import("@/pages/task/summary/Summary"), "Summary"),
+});
+
+const taskLog = createRoute({
+  getParentRoute: () => task,
+  path: "/log",
+  validateSearch: logSearch,
+  component: lazyRouteComponent(() => import("@/pages/task/log/Log"), "Log"),
+});
+
+const taskReport = createRoute({
+  getParentRoute: () => task,
+  path: "/report",
+  component: lazyRouteComponent(() => import("@/pages/task/report/Report"), "Report"),
+});
+
+const taskPayload = createRoute({
+  getParentRoute: () => task,
+  path: "/payload",
+  component: lazyRouteComponent(() => import("@/pages/task/payload/Payload"), "Payload"),
+});
+
+const tables = createRoute({
+  getParentRoute: () => shell,
+  path: "/tables",
+  validateSearch: tablesSearch,
+  component: lazyRouteComponent(() => import("@/pages/tables/TablesPage"), "TablesPage"),
+});
+
+const table = createRoute({
+  getParentRoute: () => shell,
+  path: "/tables/$ds",
+  component: lazyRouteComponent(() => import("@/pages/table/TablePage"), "TablePage"),
+});
+
+const tableIndex = createRoute({
+  getParentRoute: () => table,
+  path: "/",
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: "/tables/$ds/summary", params, replace: true });
+  },
+});
+
+const tableSummary = createRoute({
+  getParentRoute: () => table,
+  path: "/summary",
+  component: lazyRouteComponent(() => import("@/pages/table/summary/Summary"), "Summary"),
+});
+
+const tableCoverage = createRoute({
+  getParentRoute: () => table,
+  path: "/coverage",
+  validateSearch: coverageSearch,
+  component: lazyRouteComponent(() => import("@/pages/table/coverage/Coverage"), "Coverage"),
+});
+
+const tableTime = createRoute({
+  getParentRoute: () => table,
+  path: "/time",
+  validateSearch: timeSearch,
+  component: lazyRouteComponent(() => import("@/pages/table/time/TimeTab"), "TimeTab"),
+});
+
+const tableFiles = createRoute({
+  getParentRoute: () => table,
+  path: "/files",
+  validateSearch: filesSearch,
+  component: lazyRouteComponent(() => import("@/pages/table/files/Files"), "Files"),
+});
+
+const tableExports = createRoute({
+  getParentRoute: () => table,
+  path: "/exports",
+  component: lazyRouteComponent(() => import("@/pages/table/exports/Exports"), "Exports"),
+});
+
+const tableRules = createRoute({
+  getParentRoute: () => table,
+  path: "/rules",
+  component: lazyRouteComponent(() => import("@/pages/table/rules/Rules"), "Rules"),
+});
+
+const tableCode = createRoute({
+  getParentRoute: () => table,
+  path: "/code",
+  validateSearch: codeSearch,
+  component: lazyRouteComponent(() => import("@/pages/table/code/Code"), "Code"),
 });
 
 const queues = createRoute({
@@ -132,7 +314,29 @@ const settings = createRoute({
   component: lazyRouteComponent(() => import("@/pages/settings/SettingsPage"), "SettingsPage"),
 });
 
-const supervisorTabs = supervisor.addChildren([supervisorIndex, supervisorOverview, partitions]);
+const supervisorTabs = supervisor.addChildren([
+  supervisorIndex,
+  supervisorOverview,
+  partitions,
+  timeline,
+  why,
+  spec,
+  history,
+  badRecords,
+  supervisorTasks,
+  events,
+]);
+const taskTabs = task.addChildren([taskIndex, taskSummary, taskLog, taskReport, taskPayload]);
+const tableTabs = table.addChildren([
+  tableIndex,
+  tableSummary,
+  tableCoverage,
+  tableTime,
+  tableFiles,
+  tableExports,
+  tableRules,
+  tableCode,
+]);
 
 export const router = createRouter({
   routeTree: root.addChildren([
@@ -141,6 +345,10 @@ export const router = createRouter({
       home,
       supervisors,
       supervisorTabs,
+      tasks,
+      taskTabs,
+      tables,
+      tableTabs,
       workers,
       worker,
       queues,

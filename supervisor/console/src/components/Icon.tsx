@@ -4,6 +4,7 @@ const SHAPES = {
   risk: <path d="M8 2.5 14.2 13.3H1.8z" fill="currentColor" stroke="none" />,
   note: <circle cx="8" cy="8" r="4.6" />,
   good: <circle cx="8" cy="8" r="4" fill="currentColor" stroke="none" />,
+  spec: <path d="M8 2 14 8 8 14 2 8z" fill="currentColor" stroke="none" />,
   paused: <path d="M5.5 3.5v9M10.5 3.5v9" />,
   waiting: <path d="M8 4.5V8l2.3 1.6M8 2.2a5.8 5.8 0 1 1 0 11.6 5.8 5.8 0 0 1 0-11.6" />,
   done: <path d="m3 8.5 3.4 3.4L13 4.8" />,
@@ -14,6 +15,8 @@ const SHAPES = {
   home: <path d="M2.5 7.5 8 2.8l5.5 4.7M4 6.5v7h8v-7" />,
   list: <path d="M5.5 4h8M5.5 8h8M5.5 12h8M2.3 4h.4M2.3 8h.4M2.3 12h.4" />,
   machine: <path d="M2.5 3h11v4h-11zM2.5 9h11v4h-11zM5 5h.4M5 11h.4" />,
+  tasks: <path d="M2.5 3h11v4h-11zM2.5 9h7v4h-7zM12 9.5v3l2-1.5z" />,
+  table: <path d="M2.5 3.5h11v9h-11zM2.5 6.5h11M2.5 9.5h11M6.5 6.5v6" />,
   gear: (
     <path d="M2 4.5h6m4 0h2M2 11.5h2m4 0h6M8 4.5a2 2 0 1 0 4 0 2 2 0 0 0-4 0M4 11.5a2 2 0 1 0 4 0 2 2 0 0 0-4 0" />
   ),

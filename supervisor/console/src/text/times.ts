@@ -57,6 +57,11 @@ export function stamp(at: Date, zone: Zone): string {
   return `${day} ${clock(at, zone)}`;
 }
 
+/** Writes the time of day to the millisecond, in a zone. */
+export function preciseClock(at: Date, zone: Zone): string {
+  return `${clock(at, zone)}.${String(at.getMilliseconds()).padStart(3, "0")}`;
+}
+
 /** Writes day, time and the name of the zone. */
 export function moment(at: Date, zone: Zone): string {
   return format(at, zone, {

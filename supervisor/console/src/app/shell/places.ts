@@ -2,7 +2,16 @@ import type { IconName } from "@/components/Icon";
 
 /** A page of the menu and of the palette, and the key that opens it after `g`. */
 type Place = {
-  to: "/" | "/supervisors" | "/workers" | "/queues" | "/work" | "/audit" | "/settings";
+  to:
+    | "/"
+    | "/supervisors"
+    | "/tasks"
+    | "/tables"
+    | "/workers"
+    | "/queues"
+    | "/work"
+    | "/audit"
+    | "/settings";
   label: string;
   icon: IconName;
   key: string;
@@ -12,6 +21,8 @@ type Place = {
 export const PLACES: readonly Place[] = [
   { to: "/", label: "Home", icon: "home", key: "h" },
   { to: "/supervisors", label: "Supervisors", icon: "list", key: "s" },
+  { to: "/tasks", label: "Tasks", icon: "tasks", key: "t" },
+  { to: "/tables", label: "Tables", icon: "table", key: "b" },
   { to: "/workers", label: "Workers", icon: "machine", key: "w" },
   { to: "/queues", label: "Queues", icon: "queue", key: "q" },
   { to: "/work", label: "Work", icon: "work", key: "o" },

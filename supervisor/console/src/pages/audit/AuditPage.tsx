@@ -1,13 +1,13 @@
 import { Button } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback } from "react";
+import filters from "@/components/filters/Filters.module.css";
+import { TextFilter } from "@/components/filters/TextFilter";
 import { Icon } from "@/components/Icon";
 import { QueryView } from "@/components/QueryView";
 import { ColumnMenu } from "@/components/table/ColumnMenu";
 import { DataTable } from "@/components/table/DataTable";
 import { counted } from "@/text/numbers";
-import { TextFilter } from "../supervisors/Filters";
-import filters from "../supervisors/Filters.module.css";
 import { AuditFrame, useLack } from "./AuditFrame";
 import { COLUMNS, NAME, openEntry } from "./columns";
 import { type Listed, useAudit } from "./rows";

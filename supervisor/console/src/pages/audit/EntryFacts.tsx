@@ -50,7 +50,7 @@ export function EntryFacts({ entry }: { entry: Entry }) {
       </dd>
       <dt>Reason</dt>
       <dd>
-        {entry.reason === null ? (
+        {entry.reason === null || entry.reason === undefined ? (
           <Unknown why="No reason was given." />
         ) : (
           <Foreign>{entry.reason}</Foreign>

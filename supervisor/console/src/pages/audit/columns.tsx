@@ -52,7 +52,7 @@ export const COLUMNS: readonly Column<Entry>[] = [
     header: "Reason",
     meta: { width: "minmax(110px, 1.4fr)" },
     cell: ({ row: { original } }) =>
-      original.reason === null ? (
+      original.reason === null || original.reason === undefined ? (
         <Unknown why={NO_REASON} />
       ) : (
         <span title={visible(original.reason)}>

@@ -58,9 +58,9 @@ function Content({ queue, seq }: { queue: QueueName; seq: number }) {
             <dd>{`${bytes(sizeBytes)}${payloadBase64 === null ? "" : ", not JSON: in base64"}`}</dd>
           </dl>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so keys have to reach it */}
-          <pre className={classes.payload} tabIndex={0} aria-label="Payload">
-            {visible(payloadBase64 ?? stringify(payload, null, 2) ?? "null")}
-          </pre>
+          <section className={classes.payload} tabIndex={0} aria-label="Payload">
+            <pre>{visible(payloadBase64 ?? stringify(payload, null, 2) ?? "null")}</pre>
+          </section>
         </>
       )}
     </QueryView>

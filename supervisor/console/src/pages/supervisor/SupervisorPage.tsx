@@ -24,7 +24,7 @@ export function SupervisorPage() {
   return (
     <Page
       title={visible(id)}
-      fills={pathname.endsWith("/partitions")}
+      fills={/\/(partitions|spec|history|bad-records|tasks|events)$/.test(pathname)}
       actions={row ? <Verbs row={row} onOpen={show} /> : undefined}
       sentence={<Head id={id} row={row} />}
     >

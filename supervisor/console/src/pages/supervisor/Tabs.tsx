@@ -4,6 +4,13 @@ import classes from "./Tabs.module.css";
 const TABS = [
   ["overview", "Overview"],
   ["partitions", "Partitions"],
+  ["timeline", "Timeline"],
+  ["why", "Why"],
+  ["spec", "Spec"],
+  ["history", "History"],
+  ["bad-records", "Bad records"],
+  ["tasks", "Tasks"],
+  ["events", "Events"],
 ] as const;
 
 /** The views of one supervisor; each has an address of its own. */

@@ -75,6 +75,44 @@ export function partitionsSearch(search: RawSearch): PartitionsSearch {
   };
 }
 
+/** The views of a spec. */
+export const SPEC_VIEWS = ["form", "json", "diff"] as const;
+export type SpecView = (typeof SPEC_VIEWS)[number];
+export type SpecSearch = { view?: SpecView | undefined };
+
+export function specSearch(search: RawSearch): SpecSearch {
+  return { view: wordIn(search, "view", SPEC_VIEWS) };
+}
+
+export const DIFF_FORMS = ["unified", "side"] as const;
+export type HistorySearch = {
+  /** The versions that are compared, by number. */
+  left?: number | undefined;
+  right?: number | undefined;
+  diff?: (typeof DIFF_FORMS)[number] | undefined;
+  /** Whether lines that are the same are shown, too. */
+  all?: "yes" | undefined;
+  /** The version of the dialog that rolls back. */
+  rollback?: number | undefined;
+  sel?: string | undefined;
+};
+
+export function historySearch(search: RawSearch): HistorySearch {
+  return {
+    left: versionIn(search, "left"),
+    right: versionIn(search, "right"),
+    diff: wordIn(search, "diff", DIFF_FORMS),
+    all: wordIn(search, "all", ["yes"]),
+    rollback: versionIn(search, "rollback"),
+    sel: textIn(search, "sel")?.slice(0, TEXT_MAX),
+  };
+}
+
+function versionIn(search: RawSearch, name: string): number | undefined {
+  const text = textIn(search, name);
+  return text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
+}
+
 /** Returns a parameter if it is one of some words. */
 export function wordIn<T extends string>(
   search: RawSearch,
@@ -83,4 +121,10 @@ export function wordIn<T extends string>(
 ): T | undefined {
   const text = textIn(search, name);
   return words.find((word) => word === text);
+}
+
+/** Returns the narrowest window that shows a moment. */
+export function windowOf(at: string, now = Date.now()): Window {
+  const hours = (now - Date.parse(at)) / 3_600_000;
+  return WINDOW_NAMES.find((name) => WINDOWS[name] > hours) ?? "24h";
 }

@@ -1,13 +1,12 @@
-import { Button, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
-import { useEffect, useRef, useState } from "react";
+import { Button } from "@mantine/core";
+import { useRef } from "react";
 import { useKeys } from "@/app/keys";
+import { Chip } from "@/components/filters/Chip";
+import classes from "@/components/filters/Filters.module.css";
+import { TextFilter } from "@/components/filters/TextFilter";
 import { Icon } from "@/components/Icon";
 import { exact } from "@/text/numbers";
-import classes from "./Filters.module.css";
 import { isFiltered, type SupervisorsSearch } from "./search";
-
-const TYPING_MS = 250;
 
 type Props = {
   search: SupervisorsSearch;
@@ -43,11 +42,13 @@ export function Filters({ search, totals, onChange }: Props) {
         Unhealthy
       </Chip>
       {states.map((state) => (
-        <Chip key={state} isOn={chosen.includes(state)} onClick={() => toggle(state)}>
-          {state}{" "}
-          <span className={classes.number}>
-            {exact(Object.hasOwn(totals, state) ? (totals[state] ?? 0) : 0)}
-          </span>
+        <Chip
+          key={state}
+          isOn={chosen.includes(state)}
+          number={exact(Object.hasOwn(totals, state) ? (totals[state] ?? 0) : 0)}
+          onClick={() => toggle(state)}
+        >
+          {state}
         </Chip>
       ))}
       <TextFilter
@@ -80,44 +81,5 @@ export function Filters({ search, totals, onChange }: Props) {
         </Button>
       )}
     </search>
-  );
-}
-
-type TextProps = {
-  label: string;
-  width: number;
-  value: string | undefined;
-  field?: React.RefObject<HTMLInputElement | null>;
-  onChange: (value: string | undefined) => void;
-};
-
-/** A text that filters once nothing was typed for a moment. */
-export function TextFilter({ label, width, value = "", field, onChange }: TextProps) {
-  const [typed, setTyped] = useState(value);
-  const later = useDebouncedCallback((text: string) => onChange(text || undefined), TYPING_MS);
-  useEffect(() => setTyped(value), [value]);
-  return (
-    <TextInput
-      ref={field}
-      w={width}
-      aria-label={label}
-      placeholder={label}
-      value={typed}
-      onChange={({ currentTarget }) => {
-        setTyped(currentTarget.value);
-        later(currentTarget.value);
-      }}
-      onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()}
-    />
-  );
-}
-
-type ChipProps = { isOn: boolean; onClick: () => void; children: React.ReactNode };
-
-export function Chip({ isOn, onClick, children }: ChipProps) {
-  return (
-    <button type="button" className={classes.chip} aria-pressed={isOn} onClick={onClick}>
-      {children}
-    </button>
   );
 }

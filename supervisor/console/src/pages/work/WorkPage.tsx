@@ -1,12 +1,12 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo } from "react";
+import { Chip } from "@/components/filters/Chip";
+import filters from "@/components/filters/Filters.module.css";
 import { Page } from "@/components/Page";
 import { QueryView } from "@/components/QueryView";
 import { useNow } from "@/components/Time";
 import { ColumnMenu } from "@/components/table/ColumnMenu";
 import { DataTable } from "@/components/table/DataTable";
-import { Chip } from "../supervisors/Filters";
-import filters from "../supervisors/Filters.module.css";
 import { COLUMNS, NAME, Note } from "./columns";
 import { useWork } from "./data";
 import { KINDS, STATES, type WorkSearch } from "./search";

@@ -1,6 +1,6 @@
-import { useRouter } from "@tanstack/react-router";
 import { Foreign } from "@/components/Foreign";
 import { SupervisorLink } from "@/components/SupervisorLink";
+import { TaskLink } from "@/components/TaskLink";
 import { Age, Span } from "@/components/Time";
 import { Unknown } from "@/components/Unknown";
 import { visible } from "@/text/visible";
@@ -34,7 +34,7 @@ export function TaskTable({ worker: { tasks, taskCount } }: Props) {
         {tasks.map((task) => (
           <tr key={task.id}>
             <td>
-              <TaskName id={task.id} />
+              <TaskLink id={task.id} />
             </td>
             <td>
               <SupervisorLink id={task.supervisorId} />
@@ -99,17 +99,5 @@ export function CompactionTable({ worker: { compactions } }: Props) {
         ))}
       </tbody>
     </table>
-  );
-}
-
-/** A task's name; it leads to the task's page where there is one. */
-function TaskName({ id }: { id: string }) {
-  const { routesByPath } = useRouter();
-  return "/tasks/$task" in routesByPath ? (
-    <a href={`/ui/tasks/${encodeURIComponent(id)}`}>
-      <Foreign>{id}</Foreign>
-    </a>
-  ) : (
-    <Foreign>{id}</Foreign>
   );
 }

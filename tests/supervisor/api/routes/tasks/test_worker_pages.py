@@ -32,18 +32,18 @@ def test_a_worker_is_shown_with_its_release_its_spark_and_its_work(world: World)
     other.sync()
 
     first, second = world.get_rows(WORKERS)
-    found = world.get_object(f"{WORKERS}/w1")
+    shown = world.get_object(f"{WORKERS}/w1")
 
     assert (first["id"], first["version"], first["silentFor"]) == ("w1", "0.9.1", 3.0)
     assert (second["id"], second["version"], second["startedAt"]) == ("w2", None, None)
     assert first["slots"] == {"total": 4, "used": 2}
-    assert {name: found[name] for name in first} == first
-    assert found["uptime"] == 2 * 3600 + 3
-    assert "secret" not in str(found["sparkMaster"])
-    assert found["memory"] == {"residentBytes": 800_000_000, "heapMaxBytes": 805_306_368}
-    assert [task["phase"] for task in found["tasks"]] == ["READING", "READING"]  # type: ignore[attr-defined]  # rows
-    assert (found["compactions"], found["samples"]) == ([], 0)
-    assert world.get_object(f"{WORKERS}/w1.example:8091") == found
+    assert {name: shown[name] for name in first} == first
+    assert shown["uptime"] == 2 * 3600 + 3
+    assert "secret" not in str(shown["sparkMaster"])
+    assert shown["memory"] == {"residentBytes": 800_000_000, "heapMaxBytes": 805_306_368}
+    assert [task["phase"] for task in shown["tasks"]] == ["READING", "READING"]  # type: ignore[attr-defined]  # rows
+    assert (shown["compactions"], shown["samples"]) == ([], 0)
+    assert world.get_object(f"{WORKERS}/w1.example:8091") == shown
     assert world.get_object(f"{WORKERS}/w9", 404)["type"] == "/problems/worker-not-found"
 
 

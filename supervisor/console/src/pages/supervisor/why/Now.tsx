@@ -1,0 +1,102 @@
+import { Link } from "@tanstack/react-router";
+import { Foreign } from "@/components/Foreign";
+import { Panel } from "@/components/Panel";
+import { QueryView } from "@/components/QueryView";
+import { TaskLink } from "@/components/TaskLink";
+import { Clock } from "@/components/Time";
+import { visible } from "@/text/visible";
+import { type Explanation, useExplanation } from "../data";
+import type { Plan } from "./decisions";
+import classes from "./Why.module.css";
+
+type Sentence = Explanation["sentences"][number];
+
+/** What each sentence answers; the state, and what would change it, are in the head of the page. */
+const QUESTIONS = [
+  ["waits", "Waits for"],
+  ["next", "Comes next"],
+  ["failure", "Went wrong"],
+] as const;
+
+/** What the supervisor waits for now, and what comes next. */
+export function Now({ id, newest }: { id: string; newest: Plan | undefined }) {
+  const query = useExplanation(id);
+  return (
+    <Panel
+      title="Now"
+      aside={
+        newest !== undefined && (
+          <span className={classes.dim}>
+            decided <Clock at={newest.at} unknown="" /> · term {newest.term}
+          </span>
+        )
+      }
+    >
+      <QueryView query={query} lines={4}>
+        {({ sentences }) => (
+          <dl className={classes.now}>
+            {QUESTIONS.map(([topic, question]) => (
+              <Answer
+                key={topic}
+                question={question}
+                sentences={sentences.filter(({ about }) => about === topic)}
+                none={topic === "waits" ? "Nothing: it goes on by itself." : null}
+                supervisor={id}
+              />
+            ))}
+          </dl>
+        )}
+      </QueryView>
+    </Panel>
+  );
+}
+
+type AnswerProps = {
+  question: string;
+  sentences: readonly Sentence[];
+  /** What is shown where there is no sentence; null: nothing. */
+  none: string | null;
+  supervisor: string;
+};
+
+function Answer({ question, sentences, none, supervisor }: AnswerProps) {
+  if (sentences.length === 0 && none === null) {
+    return null;
+  }
+  return (
+    <>
+      <dt>{question}</dt>
+      <dd>
+        {sentences.length === 0 && <p className={classes.dim}>{none}</p>}
+        {sentences.map(({ text, links = [] }) => (
+          <p key={text}>
+            {visible(text)}
+            {links.map((link) => (
+              <LinkOf key={`${link.kind} ${link.id}`} link={link} supervisor={supervisor} />
+            ))}
+          </p>
+        ))}
+      </dd>
+    </>
+  );
+}
+
+type Linked = NonNullable<Sentence["links"]>[number];
+
+/** Leads to what a sentence names; a worker and a queue are named in it already. */
+function LinkOf({ link: { kind, id }, supervisor }: { link: Linked; supervisor: string }) {
+  if (kind === "generation") {
+    return (
+      <span className={classes.link}>
+        <Link to="/supervisors/$id/timeline" params={{ id: supervisor }} search={{ range: id }}>
+          range <Foreign>{id}</Foreign>
+        </Link>
+      </span>
+    );
+  }
+  return kind === "task" ? (
+    <span className={classes.link}>
+      <TaskLink id={id} />
+    </span>
+  ) : null;
+}
