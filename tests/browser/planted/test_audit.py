@@ -29,6 +29,8 @@ def test_a_change_is_found_by_who_what_and_where(page: Page, planted: Planted) -
 
     rows.first.get_by_role("button", name="version 1 to 2").click()
     expect(page.get_by_role("dialog")).to_contain_text("fewer tasks")
+    context = page.get_by_role("dialog").get_by_role("link", name="events of audited")
+    expect(context).to_have_attribute("href", re.compile(r"/audited/events\?since=.*&until="))
     assert_accessible(page)
     page.keyboard.press("Escape")
     page.get_by_role("link", name="Denied tries").click()

@@ -1,3 +1,5 @@
+import { modals } from "@mantine/modals";
+import { Link } from "@tanstack/react-router";
 import { Fragment } from "react";
 import { Foreign } from "@/components/Foreign";
 import { Icon } from "@/components/Icon";
@@ -5,7 +7,9 @@ import { Stamp } from "@/components/Time";
 import { Unknown } from "@/components/Unknown";
 import { visible } from "@/text/visible";
 import classes from "./columns.module.css";
-import { addressOf, type Change, changesOf, type Entry } from "./entries";
+import { addressOf, type Change, changesOf, type Entry, supervisorOf } from "./entries";
+
+const AROUND_MS = 5 * 60_000;
 
 /** The changes of an entry in one line. */
 export function ChangeList({ changes }: { changes: readonly Change[] }) {
@@ -34,12 +38,28 @@ function BeforeAfter({ before, after }: { before: string | null; after: string }
 /** All that is on record of a change. */
 export function EntryFacts({ entry }: { entry: Entry }) {
   const address = addressOf(entry);
+  const supervisor = supervisorOf(entry);
   return (
     <dl className={classes.facts}>
       <dt>When</dt>
       <dd>
         <Stamp at={entry.at} unknown="When it was is not known." />
       </dd>
+      {supervisor !== null && (
+        <>
+          <dt>In context</dt>
+          <dd>
+            <Link
+              to="/supervisors/$id/events"
+              params={{ id: supervisor }}
+              search={{ since: around(entry.at, -AROUND_MS), until: around(entry.at, AROUND_MS) }}
+              onClick={() => modals.closeAll()}
+            >
+              events of <Foreign>{supervisor}</Foreign> within 5 minutes
+            </Link>
+          </dd>
+        </>
+      )}
       <dt>Who</dt>
       <dd>
         <Foreign>{entry.actor}</Foreign>
@@ -66,4 +86,8 @@ export function EntryFacts({ entry }: { entry: Entry }) {
       ))}
     </dl>
   );
+}
+
+function around(at: string, millis: number): string {
+  return new Date(Date.parse(at) + millis).toISOString();
 }
