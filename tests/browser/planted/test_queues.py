@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from supervisor.core.queue.events import QueuedEvent, encode
 from tests.browser.accessible import assert_accessible
 from tests.browser.planted.conftest import HANDLED_BY_NOBODY, Planted
 from tests.browser.watch import Watch
@@ -19,7 +20,8 @@ def test_a_dead_queue_is_first_and_is_repaired_from_its_page(page: Page, planted
     planted.queue("supervisor:calm")
     dead = planted.queue("supervisor:broken", events=2)
     planted.kill(dead, _WHY)
-    planted.set_aside(dead, 7, b'{"n": %d}' % _MOST, "no such bucket")
+    sound = encode(QueuedEvent("planted", "key-7", {"n": _MOST}))
+    planted.set_aside(dead, 7, sound, "no such bucket")
     planted.set_aside(dead, 8, b"\xff\xfe", "cannot be decoded")
 
     page.goto("/ui/")

@@ -189,7 +189,7 @@ function QueueFigures({ queue }: { queue: Queue }) {
       </Figure>
       <Figure
         name="Set aside"
-        note={queue.failedEvents > 0 ? "until replayed or dropped" : "each was handled or waits"}
+        note={queue.failedEvents > 0 ? "replay or drop them" : "each was handled or waits"}
         isBad={queue.failedEvents > 0}
       >
         <Count value={queue.failedEvents} unknown="Not counted." />
