@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { dialogSearch, NO_DIALOG } from "@/pages/supervisor/search";
 import { isFiltered, supervisorsSearch } from "@/pages/supervisors/search";
 import { inConsole } from "./inConsole";
 import { listIn, parseSearch, textIn, writeSearch } from "./search";
@@ -41,6 +42,13 @@ describe("the state of the list", () => {
   it("knows whether it is filtered", () => {
     expect(isFiltered({ sel: "a", sort: "id" })).toBe(false);
     expect(isFiltered({ healthy: "no" })).toBe(true);
+  });
+});
+
+describe("the dialog of a supervisor's page", () => {
+  it("takes the place of any word in the URL", () => {
+    expect(dialogSearch({ do: "constructor", to: "x" })).toStrictEqual(NO_DIALOG);
+    expect(dialogSearch({ do: "reset", offset: "x" })).toHaveProperty("offset", undefined);
   });
 });
 

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useCallback } from "react";
+import { useCallback, useMemo, useState } from "react";
 import filters from "@/components/filters/Filters.module.css";
 import { TextFilter } from "@/components/filters/TextFilter";
 import { Icon } from "@/components/Icon";
@@ -9,7 +9,9 @@ import { ColumnMenu } from "@/components/table/ColumnMenu";
 import { DataTable } from "@/components/table/DataTable";
 import { counted } from "@/text/numbers";
 import { AuditFrame, useLack } from "./AuditFrame";
-import { COLUMNS, NAME, openEntry } from "./columns";
+import { columnsOf, NAME } from "./columns";
+import { EntryDialog } from "./EntryFacts";
+import type { Entry } from "./entries";
 import { type Listed, useAudit } from "./rows";
 import { type AuditSearch, isFiltered, NO_FILTER } from "./search";
 
@@ -24,6 +26,8 @@ export function AuditPage() {
   const search = useSearch({ from: "/shell/audit" });
   const navigate = useNavigate({ from: "/audit" });
   const list = useAudit(search, useLack() === null);
+  const [opened, setOpened] = useState<Entry | null>(null);
+  const columns = useMemo(() => columnsOf(setOpened), []);
   const change = useCallback(
     (part: Partial<AuditSearch>) =>
       void navigate({ search: (before) => ({ ...before, ...part }), replace: true }),
@@ -33,7 +37,7 @@ export function AuditPage() {
     <AuditFrame
       title="Audit"
       sentence={list.data && sentenceOf(list.data, isFiltered(search))}
-      actions={<ColumnMenu name={NAME} columns={COLUMNS} />}
+      actions={<ColumnMenu name={NAME} columns={columns} />}
     >
       <search className={filters.filters}>
         {FILTERS.map(([name, label, width]) => (
@@ -60,13 +64,13 @@ export function AuditPage() {
           <DataTable
             name={NAME}
             label="Changes"
-            columns={COLUMNS}
+            columns={columns}
             rows={entries}
             rowId={({ key }) => key}
             total={entries.length + (hasMore ? 1 : 0)}
             active={search.sel}
             onActive={(sel) => change({ sel })}
-            onOpen={openEntry}
+            onOpen={setOpened}
             onEnd={list.more}
             empty={
               isFiltered(search)
@@ -76,6 +80,7 @@ export function AuditPage() {
           />
         )}
       </QueryView>
+      <EntryDialog entry={opened} onClose={() => setOpened(null)} />
     </AuditFrame>
   );
 }

@@ -1,6 +1,7 @@
-import { modals } from "@mantine/modals";
+import { Modal } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { Fragment } from "react";
+import { DialogHead } from "@/components/action/DialogHead";
 import { Foreign } from "@/components/Foreign";
 import { Icon } from "@/components/Icon";
 import { Stamp } from "@/components/Time";
@@ -35,8 +36,26 @@ function BeforeAfter({ before, after }: { before: string | null; after: string }
   );
 }
 
-/** All that is on record of a change. */
-export function EntryFacts({ entry }: { entry: Entry }) {
+type Props = { entry: Entry | null; onClose: () => void };
+
+/** The dialog with all that is on record of a change; null: it is closed. */
+export function EntryDialog({ entry, onClose }: Props) {
+  return (
+    <Modal.Root opened={entry !== null} onClose={onClose} size="lg" centered lockScroll={false}>
+      <Modal.Overlay backgroundOpacity={0.45} />
+      <Modal.Content>
+        <Modal.Body>
+          <DialogHead>
+            {entry === null ? "" : `${visible(entry.action)} ${visible(entry.subject)}`}
+          </DialogHead>
+          {entry !== null && <EntryFacts entry={entry} />}
+        </Modal.Body>
+      </Modal.Content>
+    </Modal.Root>
+  );
+}
+
+function EntryFacts({ entry }: { entry: Entry }) {
   const address = addressOf(entry);
   const supervisor = supervisorOf(entry);
   return (
@@ -53,7 +72,6 @@ export function EntryFacts({ entry }: { entry: Entry }) {
               to="/supervisors/$id/events"
               params={{ id: supervisor }}
               search={{ since: around(entry.at, -AROUND_MS), until: around(entry.at, AROUND_MS) }}
-              onClick={() => modals.closeAll()}
             >
               events of <Foreign>{supervisor}</Foreign> within 5 minutes
             </Link>

@@ -1,6 +1,4 @@
-import { modals } from "@mantine/modals";
 import { Link } from "@tanstack/react-router";
-import { DialogHead } from "@/components/action/DialogHead";
 import { Foreign } from "@/components/Foreign";
 import { SupervisorLink } from "@/components/SupervisorLink";
 import { Stamp } from "@/components/Time";
@@ -8,7 +6,7 @@ import type { Column } from "@/components/table/DataTable";
 import { Unknown } from "@/components/Unknown";
 import { visible } from "@/text/visible";
 import classes from "./columns.module.css";
-import { ChangeList, EntryFacts } from "./EntryFacts";
+import { ChangeList } from "./EntryFacts";
 import { addressOf, changesOf, type Entry, lineOf, queueOf, supervisorOf } from "./entries";
 
 /** The name of this table among the preferences. */
@@ -16,7 +14,8 @@ export const NAME = "audit";
 export const NO_ADDRESS = "It came from the overlord itself, or nobody was asked who calls.";
 export const NO_REASON = "No reason was given.";
 
-export const COLUMNS: readonly Column<Entry>[] = [
+/** The columns; `onOpen` shows all of an entry. */
+export const columnsOf = (onOpen: (entry: Entry) => void): readonly Column<Entry>[] => [
   {
     id: "at",
     header: "When",
@@ -45,7 +44,7 @@ export const COLUMNS: readonly Column<Entry>[] = [
     id: "changes",
     header: "From what to what",
     meta: { width: "minmax(150px, 1.8fr)" },
-    cell: ({ row }) => <Details entry={row.original} />,
+    cell: ({ row }) => <Details entry={row.original} onOpen={onOpen} />,
   },
   {
     id: "reason",
@@ -70,20 +69,6 @@ export const COLUMNS: readonly Column<Entry>[] = [
     },
   },
 ];
-
-/** Shows all of an entry. */
-export function openEntry(entry: Entry): void {
-  modals.open({
-    withCloseButton: false,
-    size: "lg",
-    children: (
-      <>
-        <DialogHead>{`${visible(entry.action)} ${visible(entry.subject)}`}</DialogHead>
-        <EntryFacts entry={entry} />
-      </>
-    ),
-  });
-}
 
 /** What an entry is about, with the way there. */
 export function Subject({ entry }: { entry: Entry }) {
@@ -112,7 +97,7 @@ export function Subject({ entry }: { entry: Entry }) {
   );
 }
 
-function Details({ entry }: { entry: Entry }) {
+function Details({ entry, onOpen }: { entry: Entry; onOpen: (entry: Entry) => void }) {
   const line = visible(lineOf(changesOf(entry)));
   return (
     <button
@@ -120,7 +105,7 @@ function Details({ entry }: { entry: Entry }) {
       className={classes.details}
       title={line}
       aria-label={`Details of ${visible(entry.action)} ${visible(entry.subject)}: ${line}`}
-      onClick={() => openEntry(entry)}
+      onClick={() => onOpen(entry)}
     >
       {line === "" ? "details" : <ChangeList changes={changesOf(entry)} />}
     </button>

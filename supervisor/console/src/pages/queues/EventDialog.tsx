@@ -20,8 +20,10 @@ export function EventDialog({ queue, seq, onClose }: Props) {
     <Modal.Root opened={seq !== undefined} onClose={onClose} size="lg" centered lockScroll={false}>
       <Modal.Overlay backgroundOpacity={0.45} />
       <Modal.Content>
-        <DialogHead>{`Event ${seq ?? ""}`}</DialogHead>
-        <Modal.Body>{seq !== undefined && <Content queue={queue} seq={seq} />}</Modal.Body>
+        <Modal.Body>
+          <DialogHead>{`Event ${seq ?? ""}`}</DialogHead>
+          {seq !== undefined && <Content queue={queue} seq={seq} />}
+        </Modal.Body>
       </Modal.Content>
     </Modal.Root>
   );

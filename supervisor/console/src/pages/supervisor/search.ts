@@ -32,7 +32,7 @@ const TEXT_MAX = 300;
 export function dialogSearch(search: RawSearch): DialogSearch {
   const name = wordIn(search, "do", DIALOGS);
   if (name === undefined) {
-    return {};
+    return NO_DIALOG; // each name is there: what the router finds in a URL would stay
   }
   const offsets = listIn(search, "offset")
     .filter((text) => /^.{1,260}=\d{1,19}$/.test(text))
@@ -42,7 +42,7 @@ export function dialogSearch(search: RawSearch): DialogSearch {
     to: wordIn(search, "to", PLACES),
     at: textIn(search, "at")?.slice(0, TEXT_MAX),
     shift: textIn(search, "shift")?.slice(0, TEXT_MAX),
-    ...(offsets.length > 0 ? { offset: offsets } : {}),
+    offset: offsets.length > 0 ? offsets : undefined,
   };
 }
 

@@ -20,7 +20,7 @@ export function eventsSearch(search: RawSearch): EventsSearch {
   const types = listIn(search, "type").filter((type) => TYPE.test(type));
   const event = textIn(search, "event");
   return {
-    ...(types.length > 0 ? { type: types.slice(0, TYPES_MAX) } : {}),
+    type: types.length > 0 ? types.slice(0, TYPES_MAX) : undefined,
     since: momentIn(search, "since"),
     until: momentIn(search, "until"),
     tail: wordIn(search, "tail", ["off"]),
