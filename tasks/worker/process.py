@@ -74,16 +74,7 @@ def serve(setup: WorkerSetup, read_secret: ReadSecret = environment_secret) -> i
 def _serve(setup: WorkerSetup, read_secret: ReadSecret) -> int:
     options = setup.options
     java = find_java(setup.java, options.data_dir / "truststore")
-    jars = _jars(setup, java)
-    spark = SparkOptions(
-        java=java,
-        jars=jars,
-        work_dir=options.data_dir / "spark",
-        master=setup.spark_master,
-        heap=setup.spark_heap,
-        slots=options.slots,
-        app_name=f"tidegate-{options.worker_id}",
-    )
+    spark = _spark_options(setup, java)
     schemas = RegistryClient(read_secret, allowed=options.connections.registry_allow)
 
     def warm(runtime: SparkRuntime) -> SparkEngine:
@@ -126,6 +117,19 @@ def _serve(setup: WorkerSetup, read_secret: ReadSecret) -> int:
             return run_worker(options, outside)
     finally:
         runtime.stop()
+
+
+def _spark_options(setup: WorkerSetup, java: Java) -> SparkOptions:
+    options = setup.options
+    return SparkOptions(
+        java=java,
+        jars=_jars(setup, java),
+        work_dir=options.data_dir / "spark",
+        master=setup.spark_master,
+        heap=setup.spark_heap,
+        slots=options.slots,
+        app_name=f"tidegate-{options.worker_id}",
+    )
 
 
 def _facts(setup: WorkerSetup, jvm: int) -> WorkerFacts:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from playwright.sync_api import Page, Response, expect
+from playwright.sync_api import Page, Request, expect
 
 from supervisor.dev.ports import LOOPBACK
 from tests.browser.accessible import assert_accessible
@@ -60,12 +60,14 @@ def seen(page: Page) -> list[str]:
     """The bodies of all answers that the page was given."""
     bodies: list[str] = []
 
-    def keep(response: Response) -> None:
+    def keep(request: Request) -> None:
+        response = request.response()
+        assert response is not None
         kind = response.headers.get("content-type", "")
         if "/ui/" not in response.url and "json" in kind:
             bodies.append(response.text())
 
-    page.on("requestfinished", lambda request: keep(request.response()))
+    page.on("requestfinished", keep)
     return bodies
 
 
@@ -76,12 +78,12 @@ def _enter(page: Page, watch: Watch, roles: Roles, role: str, path: str) -> None
     expect(page.get_by_role("button", name=role)).to_be_visible()
 
 
-_VERBS = {
+_VERBS: dict[str, dict[str, str | None]] = {
     "viewer": {"Hand off…": "handoff", "Suspend…": "suspend"},
     "operator": {"Hand off…": None, "Suspend…": None},
     "admin": {"Hand off…": None, "Suspend…": None},
 }
-_MORE = {
+_MORE: dict[str, dict[str, str | None]] = {
     "viewer": {"Begin elsewhere…": "reset", "Terminate…": "terminate"},
     "operator": {"Begin elsewhere…": "reset", "Terminate…": "terminate"},
     "admin": {"Begin elsewhere…": None, "Terminate…": None},

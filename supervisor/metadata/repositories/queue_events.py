@@ -229,9 +229,8 @@ class SqlEvents:
         )
         aside = select(_FAILED.key).join(event_queues, _QUEUE.id == _FAILED.queue_id)
         stored = self._db.execute(union(waiting, aside.where(*is_queue(queue)))).scalars()
-        return frozenset(stored) | {
-            draft.key for draft in self._drafts.get(queue, Drafts(None)).drafts
-        }
+        added = self._drafts.get(queue, Drafts(None)).drafts
+        return frozenset(stored) | {draft.key for draft in added}
 
     def segments_left(self) -> dict[QueueName, int]:
         """Return queue -> the number of segments of its stored rows; without rows: absent."""
@@ -251,15 +250,8 @@ class SqlEvents:
         Raises:
             StateMoved: the position is another one, or the queue is DEAD.
         """
-        self._change(
-            row,
-            {
-                "processed_seq": processed_seq,
-                "processed_bytes": processed_bytes,
-                "failed_iterations": 0,
-                "last_error": "",
-            },
-        )
+        moved = {"processed_seq": processed_seq, "processed_bytes": processed_bytes}
+        self._change(row, {**moved, "failed_iterations": 0, "last_error": ""})
 
     def record_failure(self, row: QueueRow, error: str) -> None:
         """Count one more failed iteration at this position.
@@ -391,12 +383,11 @@ class SqlEvents:
         return int(self._db.execute(total).scalar_one())
 
     def _queues(self, query: Select[*tuple[object, ...]]) -> list[QueueRow]:
-        rows = self._db.execute(query.order_by(_QUEUE.container, _QUEUE.name)).mappings()
-        return [_read_queue(row) for row in rows]
+        ordered = query.order_by(_QUEUE.container, _QUEUE.name)
+        return [_read_queue(row) for row in self._db.execute(ordered).mappings()]
 
     def _stored(self, query: Select[*tuple[object, ...]]) -> list[StoredEvent]:
-        rows = self._db.execute(query).mappings()
-        return [stored_event(row) for row in rows]
+        return [stored_event(row) for row in self._db.execute(query).mappings()]
 
 
 def _read_queue(row: RowMapping) -> QueueRow:

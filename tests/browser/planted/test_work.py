@@ -2,13 +2,14 @@
 
 import pytest
 from playwright.sync_api import Page, expect
+from pydantic import JsonValue
 
 from tests.browser.accessible import assert_accessible
 from tests.browser.planted.conftest import Planted
 
 pytestmark = pytest.mark.process
 
-_BOUNDS = {"startSequenceNumbers": {"0": 200}, "endSequenceNumbers": {"0": 1_200}}
+_BOUNDS: JsonValue = {"startSequenceNumbers": {"0": 200}, "endSequenceNumbers": {"0": 1_200}}
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

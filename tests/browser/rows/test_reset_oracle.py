@@ -54,11 +54,11 @@ def test_twenty_resets_do_what_their_previews_have_shown(
 
     sent = read_records(broker.bootstrap, _TOPIC)
     expected: Counter[str] = Counter()
-    for place, (each, _) in sent.items():
+    for at, (each, _) in sent.items():
         assert each.value is not None
         id_ = re.search(rb'"id":"([^"]+)"', each.value)
         assert id_ is not None
-        expected[id_[1].decode()] = 1 - skipped[place] + repeated[place]
+        expected[id_[1].decode()] = 1 - skipped[at] + repeated[at]
     assert ids_in_files(cluster.files(_TOPIC)) == +expected
     assert skipped.total() > 0
     assert repeated.total() > 0
@@ -109,9 +109,9 @@ def _effect(dialog: Locator) -> tuple[_Records, _Records]:
 
 def _offsets(text: str) -> range:
     """Read the first offset, the last one and their number; or 0."""
-    found = _RANGE.match(text)
-    if found is None:
+    matched = _RANGE.match(text)
+    if matched is None:
         assert text == "0"
         return range(0)
-    first, last = (int(each.replace(",", "")) for each in found.groups())
+    first, last = (int(each.replace(",", "")) for each in matched.groups())
     return range(first, last + 1)

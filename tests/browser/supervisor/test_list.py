@@ -90,7 +90,7 @@ def test_many_are_suspended_with_one_reason_and_a_result_for_each(
     assert_accessible(page)
     path = f"{SUPERVISORS}/many-b/suspend"
     many.overlord.http.post(path, params={"reason": "mine"}).raise_for_status()
-    watch.expect_status(409, path)
+    watch.expect_status(400, path)
 
     dialog.get_by_role("button", name="Suspend", exact=True).click()
 

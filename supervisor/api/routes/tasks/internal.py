@@ -41,6 +41,7 @@ async def sync(
     body: SyncRequest,
     request: Request,
     parts: Parts,
+    *,
     known_term: Annotated[
         str, Header(alias=KNOWN_TERM_HEADER, description="The term of the answer `known`.")
     ] = "",
