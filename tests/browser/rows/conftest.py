@@ -50,8 +50,12 @@ def overlord(cluster: Cluster) -> Overlord:
 
 @pytest.fixture(scope="session")
 def published(cluster: Cluster, broker: Broker) -> Published:
-    """Rows of two handoffs in the table `clicks`, and bad records of the first; it reads on."""
-    name = "clicks"
+    """The supervisor `clicks`, after two handoffs."""
+    return publish_twice(cluster, broker)
+
+
+def publish_twice(cluster: Cluster, broker: Broker, name: str = "clicks") -> Published:
+    """Publish rows in two handoffs, with bad records in the first; it reads on."""
     create_topic(broker.bootstrap, name, partitions=2)
     first = [record(n) for n in range(_FIRST)]
     produce(broker.bootstrap, name, (*first, *_BAD, *_BAD))

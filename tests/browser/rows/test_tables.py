@@ -51,6 +51,7 @@ def test_the_list_has_what_the_api_counts_and_leads_to_the_table(
     page.goto("/ui/tables?sort=-rows")
     table = page.get_by_role("table", name="Tables")
     row = table.locator("tbody tr", has=page.get_by_role("link", name=published.id, exact=True))
+    expect(row).to_have_count(1)
 
     cells = row.locator("td").all_inner_texts()
 

@@ -26,7 +26,7 @@ const gray: MantineColorsTuple = [
   "#dbe1e7",
   "#c5ced6",
   "#a3afba",
-  "#6c7986",
+  "#677480",
   "#55616e",
   "#36424e",
   "#17212b",
@@ -68,6 +68,7 @@ export const theme: MantineThemeOverride = createTheme({
     Checkbox: { defaultProps: { size: "xs" } },
     Switch: { defaultProps: { size: "sm" } },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: true, multiline: true, maw: 380 } },
+    Notification: { defaultProps: { closeButtonProps: { "aria-label": "Close" } } },
     // The placeholder would be a child of the menu that is no item, and that can have the focus.
     Menu: {
       defaultProps: { shadow: "md", position: "bottom-end", withInitialFocusPlaceholder: false },

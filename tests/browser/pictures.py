@@ -1,0 +1,136 @@
+"""Pictures of every page of the console, light and dark, for the docs.
+
+python -m tests.browser.pictures --into docs/pictures
+
+A real overlord, a worker with Spark, and a topic that was read: it takes a few minutes.  Look at
+each picture before it is committed.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from supervisor.dev.broker import Broker
+from tests.browser.rows.conftest import Published, publish_twice
+from tests.environment.brokers import create_topic, produce, start_test_broker
+from tests.environment.chromium import ARGUMENTS, ensure_chromium
+from tests.integration.cluster import Cluster, running
+from tests.integration.oracle import record, spec
+from tests.waiting import wait_until
+
+SCHEMES = ("light", "dark")
+_ROOT = 0
+_WIDTH, _HEIGHT = 1280, 800
+_MOMENT_MS = 500
+"""Charts are drawn once their figures are there."""
+
+
+def main() -> None:
+    """Take all pictures."""
+    parser = argparse.ArgumentParser(description="Take pictures of all pages of the console.")
+    parser.add_argument("--into", type=Path, required=True, help="the folder of the pictures")
+    into: Path = parser.parse_args().into
+    into.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        _take_all(Path(folder), into)
+
+
+def _take_all(folder: Path, into: Path) -> None:
+    more = {"TIDEGATE_SUPERVISOR_PERIOD": "PT1S"}
+    with (
+        start_test_broker(folder / "kafka") as broker,
+        running(Cluster(folder / "tidegate", more=more)) as cluster,
+        sync_playwright() as playwright,
+    ):
+        published = publish_twice(cluster, broker)
+        _add_troubles(cluster, broker)
+        ours = ensure_chromium()
+        browser = playwright.chromium.launch(
+            executable_path=ours.program,
+            args=ARGUMENTS,
+            env={**os.environ, **ours.environment},
+            chromium_sandbox=os.geteuid() != _ROOT,
+        )
+        for name, address in _pages(cluster, published):
+            for scheme in SCHEMES:
+                _take(browser, cluster.url + address, scheme, into / f"{name}-{scheme}.png")
+                sys.stdout.write(f"{name}, {scheme}\n")
+        browser.close()
+
+
+def _add_troubles(cluster: Cluster, broker: Broker) -> None:
+    """Add a supervisor whose topic is not there, one that waits for slots, and a suspended one."""
+    cluster.apply(spec(broker.bootstrap, "payments", task_count=1))
+    create_topic(broker.bootstrap, "orders", partitions=4)
+    produce(broker.bootstrap, "orders", (record(n, "o") for n in range(2_000)))
+    cluster.apply(spec(broker.bootstrap, "orders", task_count=4, task_duration="PT1H"))
+    create_topic(broker.bootstrap, "refunds", partitions=1)
+    cluster.apply(spec(broker.bootstrap, "refunds", task_count=1))
+    cluster.post("refunds", "suspend")
+    wait_until(lambda: _state(cluster, "payments").startswith("UNHEALTHY"))
+    wait_until(lambda: _state(cluster, "refunds") == "SUSPENDED")
+
+
+def _state(cluster: Cluster, supervisor_id: str) -> str:
+    return str(cluster.status(supervisor_id)["state"])
+
+
+def _pages(cluster: Cluster, published: Published) -> Iterator[tuple[str, str]]:
+    """Yield name and address of each page."""
+    ours, task = published.id, _ended_task(cluster, published)
+    yield "home", "/ui/"
+    yield "supervisors", "/ui/supervisors"
+    one = f"/ui/supervisors/{ours}"
+    tabs = ("overview", "partitions", "timeline", "why", "spec", "history", "bad-records", "tasks")
+    for tab in (*tabs, "events"):
+        yield f"supervisor-{tab}", f"{one}/{tab}"
+    yield "supervisor-in-trouble", "/ui/supervisors/payments/overview"
+    yield "dialog-reset", f"{one}/overview?do=reset&to=earliest"
+    for verb in ("suspend", "terminate", "handoff"):
+        yield f"dialog-{verb}", f"{one}/overview?do={verb}"
+    yield "tasks", "/ui/tasks"
+    for tab in ("summary", "log", "report", "payload"):
+        yield f"task-{tab}", f"/ui/tasks/{task}/{tab}"
+    yield "tables", "/ui/tables"
+    for tab in ("summary", "coverage", "time", "files", "exports", "rules", "code"):
+        yield f"table-{tab}", f"/ui/tables/{ours}/{tab}"
+    yield "workers", "/ui/workers"
+    yield "worker", "/ui/workers/w1"
+    for name in ("queues", "work", "audit", "settings", "login"):
+        yield name, f"/ui/{name}"
+
+
+def _ended_task(cluster: Cluster, published: Published) -> str:
+    params: Mapping[str, str] = {"supervisor": published.id, "status": "SUCCESS"}
+    answer = cluster.http.get("/api/v1/tasks", params=params).raise_for_status()
+    return str(answer.json()["tasks"][0]["id"])
+
+
+def _take(browser: Browser, url: str, scheme: str, file: Path) -> None:
+    page = browser.new_page(
+        viewport={"width": _WIDTH, "height": _HEIGHT},
+        locale="en-GB",
+        timezone_id="UTC",
+        reduced_motion="reduce",
+        color_scheme="dark" if scheme == "dark" else "light",
+    )
+    page.goto(url)
+    _settle(page)
+    page.screenshot(path=file)
+    page.close()
+
+
+def _settle(page: Page) -> None:
+    """Wait until the page shows what it has to."""
+    expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("status", name="Loading")).to_have_count(0, timeout=60_000)
+    page.wait_for_timeout(_MOMENT_MS)
+
+
+if __name__ == "__main__":
+    main()
