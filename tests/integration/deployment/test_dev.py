@@ -13,8 +13,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tasks.runtime.jars import KAFKA, SPARK
 from tests.environment.bare_path import bare_path
-from tests.environment.brokers import shared_jars_dir
+from tests.environment.brokers import shared_jars, shared_jars_dir
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
@@ -22,6 +23,8 @@ pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 
 def _dev(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
     """Start it with a PATH without java, node or psql: nothing of the machine helps it."""
+    for part in (KAFKA, SPARK):  # a folder that is named has to have all of them
+        shared_jars(part)
     return subprocess.Popen(
         (sys.executable, "-m", "supervisor.cli.main", "dev", "--data-dir", str(folder), *arguments),
         env={

@@ -93,3 +93,8 @@ def count_of(things: Iterable[object], noun: str) -> str:
     """Return a number of things in words: `1 range`, `2 ranges`."""
     number = len(list(things))
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def clause_of(things: Sequence[object], noun: str, one: str, many: str) -> str:
+    """Return a number of things with its verb: `1 range ends`, `2 ranges end`."""
+    return f"{count_of(things, noun)} {one if len(things) == 1 else many}"

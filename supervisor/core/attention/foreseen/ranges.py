@@ -7,6 +7,7 @@ from supervisor.core.attention.foreseen.effect import (
     Foreseen,
     GivenUpRange,
     HeldRange,
+    clause_of,
     count_of,
     digest_of,
 )
@@ -158,8 +159,14 @@ def stop_foreseen(
     if not stopped:
         text = "No task runs: nothing changes."
     else:
+        ended = clause_of(
+            stopped,
+            "task",
+            "ends as FAILED, through no fault of its own",
+            "end as FAILED, through no fault of their own",
+        )
         text = (
-            f"{count_of(stopped, 'task')} end as FAILED, through no fault of their own; others "
+            f"{ended}; others "
             f"read {count_of(ranges, 'range')} again from the start{_read_by(stopped)}."
         )
     return Foreseen(
@@ -181,8 +188,15 @@ def _hand_off(ranges: Sequence[Generation], live: LiveRanges) -> str:
         return "No task group reads now"
     some = live.published(ranges)
     if not some:
-        return f"{count_of(ranges, 'range')} that have read nothing end"
-    text = f"{count_of(some, 'range')} hand off and publish what they have read"
+        return clause_of(
+            ranges, "range", "that has read nothing ends", "that have read nothing end"
+        )
+    text = clause_of(
+        some,
+        "range",
+        "hands off and publishes what it has read",
+        "hand off and publish what they have read",
+    )
     return text + _read_by(live.of(some))
 
 

@@ -15,7 +15,7 @@ PREVIEW = {
     "dryRun": True,
     "verb": "suspend",
     "id": "clicks",
-    "text": "1 range hand off and publish what they have read; nothing new starts.",
+    "text": "1 range hands off and publishes what it has read; nothing new starts.",
     "undo": "`tidegate supervisor resume clicks`",
     "digest": DIGEST,
     "warnings": ["t1 is on w-1, which is LOST"],
@@ -74,7 +74,7 @@ def test_a_dry_run_is_all_that_is_sent_and_nobody_is_asked(
 
     [sent] = changes(server)
     assert (ended.code, sent.path, sent.query) == (0, path, {"dryRun": ["true"]})
-    assert "1 range hand off and publish what they have read" in ended.out
+    assert "1 range hands off and publishes what it has read" in ended.out
     assert "ends: t1 on w-1, 5 offsets read and not published" in ended.out
     assert "gives up: group 0, clicks:0 from 3 to 8" in ended.out
     assert "files: 2 with 1,200 rows, 9 bytes" in ended.out

@@ -46,7 +46,7 @@ export function TaskTable({ worker: { tasks, taskCount } }: Props) {
             <td>{task.replica}</td>
             <td>{task.attempt}</td>
             <td>
-              {task.stalledFor === 0 ? (
+              {task.stalledFor !== null && task.stalledFor < 1 ? (
                 "no"
               ) : (
                 <Span
