@@ -35,7 +35,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Take pictures of all pages of the console.")
     parser.add_argument("--into", type=Path, required=True, help="the folder of the pictures")
     into: Path = parser.parse_args().into
-    into.mkdir(parents=True, exist_ok=True)
+    for scheme in SCHEMES:
+        (into / scheme).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         _take_all(Path(folder), into)
 
@@ -58,7 +59,7 @@ def _take_all(folder: Path, into: Path) -> None:
         )
         for name, address in _pages(cluster, published):
             for scheme in SCHEMES:
-                _take(browser, cluster.url + address, scheme, into / f"{name}-{scheme}.png")
+                _take(browser, cluster.url + address, scheme, into / scheme / f"{name}.png")
                 sys.stdout.write(f"{name}, {scheme}\n")
         browser.close()
 
@@ -101,7 +102,7 @@ def _pages(cluster: Cluster, published: Published) -> Iterator[tuple[str, str]]:
         yield f"table-{tab}", f"/ui/tables/{ours}/{tab}"
     yield "workers", "/ui/workers"
     yield "worker", "/ui/workers/w1"
-    for name in ("queues", "work", "audit", "settings", "login"):
+    for name in ("queues", "work", "audit", "settings"):
         yield name, f"/ui/{name}"
 
 

@@ -72,7 +72,7 @@ export const COLUMNS: readonly Column<TableRow>[] = [
   {
     id: "supervisors",
     header: "Fed by",
-    meta: { width: "minmax(120px, 1.2fr)", sort: "supervisors" },
+    meta: { width: "minmax(150px, 1.6fr)", sort: "supervisors" },
     cell: ({ row: { original } }) => <Feeders row={original} />,
   },
   {
