@@ -20,7 +20,7 @@ from pydantic import JsonValue
 
 from supervisor.dev.ports import LOOPBACK, free_port
 from supervisor.dev.processes import Child, ChildFailed, ChildSpec
-from tasks.runtime.jars import SPARK
+from tasks.runtime.jars import FORMATS, SPARK
 from tests.environment.bare_path import bare_path
 from tests.environment.brokers import shared_jars, shared_jars_dir
 from tests.environment.frozen import freeze
@@ -110,7 +110,8 @@ class Cluster:
             "TIDEGATE_SPARK_MASTER": "local[2]",
         }
         if not self.light:
-            shared_jars(SPARK)  # a worker of this cluster fetches none
+            for part in (SPARK, FORMATS):  # a worker of this cluster fetches none
+                shared_jars(part)
             own["TIDEGATE_JARS"] = str(shared_jars_dir())
         self._spawn(name, "worker", port, own)
 

@@ -58,12 +58,16 @@ class Reader:
         return sorted((gap["kind"], gap["partition"], gap["from"], gap["to"]) for gap in gaps)
 
     def go_on_at(self, offset: int) -> None:
-        """Set all offsets, by the API."""
+        """Set all offsets, by the API, and wait for the ranges that begin there.
+
+        A preview from before would differ from one from after, as its ranges are others.
+        """
         offsets: JsonValue = {str(n): offset for n in range(PARTITIONS)}
         end: JsonValue = {"type": "end", "stream": self.id, "partitionOffsetMap": offsets}
         body: JsonValue = {"type": "kafka", "partitions": end}
         path = f"{SUPERVISORS}/{self.id}/resetOffsets"
         self.overlord.http.post(path, json=body).raise_for_status()
+        wait_until(lambda: self.reads_from(offset))
 
     def reads_from(self, offset: int) -> bool:
         """Whether ranges that begin at this offset are live in all partitions."""

@@ -57,7 +57,6 @@ def many(overlord: Overlord, broker: Broker) -> Iterator[Many]:
 
 
 def test_filters_and_sorting_are_in_the_address(page: Page, many: Many) -> None:
-    assert many.suspended() == set()
     page.goto("/ui/supervisors")
     rows = page.get_by_role("table", name="Supervisors").locator("tbody tr")
     page.get_by_label("Name, table or topic").fill("many-")
