@@ -56,7 +56,8 @@ def many(overlord: Overlord, broker: Broker) -> Iterator[Many]:
         overlord.http.post(f"{SUPERVISORS}/{each}/terminate").raise_for_status()
 
 
-def test_filters_and_sorting_are_in_the_address(page: Page, many: Many) -> None:
+@pytest.mark.usefixtures("many")
+def test_filters_and_sorting_are_in_the_address(page: Page) -> None:
     page.goto("/ui/supervisors")
     rows = page.get_by_role("table", name="Supervisors").locator("tbody tr")
     page.get_by_label("Name, table or topic").fill("many-")
