@@ -1,4 +1,4 @@
-"""One browser and one overlord for all tests of the console; each test has a context of its own."""
+"""One browser and one overlord for these tests, ended behind the last; each has a context of its own."""
 
 import os
 from collections.abc import Generator, Iterator
@@ -27,13 +27,13 @@ def pytest_runtest_makereport(
     return report
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def _built() -> None:
     """The console is built from these very sources."""
     assert built_from() == source_digest(), "the console is not built: python -m scripts.console"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
     """One browser; it has a sandbox unless its user is root, who cannot have one."""
     ours = ensure_chromium()
@@ -48,7 +48,7 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def overlord(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Overlord]:
     """An overlord that leads, on loopback: nobody is asked who calls.  It has no worker."""
     folder = tmp_path_factory.mktemp("console")

@@ -74,7 +74,7 @@ def judge(page: Page) -> Judge:
     return Judge(page)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def hostile(planted: Planted) -> Planted:
     """The overlord, with hostile text in specs, reasons, authors, queues and events."""
     for name in NAMES:

@@ -97,7 +97,7 @@ class Planted:
         return compaction.id
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def planted(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Planted]:
     """The overlord of these tests; each has supervisors and queues of its own."""
     folder = tmp_path_factory.mktemp("planted")
@@ -108,7 +108,7 @@ def planted(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield Planted(leader, url)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def overlord(planted: Planted) -> Overlord:
     """The overlord whose pages the browser opens."""
     return planted.overlord

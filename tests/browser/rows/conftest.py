@@ -34,7 +34,7 @@ class Published:
     """Records that are in quarantine, half of them for each of two reasons."""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def cluster(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Start the two processes once; each test may have supervisors of its own here."""
     folder = tmp_path_factory.mktemp("rows")
@@ -42,13 +42,13 @@ def cluster(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield started
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def overlord(cluster: Cluster) -> Overlord:
     """The overlord of the cluster: the browser's pages are its own."""
     return Overlord("overlord", cluster.port, cluster.children["overlord"], cluster.http)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def published(cluster: Cluster, broker: Broker) -> Published:
     """The supervisor `clicks`, after two handoffs."""
     return publish_twice(cluster, broker)

@@ -77,7 +77,7 @@ class Reader:
         return begins == [offset] * PARTITIONS
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def overlord(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Overlord]:
     """An overlord that leads; it has no worker, so that no range publishes by itself."""
     folder = tmp_path_factory.mktemp("supervisor-page")
