@@ -1,4 +1,4 @@
-"""One browser and one overlord for these tests, ended behind the last; each has a context of its own."""
+"""A browser and an overlord for these tests, until the last; each test has a context of its own."""
 
 import os
 from collections.abc import Generator, Iterator
