@@ -48,7 +48,7 @@ def _take_all(folder: Path, into: Path) -> None:
         running(Cluster(folder / "tidegate", more=more)) as cluster,
         sync_playwright() as playwright,
     ):
-        published = publish_twice(cluster, broker)
+        published = publish_twice(cluster, broker, "clicks")
         _add_troubles(cluster, broker)
         ours = ensure_chromium()
         browser = playwright.chromium.launch(

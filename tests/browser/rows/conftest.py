@@ -50,11 +50,11 @@ def overlord(cluster: Cluster) -> Overlord:
 
 @pytest.fixture(scope="package")
 def published(cluster: Cluster, broker: Broker) -> Published:
-    """The supervisor `clicks`, after two handoffs."""
-    return publish_twice(cluster, broker)
+    """The supervisor `visits`, after two handoffs."""
+    return publish_twice(cluster, broker, "visits")
 
 
-def publish_twice(cluster: Cluster, broker: Broker, name: str = "clicks") -> Published:
+def publish_twice(cluster: Cluster, broker: Broker, name: str) -> Published:
     """Publish rows in two handoffs, with bad records in the first; it reads on."""
     create_topic(broker.bootstrap, name, partitions=2)
     first = [record(n) for n in range(_FIRST)]

@@ -30,7 +30,7 @@ def test_each_is_listed_with_its_place_and_opened_whole(page: Page, published: P
 
     expect(rows).to_have_count(2)
     expect(page.get_by_role("button", name="bad-timestamp 2")).to_be_visible()
-    command = f"tidegate quarantine replay {published.id} --topic clicks-again --reason not-json"
+    command = f"tidegate quarantine replay {published.id} --topic {published.id}-again --reason not-json"
     expect(page.get_by_text(command)).to_be_visible()
     rows.first.get_by_role("link").click()
     panel = page.get_by_role("complementary")
@@ -38,7 +38,7 @@ def test_each_is_listed_with_its_place_and_opened_whole(page: Page, published: P
     page.emulate_media(color_scheme="dark")
     panel.get_by_text("hex", exact=True).click()
     expect(panel.locator("pre")).to_contain_text("62 72 6f 6b 65 6e 20 6a 73 6f 6e")
-    expect(page).to_have_url(re.compile("reason=not-json&record=clicks%3A\\d%3A\\d+&as=hex"))
+    expect(page).to_have_url(re.compile("reason=not-json&record=visits%3A\\d%3A\\d+&as=hex"))
     page.reload()
     panel.get_by_role("button", name="Try with today's spec").click()
     outcome = panel.get_by_role("region", name="With today's spec")

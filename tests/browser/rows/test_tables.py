@@ -17,23 +17,23 @@ _DAYS = 2
 """The oracle's records lie on two days, half of them on each."""
 _PLACES = {
     "": "Mean file",
-    "/clicks/summary": "Fed by",
-    "/clicks/coverage": "What became of its offsets",
-    "/clicks/coverage?by=runs": "Before offset",
-    "/clicks/time": "Rows by day",
-    "/clicks/time?show=files": "Files by day",
-    "/clicks/files": "Published by",
-    "/clicks/files?from=2026-01-01&to=2026-01-02": "Take this time out",
-    "/clicks/exports": "Not exported",
-    "/clicks/rules": "Newest compactions",
-    "/clicks/code": "import duckdb",
+    "/visits/summary": "Fed by",
+    "/visits/coverage": "What became of its offsets",
+    "/visits/coverage?by=runs": "Before offset",
+    "/visits/time": "Rows by day",
+    "/visits/time?show=files": "Files by day",
+    "/visits/files": "Published by",
+    "/visits/files?from=2026-01-01&to=2026-01-02": "Take this time out",
+    "/visits/exports": "Not exported",
+    "/visits/rules": "Newest compactions",
+    "/visits/code": "import duckdb",
     "/no-such-table/files": "or you may not read it",
 }
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_anybody_can_read_and_use_them(page: Page, published: Published, scheme: str) -> None:
-    assert published.id == "clicks"
+    assert published.id == "visits"
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     for place, text in _PLACES.items():
         page.goto(f"/ui/tables{place}")
