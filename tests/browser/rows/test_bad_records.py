@@ -30,7 +30,8 @@ def test_each_is_listed_with_its_place_and_opened_whole(page: Page, published: P
 
     expect(rows).to_have_count(2)
     expect(page.get_by_role("button", name="bad-timestamp 2")).to_be_visible()
-    command = f"tidegate quarantine replay {published.id} --topic {published.id}-again --reason not-json"
+    again = f"--topic {published.id}-again --reason not-json"
+    command = f"tidegate quarantine replay {published.id} {again}"
     expect(page.get_by_text(command)).to_be_visible()
     rows.first.get_by_role("link").click()
     panel = page.get_by_role("complementary")
