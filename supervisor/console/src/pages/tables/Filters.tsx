@@ -1,14 +1,14 @@
-import { Button, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
-import { useEffect, useRef, useState } from "react";
+import { Button } from "@mantine/core";
+import { useRef } from "react";
 import { useKeys } from "@/app/keys";
+import { Chip } from "@/components/filters/Chip";
+import classes from "@/components/filters/Filters.module.css";
+import { TextFilter } from "@/components/filters/TextFilter";
 import { Icon } from "@/components/Icon";
 import { exact } from "@/text/numbers";
-import classes from "./Filters.module.css";
 import { chosenOf, type TableRow } from "./rows";
 import { ONLY, type Only, type TablesSearch } from "./search";
 
-const TYPING_MS = 150;
 const LABELS: Record<Only, string> = {
   trouble: "In trouble",
   exported: "Exported",
@@ -25,38 +25,25 @@ type Props = {
 export function Filters({ search, rows, onChange }: Props) {
   const field = useRef<HTMLInputElement>(null);
   const { q = "", only } = search;
-  const [typed, setTyped] = useState(q);
-  const later = useDebouncedCallback(
-    (text: string) => onChange({ q: text || undefined }, true),
-    TYPING_MS,
-  );
-  useEffect(() => setTyped(q), [q]);
   useKeys([{ keys: "/", label: "Filter the list", run: () => field.current?.focus() }]);
   return (
     <search className={classes.filters}>
-      <TextInput
-        ref={field}
-        w={220}
-        aria-label="Table or supervisor"
-        placeholder="Table or supervisor"
-        value={typed}
-        onChange={({ currentTarget }) => {
-          setTyped(currentTarget.value);
-          later(currentTarget.value);
-        }}
-        onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()}
+      <TextFilter
+        field={field}
+        label="Table or supervisor"
+        width={220}
+        value={q}
+        onChange={(text) => onChange({ q: text }, true)}
       />
       {ONLY.map((each) => (
-        <button
+        <Chip
           key={each}
-          type="button"
-          className={classes.chip}
-          aria-pressed={only === each}
+          isOn={only === each}
+          number={exact(chosenOf(rows, { only: each }).length)}
           onClick={() => onChange({ only: only === each ? undefined : each })}
         >
-          {LABELS[each]}{" "}
-          <span className={classes.number}>{exact(chosenOf(rows, { only: each }).length)}</span>
-        </button>
+          {LABELS[each]}
+        </Chip>
       ))}
       {(only !== undefined || q !== "") && (
         <Button

@@ -1,5 +1,6 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback } from "react";
+import { Chip } from "@/components/filters/Chip";
 import { QueryView } from "@/components/QueryView";
 import { Clock } from "@/components/Time";
 import { ColumnMenu } from "@/components/table/ColumnMenu";
@@ -34,15 +35,13 @@ export function Partitions() {
     <>
       <div className={classes.controls}>
         {FILTERS.map(([only, label]) => (
-          <button
+          <Chip
             key={only}
-            type="button"
-            className={classes.chip}
-            aria-pressed={search.only === only}
+            isOn={search.only === only}
             onClick={() => change({ only: search.only === only ? undefined : only })}
           >
             {label}
-          </button>
+          </Chip>
         ))}
         {list.data !== undefined && <Looked listed={list.data} />}
         <div className={classes.right}>

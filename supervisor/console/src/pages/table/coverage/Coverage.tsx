@@ -1,6 +1,7 @@
 import { SegmentedControl } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo } from "react";
+import { Chip } from "@/components/filters/Chip";
 import { ProblemNote } from "@/components/ProblemNote";
 import { Shape } from "@/components/Shape";
 import { ColumnMenu } from "@/components/table/ColumnMenu";
@@ -95,14 +96,12 @@ function Choice({ supervisors, search, onChange }: ChoiceProps) {
         value={search.by ?? "partitions"}
         onChange={(value) => onChange({ by: value === "runs" ? "runs" : undefined })}
       />
-      <button
-        type="button"
-        className={classes.chip}
-        aria-pressed={search.only === "open"}
+      <Chip
+        isOn={search.only === "open"}
         onClick={() => onChange({ only: search.only === "open" ? undefined : "open" })}
       >
         Only what is not simply published
-      </button>
+      </Chip>
       {supervisors.length > 1 && (
         <label className={classes.select}>
           Supervisor{" "}
