@@ -34,14 +34,16 @@ def main() -> None:
     """Take all pictures."""
     parser = argparse.ArgumentParser(description="Take pictures of all pages of the console.")
     parser.add_argument("--into", type=Path, required=True, help="the folder of the pictures")
-    into: Path = parser.parse_args().into
+    parser.add_argument("--only", default="", help="take those whose names begin so")
+    chosen = parser.parse_args()
+    into: Path = chosen.into
     for scheme in SCHEMES:
         (into / scheme).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        _take_all(Path(folder), into)
+        _take_all(Path(folder), into, chosen.only)
 
 
-def _take_all(folder: Path, into: Path) -> None:
+def _take_all(folder: Path, into: Path, only: str) -> None:
     more = {"TIDEGATE_SUPERVISOR_PERIOD": "PT1S"}
     with (
         start_test_broker(folder / "kafka") as broker,
@@ -57,7 +59,8 @@ def _take_all(folder: Path, into: Path) -> None:
             env={**os.environ, **ours.environment},
             chromium_sandbox=os.geteuid() != _ROOT,
         )
-        for name, address in _pages(cluster, published):
+        pages = [each for each in _pages(cluster, published) if each[0].startswith(only)]
+        for name, address in pages:
             for scheme in SCHEMES:
                 _take(browser, cluster.url + address, scheme, into / scheme / f"{name}.png")
                 sys.stdout.write(f"{name}, {scheme}\n")
@@ -130,6 +133,10 @@ def _settle(page: Page) -> None:
     """Wait until the page shows what it has to."""
     expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=60_000)
     expect(page.get_by_role("status", name="Loading")).to_have_count(0, timeout=60_000)
+    if "do=" in page.url:
+        expect(page.get_by_role("dialog").get_by_text("Undo", exact=True)).to_be_visible(
+            timeout=60_000
+        )
     page.wait_for_timeout(_MOMENT_MS)
 
 

@@ -131,14 +131,10 @@ def handoff_foreseen(
     publishes = live.published(wanted)
     stays = tuple(each for each in every if each not in publishes)
     ends = live.of(publishes)
-    text = f"{_hand_off(publishes, live)}, and read on behind it"
-    idle = len(wanted) - len(publishes)
-    if idle:
-        text += f"; {idle} {'has' if idle == 1 else 'have'} read nothing, and read on"
     return Foreseen(
         "handoff",
         supervisor_id,
-        f"{text}.",
+        _handoff_text(wanted, publishes, live),
         "it cannot be undone, and nothing is lost: the groups read on behind what is published",
         digest_of("handoff", supervisor_id, _ids(wanted)),
         ends=ends,
@@ -181,6 +177,24 @@ def stop_foreseen(
         gives_up=tuple(GivenUpRange(held.generation, held.position) for held in stopped),
         tasks=others,
     )
+
+
+def _handoff_text(
+    wanted: Sequence[Generation], publishes: Sequence[Generation], live: LiveRanges
+) -> str:
+    if not wanted:
+        return "No task group reads now."
+    idle = [each for each in wanted if each not in publishes]
+    clauses = []
+    if publishes:
+        clauses.append(f"{_hand_off(publishes, live)}, and reading goes on behind")
+    if idle:
+        clauses.append(
+            clause_of(
+                idle, "range", "that has read nothing reads on", "that have read nothing read on"
+            )
+        )
+    return f"{'; '.join(clauses)}."
 
 
 def _hand_off(ranges: Sequence[Generation], live: LiveRanges) -> str:

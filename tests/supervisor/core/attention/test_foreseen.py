@@ -109,7 +109,21 @@ def test_a_handoff_leaves_alone_what_has_read_nothing() -> None:
     seen = handoff_foreseen("clicks", (ONE, TWO), (ONE, TWO, FIXED), tasks)
 
     assert (seen.publishes, seen.stays) == ((ONE,), (TWO, FIXED))
-    assert "1 has read nothing" in seen.text
+    assert seen.text == (
+        "1 range hands off and publishes what it has read (10 offsets read so far), and reading "
+        "goes on behind; 1 range that has read nothing reads on."
+    )
+
+
+def test_a_handoff_of_groups_that_have_read_nothing_says_that_they_read_on() -> None:
+    seen = handoff_foreseen("clicks", (TWO,), (TWO,), live(held(TWO, offsets(40, 40))))
+
+    assert (seen.publishes, seen.stays) == ((), (TWO,))
+    assert seen.text == "1 range that has read nothing reads on."
+
+
+def test_a_handoff_without_a_range_says_that_no_group_reads() -> None:
+    assert handoff_foreseen("clicks", (), (), live()).text == "No task group reads now."
 
 
 def test_what_a_stopped_task_has_read_is_read_again_and_its_sibling_runs_on() -> None:
