@@ -26,8 +26,12 @@ from tests.waiting import wait_until
 SCHEMES = ("light", "dark")
 _ROOT = 0
 _WIDTH, _HEIGHT = 1280, 800
-_MOMENT_MS = 500
-"""Charts are drawn once their figures are there."""
+_IS_SETTLED = """() => {
+  const busy = document.querySelector('[role="status"][aria-label="Loading"]') !== null;
+  window.quietSince = busy ? undefined : (window.quietSince ?? performance.now());
+  return !busy && performance.now() - window.quietSince > 500;
+}"""
+"""Nothing has been loading for half a second: a page's parts come one after the other."""
 
 
 def main() -> None:
@@ -132,12 +136,12 @@ def _take(browser: Browser, url: str, scheme: str, file: Path) -> None:
 def _settle(page: Page) -> None:
     """Wait until the page shows what it has to."""
     expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=60_000)
-    expect(page.get_by_role("status", name="Loading")).to_have_count(0, timeout=60_000)
+    page.wait_for_function(_IS_SETTLED, timeout=60_000)
     if "do=" in page.url:
         expect(page.get_by_role("dialog").get_by_text("Undo", exact=True)).to_be_visible(
             timeout=60_000
         )
-    page.wait_for_timeout(_MOMENT_MS)
+        page.wait_for_function(_IS_SETTLED, timeout=60_000)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 import type { AttentionItem } from "@/api/overview";
 import { Foreign } from "@/components/Foreign";
 import { SeverityMark } from "@/components/Mark";
+import { Prose } from "@/components/Prose";
 import { Remedies } from "@/components/remedy/Remedies";
 import { SupervisorLink } from "@/components/SupervisorLink";
 import { Age } from "@/components/Time";
-import { visible } from "@/text/visible";
 import classes from "./Attention.module.css";
 
 /** Items that need somebody: what, in words, since when, and the steps that may help. */
@@ -42,13 +42,13 @@ function Sentence({ item: { about, text } }: { item: AttentionItem }) {
   const [before, name, after] = around(text, about.id);
   return (
     <>
-      {visible(before)}
+      <Prose>{before}</Prose>
       {name !== "" && (
         <strong>
           {about.kind === "supervisor" ? <SupervisorLink id={name} /> : <Foreign>{name}</Foreign>}
         </strong>
       )}
-      {visible(after)}
+      <Prose>{after}</Prose>
     </>
   );
 }

@@ -1,9 +1,9 @@
 import { Foreign } from "@/components/Foreign";
 import { StateMark } from "@/components/Mark";
+import { Prose } from "@/components/Prose";
 import { QueryView } from "@/components/QueryView";
 import { Remedies } from "@/components/remedy/Remedies";
 import { Age } from "@/components/Time";
-import { visible } from "@/text/visible";
 import { type Explanation, type ListedRow, useExplanation } from "./data";
 import classes from "./Head.module.css";
 import { sentencesOf } from "./sentences";
@@ -51,10 +51,14 @@ function Words({ explanation, row }: Props) {
           </span>
         )}
       </div>
-      {first !== undefined && <p className={classes.why}>{visible(first.text)}</p>}
+      {first !== undefined && (
+        <p className={classes.why}>
+          <Prose>{first.text}</Prose>
+        </p>
+      )}
       {others.map(({ text }) => (
         <p key={text} className={classes.more}>
-          {visible(text)}
+          <Prose>{text}</Prose>
         </p>
       ))}
       <div className={classes.remedies}>

@@ -67,7 +67,7 @@ export function LagPanel({ id }: { id: string }) {
             <LagTable samples={samples} />
           ) : (
             <>
-              <Suspense fallback={<div className={classes.chart} />}>
+              <Suspense fallback={<Shape lines={6} />}>
                 <LagChart
                   samples={samples}
                   stepMs={stepMs}

@@ -1,10 +1,10 @@
 import { Link } from "@tanstack/react-router";
 import { Foreign } from "@/components/Foreign";
 import { Panel } from "@/components/Panel";
+import { Prose } from "@/components/Prose";
 import { QueryView } from "@/components/QueryView";
 import { TaskLink } from "@/components/TaskLink";
 import { Clock } from "@/components/Time";
-import { visible } from "@/text/visible";
 import { type Explanation, useExplanation } from "../data";
 import type { Plan } from "./decisions";
 import classes from "./Why.module.css";
@@ -70,7 +70,7 @@ function Answer({ question, sentences, none, supervisor }: AnswerProps) {
         {sentences.length === 0 && <p className={classes.dim}>{none}</p>}
         {sentences.map(({ text, links = [] }) => (
           <p key={text}>
-            {visible(text)}
+            <Prose>{text}</Prose>
             {links.map((link) => (
               <LinkOf key={`${link.kind} ${link.id}`} link={link} supervisor={supervisor} />
             ))}
