@@ -22,6 +22,7 @@ from bench.result import Spread
 from bench.shapes import Shape
 from bench.shapes_run import Shaped, measure_shape
 from bench.year.console import ConsoleRun, measure_console
+from bench.year.first_rows import FirstRowsRun, measure_first_rows
 from bench.year.runs import FilesRun, FleetRun, YearRun, measure_files, measure_fleet, measure_year
 from supervisor.dev.broker import Broker
 from tasks.runtime.jars import FORMATS, SPARK
@@ -56,6 +57,8 @@ class Sizes:
     """In the list of `file-pages`."""
     console_calls: int = 300
     """Of each question of a page."""
+    page_loads: int = 20
+    """First visits of a page, of each fleet."""
 
 
 QUICK = Sizes(
@@ -74,6 +77,7 @@ QUICK = Sizes(
     days=1,
     files=200,
     console_calls=20,
+    page_loads=2,
 )
 
 
@@ -188,6 +192,13 @@ class World:
         few, many = self.sizes.supervisors // 10, self.sizes.supervisors
         folder, calls = self._folder / "console", self.sizes.console_calls
         return measure_console(folder, few, calls), measure_console(folder, many, calls)
+
+    @cached_property
+    def first_rows(self) -> tuple[FirstRowsRun, FirstRowsRun]:
+        """First visits to a hundredth of the fleet, then to all of it."""
+        few, many = self.sizes.supervisors // 100, self.sizes.supervisors
+        folder, loads = self._folder / "pages", self.sizes.page_loads
+        return measure_first_rows(folder, few, loads), measure_first_rows(folder, many, loads)
 
     @cached_property
     def files(self) -> FilesRun:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from bench.figures.console import (
+    first_rows,
     list_fleet,
     open_list,
     overview_fleet,
@@ -98,6 +99,7 @@ BENCHMARKS: Mapping[str, Callable[[World], Result]] = MappingProxyType(
                 list_fleet,
                 partitions_fleet,
                 open_list,
+                first_rows,
             )
         },
     }

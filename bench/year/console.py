@@ -3,7 +3,8 @@
 import asyncio
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,6 +43,15 @@ class ConsoleRun:
 
 def measure_console(folder: Path, supervisors: int, calls: int) -> ConsoleRun:
     """Let a fleet's loop run, and ask what the pages ask; each question `calls` times."""
+    with open_fleet(folder, supervisors) as (shape, plane):
+        took, sizes = _ask_in_turns(plane, calls)
+        alone, listed = _open_list(plane)
+    return ConsoleRun(shape, took, sizes, alone, listed)
+
+
+@contextmanager
+def open_fleet(folder: Path, supervisors: int) -> Iterator[tuple[FleetShape, Plane]]:
+    """Lead over a new fleet without history, whose loop runs and has looked at all of it."""
     folder.mkdir(parents=True, exist_ok=True)
     shape = FleetShape(
         supervisors=supervisors,
@@ -58,11 +68,9 @@ def measure_console(folder: Path, supervisors: int, calls: int) -> ConsoleRun:
         plane.loop.start()
         try:
             _pass_over_all(plane)
-            took, sizes = _ask_in_turns(plane, calls)
-            alone, listed = _open_list(plane)
+            yield shape, plane
         finally:
             plane.loop.stop()
-    return ConsoleRun(shape, took, sizes, alone, listed)
 
 
 def questions(name: str) -> dict[str, str]:
