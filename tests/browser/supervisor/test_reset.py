@@ -51,7 +51,7 @@ def test_from_the_earliest_all_is_read_again(page: Page, reader: Reader) -> None
     dialog.get_by_label("earliest").check()
     rows = _rows(dialog)
     assert [row[1:3] for row in rows[:-1]] == [["40", "0"]] * PARTITIONS
-    assert rows[-1][-1].startswith("120 rows twice")
+    assert rows[-1][-1].startswith("120 records twice")
 
     _confirm(dialog, 120)
 

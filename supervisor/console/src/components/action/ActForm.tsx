@@ -70,13 +70,7 @@ export function ActForm<P>(props: Props<P>) {
           />
         )}
         <Button onClick={onClose}>Cancel</Button>
-        <Button
-          type="submit"
-          variant="filled"
-          data-autofocus
-          loading={act.isPending}
-          disabled={!isReady}
-        >
+        <Button type="submit" variant="filled" loading={act.isPending} disabled={!isReady}>
           {act.isUnknown ? "Try again" : verb}
         </Button>
       </div>

@@ -123,7 +123,7 @@ function BulkForm({ verb, ids }: { verb: Verb; ids: readonly string[] }) {
         )}
         <Button onClick={() => modals.closeAll()}>{run.isSuccess ? "Close" : "Cancel"}</Button>
         {run.isIdle && (
-          <Button type="submit" variant="filled" data-autofocus disabled={!isReady}>
+          <Button type="submit" variant="filled" disabled={!isReady}>
             {word}
           </Button>
         )}

@@ -82,7 +82,7 @@ export function PreviewTable({ reading, table, stay }: Props) {
               <td>{exact(totals.lost)}</td>
               <td>
                 {exact(totals.repeated)}
-                {totals.repeated > 0n && table !== null && ` rows twice in ${visible(table)}`}
+                {totals.repeated > 0n && table !== null && ` records twice in ${visible(table)}`}
               </td>
             </tr>
           </tfoot>

@@ -43,7 +43,6 @@ function RetentionForm({ name, before }: { name: string; before: string }) {
           label="Keep rows for"
           description="ISO 8601: P90D, P2W or PT12H. Months and years have no fixed length."
           placeholder="P90D"
-          data-autofocus
           value={typed}
           error={
             settled !== "" && !isGood ? "No such length: write P90D, P2W or PT12H." : undefined
