@@ -230,7 +230,9 @@ def _wiring_of(
         formats=table_formats(warehouse, settings.metadata_url),
         copies=copies_in(warehouse, failpoint),
         segment_grace=settings.segment_grace,
-        history_ages=HistoryAges(settings.history_retention, settings.audit_retention),
+        history_ages=HistoryAges(
+            settings.history_retention, settings.audit_retention, settings.event_retention
+        ),
         gc_delay=settings.gc_delay,
         task_retention=settings.task_retention,
         new_token=new_token,

@@ -1,6 +1,6 @@
 """The end of life of history: now and then, rows older than the retention become compact, or go.
 
-    first            sessions that have ended, audit entries
+    first            sessions that have ended, audit entries, events that were kept longer
     per supervisor   rows of deleted files ─► publications, end to end ─► ranges without a
                      publication ─► ended tasks that nothing names
     then             ended compactions without a file
@@ -19,7 +19,15 @@ import structlog
 from supervisor.chores.duty import Duty
 from supervisor.chores.each_table import each_table
 from supervisor.chores.segments import SEGMENT_FILES
-from supervisor.core.history.expiry import NO_FILES, DroppedFiles, Fold, HistoryAges, folds
+from supervisor.core.history.expiry import (
+    NO_FILES,
+    DroppedFiles,
+    EventCut,
+    EventLimits,
+    Fold,
+    HistoryAges,
+    folds,
+)
 from supervisor.core.model.rows import Publication, Segment
 from supervisor.core.queue.events import QueueName, container_of
 from supervisor.core.tables.compaction import Compaction, merged
@@ -37,6 +45,10 @@ FOLDED_AT_ONCE = 50
 PUBLICATIONS_AT_ONCE = 2_000
 """Publications that are read at once, to find those that may be folded."""
 ROWS_AT_ONCE = 500
+EVENTS_OF_EACH = 1_000
+"""Events of a supervisor that are kept longer than others: a healthy one has a few in a month."""
+EVENTS_OF_ALL = 1_000_000
+"""Of all supervisors: some 300 MB."""
 
 
 @dataclass
@@ -55,6 +67,8 @@ class EndOfHistory:
     term: Callable[[], int]
     ages: HistoryAges
     run_transactions: int = RUN_TRANSACTIONS
+    events_of_each: int = EVENTS_OF_EACH
+    events_of_all: int = EVENTS_OF_ALL
 
     def run_once(self) -> int:
         """Do what is due, within bounds; return how many rows became compact or went.
@@ -71,12 +85,21 @@ class EndOfHistory:
         used, begun = now - IDLE - ENDED_KEPT, now - LASTS - ENDED_KEPT
         done = self._repeat(budget, lambda tx: tx.access.delete_sessions(used, begun, ROWS_AT_ONCE))
         done += self._repeat(budget, lambda tx: tx.expiry.delete_audit(audited, ROWS_AT_ONCE))
+        done += self._trim_events(now - self.ages.events, budget)
         work = ((each, partial(self._expire, each, before, budget)) for each in supervisors)
         done += each_table(DUTY.name, work, of="supervisor")
         done += self._repeat(budget, lambda tx: tx.expiry.delete_compactions(before, ROWS_AT_ONCE))
         if done:
             log.info("history has ended", rows=done, before=before.isoformat())
         return done
+
+    def _trim_events(self, before: datetime, budget: _Budget) -> int:
+        limits = EventLimits(before, self.events_of_each, self.events_of_all)
+        with self.store.reading() as tx:
+            cuts = tx.expiry.event_cuts(limits)
+        return sum(
+            self._repeat(budget, partial(_delete_events, cut=cut)) for cut in cuts if cut.up_to
+        )
 
     def _expire(self, supervisor_id: str, before: datetime, budget: _Budget) -> int:
         with self.store.reading() as tx:  # most have nothing due, and cost no turn of a writer
@@ -134,6 +157,10 @@ class EndOfHistory:
             if len(old) < limit:
                 return
             after = old[-1].ordinal
+
+
+def _delete_events(tx: Transaction, cut: EventCut) -> int:
+    return tx.expiry.delete_events(cut, ROWS_AT_ONCE)
 
 
 def _drop_some(tx: Transaction, supervisor_id: str, before: datetime) -> int:

@@ -2,7 +2,7 @@
 
     segments that were deleted ──► dropped files of their publication
     publications, end to end   ──► one publication          (`core.history.expiry`)
-    ended tasks, compactions, audit entries ──► gone
+    ended tasks, compactions, audit entries, kept events ──► gone
 
 Only `chores.expiry` calls the verbs, one supervisor at a time.
 """
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from supervisor.core.history.expiry import DroppedFiles, Fold, Folded
+from supervisor.core.history.expiry import DroppedFiles, EventCut, EventLimits, Fold, Folded
 from supervisor.core.model.rows import Publication, Segment
 
 DroppedByPublication = Mapping[tuple[str, str], DroppedFiles]
@@ -76,6 +76,14 @@ class Expiry(Protocol):
 
     def delete_compactions(self, before: datetime, limit: int) -> int:
         """Delete ended compactions whose file is no segment any more; return how many."""
+        ...
+
+    def event_cuts(self, limits: EventLimits) -> list[EventCut]:
+        """Return which of the events that are kept longer are beyond a bound."""
+        ...
+
+    def delete_events(self, cut: EventCut, limit: int) -> int:
+        """Delete some events of a cut, oldest first; return how many."""
         ...
 
     def delete_audit(self, before: datetime, limit: int) -> int:

@@ -18,7 +18,10 @@ RecordEvent = Callable[[LifecycleEvent], None]
 
 
 class LifecycleEvents(Protocol):
-    """The newest lifecycle events; older ones are deleted."""
+    """The newest lifecycle events; older ones are trimmed.
+
+    Trimmed events of the kinds in `LASTING` are kept longer, apart from the others.
+    """
 
     def record(self, happening: LifecycleEvent) -> None:
         """Record a lifecycle event with this transaction."""
@@ -42,12 +45,28 @@ class LifecycleEvents(Protocol):
         """Return the events of a window, newest first, whose numbers lie between the two."""
         ...
 
+    def lasting(
+        self, window: EventWindow, before: int, down_to: int, limit: int
+    ) -> list[NumberedEvent]:
+        """Return the trimmed events of a window that are kept longer; as `within`."""
+        ...
+
+    def lasting_down_to(self, window: EventWindow, before: int, rows_max: int) -> int:
+        """Return the number above which, up to `before`, at most so many of these events lie.
+
+        Of the window, its supervisor counts alone.  0: there are no more than `rows_max`.
+        """
+        ...
+
     def time_at(self, number: int) -> datetime | None:
-        """Return when the newest event up to a number happened; None: it was trimmed."""
+        """Return when the newest kept event up to a number happened; None: there is none."""
         ...
 
     def trimmed(self) -> int:
-        """Return the highest number whose lifecycle event has been deleted; 0: none was."""
+        """Return the highest number that was trimmed; 0: none was.
+
+        All events with higher numbers are there, and `after` has no others.
+        """
         ...
 
     def newest(self) -> int:

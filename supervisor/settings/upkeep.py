@@ -43,6 +43,13 @@ class UpkeepSettings(BaseSettings):
         description="The age at which audit entries are deleted.",
         json_schema_extra=_DURATION,
     )
+    event_retention: LongDuration = Field(
+        default=timedelta(days=90),
+        ge=timedelta(hours=1),
+        description="The age at which events of states, specs and offsets are deleted, once the "
+        "newest 100,000 events of all kinds have pushed them out.",
+        json_schema_extra=_DURATION,
+    )
     retention_period: LongDuration = Field(
         default=timedelta(hours=1),
         description="How often retention rules are applied, and history is ended.",

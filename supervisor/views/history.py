@@ -65,6 +65,9 @@ class EventsPage(Wire):
     """The id of the newest event of all; a stream after this id continues the list."""
     next: str | None
     """The `cursor` of the next page; null: there is none, or it was trimmed."""
+    complete_since: Instant | None = None
+    """Since when events of every type are kept; before it only those of the types that are kept
+    longer.  null: nothing was trimmed yet."""
 
 
 def event_view(numbered: NumberedEvent) -> EventView:

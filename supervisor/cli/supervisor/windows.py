@@ -15,8 +15,9 @@ from supervisor.cli.shell.pages import rows_up_to
 from supervisor.cli.shell.resource import Resource
 from supervisor.cli.supervisor.watch import API, EVENTS, Types, short_value
 from supervisor.core.history.lag import STEPS_MAX
+from supervisor.core.history.lifecycle_events import LASTING
 from supervisor.views.generations import GenerationView
-from supervisor.views.history import EventView
+from supervisor.views.history import EventsPage, EventView
 from supervisor.views.lag import LagSeries, LagsView
 from supervisor.views.tables.ledger import PlanView
 
@@ -59,6 +60,19 @@ def events(
     with connect(server) as client:
         answer = rows_up_to(client, EVENTS, "events", limit, window)
     _EVENTS.show(answer, output)
+    _show_trimmed(answer.read(EventsPage), kinds or ())
+
+
+def _show_trimmed(page: EventsPage, kinds: Sequence[str]) -> None:
+    """Say where the events of handoffs begin, if the list goes back so far."""
+    since, lasting = page.complete_since, {kind.value for kind in LASTING}
+    if since is None or (kinds and lasting.issuperset(kinds)):
+        return
+    if page.events and page.events[-1].at < since:
+        print_notice(
+            f"events of handoffs, tasks and compactions before {since:%Y-%m-%d %H:%M:%S %Z} are "
+            "trimmed; those of supervisors and offsets are kept longer"
+        )
 
 
 def ranges(

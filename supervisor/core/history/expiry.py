@@ -11,7 +11,7 @@ theirs.  So the proof of a table is as strong as before; only the borders betwee
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from supervisor.core.model.rows import GapKind, OffsetGap, Publication
 from supervisor.core.tables.compaction import Share, merged
@@ -30,6 +30,28 @@ class HistoryAges:
     """Of ranges, their tasks, deleted files and compactions: they become compact, or go."""
     audit: timedelta = timedelta(days=365)
     """Of audit entries."""
+    events: timedelta = timedelta(days=90)
+    """Of events of the kinds that are kept longer than others."""
+
+
+@dataclass(frozen=True)
+class EventLimits:
+    """Bounds of the events that are kept longer; whichever is met first ends them."""
+
+    before: datetime
+    """Older ones go."""
+    of_each: int
+    """The newest of each supervisor: one that changes its state all the time pushes out no other
+    one's."""
+    of_all: int
+
+
+@dataclass(frozen=True)
+class EventCut:
+    """Events that go: up to a number, of one supervisor or (None) of all."""
+
+    up_to: int
+    supervisor_id: str | None = None
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,24 @@ class EventKind(StrEnum):
     """The kind of an event that only a newer release knows; read, but never written."""
 
 
+LASTING = frozenset(
+    {
+        EventKind.SUPERVISOR_CREATED,
+        EventKind.SPEC_STORED,
+        EventKind.SUPERVISOR_SUSPENDED,
+        EventKind.SUPERVISOR_RESUMED,
+        EventKind.SUPERVISOR_TERMINATED,
+        EventKind.STATE_CHANGED,
+        EventKind.OFFSETS_INITIALISED,
+        EventKind.OFFSETS_RESET,
+        EventKind.GAP_DECLARED,
+    }
+)
+"""Kinds that are kept longer: rare ones, about the supervisor and not about one of its ranges.
+
+What happens at each handoff has rows of its own (ranges, tasks, publications), which are kept.
+"""
+
 CLOSED_AS: Mapping[GenerationState, EventKind] = {
     GenerationState.EMPTY: EventKind.GENERATION_EMPTY,
     GenerationState.DISCARDED: EventKind.GENERATION_DISCARDED,

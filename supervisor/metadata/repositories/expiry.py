@@ -16,7 +16,15 @@ from sqlalchemy import (
     update,
 )
 
-from supervisor.core.history.expiry import NO_FILES, DroppedFiles, Fold, Folded, folded_shares
+from supervisor.core.history.expiry import (
+    NO_FILES,
+    DroppedFiles,
+    EventCut,
+    EventLimits,
+    Fold,
+    Folded,
+    folded_shares,
+)
 from supervisor.core.model.rows import Publication, Segment, TaskStatus
 from supervisor.core.values.errors import StateMoved
 from supervisor.core.values.table_names import errors_table
@@ -24,7 +32,7 @@ from supervisor.metadata.repositories.compaction import document_of_share, read_
 from supervisor.metadata.repositories.segments import SqlSegments
 from supervisor.metadata.schema.compaction import compactions
 from supervisor.metadata.schema.expiry import dropped_files, folded_rejects
-from supervisor.metadata.schema.history import audit
+from supervisor.metadata.schema.history import audit, kept_happenings
 from supervisor.metadata.schema.rows import chunks, distinct_values
 from supervisor.metadata.schema.segment_rows import read_publication
 from supervisor.metadata.schema.tables import (
@@ -45,6 +53,7 @@ _SEG = segments.c
 _PART = generation_partitions.c
 _DROPPED = dropped_files.c
 _REJECTS = folded_rejects.c
+_KEPT = kept_happenings.c
 _ENDED = (TaskStatus.SUCCESS, TaskStatus.FAILED)
 
 
@@ -255,6 +264,45 @@ class SqlExpiry:
             .limit(limit)
         )
         return self._deleted(delete(compactions).where(compactions.c.id.in_(ids)))
+
+    def event_cuts(self, limits: EventLimits) -> list[EventCut]:
+        """Return which events are beyond a bound; see the port."""
+        # In the order of the numbers: it ends at the first event that is young enough.
+        young = select(_KEPT.number).where(_KEPT.at >= limits.before).order_by(_KEPT.number)
+        oldest_kept = self._db.execute(young.limit(1)).scalar_one_or_none()
+        newest = select(func.coalesce(func.max(_KEPT.number), 0))
+        old = self._db.execute(newest).scalar_one() if oldest_kept is None else oldest_kept - 1
+        up_to = max(old, self._beyond(limits.of_all))
+        crowded = (
+            select(_KEPT.supervisor_id)
+            .group_by(_KEPT.supervisor_id)
+            .having(func.count() > limits.of_each)
+            .order_by(_KEPT.supervisor_id)
+        )
+        return [
+            EventCut(up_to),
+            *(
+                EventCut(self._beyond(limits.of_each, each), each)
+                for each in self._db.execute(crowded).scalars()
+            ),
+        ]
+
+    def _beyond(self, kept: int, supervisor_id: str | None = None) -> int:
+        """Return the number of the newest event that so many newer ones push out; 0: there is none.
+
+        Without a supervisor: of all.
+        """
+        numbers = select(_KEPT.number).order_by(_KEPT.number.desc()).offset(kept).limit(1)
+        if supervisor_id is not None:
+            numbers = numbers.where(_KEPT.supervisor_id == supervisor_id)
+        return self._db.execute(numbers).scalar_one_or_none() or 0
+
+    def delete_events(self, cut: EventCut, limit: int) -> int:
+        """Delete some events of a cut; see the port."""
+        ids = select(_KEPT.number).where(_KEPT.number <= cut.up_to).order_by(_KEPT.number)
+        if cut.supervisor_id is not None:
+            ids = ids.where(_KEPT.supervisor_id == cut.supervisor_id)
+        return self._deleted(delete(kept_happenings).where(_KEPT.number.in_(ids.limit(limit))))
 
     def delete_audit(self, before: datetime, limit: int) -> int:
         """Delete the oldest audit entries from before a time; return how many."""

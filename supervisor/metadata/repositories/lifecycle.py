@@ -1,5 +1,8 @@
 """The repository of lifecycle events, which are numbered at commit under the lock of a counter.
 
+    happenings        trimmed + 1 ... newest, without a hole     the oldest ones are trimmed
+    kept_happenings   some numbers up to `trimmed`               of the kinds that are kept longer
+
 The store flushes lifecycle events after the event queues.  So a transaction that holds the counter
 waits for no other lock, and no deadlock is possible.
 """
@@ -8,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import Connection, RowMapping, Select, bindparam, delete, insert, select
+from sqlalchemy import Connection, RowMapping, Select, Table, bindparam, delete, insert, select
 from sqlalchemy import update as sql_update
 
-from supervisor.core.history.lifecycle_events import LifecycleEvent, NumberedEvent
+from supervisor.core.history.lifecycle_events import LASTING, LifecycleEvent, NumberedEvent
 from supervisor.core.history.windows import EventWindow
-from supervisor.metadata.schema.history import happening_counter, happenings
+from supervisor.metadata.schema.history import happening_counter, happenings, kept_happenings
 from supervisor.metadata.schema.tables import generations
 
 KEPT = 100_000
@@ -37,6 +40,12 @@ _GROUPS = select(generations.c.id, generations.c.group_number).where(
 )
 _INSERT = insert(happenings)
 _ALL = select(happenings)
+_KEEP = insert(kept_happenings).from_select(
+    [column.name for column in kept_happenings.columns],
+    select(*(_AT[column.name] for column in kept_happenings.columns)).where(
+        _AT.number <= bindparam("up_to"), _AT.kind.in_(sorted(LASTING))
+    ),
+)
 
 
 class SqlLifecycleEvents:
@@ -96,22 +105,34 @@ class SqlLifecycleEvents:
         self, window: EventWindow, before: int, down_to: int, limit: int
     ) -> list[NumberedEvent]:
         """Return the events of a window, newest first, whose numbers lie between the two."""
-        query = _ALL.where(_AT.number < before, _AT.number > down_to).order_by(_AT.number.desc())
-        if window.kinds:
-            query = query.where(_AT.kind.in_(sorted(window.kinds)))
-        if window.begin is not None:
-            query = query.where(_AT.at >= window.begin)
-        if window.end is not None:
-            query = query.where(_AT.at < window.end)
-        return self._select(query, limit, window.supervisor_id)
+        return self._within(happenings, window, before, down_to, limit)
+
+    def lasting(
+        self, window: EventWindow, before: int, down_to: int, limit: int
+    ) -> list[NumberedEvent]:
+        """Return the trimmed events of a window that are kept longer; as `within`."""
+        return self._within(kept_happenings, window, before, down_to, limit)
+
+    def lasting_down_to(self, window: EventWindow, before: int, rows_max: int) -> int:
+        """Return the number above which at most so many events lie; see the port."""
+        kept = kept_happenings.c
+        rows = select(kept.number).where(kept.number < before).order_by(kept.number.desc())
+        if window.supervisor_id is not None:
+            rows = rows.where(kept.supervisor_id == window.supervisor_id)
+        lowest = self._db.execute(rows.offset(rows_max - 1).limit(1)).scalar_one_or_none()
+        return 0 if lowest is None else int(lowest) - 1
 
     def time_at(self, number: int) -> datetime | None:
-        """Return when the newest event up to a number happened; None: it was trimmed."""
-        newest = select(_AT.at).where(_AT.number <= number).order_by(_AT.number.desc()).limit(1)
-        return self._db.execute(newest).scalar_one_or_none()
+        """Return when the newest kept event up to a number happened; None: there is none."""
+        for at in (_AT, kept_happenings.c):
+            newest = select(at.at).where(at.number <= number).order_by(at.number.desc()).limit(1)
+            found: datetime | None = self._db.execute(newest).scalar_one_or_none()
+            if found is not None:
+                return found
+        return None
 
     def trimmed(self) -> int:
-        """Return the highest number whose lifecycle event has been deleted."""
+        """Return the highest number that was trimmed."""
         return int(self._db.execute(select(_COUNTER.trimmed)).scalar_one())
 
     def newest(self) -> int:
@@ -119,8 +140,24 @@ class SqlLifecycleEvents:
         return int(self._db.execute(select(_COUNTER.newest)).scalar_one())
 
     def _trim(self, up_to: int) -> None:
+        self._db.execute(_KEEP, {"up_to": up_to})
         self._db.execute(delete(happenings).where(_AT.number <= up_to))
         self._db.execute(sql_update(happening_counter).values(trimmed=up_to))
+
+    def _within(
+        self, table: Table, window: EventWindow, before: int, down_to: int, limit: int
+    ) -> list[NumberedEvent]:
+        at = table.c
+        query = select(table).where(at.number < before, at.number > down_to)
+        if window.kinds:
+            query = query.where(at.kind.in_(sorted(window.kinds)))
+        if window.begin is not None:
+            query = query.where(at.at >= window.begin)
+        if window.end is not None:
+            query = query.where(at.at < window.end)
+        if window.supervisor_id is not None:
+            query = query.where(at.supervisor_id == window.supervisor_id)
+        return self._select(query.order_by(at.number.desc()), limit, None)
 
     def _select(
         self, query: Select[*tuple[object, ...]], limit: int, supervisor_id: str | None

@@ -8,7 +8,7 @@
                       │                └ column_sets        compactions, compaction_rules
                       └ dropped_files, folded_rejects       what old history became
     event_queues ── event_positions, events, events_failed         deferred work
-    happenings ── happening_counter   operations, supervisor_states, lag_samples      history
+    happenings ── happening_counter, kept_happenings   operations, supervisor_states, lag_samples
     request_keys, principals, denied_tries    idempotency keys; who may do what, and who was refused
     leader_term, leader_renewal   one row each: the leader's term, and its heartbeat (P1)
 

@@ -34,6 +34,7 @@ from supervisor.core.values.errors import (
 from supervisor.core.values.page_cursors import page, read_cursor, write_cursor
 from supervisor.ports.state_history import StoredState
 from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.services.history.event_pages import event_rows
 from supervisor.services.history.event_stream import EventStream
 from supervisor.views.generations import GenerationsPage, generation_views
 from supervisor.views.history import AuditPage, EventsPage, audit_view, event_views
@@ -44,8 +45,6 @@ from supervisor.views.tables.ledger import PlansView, plans_of
 AUDIT, EVENTS, GENERATIONS = "audit", "events", "generations"
 OPERATIONS, PLANS = "operations", "plans"
 MayRead = Callable[[str], bool]
-CLOCKS_DIFFER = timedelta(hours=1)
-"""Events are in the order of their commits: one leader's clock may be behind that of the last."""
 
 
 @dataclass(frozen=True)
@@ -99,17 +98,13 @@ class History:
         with self.store.reading() as tx:
             newest, trimmed = tx.happenings.newest(), tx.happenings.trimmed()
             start = newest + 1 if (place := read_cursor(EVENTS, cursor)) is None else place
-            down_to = scanned_down_to(start, trimmed, narrow=window.narrow)
-            rows = tx.happenings.within(window, start, down_to, limit + 1)
-            if window.begin is not None and len(rows) <= limit:
-                at = tx.happenings.time_at(down_to)
-                over = at is None or at < window.begin - CLOCKS_DIFFER
-                down_to = trimmed if over else down_to
-        following = next_position([row.number for row in rows], limit, down_to, trimmed)
+            rows, following = event_rows(tx.happenings, window, start, limit)
+            oldest = tx.happenings.after(trimmed, 1) if trimmed else []
         return EventsPage(
-            events=event_views(rows[:limit]),
+            events=event_views(rows),
             newest=newest,
             next=None if following is None else write_cursor(EVENTS, following),
+            complete_since=oldest[0].happening.at if oldest else None,
         )
 
     def generations(

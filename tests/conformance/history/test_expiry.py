@@ -10,16 +10,20 @@ from supervisor.adapters.manual_clock import ManualClock
 from supervisor.chores.expiry import EndOfHistory
 from supervisor.chores.segments import SEGMENT_FILES
 from supervisor.core.history.expiry import Fold, HistoryAges
+from supervisor.core.history.lifecycle_events import EventKind, LifecycleEvent
+from supervisor.core.history.windows import EVERY_EVENT
 from supervisor.core.model.rows import AuditEntry, GapKind, GenerationState, OffsetGap, TaskStatus
 from supervisor.core.queue.events import QueueConfig, QueuedEvent, QueueName, container_of
 from supervisor.core.tables.compaction import Compaction
 from supervisor.core.values.errors import LeaseLost, StateMoved
 from supervisor.core.values.intervals import Interval
+from supervisor.metadata.store import SqlStore
 from supervisor.ports.store import Store, Transaction
 from tasks.contract.messages import PublishOutcome, RejectsFile
 from tests.conformance.stories import (
     CLICKS,
     HOUR,
+    LEASE_TTL,
     NOON,
     P0,
     Leader,
@@ -253,6 +257,34 @@ def test_old_audit_entries_go_and_newer_ones_stay(leader: Leader) -> None:
         assert [each.action for each in tx.audit.recent(10)] == ["act 5", "act 4", "act 3"]
         page = tx.audit.page(2, supervisor_id=CLICKS, before=tx.audit.page(1)[0][0])
     assert [entry.action for _, entry in page] == ["act 4", "act 3"]
+
+
+def test_events_that_are_kept_longer_go_by_age_and_by_number(database_url: str) -> None:
+    """Goal: a supervisor that changes its state all the time pushes out nothing of another one."""
+    store = SqlStore(database_url, lease_ttl=LEASE_TTL, happenings_kept=1)
+    leader = Leader(store, take_lease(store))
+    for number, name in enumerate("aaaabbcccccd", 1):
+        fact = LifecycleEvent(at(number), EventKind.STATE_CHANGED, name)
+        with leader.writes() as tx:
+            tx.happenings.record(fact)
+
+    def left(days: int, of_each: int, of_all: int) -> str:
+        ages = HistoryAges(events=timedelta(days=days))
+        now = ManualClock(at(12))
+        EndOfHistory(
+            store, now, lambda: leader.term, ages, events_of_each=of_each, events_of_all=of_all
+        ).run_once()
+        with leader.reads() as tx:
+            rows = tx.happenings.lasting(EVERY_EVENT, 99, 0, 99)
+            assert [each.number for each in tx.happenings.after(0, 9)] == [12]
+        return "".join(each.happening.supervisor_id for each in reversed(rows))
+
+    assert left(days=1_000, of_each=99, of_all=99) == "aaaabbccccc"
+    assert left(days=10, of_each=99, of_all=99) == "aaabbccccc"
+    assert left(days=10, of_each=3, of_all=99) == "aaabbccc"
+    assert left(days=10, of_each=3, of_all=5) == "bbccc"
+    assert left(days=0, of_each=3, of_all=5) == ""
+    store.close()
 
 
 def test_a_run_is_bounded_and_the_next_one_goes_on(leader: Leader) -> None:

@@ -8,7 +8,13 @@ from threading import Barrier
 
 import pytest
 
-from supervisor.core.history.lifecycle_events import EventKind, LifecycleEvent, NumberedEvent
+from supervisor.core.history.lifecycle_events import (
+    LASTING,
+    EventKind,
+    LifecycleEvent,
+    NumberedEvent,
+)
+from supervisor.core.history.windows import EVERY_EVENT, EventWindow
 from supervisor.core.model.rows import GapKind, GenerationState, OffsetGap, TaskStatus
 from supervisor.metadata.store import SqlStore
 from tests.conformance.stories import (
@@ -177,6 +183,32 @@ def test_the_newest_are_kept_and_it_is_told_how_far_the_others_went(small: Leade
         assert [each.number for each in rows] == list(range(trimmed + 1, newest + 1))
         assert min(newest, KEPT) <= len(rows) < 2 * KEPT
     assert newest == 7 * KEPT
+
+
+def test_trimmed_events_of_rare_kinds_are_kept_apart(small: Leader) -> None:
+    """Goal: readers that follow meet no hole, and a state of long ago can still be looked up."""
+    recorded = [EventKind.STATE_CHANGED, EventKind.TASK_STARTED, EventKind.GAP_DECLARED] * KEPT
+    for number, kind in enumerate(recorded, 1):
+        with small.writes() as tx:
+            tx.happenings.record(
+                replace(FACT, kind=kind, supervisor_id="ab"[number % 2], detail={"n": number})
+            )
+    with small.reads() as tx:
+        events = tx.happenings
+        trimmed, newest = events.trimmed(), events.newest()
+        live = events.after(0, 10_000)
+        kept = events.lasting(EVERY_EVENT, newest + 1, 0, 10_000)
+        of_a = events.lasting(EventWindow("a", LASTING), trimmed + 1, 3, 2)
+        floors = [events.lasting_down_to(EVERY_EVENT, newest + 1, rows) for rows in (1, 3, 99)]
+        times = events.time_at(trimmed), events.time_at(0)
+
+    assert [each.number for each in live] == list(range(trimmed + 1, newest + 1))
+    expected = [n for n in range(1, trimmed + 1) if recorded[n - 1] in LASTING]
+    assert [each.number for each in kept] == expected[::-1]
+    assert [each.happening.detail["n"] for each in kept] == expected[::-1]
+    assert [each.number for each in of_a] == [n for n in expected[::-1] if n % 2 == 0 and n > 3][:2]
+    assert floors == [expected[-1] - 1, expected[-3] - 1, 0]
+    assert times == (NOON, None)
 
 
 @pytest.fixture

@@ -213,9 +213,8 @@ async def _next_rows(parts: Services, after: int, trimmed: int) -> tuple[list[Nu
         rows, trimmed, _ = await run_in_threadpool(feed.stored, after)
     except Unavailable:
         return [], trimmed  # the database may come back; the heartbeat keeps the client
-    if rows and rows[0].number <= trimmed:
-        return [], trimmed
-    return rows, trimmed
+    # The page begins behind a hole: the caller hears of the hole first, however slowly it reads.
+    return ([] if after < trimmed else rows), trimmed
 
 
 async def _wait(woken: asyncio.Event) -> None:

@@ -56,6 +56,22 @@ def test_events_of_types_and_of_a_time(tidegate: Tidegate, server: Overlord) -> 
     assert query["supervisor"] == ["clicks"]
 
 
+def test_a_list_says_where_the_events_of_handoffs_begin(
+    tidegate: Tidegate, server: Overlord
+) -> None:
+    page = {"events": [EVENT], "newest": 7, "next": None, "completeSince": "2026-01-06T00:00:00Z"}
+    server.on("GET", "/api/v1/events", Reply(page))
+
+    every = tidegate("supervisor", "events", "clicks")
+    states = tidegate("supervisor", "events", "clicks", "--type", "state-changed")
+    server.on("GET", "/api/v1/events", Reply({**page, "completeSince": AT}))
+    later = tidegate("supervisor", "events", "clicks")
+
+    assert "handoffs, tasks and compactions before 2026-01-06 00:00:00 UTC are trimmed" in every.err
+    assert (states.err, later.err) == ("", "")
+    assert (states.code, states.out) == (0, every.out)
+
+
 def test_a_page_without_a_match_is_not_the_end(tidegate: Tidegate, server: Overlord) -> None:
     """Goal: an overlord looks at a bounded number of rows for a page; the command goes on."""
     empty = Reply({"events": [], "newest": 7, "next": "more"})

@@ -1,17 +1,20 @@
 """What happened, as a list and as a stream."""
 
+import asyncio
 import json
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
 import httpx
 import pytest
 import uvicorn
 
+from supervisor.api.routes.cluster.events import _next_rows
 from supervisor.core.history.lifecycle_events import EventKind, LifecycleEvent
 from supervisor.core.values.permissions import Role
 from supervisor.metadata.store import SqlStore
@@ -216,6 +219,63 @@ def test_a_hole_that_was_trimmed_is_told(served: Served) -> None:
     assert trimmed > 2
     assert (hole["event"], hole["data"]) == ("trimmed", {"from": 3, "to": trimmed})
     assert (hole["id"], first["id"]) == (str(trimmed), str(trimmed + 1))
+
+
+def test_a_slow_reader_hears_of_a_hole_that_came_up_meanwhile(served: Served) -> None:
+    """Goal: what was trimmed between two pages of a reader is not passed over in silence."""
+    _trim_all_but_the_newest(served.world)
+    parts = served.world.client.app.state.parts  # type: ignore[attr-defined]  # a FastAPI
+    rows, trimmed = asyncio.run(_next_rows(parts, 2, 0))
+    assert (rows, trimmed > 2) == ([], True)
+    rows, _ = asyncio.run(_next_rows(parts, trimmed, trimmed))
+    assert rows[0].number == trimmed + 1
+
+
+def test_the_list_has_the_states_of_before_the_trimming(served: Served) -> None:
+    """Goal: pages go from all events on to those that are kept longer, without a gap or a double.
+
+    The stream names the same hole as ever: it repeats no event that is out of its sequence.
+    """
+    _trim_all_but_the_newest(served.world)
+    world, path = served.world, f"{EVENTS}?limit=2"
+    pages = [world.get_object(path)]
+    while pages[-1]["next"] is not None:
+        pages.append(world.get_object(f"{path}&cursor={pages[-1]['next']}"))
+    ids = [int(event["id"]) for page in pages for event in _events_of(page)]
+    with world.store.reading() as tx:
+        trimmed, newest = tx.happenings.trimmed(), tx.happenings.newest()
+        oldest = tx.happenings.time_at(trimmed + 1)
+    states = [n for n in range(trimmed, 0, -1) if n % 3 == 0]
+    assert ids == [*range(newest, trimmed, -1), *states]
+    assert oldest is not None
+    since = {page["completeSince"] for page in pages}
+    assert [datetime.fromisoformat(str(each)) for each in since] == [oldest]
+    assert (
+        world.get_object(f"{EVENTS}?type=task-started&from={NOON:%Y-%m-%dT%H:%M:%SZ}")["next"]
+        is None
+    )
+    window = f"{EVENTS}?type=state-changed&limit=1000&supervisor={FACT.supervisor_id}"
+    assert [e["id"] for e in _events_of(world.get_object(window))][-len(states) :] == states
+    with served.follow("?after=2") as events:
+        hole, first = take(events, 2)
+    assert (hole["event"], hole["data"]) == ("trimmed", {"from": 3, "to": trimmed})
+    assert first["id"] == str(trimmed + 1)
+
+
+def _events_of(page: Json) -> list[Json]:
+    events = page["events"]
+    assert isinstance(events, list)
+    return events
+
+
+def _trim_all_but_the_newest(world: World) -> None:
+    """Record 24 events, each third one of a state, of which the newest 5 to 10 stay."""
+    small = SqlStore(f"sqlite:///{world.database}", lease_ttl=LEASE_TTL, happenings_kept=5)
+    for number in range(1, 25):
+        kind = EventKind.STATE_CHANGED if number % 3 == 0 else EventKind.TASK_STARTED
+        with small.leading(world.leadership.term()) as tx:
+            tx.happenings.record(replace(FACT, kind=kind))
+    small.close()
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { Foreign } from "@/components/Foreign";
 import { Mark } from "@/components/Mark";
 import { TaskLink } from "@/components/TaskLink";
-import { Clock } from "@/components/Time";
+import { Stamp } from "@/components/Time";
 import type { Column } from "@/components/table/DataTable";
 import { visible } from "@/text/visible";
 import { windowOf } from "../search";
@@ -16,8 +16,8 @@ export const COLUMNS: readonly Column<EventView>[] = [
   {
     id: "at",
     header: "Time",
-    meta: { width: "76px", isFixed: true },
-    cell: ({ row: { original } }) => <Clock at={original.at} unknown="When is not known." />,
+    meta: { width: "124px", isFixed: true },
+    cell: ({ row: { original } }) => <Stamp at={original.at} unknown="When is not known." />,
   },
   {
     id: "type",

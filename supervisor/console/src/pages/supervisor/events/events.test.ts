@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { extended, type Feed, joined } from "./feed";
-import { isTrouble, summed } from "./kinds";
+import { isTrouble, lacksTrimmed, summed } from "./kinds";
 import { eventsSearch } from "./search";
 
 function feed(ids: number[], next: string | null = null): Feed {
   const events = ids.map((id) => ({ id }) as Feed["events"][number]);
-  return { events, next };
+  return { events, next, completeSince: null };
 }
 
 test("a new page comes before what is known, each event once", () => {
@@ -33,6 +33,14 @@ test("what happened is in a line, and troubles are known", () => {
   );
   expect(isTrouble("task-ended", { status: "FAILED" })).toBe(true);
   expect(isTrouble("task-ended", { status: "SUCCESS" })).toBe(false);
+});
+
+test("a list says that events were trimmed only where it would have them", () => {
+  const at = "2026-11-28T10:00:00Z";
+  expect(lacksTrimmed([], undefined, at)).toBe(true);
+  expect(lacksTrimmed(["state-changed", "task-ended"], "2026-11-28T09:00:00.000Z", at)).toBe(true);
+  expect(lacksTrimmed(["state-changed", "gap-declared"], undefined, at)).toBe(false);
+  expect(lacksTrimmed([], "2026-11-28T10:00:00.000Z", at)).toBe(false);
 });
 
 test("an address holds only what can be asked for", () => {

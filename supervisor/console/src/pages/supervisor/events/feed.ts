@@ -14,7 +14,7 @@ type Page = Got<typeof PATH>;
 type Query = NonNullable<Params<typeof PATH, "get">["query"]>;
 export type EventView = Page["events"][number];
 /** Events, newest first, and the cursor of what is before them; null: there is nothing. */
-export type Feed = Pick<Page, "events" | "next">;
+export type Feed = Pick<Page, "events" | "next" | "completeSince">;
 
 /**
  * The events of a supervisor, newest first.  Events never change: only the newest page is read again,
@@ -75,12 +75,12 @@ export function joined(known: Feed | undefined, newest: Feed): Feed {
   if (known === undefined || !meets) {
     return newest;
   }
-  return { events: united(newest.events, known.events), next: known.next };
+  return { ...newest, events: united(newest.events, known.events), next: known.next };
 }
 
 /** Puts an older page behind what is known. */
 export function extended(known: Feed, older: Feed): Feed {
-  return { events: united(known.events, older.events), next: older.next };
+  return { ...older, events: united(known.events, older.events) };
 }
 
 function united(first: readonly EventView[], others: readonly EventView[]): EventView[] {

@@ -30,6 +30,19 @@ export const FAMILIES = [
   ["Compactions", ["compaction-begun", "compaction-ended"]],
 ] as const;
 
+/** Types of events that are kept when those of handoffs are trimmed. */
+const LASTING: ReadonlySet<string> = new Set([...FAMILIES[0][1], ...FAMILIES[1][1]]);
+
+/** Whether a list of these types, from a time on, lacks events that were trimmed; none: all types. */
+export function lacksTrimmed(
+  types: readonly string[],
+  since: string | undefined,
+  completeSince: string,
+): boolean {
+  const isShort = types.length === 0 || types.some((type) => !LASTING.has(type));
+  return isShort && (since === undefined || Date.parse(since) < Date.parse(completeSince));
+}
+
 /** Types that mean that something went wrong. */
 const TROUBLES: ReadonlySet<string> = new Set([
   "generation-discarded",
