@@ -146,6 +146,7 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
     service = _specs(w, o)
     sampling = _sampling(w, o, service)
     listing = SupervisorListing(w.store, w.clock, w.leadership, w.loop, w.watching, w.registry)
+    foresight = RangeForesight(w.store, w.clock, w.leadership, w.registry, service)
     resets = Resets(w.store, w.sources.streams, w.clock, w.leadership, w.loop, w.endings)
     return Services(
         store=w.store,
@@ -161,8 +162,8 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         resets=resets,
         offsets=OffsetLookups(w.store, sampling.look_at),
         backfills=Backfills(resets, service.check, failpoint=w.reach),
-        bulk=BulkVerbs(service),
-        foresight=RangeForesight(w.store, w.clock, w.leadership, w.registry, service),
+        bulk=BulkVerbs(service, foresight),
+        foresight=foresight,
         forgetting=forgetting_of(w),
         publishing=_publishing(w),
         swapping=_swapping(w, segments, compacting.assign),

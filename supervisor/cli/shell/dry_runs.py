@@ -42,7 +42,7 @@ class VerbQuery:
         return not self.dry_run and self.expect is None
 
     def check(self, *, alone: bool) -> None:
-        """Refuse a digest for several things: it is of one.
+        """Refuse a digest for several things, where a verb has only one for each.
 
         Raises:
             typer.BadParameter: with the way out.
@@ -92,6 +92,11 @@ def preview_text(answer: ApiReply) -> str:
     """Return the answer to a dry run in words, several lines; its digest goes to the notices."""
     preview = answer.read(VerbPreview)
     print_notice(f"--expect {preview.digest} does this, or nothing")
+    return preview_lines(preview)
+
+
+def preview_lines(preview: VerbPreview) -> str:
+    """Return a preview in words, several lines."""
     return "\n".join(_lines(preview))
 
 
@@ -102,6 +107,7 @@ def _lines(preview: VerbPreview) -> Iterator[str]:
     yield from (f"  reads on: {_range(each)}" for each in preview.stays or ())
     yield from (f"  gives up: {_range(each)}" for each in preview.gives_up or ())
     yield from (f"  runs on: {task}" for task in preview.tasks or ())
+    yield from (f"  {each.id}: {each.text}" for each in preview.items or ())
     if (files := preview.files) is not None:
         yield f"  files: {files.n:,} with {files.rows:,} rows, {files.bytes:,} bytes"
     yield from (f"  warning: {warning}" for warning in preview.warnings)

@@ -11,4 +11,5 @@ def hold_against(expect: str | None, now: Foreseen) -> None:
         PreviewOutdated: with `now`, which the caller has not read.
     """
     if expect not in {None, now.digest}:
-        raise PreviewOutdated(now.subject, now)
+        subject = now.subject if now.items is None else "every supervisor"
+        raise PreviewOutdated(subject, now)

@@ -47,13 +47,23 @@ class ForeseenFiles(Wire):
     bytes: int
 
 
+class ForeseenItem(Wire):
+    """What a verb for many supervisors would do to one of them, in short."""
+
+    id: str
+    text: str
+    digest: str
+    """That of a preview of the same verb for this one alone."""
+    warnings: list[str]
+
+
 class VerbPreview(Wire):
     """What a verb would do; nothing was changed.  Lists that the verb is not about are absent."""
 
     dry_run: bool = True
     verb: str
     id: str
-    """Of the supervisor, task, table or worker."""
+    """Of the supervisor, task, table or worker; `*`: every supervisor."""
     text: str
     """What happens, in a sentence."""
     undo: str
@@ -72,6 +82,8 @@ class VerbPreview(Wire):
     tasks: list[str] | None = None
     """Ids of tasks that run on."""
     files: ForeseenFiles | None = None
+    items: list[ForeseenItem] | None = None
+    """Of a verb for every supervisor: each one that it changes."""
 
 
 def verb_preview(foreseen: Foreseen) -> VerbPreview:
@@ -92,6 +104,7 @@ def verb_preview(foreseen: Foreseen) -> VerbPreview:
         files=None
         if files is None
         else ForeseenFiles(n=files.number, rows=files.rows, bytes=files.size_bytes),
+        items=None if foreseen.items is None else [_item(each) for each in foreseen.items],
     )
 
 
@@ -102,6 +115,15 @@ def preview_members(foreseen: Foreseen) -> dict[str, object]:
     """
     members = verb_preview(foreseen).model_dump(mode="json", by_alias=True)
     return {name: value for name, value in members.items() if value is not None}
+
+
+def _item(foreseen: Foreseen) -> ForeseenItem:
+    return ForeseenItem(
+        id=foreseen.subject,
+        text=foreseen.text,
+        digest=foreseen.digest,
+        warnings=list(foreseen.warnings),
+    )
 
 
 def _ranges(ranges: tuple[Generation, ...] | None) -> list[ForeseenRange] | None:

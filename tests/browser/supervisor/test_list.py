@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pytest
@@ -28,10 +29,11 @@ class Many:
     """Three supervisors that run."""
 
     overlord: Overlord
+    ids: tuple[str, ...] = _IDS
 
     def suspended(self) -> set[str]:
         """Return those that are suspended."""
-        answer = self.overlord.http.get("/api/v1/supervisors", params={"q": "many-"})
+        answer = self.overlord.http.get("/api/v1/supervisors", params={"q": self.ids[0][:-1]})
         rows = answer.raise_for_status().json()["supervisors"]
         return {row["id"] for row in rows if row["suspended"]}
 
@@ -39,21 +41,43 @@ class Many:
         """Return whom a suspend was for, and why, as the audit log has it."""
         answer = self.overlord.http.get("/api/v1/audit", params={"action": "suspend"})
         entries = answer.raise_for_status().json()["entries"]
-        return sorted((e["subject"], e["reason"]) for e in entries if e["subject"] in _IDS)
+        return sorted((e["subject"], e["reason"]) for e in entries if e["subject"] in self.ids)
+
+    def has_range(self, supervisor_id: str) -> bool:
+        """Return whether its range is open: from then on what a suspend does stays the same."""
+        path = f"{SUPERVISORS}/{supervisor_id}/suspend"
+        preview = self.overlord.http.post(path, params={"dryRun": "true"}).raise_for_status()
+        return len(preview.json()["publishes"]) == 1
+
+
+@contextmanager
+def _started(many: Many, broker: Broker) -> Iterator[Many]:
+    """Start them once, and wait for their ranges; they are ended afterwards."""
+    http = many.overlord.http
+    for each in many.ids:
+        create_topic(broker.bootstrap, each)
+        document = spec(broker.bootstrap, each, task_count=1)
+        http.post(SUPERVISORS, json=document).raise_for_status()
+    listed = f"/api/v1/supervisors?q={many.ids[0][:-1]}"
+    wait_until(lambda: len(http.get(listed).json()["supervisors"]) == len(many.ids))
+    wait_until(lambda: all(many.has_range(each) for each in many.ids))
+    yield many
+    for each in many.ids:
+        http.post(f"{SUPERVISORS}/{each}/terminate").raise_for_status()
 
 
 @pytest.fixture(scope="module")
 def many(overlord: Overlord, broker: Broker) -> Iterator[Many]:
-    """Start them once; they are ended afterwards."""
-    for each in _IDS:
-        create_topic(broker.bootstrap, each)
-        document = spec(broker.bootstrap, each, task_count=1)
-        overlord.http.post(SUPERVISORS, json=document).raise_for_status()
-    listed = "/api/v1/supervisors?q=many-"
-    wait_until(lambda: len(overlord.http.get(listed).json()["supervisors"]) == len(_IDS))
-    yield Many(overlord)
-    for each in _IDS:
-        overlord.http.post(f"{SUPERVISORS}/{each}/terminate").raise_for_status()
+    """Three for all tests."""
+    with _started(Many(overlord), broker) as started:
+        yield started
+
+
+@pytest.fixture
+def previewed(overlord: Overlord, broker: Broker) -> Iterator[Many]:
+    """Three more for one test."""
+    with _started(Many(overlord, ("shown-a", "shown-b", "shown-c")), broker) as started:
+        yield started
 
 
 @pytest.mark.usefixtures("many")
@@ -86,6 +110,7 @@ def test_many_are_suspended_with_one_reason_and_a_result_for_each(
         page.get_by_label(f"Select {each}").check()
     page.get_by_role("toolbar").get_by_role("button", name="Suspend…").click()
     dialog = page.get_by_role("dialog", name="Suspend 3 supervisors")
+    expect(dialog.get_by_text("3 would change, 0 would be left as they are")).to_be_visible()
     dialog.get_by_label("Reason").fill(_WHY)
     assert_accessible(page)
     path = f"{SUPERVISORS}/many-b/suspend"
@@ -100,7 +125,12 @@ def test_many_are_suspended_with_one_reason_and_a_result_for_each(
     expect(outcomes.first).to_contain_text("many-b")
     assert_accessible(page)
     many.overlord.http.post(f"{SUPERVISORS}/many-b/resume").raise_for_status()
-    dialog.get_by_role("button", name="Try the failed again").click()
+    wait_until(lambda: many.has_range("many-b"))  # another one than was shown
+    watch.expect_status(409, path)
+    again = dialog.get_by_role("button", name="Try the failed again")
+    again.click()
+    expect(outcomes.first).to_contain_text("Now: 1 range hands off")
+    again.click()
     expect(dialog.get_by_text("3 done, 0 failed, 0 to go")).to_be_visible()
     wait_until(lambda: many.suspended() == set(_IDS))
     assert many.reasons() == [
@@ -109,6 +139,46 @@ def test_many_are_suspended_with_one_reason_and_a_result_for_each(
         ("many-b", _WHY),
         ("many-c", _WHY),
     ]
+
+
+def test_of_many_those_that_are_suspended_are_left_and_the_others_bound_to_what_was_shown(
+    page: Page, previewed: Many, watch: Watch
+) -> None:
+    """Goal: what would be done otherwise by then is not done, and is shown before another try."""
+    path = f"{SUPERVISORS}/shown-a/suspend"
+    previewed.overlord.http.post(path).raise_for_status()
+    page.goto("/ui/supervisors?q=shown-&sort=id")
+    for each in previewed.ids:
+        page.get_by_label(f"Select {each}").check()
+    watch.expect_status(400, path)
+    page.get_by_role("toolbar").get_by_role("button", name="Suspend…").click()
+    dialog = page.get_by_role("dialog", name="Suspend 3 supervisors")
+    expect(dialog.get_by_text("2 would change, 1 would be left as they are")).to_be_visible()
+    effects = dialog.get_by_role("region", name="What would become of each").get_by_role("listitem")
+    expect(effects.first).to_contain_text("shown-a")
+    expect(effects.last).to_contain_text("shown-c 1 range hands off")
+    assert_accessible(page)
+    sent: list[str] = []
+
+    def outdated(route: Route) -> None:
+        """Have the overlord hold it against another preview, once."""
+        sent.append(route.request.url)
+        other = re.sub("expect=[0-9a-f]+", f"expect={'0' * 32}", route.request.url)
+        route.continue_(url=other if len(sent) == 1 else None)
+
+    page.route(re.compile("shown-b/suspend.*expect="), outdated)
+    watch.expect_status(409, f"{SUPERVISORS}/shown-b/suspend")
+
+    dialog.get_by_role("button", name="Suspend", exact=True).click()
+
+    expect(dialog.get_by_text("1 done, 1 failed, 0 to go")).to_be_visible()
+    outcomes = dialog.get_by_role("region", name="What became of each").get_by_role("listitem")
+    expect(outcomes.first).to_contain_text("Now: 1 range hands off")
+    assert_accessible(page)
+    dialog.get_by_role("button", name="Try the failed again").click()
+    expect(dialog.get_by_text("2 done, 0 failed, 0 to go")).to_be_visible()
+    wait_until(lambda: previewed.suspended() == set(previewed.ids))
+    assert len(sent) == 2
 
 
 def test_a_list_that_does_not_come_says_so(page: Page, many: Many, watch: Watch) -> None:

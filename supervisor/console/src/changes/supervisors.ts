@@ -1,5 +1,4 @@
-import { send } from "@/api/client";
-import type { Action, Given } from "@/components/action/action";
+import type { Action } from "@/components/action/action";
 import { quoted } from "@/text/shell";
 import { visible } from "@/text/visible";
 import { previewedOf, sendingOf } from "./change";
@@ -14,16 +13,6 @@ export const ROLLBACK = "/api/v1/supervisors/{supervisor_id}/rollback";
 export const SUSPEND_EFFECT =
   "Nothing new is read. What was read so far is handed off and published; no record is lost.";
 export const RESUME_EFFECT = "It reads on where it stopped; nothing is skipped or read twice.";
-
-/** Suspends without a preview, for many at once. */
-export function suspend(id: string, key: string, given: Given = {}): Promise<unknown> {
-  return send("post", SUSPEND, { path: { supervisor_id: id }, query: given, key });
-}
-
-/** Resumes without a preview, for many at once. */
-export function resume(id: string, key: string, given: Given = {}): Promise<unknown> {
-  return send("post", RESUME, { path: { supervisor_id: id }, query: given, key });
-}
 
 /** The dialog that lets a suspended supervisor go on. */
 export function resumeOf(id: string): Action {

@@ -59,7 +59,7 @@ class Foreseen:
 
     verb: str
     subject: str
-    """Id of the supervisor, task, table or worker."""
+    """Id of the supervisor, task, table or worker; `*`: every supervisor."""
     text: str
     """What happens, in a sentence."""
     undo: str
@@ -76,6 +76,8 @@ class Foreseen:
     tasks: tuple[str, ...] | None = None
     """Ids of tasks that run on."""
     files: FileTotals | None = None
+    items: tuple["Foreseen", ...] | None = None
+    """What it does to each supervisor that it changes."""
     warnings: tuple[str, ...] = ()
 
 

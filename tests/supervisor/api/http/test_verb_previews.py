@@ -31,6 +31,9 @@ VERBS = (
     ("post", f"{SUPERVISORS}/{{supervisor_id}}/resume"),
     ("post", f"{SUPERVISORS}/{{supervisor_id}}/terminate"),
     ("post", f"{SUPERVISORS}/{{supervisor_id}}/shutdown"),
+    ("post", f"{SUPERVISORS}/suspendAll"),
+    ("post", f"{SUPERVISORS}/resumeAll"),
+    ("post", f"{SUPERVISORS}/terminateAll"),
     ("post", f"{SUPERVISORS}/{{supervisor_id}}/taskGroups/handoff"),
     ("post", f"{_V1}/task/{{task_id}}/shutdown"),
     ("post", f"{_V1}/datasources/{{data_source}}/shutdownAllTasks"),
@@ -109,7 +112,8 @@ def test_whoever_may_not_do_it_is_not_shown_it(guarded: Guarded) -> None:
         path = template
         for name, value in given.items():
             path = path.replace(name, value)
-        for token, status in ((viewer, 403), (stranger, 403 if "/worker/" in path else 404)):
+        of_all = "/worker/" in path or path.endswith("All")
+        for token, status in ((viewer, 403), (stranger, 403 if of_all else 404)):
             headers = {**bearer(token), WORKERS_HEADER: token}
             sent = f"{path}?dryRun=true"
             answer = world.client.request(method.upper(), sent, json={}, headers=headers)
@@ -121,6 +125,7 @@ def test_a_follower_shows_nothing_that_it_does_not_know(follower: World) -> None
     """Goal: how far tasks have read is known to the leader alone."""
     for method, path, body in (
         ("post", f"{OF_SUPERVISOR}/suspend", None),
+        ("post", f"{SUPERVISORS}/terminateAll", None),
         ("post", f"{OF_SUPERVISOR}/taskGroups/handoff", GROUPS),
         ("post", f"{DRUID}/shutdownAllTasks", None),
         ("delete", DRUID, None),

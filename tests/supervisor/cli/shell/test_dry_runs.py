@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from supervisor.core.attention.foreseen.bulk import every_digest
 from tests.supervisor.cli.conftest import Tidegate
 from tests.supervisor.cli.overlord import Overlord, Reply, Request
 
@@ -129,11 +130,70 @@ def test_an_overlord_without_dry_runs_is_not_sent_what_it_would_carry_out(
     assert "nothing was sent" in ended.err
 
 
-def test_a_digest_is_of_one_thing(tidegate: Tidegate, server: Overlord) -> None:
-    ended = tidegate("supervisor", "suspend", "clicks", "views", "--expect", DIGEST)
+def test_a_digest_of_a_handoff_is_of_one_supervisor(tidegate: Tidegate, server: Overlord) -> None:
+    ended = tidegate("supervisor", "handoff", "clicks", "views", "--expect", DIGEST)
 
     assert (ended.code, server.requests) == (2, [])
     assert "name one ID" in ended.err
+
+
+# -- several at once -------------------------------------------------------------------------------
+
+OTHER = "fedcba9876543210" * 2
+BOTH = every_digest("suspend", [("clicks", DIGEST), ("views", OTHER)])
+SEVERAL = ("supervisor", "suspend", "views", "clicks", "gone")
+VIEWS = f"{DRUID}/supervisor/views/suspend"
+
+
+def _prepare_several(server: Overlord) -> None:
+    """Two supervisors that can be suspended, and one that is suspended."""
+    _, method, path = VERBS["suspend"]
+    prepare(server, method, path)
+    server.on(method, VIEWS, Reply(PREVIEW | {"id": "views", "digest": OTHER}))
+    gone = f"{DRUID}/supervisor/gone/suspend"
+    server.refuse(method, gone, 400, type="/problems/already-in-state", detail="gone: suspended")
+
+
+def test_a_dry_run_of_several_has_one_digest_for_all(tidegate: Tidegate, server: Overlord) -> None:
+    """Goal: it is that of the overlord's own preview for every supervisor."""
+    _prepare_several(server)
+
+    ended = tidegate(*SEVERAL, "--dry-run")
+
+    assert ended.code == 0
+    assert [request.query for request in changes(server)] == [{"dryRun": ["true"]}] * 3
+    assert f"--expect {BOTH} with the same supervisors" in ended.err
+    assert (DIGEST in ended.err, "gone: suspended" in ended.err) == (False, True)
+    assert ended.out.count("hands off and publishes what it has read") == 2
+
+
+def test_several_are_done_if_all_is_as_shown_each_bound_to_its_own(
+    tidegate: Tidegate, server: Overlord
+) -> None:
+    _prepare_several(server)
+
+    ended = tidegate(*SEVERAL, "--expect", BOTH, "--reason", "kafka moves")
+
+    acts = [each for each in changes(server) if "dryRun" not in each.query]
+    assert ended.code == 0, ended.err
+    assert [(each.path, each.query["expect"], each.query["reason"]) for each in acts] == [
+        (VIEWS, [OTHER], ["kafka moves"]),
+        (f"{CLICKS}/suspend", [DIGEST], ["kafka moves"]),
+    ]
+
+
+def test_none_of_several_is_touched_if_one_would_go_another_way(
+    tidegate: Tidegate, server: Overlord
+) -> None:
+    _prepare_several(server)
+    server.on("POST", VIEWS, Reply(PREVIEW | {"id": "views", "digest": "1" * 32}))
+
+    ended = tidegate(*SEVERAL, "--expect", BOTH)
+
+    assert ended.code == 1
+    assert all("dryRun" in each.query for each in changes(server))
+    assert "nothing is done" in ended.err
+    assert "--dry-run shows what it would do now" in ended.err
 
 
 @pytest.mark.parametrize("reason", ["two\nlines", "\x1b[31m", "x" * 501])

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Problem } from "@/api/problem";
-import { eachOf, type Outcome } from "./bulk";
+import type { VerbPreview } from "@/components/action/action";
+import { eachOf, looksOf, type Outcome } from "./bulk";
 
 const refusal = (status: number, retryAfter: number | null = null) =>
   new Problem(status, "refused", "refused", "", [], null, retryAfter);
@@ -57,3 +58,41 @@ describe("the same for many supervisors", () => {
     expect(outcomes.every(({ problem }) => problem === null)).toBe(true);
   });
 });
+
+describe("what the same would do to many", () => {
+  it("has an answer for each, in their order, also where nothing would be done", async () => {
+    const rests: number[] = [];
+    let refusals = 1;
+    const looks = await looksOf(
+      ids,
+      async (id) => {
+        if (id === "s-3" && refusals > 0) {
+          refusals -= 1;
+          throw refusal(429, 1);
+        }
+        if (id === "s-7") {
+          throw refusal(400);
+        }
+        return preview(id);
+      },
+      async (millis) => void rests.push(millis),
+    );
+
+    expect(looks.map(({ id }) => id)).toEqual(ids);
+    expect(rests).toEqual([1_000]);
+    expect(looks.filter(({ preview }) => preview === null).map(({ id }) => id)).toEqual(["s-7"]);
+    expect(looks[3]?.preview?.digest).toBe("d of s-3");
+  });
+});
+
+function preview(id: string): VerbPreview {
+  return {
+    dryRun: true,
+    verb: "suspend",
+    id,
+    text: "It rests.",
+    undo: "",
+    digest: `d of ${id}`,
+    warnings: [],
+  };
+}

@@ -1,6 +1,10 @@
 import { Problem } from "@/api/problem";
+import type { VerbPreview } from "@/components/action/action";
 
 export type Outcome = { id: string; problem: Problem | null };
+
+/** What a change would do to one of many; with a problem it would do nothing to it. */
+export type Looked = Outcome & { preview: VerbPreview | null };
 
 const AT_ONCE = 4;
 const REST_MS = 2_000;
@@ -39,8 +43,29 @@ export async function eachOf(
   await Promise.all(Array.from({ length: AT_ONCE }, work));
 }
 
+/** Asks of each id what would be done to it; the answers are in the order of the ids. */
+export async function looksOf(
+  ids: readonly string[],
+  look: (id: string) => Promise<VerbPreview>,
+  sleep: (millis: number) => Promise<void>,
+): Promise<Looked[]> {
+  const previews = new Map<string, VerbPreview>();
+  const problems = new Map<string, Problem | null>();
+  await eachOf(
+    ids,
+    async (id) => void previews.set(id, await look(id)),
+    ({ id, problem }) => problems.set(id, problem),
+    sleep,
+  );
+  return ids.map((id) => ({
+    id,
+    preview: previews.get(id) ?? null,
+    problem: problems.get(id) ?? null,
+  }));
+}
+
 /** The failed ones first, each part by id. */
-export function worstFirst(outcomes: readonly Outcome[]): Outcome[] {
+export function worstFirst<O extends Outcome>(outcomes: readonly O[]): O[] {
   const rank = ({ problem }: Outcome) => (problem === null ? 1 : 0);
   return [...outcomes].sort(
     (one, other) => rank(one) - rank(other) || one.id.localeCompare(other.id),

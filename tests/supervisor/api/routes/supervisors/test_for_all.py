@@ -1,8 +1,14 @@
 """Verbs for all supervisors at once.  Source: Druid's SupervisorResource."""
 
+from typing import cast
+
 import pytest
 
-from tests.supervisor.api.world import SUPERVISORS, World, spec_document
+from supervisor.core.attention.foreseen.effect import Foreseen
+from supervisor.core.history.operations import OperationKind
+from supervisor.services.services import Services
+from supervisor.services.supervisors.bulk import BulkVerbs
+from tests.supervisor.api.world import SUPERVISORS, Json, World, spec_document
 
 DONE = {"status": "success"}
 NAMES = ("one", "two", "three")
@@ -64,3 +70,84 @@ def test_only_the_leader_does_it(follower: World, verb: str) -> None:
     answer = follower.post(f"{SUPERVISORS}/{verb}")
 
     assert (answer.status_code, answer.json()["type"]) == (503, "/problems/not-the-leader")
+
+
+# -- previews --------------------------------------------------------------------------------------
+
+
+def _shown(world: World, verb: str) -> Json:
+    answer = world.post(f"{SUPERVISORS}/{verb}?dryRun=true")
+    assert answer.status_code == 200
+    return cast("Json", answer.json())
+
+
+def _items(preview: Json) -> dict[str, Json]:
+    return {str(item["id"]): item for item in cast("list[Json]", preview["items"])}
+
+
+def test_the_preview_has_each_that_would_change_as_its_own_preview_has_it(world: World) -> None:
+    world.start()
+    _store_three(world)
+    world.post(f"{SUPERVISORS}/two/suspend")
+    for name in NAMES:
+        world.settle(name)
+
+    suspends, resumes, terminates = (
+        _shown(world, verb) for verb in ("suspendAll", "resumeAll", "terminateAll")
+    )
+
+    assert sorted(_items(suspends)) == sorted({"clicks", "one", "three"})
+    assert sorted(_items(resumes)) == ["two"]
+    assert sorted(_items(terminates)) == sorted({"clicks", *NAMES})
+    assert (suspends["id"], suspends["verb"]) == ("*", "suspend")
+    ranges = 0
+    for supervisor_id, item in _items(suspends).items():
+        alone = world.post(f"{SUPERVISORS}/{supervisor_id}/suspend?dryRun=true").json()
+        assert {name: alone[name] for name in item} == item
+        ranges += len(alone["publishes"])
+    text = f"3 supervisors are suspended; {ranges} ranges are published first."
+    assert (suspends["text"], ranges > 1) == (text, True)
+
+
+def test_with_a_digest_it_says_whom_it_has_changed(world: World) -> None:
+    _store_three(world)
+    shown = _shown(world, "suspendAll")
+
+    done = world.post(f"{SUPERVISORS}/suspendAll?expect={shown['digest']}").json()
+
+    assert done == DONE | {"changed": sorted(NAMES), "left": []}
+    assert _suspended(world) == dict.fromkeys(NAMES, True)
+
+
+def test_a_supervisor_that_came_since_the_preview_is_not_changed_unread(world: World) -> None:
+    """Goal: neither it nor any other one is changed before somebody has read the new preview."""
+    _store_three(world)
+    shown = _shown(world, "terminateAll")
+    world.post(SUPERVISORS, spec_document() | {"id": "four"})
+
+    answer = world.post(f"{SUPERVISORS}/terminateAll?expect={shown['digest']}")
+
+    problem = answer.json()
+    assert (answer.status_code, problem["type"]) == (409, "/problems/preview-outdated")
+    assert "every supervisor" in problem["detail"]
+    assert sorted(_items(problem["preview"])) == sorted({"four", *NAMES})
+    assert len(world.get_rows(f"{SUPERVISORS}?full=true")) == 4
+
+
+def test_one_that_changes_before_its_turn_is_left_alone(world: World) -> None:
+    """Goal: each one is bound to what was shown of it, also after the whole was held against it."""
+    _store_three(world)
+    shown = _shown(world, "suspendAll")
+    parts = cast("Services", world.client.app.state.parts)  # type: ignore[attr-defined]  # a FastAPI
+
+    class Meanwhile(BulkVerbs):
+        def foresee(self, verb: OperationKind) -> Foreseen:
+            now = super().foresee(verb)
+            world.post(f"{SUPERVISORS}/two/suspend")
+            world.post(f"{SUPERVISORS}/three/terminate")
+            return now
+
+    done = Meanwhile(parts.service, parts.foresight).suspend("ann", str(shown["digest"]))
+
+    assert (done.changed, done.left) == (("one",), ("three", "two"))
+    assert _audited(world, "suspend") == [("one", "ann"), ("two", "anonymous")]

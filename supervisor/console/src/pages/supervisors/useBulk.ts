@@ -1,0 +1,74 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import { newKey } from "@/api/client";
+import type { Problem } from "@/api/problem";
+import { previewedOf } from "@/changes/change";
+import { RESUME, SUSPEND } from "@/changes/supervisors";
+import type { Given, VerbPreview } from "@/components/action/action";
+import { isRefusal, outdatedBy } from "@/components/action/reading";
+import { eachOf, type Looked, looksOf, type Outcome } from "./bulk";
+
+const PATHS = { suspend: SUSPEND, resume: RESUME } as const;
+
+export type BulkVerb = keyof typeof PATHS;
+
+const sleep = (millis: number) => new Promise<void>((resolve) => setTimeout(resolve, millis));
+const changeOf = (verb: BulkVerb, id: string) =>
+  previewedOf("post", PATHS[verb], { at: { supervisor_id: id } });
+
+/** The same for many: what it would do to each, then each is done as it was shown, or not at all. */
+export function useBulk(verb: BulkVerb, ids: readonly string[], given: Given) {
+  const [outcomes, setOutcomes] = useState<ReadonlyMap<string, Outcome>>(new Map());
+  const keys = useRef(new Map<string, string>());
+  // Where an act was refused because its preview is outdated: the one that came with the refusal.
+  const newer = useRef(new Map<string, VerbPreview>());
+  const client = useQueryClient();
+  const act = async (id: string, preview: VerbPreview) => {
+    const { digest } = newer.current.get(id) ?? preview;
+    const request = `${id} ${digest}`;
+    const key = keys.current.get(request) ?? newKey();
+    keys.current.set(request, key);
+    try {
+      await changeOf(verb, id).run(key, { ...given, expect: digest });
+    } catch (problem) {
+      forgetRefused(keys.current, request, problem as Problem);
+      const now = outdatedBy<VerbPreview>(problem as Problem);
+      if (now !== null) {
+        newer.current.set(id, now);
+      }
+      throw problem;
+    }
+  };
+  // Once, and not on events: what is done has to be what was read.
+  const looks = useMutation<Looked[], Problem>({
+    mutationFn: () => looksOf(ids, (id) => changeOf(verb, id).preview(), sleep),
+  });
+  const { mutate: lookAgain } = looks;
+  useEffect(() => lookAgain(), [lookAgain]);
+  const run = useMutation<void, Problem, readonly string[]>({
+    mutationFn: (some) => {
+      const previews = previewsOf(looks.data ?? []);
+      return eachOf(
+        some.filter((id) => previews.has(id)),
+        (id) => act(id, previews.get(id) as VerbPreview),
+        (outcome) => setOutcomes((before) => new Map(before).set(outcome.id, outcome)),
+        sleep,
+      );
+    },
+    onSettled: () => client.invalidateQueries(),
+  });
+  return { looks: { ...looks, refetch: lookAgain }, run, outcomes };
+}
+
+/** The overlord answers a key once: a request that it refused is another one the next time. */
+function forgetRefused(keys: Map<string, string>, request: string, problem: Problem): void {
+  if (isRefusal(problem)) {
+    keys.delete(request);
+  }
+}
+
+function previewsOf(looks: readonly Looked[]): Map<string, VerbPreview> {
+  return new Map(
+    looks.flatMap(({ id, preview }) => (preview === null ? [] : [[id, preview] as const])),
+  );
+}
