@@ -155,11 +155,16 @@ class Leadership:
         """Step down: a write in `term` met a newer term.  None: step down from any term."""
         with self._lock:
             self._fenced_writes += 1
+        log.warning("a write was refused: another overlord leads", term=term)
+        self.deposed(term)
+
+    def deposed(self, term: int | None) -> None:
+        """Step down: a newer term than `term` was seen.  None: step down from any term."""
+        with self._lock:
             led = self._term is not None and term in {None, self._term}
             if led:
                 self._term, self._ended = None, True
                 self._counts.lost += 1
-        log.warning("a write was refused: another overlord leads", term=term)
         self._wake.set()  # find out who leads, then call `on_lost`
 
     def start(self, on_lead: Callable[[], None], on_lost: Callable[[], None] = _nothing) -> None:

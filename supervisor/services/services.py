@@ -156,7 +156,7 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         meters=w.meters,
         version=o.version,
         service=service,
-        dry_run=DryRun(w.store, service, sampling.look),
+        dry_run=DryRun(w.store, w.leadership, service, sampling.look),
         sampling=sampling,
         handoffs=HandoffRequests(w.store, w.clock, w.leadership, w.loop),
         resets=resets,

@@ -27,6 +27,7 @@ from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import TaskNotFound
 from supervisor.ports.store import Clock, Store, Transaction
 from supervisor.services.foresight.expected import hold_against
+from supervisor.services.foresight.leaders_view import leaders_view
 from supervisor.services.supervisors.admission import (
     Judge,
     existing_stored,
@@ -60,8 +61,7 @@ class RangeForesight:
         self, verb: OperationKind, supervisor_id: str, expected: Expected = WHATEVER
     ) -> Foreseen:
         """Return what suspending, resuming or terminating does; raises as the verb does."""
-        self.leadership.term()
-        with self.store.reading() as tx:
+        with leaders_view(self.store, self.leadership) as tx:
             newest, wanted = _wanted(tx, verb, supervisor_id, expected)
             number, now = number_after(newest), self.clock.now()
             version = SpecVersion(supervisor_id, number, now, wanted)
@@ -80,8 +80,7 @@ class RangeForesight:
 
     def of_handoff(self, supervisor_id: str, groups: Sequence[int] | None) -> Foreseen:
         """Return what handing off groups does; None: all.  Raises as the verb does."""
-        self.leadership.term()
-        with self.store.reading() as tx:
+        with leaders_view(self.store, self.leadership) as tx:
             meant = meant_by(tx, supervisor_id, groups)
             return self._handed_off(tx, supervisor_id, meant)
 
@@ -107,8 +106,7 @@ class RangeForesight:
             TaskNotFound: there is no such task.
             LeaseLost: this overlord does not lead.
         """
-        self.leadership.term()
-        with self.store.reading() as tx:
+        with leaders_view(self.store, self.leadership) as tx:
             task = tx.tasks.get(task_id)
             if task is None:
                 raise TaskNotFound(task_id)
@@ -130,8 +128,7 @@ class RangeForesight:
             DataSourceNotFound: no supervisor feeds the table, and none ever did.
             LeaseLost: this overlord does not lead.
         """
-        self.leadership.term()
-        with self.store.reading() as tx:
+        with leaders_view(self.store, self.leadership) as tx:
             return self._stopped(tx, STOP_ALL, data_source, running_of(tx, data_source))
 
     def judge_tasks(

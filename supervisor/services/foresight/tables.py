@@ -23,6 +23,7 @@ from supervisor.core.tables.compaction import Compaction, Target
 from supervisor.core.values.intervals import Interval
 from supervisor.ports.store import Store, Transaction
 from supervisor.services.foresight.expected import hold_against
+from supervisor.services.foresight.leaders_view import leaders_view
 from supervisor.services.tasks.workers import named
 
 
@@ -39,12 +40,14 @@ class TableForesight:
     def of_unused(self, data_source: str, selection: SegmentSelection) -> Foreseen:
         """Return what taking segments out does; raises as the verb does."""
         found = self.segments.selected(data_source, selection, used=True)
-        return unused_foreseen(data_source, found, self.segments.grace)
+        with leaders_view(self.store, self.leadership):  # behind the look: it led all the while
+            return unused_foreseen(data_source, found, self.segments.grace)
 
     def of_used(self, data_source: str, selection: SegmentSelection) -> Foreseen:
         """Return what putting segments back does; raises as the verb does."""
         found = self.segments.selected(data_source, selection, used=False)
-        return used_foreseen(data_source, found)
+        with leaders_view(self.store, self.leadership):
+            return used_foreseen(data_source, found)
 
     def judge_unused(
         self, data_source: str, expect: str | None
@@ -73,7 +76,9 @@ class TableForesight:
     ) -> Foreseen:
         """Return what compacting a table now does; raises as the verb does."""
         self.leadership.term()
-        return compact_foreseen(data_source, self._chosen(data_source, target, within))
+        chosen = self._chosen(data_source, target, within)
+        with leaders_view(self.store, self.leadership):
+            return compact_foreseen(data_source, chosen)
 
     def compact(
         self,
@@ -94,7 +99,8 @@ class TableForesight:
             return self.compacting.compact(data_source, target, author, within)
         self.leadership.term()
         chosen = self._chosen(data_source, target, within)
-        hold_against(expect, compact_foreseen(data_source, chosen))
+        with leaders_view(self.store, self.leadership):
+            hold_against(expect, compact_foreseen(data_source, chosen))
         only = {tuple(file.id for file in group) for group in chosen}
         return self.compacting.compact(data_source, target, author, within, only)
 
@@ -112,8 +118,7 @@ class TableForesight:
 
     def of_forgetting(self, supervisor_id: str) -> Foreseen:
         """Return what forgetting a terminated supervisor does; raises as the verb does."""
-        self.leadership.term()
-        with self.store.reading() as tx:
+        with leaders_view(self.store, self.leadership) as tx:
             return _forgotten(tx, at_rest(tx, supervisor_id))
 
     def judge_forgetting(self, expect: str | None) -> Callable[[Transaction, SpecVersion], None]:
@@ -127,8 +132,7 @@ class TableForesight:
 
     def of_worker(self, name: str, *, disables: bool) -> Foreseen:
         """Return what disabling or enabling a worker does; raises as the verb does."""
-        self.leadership.term()
-        with self.store.reading() as tx:
+        with leaders_view(self.store, self.leadership) as tx:
             return self._worker(tx, named(tx.workers.all(), name), disables=disables)
 
     def judge_worker(

@@ -35,6 +35,7 @@ from supervisor.core.values.errors import (
     StateMoved,
 )
 from supervisor.ports.store import Transaction
+from supervisor.services.foresight.leaders_view import leaders_view
 from supervisor.services.supervisors.admission import existing
 from supervisor.services.supervisors.reset import TRIES, ResetDone, Resets, foreseen
 from tasks.contract.offsets import TopicPartition
@@ -124,7 +125,7 @@ class Backfills:
         return newest, resets.look(request.supervisor_id, spec)
 
     def _foresee(self, request: _BackfillRequest, seen: StreamState) -> BackfillDone:
-        with self.resets.store.reading() as tx:
+        with leaders_view(self.resets.store, self.resets.leadership) as tx:
             _, spec = _judged(tx, request)
             return self._foreseen(tx, request, spec, seen)
 

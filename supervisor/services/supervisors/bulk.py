@@ -8,11 +8,13 @@ from supervisor.core.attention.foreseen.effect import Foreseen
 from supervisor.core.history.operations import OperationKind
 from supervisor.core.values.errors import (
     AlreadyInState,
+    LeaseLost,
     PreviewOutdated,
     SpecUnreadable,
     SupervisorNotFound,
 )
 from supervisor.services.foresight.expected import hold_against
+from supervisor.services.foresight.leaders_view import leaders_view
 from supervisor.services.foresight.ranges import RangeForesight
 from supervisor.services.supervisors.admission import Judge
 from supervisor.services.supervisors.specs import Service
@@ -55,7 +57,7 @@ class BulkVerbs:
         Raises:
             LeaseLost: this overlord does not lead.
         """
-        self.service.require_leader()  # also where there is nothing to change
+        term = self.service.require_leader()
         items, unreadable = [], []
         for supervisor_id in self.service.supervisor_ids():
             try:
@@ -64,7 +66,11 @@ class BulkVerbs:
                 continue
             except SpecUnreadable:
                 unreadable.append(supervisor_id)
-        return every_foreseen(verb, items, unreadable)
+        # Once more, also where there is nothing to change.
+        with leaders_view(self.foresight.store, self.foresight.leadership):
+            if self.service.require_leader() != term:
+                raise LeaseLost("another term began while this was looked at")
+            return every_foreseen(verb, items, unreadable)
 
     def suspend(self, author: str, expect: str | None = None) -> BulkDone:
         """Suspend every running supervisor."""

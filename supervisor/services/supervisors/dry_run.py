@@ -7,6 +7,7 @@ document ─► read, operator's policy ─► the stored version ─► its top
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from supervisor.control.leadership import Leadership
 from supervisor.control.tables import name_taken
 from supervisor.core.planning.dry_run import DryRunOutcome, Probed
 from supervisor.core.planning.preconditions import WHATEVER, Expected, is_ended
@@ -14,6 +15,7 @@ from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import InvalidSpec, SourceUnreadable
 from supervisor.ports.store import Store
 from supervisor.services.access.ownership import Allowed, allowed_before, everything
+from supervisor.services.foresight.leaders_view import leaders_view
 from supervisor.services.supervisors.admission import with_mixed_types
 from supervisor.services.supervisors.specs import Service
 
@@ -23,6 +25,7 @@ class DryRun:
     """Judges specs without storing them; one instance per process."""
 
     store: Store
+    leadership: Leadership
     service: Service
     look: Callable[[SupervisorSpec], Probed]
     """Looks at the topics of a spec, for some seconds at most; raises SourceUnreadable."""
@@ -52,13 +55,13 @@ class DryRun:
             return replace(verdict, trouble=str(error))
 
     def _judged(self, document: object, expected: Expected, allowed: Allowed) -> DryRunOutcome:
-        self.service.require_leader()
+        self.leadership.term()
         try:
             read = self.service.read(document, allowed)
         except InvalidSpec as error:
             return DryRunOutcome(errors=error.errors)
         spec = read.spec
-        with self.store.reading() as tx:
+        with leaders_view(self.store, self.leadership) as tx:
             newest = tx.specs.newest_stored(spec.id)
             read = with_mixed_types(tx, newest, read)
             allowed_before(tx, spec.id, allowed)

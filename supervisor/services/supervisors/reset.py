@@ -42,6 +42,7 @@ from supervisor.core.values.errors import (
 )
 from supervisor.ports.generations import Generations
 from supervisor.ports.store import Clock, Store, Streams
+from supervisor.services.foresight.leaders_view import leaders_view
 from supervisor.services.supervisors.admission import existing
 from supervisor.services.supervisors.previews import Previews
 from tasks.contract.offsets import Offsets, TopicPartition
@@ -212,7 +213,7 @@ class Resets:
     def _foresee(
         self, supervisor_id: str, request: _ResetRequest, spec: SupervisorSpec, seen: StreamState
     ) -> ResetDone:
-        with self.store.reading() as tx:
+        with leaders_view(self.store, self.leadership) as tx:
             rows = tx.offsets.of(supervisor_id)
             new = request.target(spec, seen, rows)
             done = foreseen(supervisor_id, request.kind, new, rows, tx.generations)

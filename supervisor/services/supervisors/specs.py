@@ -29,6 +29,7 @@ from supervisor.core.values.errors import (
 )
 from supervisor.ports.store import Clock, TouchingStore, Transaction
 from supervisor.services.access.ownership import Allowed, allowed_before, everything
+from supervisor.services.foresight.leaders_view import leaders_view
 from supervisor.services.supervisors.admission import (
     Applied,
     Judge,
@@ -129,7 +130,7 @@ class Service:
     ) -> Applied:
         """Return the predicted result of `apply_spec`, and store nothing; raises as it does."""
         read = self.read(document, allowed)
-        with self._store.reading() as tx:
+        with leaders_view(self._store, self._leadership) as tx:
             newest = tx.specs.newest_stored(read.spec.id)
             allowed_before(tx, read.spec.id, allowed)
             refuse_taken_name(tx, read.spec)
