@@ -68,6 +68,8 @@ class Leadership:
         """The last of the beginnings for which `on_lead` has returned."""
         self._seen: Lease | None = None
         self._seen_at = 0.0
+        self._renewal_seen_at: datetime | None = None
+        """When this process last saw a lease that had changed, or held one itself."""
         self._ended = False
         """Another overlord has ended a term of ours, and `on_lost` was not called yet."""
         self._stopping = False
@@ -142,6 +144,12 @@ class Leadership:
         """When the database first left a look at the lease unanswered; None: it answers."""
         with self._lock:
             return self._silent_since
+
+    @property
+    def leaderless_since(self) -> datetime | None:
+        """When a leader gave its last sign that this process saw; None: it has seen none."""
+        with self._lock:
+            return self._renewal_seen_at
 
     def seconds_left(self) -> float:
         """Return for how long this process may act without another renewal; 0: it may not."""
@@ -293,6 +301,7 @@ class Leadership:
                 self._led_since = began
             if held:
                 self._renewal_began = began
+                self._renewal_seen_at = self._clock.now()
                 self._counts.renewed += 1
         if not held:
             log.warning("leadership lost: another overlord leads", term=term)
@@ -304,6 +313,8 @@ class Leadership:
         with self._lock:
             if lease != self._seen:
                 self._seen, self._seen_at = lease, began
+                if lease is not None and lease.holder:
+                    self._renewal_seen_at = self._clock.now()
             waits = lease is not None and bool(lease.holder)
             if waits and began < self._seen_at + self._ttl_s:
                 return

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from supervisor.core.attention.remedies import CHANGES
+from supervisor.core.attention.remedies import RemedyAction, change_of
 from supervisor.core.model.rows import GenerationState
 from supervisor.core.planning.actions import (
     BeginHandoff,
@@ -171,7 +171,9 @@ def _range(group: StatusGroup) -> Link:
 
 
 def _changes(now: StatusPayload) -> Iterator[Sentence]:
-    if (change := CHANGES.get(now.detailed_state)) is not None:
+    # The state of a topic that was never there is Druid's: that of brokers that cannot be read.
+    missing = any(each.action is RemedyAction.CREATE_TOPIC for each in now.remedies)
+    if (change := change_of(now.detailed_state, is_topic_missing=missing)) is not None:
         yield Sentence(about=Topic.CHANGES, text=f"What would change it: {change}.")
 
 

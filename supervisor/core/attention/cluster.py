@@ -12,6 +12,11 @@ from supervisor.core.attention.items import (
     Subject,
     SubjectKind,
 )
+from supervisor.core.attention.outside import (
+    missing_leader_steps,
+    replaced_leader_steps,
+    silent_database_steps,
+)
 
 TOKEN_NOTICE = timedelta(days=14)
 TOKEN_URGENT = timedelta(days=2)
@@ -54,15 +59,19 @@ def token_items(tokens: Iterable[EndingToken], now: datetime) -> Iterator[Attent
         )
 
 
-def no_leader() -> AttentionItem:
-    """Return the item of an overlord that knows of no leader."""
+def no_leader(since: datetime | None) -> AttentionItem:
+    """Return the item of an overlord that knows of no leader.
+
+    `since`: when it saw a lease renewed last; None: it has seen none.
+    """
     return AttentionItem(
         Severity.BROKEN,
         AttentionKind.NO_LEADER,
         THE_CLUSTER,
         "no overlord leads: tasks read on, but nothing is handed off, published or changed until "
         "one does",
-        None,
+        since,
+        missing_leader_steps(),
     )
 
 
@@ -77,6 +86,7 @@ def leader_items(replaced: LeaderReplaced | None, now: datetime) -> Iterator[Att
         f"the overlord {replaced.before} did not renew its lease in time, so {replaced.leader} "
         f"leads since {replaced.at:%H:%M:%S} UTC; if nobody stopped it, see its log",
         replaced.at,
+        replaced_leader_steps(replaced.before),
     )
 
 
@@ -92,4 +102,5 @@ def silent_database(why: str, since: datetime | None) -> AttentionItem:
         f"the metadata database does not answer: {why}; nothing is handed off, published or "
         "changed until it does",
         since,
+        silent_database_steps(),
     )

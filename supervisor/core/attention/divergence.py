@@ -11,6 +11,7 @@ from supervisor.core.attention.items import (
     Subject,
     SubjectKind,
 )
+from supervisor.core.attention.remedies import diverged_steps
 
 DIVERGED_SHOWN_FOR = timedelta(days=7)
 """Time for which a divergence of replicas is shown; the event and the range keep it longer."""
@@ -41,5 +42,6 @@ def divergence_items(ranges: Iterable[DivergedRange]) -> Iterator[AttentionItem]
             f"the last {DIVERGED_SHOWN_FOR.days} days, the last one {mine[-1].generation_id}: the "
             "rows of one replica are wrong, perhaps the published ones",
             mine[0].published_at,
+            diverged_steps(supervisor_id, mine[-1].generation_id),
             data_source=mine[-1].data_source,
         )

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from supervisor.core.model.rows import TaskStatus
-from supervisor.core.planning.observed import Liveness, Observed
+from supervisor.core.planning.observed import Liveness, Observed, StreamTrouble
 from supervisor.core.planning.partition_names import by_name, names_topics
 from supervisor.core.planning.progress import report_of
 from supervisor.core.planning.rules.continuity import Unreadable, unreadable
@@ -42,7 +42,7 @@ CHANGES: Mapping[str, str] = MappingProxyType(
         "UNABLE_TO_CONNECT_TO_STREAM": "Kafka can be reached: check brokers, credentials, network",
         "LOST_CONTACT_WITH_STREAM": "Kafka can be reached again; nothing is lost meanwhile",
         "TOPIC_CHANGED": "`tidegate supervisor reset` takes the new topic up",
-        "TOPIC_GONE": "the topic is made anew and then `tidegate supervisor reset`, or `terminate`",
+        "TOPIC_GONE": "its topic is created and then `tidegate supervisor reset`, or `terminate`",
         "OFFSETS_UNREADABLE": _ELSEWHERE,
         "LOST_CONTINUITY": _ELSEWHERE,
         "NO_SUCH_PARTITION": "a boundedStreamConfig that names partitions of the topic",
@@ -56,6 +56,11 @@ CHANGES: Mapping[str, str] = MappingProxyType(
     }
 )
 """Detailed state -> what would change it; a state that is plainly good is left out."""
+_NO_TOPIC = (
+    "its topic is created; another topic needs a supervisor of its own (`tidegate supervisor "
+    "terminate` ends this one)"
+)
+_UNREAD = frozenset({"UNABLE_TO_CONNECT_TO_STREAM", "LOST_CONTACT_WITH_STREAM"})
 
 RemedyValue: TypeAlias = str | int | bool | dict[str, int]
 
@@ -64,6 +69,7 @@ class RemedyAction(StrEnum):
     """The kind of a step."""
 
     RESUME = "resume"
+    SUSPEND = "suspend"
     RESET = "reset"
     """Begin again in all partitions."""
     RESET_OFFSETS = "reset-offsets"
@@ -79,8 +85,17 @@ class RemedyAction(StrEnum):
     """Queue the events of a queue again that were set aside."""
     ASK_BROKERS = "ask-brokers"
     """Find out why the brokers of the list `brokers` do not answer."""
+    ASK_DATABASE = "ask-database"
+    """Find out why the metadata database does not answer."""
+    ASK_OVERLORD = "ask-overlord"
+    """Find out why the overlord at the address `overlord` was silent."""
+    START_OVERLORD = "start-overlord"
+    CREATE_TOPIC = "create-topic"
+    """Create `topic` by the tools of Kafka."""
     OPEN_LOG = "open-log"
     """Read the log of `task`."""
+    OPEN_RANGE = "open-range"
+    """Look at `range`, the id of a range."""
 
 
 @dataclass(frozen=True)
@@ -97,10 +112,33 @@ class Remedy:
     """The same by the command line; empty: there is no single command for it."""
 
 
+def change_of(detailed: str, *, is_topic_missing: bool) -> str | None:
+    """Return what would change a state, by its detailed word; None: it is plainly good.
+
+    `is_topic_missing`: the brokers answer, and have no such topic.
+    """
+    if detailed in _UNREAD and is_topic_missing:
+        return _NO_TOPIC
+    return CHANGES.get(detailed)
+
+
 def remedies_of(seen: Observed, state: SupervisorState) -> tuple[Remedy, ...]:
     """Return the steps that may help a supervisor out of a state, the best first."""
     steps = _STEPS.get(state.detailed)
     return () if steps is None else tuple(steps(seen))
+
+
+def diverged_steps(supervisor_id: str, range_id: str) -> tuple[Remedy, ...]:
+    """Return the steps after replicas have made different rows of a range."""
+    return (
+        Remedy(
+            RemedyAction.OPEN_RANGE,
+            f"Look at the range {range_id}",
+            Permission.READ,
+            {"range": range_id},
+            f"tidegate supervisor ranges {shlex.quote(supervisor_id)}",
+        ),
+    )
 
 
 def more_slots(seen: Observed) -> tuple[Remedy, ...]:
@@ -116,17 +154,6 @@ def resumption(seen: Observed) -> tuple[Remedy, ...]:
 def faster_reading() -> tuple[Remedy, ...]:
     """Return the step that lets a supervisor read faster."""
     return tuple(_edit("Raise taskCount, so that more tasks read", "/spec/ioConfig/taskCount"))
-
-
-def broken_connection(brokers: str) -> Remedy:
-    """Return the step after brokers, a list of bootstrap servers, cannot be read."""
-    return Remedy(
-        RemedyAction.ASK_BROKERS,
-        "Check that the brokers run, and that this overlord reaches them and may read",
-        None,
-        {"brokers": brokers},
-        "tidegate doctor",
-    )
 
 
 def a_worker() -> tuple[Remedy, ...]:
@@ -230,6 +257,45 @@ def _new_topic(seen: Observed) -> Iterator[Remedy]:
         Permission.RESET,
         command=_command(seen, "reset"),
     )
+    yield from _terminate(seen)
+
+
+def _gone_topic(seen: Observed) -> Iterator[Remedy]:
+    """Create the topic again, or stop reading it; of a pattern the other topics may begin again."""
+    yield from _create_topic(seen)
+    spec = seen.current.spec
+    if spec is not None and spec.io_config.topic is None:
+        yield from _new_topic(seen)
+        return
+    yield from _terminate(seen)
+    if spec is None or spec.suspended:
+        return
+    yield Remedy(
+        RemedyAction.SUSPEND,
+        "Suspend",
+        Permission.SUSPEND,
+        command=_command(seen, "suspend"),
+    )
+
+
+def _create_topic(seen: Observed) -> Iterator[Remedy]:
+    """Create a topic with as many partitions as it had; those of a pattern have no single name."""
+    spec = seen.current.spec
+    if spec is None or (topic := spec.io_config.topic) is None:
+        return
+    partitions = max((each.partition for each in seen.committed), default=-1) + 1
+    size = f" --partitions {partitions}" if partitions else ""
+    brokers = shlex.quote(spec.io_config.client.bootstrap_servers)
+    yield Remedy(
+        RemedyAction.CREATE_TOPIC,
+        f"Create the topic {topic}",
+        None,
+        {"topic": topic},
+        f"kafka-topics.sh --bootstrap-server {brokers} --create --topic {shlex.quote(topic)}{size}",
+    )
+
+
+def _terminate(seen: Observed) -> Iterator[Remedy]:
     yield Remedy(
         RemedyAction.TERMINATE,
         "Terminate",
@@ -276,7 +342,9 @@ def _edit(label: str, pointer: str) -> Iterator[Remedy]:
     yield Remedy(RemedyAction.EDIT_SPEC, label, Permission.APPLY, {"pointer": pointer})
 
 
-def _connection(_: Observed) -> Iterator[Remedy]:
+def _connection(seen: Observed) -> Iterator[Remedy]:
+    if seen.stream.trouble is StreamTrouble.NO_TOPIC:
+        return _gone_topic(seen)
     return _edit("Check brokers and credentials", "/spec/ioConfig/consumerProperties")
 
 
@@ -297,7 +365,7 @@ _STEPS: Mapping[str, _Steps] = MappingProxyType(
         "UNABLE_TO_CONNECT_TO_STREAM": _connection,
         "LOST_CONTACT_WITH_STREAM": _connection,
         "TOPIC_CHANGED": _new_topic,
-        "TOPIC_GONE": _new_topic,
+        "TOPIC_GONE": _gone_topic,
         "OFFSETS_UNREADABLE": _elsewhere,
         "LOST_CONTINUITY": _elsewhere,
         "NO_SUCH_PARTITION": _bounds,

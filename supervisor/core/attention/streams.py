@@ -9,7 +9,7 @@ from supervisor.core.attention.items import (
     Subject,
     SubjectKind,
 )
-from supervisor.core.attention.remedies import broken_connection
+from supervisor.core.attention.outside import broken_connection
 from supervisor.core.attention.watched import WatchedSupervisor, common_table, names_of
 from supervisor.core.history.listing import ListedSupervisor
 from supervisor.core.planning.observed import Observed, StreamTrouble

@@ -153,7 +153,7 @@ class Overviews:
             item = silent_database(str(error), self.leadership.silent_since or now)
             return unknown_overview(now, None, None, item)
         millis = _millis(self.clock.monotonic() - began)
-        return unknown_overview(now, None, millis, no_leader())
+        return unknown_overview(now, None, millis, no_leader(self.leadership.leaderless_since))
 
     def _leader(self) -> LeaderView | None:
         """Return this overlord as the leader; None: it does not lead any more."""

@@ -16,6 +16,7 @@ from supervisor.core.attention.cluster import (
 )
 from supervisor.core.attention.divergence import DivergedRange, divergence_items
 from supervisor.core.attention.items import AttentionKind, Severity
+from supervisor.core.attention.remedies import RemedyAction
 from tests.supervisor.core.snapshots import MINUTE, NOON
 
 DAY = timedelta(days=1)
@@ -57,14 +58,20 @@ def test_replicas_that_differ_are_one_item_per_supervisor() -> None:
     assert (shown["a"].kind, shown["a"].since) == (AttentionKind.REPLICAS_DIVERGED, NOON)
     assert "in 2 ranges of the last 7 days, the last one g2" in shown["a"].text
     assert "in 1 range of the last 7 days, the last one g9" in shown["b"].text
+    [step] = shown["a"].remedies
+    assert (step.action, step.params) == (RemedyAction.OPEN_RANGE, {"range": "g2"})
 
 
 def test_without_a_leader_or_a_database_everything_stands_still() -> None:
     silent = silent_database("no answer in 5 s", NOON)
 
-    assert {no_leader().severity, silent.severity} == {Severity.BROKEN}
-    assert (no_leader().since, silent.since) == (None, NOON)
+    alone = no_leader(NOON - MINUTE)
+
+    assert {alone.severity, silent.severity} == {Severity.BROKEN}
+    assert (alone.since, silent.since) == (NOON - MINUTE, NOON)
     assert "no answer in 5 s" in silent.text
+    assert [step.action for step in alone.remedies] == [RemedyAction.START_OVERLORD]
+    assert [step.action for step in silent.remedies] == [RemedyAction.ASK_DATABASE]
 
 
 def test_a_leader_that_was_replaced_is_shown_for_an_hour() -> None:
@@ -78,5 +85,7 @@ def test_a_leader_that_was_replaced_is_shown_for_an_hour() -> None:
         "12:00:00 UTC"
     )
     assert item.since == NOON
+    [step] = item.remedies
+    assert step.command == "tidegate doctor --server http://one"
     assert list(leader_items(replaced, NOON + REPLACED_SHOWN_FOR)) == []
     assert list(leader_items(None, NOON)) == []

@@ -5,9 +5,20 @@ from dataclasses import replace
 
 import pytest
 
-from supervisor.core.attention.remedies import CHANGES, Remedy, RemedyAction, remedies_of
+from supervisor.core.attention.remedies import (
+    CHANGES,
+    Remedy,
+    RemedyAction,
+    change_of,
+    remedies_of,
+)
 from supervisor.core.model.rows import TaskStatus
-from supervisor.core.planning.observed import Observed, PlanLimits
+from supervisor.core.planning.observed import (
+    Observed,
+    PlanLimits,
+    StreamState,
+    StreamTrouble,
+)
 from supervisor.core.planning.states import roll_up
 from supervisor.core.values.permissions import Permission
 from tests.supervisor.core.planning.test_states import CASES, RUNS, SUSPECT, TASK, dead_queue
@@ -39,6 +50,11 @@ BY_TIME = frozenset(
 )
 """States that only time ends, or what lies outside of the overlord."""
 LOST = observed(stored=committed(0, 40, 0, 0), seen=stream(100, 100, 100, 100, earliest=20))
+
+
+def stream_away(trouble: StreamTrouble) -> StreamState:
+    failures = PlanLimits().unhealthiness_threshold
+    return StreamState(trouble=trouble, trouble_since=NOON, detail="why", failures=failures)
 
 
 def remedies(seen: Observed) -> tuple[Remedy, ...]:
@@ -104,6 +120,53 @@ def test_who_lets_offsets_go_on_by_themselves_is_not_offered_it() -> None:
     seen = replace(LOST, current=replace(LOST.current, spec=automatic))
 
     assert [step.action for step in remedies(seen)] == [RemedyAction.RESET_OFFSETS]
+
+
+@pytest.mark.parametrize("name", ["topic-gone", "never-there"])
+def test_a_topic_that_is_not_there_is_created_or_read_no_more(name: str) -> None:
+    """Goal: nobody is sent to look for brokers and credentials, which work."""
+    lacking = stream_away(StreamTrouble.NO_TOPIC)
+    seen = replace(RUNS, stream=lacking)
+    if name == "never-there":
+        seen = replace(seen, committed={}, generations=(), tasks=(), stream=lacking)
+    state = roll_up(seen, None)
+    steps = remedies_of(seen, state)
+
+    assert [step.action for step in steps] == [
+        RemedyAction.CREATE_TOPIC,
+        RemedyAction.TERMINATE,
+        RemedyAction.SUSPEND,
+    ]
+    size = " --partitions 4" if seen.committed else ""
+    brokers = spec().io_config.client.bootstrap_servers
+    assert steps[0].command == (
+        f"kafka-topics.sh --bootstrap-server {brokers} --create --topic {TOPIC}{size}"
+    )
+    change = change_of(state.detailed, is_topic_missing=True)
+    assert change is not None
+    assert "topic is created" in change
+    assert "credentials" not in change
+
+
+def test_of_a_pattern_a_topic_that_is_gone_is_left_by_a_reset() -> None:
+    wanted = spec()
+    update = {"topic": None, "topic_pattern": "clicks.*"}
+    io_config = wanted.io_config.model_copy(update=update)
+    current = replace(RUNS.current, spec=wanted.model_copy(update={"io_config": io_config}))
+    seen = replace(RUNS, current=current, stream=stream_away(StreamTrouble.NO_TOPIC))
+
+    assert [step.action for step in remedies(seen)] == [
+        RemedyAction.RESET,
+        RemedyAction.TERMINATE,
+    ]
+
+
+def test_brokers_that_cannot_be_read_are_looked_for_in_the_spec() -> None:
+    seen = replace(RUNS, stream=stream_away(StreamTrouble.UNREACHABLE))
+
+    [step] = remedies(seen)
+
+    assert step.params == {"pointer": "/spec/ioConfig/consumerProperties"}
 
 
 def test_a_disabled_worker_is_enabled_before_another_one_is_started() -> None:
