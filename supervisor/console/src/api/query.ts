@@ -6,6 +6,7 @@ import {
   queryOptions,
 } from "@tanstack/react-query";
 import { type GetPath, type Got, get, type Params } from "./client";
+import { lackOf, outages } from "./outage";
 import { Problem } from "./problem";
 
 /** Polling of what a page shows. */
@@ -37,9 +38,27 @@ function lookAtCaller(problem: Error): void {
   }
 }
 
+/** The path of the overview, which knows whether a leader and the database are there. */
+export const OVERVIEW = "/api/v1/overview";
+
+/** A refusal for want of a leader or of the database: the overview is asked whether that is so. */
+function lookAtOutage(problem: Error): void {
+  if (lackOf(problem) !== null && !outages.isOn()) {
+    outages.suspect();
+    void queryClient.invalidateQueries({ queryKey: [OVERVIEW] });
+  }
+}
+
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({
-    onError: (problem, { queryKey }) => queryKey[0] !== "/api/v1/me" && lookAtCaller(problem),
+    onError: (problem, { queryKey }) => {
+      if (queryKey[0] !== "/api/v1/me") {
+        lookAtCaller(problem);
+      }
+      if (queryKey[0] !== OVERVIEW) {
+        lookAtOutage(problem);
+      }
+    },
   }),
   mutationCache: new MutationCache({ onError: lookAtCaller }),
   defaultOptions: {

@@ -24,13 +24,14 @@ export function replayEventOf(queue: QueueName, seq: number): Action {
   };
 }
 
-/** The dialog that queues all events again that were set aside. */
-export function replayEventsOf(queue: QueueName, number: number): Action {
+/** The dialog that queues all events again that were set aside; `number` null: not known. */
+export function replayEventsOf(queue: QueueName, number: number | null): Action {
+  const events = number === null ? "All events" : counted(number, "event");
   return {
     ...sendingOf("post", REPLAY_EVENTS, { at: queue }),
     title: `Replay all that ${wordsOf(queue)} has set aside`,
     verb: "Replay all",
-    effect: `${counted(number, "event")} are queued again, oldest first; what cannot be stays.`,
+    effect: `${events} are queued again, oldest first; what cannot be stays.`,
     undo: "Cannot be undone. An event that fails again is set aside again.",
     command: `tidegate queue replay ${argumentsOf(queue)} --all`,
     done: "The events are queued again.",

@@ -1,4 +1,5 @@
 import { type ReactNode, useRef } from "react";
+import { useIsOfOutage } from "@/api/outage";
 import type { Problem } from "@/api/problem";
 import { Boundary } from "./Boundary";
 import { ProblemNote } from "./ProblemNote";
@@ -21,15 +22,16 @@ type Props<T> = {
 
 /**
  * Shows what a query answered: a skeleton from 150 ms on, old data while new comes, old data below
- * a strip where the new one failed, or the problem.
+ * a strip where the new one failed, or the problem.  Of an outage the band of the frame tells once.
  */
 export function QueryView<T>({ query, lines = 3, shape, children }: Props<T>) {
   const retry = () => void query.refetch();
   // A query that has no data forgets its problem while it is asked again: the note stays until then.
   const last = useRef<Problem | null>(null);
   last.current = query.data === undefined ? (query.error ?? last.current) : null;
+  const isOfOutage = useIsOfOutage(query.error ?? last.current);
   if (query.data === undefined) {
-    return last.current === null ? (
+    return last.current === null || isOfOutage ? (
       (shape ?? <Shape lines={lines} />)
     ) : (
       <ProblemNote problem={last.current} onRetry={retry} />
@@ -37,7 +39,9 @@ export function QueryView<T>({ query, lines = 3, shape, children }: Props<T>) {
   }
   return (
     <Boundary>
-      {query.error !== null && <ProblemNote problem={query.error} onRetry={retry} isStrip />}
+      {query.error !== null && !isOfOutage && (
+        <ProblemNote problem={query.error} onRetry={retry} isStrip />
+      )}
       {children(query.data)}
     </Boundary>
   );

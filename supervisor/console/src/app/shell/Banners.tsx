@@ -1,21 +1,25 @@
 import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useRef } from "react";
+import { type Outage, useOutage } from "@/api/outage";
 import { useOverview } from "@/api/overview";
 import { SAFETY_MS } from "@/api/query";
 import { useApi } from "@/api/use";
 import { Icon } from "@/components/Icon";
+import { Clock } from "@/components/Time";
 import { visible } from "@/text/visible";
 import { useContact } from "../contact";
 import classes from "./Banners.module.css";
 
 const STATUS_MS = 60_000;
+const OUTAGE_MS = 2_000;
 
 /** What holds for every page: no contact, no leader, no database, a follower, another version. */
 export function Banners() {
   const contact = useContact();
   const status = useApi("/status", {}, STATUS_MS).data;
-  const database = useOverview(SAFETY_MS).data?.database;
+  useOverview(SAFETY_MS, OUTAGE_MS);
+  const outage = useOutage();
   const first = useRef<string | undefined>(undefined);
   first.current ??= status?.version;
   const isOther = status !== undefined && status.version !== first.current;
@@ -27,11 +31,8 @@ export function Banners() {
           goes on by itself.
         </Banner>
       )}
-      {database?.ok === false && <Banner>The metadata database does not answer.</Banner>}
-      {status?.leader === false && status.leaderUrl === null && (
-        <Banner>No overlord leads at the moment: nothing is decided, and tasks go on.</Banner>
-      )}
-      {status?.leader === false && status.leaderUrl !== null && (
+      {outage !== null && contact.state !== "stale" && <OutageBanner {...outage} />}
+      {outage === null && status?.leader === false && status.leaderUrl !== null && (
         <Banner isCalm>
           This overlord follows <bdi>{visible(status.leaderUrl)}</bdi> and passes everything on to
           it.
@@ -43,6 +44,24 @@ export function Banners() {
         </Banner>
       )}
     </>
+  );
+}
+
+/** Says once for all panels what is away, since when, and what to do. */
+function OutageBanner({ kind, since }: Outage) {
+  const clock = <Clock at={new Date(since).toISOString()} unknown="Since when is not known." />;
+  return kind === "database" ? (
+    <Banner>
+      The overlord cannot reach its metadata database since {clock}: nothing is handed off,
+      published or changed until it answers. Check that the database runs:{" "}
+      <code>tidegate doctor</code> looks for the cause. This page goes on by itself.
+    </Banner>
+  ) : (
+    <Banner>
+      No leader answers since {clock}: tasks read on, and nothing is handed off, published or
+      changed until an overlord leads. Another one takes over within seconds if it runs. This page
+      goes on by itself.
+    </Banner>
   );
 }
 

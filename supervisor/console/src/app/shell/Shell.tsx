@@ -3,7 +3,7 @@ import { Navigate, Outlet, useRouter } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { meQuery } from "@/api/me";
 import { startPulse } from "@/api/pulse";
-import { queryClient } from "@/api/query";
+import { POLL_MS, queryClient } from "@/api/query";
 import { startStream } from "@/api/stream/sharing";
 import { Boundary } from "@/components/Boundary";
 import { ProblemNote } from "@/components/ProblemNote";
@@ -18,7 +18,11 @@ import { useShellKeys } from "./shellKeys";
 
 /** The frame of all pages but the login: it knows who calls, and keeps what is shown fresh. */
 export function Shell() {
-  const me = useQuery({ ...meQuery, staleTime: 60_000 });
+  const me = useQuery({
+    ...meQuery,
+    staleTime: 60_000,
+    refetchInterval: ({ state }) => (state.error?.passes ? POLL_MS : false),
+  });
   const { history } = useRouter();
   if (me.error?.status === 401) {
     const next = history.location.href.replace(/^\/ui/, "");

@@ -9,6 +9,7 @@ import { Command } from "../Command";
 import { Icon } from "../Icon";
 import { actionOf } from "./actionOf";
 import { dialogOf } from "./dialogOf";
+import { placeOf } from "./placeOf";
 import classes from "./Remedies.module.css";
 
 type Place = {
@@ -50,13 +51,20 @@ export function Remedies({ remedies, ...place }: Place & { remedies: readonly Re
   );
 }
 
-/** Opens the dialog of a step, here or on the page of its supervisor; null: it has none. */
+/**
+ * Opens the dialog of a step, here or on the page of its supervisor, or the page that it is about;
+ * null: it has none.
+ */
 function useOpening(remedy: Remedy, supervisor: string | null): (() => void) | null {
   const navigate = useNavigate();
   const search = supervisor === null ? null : dialogOf(remedy);
   if (search !== null && supervisor !== null) {
     const to = "/supervisors/$id/overview";
     return () => void navigate({ to, params: { id: supervisor }, search });
+  }
+  const place = placeOf(remedy, supervisor);
+  if (place !== null) {
+    return () => void navigate(place);
   }
   const action = actionOf(remedy, supervisor);
   return action === null ? null : () => openAction(action);
@@ -67,9 +75,10 @@ function RemedyButton({ remedy, table, supervisor }: Place & { remedy: Remedy })
   const me = useMe();
   const open = useOpening(remedy, supervisor);
   if (open !== null) {
+    const asks = placeOf(remedy, supervisor) === null;
     return (
       <Barred size="compact-xs" why={missing(me, remedy.permission, table)} onClick={open}>
-        {`${visible(remedy.label)}…`}
+        {asks ? `${visible(remedy.label)}…` : visible(remedy.label)}
       </Barred>
     );
   }

@@ -1,6 +1,7 @@
 import type { Remedy } from "@/api/overview";
+import { repairOf, replayEventsOf } from "@/changes/queues";
 import { resumeOf } from "@/changes/supervisors";
-import { enableOf } from "@/changes/workers";
+import { enableOf, forgetWorkerOf } from "@/changes/workers";
 import type { Action } from "../action/action";
 
 /** Returns the change behind a remedy; null: it has no dialog here, and its command is shown. */
@@ -12,5 +13,15 @@ export function actionOf(remedy: Remedy, supervisor: string | null): Action | nu
   if (remedy.action === "enable-worker" && typeof worker === "string") {
     return enableOf(worker, remedy.command ?? undefined);
   }
-  return null;
+  if (remedy.action === "forget-worker" && typeof worker === "string") {
+    return forgetWorkerOf(worker);
+  }
+  const { container, queue: name } = remedy.params;
+  if (typeof container !== "string" || typeof name !== "string") {
+    return null;
+  }
+  if (remedy.action === "repair-queue") {
+    return repairOf({ container, name });
+  }
+  return remedy.action === "replay-events" ? replayEventsOf({ container, name }, null) : null;
 }

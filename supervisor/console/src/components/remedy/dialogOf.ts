@@ -9,8 +9,8 @@ export function dialogOf({ action, params }: Remedy): DialogSearch | null {
   if (action === "reset") {
     return { do: "reset" };
   }
-  if (action === "terminate") {
-    return { do: "terminate" };
+  if (action === "terminate" || action === "suspend") {
+    return { do: action };
   }
   const { offsets } = params;
   if (action === "reset-offsets" && typeof offsets === "object") {

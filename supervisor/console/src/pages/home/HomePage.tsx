@@ -1,9 +1,11 @@
 import type { AttentionItem, Overview } from "@/api/overview";
-import { useOverview } from "@/api/overview";
+import { type OutageKind, useOutage } from "@/api/outage";
+import { lastKnownOverview, useOverview } from "@/api/overview";
 import { POLL_MS } from "@/api/query";
 import { Page } from "@/components/Page";
 import { Panel } from "@/components/Panel";
 import { QueryView } from "@/components/QueryView";
+import { Age, Clock } from "@/components/Time";
 import { counted, exact } from "@/text/numbers";
 import { Attention } from "./Attention";
 import { Changes } from "./Changes";
@@ -15,40 +17,85 @@ import classes from "./HomePage.module.css";
 /** What needs somebody, worst first; then how everything is going. */
 export function HomePage() {
   const query = useOverview(POLL_MS);
+  const outage = useOutage();
+  const heading = query.data === undefined ? undefined : answerOf(query.data, outage?.kind);
   return (
-    <Page title="Home" heading={query.data === undefined ? undefined : answerOf(query.data)}>
+    <Page title="Home" heading={heading}>
       <QueryView query={query} lines={8}>
-        {(overview) => (
-          <div className={classes.home}>
-            <ClusterFigures overview={overview} />
-            {overview.supervisors?.total === 0 && <FirstSteps />}
-            <AttentionPanel items={overview.attention} more={overview.more} />
-            <div className={classes.columns}>
-              <ClusterFacts overview={overview} />
-              <Changes />
-            </div>
-          </div>
-        )}
+        {(overview) => (outage === null ? <Present {...overview} /> : <Outlived now={overview} />)}
       </QueryView>
     </Page>
   );
 }
 
-type Props = { items: readonly AttentionItem[]; more: number };
+function Present(overview: Overview) {
+  return (
+    <div className={classes.home}>
+      <ClusterFigures overview={overview} />
+      {overview.supervisors?.total === 0 && <FirstSteps />}
+      <AttentionPanel items={overview.attention} more={overview.more} />
+      <Facts overview={overview} />
+    </div>
+  );
+}
 
-function AttentionPanel({ items, more }: Props) {
+/** During an outage: what is known now, and below it what was known last, with its age. */
+function Outlived({ now }: { now: Overview }) {
+  const known = lastKnownOverview();
+  return (
+    <div className={classes.home}>
+      {now.supervisors === null && <AttentionPanel items={now.attention} more={now.more} />}
+      {known === undefined ? (
+        <Facts overview={now} />
+      ) : (
+        <section className={classes.home} aria-label="Last known">
+          <p className={classes.old}>
+            What follows is what was known last, <Age at={known.at} unknown="" /> ago (
+            <Clock at={known.at} unknown="" />
+            ). It may have changed since.
+          </p>
+          <ClusterFigures overview={known} />
+          <AttentionPanel title="Needed somebody then" items={known.attention} more={known.more} />
+          <Facts overview={now.supervisors === null ? { ...known, ...clusterOf(now) } : known} />
+        </section>
+      )}
+    </div>
+  );
+}
+
+function clusterOf({ leader, database }: Overview) {
+  return { leader, database };
+}
+
+function Facts({ overview }: { overview: Overview }) {
+  return (
+    <div className={classes.columns}>
+      <ClusterFacts overview={overview} />
+      <Changes />
+    </div>
+  );
+}
+
+type Props = { title?: string; items: readonly AttentionItem[]; more: number };
+
+function AttentionPanel({ title = "Needs somebody", items, more }: Props) {
   if (items.length === 0) {
     return null;
   }
   return (
-    <Panel title="Needs somebody" aside={more > 0 ? `${exact(more)} more` : undefined}>
+    <Panel title={title} aside={more > 0 ? `${exact(more)} more` : undefined}>
       <Attention items={items} />
     </Panel>
   );
 }
 
 /** The page's first line: the answer to "must I do something?". */
-export function answerOf({ totals, supervisors }: Overview): string {
+export function answerOf({ totals, supervisors }: Overview, outage?: OutageKind): string {
+  if (outage !== undefined) {
+    return outage === "database"
+      ? "The metadata database does not answer."
+      : "No overlord leads at the moment.";
+  }
   const parts = [
     totals.broken > 0 ? `${exact(totals.broken)} broken` : "",
     totals.atRisk > 0 ? `${exact(totals.atRisk)} at risk` : "",
