@@ -1,6 +1,7 @@
 """The recorder of supervisor states and lag, after each pass of the leader.
 
 a pass has ended ──► its state differs from the last one written ──► row and event
+│                ├──► its brokers fell silent, or answer again ──► event, at once
 │                ├──► all that a bounded supervisor names is read ──► it is put to rest
 │                └──► conditions of many passes, in memory ──► what needs somebody
 └──► the log's ends, in memory ──► lag in time     every minute ──► samples
@@ -17,6 +18,7 @@ from pydantic import JsonValue
 
 from supervisor.control.loop import Loop
 from supervisor.core.attention.pass_conditions import PassConditions, conditions_after
+from supervisor.core.attention.streams import is_unreachable
 from supervisor.core.history.headroom import EarliestHistory, with_earliest
 from supervisor.core.history.lag import LAG_KEPT, Lag, LogEnds, lag_ages, with_look
 from supervisor.core.history.lifecycle_events import EventKind, LifecycleEvent
@@ -44,6 +46,8 @@ class StateRecorder:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _written: dict[str, tuple[int, str, str]] = field(default_factory=dict)
     """Supervisor -> the term in which its state was last looked up, and that state."""
+    _silent: dict[str, int] = field(default_factory=dict)
+    """Supervisor whose brokers are silent -> the term in which that was recorded."""
     _ends: dict[str, tuple[LogEnds, ...]] = field(default_factory=dict)
     _moves: dict[str, EarliestHistory] = field(default_factory=dict)
     """Supervisor -> how the earliest offsets of its partitions moved."""
@@ -67,6 +71,7 @@ class StateRecorder:
         try:
             failing = self.loop.failing(supervisor_id)
             self._note(supervisor_id, state_of(last_pass.seen, last_pass, failing))
+            self._note_silence(last_pass.seen)
             if last_pass.decided.over and failing is None:
                 self._put_to_rest(last_pass.seen.current)
         except SupervisorError as error:
@@ -91,6 +96,7 @@ class StateRecorder:
             self._ends.pop(supervisor_id, None)
             self._moves.pop(supervisor_id, None)
             self._written.pop(supervisor_id, None)
+            self._silent.pop(supervisor_id, None)
             self._conditions.pop(supervisor_id, None)
 
     def _watch(self, seen: Observed) -> None:
@@ -125,6 +131,36 @@ class StateRecorder:
                 tx.happenings.record(_state_event(supervisor_id, state, before, now))
         with self._lock:
             self._written[supervisor_id] = known
+
+    def _note_silence(self, seen: Observed) -> None:
+        """Record the first look without an answer, and the first one with it: clients look anew.
+
+        The state waits for more failures in a row; what needs somebody does not.
+        """
+        supervisor_id, term = seen.current.supervisor_id, self.term()
+        is_silent = is_unreachable(seen)
+        if not self._turns(supervisor_id, term, is_silent=is_silent):
+            return
+        kind = EventKind.STREAM_SILENT if is_silent else EventKind.STREAM_ANSWERS
+        detail: dict[str, JsonValue] = {"why": seen.stream.detail} if is_silent else {}
+        try:
+            with self.store.leading(term) as tx:
+                event = LifecycleEvent(self.clock.now(), kind, supervisor_id, detail)
+                tx.happenings.record(event)
+        except SupervisorError:
+            self._turns(supervisor_id, term, is_silent=not is_silent)  # the next pass tries again
+            raise
+
+    def _turns(self, supervisor_id: str, term: int, *, is_silent: bool) -> bool:
+        """Note whether brokers are silent; return whether that is news in this term."""
+        with self._lock:
+            if is_silent == (self._silent.get(supervisor_id) == term):
+                return False
+            if is_silent:
+                self._silent[supervisor_id] = term
+            else:
+                del self._silent[supervisor_id]
+            return True
 
     def looks(self, seen: Observed) -> tuple[LogEnds, ...]:
         """Return the log ends of past reads, oldest first; the read of `seen` is the last.

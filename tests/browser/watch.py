@@ -37,6 +37,7 @@ class Watch:
     _statuses: list[tuple[int, str]] = field(default_factory=list)
     _allowed: list[tuple[int, str]] = field(default_factory=list)
     _texts: list[str] = field(default_factory=list)
+    _allowed_texts: list[str] = field(default_factory=list)
     _seen: set[tuple[int, str] | str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -61,6 +62,10 @@ class Watch:
         """Declare that lines with this text will come in the browser's console."""
         self._texts.append(text)
 
+    def allow_console(self, text: str) -> None:
+        """Declare that such lines may come or not: it depends on which moment is hit."""
+        self._allowed_texts.append(text)
+
     def missing(self) -> list[tuple[int, str] | str]:
         """Return what is declared and has not come yet."""
         expected: list[tuple[int, str] | str] = [*self._statuses, *self._texts]
@@ -73,7 +78,8 @@ class Watch:
             AssertionError: it names each problem.
         """
         problems = [*self.problems, *(f"expected, but not seen: {each}" for each in self.missing())]
-        for noted in (self.problems, self._statuses, self._allowed, self._texts, self._seen):
+        declared = (self._statuses, self._allowed, self._texts, self._allowed_texts)
+        for noted in (self.problems, *declared, self._seen):
             noted.clear()
         assert not problems, "the browser reports:\n" + "\n".join(problems)
 
@@ -83,7 +89,8 @@ class Watch:
     def _console(self, message: ConsoleMessage) -> None:
         if message.type not in _LEVELS or message.text.startswith(_OF_A_STATUS):
             return
-        expected = [text for text in self._texts if text in message.text]
+        declared = (*self._texts, *self._allowed_texts)
+        expected = [text for text in declared if text in message.text]
         self._seen.update(expected)
         if not expected:
             self._note(f"console {message.type}", message.text)

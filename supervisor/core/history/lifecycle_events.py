@@ -30,6 +30,8 @@ class EventKind(StrEnum):
     SUPERVISOR_RESUMED = "supervisor-resumed"
     SUPERVISOR_TERMINATED = "supervisor-terminated"
     STATE_CHANGED = "state-changed"
+    STREAM_SILENT = "stream-silent"
+    STREAM_ANSWERS = "stream-answers"
     OFFSETS_INITIALISED = "offsets-initialised"
     OFFSETS_RESET = "offsets-reset"
     GAP_DECLARED = "gap-declared"

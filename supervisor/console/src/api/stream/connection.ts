@@ -16,6 +16,8 @@ const TYPES: readonly EventKind[] = [
   "supervisor-resumed",
   "supervisor-terminated",
   "state-changed",
+  "stream-silent",
+  "stream-answers",
   "offsets-reset",
   "gap-declared",
   "handoff-asked",

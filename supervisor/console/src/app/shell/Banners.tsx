@@ -7,6 +7,7 @@ import { SAFETY_MS } from "@/api/query";
 import { useApi } from "@/api/use";
 import { Icon } from "@/components/Icon";
 import { Clock } from "@/components/Time";
+import { counted } from "@/text/numbers";
 import { visible } from "@/text/visible";
 import { useContact } from "../contact";
 import classes from "./Banners.module.css";
@@ -14,11 +15,12 @@ import classes from "./Banners.module.css";
 const STATUS_MS = 60_000;
 const OUTAGE_MS = 2_000;
 
-/** What holds for every page: no contact, no leader, no database, a follower, another version. */
+/** What holds for every page: no contact, leader, database or Kafka, a follower, another version. */
 export function Banners() {
   const contact = useContact();
   const status = useApi("/status", {}, STATUS_MS).data;
-  useOverview(SAFETY_MS, OUTAGE_MS);
+  const overview = useOverview(SAFETY_MS, OUTAGE_MS).data;
+  const silent = overview?.attention.filter(({ kind }) => kind === "stream-silent") ?? [];
   const outage = useOutage();
   const first = useRef<string | undefined>(undefined);
   first.current ??= status?.version;
@@ -32,6 +34,12 @@ export function Banners() {
         </Banner>
       )}
       {outage !== null && contact.state !== "stale" && <OutageBanner {...outage} />}
+      {silent.map(({ about, supervisors }) => (
+        <Banner key={about.id}>
+          Kafka does not answer at <bdi>{visible(about.id)}</bdi>: nothing new is read by{" "}
+          {counted(supervisors.length, "supervisor")}.
+        </Banner>
+      ))}
       {outage === null && status?.leader === false && status.leaderUrl !== null && (
         <Banner isCalm>
           This overlord follows <bdi>{visible(status.leaderUrl)}</bdi> and passes everything on to

@@ -29,6 +29,7 @@ export function TableRow<T>({ row, index, top, measure, ...props }: Props<T>) {
       ref={measure}
       className={classes.row}
       data-index={index}
+      data-row={row.id}
       data-active={active === row.id}
       data-selected={isSelected}
       aria-rowindex={index + 2}

@@ -19,6 +19,8 @@ const KINDS: EventKind[] = [
   "supervisor-resumed",
   "supervisor-terminated",
   "state-changed",
+  "stream-silent",
+  "stream-answers",
   "offsets-reset",
   "gap-declared",
   "handoff-asked",

@@ -10,6 +10,8 @@ const WORDS: Readonly<Record<string, (detail: Detail) => string>> = {
   "supervisor-terminated": (detail) => `was terminated${byWhom(detail)}`,
   "state-changed": (detail) =>
     `is ${text(detail.detailedState) || text(detail.state)}${because(detail)}`,
+  "stream-silent": (detail) => `has no answer from Kafka${because(detail)}`,
+  "stream-answers": () => "has answers from Kafka again",
   "offsets-reset": (detail) => `begins elsewhere${byWhom(detail)}${because(detail)}`,
   "gap-declared": (detail) => `has a gap declared: ${text(detail.kind)}${because(detail)}`,
   "handoff-asked": (detail) => `hands off early${byWhom(detail)}`,

@@ -9,6 +9,8 @@ export const FAMILIES = [
       "supervisor-resumed",
       "supervisor-terminated",
       "state-changed",
+      "stream-silent",
+      "stream-answers",
     ],
   ],
   ["Offsets", ["offsets-initialised", "offsets-reset", "gap-declared"]],
@@ -48,6 +50,7 @@ const TROUBLES: ReadonlySet<string> = new Set([
   "generation-discarded",
   "replicas-diverged",
   "gap-declared",
+  "stream-silent",
 ]);
 
 type Detail = Readonly<Record<string, unknown>>;

@@ -57,6 +57,32 @@ def test_silent_brokers_are_one_item_for_all_who_read_them(world: World) -> None
     assert items(world) == []
 
 
+def test_a_silence_and_its_end_are_an_event_each_at_once(world: World) -> None:
+    """Goal: pages look anew at the first failed look, though the state waits for more."""
+    world.watch()
+    agents = world.start(partitions=1, task_count=1, replicas=1)
+    world.round(agents)
+    world.streams.fail(StreamTrouble.UNREACHABLE, "no answer from localhost:9092")
+    world.settle()
+    assert _silences(world) == [("stream-silent", {"why": "no answer from localhost:9092"})]
+    for _ in range(3):
+        world.pass_time(MINUTE, agents)
+    assert len(_silences(world)) == 1
+
+    world.streams.heal()
+    make_passes(world, [TOPIC])
+    make_passes(world, [TOPIC])
+
+    assert _silences(world)[0] == ("stream-answers", {})
+    assert len(_silences(world)) == 2
+
+
+def _silences(world: World) -> list[tuple[object, object]]:
+    params = {"type": ["stream-silent", "stream-answers"], "limit": 10}
+    answer = world.client.get("/api/v1/events", params=params).raise_for_status()
+    return [(each["type"], each["detail"]) for each in answer.json()["events"]]
+
+
 def test_without_a_worker_one_item_stands_for_all_replicas_that_wait(world: World) -> None:
     world.watch()
     world.streams.create(TOPIC, 2)

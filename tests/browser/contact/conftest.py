@@ -1,0 +1,86 @@
+"""A cluster with a broker of its own, so that each of its processes may end and come back."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from playwright.sync_api import expect
+
+from supervisor.dev.broker import Broker
+from tests.browser.contact.places import Names
+from tests.environment.brokers import create_topic, new_broker, produce
+from tests.integration.cluster import SUPERVISORS, Cluster
+from tests.integration.oracle import ends_of, record, spec
+from tests.integration.overlords import Overlord
+from tests.waiting import HANGS_AFTER_S, wait_until
+
+# A machine that is all used up answers late: only what hangs fails.
+expect.set_options(timeout=HANGS_AFTER_S * 1_000)
+
+_NAME = "tides"
+
+
+@dataclass(frozen=True)
+class Site:
+    """A supervisor that has published once and reads on; id, table and topic have one name."""
+
+    id: str
+    cluster: Cluster
+    broker: Broker
+
+    def names(self) -> Names:
+        """Return something of each kind that a page is of."""
+        http = self.cluster.http
+        running = {"supervisor": self.id, "status": "RUNNING"}
+        tasks = http.get("/api/v1/tasks", params=running).raise_for_status().json()["tasks"]
+        [worker] = http.get("/api/v1/workers").raise_for_status().json()
+        queues = http.get("/api/v1/queues").raise_for_status().json()
+        queue = queues[0]
+        return Names(
+            supervisor=self.id,
+            task=tasks[0]["id"],
+            table=self.id,
+            worker=worker["id"],
+            queue=(queue["container"], queue["name"]),
+        )
+
+
+@pytest.fixture(scope="package")
+def site(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """The processes of these tests; whoever stops one starts it again."""
+    folder = tmp_path_factory.mktemp("contact")
+    more = {"TIDEGATE_SUPERVISOR_PERIOD": "PT1S", "TIDEGATE_LEASE_TTL": "PT3S"}
+    broker = new_broker(folder / "kafka")
+    with Cluster(folder, more=more, light=True) as cluster:
+        cluster.spawn("overlord")
+        cluster.spawn("w1")
+        try:
+            broker.start()
+            cluster.await_healthy("overlord")
+            wait_until(cluster.leads)
+            cluster.await_healthy("w1")
+            site = Site(_NAME, cluster, broker)
+            _publish(site)
+            yield site
+        finally:
+            broker.stop()
+
+
+def _publish(site: Site) -> None:
+    """Have the supervisor publish what its topic holds."""
+    bootstrap = site.broker.bootstrap
+    create_topic(bootstrap, site.id, partitions=2)
+    produce(bootstrap, site.id, (record(n) for n in range(60)))
+    site.cluster.apply(spec(bootstrap, site.id, task_count=1, task_duration="PT1H"))
+    ends = ends_of(bootstrap, site.id)
+    wait_until(lambda: site.cluster.has_read(site.id, ends))
+    path = f"{SUPERVISORS}/{site.id}/taskGroups/handoff"
+    site.cluster.http.post(path, json={"taskGroupIds": [0]}).raise_for_status()
+    wait_until(lambda: site.cluster.status(site.id)["committedOffsets"] == ends)
+
+
+@pytest.fixture(scope="package")
+def overlord(site: Site) -> Overlord:
+    """The overlord whose pages the browser opens; its process is another after a restart."""
+    cluster = site.cluster
+    return Overlord("overlord", cluster.port, cluster.children["overlord"], cluster.http)
