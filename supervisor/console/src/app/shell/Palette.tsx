@@ -11,17 +11,20 @@ import { apiQuery } from "@/api/query";
 import { Icon } from "@/components/Icon";
 import { visible } from "@/text/visible";
 import { setPreferences, usePreferences } from "../preferences";
+import { useVerbs } from "./paletteVerbs";
 import { PLACES } from "./places";
 import { copyLink, showKeys } from "./shellKeys";
 
 const SUPERVISORS = 8;
 
-/** Ctrl+K: pages, supervisors of any page of the list, and settings. */
+/** Ctrl+K: pages, supervisors of any page of the list, what can be done with them, and settings. */
 export function Palette() {
   const [text, setText] = useState("");
+  const [isOpen, setIsOpen] = useState(false);
   const supervisors = useSupervisors(text.trim());
   const pages = usePages();
   const groups: SpotlightActionGroupData[] = [
+    { group: "Actions", actions: useVerbs(text.trim(), isOpen) },
     { group: "Pages", actions: pages },
     { group: "Supervisors", actions: supervisors },
     { group: "This page", actions: useCommands() },
@@ -31,6 +34,8 @@ export function Palette() {
       actions={groups.filter(({ actions }) => actions.length > 0)}
       query={text}
       onQueryChange={setText}
+      onSpotlightOpen={() => setIsOpen(true)}
+      onSpotlightClose={() => setIsOpen(false)}
       shortcut={["mod + K"]}
       nothingFound="Nothing has these letters"
       attributes={{ content: { "aria-label": "Search" } }}
@@ -38,10 +43,12 @@ export function Palette() {
       overlayProps={{ blur: 0, backgroundOpacity: 0.45 }}
       limit={20}
       scrollable
+      // Its entries are reached from the field by the arrows: Tab leads to the list as a whole.
+      scrollAreaProps={{ viewportProps: { tabIndex: 0, role: "group", "aria-label": "Results" } }}
       maxHeight={420}
       searchProps={{
         leftSection: <Icon name="search" />,
-        placeholder: "A supervisor, a table, a topic, a page…",
+        placeholder: "A supervisor, a table, a topic, a page, suspend orders…",
         "aria-label": "Search",
       }}
     />

@@ -1,53 +1,38 @@
 import { Button, Menu } from "@mantine/core";
 import { missing, useMe } from "@/api/me";
-import { HANDOFF, TERMINATE } from "@/changes/lifecycle";
-import { RESUME, SUSPEND } from "@/changes/supervisors";
-import { neededFor } from "@/components/action/action";
 import { Barred } from "@/components/Barred";
 import { Icon } from "@/components/Icon";
 import type { ListedRow } from "../data";
 import type { DialogName } from "../search";
 import { saveBundle } from "./bundle";
 import classes from "./Verbs.module.css";
+import { neededForVerb, verbsFor } from "./verbs";
 
 type Props = { row: ListedRow; onOpen: (name: DialogName) => void };
-
-export const RESET = "/druid/indexer/v1/supervisor/{supervisor_id}/reset";
 
 /** What can be done with a supervisor; each opens a dialog that shows its effect first. */
 export function Verbs({ row, onOpen }: Props) {
   const me = useMe();
-  const lack = (path: typeof RESET | typeof SUSPEND | typeof TERMINATE | typeof HANDOFF) =>
-    missing(me, neededFor("post", path), row.dataSource);
-  const others: [DialogName, string, string | null][] = [
-    ["reset", "Begin elsewhere…", lack(RESET)],
-    ["terminate", "Terminate…", lack(TERMINATE)],
-  ];
+  const verbs = verbsFor(row.suspended).map((verb) => ({
+    ...verb,
+    why: missing(me, neededForVerb(verb), row.dataSource),
+  }));
+  const others = verbs.filter(({ ofSuspended }) => ofSuspended === undefined);
   return (
     <>
-      {row.suspended ? (
-        <Barred
-          why={missing(me, neededFor("post", RESUME), row.dataSource)}
-          onClick={() => onOpen("resume")}
-        >
-          Resume…
-        </Barred>
-      ) : (
-        <>
-          <Barred why={lack(HANDOFF)} onClick={() => onOpen("handoff")}>
-            Hand off…
+      {verbs
+        .filter((verb) => !others.includes(verb))
+        .map(({ name, label, why }) => (
+          <Barred key={name} why={why} onClick={() => onOpen(name)}>
+            {label}…
           </Barred>
-          <Barred why={lack(SUSPEND)} onClick={() => onOpen("suspend")}>
-            Suspend…
-          </Barred>
-        </>
-      )}
+        ))}
       <Menu>
         <Menu.Target>
           <Button rightSection={<Icon name="down" size={11} />}>More</Button>
         </Menu.Target>
         <Menu.Dropdown>
-          {others.map(([name, label, why]) => (
+          {others.map(({ name, label, why }) => (
             <Menu.Item
               key={name}
               aria-disabled={why !== null}
@@ -55,8 +40,7 @@ export function Verbs({ row, onOpen }: Props) {
               closeMenuOnClick={why === null}
               onClick={() => why === null && onOpen(name)}
             >
-              {label}
-              {why !== null && <span className={classes.why}>{why}</span>}
+              {label}…{why !== null && <span className={classes.why}>{why}</span>}
             </Menu.Item>
           ))}
           <Menu.Divider />

@@ -5,7 +5,7 @@ import { neededFor } from "@/components/action/action";
 import type { Act } from "@/components/action/useAct";
 import { Command } from "@/components/Command";
 import { exact } from "@/text/numbers";
-import { RESET } from "../life/Verbs";
+import { RESET } from "../life/verbs";
 import { requestOf, type Settled } from "./calls";
 import { commandOf, confirmOf, type Preview, totalsOf, undoOf } from "./effect";
 
