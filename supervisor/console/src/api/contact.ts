@@ -5,7 +5,8 @@
  *     not heard for 10 s ─► stale       all numbers turn grey, and actions are barred
  */
 export const STALE_MS = 10_000;
-export const QUIET_MS = 5_000;
+/** Longer than pages wait between two looks, so that their answers are signs enough. */
+export const QUIET_MS = 7_000;
 /** A reconnection of the stream shorter than this is not shown: streams end every 10 minutes. */
 export const UNSAID_MS = 3_000;
 

@@ -5,7 +5,7 @@ const TICK_MS = 500;
 
 /**
  * Looks at the clock for the header, and asks the process for a sign where nothing was heard for
- * 5 s.  Returns the function that ends it.
+ * a while.  Returns the function that ends it.
  */
 export function startPulse(): () => void {
   const stop = new AbortController();

@@ -14,6 +14,13 @@ export const POLL_MS = 5_000;
 /** Polling of the frame: the net below what the stream gives. */
 export const SAFETY_MS = 30_000;
 
+type Paged = { state: { data: { pages: readonly unknown[] } | undefined } };
+
+/** Polling of a list whose pages are all asked for again: one request in `pollMs`, on average. */
+export function pacedBy(pollMs: number) {
+  return ({ state }: Paged) => pollMs * Math.max(1, state.data?.pages.length ?? 0);
+}
+
 declare module "@tanstack/react-query" {
   interface Register {
     defaultError: Problem;

@@ -1,5 +1,7 @@
+import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { type Changes, Coalescer, concerns } from "./refresh";
+import { pacedBy } from "../query";
+import { type Changes, Coalescer, concerns, refresh } from "./refresh";
 
 const of = (...supervisors: string[]): Changes => ({
   all: false,
@@ -57,5 +59,69 @@ describe("the coalescer", () => {
     vi.advanceTimersByTime(1_000);
 
     expect(handed.map(({ all }) => all)).toEqual([true, false]);
+  });
+});
+
+describe("a refresh", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  const ANSWER_MS = 2_500;
+  const ALL: Changes = { all: true, supervisors: new Set() };
+
+  /** A list that takes long to answer, and is shown. */
+  function shownList() {
+    const asked = { began: 0, cut: 0 };
+    const client = new QueryClient();
+    const observer = new QueryObserver(client, {
+      queryKey: ["/api/v1/supervisors", {}],
+      queryFn: ({ signal }) => {
+        asked.began += 1;
+        signal.addEventListener("abort", () => {
+          asked.cut += 1;
+        });
+        return new Promise((resolve) => setTimeout(() => resolve(asked.began), ANSWER_MS));
+      },
+    });
+    observer.subscribe(() => undefined);
+    return { client, observer, asked };
+  }
+
+  it("lets a slow answer come, however many events there are, and asks once more", async () => {
+    const { client, observer, asked } = shownList();
+
+    for (let n = 0; n < 2; n += 1) {
+      await vi.advanceTimersByTimeAsync(1_000);
+      refresh(client, of("orders"));
+    }
+    await vi.advanceTimersByTimeAsync(1_000);
+
+    expect(observer.getCurrentResult().data).toBe(1);
+    await vi.advanceTimersByTimeAsync(ANSWER_MS);
+    expect(observer.getCurrentResult().data).toBe(2);
+    expect(asked).toEqual({ began: 2, cut: 0 });
+  });
+
+  it("asks for nothing twice when the stream opens, but again for what is old", async () => {
+    const { client, asked } = shownList();
+    refresh(client, ALL);
+    await vi.advanceTimersByTimeAsync(ANSWER_MS + 1_000);
+    refresh(client, ALL);
+    await vi.advanceTimersByTimeAsync(2 * ANSWER_MS);
+    expect(asked.began).toBe(1);
+
+    refresh(client, ALL);
+    await vi.advanceTimersByTimeAsync(2 * ANSWER_MS);
+    expect(asked.began).toBe(2);
+  });
+});
+
+describe("polling of pages", () => {
+  it("asks for one page in five seconds, however many there are", () => {
+    const paced = pacedBy(5_000);
+
+    expect(paced({ state: { data: undefined } })).toBe(5_000);
+    expect(paced({ state: { data: { pages: [1] } } })).toBe(5_000);
+    expect(paced({ state: { data: { pages: new Array(50).fill(0) } } })).toBe(250_000);
   });
 });

@@ -1,4 +1,4 @@
-import type { QueryClient, QueryKey } from "@tanstack/react-query";
+import type { Query, QueryClient, QueryKey } from "@tanstack/react-query";
 
 /** What has changed since the last refresh. */
 export type Changes = {
@@ -6,6 +6,9 @@ export type Changes = {
   all: boolean;
   supervisors: ReadonlySet<string>;
 };
+
+/** Answers of this age are known to be of now: polling finds what they have missed. */
+const RECENT_MS = 3_000;
 
 /** Answers that any event may change, whichever supervisor it is of. */
 const OF_ALL: ReadonlySet<unknown> = new Set([
@@ -54,7 +57,27 @@ export class Coalescer {
   }
 }
 
-/** Has the queries that changes concern ask again, if they are shown. */
+/**
+ * Has the queries that changes concern ask again, if they are shown.  One that is being answered is
+ * not cut off, or events would keep a slow answer away for ever: it asks again afterwards, unless it
+ * is the first answer after a missed event.
+ */
 export function refresh(client: QueryClient, changes: Changes): void {
-  void client.invalidateQueries({ predicate: ({ queryKey }) => concerns(queryKey, changes) });
+  const isConcerned = (query: Query) =>
+    concerns(query.queryKey, changes) && !(changes.all && isRecent(query));
+  const waited = client
+    .getQueryCache()
+    .findAll({ fetchStatus: "fetching", predicate: isConcerned });
+  const invalidate = (filter: { predicate: (query: Query) => boolean }) =>
+    client.invalidateQueries(filter, { cancelRefetch: false });
+  void invalidate({ predicate: isConcerned });
+  for (const query of waited) {
+    const again = () => invalidate({ predicate: (each) => each === query });
+    void query.promise?.then(again, again);
+  }
+}
+
+/** Whether a query has asked for the first time, or so shortly before that little can be missed. */
+function isRecent({ state: { dataUpdatedAt, fetchStatus } }: Query): boolean {
+  return dataUpdatedAt === 0 ? fetchStatus === "fetching" : Date.now() - dataUpdatedAt < RECENT_MS;
 }

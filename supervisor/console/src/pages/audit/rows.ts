@@ -2,7 +2,7 @@ import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useCallback, useMemo } from "react";
 import { type Got, get } from "@/api/client";
 import type { Problem } from "@/api/problem";
-import { POLL_MS, SAFETY_MS } from "@/api/query";
+import { POLL_MS, pacedBy } from "@/api/query";
 import { type Entry, named } from "./entries";
 import type { AuditSearch } from "./search";
 
@@ -28,7 +28,7 @@ export function useAudit({ supervisor, action, actor }: AuditSearch, isAllowed: 
     },
     initialPageParam: null,
     getNextPageParam: (page) => page.next,
-    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? SAFETY_MS : POLL_MS),
+    refetchInterval: pacedBy(POLL_MS),
     placeholderData: keepPreviousData,
     enabled: isAllowed,
   });

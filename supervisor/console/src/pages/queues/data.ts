@@ -4,7 +4,7 @@ import { useCallback } from "react";
 import { type Got, get } from "@/api/client";
 import { missing, type Permission, useMe } from "@/api/me";
 import type { Problem } from "@/api/problem";
-import { POLL_MS, SAFETY_MS } from "@/api/query";
+import { POLL_MS, pacedBy } from "@/api/query";
 import { useTableOf } from "@/api/tables";
 import { useApi } from "@/api/use";
 import type { QueueName } from "@/changes/queues";
@@ -35,7 +35,7 @@ export function useFailed(queue: QueueName) {
     },
     initialPageParam: null,
     getNextPageParam: (page) => page.next,
-    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? SAFETY_MS : POLL_MS),
+    refetchInterval: pacedBy(POLL_MS),
   });
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = query;
   const more = useCallback(() => {

@@ -8,9 +8,11 @@ import { type Explanation, type ListedRow, useExplanation } from "./data";
 import classes from "./Head.module.css";
 import { sentencesOf } from "./sentences";
 
+type HeadProps = { id: string; row: ListedRow | null | undefined; pollMs: number };
+
 /** The answer first: state, since when, why in words, and the steps that may help as buttons. */
-export function Head({ id, row }: { id: string; row: ListedRow | null | undefined }) {
-  const query = useExplanation(id);
+export function Head({ id, row, pollMs }: HeadProps) {
+  const query = useExplanation(id, pollMs);
   return (
     <QueryView query={query} lines={2}>
       {(explanation) => <Words explanation={explanation} row={row} />}

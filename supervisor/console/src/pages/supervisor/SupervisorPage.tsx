@@ -1,5 +1,6 @@
 import { Outlet, useLocation, useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback } from "react";
+import { POLL_MS, SAFETY_MS } from "@/api/query";
 import { Page } from "@/components/Page";
 import { visible } from "@/text/visible";
 import { useRow, useSupervisorId } from "./data";
@@ -21,12 +22,13 @@ export function SupervisorPage() {
       void navigate({ to: ".", search: (before) => ({ ...before, ...NO_DIALOG, do: name }) }),
     [navigate],
   );
+  const fills = /\/(partitions|spec|history|bad-records|tasks|events)$/.test(pathname);
   return (
     <Page
       title={visible(id)}
-      fills={/\/(partitions|spec|history|bad-records|tasks|events)$/.test(pathname)}
+      fills={fills}
       actions={row ? <Verbs row={row} onOpen={show} /> : undefined}
-      sentence={<Head id={id} row={row} />}
+      sentence={<Head id={id} row={row} pollMs={fills ? SAFETY_MS : POLL_MS} />}
     >
       <Tabs id={id} />
       <Outlet />

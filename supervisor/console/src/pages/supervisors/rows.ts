@@ -2,7 +2,7 @@ import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
 import { type Got, get, type Params } from "@/api/client";
 import type { Problem } from "@/api/problem";
-import { POLL_MS } from "@/api/query";
+import { POLL_MS, pacedBy } from "@/api/query";
 import type { SupervisorsSearch } from "./search";
 
 const PATH = "/api/v1/supervisors";
@@ -42,7 +42,7 @@ export function useSupervisors(search: SupervisorsSearch) {
       get(PATH, { query: { ...filter, limit, ...cursorOf(pageParam) } }, signal),
     initialPageParam: null,
     getNextPageParam: (page) => page.next,
-    refetchInterval: POLL_MS,
+    refetchInterval: pacedBy(POLL_MS),
     placeholderData: keepPreviousData,
   });
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = query;

@@ -2,7 +2,7 @@ import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
 import { type Got, get, type Params } from "@/api/client";
 import type { Problem } from "@/api/problem";
-import { POLL_MS, SAFETY_MS } from "@/api/query";
+import { POLL_MS, pacedBy, SAFETY_MS } from "@/api/query";
 import { exact } from "@/text/numbers";
 import type { TaskState, TasksSearch } from "./search";
 
@@ -92,7 +92,7 @@ function useList(name: ListName, search: TasksSearch, pollMs: number, isWanted =
       get(PATH, { query: { ...filter, limit, ...cursorOf(pageParam) } }, signal),
     initialPageParam: null,
     getNextPageParam: (page) => page.next,
-    refetchInterval: pollMs,
+    refetchInterval: pacedBy(pollMs),
     placeholderData: keepPreviousData,
     enabled: isWanted,
   });

@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo } from "react";
 import { type Got, get } from "@/api/client";
 import type { Problem } from "@/api/problem";
-import { POLL_MS } from "@/api/query";
+import { POLL_MS, pacedBy } from "@/api/query";
 import { tidied } from "../spec/document/tidy";
 
 const LINES = "/api/v1/supervisors/{supervisor_id}/history";
@@ -25,7 +25,7 @@ export function useVersions(id: string) {
     },
     initialPageParam: null,
     getNextPageParam: (page) => page.next,
-    refetchInterval: POLL_MS,
+    refetchInterval: pacedBy(POLL_MS),
   });
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = query;
   const more = useCallback(() => {

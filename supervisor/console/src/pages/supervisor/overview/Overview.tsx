@@ -1,3 +1,4 @@
+import { POLL_MS } from "@/api/query";
 import { QueryView } from "@/components/QueryView";
 import { useRow, useStatus, useSupervisorId } from "../data";
 import { SupervisorFigures } from "./Figures";
@@ -11,7 +12,7 @@ import { Errors, Warnings } from "./Troubles";
 /** How the supervisor is going: numbers, lag over time, groups, troubles, changes that run. */
 export function Overview() {
   const id = useSupervisorId();
-  const row = useRow(id);
+  const row = useRow(id, POLL_MS);
   const status = useStatus(id);
   return (
     <QueryView query={status} lines={8}>

@@ -2,7 +2,7 @@ import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useCallback, useMemo } from "react";
 import { type Got, get, type Params } from "@/api/client";
 import type { Problem } from "@/api/problem";
-import { POLL_MS } from "@/api/query";
+import { POLL_MS, pacedBy } from "@/api/query";
 import type { PartitionsSearch } from "../search";
 
 const PATH = "/api/v1/supervisors/{supervisor_id}/partitions";
@@ -44,7 +44,7 @@ export function usePartitions(id: string, { sort, only }: PartitionsSearch) {
       ),
     initialPageParam: null,
     getNextPageParam: (page) => page.next,
-    refetchInterval: POLL_MS,
+    refetchInterval: pacedBy(POLL_MS),
     placeholderData: keepPreviousData,
   });
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = query;

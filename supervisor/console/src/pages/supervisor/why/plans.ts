@@ -2,7 +2,7 @@ import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useCallback } from "react";
 import { type Got, get } from "@/api/client";
 import type { Problem } from "@/api/problem";
-import { POLL_MS } from "@/api/query";
+import { POLL_MS, pacedBy } from "@/api/query";
 
 const PATH = "/api/v1/supervisors/{supervisor_id}/plans";
 const PAGE = 50;
@@ -24,7 +24,7 @@ export function usePlans(id: string) {
       ),
     initialPageParam: null,
     getNextPageParam: (page) => page.next,
-    refetchInterval: POLL_MS,
+    refetchInterval: pacedBy(POLL_MS),
     placeholderData: keepPreviousData,
   });
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = query;

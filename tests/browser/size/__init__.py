@@ -1,0 +1,1 @@
+"""The console over large fleets and long histories: counts of requests, bytes and elements."""
