@@ -71,4 +71,5 @@ def overlord(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 def _settled(overlord: Overlord) -> bool:
     totals = overlord.http.get("/api/v1/supervisors", params={"limit": 1}).json()["totals"]
-    return bool(totals) and "PENDING" not in totals
+    attention = overlord.http.get("/api/v1/overview").json()["attention"]
+    return bool(totals) and "PENDING" not in totals and bool(attention)

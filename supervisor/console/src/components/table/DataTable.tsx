@@ -6,7 +6,7 @@ import {
   useReactTable,
 } from "@tanstack/react-table";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type CSSProperties, type ReactNode, useEffect, useRef } from "react";
+import { type CSSProperties, type ReactNode, useCallback, useEffect, useMemo, useRef } from "react";
 import { usePreferences } from "@/app/preferences";
 import classes from "./DataTable.module.css";
 import { HeaderCells } from "./HeaderCells";
@@ -73,8 +73,34 @@ export function DataTable<T>(props: Props<T>) {
   const { rows, rowId, total, below, onEnd } = props;
   const { density, hidden } = usePreferences();
   const scroller = useRef<HTMLDivElement>(null);
+  const itemKey = useCallback(
+    (index: number) => {
+      const row = rows[index]; // none: a row that is measured has just gone
+      return row === undefined ? index : rowId(row);
+    },
+    [rows, rowId],
+  );
+  const height = useCallback(
+    (index: number) => {
+      const row = rows[index];
+      const hasBelow = row !== undefined && (below?.(row) ?? null) !== null;
+      return HEIGHTS[density] + (hasBelow ? BELOW : 0);
+    },
+    [rows, below, density],
+  );
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    getItemKey: itemKey,
+    estimateSize: height,
+    overscan: OVERSCAN,
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: sizes change with the density alone
+  useEffect(() => virtual.measure(), [density, virtual]);
+  const items = virtual.getVirtualItems();
+  // A table of the drawn rows alone: a long list costs no more than a short one.
   const table = useReactTable<T>({
-    data: rows as T[],
+    data: useMemo(() => items.map(({ index }) => rows[index] as T), [items, rows]),
     columns: props.columns as Column<T>[],
     getRowId: rowId,
     getCoreRowModel: getCoreRowModel(),
@@ -85,27 +111,13 @@ export function DataTable<T>(props: Props<T>) {
       ),
     },
   });
-  const every = table.getRowModel().rows;
-  const virtual = useVirtualizer({
-    count: every.length,
-    getScrollElement: () => scroller.current,
-    getItemKey: (index) => every[index]?.id ?? index,
-    estimateSize: (index) => {
-      const row = every[index];
-      const hasBelow = row !== undefined && (below?.(row.original) ?? null) !== null;
-      return HEIGHTS[density] + (hasBelow ? BELOW : 0);
-    },
-    overscan: OVERSCAN,
-  });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: sizes change with the density alone
-  useEffect(() => virtual.measure(), [density, virtual]);
-  const items = virtual.getVirtualItems();
+  const drawn = table.getRowModel().rows;
   const last = items.at(-1)?.index ?? -1;
   useEffect(() => {
-    if (onEnd !== undefined && every.length < total && last >= every.length - NEAR_END) {
+    if (onEnd !== undefined && rows.length < total && last >= rows.length - NEAR_END) {
       onEnd();
     }
-  }, [last, every.length, total, onEnd]);
+  }, [last, rows.length, total, onEnd]);
   useRowKeys({ ...props, scrollTo: (index) => virtual.scrollToIndex(index, { align: "auto" }) });
   const headers = table.getFlatHeaders();
   return (
@@ -120,10 +132,10 @@ export function DataTable<T>(props: Props<T>) {
           <HeaderCells {...props} headers={headers} />
         </thead>
         <tbody className={classes.body} style={{ height: virtual.getTotalSize() }}>
-          {items.map(({ index, start, key }) => (
+          {items.map(({ index, start, key }, n) => (
             <TableRow
               key={key}
-              row={every[index] as Row<T>}
+              row={drawn[n] as Row<T>}
               index={index}
               top={start}
               measure={virtual.measureElement}
@@ -132,7 +144,7 @@ export function DataTable<T>(props: Props<T>) {
           ))}
         </tbody>
       </table>
-      {every.length === 0 && <div className={classes.empty}>{props.empty}</div>}
+      {rows.length === 0 && <div className={classes.empty}>{props.empty}</div>}
     </div>
   );
 }

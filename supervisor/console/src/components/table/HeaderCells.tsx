@@ -15,7 +15,7 @@ type Props<T> = {
 
 /** The row of headers: a sortable one is a button; it sorts up, then down. */
 export function HeaderCells<T>({ headers, rows, rowId, sort = "", onSort, selection }: Props<T>) {
-  const ids = rows.map(rowId);
+  const ids = selection === undefined ? [] : rows.map(rowId);
   const chosen = ids.filter((id) => selection?.ids.has(id)).length;
   return (
     <tr className={classes.row} aria-rowindex={1}>
