@@ -54,7 +54,7 @@ class Verbs:
         return self.service.apply_spec(wanted.normalised(), ME)
 
     def judged(self, wanted: SupervisorSpec) -> SpecImpact:
-        dry_run = DryRun(self.world.store.sound, self.service, self.looks)
+        dry_run = DryRun(self.world.store.sound, self.world.leadership, self.service, self.looks)
         impact = dry_run.judge(wanted.normalised(), connect=False).impact
         assert impact is not None
         return impact

@@ -1,5 +1,5 @@
-import type { AttentionItem, Overview } from "@/api/overview";
 import { type OutageKind, useOutage } from "@/api/outage";
+import type { AttentionItem, Overview } from "@/api/overview";
 import { lastKnownOverview, useOverview } from "@/api/overview";
 import { POLL_MS } from "@/api/query";
 import { Page } from "@/components/Page";

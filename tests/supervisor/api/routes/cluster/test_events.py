@@ -241,7 +241,7 @@ def test_the_list_has_the_states_of_before_the_trimming(served: Served) -> None:
     pages = [world.get_object(path)]
     while pages[-1]["next"] is not None:
         pages.append(world.get_object(f"{path}&cursor={pages[-1]['next']}"))
-    ids = [int(event["id"]) for page in pages for event in _events_of(page)]
+    ids = [int(str(event["id"])) for page in pages for event in _events_of(page)]
     with world.store.reading() as tx:
         trimmed, newest = tx.happenings.trimmed(), tx.happenings.newest()
         oldest = tx.happenings.time_at(trimmed + 1)
