@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
+from supervisor.core.tables.bad_records import BadCount
+
 
 class RecordPlace(NamedTuple):
     """The position of a record in Kafka."""
@@ -55,6 +57,6 @@ class RawRecords(Protocol):
         """
         ...
 
-    def reasons(self, paths: Sequence[str], wanted: WantedRecords) -> Mapping[str, int]:
-        """Return reason -> the number of records with this reason.  Raises as `page` does."""
+    def counts(self, paths: Sequence[str]) -> Mapping[str, Sequence[BadCount]]:
+        """Return path -> the counts of its records.  Raises as `page` does."""
         ...

@@ -39,6 +39,7 @@ from supervisor.services.supervisors.queries import SupervisorQueries
 from supervisor.services.supervisors.reset import Resets
 from supervisor.services.supervisors.sampler import SampleRequests
 from supervisor.services.supervisors.specs import Service
+from supervisor.services.tables.bad_counts import BadCounts
 from supervisor.services.tables.quarantine import Quarantine
 from supervisor.services.tables.queries import TableQueries
 from supervisor.services.tables.totals import TableSums
@@ -176,7 +177,7 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         segments=segments,
         retention=retention_of(w),
         compacting=compacting,
-        quarantine=Quarantine(w.store, o.raw_records),
+        quarantine=Quarantine(w.store, o.raw_records, BadCounts(o.raw_records)),
         supervisors=_supervisors(w, o),
         listing=listing,
         overviews=Overviews(

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from supervisor.core.tables.bad_records import BadCount
 from supervisor.core.tables.path_patterns import pattern_of
 from supervisor.core.values.errors import StorageUnavailable
 from supervisor.ports.quarantine import RawRecord, RecordPlace, WantedRecords
@@ -25,6 +26,12 @@ AT_ONCE = 2
 """Concurrent queries of this process; others wait, for as long as a query may last."""
 HEADERS_MAX = 100
 """The number of headers that are read of a record."""
+FILES_AT_ONCE = 500
+"""Files that one query counts."""
+CELLS_MAX = 100_000
+"""Counts that one query returns: each record may have an hour of its own."""
+_HOUR = 'CASE epoch_us("__time") WHEN 0 THEN NULL ELSE epoch_us("__time") // 3600000000 END'
+"""The epoch stands for records that have no time in Kafka."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _PLACE = 'topic, partition, "offset"'
 
@@ -61,18 +68,30 @@ class DuckRecords:
         )
         return [_record(row) for row in rows]
 
-    def reasons(self, paths: Sequence[str], wanted: WantedRecords) -> dict[str, int]:
-        """Return reason -> the number of records with this reason; raises as `page` does."""
-        if not paths:
-            return {}
-        where, values = _condition(wanted)
-        rows = self._rows(
-            "SELECT reason, count(*) FROM read_parquet($files, hive_partitioning = false) "  # noqa: S608 -- constants
-            f"WHERE {where} GROUP BY reason ORDER BY reason",
+    def counts(self, paths: Sequence[str]) -> dict[str, list[BadCount]]:
+        """Return path -> the counts of its records; raises as `page` does.
+
+        Hours are left out where the files of one query have more than CELLS_MAX counts.
+        """
+        counts: dict[str, list[BadCount]] = {path: [] for path in paths}
+        for start in range(0, len(paths), FILES_AT_ONCE):
+            some = paths[start : start + FILES_AT_ONCE]
+            rows = self._cells(some, _HOUR)
+            if len(rows) > CELLS_MAX:
+                rows = self._cells(some, "NULL")
+            path_of = {str(self._root / path): path for path in some}
+            for filename, *cell in rows:
+                counts[path_of[str(filename)]].append(_count(cell))
+        return counts
+
+    def _cells(self, paths: Sequence[str], hour: str) -> list[tuple[object, ...]]:
+        return self._rows(
+            f"SELECT filename, topic, partition, reason, {hour} AS hour, count(*) "  # noqa: S608 -- constants and numbers
+            "FROM read_parquet($files, hive_partitioning = false, filename = true) "
+            f"GROUP BY ALL LIMIT {CELLS_MAX + 1}",
             paths,
-            values,
+            {},
         )
-        return {str(reason): int(str(number)) for reason, number in rows}
 
     def _rows(
         self, sql: str, paths: Sequence[str], values: dict[str, object]
@@ -135,6 +154,14 @@ def _condition(wanted: WantedRecords) -> tuple[str, dict[str, object]]:
         topic, partition, offset = wanted.after
         values |= {"of_topic": topic, "of_partition": partition, "of_offset": offset}
     return " AND ".join(terms), values
+
+
+def _count(cell: Sequence[object]) -> BadCount:
+    topic, partition, reason, hour, records = cell
+    assert isinstance(partition, int)
+    assert isinstance(records, int)
+    begin = _EPOCH + timedelta(hours=hour) if isinstance(hour, int) else None
+    return BadCount(str(topic), partition, str(reason), begin, records)
 
 
 def _record(row: tuple[object, ...]) -> RawRecord:

@@ -10,11 +10,18 @@ from dataclasses import dataclass, replace
 
 from supervisor.chores.file_lists import listed, whole
 from supervisor.core.model.rows import Segment
+from supervisor.core.tables.bad_records import BadCount, Bucket, count_by_reason, summarise
 from supervisor.core.values.errors import RecordNotFound, SupervisorNotFound
 from supervisor.core.values.table_names import errors_table, is_errors_table
 from supervisor.ports.quarantine import RawRecord, RawRecords, RecordPlace, WantedRecords
 from supervisor.ports.store import Store
-from supervisor.views.tables.quarantine import Quarantined, QuarantinedRecord
+from supervisor.services.tables.bad_counts import BadCounts
+from supervisor.views.tables.quarantine import (
+    BadRecordsSummary,
+    Quarantined,
+    QuarantinedRecord,
+    bad_records_summary,
+)
 from tasks.contract.messages import OffsetSpan
 
 LISTED_BYTES = 4_096
@@ -29,6 +36,7 @@ class Quarantine:
 
     store: Store
     raw: RawRecords
+    counted: BadCounts
 
     def page(self, supervisor_id: str, wanted: WantedRecords, limit: int) -> Quarantined:
         """Return the first `limit` matching records; values are cut at LISTED_BYTES.
@@ -38,10 +46,9 @@ class Quarantine:
             StorageUnavailable: the files cannot be read now.
         """
         data_source, segments = self._segments(supervisor_id)
-        whole = _paths(segments, replace(wanted, after=None))
         reasons = None
         if wanted.after is None:
-            reasons = dict(self.raw.reasons(whole, wanted))
+            reasons = count_by_reason(self._counts(segments, wanted))
         paths = _paths(segments, wanted)
         records = self.raw.page(paths, wanted, limit + 1, bytes_max=LISTED_BYTES)
         more = len(records) > limit
@@ -52,6 +59,28 @@ class Quarantine:
             records=[_shown(record, LISTED_BYTES) for record in records[:limit]],
             next=written(records[limit - 1].place) if more else None,
         )
+
+    def summary(
+        self, supervisor_id: str, wanted: WantedRecords, bucket: Bucket
+    ) -> BadRecordsSummary:
+        """Return the numbers of matching records by time, reason and partition.
+
+        Raises:
+            SupervisorNotFound, StorageUnavailable: as `page`.
+        """
+        data_source, segments = self._segments(supervisor_id)
+        summary = summarise(self._counts(segments, wanted), bucket)
+        return bad_records_summary(supervisor_id, errors_table(data_source), bucket, summary)
+
+    def _counts(self, segments: list[Segment], wanted: WantedRecords) -> list[BadCount]:
+        paths = _paths(segments, replace(wanted, after=None))
+        return [
+            each
+            for each in self.counted.of(paths)
+            if wanted.topic in {None, each.topic}
+            and wanted.partition in {None, each.partition}
+            and wanted.reason in {None, each.reason}
+        ]
 
     def record(self, supervisor_id: str, place: RecordPlace) -> QuarantinedRecord:
         """Return one record whole.

@@ -1,5 +1,6 @@
 """Response models of quarantined records."""
 
+from supervisor.core.tables.bad_records import BadBucket, BadSummary, Bucket
 from tasks.contract.wire import Instant, Wire
 
 
@@ -43,3 +44,66 @@ class Quarantined(Wire):
     records: list[QuarantinedRecord]
     next: str | None
     """The `after` of the next page; null: this is the last page."""
+
+
+class BadRecordCount(Wire):
+    """How many records of one partition could not be read for one reason."""
+
+    reason: str
+    topic: str
+    partition: int
+    records: int
+
+
+class BadRecordBucket(Wire):
+    """The bad records of one hour or day."""
+
+    start: Instant
+    records: int
+    counts: list[BadRecordCount]
+    """By reason, topic and partition."""
+
+
+class BadRecordsSummary(Wire):
+    """Numbers of bad records by reason, partition and their time in Kafka, in UTC."""
+
+    supervisor_id: str
+    data_source: str
+    """The errors table."""
+    bucket: Bucket
+    records: int
+    """Of all buckets, also of those that are left out."""
+    reasons: dict[str, int]
+    """Reason -> number of records, of all buckets."""
+    undated: int
+    """Records that have no time in Kafka, or are in files with too many times: in no bucket."""
+    buckets: list[BadRecordBucket]
+    """Those that have records, by time: the newest 200, with 10,000 counts at most."""
+    truncated: bool
+    """Whether older buckets are left out, or the smallest counts of the only one."""
+
+
+def bad_records_summary(
+    supervisor_id: str, data_source: str, bucket: Bucket, summary: BadSummary
+) -> BadRecordsSummary:
+    """Return the response for counts of bad records."""
+    return BadRecordsSummary(
+        supervisor_id=supervisor_id,
+        data_source=data_source,
+        bucket=bucket,
+        records=sum(summary.reasons.values()),
+        reasons=summary.reasons,
+        undated=summary.undated,
+        buckets=[_bucket(each) for each in summary.buckets],
+        truncated=summary.truncated,
+    )
+
+
+def _bucket(bucket: BadBucket) -> BadRecordBucket:
+    counts = [
+        BadRecordCount(
+            reason=each.reason, topic=each.topic, partition=each.partition, records=each.records
+        )
+        for each in bucket.counts
+    ]
+    return BadRecordBucket(start=bucket.start, records=bucket.records, counts=counts)

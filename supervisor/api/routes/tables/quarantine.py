@@ -6,9 +6,10 @@ from fastapi import APIRouter, Path, Query
 
 from supervisor.api.http.access import SUPERVISOR_EVER, needs
 from supervisor.api.http.deps import Parts
+from supervisor.core.tables.bad_records import Bucket
 from supervisor.core.values.permissions import Permission
 from supervisor.ports.quarantine import RecordPlace, WantedRecords
-from supervisor.views.tables.quarantine import Quarantined, QuarantinedRecord
+from supervisor.views.tables.quarantine import BadRecordsSummary, Quarantined, QuarantinedRecord
 
 router = APIRouter(prefix="/api/v1/supervisors/{supervisor_id}/quarantine", tags=["supervisors"])
 
@@ -37,6 +38,24 @@ def list_quarantined(
     """
     wanted = WantedRecords(topic, partition, reason=reason, after=_place(after))
     return parts.quarantine.page(supervisor_id, wanted, limit)
+
+
+@router.get("/summary", dependencies=[needs(Permission.READ, SUPERVISOR_EVER)])
+def summarise_quarantined(
+    supervisor_id: str,
+    parts: Parts,
+    *,
+    bucket: Annotated[Bucket, Query(description="The width of a bucket of time.")] = Bucket.HOUR,
+    topic: Annotated[str | None, Query(max_length=249)] = None,
+    partition: Annotated[int | None, Query(ge=0, le=_PARTITION_MAX)] = None,
+    reason: Annotated[str | None, Query(max_length=100)] = None,
+) -> BadRecordsSummary:
+    """Count records that a supervisor could not read, by reason, partition and time in Kafka.
+
+    The newest 200 hours or days that have some, in UTC; each errors file is read once.
+    """
+    wanted = WantedRecords(topic, partition, reason=reason)
+    return parts.quarantine.summary(supervisor_id, wanted, bucket)
 
 
 @router.get("/{topic}/{partition}/{offset}", dependencies=[needs(Permission.READ, SUPERVISOR_EVER)])

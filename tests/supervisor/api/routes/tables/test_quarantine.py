@@ -192,3 +192,41 @@ def test_a_spec_that_warns_warns_in_its_status(world: World, mode: str, warned: 
     assert isinstance(warnings, list)
     warning = "3 records of the ranges that are read now cannot be read: see parseErrors"
     assert warnings == [warning] * warned
+
+
+@pytest.mark.usefixtures("records")
+def test_records_are_counted_by_time_reason_and_partition(world: World) -> None:
+    by_hour = world.get_object(f"{PATH}/summary")
+    by_day = world.get_object(f"{PATH}/summary?bucket=day&partition=1&reason=empty")
+
+    of_zero = {"topic": TOPIC, "partition": 0, "reason": "not-json", "records": 4}
+    of_one = {"topic": TOPIC, "partition": 1, "reason": "not-json", "records": 1}
+    odd = {"topic": TOPIC, "partition": 1, "reason": "empty", "records": 1}
+    assert by_hour == {
+        "supervisorId": TOPIC,
+        "dataSource": f"{TOPIC}__errors",
+        "bucket": "hour",
+        "records": 6,
+        "reasons": {"empty": 1, "not-json": 5},
+        "undated": 0,
+        "buckets": [
+            {"start": "2026-01-05T12:00:00Z", "records": 6, "counts": [odd, of_zero, of_one]}
+        ],
+        "truncated": False,
+    }
+    assert by_day["buckets"] == [{"start": "2026-01-05T00:00:00Z", "records": 1, "counts": [odd]}]
+    world.get(f"{PATH}/summary?bucket=year", 400)
+    world.get("/api/v1/supervisors/nobody/quarantine/summary", 404)
+
+
+def test_a_file_is_counted_once(world: World, records: list[Segment], tmp_path: Path) -> None:
+    """Goal: what is counted is kept, also when more is published; a file that left counts no more."""
+    before = world.get_object(f"{PATH}/summary")
+    (tmp_path / records[0].file.path).unlink()
+    publish(world, tmp_path, 3, [Raw(11, b"{")])
+    after = world.get_object(f"{PATH}/summary")
+    with world.store.leading(world.leadership.term()) as tx:
+        tx.segments.mark_unused([records[0].id], NOON)
+    left = world.get_object(f"{PATH}/summary")
+
+    assert (before["records"], after["records"], left["records"]) == (6, 7, 4)
