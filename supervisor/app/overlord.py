@@ -15,6 +15,7 @@ from apscheduler.schedulers.background import BackgroundScheduler
 
 from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.kafka.probe import KafkaProbe
+from supervisor.adapters.kafka.replays import KafkaReplays
 from supervisor.adapters.kafka.streams import KafkaStreams
 from supervisor.adapters.secrets import read_secret
 from supervisor.adapters.tables.quarantined_records import DuckRecords
@@ -236,6 +237,7 @@ def _wiring_of(
         gc_delay=settings.gc_delay,
         task_retention=settings.task_retention,
         new_token=new_token,
+        replays=KafkaReplays(warehouse, read_secret, settings.connections()),
         reach=failpoint,
     )
 

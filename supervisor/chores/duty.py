@@ -22,6 +22,7 @@ from supervisor.core.values.export_formats import ExportFormat
 from supervisor.eventqueue.handling import Handler
 from supervisor.eventqueue.queues import EventQueues
 from supervisor.ports.exports import Copies, TableFormat
+from supervisor.ports.replays import ReplaySender
 from supervisor.ports.store import Clock, OverlordStore
 from supervisor.ports.warehouse import Warehouse
 from supervisor.settings.settings import Settings
@@ -53,6 +54,8 @@ class Wiring:
     task_retention: timedelta
     """The time from the end of a submitted task to its tombstone."""
     new_token: Callable[[], str]
+    replays: ReplaySender | None = None
+    """None: this installation sends no bad records to topics, and the events wait."""
     history_ages: HistoryAges = field(default_factory=HistoryAges)
     reach: Callable[[str], None] = lambda _: None
     """Called with each named step; a test may end the process there (failpoints)."""

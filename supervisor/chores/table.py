@@ -11,6 +11,7 @@ from supervisor.chores import (
     forget,
     lag_samples,
     queue_poll,
+    replays,
     retention,
     retirement,
     segments,
@@ -36,6 +37,7 @@ HANDLERS: tuple[QueueHandler, ...] = (
     segments.UNUSED_HANDLER,
     segments.FILES_HANDLER,
     forget.HANDLER,
+    replays.HANDLER,
     *exports.HANDLERS,
 )
 

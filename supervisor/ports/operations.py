@@ -1,9 +1,11 @@
 """The repository port of operations; `Transaction` has it as `operations`."""
 
 from collections.abc import Collection
+from datetime import datetime
 from typing import Protocol
 
 from supervisor.core.history.operations import Operation, OperationFacts
+from supervisor.core.history.replays import ReplayOutcome
 
 
 class OperationsTable(Protocol):
@@ -33,6 +35,10 @@ class OperationsTable(Protocol):
 
     def facts(self, operation: Operation) -> OperationFacts:
         """Return the facts that decide the state of an operation; the caller fills in `rests`."""
+        ...
+
+    def finish(self, number: int, outcome: ReplayOutcome, now: datetime) -> None:
+        """Store the outcome of a replay, unless it has one."""
         ...
 
     def forget(self, supervisor_id: str) -> None:

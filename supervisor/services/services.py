@@ -42,6 +42,7 @@ from supervisor.services.supervisors.specs import Service
 from supervisor.services.tables.bad_counts import BadCounts
 from supervisor.services.tables.quarantine import Quarantine
 from supervisor.services.tables.queries import TableQueries
+from supervisor.services.tables.replays import Replays
 from supervisor.services.tables.totals import TableSums
 from supervisor.services.tasks.queries import TaskQueries
 from supervisor.services.tasks.stop_task import TaskStops
@@ -107,6 +108,7 @@ class Services:
     retention: RetentionKeeper
     compacting: Compacting
     quarantine: Quarantine
+    replays: Replays
 
     # -- queries -----------------------------------------------------------------------------------
     supervisors: SupervisorQueries
@@ -149,6 +151,7 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
     listing = SupervisorListing(w.store, w.clock, w.leadership, w.loop, w.watching, w.registry)
     foresight = RangeForesight(w.store, w.clock, w.leadership, w.registry, service)
     resets = Resets(w.store, w.sources.streams, w.clock, w.leadership, w.loop, w.endings)
+    quarantine = Quarantine(w.store, o.raw_records, BadCounts(o.raw_records))
     return Services(
         store=w.store,
         leadership=w.leadership,
@@ -177,7 +180,10 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         segments=segments,
         retention=retention_of(w),
         compacting=compacting,
-        quarantine=Quarantine(w.store, o.raw_records, BadCounts(o.raw_records)),
+        quarantine=quarantine,
+        replays=Replays(
+            w.store, w.clock, w.leadership, quarantine, w.replays, service.check, w.new_token
+        ),
         supervisors=_supervisors(w, o),
         listing=listing,
         overviews=Overviews(

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from supervisor.core.history.operations import Operation, OperationKind, OperationState, Progress
+from supervisor.core.history.replays import ReplayOutcome, ReplayRequest
 from supervisor.core.model.rows import Generation
 from tasks.contract.wire import Instant, Wire, WireOffsets
 
@@ -17,6 +18,29 @@ class UnpublishedRange(Wire):
     start: WireOffsets
     end: WireOffsets | None
     """Null: the end was not fixed; perhaps some records behind the start were read."""
+
+
+class ReplayView(Wire):
+    """What a replay sends, and where; and what it did, once it is over."""
+
+    topic: str
+    """The target."""
+    reason: str | None
+    """Only bad records with this reason; null: all."""
+    partition: int | None
+    """Only those of this partition; null: all."""
+    most: int
+    keep_time: bool
+    sent: int | None
+    """Null: it is not over."""
+    there: int | None
+    """Records that the topic had already; null: it is not over."""
+    more: bool | None
+    """Whether there are more than were sent; null: it is not over."""
+    ends: dict[str, int]
+    """Partition of the topic -> its end offset after the replay."""
+    problem: str | None
+    """Why nothing was sent; null: nothing failed."""
 
 
 class OperationView(Wire):
@@ -40,6 +64,8 @@ class OperationView(Wire):
     cannot go on with the stored spec."""
     unpublished: list[UnpublishedRange] = Field(default_factory=list)
     """Of a terminate: ranges that were discarded because no task of them was left."""
+    replay: ReplayView | None = None
+    """Of a replay of bad records."""
 
 
 class OperationsPage(Wire):
@@ -67,6 +93,22 @@ def operation_view(
         spec_version=operation.spec_version,
         ranges=list(operation.ranges),
         unpublished=[_unpublished(generation) for generation in discarded],
+        replay=None if operation.replay is None else _replay(operation.replay, operation.outcome),
+    )
+
+
+def _replay(request: ReplayRequest, outcome: ReplayOutcome | None) -> ReplayView:
+    return ReplayView(
+        topic=request.topic,
+        reason=request.reason,
+        partition=request.partition,
+        most=request.most,
+        keep_time=request.keep_time,
+        sent=None if outcome is None else outcome.sent,
+        there=None if outcome is None else outcome.there,
+        more=None if outcome is None else outcome.more,
+        ends={} if outcome is None else {str(p): end for p, end in outcome.ends.items()},
+        problem=None if outcome is None else outcome.problem or None,
     )
 
 

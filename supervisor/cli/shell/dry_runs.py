@@ -110,6 +110,8 @@ def _lines(preview: VerbPreview) -> Iterator[str]:
     yield from (f"  {each.id}: {each.text}" for each in preview.items or ())
     if (files := preview.files) is not None:
         yield f"  files: {files.n:,} with {files.rows:,} rows, {files.bytes:,} bytes"
+    for sent in preview.sent.records if preview.sent is not None else ():
+        yield f"  fits: {sent.records:,} {sent.reason} of {sent.topic}:{sent.partition}"
     yield from (f"  warning: {warning}" for warning in preview.warnings)
     yield f"  undo: {preview.undo}"
     yield "  nothing is changed: a dry run"

@@ -100,7 +100,7 @@ def wait_until_done(client: Client, operation: str, seconds: float) -> float:
 
     Raises:
         DeadlinePassed: the operation was not done in time.
-        CommandFailed: the operation was superseded by a newer version of the spec.
+        CommandFailed: the operation was superseded by a newer version of the spec, or failed.
     """
     deadline = time.monotonic() + seconds
     path = path_of(OPERATIONS, operation)
@@ -111,6 +111,9 @@ def wait_until_done(client: Client, operation: str, seconds: float) -> float:
             raise CommandFailed(
                 f"{operation} is superseded: the spec was changed before it was done"
             )
+        if current.state == "failed":
+            why = current.replay and current.replay.problem
+            raise CommandFailed(f"{operation} has failed: {why or 'nothing was done'}")
         return None if current.state == "done" else f"it waits for: {current.waits_for}"
 
     wait_for(f"waiting until {operation} is done", look, seconds)

@@ -1,17 +1,29 @@
 """`tidegate quarantine ...`: list, show and replay bad records."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from supervisor.cli.shell.client import Client, path_of
+from supervisor.cli.shell.client import OPERATIONS, Client, Params, path_of
 from supervisor.cli.shell.confirm import confirm
+from supervisor.cli.shell.dry_runs import DryRun, Expect, VerbQuery, show_preview
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.groups import HelpSections
-from supervisor.cli.shell.options import Output, Server, SupervisorId, WarehouseHere, Yes, connect
+from supervisor.cli.shell.options import (
+    Output,
+    Reason,
+    Server,
+    SupervisorId,
+    Wait,
+    WarehouseHere,
+    Yes,
+    connect,
+)
 from supervisor.cli.shell.output import (
     print_notice,
+    show_done,
     show_facts,
     show_json,
     show_name,
@@ -20,8 +32,13 @@ from supervisor.cli.shell.output import (
     size,
 )
 from supervisor.cli.shell.problems import CommandFailed
+from supervisor.cli.shell.wait import wait_until_done
+from supervisor.core.history.replays import ReplayRequest
+from supervisor.core.tables.bad_records import Bucket
+from supervisor.core.values.errors import SourceUnreadable
 from supervisor.verify.ledger import CheckedLedger
-from supervisor.views.tables.quarantine import Quarantined, QuarantinedRecord
+from supervisor.views.operations import OperationView
+from supervisor.views.tables.quarantine import BadRecordsSummary, Quarantined, QuarantinedRecord
 from tasks.contract.kafka_client import librdkafka_properties
 
 commands = typer.Typer(
@@ -44,6 +61,27 @@ ToTopic = Annotated[
     str,
     typer.Option(
         "--topic", metavar="TOPIC", help="Where to send them: a topic that keeps its records."
+    ),
+]
+OfThem = Annotated[
+    str | None,
+    typer.Option(
+        "--of",
+        metavar="REASON",
+        help="Only bad records with this reason, such as not-json.",
+        show_default="all",
+    ),
+]
+OfPartition = Annotated[
+    int | None,
+    typer.Option(
+        "--partition", metavar="N", min=0, help="Only of this partition.", show_default="all"
+    ),
+]
+KeepTime = Annotated[
+    bool,
+    typer.Option(
+        "--keep-time", help="Send them with the time that they had in Kafka, not the present."
     ),
 ]
 MostSent = Annotated[
@@ -71,12 +109,7 @@ def list_all(
         str | None,
         typer.Option("--topic", metavar="TOPIC", help="Only of this topic.", show_default="all"),
     ] = None,
-    partition: Annotated[
-        int | None,
-        typer.Option(
-            "--partition", metavar="N", min=0, help="Only of this partition.", show_default="all"
-        ),
-    ] = None,
+    partition: OfPartition = None,
     reason: OfReason = None,
     limit: Annotated[
         int, typer.Option("--limit", "-n", metavar="N", min=1, help="At most so many.")
@@ -167,12 +200,7 @@ def replay_all(
     reason: OfReason = None,
     *,
     most: MostSent = 10_000,
-    keep_time: Annotated[
-        bool,
-        typer.Option(
-            "--keep-time", help="Send them with the time that they had in Kafka, not the present."
-        ),
-    ] = False,
+    keep_time: KeepTime = False,
     warehouse: WarehouseHere = None,
     yes: Yes = False,
     server: Server = None,
@@ -188,8 +216,8 @@ def replay_all(
     Example:
       tidegate quarantine replay clicks --topic clicks-again --reason no-timestamp
     """
-    from supervisor.cli.table.replay import (  # Kafka and Arrow are loaded only when asked
-        Replay,
+    from supervisor.adapters.kafka.replays import (  # Kafka and Arrow are loaded only when asked
+        ReplayJob,
         replay,
     )
     from supervisor.verify.verifier import secret_of_environment
@@ -206,7 +234,11 @@ def replay_all(
     if not yes:
         confirm(f"Send records of {supervisor_id} to {topic}?")
     properties = librdkafka_properties(ledger.kafka, secret_of_environment)
-    sent = replay(Replay(files, topic, properties, reason, most, keep_time))
+    request = ReplayRequest(topic, "", reason, most=most, keep_time=keep_time)
+    try:
+        sent = replay(ReplayJob(files, properties, request))
+    except SourceUnreadable as error:
+        raise CommandFailed(str(error)) from error
     if output is Format.JSON:
         ends = {str(partition): end for partition, end in sorted(sent.ends.items())}
         summary = {"sent": sent.sent, "there": sent.there, "more": sent.more}
@@ -216,6 +248,101 @@ def replay_all(
     show_text(f"{sent.sent} records sent to {topic}, {sent.there} were there before")
     if sent.more:
         print_notice("There are more: run it again.")
+
+
+@commands.command()
+def send(
+    supervisor_id: SupervisorId,
+    topic: ToTopic,
+    of: OfThem = None,
+    partition: OfPartition = None,
+    *,
+    most: MostSent = 10_000,
+    keep_time: KeepTime = False,
+    wait: Wait = None,
+    dry_run: DryRun = False,
+    expect: Expect = None,
+    reason: Reason = None,
+    yes: Yes = False,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Have the overlord send quarantined records to another topic, each at most once.
+
+    As replay, but without the warehouse and Kafka's password here: the leader does it in the
+    background. Each record has its origin in a header; what the topic has is not sent again.
+
+    \b
+    Example:
+      tidegate quarantine send clicks --topic clicks-again --of no-timestamp --wait 60
+    """
+    query = VerbQuery(dry_run, expect)
+    if query.asks and not yes:
+        confirm(f"Send records of {supervisor_id} to {topic}?")
+    wanted = {"reason": of, "partition": partition}
+    body = {k: v for k, v in wanted.items() if v is not None}
+    document = json.dumps(body | {"topic": topic, "most": most, "keepTime": keep_time}).encode()
+    path = path_of("/api/v1/supervisors", supervisor_id, "quarantine", "replay")
+    with connect(server, reason) as client:
+        answer = query.send(client, lambda params: client.post(path, document, params))
+        if dry_run:
+            show_preview(answer, output)
+            return
+        operation = answer.read(OperationView).id
+        if wait is not None:
+            wait_until_done(client, operation, wait)
+            answer = client.get(path_of(OPERATIONS, operation))
+    if output is Format.JSON:
+        show_json(answer.json())
+        return
+    show_done(supervisor_id, replay_text(answer.read(OperationView)))
+
+
+def replay_text(operation: OperationView) -> str:
+    """Return what a replay has done, or will do."""
+    replay = operation.replay
+    if replay is None or replay.sent is None:
+        return f"{operation.supervisor}: the overlord sends its records, as {operation.id}"
+    more = "; there are more: run it again" if replay.more else ""
+    return f"{replay.sent} records sent to {replay.topic}, {replay.there} were there before{more}"
+
+
+@commands.command()
+def summary(
+    supervisor_id: SupervisorId,
+    bucket: Annotated[
+        Bucket, typer.Option("--bucket", help="The width of a bucket of time, in UTC.")
+    ] = Bucket.HOUR,
+    reason: OfReason = None,
+    partition: OfPartition = None,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Count bad records by time in Kafka, reason and partition.
+
+    Example: tidegate quarantine summary clicks --bucket day
+    """
+    narrowed = {"bucket": bucket.value, "reason": reason, "partition": partition}
+    params: Params = {k: v for k, v in narrowed.items() if v is not None}
+    with connect(server) as client:
+        path = path_of("/api/v1/supervisors", supervisor_id, "quarantine", "summary")
+        answer = client.get(path, params)
+    if output is Format.JSON:
+        show_json(answer.json())
+        return
+    counted = answer.read(BadRecordsSummary)
+    show_table(
+        ("FROM", "REASON", "RECORD", "RECORDS"),
+        (
+            (each.start.strftime("%Y-%m-%d %H:%M"), c.reason, f"{c.topic}:{c.partition}", c.records)
+            for each in counted.buckets
+            for c in each.counts
+        ),
+    )
+    if counted.undated:
+        print_notice(f"{counted.undated} records have no time that is known.")
+    if counted.truncated:
+        print_notice(f"Of {counted.records} records, the newest: -o json has the sums.")
 
 
 def _pages(

@@ -1,9 +1,11 @@
 """Progress of an operation on a supervisor, judged from rows alone.
 
     running ──► done          the requested state is reached
-        └─────► superseded    a newer version of the spec was stored first
+        ├─────► superseded    a newer version of the spec was stored first
+        └─────► failed        of a replay: it cannot be done, and nothing of it was
 
-Only the request is stored.  So every overlord, at any later time, comes to the same answer.
+Only the request is stored, and of a replay its outcome.  So every overlord, at any later time,
+comes to the same answer.
 """
 
 from collections.abc import Sequence
@@ -12,6 +14,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import assert_never
 
+from supervisor.core.history.replays import ReplayOutcome, ReplayRequest
 from supervisor.core.model.rows import Generation, GenerationState
 from supervisor.core.planning.observed import Observed
 from supervisor.core.planning.rules.bounds import is_completed
@@ -45,6 +48,7 @@ class OperationKind(StrEnum):
     RESET = "reset"
     RESET_OFFSETS = "reset-offsets"
     RESET_TO_LATEST_AND_BACKFILL = "reset-to-latest-and-backfill"
+    REPLAY = "replay"
     UNKNOWN = "unknown"
     """A kind that only a newer release knows; never stored."""
 
@@ -55,6 +59,7 @@ class OperationState(StrEnum):
     RUNNING = "running"
     DONE = "done"
     SUPERSEDED = "superseded"
+    FAILED = "failed"
 
 
 NOT_KNOWN = "an overlord of a newer release, which can judge it"
@@ -81,6 +86,12 @@ class Operation:
     number: int = 0
     reason: str | None = None
     """Why, in the words of the person; None: no reason was given, or it is not stored yet."""
+    replay: ReplayRequest | None = None
+    """Of a replay: what is sent, and where."""
+    outcome: ReplayOutcome | None = None
+    """Of a replay that is over: what it did."""
+    finished_at: datetime | None = None
+    """When the outcome was stored."""
 
     @property
     def id(self) -> str:
@@ -106,6 +117,8 @@ class OperationFacts:
     """Ranges that a terminate discarded, so that they were not published (P19)."""
     rests: bool = False
     """Whether the spec wants no range: it is suspended, or has read all of its bounded ranges."""
+    trouble: str = ""
+    """Why the last try of a replay failed; empty: it was not tried, or has not failed."""
 
 
 @dataclass(frozen=True)
@@ -142,10 +155,20 @@ def judge_operation(operation: Operation, facts: OperationFacts) -> Progress:
             if not operation.disturbs:
                 return _done(operation.at)
             return _bounded(facts, _runs(operation, facts))
+        case OperationKind.REPLAY:
+            return _replay(operation, facts)
         case OperationKind.UNKNOWN:
             return Progress(OperationState.RUNNING, NOT_KNOWN)
         case _:
             assert_never(operation.kind)
+
+
+def _replay(operation: Operation, facts: OperationFacts) -> Progress:
+    if operation.outcome is None or operation.finished_at is None:
+        why = "the leader, which sends its records"
+        return Progress(OperationState.RUNNING, f"{why}: {facts.trouble}" if facts.trouble else why)
+    state = OperationState.FAILED if operation.outcome.problem else OperationState.DONE
+    return Progress(state, finished_at=operation.finished_at)
 
 
 NOT_SEEN_YET = "the next pass of the leader"

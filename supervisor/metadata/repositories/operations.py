@@ -1,9 +1,11 @@
 """The repository of operations, and of the facts that show whether an operation is done."""
 
-from collections.abc import Collection
-from dataclasses import replace
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, replace
+from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, RowMapping, bindparam, delete, func, insert, select
+from sqlalchemy import Connection, RowMapping, bindparam, delete, func, insert, select, update
 
 from supervisor.core.history.operations import (
     Operation,
@@ -11,6 +13,7 @@ from supervisor.core.history.operations import (
     OperationKind,
     discarded_by,
 )
+from supervisor.core.history.replays import ReplayOutcome, ReplayRequest
 from supervisor.core.values.permissions import reason_of
 from supervisor.metadata.repositories.generations import SqlGenerations
 from supervisor.metadata.schema.column_types import known
@@ -56,6 +59,7 @@ class SqlOperations:
                 disturbs=operation.disturbs,
                 last_ordinal=ordinal,
                 reason=reason,
+                replay=None if operation.replay is None else asdict(operation.replay),
             )
             .returning(_AT.number)
         ).scalar_one()
@@ -119,6 +123,15 @@ class SqlOperations:
             discarded=discarded_by(operation, named_ranges),
         )
 
+    def finish(self, number: int, outcome: ReplayOutcome, now: datetime) -> None:
+        """Store the outcome of a replay, unless it has one."""
+        ends = {str(partition): end for partition, end in sorted(outcome.ends.items())}
+        self._db.execute(
+            update(operations)
+            .where(_AT.number == number, _AT.finished_at.is_(None))
+            .values(outcome=asdict(outcome) | {"ends": ends}, finished_at=now)
+        )
+
     def forget(self, supervisor_id: str) -> None:
         """Delete the operations of a supervisor."""
         self._db.execute(delete(operations).where(_AT.supervisor_id == supervisor_id))
@@ -141,4 +154,14 @@ def _read(row: RowMapping) -> Operation:
         last_ordinal=row["last_ordinal"],
         number=row["number"],
         reason=row["reason"],
+        replay=None if row["replay"] is None else ReplayRequest(**row["replay"]),
+        outcome=_outcome(row["outcome"]),
+        finished_at=row["finished_at"],
     )
+
+
+def _outcome(document: Mapping[str, Any] | None) -> ReplayOutcome | None:
+    if document is None:
+        return None
+    ends = {int(partition): end for partition, end in document["ends"].items()}
+    return ReplayOutcome(**{**document, "ends": ends})

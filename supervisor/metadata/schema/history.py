@@ -74,6 +74,9 @@ operations = Table(
     Column("disturbs", Boolean, nullable=False, comment="ranges of older versions have to end"),
     Column("last_ordinal", BigInteger, comment="of the newest generation then; null: not known"),
     Column("reason", MaskedText, comment="of the person who asked; null: none was given"),
+    Column("replay", DOCUMENT, comment="what is sent where; null: it is no replay"),
+    Column("outcome", MaskedDocument, comment="of a replay; null: it is not over"),
+    Column("finished_at", UtcTime, comment="when the outcome was stored"),
     Index("ix_operations_supervisor_id_number", "supervisor_id", "number"),
 )
 

@@ -6,10 +6,12 @@ from datetime import datetime, timedelta
 from functools import cached_property
 
 from supervisor.control.declared_types import last_spec
+from supervisor.control.replay_outbox import trouble_of
 from supervisor.core.history.lag import LAG_KEPT, check_steps
 from supervisor.core.history.operations import (
     NOT_KNOWN,
     Operation,
+    OperationKind,
     OperationState,
     Progress,
     judge_operation,
@@ -254,6 +256,8 @@ def _judged(tx: Transaction, operation: Operation) -> OperationView:
         facts = tx.operations.facts(operation)
     except UnknownWord:
         return operation_view(operation, Progress(OperationState.RUNNING, NOT_KNOWN))
+    if operation.kind is OperationKind.REPLAY and operation.outcome is None:
+        facts = replace(facts, trouble=trouble_of(tx, operation.supervisor_id))
     try:
         newest = tx.specs.newest(operation.supervisor_id)
     except SpecUnreadable:  # unreadable: it is not done yet

@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from supervisor.chores.file_lists import listed, whole
+from supervisor.chores.replays import errors_of
 from supervisor.core.model.rows import Segment
 from supervisor.core.tables.bad_records import BadCount, Bucket, count_by_reason, summarise
 from supervisor.core.values.errors import RecordNotFound, SupervisorNotFound
-from supervisor.core.values.table_names import errors_table, is_errors_table
+from supervisor.core.values.table_names import errors_table
 from supervisor.ports.quarantine import RawRecord, RawRecords, RecordPlace, WantedRecords
 from supervisor.ports.store import Store
 from supervisor.services.tables.bad_counts import BadCounts
@@ -28,6 +29,15 @@ LISTED_BYTES = 4_096
 """The maximum length, in bytes, of a key, a value or a header in a list."""
 SHOWN_BYTES = 16 * 1024 * 1024
 """The maximum length, in bytes, of a key, a value or a header of a single record."""
+
+
+@dataclass(frozen=True)
+class Matching:
+    """Bad records that match a filter."""
+
+    paths: list[str]
+    """Files that may have some."""
+    counts: list[BadCount]
 
 
 @dataclass(frozen=True)
@@ -72,6 +82,15 @@ class Quarantine:
         summary = summarise(self._counts(segments, wanted), bucket)
         return bad_records_summary(supervisor_id, errors_table(data_source), bucket, summary)
 
+    def matching(self, supervisor_id: str, wanted: WantedRecords) -> Matching:
+        """Return the files that may have matching records, and the numbers of these.
+
+        Raises:
+            SupervisorNotFound, StorageUnavailable: as `page`.
+        """
+        _, segments = self._segments(supervisor_id)
+        return Matching(_paths(segments, wanted), self._counts(segments, wanted))
+
     def _counts(self, segments: list[Segment], wanted: WantedRecords) -> list[BadCount]:
         paths = _paths(segments, replace(wanted, after=None))
         return [
@@ -103,8 +122,7 @@ class Quarantine:
             spec = next((spec for spec in specs if spec is not None), None)
             if spec is None:
                 raise SupervisorNotFound(supervisor_id)
-            keys = tx.segments.keys_of_supervisor(supervisor_id)
-        errors = [each for each in keys if each.used and is_errors_table(each.data_source)]
+            errors = errors_of(tx, supervisor_id)
         return spec.data_source, whole(self.store, listed(self.store, errors))
 
 

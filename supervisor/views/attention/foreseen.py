@@ -2,7 +2,12 @@
 
 from pydantic import Field
 
-from supervisor.core.attention.foreseen.effect import Foreseen, GivenUpRange, HeldRange
+from supervisor.core.attention.foreseen.effect import (
+    Foreseen,
+    GivenUpRange,
+    HeldRange,
+    SentRecords,
+)
 from supervisor.core.model.rows import Generation
 from tasks.contract.offsets import Offsets
 from tasks.contract.wire import Wire
@@ -57,6 +62,32 @@ class ForeseenItem(Wire):
     warnings: list[str]
 
 
+class ForeseenRecords(Wire):
+    """Bad records of one reason and partition."""
+
+    reason: str
+    topic: str
+    partition: int
+    records: int
+
+
+class ForeseenReplay(Wire):
+    """Bad records that are sent to a topic."""
+
+    topic: str
+    """The target."""
+    matching: int
+    """How many fit that are kept."""
+    there: int | None
+    """How many of these the topic has already; null: not known."""
+    sends: int
+    """How many are sent at most."""
+    records: list[ForeseenRecords]
+    """All that fit."""
+    readers: list[str]
+    """Ids of the supervisors that read the topic, as far as the caller may see them."""
+
+
 class VerbPreview(Wire):
     """What a verb would do; nothing was changed.  Lists that the verb is not about are absent."""
 
@@ -84,6 +115,7 @@ class VerbPreview(Wire):
     files: ForeseenFiles | None = None
     items: list[ForeseenItem] | None = None
     """Of a verb for every supervisor: each one that it changes."""
+    sent: ForeseenReplay | None = None
 
 
 def verb_preview(foreseen: Foreseen) -> VerbPreview:
@@ -105,6 +137,7 @@ def verb_preview(foreseen: Foreseen) -> VerbPreview:
         if files is None
         else ForeseenFiles(n=files.number, rows=files.rows, bytes=files.size_bytes),
         items=None if foreseen.items is None else [_item(each) for each in foreseen.items],
+        sent=None if foreseen.sent is None else _replay(foreseen.sent),
     )
 
 
@@ -123,6 +156,25 @@ def _item(foreseen: Foreseen) -> ForeseenItem:
         text=foreseen.text,
         digest=foreseen.digest,
         warnings=list(foreseen.warnings),
+    )
+
+
+def _replay(sent: SentRecords) -> ForeseenReplay:
+    return ForeseenReplay(
+        topic=sent.topic,
+        matching=sent.matching,
+        there=sent.there,
+        sends=sent.sends,
+        records=[
+            ForeseenRecords(
+                reason=each.reason,
+                topic=each.topic,
+                partition=each.partition,
+                records=each.records,
+            )
+            for each in sent.counts
+        ],
+        readers=list(sent.readers),
     )
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from supervisor.core.model.rows import Generation, Task
 from supervisor.core.planning.offset_moves import DIGEST_DIGITS
+from supervisor.core.tables.bad_records import BadCount
 from tasks.contract.offsets import Offsets
 
 
@@ -54,6 +55,24 @@ class FileTotals:
 
 
 @dataclass(frozen=True)
+class SentRecords:
+    """Bad records that are sent to a topic."""
+
+    topic: str
+    """The target."""
+    matching: int
+    """Bad records that are kept and fit."""
+    there: int | None
+    """How many of these the topic has already; None: not known."""
+    sends: int
+    """How many are sent at most."""
+    counts: tuple[BadCount, ...]
+    """All that fit, by reason and partition, without hours."""
+    readers: tuple[str, ...]
+    """Ids of the supervisors that read the topic, as far as the caller may see them."""
+
+
+@dataclass(frozen=True)
 class Foreseen:
     """The effect of one verb; None in the place of a list: it is not about such things."""
 
@@ -78,6 +97,7 @@ class Foreseen:
     files: FileTotals | None = None
     items: tuple["Foreseen", ...] | None = None
     """What it does to each supervisor that it changes."""
+    sent: SentRecords | None = None
     warnings: tuple[str, ...] = ()
 
 

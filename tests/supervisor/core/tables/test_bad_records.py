@@ -17,7 +17,13 @@ def count(
 
 def test_days_are_the_sums_of_their_hours_in_utc() -> None:
     late, next_day = count(NOON + 11 * HOUR, 3), count(NOON + 12 * HOUR, 5)
-    counts = [count(NOON, 2), late, next_day, count(NOON, 7, "not-json"), count(NOON, 1, partition=4)]
+    counts = [
+        count(NOON, 2),
+        late,
+        next_day,
+        count(NOON, 7, "not-json"),
+        count(NOON, 1, partition=4),
+    ]
 
     by_hour, by_day = (summarise(counts, bucket) for bucket in Bucket)
 
@@ -60,7 +66,7 @@ def test_the_newest_buckets_are_kept_and_all_are_in_the_sums() -> None:
 
 
 def test_no_answer_has_more_counts_than_its_bound() -> None:
-    """Goal: whole buckets are left out, but of a single one that is too large the smallest counts."""
+    """Goal: whole buckets are left out, of a single one that is too large small counts."""
     wide = [count(NOON + HOUR, n + 1, partition=n) for n in range(bad_records.COUNTS_MAX)]
 
     beside = summarise([count(NOON), *wide], Bucket.HOUR)

@@ -220,7 +220,7 @@ def test_records_are_counted_by_time_reason_and_partition(world: World) -> None:
 
 
 def test_a_file_is_counted_once(world: World, records: list[Segment], tmp_path: Path) -> None:
-    """Goal: what is counted is kept, also when more is published; a file that left counts no more."""
+    """Goal: what is counted is kept when more is published; a file that left is not."""
     before = world.get_object(f"{PATH}/summary")
     (tmp_path / records[0].file.path).unlink()
     publish(world, tmp_path, 3, [Raw(11, b"{")])
