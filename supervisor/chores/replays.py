@@ -1,6 +1,6 @@
-"""The handler of `replays`: it sends bad records to a topic, and stores what it did.
+"""The replays of bad records: their outbox, and the handler that sends them and stores what it did.
 
-    operation without outcome ─► files of now ─► one transaction of Kafka ─► outcome
+    operation stored, and an event with it ─► files of now ─► one transaction of Kafka ─► outcome
                                                      │ crash: sent records are recognised,
                                                      └ and the repeat tells the same numbers
 
@@ -11,19 +11,24 @@ request says, whatever process carries it out.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import structlog
 
 from supervisor.chores.duty import QueueHandler, Wiring
 from supervisor.chores.file_lists import listed
 from supervisor.control.declared_types import last_spec
-from supervisor.control.replay_outbox import CONFIG, KIND, NUMBER, REPLAYS
 from supervisor.control.warehouse_owner import require_mounted
 from supervisor.core.history.operations import Operation
 from supervisor.core.history.replays import ReplayOutcome
 from supervisor.core.model.listed_segments import SegmentKey
-from supervisor.core.queue.events import QueuedEvent
+from supervisor.core.queue.events import (
+    QueueConfig,
+    QueuedEvent,
+    QueueHealth,
+    QueueName,
+    container_of,
+)
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import LeaseLost, Refused, Unavailable
 from supervisor.core.values.table_names import is_errors_table
@@ -34,8 +39,41 @@ from supervisor.ports.warehouse import Warehouse
 
 log = structlog.get_logger()
 
+REPLAYS = "replays"
+"""The queue in each supervisor's container."""
+KIND = "replay"
+"""The kind of event; key: the operation's id; body: its number."""
+NUMBER = "operation"
+CONFIG = QueueConfig(
+    max_items_at_once=1, backoff_cap=timedelta(seconds=30), handler_timeout=timedelta(minutes=15)
+)
 GIVEN_UP_AFTER = timedelta(hours=1)
 """The age of a replay at which a failed try is its last: others wait behind it."""
+
+
+def queue_of(supervisor_id: str) -> QueueName:
+    """Return the queue in which a supervisor's replays wait."""
+    return QueueName(container_of(supervisor_id), REPLAYS)
+
+
+def announce_replay(tx: Transaction, operation: Operation, now: datetime) -> None:
+    """Have the leader carry out a replay that was stored in the caller's transaction.
+
+    Raises:
+        QueueDead: the supervisor's queue is damaged; do not commit.
+    """
+    event = QueuedEvent(KIND, operation.id, {NUMBER: operation.number})
+    tx.events.add(queue_of(operation.supervisor_id), event, CONFIG, now)
+
+
+def trouble_of(tx: Transaction, supervisor_id: str) -> str:
+    """Return why the replay that is first in its queue does not succeed; empty: no reason."""
+    row = tx.events.find(queue_of(supervisor_id))
+    if row is None:
+        return ""
+    if row.state is QueueHealth.DEAD:
+        return f"its queue is damaged, and needs repair: {row.dead_why}"
+    return row.last_error if row.failed_iterations else ""
 
 
 def errors_of(tx: Transaction, supervisor_id: str) -> list[SegmentKey]:
@@ -95,9 +133,14 @@ class Replaying:
     def _sent(self, due: _Due, context: Context) -> ReplayOutcome:
         request, source = due.operation.replay, due.spec.io_config
         assert request is not None
+
+        def stopping() -> bool:  # asked before each record is sent
+            self.failpoint("replay:sending")
+            return context.stopping()
+
         try:
             paths = [segment.file.path for segment in listed(context.store, due.keys)]
-            return self.sender.send(source.client, request, paths, context.stopping)
+            return self.sender.send(source.client, request, paths, stopping)
         except LeaseLost:
             raise
         except Refused as error:

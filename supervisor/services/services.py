@@ -181,14 +181,10 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         retention=retention_of(w),
         compacting=compacting,
         quarantine=quarantine,
-        replays=Replays(
-            w.store, w.clock, w.leadership, quarantine, w.replays, service.check, w.new_token
-        ),
+        replays=_replays(w, quarantine, service),
         supervisors=_supervisors(w, o),
         listing=listing,
-        overviews=Overviews(
-            w.store, w.clock, w.leadership, w.loop, w.watching, w.registry, listing
-        ),
+        overviews=_overviews(w, listing),
         coverage=CoverageQueries(w.store, w.clock, w.leadership, w.loop),
         tasks=TaskQueries(w.store, w.registry, w.leadership),
         sums=TableSums(w.store, w.clock),
@@ -222,6 +218,16 @@ def _sampling(w: Wiring, o: ServicePorts, service: Service) -> SampleRequests:
         changed=w.changed,
         new_token=w.new_token,
     )
+
+
+def _replays(w: Wiring, quarantine: Quarantine, service: Service) -> Replays:
+    return Replays(
+        w.store, w.clock, w.leadership, quarantine, w.replays, service.check, w.new_token
+    )
+
+
+def _overviews(w: Wiring, listing: SupervisorListing) -> Overviews:
+    return Overviews(w.store, w.clock, w.leadership, w.loop, w.watching, w.registry, listing)
 
 
 def _publishing(w: Wiring) -> Publisher:

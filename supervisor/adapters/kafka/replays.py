@@ -319,10 +319,10 @@ def _present(
             for message in consumer.consume(_BATCH_ROWS, 0.5):
                 deadline = time.monotonic() + job.silence_s
                 if message.error() is None:
-                    found = _named(message, ORIGIN)
-                    origins.update(found)
+                    sent = _named(message, ORIGIN)
+                    origins.update(sent)
                     if job.wanted.mark in _named(message, MARK):
-                        mine.update(found)
+                        mine.update(sent)
                 else:
                     unread.discard(_ended(message, job, marks))
             if time.monotonic() > (deadline if until is None else min(until, deadline)):

@@ -97,6 +97,8 @@ NAMES: Mapping[str, Naming] = MappingProxyType(
         "quarantine list": Rows(("RECORD", "OFFSET"), "quarantine show ID"),
         "quarantine show": About("TOPIC:PARTITION OFFSET"),
         "quarantine replay": _SUPERVISOR,
+        "quarantine send": _SUPERVISOR,
+        "quarantine summary": Nameless("-o json prints all counts"),
         "export list": Rows(("TABLE",), "snippet"),
         "compaction run": Rows(("ID",), "compaction cancel"),
         "compaction list": Rows(("ID",), "compaction cancel"),

@@ -34,12 +34,11 @@ from supervisor.cli.shell.output import (
 from supervisor.cli.shell.problems import CommandFailed
 from supervisor.cli.shell.wait import wait_until_done
 from supervisor.core.history.replays import ReplayRequest
-from supervisor.core.tables.bad_records import Bucket
+from supervisor.core.tables.bad_records import BucketWidth
 from supervisor.core.values.errors import SourceUnreadable
 from supervisor.verify.ledger import CheckedLedger
 from supervisor.views.operations import OperationView
 from supervisor.views.tables.quarantine import BadRecordsSummary, Quarantined, QuarantinedRecord
-from tasks.contract.kafka_client import librdkafka_properties
 
 commands = typer.Typer(
     no_args_is_help=True, cls=HelpSections, help="Records that could not be read, as they were."
@@ -216,11 +215,7 @@ def replay_all(
     Example:
       tidegate quarantine replay clicks --topic clicks-again --reason no-timestamp
     """
-    from supervisor.adapters.kafka.replays import (  # Kafka and Arrow are loaded only when asked
-        ReplayJob,
-        replay,
-    )
-    from supervisor.verify.verifier import secret_of_environment
+    from supervisor.app.replay_here import replay_here  # Kafka and Arrow: loaded only when asked
 
     with connect(server) as client:
         path = path_of("/api/v1/supervisors", supervisor_id, "ledger")
@@ -233,10 +228,9 @@ def replay_all(
     files = [root / file.path for each in ledger.publications for file in each.errors]
     if not yes:
         confirm(f"Send records of {supervisor_id} to {topic}?")
-    properties = librdkafka_properties(ledger.kafka, secret_of_environment)
     request = ReplayRequest(topic, "", reason, most=most, keep_time=keep_time)
     try:
-        sent = replay(ReplayJob(files, properties, request))
+        sent = replay_here(ledger.kafka, files, request)
     except SourceUnreadable as error:
         raise CommandFailed(str(error)) from error
     if output is Format.JSON:
@@ -311,10 +305,11 @@ def replay_text(operation: OperationView) -> str:
 def summary(
     supervisor_id: SupervisorId,
     bucket: Annotated[
-        Bucket, typer.Option("--bucket", help="The width of a bucket of time, in UTC.")
-    ] = Bucket.HOUR,
+        BucketWidth, typer.Option("--bucket", help="The width of a bucket of time, in UTC.")
+    ] = BucketWidth.HOUR,
     reason: OfReason = None,
     partition: OfPartition = None,
+    *,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:

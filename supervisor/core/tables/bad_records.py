@@ -16,7 +16,7 @@ COUNTS_MAX = 10_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class Bucket(StrEnum):
+class BucketWidth(StrEnum):
     """The width of a bucket of time."""
 
     HOUR = "hour"
@@ -25,7 +25,7 @@ class Bucket(StrEnum):
     @property
     def width(self) -> timedelta:
         """The width as a duration."""
-        return timedelta(hours=1) if self is Bucket.HOUR else timedelta(days=1)
+        return timedelta(hours=1) if self is BucketWidth.HOUR else timedelta(days=1)
 
     def start_of(self, at: datetime) -> datetime:
         """Return the start of the bucket that has this time."""
@@ -80,7 +80,7 @@ def count_by_reason(counts: Iterable[BadCount]) -> dict[str, int]:
     return dict(sorted(sums.items()))
 
 
-def summarise(counts: Sequence[BadCount], bucket: Bucket) -> BadSummary:
+def summarise(counts: Sequence[BadCount], bucket: BucketWidth) -> BadSummary:
     """Return the newest BUCKETS_MAX buckets that have records, as far as COUNTS_MAX allows."""
     sums: dict[datetime, Counter[tuple[str, str, int]]] = {}
     for each in counts:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 
+from supervisor.chores.replays import trouble_of
 from supervisor.control.declared_types import last_spec
-from supervisor.control.replay_outbox import trouble_of
 from supervisor.core.history.lag import LAG_KEPT, check_steps
 from supervisor.core.history.operations import (
     NOT_KNOWN,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from supervisor.chores.file_lists import listed, whole
 from supervisor.chores.replays import errors_of
 from supervisor.core.model.rows import Segment
-from supervisor.core.tables.bad_records import BadCount, Bucket, count_by_reason, summarise
+from supervisor.core.tables.bad_records import BadCount, BucketWidth, count_by_reason, summarise
 from supervisor.core.values.errors import RecordNotFound, SupervisorNotFound
 from supervisor.core.values.table_names import errors_table
 from supervisor.ports.quarantine import RawRecord, RawRecords, RecordPlace, WantedRecords
@@ -71,7 +71,7 @@ class Quarantine:
         )
 
     def summary(
-        self, supervisor_id: str, wanted: WantedRecords, bucket: Bucket
+        self, supervisor_id: str, wanted: WantedRecords, bucket: BucketWidth
     ) -> BadRecordsSummary:
         """Return the numbers of matching records by time, reason and partition.
 

@@ -7,9 +7,9 @@ spec, files, counts, who reads the topic ──► Foreseen ──► dry run: w
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from supervisor.chores.replays import announce_replay
 from supervisor.control.declared_types import last_spec
 from supervisor.control.leadership import Leadership
-from supervisor.control.replay_outbox import announce_replay
 from supervisor.core.attention.foreseen.effect import Foreseen
 from supervisor.core.attention.foreseen.replays import (
     VERB,

@@ -1,6 +1,6 @@
 """Response models of quarantined records."""
 
-from supervisor.core.tables.bad_records import BadBucket, BadSummary, Bucket
+from supervisor.core.tables.bad_records import BadBucket, BadSummary, BucketWidth
 from tasks.contract.wire import Instant, Wire
 
 
@@ -70,7 +70,7 @@ class BadRecordsSummary(Wire):
     supervisor_id: str
     data_source: str
     """The errors table."""
-    bucket: Bucket
+    bucket: BucketWidth
     records: int
     """Of all buckets, also of those that are left out."""
     reasons: dict[str, int]
@@ -84,7 +84,7 @@ class BadRecordsSummary(Wire):
 
 
 def bad_records_summary(
-    supervisor_id: str, data_source: str, bucket: Bucket, summary: BadSummary
+    supervisor_id: str, data_source: str, bucket: BucketWidth, summary: BadSummary
 ) -> BadRecordsSummary:
     """Return the response for counts of bad records."""
     return BadRecordsSummary(

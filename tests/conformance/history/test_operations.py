@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from supervisor.core.history.operations import Operation, OperationFacts, OperationKind
+from supervisor.core.history.replays import ReplayOutcome, ReplayRequest
 from supervisor.core.model.rows import GenerationState
 from tests.conformance.stories import CLICKS, HOUR, MINUTE, NOON, P0, P1, Leader, opening
 from tests.supervisor.core.snapshots import spec
@@ -112,3 +113,20 @@ def test_what_ended_before_it_was_asked_for_is_no_fact(leader: Leader) -> None:
         tx.generations.close("g1", GenerationState.EMPTY, NOON)
     late = replace(WISH, at=NOON + HOUR)
     assert facts(leader, late) == OperationFacts()
+
+
+def test_a_replay_keeps_its_request_and_its_first_outcome(leader: Leader) -> None:
+    """Goal: a handler that runs twice, or late, does not change what was told."""
+    request = ReplayRequest("clicks-again", "m1", "not-json", 3, 7, keep_time=True)
+    [stored] = add(
+        leader, replace(WISH, kind=OperationKind.REPLAY, spec_version=None, replay=request)
+    )
+    assert (stored.replay, stored.outcome, stored.finished_at) == (request, None, None)
+    first = ReplayOutcome(5, 2, more=True, ends={1: 2**40, 0: 7})
+    for outcome, at in ((first, NOON + MINUTE), (ReplayOutcome(problem="late"), NOON + HOUR)):
+        with leader.writes() as tx:
+            tx.operations.finish(stored.number, outcome, at)
+
+    with leader.reads() as tx:
+        found = tx.operations.get(stored.number)
+    assert found == replace(stored, outcome=first, finished_at=NOON + MINUTE)

@@ -7,6 +7,9 @@ from supervisor.core.queue.events import encode
 from tests.supervisor.api.routes.cluster.test_queues import EVENT, PATH, add, kill, set_aside
 from tests.supervisor.api.routes.supervisors.test_resets import reading
 from tests.supervisor.api.routes.tables.test_compaction import COMPACT, RULE, publish_two
+from tests.supervisor.api.routes.tables.test_quarantine import PATH as QUARANTINE
+from tests.supervisor.api.routes.tables.test_quarantine import Raw
+from tests.supervisor.api.routes.tables.test_quarantine import publish as publish_bad
 from tests.supervisor.api.routes.tables.test_segments import DRUID, FORGET, OURS, publish
 from tests.supervisor.api.routes.tasks.submitted import TASK, task_document
 from tests.supervisor.api.world import SUPERVISORS, TASKS, TOPIC, World, spec_document, task_ids
@@ -96,6 +99,12 @@ def _two_versions(world: World) -> Call:
     return f"/api/v1/supervisors/{TOPIC}/rollback", {"version": 1}
 
 
+def _bad_records(world: World) -> Call:
+    world.start()
+    publish_bad(world, world.database.parent, 1, [Raw(3, b"{")])
+    return f"{QUARANTINE}/replay", {"topic": f"{TOPIC}-again"}
+
+
 def _terminated(world: World) -> Call:
     agents, _ = publish(world)
     assert world.post(f"{OF_SUPERVISOR}/terminate").status_code == 200
@@ -162,6 +171,7 @@ STORIES: Mapping[tuple[str, str], Story] = {
     ),
     ("post", "/api/v1/queues/{container}/{name}/repair"): _dead_queue,
     ("post", "/api/v1/supervisors/{supervisor_id}/forget"): _terminated,
+    ("post", "/api/v1/supervisors/{supervisor_id}/quarantine/replay"): _bad_records,
     ("post", "/api/v1/supervisors/{supervisor_id}/rollback"): _two_versions,
     ("delete", f"{_V1}/datasources/{{data_source}}"): _published(DRUID),
     ("post", f"{_V1}/datasources/{{data_source}}"): _published(DRUID, out=True),

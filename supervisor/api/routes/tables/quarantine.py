@@ -12,7 +12,7 @@ from supervisor.api.http.deps import Asking, Author, Parts
 from supervisor.api.http.previews import DryRun, Expect, preview_of, previewed
 from supervisor.api.routes.supervisors.operations import named
 from supervisor.core.history.replays import ReplayRequest
-from supervisor.core.tables.bad_records import Bucket
+from supervisor.core.tables.bad_records import BucketWidth
 from supervisor.core.values.permissions import Permission
 from supervisor.ports.quarantine import RecordPlace, WantedRecords
 from supervisor.views.attention.foreseen import VerbPreview
@@ -120,7 +120,9 @@ def summarise_quarantined(
     supervisor_id: str,
     parts: Parts,
     *,
-    bucket: Annotated[Bucket, Query(description="The width of a bucket of time.")] = Bucket.HOUR,
+    bucket: Annotated[
+        BucketWidth, Query(description="The width of a bucket of time.")
+    ] = BucketWidth.HOUR,
     topic: Annotated[str | None, Query(max_length=249)] = None,
     partition: Annotated[int | None, Query(ge=0, le=_PARTITION_MAX)] = None,
     reason: Annotated[str | None, Query(max_length=100)] = None,

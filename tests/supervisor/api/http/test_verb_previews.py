@@ -43,6 +43,7 @@ VERBS = (
     ("delete", f"{_V1}/datasources/{{data_source}}"),
     ("post", "/api/v1/datasources/{data_source}/compact"),
     ("post", "/api/v1/supervisors/{supervisor_id}/forget"),
+    ("post", "/api/v1/supervisors/{supervisor_id}/quarantine/replay"),
     ("post", f"{_V1}/worker/{{host}}/disable"),
     ("post", f"{_V1}/worker/{{host}}/enable"),
 )

@@ -14,7 +14,7 @@ from tests.supervisor.cli.conftest import Tidegate
 from tests.supervisor.cli.overlord import Overlord, Reply
 from tests.supervisor.cli.table.test_compaction import compaction
 from tests.supervisor.cli.table.test_exports import export
-from tests.supervisor.cli.table.test_quarantine import RECORD, page
+from tests.supervisor.cli.table.test_quarantine import RECORD, REPLAYED, page
 from tests.supervisor.cli.table.test_segment_life import segment
 
 VERBS = {name.partition(" ")[2]: found for name, found in commands()}
@@ -160,6 +160,11 @@ CASES = {
         "clicks:1 17\n",
         one("GET", f"{OURS}/quarantine/clicks/1/17", RECORD),
         ("clicks", "clicks:1", "17"),
+    ),
+    "quarantine send": Case(
+        "clicks\n",
+        one("POST", f"{OURS}/quarantine/replay", REPLAYED),
+        ("clicks", "--topic", "clicks-again", "--yes"),
     ),
     "export list": Case(
         "clicks\n",

@@ -13,10 +13,12 @@ from supervisor.core.history.operations import (
     OperationFacts,
     OperationKind,
     OperationState,
+    Progress,
     judge_operation,
     number_of,
     progress_in_pass,
 )
+from supervisor.core.history.replays import ReplayOutcome
 from supervisor.core.model.rows import Generation, GenerationState
 from supervisor.core.planning.observed import Observed
 from supervisor.core.values.errors import OperationNotFound
@@ -233,3 +235,16 @@ def test_a_pass_from_before_the_operation_has_not_seen_it() -> None:
 def test_a_newer_version_supersedes_it() -> None:
     newer = a_pass(numbered(1, 1), version=3)
     assert progress_in_pass(wanted(OperationKind.APPLY, ranges=("g1",)), newer).state is SUPERSEDED
+
+
+def test_a_replay_runs_until_its_outcome_is_stored() -> None:
+    asked = operation(OperationKind.REPLAY)
+    tried = judge_operation(asked, OperationFacts(trouble="no answer of Kafka"))
+    assert judge_operation(asked, OperationFacts()).waits_for == (
+        "the leader, which sends its records"
+    )
+    assert tried.state is RUNNING
+    assert tried.waits_for.endswith(": no answer of Kafka")
+    for problem, state in (("", DONE), ("there is no topic", OperationState.FAILED)):
+        over = replace(asked, outcome=ReplayOutcome(problem=problem), finished_at=LATER)
+        assert judge_operation(over, OperationFacts()) == Progress(state, finished_at=LATER)

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from supervisor.core.tables import bad_records
-from supervisor.core.tables.bad_records import BadCount, Bucket, summarise
+from supervisor.core.tables.bad_records import BadCount, BucketWidth, summarise
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -25,7 +25,7 @@ def test_days_are_the_sums_of_their_hours_in_utc() -> None:
         count(NOON, 1, partition=4),
     ]
 
-    by_hour, by_day = (summarise(counts, bucket) for bucket in Bucket)
+    by_hour, by_day = (summarise(counts, bucket) for bucket in BucketWidth)
 
     assert [(b.start, b.records) for b in by_hour.buckets] == [
         (NOON, 10),
@@ -46,7 +46,7 @@ def test_days_are_the_sums_of_their_hours_in_utc() -> None:
 
 
 def test_records_without_a_time_are_in_the_sums_and_in_no_bucket() -> None:
-    summary = summarise([count(None, 4), count(NOON)], Bucket.HOUR)
+    summary = summarise([count(None, 4), count(NOON)], BucketWidth.HOUR)
 
     assert (summary.undated, summary.reasons) == (4, {"empty": 5})
     assert [b.records for b in summary.buckets] == [1]
@@ -56,21 +56,23 @@ def test_records_without_a_time_are_in_the_sums_and_in_no_bucket() -> None:
 def test_the_newest_buckets_are_kept_and_all_are_in_the_sums() -> None:
     many = [count(NOON + n * HOUR) for n in range(bad_records.BUCKETS_MAX + 1)]
 
-    summary = summarise(many, Bucket.HOUR)
+    summary = summarise(many, BucketWidth.HOUR)
 
     assert summary.truncated
     assert len(summary.buckets) == bad_records.BUCKETS_MAX
     assert summary.buckets[0].start == NOON + HOUR
     assert summary.reasons == {"empty": bad_records.BUCKETS_MAX + 1}
-    assert not summarise(many[1:], Bucket.HOUR).truncated
+    assert not summarise(many[1:], BucketWidth.HOUR).truncated
 
 
 def test_no_answer_has_more_counts_than_its_bound() -> None:
     """Goal: whole buckets are left out, of a single one that is too large small counts."""
     wide = [count(NOON + HOUR, n + 1, partition=n) for n in range(bad_records.COUNTS_MAX)]
 
-    beside = summarise([count(NOON), *wide], Bucket.HOUR)
-    alone = summarise([*wide, count(NOON + HOUR, 1, partition=bad_records.COUNTS_MAX)], Bucket.HOUR)
+    beside = summarise([count(NOON), *wide], BucketWidth.HOUR)
+    alone = summarise(
+        [*wide, count(NOON + HOUR, 1, partition=bad_records.COUNTS_MAX)], BucketWidth.HOUR
+    )
 
     assert [b.start for b in beside.buckets] == [NOON + HOUR]
     assert len(beside.buckets[0].counts) == bad_records.COUNTS_MAX
