@@ -27,6 +27,7 @@ from supervisor.core.values.errors import (
     NotAllowed,
     Refused,
     SpecUnreadable,
+    TooManyLooks,
     Unavailable,
 )
 from supervisor.ports.quarantine import WantedRecords
@@ -151,6 +152,8 @@ class Replays:
         try:
             client = spec.io_config.client
             return TopicLook(self.sender.there(client, request, matching.paths))
+        except TooManyLooks:  # it says nothing of the topic
+            return TopicLook()
         except (Refused, Unavailable) as error:
             return TopicLook(trouble=f"as things are it would send nothing: {error}")
 
