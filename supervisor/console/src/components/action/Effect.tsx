@@ -138,7 +138,7 @@ export function EffectFacts({ reading }: { reading: Reading<VerbPreview> }) {
   if (shown === null) {
     return null;
   }
-  const { ends, tasks, files } = shown;
+  const { ends, tasks, files, sent } = shown;
   const before = reading.newer === null ? files : reading.read?.files;
   const hasTasks = (ends?.length ?? 0) + (tasks?.length ?? 0) > 0;
   return (
@@ -162,6 +162,20 @@ export function EffectFacts({ reading }: { reading: Reading<VerbPreview> }) {
                 lines={tasks}
               />
             )}
+          </dd>
+        </>
+      )}
+      {sent && sent.records.length > 0 && (
+        <>
+          <dt>Records</dt>
+          <dd>
+            <TaskList
+              head={`${exact(sent.matching)} fit${sent.there === null ? "" : `, ${exact(sent.there)} are there already`}`}
+              lines={sent.records.map(
+                ({ records, reason, topic, partition }) =>
+                  `${exact(records)} ${reason} of ${topic}:${partition}`,
+              )}
+            />
           </dd>
         </>
       )}

@@ -4,6 +4,7 @@ import { QueryView } from "@/components/QueryView";
 import { DataTable } from "@/components/table/DataTable";
 import { useStatus, useSupervisorId } from "../data";
 import split from "../split.module.css";
+import { BadChart } from "./BadChart";
 import { BadFigures } from "./BadFigures";
 import { BadFilters } from "./BadFilters";
 import { COLUMNS, NAME } from "./columns";
@@ -13,6 +14,7 @@ import { RecordPanel } from "./RecordPanel";
 import { Replay } from "./Replay";
 import { Samples } from "./Samples";
 import type { BadRecordsSearch } from "./search";
+import { useSummary } from "./summary";
 
 /** The records that could not be read: how many for which reason, and each as it was sent. */
 export function BadRecords() {
@@ -26,6 +28,7 @@ export function BadRecords() {
   );
   const rejected = useStatus(id).data?.payload.rejected;
   const kept = useKept(id, search, rejected?.published);
+  const summary = useSummary(id, search, rejected?.published);
   const spec = useSpec(id);
   const policy = spec.data === undefined ? null : policyOf(spec.data);
   return (
@@ -38,6 +41,16 @@ export function BadRecords() {
             <Samples id={id} policy={policy} />
           ) : (
             <>
+              {data.records.length > 0 && (
+                <QueryView query={summary} lines={3}>
+                  {(counts) => (
+                    <>
+                      <BadChart summary={counts} search={search} onChange={change} />
+                      <Replay id={id} summary={counts} search={search} />
+                    </>
+                  )}
+                </QueryView>
+              )}
               <div className={split.split} data-open={search.record !== undefined}>
                 <DataTable
                   name={NAME}
@@ -62,7 +75,6 @@ export function BadRecords() {
                   />
                 )}
               </div>
-              {data.records.length > 0 && <Replay id={id} reason={search.reason} />}
             </>
           )}
         </>

@@ -2,7 +2,9 @@ import { expect, test } from "vitest";
 import { dumpOf, lineOf, SHOWN_MAX, shownAs } from "./bytes";
 import { policyOf, sampleOf } from "./policy";
 import { type BadRecord, byPartition, sumOf } from "./quarantine";
+import { MOST_MAX, topicTrouble, wantedOf } from "./replays";
 import { badRecordsSearch, recordOf } from "./search";
+import { colouredOf, OTHERS, partitionsOf, type Summary, slotsOf } from "./summary";
 
 const PLACE = { topic: "clicks", partition: 3, offset: "9223372036854775806" };
 
@@ -94,4 +96,61 @@ test("a sample is of one record alone, by the spec of today", () => {
   expect(sampleOf(null, PLACE)).toBeNull();
   expect(policyOf(spec)).toContain("badRecords: drop");
   expect(policyOf({})).toBeNull();
+});
+
+const FIELDS = { topic: " again ", reason: "", partition: "", most: "10,000", keepTime: false };
+
+test("a replay asks for what is filled in, and for nothing with another number", () => {
+  expect(wantedOf(FIELDS)).toEqual({ topic: "again", most: 10_000, keepTime: false });
+  expect(wantedOf({ ...FIELDS, reason: "empty", partition: "0", most: "1" })).toMatchObject({
+    reason: "empty",
+    partition: 0,
+    most: 1,
+  });
+  for (const most of ["", "0", "-1", "1e3", String(MOST_MAX + 1)]) {
+    expect(wantedOf({ ...FIELDS, most })).toBeNull();
+  }
+  expect([topicTrouble("a b"), topicTrouble("")].every(Boolean)).toBe(true);
+  expect(topicTrouble("orders-again")).toBeUndefined();
+});
+
+function counted(start: string, ...counts: [string, number, number][]) {
+  return {
+    start,
+    records: counts.reduce((sum, [, , records]) => sum + records, 0),
+    counts: counts.map(([reason, partition, records]) => ({
+      topic: "t",
+      partition,
+      reason,
+      records,
+    })),
+  };
+}
+
+test("bars are shares of the highest one, with one gap where hours have none", () => {
+  const buckets = [
+    counted("2026-01-05T10:00:00Z", ["a", 10, 1], ["b", 2, 1]),
+    counted("2026-01-05T11:00:00Z", ["a", 2, 4]),
+    counted("2026-01-05T15:00:00Z", ["b", 2, 2]),
+  ];
+  const summary = { bucket: "hour", buckets, reasons: { b: 3, a: 5 } } as unknown as Summary;
+
+  expect(colouredOf(summary)).toEqual(["a", "b"]);
+  expect(partitionsOf(summary)).toEqual([2, 10]);
+  expect(slotsOf(summary).map((slot) => slot.kind)).toEqual(["bar", "bar", "gap", "bar"]);
+  expect(slotsOf(summary)[0]).toMatchObject({
+    parts: [
+      { colour: 0, share: 0.25 },
+      { colour: 1, share: 0.25 },
+    ],
+  });
+});
+
+test("many reasons have one colour together", () => {
+  const reasons = { a: 9, b: 8, c: 7, d: 1, e: 1 };
+  const buckets = [counted("2026-01-05T10:00:00Z", ["a", 0, 2], ["d", 0, 1], ["e", 0, 1])];
+  const summary = { bucket: "hour", buckets, reasons } as unknown as Summary;
+
+  expect(colouredOf(summary)).toEqual(["a", "b", "c", OTHERS]);
+  expect(slotsOf(summary)[0]).toMatchObject({ parts: [{ share: 0.5 }, {}, {}, { share: 0.5 }] });
 });

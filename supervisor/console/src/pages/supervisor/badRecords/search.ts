@@ -15,6 +15,8 @@ export type BadRecordsSearch = {
   partition?: string | undefined;
   /** Kept records, or the newest samples, also of ranges that still read. */
   view?: "samples" | undefined;
+  /** The width of a bar; by default an hour. */
+  by?: "day" | undefined;
   as?: Form | undefined;
   /** The record that is open in the panel: `topic:partition:offset`. */
   record?: string | undefined;
@@ -27,6 +29,7 @@ export function badRecordsSearch(search: RawSearch): BadRecordsSearch {
     reason: textIn(search, "reason")?.slice(0, TEXT_MAX),
     partition: partition !== undefined && PLACE.test(partition) ? partition : undefined,
     view: wordIn(search, "view", ["samples"]),
+    by: wordIn(search, "by", ["day"]),
     as: wordIn(search, "as", FORMS),
     record: record !== undefined && RECORD.test(record) ? record : undefined,
   };

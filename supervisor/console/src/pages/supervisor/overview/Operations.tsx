@@ -5,6 +5,7 @@ import { QueryView } from "@/components/QueryView";
 import { Age } from "@/components/Time";
 import { visible } from "@/text/visible";
 import classes from "./Overview.module.css";
+import { replayWords } from "./replayWords";
 
 const SHOWN = 6;
 
@@ -19,7 +20,7 @@ export function Operations({ id }: { id: string }) {
             <p className={classes.dim}>No change was made to it yet.</p>
           ) : (
             <ul className={classes.list}>
-              {operations.map(({ id: operation, kind, state, waitsFor, at, askedBy }) => (
+              {operations.map(({ id: operation, kind, state, waitsFor, at, askedBy, replay }) => (
                 <li key={operation}>
                   <span className={classes.dim}>
                     <Age at={at} unknown="When it was wanted is not known." />
@@ -27,6 +28,7 @@ export function Operations({ id }: { id: string }) {
                   <span>
                     <strong>{kind}</strong> {state}
                     {waitsFor !== "" && ` · waits for ${visible(waitsFor)}`}
+                    {replay && ` · ${replayWords(replay)}`}
                     {askedBy !== "" && (
                       <span className={classes.dim}>{` · ${visible(askedBy)}`}</span>
                     )}
