@@ -34,6 +34,7 @@ from supervisor.ports.quarantine import WantedRecords
 from supervisor.ports.replays import ReplaySender
 from supervisor.ports.store import Clock, Store, Transaction
 from supervisor.services.foresight.expected import hold_against
+from supervisor.services.foresight.leaders_view import leaders_view
 from supervisor.services.tables.quarantine import Matching, Quarantine
 
 MayFeed = Callable[[str, str], bool]
@@ -68,8 +69,9 @@ class Replays:
             StorageUnavailable: the files cannot be read now.
             LeaseLost: this overlord does not lead.
         """
-        self.leadership.term()
-        spec, readers = self._judged(supervisor_id, request, may_feed, may_read)
+        with leaders_view(self.store, self.leadership) as tx:
+            spec, readers = _judged(tx, supervisor_id, request, may_feed, may_read)
+        self.check(spec)
         matching = self._matching(supervisor_id, request)
         look = self._look(spec, request, matching)
         return replay_foreseen(supervisor_id, request, matching.counts, readers, look)
@@ -92,7 +94,9 @@ class Replays:
             Refused, Unavailable: as of `preview`; nothing is sent.
         """
         term = self.leadership.term()
-        _, readers = self._judged(supervisor_id, request, may_feed, may_read)
+        with self.store.reading() as tx:
+            spec, readers = _judged(tx, supervisor_id, request, may_feed, may_read)
+        self.check(spec)
         if expect is not None:
             counts = self._matching(supervisor_id, request).counts
             now = replay_foreseen(supervisor_id, request, counts, readers, TopicLook())
@@ -119,29 +123,6 @@ class Replays:
             announce_replay(tx, operation, at)
         return operation
 
-    def _judged(
-        self,
-        supervisor_id: str,
-        request: ReplayRequest,
-        may_feed: MayFeed,
-        may_read: MayRead,
-    ) -> tuple[SupervisorSpec, TopicReaders]:
-        if request.topic.startswith(_KAFKAS_OWN) or request.topic in {".", ".."}:
-            hint = "send them to a topic of their own"
-            raise InvalidRequest([FieldError("/topic", f"{request.topic} is Kafka's own", hint)])
-        with self.store.reading() as tx:
-            spec = last_spec(tx, supervisor_id)
-            if not may_feed(spec.data_source, request.topic):
-                raise NotAllowed(f"you may not send records of [{supervisor_id}] to this topic")
-            own = {partition.topic for partition in tx.offsets.of(supervisor_id)}
-            if spec.io_config.reads(request.topic) or request.topic in own:
-                message = f"{supervisor_id} reads {request.topic} itself"
-                hint = "send them to a topic of their own"
-                raise InvalidRequest([FieldError("/topic", message, hint)])
-            readers = _readers(tx, request.topic, may_feed, may_read)
-        self.check(spec)
-        return spec, readers
-
     def _matching(self, supervisor_id: str, request: ReplayRequest) -> Matching:
         wanted = WantedRecords(partition=request.partition, reason=request.reason)
         return self.quarantine.matching(supervisor_id, wanted)
@@ -156,6 +137,27 @@ class Replays:
             return TopicLook()
         except (Refused, Unavailable) as error:
             return TopicLook(trouble=f"as things are it would send nothing: {error}")
+
+
+def _judged(
+    tx: Transaction,
+    supervisor_id: str,
+    request: ReplayRequest,
+    may_feed: MayFeed,
+    may_read: MayRead,
+) -> tuple[SupervisorSpec, TopicReaders]:
+    if request.topic.startswith(_KAFKAS_OWN) or request.topic in {".", ".."}:
+        hint = "send them to a topic of their own"
+        raise InvalidRequest([FieldError("/topic", f"{request.topic} is Kafka's own", hint)])
+    spec = last_spec(tx, supervisor_id)
+    if not may_feed(spec.data_source, request.topic):
+        raise NotAllowed(f"you may not send records of [{supervisor_id}] to this topic")
+    own = {partition.topic for partition in tx.offsets.of(supervisor_id)}
+    if spec.io_config.reads(request.topic) or request.topic in own:
+        message = f"{supervisor_id} reads {request.topic} itself"
+        hint = "send them to a topic of their own"
+        raise InvalidRequest([FieldError("/topic", message, hint)])
+    return spec, _readers(tx, request.topic, may_feed, may_read)
 
 
 def _readers(tx: Transaction, topic: str, may_feed: MayFeed, may_read: MayRead) -> TopicReaders:
