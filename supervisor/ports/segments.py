@@ -17,7 +17,7 @@ from supervisor.core.history.coverage import CoveredRange
 from supervisor.core.model.listed_segments import ListedSegment, SegmentKey
 from supervisor.core.model.replica_digests import Divergence
 from supervisor.core.model.rows import NamedFile, Publication, RetentionRule, Segment
-from supervisor.core.tables.totals import TableTotals, TimeBucket, TimeWindow
+from supervisor.core.tables.totals import SmallSizes, TableTotals, TimeBucket, TimeWindow
 from tasks.contract.ingest_spec import Column
 from tasks.contract.messages import OffsetSpan
 
@@ -89,8 +89,10 @@ class Segments(Protocol):
         """Return all segments of one supervisor, unused and deleted ones too, in the same order."""
         ...
 
-    def totals(self) -> dict[str, TableTotals]:
+    def totals(self, small: SmallSizes) -> dict[str, TableTotals]:
         """Return table -> its totals, of the tables that have a file that is not deleted.
+
+        `small` says which files count as small.
 
         One statement over the rows of all files: a caller keeps what it returns for a while.
         """

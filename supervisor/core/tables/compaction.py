@@ -13,11 +13,13 @@ from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from math import ceil
 
 from supervisor.core.model.listed_segments import ListedSegment
 from supervisor.core.model.rows import Segment, TaskStatus
 from supervisor.core.planning.observed import Liveness, WorkerView
 from supervisor.core.spec.sections.tuning_config import TuningConfig
+from supervisor.core.tables.totals import SmallBelow
 from supervisor.core.values.clock_skew import is_over, known_since
 from supervisor.core.values.intervals import Interval
 from supervisor.core.values.table_names import is_errors_table
@@ -126,6 +128,11 @@ class FileSizes:
 
     rows: int
     size_bytes: int
+
+
+def small_below(sizes: FileSizes) -> SmallBelow:
+    """Return below what size files are compacted without a request of its own."""
+    return SmallBelow(ceil(sizes.rows / 2), ceil(sizes.size_bytes / 2))
 
 
 def file_sizes(tunings: Iterable[TuningConfig]) -> FileSizes:

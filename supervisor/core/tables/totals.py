@@ -1,5 +1,6 @@
 """Totals of tables, and of the buckets of time that their files lie in."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -10,12 +11,31 @@ _SECOND = timedelta(seconds=1)
 
 
 @dataclass(frozen=True)
+class SmallBelow:
+    """A file with fewer rows and fewer bytes is small."""
+
+    rows: int
+    size_bytes: int
+
+
+@dataclass(frozen=True)
+class SmallSizes:
+    """Which files of each table are small."""
+
+    usual: SmallBelow
+    other: Mapping[str, SmallBelow]
+    """Those of tables that have sizes of their own."""
+
+
+@dataclass(frozen=True)
 class TableTotals:
     """The totals of one table; rows, bytes and times are of files in use."""
 
     rows: int
     size_bytes: int
     files: int
+    small_files: int
+    """Files in use that compaction would take: of less than half the target's rows and bytes."""
     unused_files: int
     """Files that were taken out and are not deleted yet."""
     time_min: datetime | None

@@ -11,7 +11,7 @@ from supervisor.core.history.coverage import CoveredRange
 from supervisor.core.model.listed_segments import ListedSegment, SegmentKey
 from supervisor.core.model.replica_digests import Divergence, stored
 from supervisor.core.model.rows import NamedFile, Publication, Segment, with_spans
-from supervisor.core.tables.totals import TableTotals, TimeBucket, TimeWindow
+from supervisor.core.tables.totals import SmallSizes, TableTotals, TimeBucket, TimeWindow
 from supervisor.core.values.errors import StateMoved
 from supervisor.metadata.schema.column_sets import StoredColumnSets
 from supervisor.metadata.schema.expiry import folded_rejects
@@ -198,9 +198,9 @@ class SqlSegments:
         )
         return int(self._db.execute(total).scalar_one())
 
-    def totals(self) -> dict[str, TableTotals]:
+    def totals(self, small: SmallSizes) -> dict[str, TableTotals]:
         """Return table -> its totals, of the tables that have a file; see the port."""
-        return totals(self._db)
+        return totals(self._db, small)
 
     def timeline(self, data_source: str, window: TimeWindow) -> list[TimeBucket]:
         """Return the buckets of a table that have a file, newest first; see the port."""

@@ -4,7 +4,13 @@ from typing import Any
 
 from sqlalchemy import BigInteger, ColumnElement, Connection, Select, case, cast, func, select
 
-from supervisor.core.tables.totals import TableTotals, TimeBucket, TimeWindow
+from supervisor.core.tables.totals import (
+    SmallBelow,
+    SmallSizes,
+    TableTotals,
+    TimeBucket,
+    TimeWindow,
+)
 from supervisor.metadata.schema.moments import moment_of, step_of
 from supervisor.metadata.schema.tables import segments
 
@@ -19,35 +25,54 @@ def _sum_of(value: ColumnElement[int] | int, where: ColumnElement[bool]) -> Colu
     return cast(func.coalesce(func.sum(case((where, value), else_=0)), 0), BigInteger)
 
 
-TOTALS = (
-    select(
-        _AT.data_source,
-        _sum_of(_AT.rows, _USED).label("rows"),
-        _sum_of(_AT.size_bytes, _USED).label("size_bytes"),
-        _sum_of(1, _USED).label("files"),
-        _sum_of(1, ~_USED).label("unused_files"),
-        func.min(case((_USED, _AT.time_min))).label("time_min"),
-        func.max(case((_USED, _AT.time_max))).label("time_max"),
-        func.max(case((_BY_TASK, _AT.published_at))).label("written_at"),
+def _is_below(limit: SmallBelow) -> ColumnElement[bool]:
+    return (_AT.rows < limit.rows) & (_AT.size_bytes < limit.size_bytes)
+
+
+def _is_small(sizes: SmallSizes) -> ColumnElement[bool]:
+    tables: dict[SmallBelow, list[str]] = {}
+    for table, limit in sorted(sizes.other.items()):
+        tables.setdefault(limit, []).append(table)
+    usual = _is_below(sizes.usual)
+    if not tables:
+        return usual
+    own = [(_AT.data_source.in_(names), _is_below(limit)) for limit, names in tables.items()]
+    return case(*own, else_=usual)
+
+
+def totals_query(small: SmallSizes) -> Select[*tuple[Any, ...]]:
+    """Return the query of `totals`."""
+    return (
+        select(
+            _AT.data_source,
+            _sum_of(_AT.rows, _USED).label("rows"),
+            _sum_of(_AT.size_bytes, _USED).label("size_bytes"),
+            _sum_of(1, _USED).label("files"),
+            _sum_of(1, _USED & _is_small(small)).label("small_files"),
+            _sum_of(1, ~_USED).label("unused_files"),
+            func.min(case((_USED, _AT.time_min))).label("time_min"),
+            func.max(case((_USED, _AT.time_max))).label("time_max"),
+            func.max(case((_BY_TASK, _AT.published_at))).label("written_at"),
+        )
+        .where(_THERE)
+        .group_by(_AT.data_source)
     )
-    .where(_THERE)
-    .group_by(_AT.data_source)
-)
 
 
-def totals(connection: Connection) -> dict[str, TableTotals]:
+def totals(connection: Connection, small: SmallSizes) -> dict[str, TableTotals]:
     """Return table -> its totals, of the tables that have a file; see `ports.segments`."""
     return {
         row.data_source: TableTotals(
             rows=row.rows,
             size_bytes=row.size_bytes,
             files=row.files,
+            small_files=row.small_files,
             unused_files=row.unused_files,
             time_min=row.time_min,
             time_max=row.time_max,
             written_at=row.written_at,
         )
-        for row in connection.execute(TOTALS)
+        for row in connection.execute(totals_query(small))
     }
 
 

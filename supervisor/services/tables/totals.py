@@ -11,8 +11,10 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from supervisor.control.tables import tables_by_supervisor
-from supervisor.core.tables.totals import TimeWindow
-from supervisor.core.values.table_names import rows_table
+from supervisor.core.spec.sections.tuning_config import TuningConfig
+from supervisor.core.tables.compaction import file_sizes, small_below
+from supervisor.core.tables.totals import SmallBelow, SmallSizes, TimeWindow
+from supervisor.core.values.table_names import errors_table, rows_table
 from supervisor.ports.store import Clock, Store, Transaction
 from supervisor.views.tables.totals import TableStats, Timeline, table_stats, timeline_view
 
@@ -56,11 +58,25 @@ class TableSums:
         return timeline_view(data_source, window, found, limit)
 
 
+def _small_sizes(tx: Transaction) -> SmallSizes:
+    """Return what is small in the table of each supervisor, and in that of its errors."""
+    tunings: dict[str, list[TuningConfig]] = {}
+    for version in tx.specs.all_newest():
+        if version.spec is not None:
+            tunings.setdefault(version.spec.data_source, []).append(version.spec.tuning_config)
+    usual = small_below(file_sizes(()))
+    other: dict[str, SmallBelow] = {}
+    for table, each in tunings.items():
+        if (own := small_below(file_sizes(each))) != usual:
+            other |= {table: own, errors_table(table): own}
+    return SmallSizes(usual, other)
+
+
 def _all_stats(tx: Transaction) -> list[TableStats]:
     feeders: dict[str, list[str]] = {}
     for supervisor_id, table in tables_by_supervisor(tx).items():
         feeders.setdefault(table, []).append(supervisor_id)
-    totals, published = tx.segments.totals(), tx.segments.last_published()
+    totals, published = tx.segments.totals(_small_sizes(tx)), tx.segments.last_published()
     names = {*feeders, *totals, *tx.generations.live_tables().values(), *tx.segments.data_sources()}
     exports: dict[str, list[str]] = {}
     for export in tx.exports.all():

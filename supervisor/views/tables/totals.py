@@ -15,6 +15,8 @@ class TableStats(Wire):
     rows: int
     bytes: int
     files: int
+    small_files: int = 0
+    """Files in use that compaction would take: of less than half the rows and bytes wanted."""
     unused_files: int
     """Files that were taken out and are not deleted yet."""
     time_min: Instant | None
@@ -60,13 +62,14 @@ def table_stats(
     exports: Sequence[str],
 ) -> TableStats:
     """Return the response for one table; `totals` None: it has no file."""
-    known = totals or TableTotals(0, 0, 0, 0, None, None, None)
+    known = totals or TableTotals(0, 0, 0, 0, 0, None, None, None)
     times = [*published, *([known.written_at] if known.written_at is not None else [])]
     return TableStats(
         name=name,
         rows=known.rows,
         bytes=known.size_bytes,
         files=known.files,
+        small_files=known.small_files,
         unused_files=known.unused_files,
         time_min=known.time_min,
         time_max=known.time_max,

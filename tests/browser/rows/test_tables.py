@@ -57,6 +57,7 @@ def test_the_list_has_what_the_api_counts_and_leads_to_the_table(
 
     assert cells[1] == str(published.sent) == str(stats["rows"])
     assert cells[3] == str(stats["files"])
+    assert cells[4] == str(stats["smallFiles"])
     page.get_by_role("textbox", name="Table or supervisor").fill("__errors")
     expect(table.locator("tbody tr")).to_have_count(1)
     expect(page).to_have_url(re.compile("q=__errors"))

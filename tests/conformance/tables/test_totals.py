@@ -6,7 +6,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from supervisor.core.model.rows import Segment
-from supervisor.core.tables.totals import TableTotals, TimeBucket, TimeWindow
+from supervisor.core.tables.totals import (
+    SmallBelow,
+    SmallSizes,
+    TableTotals,
+    TimeBucket,
+    TimeWindow,
+)
 from tests.conformance.stories import (
     HOUR,
     MINUTE,
@@ -60,20 +66,22 @@ def published(leader: Leader) -> Leader:
 
 
 def test_totals_are_of_files_in_use_and_count_those_taken_out(published: Leader) -> None:
+    small = SmallSizes(SmallBelow(20, 1_000), {"table__errors": SmallBelow(20, 100)})
     with published.reads() as tx:
-        found = tx.segments.totals()
+        found = tx.segments.totals(small)
 
     assert found == {
         "table": TableTotals(
             rows=40,
             size_bytes=5_300,
             files=4,
+            small_files=3,
             unused_files=1,
             time_min=FIRST,
             time_max=NOON + HOUR + MINUTE,
             written_at=NOON,
         ),
-        "table__errors": TableTotals(10, 100, 1, 0, NOON, NOON + MINUTE, NOON),
+        "table__errors": TableTotals(10, 100, 1, 0, 0, NOON, NOON + MINUTE, NOON),
     }
 
 

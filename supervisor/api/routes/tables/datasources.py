@@ -1,7 +1,6 @@
 """Routes that Druid lacks: tables and their files, ledgers, plans with their reasons."""
 
 from datetime import datetime, timedelta
-from math import ceil
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
@@ -10,6 +9,7 @@ from supervisor.api.http.access import DATA_SOURCE, LISTED, SUPERVISOR_EVER, nee
 from supervisor.api.http.deps import Asking, Parts
 from supervisor.api.http.windows import From, To, check_times
 from supervisor.api.routes.cluster.audit import Cursor
+from supervisor.core.tables.compaction import small_below
 from supervisor.core.tables.totals import TimeWindow, check_bucket
 from supervisor.core.values.field_types import Duration
 from supervisor.core.values.permissions import Permission
@@ -55,10 +55,8 @@ def get_timeline(
     """Count rows, bytes and files of a table by buckets of time, the newest that have a file."""
     check_times(begin=begin, end=end)
     check_bucket(bucket)
-    sizes = parts.compacting.file_sizes(data_source)
-    window = TimeWindow(
-        bucket, begin, end, ceil(sizes.rows / 2), ceil(sizes.size_bytes / 2), limit + 1
-    )
+    small = small_below(parts.compacting.file_sizes(data_source))
+    window = TimeWindow(bucket, begin, end, small.rows, small.size_bytes, limit + 1)
     return parts.sums.timeline(data_source, window, limit)
 
 

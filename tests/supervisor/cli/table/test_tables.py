@@ -15,6 +15,7 @@ def test_tables_are_listed_with_their_size_and_who_feeds_them(
         "rows": 12_400_000,
         "bytes": 391_000_000,
         "files": 214,
+        "smallFiles": 7,
         "unusedFiles": 3,
         "timeMin": AT,
         "timeMax": AT,
@@ -26,9 +27,9 @@ def test_tables_are_listed_with_their_size_and_who_feeds_them(
 
     lines = tidegate("table", "list", "-o", "wide").out.splitlines()
 
-    assert lines[0].split()[:5] == ["TABLE", "ROWS", "BYTES", "FILES", "UNUSED"]
+    assert lines[0].split()[:6] == ["TABLE", "ROWS", "BYTES", "FILES", "SMALL", "UNUSED"]
     words = lines[1].split()
-    assert words[:5] == ["orders", "12400000", "391000000", "214", "3"]
+    assert words[:6] == ["orders", "12400000", "391000000", "214", "7", "3"]
     assert lines[1].endswith("delta")
     assert "eu, us" in lines[1]
     [request] = server.requests

@@ -44,6 +44,12 @@ export const COLUMNS: readonly Column<TableRow>[] = [
     cell: ({ row }) => <Count value={row.original.files} unknown="" />,
   },
   {
+    id: "small",
+    header: "Small",
+    meta: { width: "62px", align: "right", sort: "smallFiles" },
+    cell: ({ row }) => <Count value={row.original.smallFiles} unknown="" />,
+  },
+  {
     id: "fileBytes",
     header: "Mean file",
     meta: { width: "88px", align: "right", sort: "fileBytes" },
@@ -72,7 +78,7 @@ export const COLUMNS: readonly Column<TableRow>[] = [
   {
     id: "supervisors",
     header: "Fed by",
-    meta: { width: "minmax(150px, 1.6fr)", sort: "supervisors" },
+    meta: { width: "minmax(120px, 1.6fr)", sort: "supervisors" },
     cell: ({ row: { original } }) => <Feeders row={original} />,
   },
   {

@@ -8,6 +8,7 @@ function stats(name: string, part: Partial<TableStats> = {}): TableStats {
     rows: 1,
     bytes: 100,
     files: 1,
+    smallFiles: 0,
     unusedFiles: 0,
     timeMin: "2026-01-01T00:00:00Z",
     timeMax: "2026-01-02T00:00:00Z",

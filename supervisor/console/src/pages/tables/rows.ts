@@ -133,6 +133,7 @@ function valuesOf(column: string): (row: TableRow) => Value {
     case "rows":
     case "bytes":
     case "files":
+    case "smallFiles":
     case "unusedFiles":
     case "timeMax":
     case "lastPublishedAt":

@@ -14,7 +14,7 @@ export type TablesSearch = {
 };
 
 const SORT =
-  /^-?(name|rows|bytes|files|unusedFiles|fileBytes|timeMax|lastPublishedAt|supervisors)$/;
+  /^-?(name|rows|bytes|files|smallFiles|unusedFiles|fileBytes|timeMax|lastPublishedAt|supervisors)$/;
 const TEXT_MAX = 1_000;
 
 export function tablesSearch(search: RawSearch): TablesSearch {

@@ -44,7 +44,7 @@ def test_a_table_has_the_totals_of_its_files_and_who_feeds_it(world: World) -> N
 
     assert (row["name"], row["supervisors"], row["exports"]) == (TOPIC, [TOPIC], [])
     assert (row["rows"], row["bytes"]) == (file["rows"], file["sizeBytes"])
-    assert (row["files"], row["unusedFiles"]) == (1, 0)
+    assert (row["files"], row["smallFiles"], row["unusedFiles"]) == (1, 1, 0)
     assert row["timeMin"] is not None
     assert row["lastPublishedAt"] is not None
     plain = world.get_object(PATH)
@@ -58,6 +58,22 @@ def test_a_table_without_a_file_has_zeros_and_no_times(world: World) -> None:
 
     assert (row["rows"], row["bytes"], row["files"], row["unusedFiles"]) == (0, 0, 0, 0)
     assert (row["timeMin"], row["timeMax"], row["lastPublishedAt"]) == (None, None, None)
+
+
+def test_what_is_small_goes_by_the_specs_that_feed_a_table_as_its_timeline_has_it(
+    world: World,
+) -> None:
+    published(world)
+    spec = spec_document(task_count=1, replicas=1)
+    tuning = {"type": "kafka", "maxRowsPerSegment": 10}
+    document = cast("dict[str, Json]", spec)["spec"] | {"tuningConfig": tuning}
+    before = [row["smallFiles"] for row in stats(world)]
+
+    assert world.post(SUPERVISORS, spec | {"spec": document}).status_code == 200
+    world.clock.advance(timedelta(minutes=1))
+
+    assert (before, [row["smallFiles"] for row in stats(world)]) == ([1], [0])
+    assert [bucket["small"] for bucket in buckets(world)] == [0]
 
 
 def test_what_is_taken_out_is_counted_apart(world: World) -> None:

@@ -1,5 +1,3 @@
-import { SAFETY_MS } from "@/api/query";
-import { useApi } from "@/api/use";
 import { usePreferences } from "@/app/preferences";
 import { Count } from "@/components/Count";
 import { Figure, Figures } from "@/components/Figures";
@@ -9,15 +7,12 @@ import { Unknown } from "@/components/Unknown";
 import { day } from "@/text/days";
 import { exact } from "@/text/numbers";
 import { meanBytes, type TableStats } from "../../tables/rows";
-import { sumsOf } from "../time/shape";
 
 const NO_FILE = "No file of it is in use.";
-const BUCKETS_MAX = 1_000;
 
 /** The few numbers that say how large, how divided and how fresh a table is. */
 export function TotalFigures({ stats }: { stats: TableStats }) {
-  const { rows, bytes, files, unusedFiles, timeMin, timeMax, lastPublishedAt } = stats;
-  const small = useSmall(stats.name);
+  const { rows, bytes, files, smallFiles, unusedFiles, timeMin, timeMax, lastPublishedAt } = stats;
   return (
     <Figures>
       <Figure name="Rows" note="published, and in use">
@@ -37,7 +32,7 @@ export function TotalFigures({ stats }: { stats: TableStats }) {
           </>
         }
       >
-        <Count value={small} unknown="It is not counted yet." />
+        <Count value={smallFiles} unknown="" />
       </Figure>
       <Figure
         name="Time of its newest row"
@@ -81,14 +76,4 @@ function Day({ at }: { at: string | null }) {
   ) : (
     <time dateTime={at}>{day(new Date(at), zone)}</time>
   );
-}
-
-/** The files that compaction would take, as the overlord counts them by time. */
-function useSmall(name: string): number | bigint | undefined {
-  const { data } = useApi(
-    "/api/v1/datasources/{data_source}/timeline",
-    { path: { data_source: name }, query: { bucket: "P30D", limit: BUCKETS_MAX } },
-    SAFETY_MS,
-  );
-  return data && sumsOf(data.buckets).small;
 }
