@@ -64,6 +64,8 @@ PASS_THREADS = 4
 OPTIMIZE_PERIOD = timedelta(days=1)
 """The period of SQLite's `optimize`, which updates the statistics of its indexes."""
 DENIED_PERIOD = timedelta(seconds=5)
+LISTEN_PERIOD = timedelta(seconds=1)
+"""The longest time until brokers that end their connections are looked at."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,8 @@ class Overlord:
             scheduler.add_job(job, "interval", seconds=period.total_seconds())
         scheduler.add_job(self._optimize, "interval", seconds=OPTIMIZE_PERIOD.total_seconds())
         scheduler.add_job(self._write_denied, "interval", seconds=DENIED_PERIOD.total_seconds())
+        listen = self._while_leading(self.streams.listen)
+        scheduler.add_job(listen, "interval", seconds=LISTEN_PERIOD.total_seconds())
         scheduler.start()
         self.wiring.leadership.start(
             on_lead=lambda: self._begin_term(scheduler),

@@ -152,3 +152,8 @@ class Connections(Generic[_Connection]):
             self._connections[key] = cached  # last: dicts keep their order
         del evicted  # without the lock: a client that waits for silent brokers ends slowly
         return cached[1]
+
+    def present(self) -> list[tuple[str, _Connection]]:
+        """Return the connections of now, each with its client as JSON, without using them."""
+        with self._lock:
+            return [(key, connection) for key, (_, connection) in self._connections.items()]

@@ -35,6 +35,8 @@ Left = Callable[[], float]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MARGIN_S = 1.0
 """Seconds beyond a request's own timeout that the caller waits for the request's future."""
+_ALL_BROKERS_DOWN = -187
+"""The code of librdkafka's error of this name."""
 _EARLIEST = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
 _LATEST = OffsetSpec.latest()  # type: ignore[no-untyped-call]
 
@@ -60,12 +62,28 @@ class ReportingAdminClient:
         properties = librdkafka_properties(client, read_secret)
         self._servers = client.bootstrap_servers
         self._overheard = Overheard()
-        more = {"log_level": "0", "error_cb": self._overheard.hear}  # a log would repeat the errors
+        self._has_lost_all = False
+        more = {"log_level": "0", "error_cb": self._hear}  # a log would repeat the errors
         try:
             self._admin = AdminClient({**properties, **OF_ADMIN_CLIENTS, **more})  # type: ignore[dict-item]  # no callbacks
         except KafkaException as error:
             text = f"Kafka's client refuses these properties: {_reason(error)}"
             raise BadProperties(text) from error
+
+    def has_lost_brokers(self) -> bool:
+        """Return whether all connections to brokers have ended since the last call.
+
+        Asks no broker, and waits for none.  A broker that hangs ends no connection.
+        """
+        while self._admin.poll(0):
+            pass
+        has_lost, self._has_lost_all = self._has_lost_all, False
+        return has_lost
+
+    def _hear(self, error: KafkaError) -> None:
+        self._overheard.hear(error)
+        if error.code() == _ALL_BROKERS_DOWN:
+            self._has_lost_all = True
 
     def read(self, source: KafkaIoConfig, left: Left) -> StreamState:
         """Return topic ids and offsets of every partition.

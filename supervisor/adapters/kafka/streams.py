@@ -53,6 +53,8 @@ class _NoAnswer(Exception):
 @dataclass
 class _Watched:
     key: tuple[str, str]
+    """The client as JSON, and the stream."""
+    source: KafkaIoConfig
     state: StreamState = field(
         default_factory=lambda: StreamState(trouble=StreamTrouble.CONNECTING)
     )
@@ -92,13 +94,25 @@ class KafkaStreams:
         with self._lock:
             watched = self._watched.get(supervisor_id)
             if watched is None or watched.key != key:
-                watched = self._watched[supervisor_id] = _Watched(key)
+                watched = self._watched[supervisor_id] = _Watched(key, source)
             if self._is_due(watched):
-                watched.requested_at = self._clock.monotonic()
-                watched.looked = threading.Event()
-                look = partial(self._look, supervisor_id, watched, source)
-                self._lanes.run(_neighbour_of(source.client), look)
+                self._begin(supervisor_id, watched)
             return watched.state
+
+    def listen(self) -> None:
+        """Look at once where all connections to brokers have ended, instead of at the next pass.
+
+        To be called about once a second: it asks no broker.  Who is in trouble already looks again
+        by itself.
+        """
+        lost = {key for key, client in self._connections.present() if client.has_lost_brokers()}
+        if not lost:
+            return
+        with self._lock:
+            for supervisor_id, watched in self._watched.items():
+                is_sound = watched.state.trouble is None and not _is_looking(watched)
+                if watched.key[0] in lost and is_sound:
+                    self._begin(supervisor_id, watched)
 
     def last(self, supervisor_id: str) -> StreamState | None:
         """Return the last known state, and start no look; None: nobody has asked for it yet."""
@@ -121,8 +135,15 @@ class KafkaStreams:
             raise BadProperties(text)
         return ReportingAdminClient(client, self._read_secret)
 
+    def _begin(self, supervisor_id: str, watched: _Watched) -> None:
+        """Have a thread look; the caller holds the lock."""
+        watched.requested_at = self._clock.monotonic()
+        watched.looked = threading.Event()
+        look = partial(self._look, supervisor_id, watched, watched.source)
+        self._lanes.run(_neighbour_of(watched.source.client), look)
+
     def _is_due(self, watched: _Watched) -> bool:
-        if watched.looked is not None and not watched.looked.is_set():
+        if _is_looking(watched):
             return False
         age = self._clock.monotonic() - watched.requested_at
         return watched.looked is None or age >= _fresh_for_s(watched.state)
@@ -160,6 +181,10 @@ class KafkaStreams:
             return connection.read(source, lambda: LOOK_TIMEOUT_S)
         except (KafkaException, TimeoutError) as error:
             raise _NoAnswer(f"{connection.why(error)}; Tidegate tries again by itself") from error
+
+
+def _is_looking(watched: _Watched) -> bool:
+    return watched.looked is not None and not watched.looked.is_set()
 
 
 def _neighbour_of(client: KafkaClient) -> Neighbour:
