@@ -12,7 +12,7 @@ from tests.browser.watch import Watch
 pytestmark = pytest.mark.process
 
 _REQUESTS_MAX, _BYTES_MAX, _ELEMENTS_MAX = 8, 400 * 1024, 2_500
-_POLL_S, _POLLS = 5, 3
+_POLL_S, _POLLS = 5, 2
 _NET = 5
 """Requests of the frame and of a supervisor's head, each of them once in half a minute."""
 _PAGES = {

@@ -1,0 +1,76 @@
+"""Every page in windows of any width: at 200 %, on a phone, on a large screen."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.accessible import assert_accessible
+from tests.browser.rows.conftest import Published
+
+pytestmark = [pytest.mark.process, pytest.mark.kafka, pytest.mark.spark]
+
+_SIZES = {"at 200 %": (640, 400), "on a phone": (390, 800), "on a large screen": (1920, 1080)}
+"""A window of 1280 by 800 at 200 % has half as many CSS pixels each way."""
+_LIST_MIN = 240
+"""Height of a list, in CSS pixels, in which rows can be read and scrolled."""
+_MEASURE = """() => {
+  const content = document.querySelector("#content > .ages") ?? document.documentElement;
+  const lists = [...document.querySelectorAll("[data-density]")];
+  return {
+    window: document.documentElement.scrollWidth - innerWidth,
+    content: content.scrollWidth - content.clientWidth,
+    header: document.querySelector("header").scrollWidth - innerWidth,
+    list: Math.min(...lists.map((each) => each.clientHeight), 10_000),
+  };
+}"""
+
+
+def _places(published: Published) -> Iterator[str]:
+    tasks = published.cluster.http.get("/api/v1/tasks", params={"supervisor": published.id})
+    task, [worker] = (
+        tasks.json()["tasks"][0]["id"],
+        published.cluster.http.get("/api/v1/workers").json(),
+    )
+    yield from ("", "supervisors", "tasks", "tables", "workers", "queues", "work", "audit")
+    yield from (f"workers/{worker['id']}", "audit/denied", "settings", "no/such/page")
+    tabs = "overview partitions timeline why spec history bad-records tasks events"
+    yield from (f"supervisors/{published.id}/{tab}" for tab in tabs.split())
+    yield f"supervisors/{published.id}/overview?do=reset&to=earliest"
+    yield f"supervisors/{published.id}/overview?do=suspend"
+    yield from (f"tasks/{task}/{tab}" for tab in ("summary", "log", "report", "payload"))
+    tabs = "summary coverage time files exports rules code"
+    yield from (f"tables/{published.id}/{tab}" for tab in tabs.split())
+
+
+def test_no_page_is_wider_than_its_window(page: Page, published: Published) -> None:
+    """Goal: nobody scrolls sideways to read a page, and no list is squeezed to nothing."""
+    for place in _places(published):
+        page.goto(f"/ui/{place}")
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        expect(page.get_by_role("status", name="Loading")).to_have_count(0)
+        for size, (width, height) in _SIZES.items():
+            page.set_viewport_size({"width": width, "height": height})
+            measured = page.evaluate(_MEASURE)
+            wide = {name for name in ("window", "content", "header") if measured[name] > 0}
+            assert not wide, f"{place} {size}: {measured}"
+            assert measured["list"] >= _LIST_MIN, f"{place} {size}: {measured}"
+
+
+def test_a_narrow_window_hides_nothing(page: Page, published: Published) -> None:
+    page.set_viewport_size({"width": 640, "height": 400})
+    page.goto(f"/ui/supervisors/{published.id}/tasks?state=all")
+    rows = page.get_by_role("table", name="Tasks").locator("tbody tr")
+    rows.last.scroll_into_view_if_needed()
+    expect(rows.last).to_be_in_viewport()
+    assert_accessible(page)
+
+    page.get_by_role("link", name="Settings").click()
+
+    expect(page.get_by_role("heading", level=1)).to_have_text("Settings")
+    page.goto(f"/ui/supervisors/{published.id}/overview?do=reset&to=earliest")
+    dialog = page.get_by_role("dialog")
+    button = dialog.get_by_role("button", name="Set offsets")
+    button.scroll_into_view_if_needed()
+    expect(button).to_be_in_viewport()
+    assert_accessible(page)
