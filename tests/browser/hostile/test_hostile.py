@@ -48,6 +48,19 @@ def test_audit_work_and_operations_show_reasons_and_authors(
     judge.is_calm()
 
 
+def test_spec_and_history_show_contexts_and_reasons(
+    judge: Judge, page: Page, reasons: list[str]
+) -> None:
+    judge.go("/ui/supervisors/hostile/history")
+    judge.shows(*reasons)
+    judge.go(f"/ui/supervisors/hostile/history?left=1&right={len(PAYLOADS)}")
+    expect(page.locator(".cm-content").first).to_be_visible()
+    judge.is_calm()
+    for view in ("form", "json", "diff"):
+        judge.go(f"/ui/supervisors/hostile/spec?view={view}")
+        judge.is_calm()
+
+
 def test_supervisors_show_the_names_of_all_objects(judge: Judge, page: Page) -> None:
     judge.go("/ui/")
     judge.is_calm()
