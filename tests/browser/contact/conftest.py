@@ -28,6 +28,10 @@ class Site:
     cluster: Cluster
     broker: Broker
 
+    def is_reading(self) -> bool:
+        """Whether a task has read all that the topic has."""
+        return self.cluster.has_read(self.id, ends_of(self.broker.bootstrap, self.id))
+
     def names(self) -> Names:
         """Return something of each kind that a page is of."""
         http = self.cluster.http
@@ -43,6 +47,19 @@ class Site:
             worker=worker["id"],
             queue=(queue["container"], queue["name"]),
         )
+
+
+@pytest.fixture
+def reading(site: Site) -> Iterator[Site]:
+    """The supervisor with a task that reads; whatever a test did to it is taken back."""
+    wait_until(site.is_reading)
+    yield site
+    cluster = site.cluster
+    if "overlord" not in cluster.children:
+        cluster.start_overlord()
+    cluster.http.post("/druid/indexer/v1/worker/w1/enable").raise_for_status()
+    if cluster.status(site.id)["suspended"]:
+        cluster.post(site.id, "resume")
 
 
 @pytest.fixture(scope="package")

@@ -81,9 +81,9 @@ def _in_header(page: Page, words: str) -> Locator:
 
 
 def test_it_says_what_is_away_and_heals_by_itself(
-    context: BrowserContext, watch: Watch, site: Site
+    context: BrowserContext, watch: Watch, reading: Site
 ) -> None:
-    tabs = Tabs(context)
+    tabs, site = Tabs(context), reading
     watch.allow_status(404, "/druid/indexer/v1/task/")  # a worker without a JVM has no report
     context.clock.install()
     for address in every_address(site.names()):
@@ -132,4 +132,3 @@ def _expect_fresh(tabs: Tabs, site: Site) -> None:
             expect(page.get_by_role("button", name="Resume…").last, address).to_be_visible()
     events = tabs.pages[f"/ui/supervisors/{site.id}/events"]
     expect(events.get_by_role("cell", name="supervisor-suspended")).to_have_count(1)
-    site.cluster.post(site.id, "resume")
