@@ -16,7 +16,7 @@ from tests.browser.contact.conftest import Site
 from tests.browser.contact.places import every_address
 from tests.browser.watch import Watch
 
-pytestmark = [pytest.mark.process, pytest.mark.kafka]
+pytestmark = [pytest.mark.process, pytest.mark.kafka, pytest.mark.long]
 
 _WITHIN_S = 20.0
 """Ten seconds, and as many for a machine that is all used up."""

@@ -1,4 +1,7 @@
-"""Faults of Kafka, of its topics, and of what it keeps, as Home shows them."""
+"""Faults of Kafka, of its topics, and of what it keeps, as Home shows them.
+
+Slow: brokers end and come back, and topics are made anew.
+"""
 
 import re
 from pathlib import Path
@@ -14,7 +17,7 @@ from tests.environment.brokers import new_broker, produce
 from tests.integration.oracle import record, spec
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.process, pytest.mark.kafka]
+pytestmark = [pytest.mark.process, pytest.mark.kafka, pytest.mark.long]
 
 _WITHIN_S = 60
 _RECORDS = 12

@@ -3,6 +3,8 @@
 Two overlords of their own over a PostgreSQL of their own, which is stopped.  The one whose pages
 are opened takes a lease over later than the other one: a time without a leader is long enough to
 be seen.
+
+Slow: leases run out, and a database is stopped, in real time.
 """
 
 from collections.abc import Iterator
@@ -18,7 +20,7 @@ from tests.environment.postgres import Server, postgres
 from tests.integration.overlords import Overlord, Overlords
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.process, pytest.mark.pg]
+pytestmark = [pytest.mark.process, pytest.mark.pg, pytest.mark.long]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,7 @@
-"""Faults of tasks, workers and queues, as Home shows them."""
+"""Faults of tasks, workers and queues, as Home shows them.
+
+Slow: tasks fail several times, and workers are lost, in real time.
+"""
 
 import pytest
 from playwright.sync_api import expect
@@ -9,7 +12,7 @@ from tests.browser.planted.conftest import HANDLED_BY_NOBODY, Planted
 from tests.environment.brokers import produce
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.process, pytest.mark.kafka]
+pytestmark = [pytest.mark.process, pytest.mark.kafka, pytest.mark.long]
 
 _RECORDS = 8
 _WHY = "its checksum does not fit"

@@ -1,4 +1,7 @@
-"""Every page while it loads and when nothing comes, and the parts of the frame: for everybody."""
+"""Every page while it loads and when nothing comes, and the parts of the frame: for everybody.
+
+Slow: axe looks at thirty pages, each in two states.
+"""
 
 import re
 
@@ -9,7 +12,7 @@ from tests.browser.accessible import assert_accessible
 from tests.browser.planted.conftest import Planted
 from tests.browser.watch import Watch
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.long]
 
 _ANSWERS = re.compile(r"/(api|druid)/(?!v1/me$)")
 _SUPERVISOR, _TASK, _TABLE = "/ui/supervisors/some", "/ui/tasks/some", "/ui/tables/some"

@@ -27,6 +27,7 @@ def test_a_supervisor_is_found_and_begun_elsewhere(page: Page, reader: Reader) -
     page.goto("/ui/")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     page.keyboard.press("Control+k")
+    expect(page.get_by_role("textbox", name="Search")).to_be_focused()
     page.keyboard.type(reader.id)
     expect(page.get_by_role("dialog")).to_contain_text(f"topic {reader.id}")
     page.keyboard.press("Enter")

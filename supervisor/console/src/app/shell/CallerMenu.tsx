@@ -14,7 +14,7 @@ export function CallerMenu() {
   const logout = useLogout();
   const name = me === undefined ? UNKNOWN : me.asked ? visible(me.name) : "anyone";
   return (
-    <Menu>
+    <Menu withinPortal={false}>
       <Menu.Target>
         <UnstyledButton className={classes.chip}>
           <Icon name="person" />

@@ -1,5 +1,4 @@
 import { Kbd, SegmentedControl, UnstyledButton } from "@mantine/core";
-import { spotlight } from "@mantine/spotlight";
 import { Link } from "@tanstack/react-router";
 import { Icon } from "@/components/Icon";
 import type { Zone } from "@/text/times";
@@ -9,6 +8,7 @@ import { CallerMenu } from "./CallerMenu";
 import classes from "./Header.module.css";
 import { LiveState } from "./LiveState";
 import { OperationsChip } from "./OperationsChip";
+import { openPalette } from "./Palette";
 
 /** The line above all pages. */
 export function Header() {
@@ -28,7 +28,7 @@ export function Header() {
         <span>Tidegate</span>
         <span className={classes.host}>{location.host}</span>
       </Link>
-      <UnstyledButton className={classes.search} onClick={spotlight.open}>
+      <UnstyledButton className={classes.search} onClick={openPalette}>
         <Icon name="search" />
         <span>Search or go to…</span>
         <Kbd size="xs">{isMac() ? "⌘K" : "Ctrl K"}</Kbd>

@@ -1,4 +1,5 @@
 import { Kbd } from "@mantine/core";
+import { DialogHead } from "@/components/action/DialogHead";
 import { boundKeys } from "../keys";
 import classes from "./KeyList.module.css";
 
@@ -10,19 +11,22 @@ const ALWAYS = [
 /** What each key does now. */
 export function KeyList() {
   return (
-    <dl className={classes.list}>
-      {[...ALWAYS, ...boundKeys()].map(({ keys, label }) => (
-        <div key={`${keys} ${label}`} className={classes.line}>
-          <dt>
-            {keys.split(" ").map((key) => (
-              <Kbd key={key} size="xs">
-                {key}
-              </Kbd>
-            ))}
-          </dt>
-          <dd>{label}</dd>
-        </div>
-      ))}
-    </dl>
+    <>
+      <DialogHead>Keys</DialogHead>
+      <dl className={classes.list}>
+        {[...ALWAYS, ...boundKeys()].map(({ keys, label }) => (
+          <div key={`${keys} ${label}`} className={classes.line}>
+            <dt>
+              {keys.split(" ").map((key) => (
+                <Kbd key={key} size="xs">
+                  {key}
+                </Kbd>
+              ))}
+            </dt>
+            <dd>{label}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
   );
 }

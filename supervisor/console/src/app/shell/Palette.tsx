@@ -1,12 +1,13 @@
 import { useMantineColorScheme } from "@mantine/core";
 import {
+  createSpotlight,
   Spotlight,
   type SpotlightActionData,
   type SpotlightActionGroupData,
 } from "@mantine/spotlight";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { apiQuery } from "@/api/query";
 import { Icon } from "@/components/Icon";
 import { visible } from "@/text/visible";
@@ -16,6 +17,10 @@ import { PLACES } from "./places";
 import { copyLink, showKeys } from "./shellKeys";
 
 const SUPERVISORS = 8;
+const [STORE, palette] = createSpotlight();
+
+/** Opens the palette, as Ctrl+K does. */
+export const openPalette = palette.open;
 
 /** Ctrl+K: pages, supervisors of any page of the list, what can be done with them, and settings. */
 export function Palette() {
@@ -29,8 +34,10 @@ export function Palette() {
     { group: "Supervisors", actions: supervisors },
     { group: "This page", actions: useCommands() },
   ];
+  useSelected(text, groups);
   return (
     <Spotlight
+      store={STORE}
       actions={groups.filter(({ actions }) => actions.length > 0)}
       query={text}
       onQueryChange={setText}
@@ -53,6 +60,19 @@ export function Palette() {
       }}
     />
   );
+}
+
+/** Selects the first entry for Enter if none is: those of the overlord come after the letters. */
+function useSelected(text: string, groups: readonly SpotlightActionGroupData[]): void {
+  const ids = groups.flatMap(({ actions }) => actions.map(({ id }) => id)).join("\n");
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each other list may have lost it
+  useEffect(() => {
+    const list = document.getElementById(STORE.getState().listId);
+    if (text !== "" && list?.querySelector("[data-selected]") === null) {
+      list.querySelector("[data-action]")?.setAttribute("data-selected", "true");
+      STORE.updateState((state) => ({ ...state, selected: 0 }));
+    }
+  }, [text, ids]);
 }
 
 function useSupervisors(q: string): SpotlightActionData[] {

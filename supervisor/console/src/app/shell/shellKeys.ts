@@ -17,7 +17,7 @@ export async function copyLink(): Promise<void> {
 
 /** Shows what each key does on this page. */
 export function showKeys(): void {
-  modals.open({ title: "Keys", children: createElement(KeyList) });
+  modals.open({ withCloseButton: false, children: createElement(KeyList) });
 }
 
 /** Binds the keys that hold on every page. */

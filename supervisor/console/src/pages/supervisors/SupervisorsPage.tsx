@@ -68,6 +68,7 @@ type Props = {
 };
 
 function List({ listed, search, onChange, selection, onEnd, onClear }: Props) {
+  const navigate = useNavigate();
   const attention = useOverview(SAFETY_MS).data?.attention ?? [];
   return (
     <DataTable
@@ -83,6 +84,7 @@ function List({ listed, search, onChange, selection, onEnd, onClear }: Props) {
       selection={selection}
       active={search.sel}
       onActive={(sel) => onChange({ sel }, true)}
+      onOpen={({ id }) => void navigate({ to: "/supervisors/$id/overview", params: { id } })}
       onEnd={onEnd}
       empty={<Empty total={totalOf(listed.totals)} onClear={onClear} />}
     />

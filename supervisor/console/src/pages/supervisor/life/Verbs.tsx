@@ -27,7 +27,7 @@ export function Verbs({ row, onOpen }: Props) {
             {label}…
           </Barred>
         ))}
-      <Menu>
+      <Menu withinPortal={false}>
         <Menu.Target>
           <Button rightSection={<Icon name="down" size={11} />}>More</Button>
         </Menu.Target>
