@@ -49,8 +49,8 @@ def _reasons(site: Site, why: str) -> list[str]:
 
 
 def _open(page: Page, site: Site, verb: Verb, why: str) -> Locator:
-    names = site.names()
-    page.goto(verb.page.format(id=site.id, task=quote(names.task)))
+    task = site.names().task if verb is _END else ""
+    page.goto(verb.page.format(id=site.id, task=quote(task)))
     if verb is _UNUSED:
         page.get_by_role("checkbox", name="Select all rows that are shown").check()
     page.get_by_role("button", name=verb.opens).last.click()
