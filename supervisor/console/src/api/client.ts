@@ -95,11 +95,20 @@ async function request(
   const { query, path: inPath, signal, ...rest } = init;
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   const bound = signal instanceof AbortSignal ? AbortSignal.any([signal, timeout]) : timeout;
-  return client.request(
-    verb,
-    path as never,
-    { ...rest, params: { query, path: inPath }, parseAs: as, signal: bound } as never,
-  );
+  try {
+    return await client.request(
+      verb,
+      path as never,
+      { ...rest, params: { query, path: inPath }, parseAs: as, signal: bound } as never,
+    );
+  } catch (error) {
+    // A body that breaks off behind a good head, as when the overlord dies, is no Problem yet.
+    if (error instanceof Problem || (bound.aborted && !isTimeout(bound.reason))) {
+      throw error;
+    }
+    contact.miss();
+    throw noAnswer(error);
+  }
 }
 
 /** GETs a path. */
