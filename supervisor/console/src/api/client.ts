@@ -82,7 +82,17 @@ async function callTagged(
 ): Promise<Tagged<unknown>> {
   const { data: text, response } = await request(verb, path, init, "text");
   const tag = response.headers.get("ETag");
-  return { data: typeof text === "string" && text !== "" ? readJson(text) : undefined, tag };
+  return { data: typeof text === "string" && text !== "" ? readAnswer(text) : undefined, tag };
+}
+
+/** Reads a good answer. What is no JSON is of a proxy, which answers for an overlord that is away. */
+function readAnswer(text: string): unknown {
+  try {
+    return readJson(text);
+  } catch (error) {
+    contact.miss();
+    throw noAnswer(error);
+  }
 }
 
 /** Calls an operation; `as`: how its body is read. Throws a Problem. */
