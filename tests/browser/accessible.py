@@ -6,6 +6,16 @@ from playwright.sync_api import Page
 __all__ = ["assert_accessible"]
 
 _AXE = Axe()
+_SETTLED = """async () => {
+  for (let frame = 0; frame < 2; frame += 1) {
+    await new Promise(requestAnimationFrame);
+  }
+  const ending = document.getAnimations().filter(
+    (each) => each.effect?.getComputedTiming().endTime !== Infinity
+  );
+  await Promise.allSettled(ending.map((each) => each.finished));
+}"""
+"""Colours are of one scheme, and whatever fades has faded: half-way they have no contrast."""
 
 
 def assert_accessible(page: Page) -> None:
@@ -14,5 +24,6 @@ def assert_accessible(page: Page) -> None:
     Raises:
         AssertionError: it lists the violations with their elements.
     """
+    page.evaluate(_SETTLED)
     results = _AXE.run(page)
     assert results.violations_count == 0, f"{page.url}\n{results.generate_report()}"

@@ -77,7 +77,7 @@ def test_a_verb_and_a_name_lead_to_the_dialog_by_the_keyboard_alone(
     page.goto("/ui/workers")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     page.keyboard.press("Control+k")
-    expect(page.get_by_label("Search").last).to_be_visible()
+    expect(page.get_by_role("textbox", name="Search")).to_be_focused()
     page.keyboard.type(f"suspend {site.id}")
     expect(page.get_by_text(f"tidegate supervisor suspend {site.id}")).to_be_visible()
 

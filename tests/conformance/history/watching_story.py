@@ -1,6 +1,7 @@
 """What a leader notes as passes go by, for the story of the overtaken writes."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 from supervisor.chores.retirement import TaskRetirement
@@ -8,6 +9,7 @@ from supervisor.control.loop import Loop
 from supervisor.control.reconcile import make_pass
 from supervisor.control.state_recorder import StateRecorder
 from supervisor.core.model.rows import SpecVersion
+from supervisor.core.planning.observed import StreamTrouble
 from supervisor.core.planning.states import State, SupervisorState
 from supervisor.core.spec.reader import read_spec
 from supervisor.ports.store import Store
@@ -28,9 +30,14 @@ def notes(store: Store, world: World, loop: Loop) -> list[tuple[str, Callable[[]
     loop._finish(TOPIC, make_pass(TOPIC, world.shell, term()), next_s=None)
     watching = StateRecorder(store, world.clock, term, loop)
     completed = _completed_task(world)
+    last = loop.last_pass(TOPIC)
+    assert last is not None
+    unreachable = replace(last.seen.stream, trouble=StreamTrouble.UNREACHABLE)
+    silent = replace(last.seen, stream=unreachable)
     retirement = TaskRetirement(store, world.clock, term, timedelta(0))
     return [
         ("note a state", lambda: watching._note(TOPIC, RUNNING)),
+        ("note a silence", lambda: watching._note_silence(silent)),
         ("sample the lag", watching.sample),
         ("put to rest", lambda: watching._put_to_rest(completed)),
         ("retire", retirement.run_once),

@@ -63,6 +63,7 @@ from tests.conformance.metadata.queue_writes import WORK, queues_are_used
 from tests.conformance.people_story import People
 from tests.conformance.stories import SHORT_TTL
 from tests.conformance.tables.compaction_story import Compactions
+from tests.conformance.tables.replay_story import replays_are_sent
 from tests.supervisor.api.world import spec_document
 from tests.supervisor.chores.exports.exports import NoCopies, Shelf
 from tests.supervisor.core.snapshots import HOUR, TOPIC, spec
@@ -74,10 +75,14 @@ TRIES = 30
 SECOND = timedelta(seconds=1)
 NOBODYS = "index_kafka_clicks_0123456789abcde_aaaabbbb"
 _EXPORT = "chores/exports.py"
-ONLY_READS = {("chores/task_output.py", "handle"), (_EXPORT, "_look"), (_EXPORT, "_follow")}
+ONLY_READS = {
+    *(("chores/task_output.py", "handle"), (_EXPORT, "_look"), (_EXPORT, "_follow")),
+    ("chores/replays.py", "_due"),
+}
 """Their transaction holds the term while they look; what they delete or commit comes after it."""
 NUMBERED_AT_COMMIT = {
     *(("eventqueue/processor.py", "add"), ("chores/sweep.py", "_queue"), (_EXPORT, "_announce")),
+    ("control/state_recorder.py", "_note_silence"),
 }
 """Events get their rows just before the commit, after the story's rival has struck."""
 
@@ -199,9 +204,11 @@ def _played_by(kind: type[Overtaken], url: str) -> Iterator[Story]:
     """Nothing has been overtaken yet."""
     sql = SqlStore(url, lease_ttl=SHORT_TTL)
     store = kind(sql, url)
-    yield Story(store, World(store, spec(task_count=2, replicas=2)))
-    store.close()
-    sql.close()
+    try:
+        yield Story(store, World(store, spec(task_count=2, replicas=2)))
+    finally:
+        store.close()
+        sql.close()
 
 
 def test_each_write_of_a_leader_is_refused_when_another_term_begins_inside_it(
@@ -238,6 +245,7 @@ def _plays(story: Story) -> None:
     Compactions(story, story.store).plays()
     queues_are_used(story)
     _exports(story)
+    replays_are_sent(story, story.store)
     _ends(story)
 
     reached = {(site.module, site.function) for site in story.store.seen}
