@@ -1,0 +1,1 @@
+"""Tests of pages in windows of any width."""
