@@ -74,6 +74,7 @@ class Authentication:
         self._nobodys = passwords.hash(secrets.token_urlsafe(16))  # an unknown name takes as long
         self._lock = threading.Lock()
         self._loading = threading.Lock()
+        self._flushing = threading.Lock()
         self._rows: tuple[float, Mapping[str, Principal], Mapping[str, Principal]] | None = None
         self._proved: Remembered[float] = Remembered()
         self._failures: Remembered[Failures] = Remembered()
@@ -242,18 +243,22 @@ class Authentication:
             self._denied[key] = DeniedTry(before.first_at, now, before.times + 1, *key)
 
     def flush(self) -> None:
-        """Write the denied tries since the last flush, with one row for equal tries."""
-        with self._lock:
-            noted, self._denied = self._denied, {}
-        if not noted:
-            return
-        try:
-            with self._store.writing() as tx:
-                tx.access.deny(list(noted.values()))
-        except SupervisorError:
-            with self._lock:  # for the next flush
-                self._denied = dict([*self._denied.items(), *noted.items()][:DENIED_KINDS_MAX])
-            raise
+        """Write the denied tries since the last flush, with one row for equal tries.
+
+        A flush waits for the one before: a caller that reads afterwards sees what that has taken.
+        """
+        with self._flushing:
+            with self._lock:
+                noted, self._denied = self._denied, {}
+            if not noted:
+                return
+            try:
+                with self._store.writing() as tx:
+                    tx.access.deny(list(noted.values()))
+            except SupervisorError:
+                with self._lock:  # for the next flush
+                    self._denied = dict([*self._denied.items(), *noted.items()][:DENIED_KINDS_MAX])
+                raise
 
 
 def _caller(row: Principal, address: str) -> Caller:

@@ -7,6 +7,7 @@ import base64
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -19,12 +20,13 @@ from supervisor.api.http.proofs import PROOFS_AT_ONCE, PROOFS_WAITING_MAX
 from supervisor.core.values.errors import PrincipalRefused
 from supervisor.core.values.permissions import Grant, Kind, Role
 from supervisor.core.values.throttle import Lockout, Rate
+from supervisor.ports.store import Transaction
 from supervisor.services.access.authentication import DENIED_KINDS_MAX
 from supervisor.services.access.principals import fingerprint
 from tests.supervisor.api.guarded import ACCESS, CALM, Guarded, a_guarded_world, bearer, grants_of
 from tests.supervisor.api.world import SUPERVISORS, spec_document
 from tests.supervisor.cli.overlord import Reply, overlord
-from tests.waiting import wait_until
+from tests.waiting import HANGS_AFTER_S, wait_until
 
 PASSWORD = "correct horse battery"
 ADMIN = grants_of(Role.ADMIN, "*")
@@ -231,6 +233,33 @@ def test_denied_and_failed_tries_are_on_record_without_what_was_typed(guarded: G
     }
     assert "secret" not in str(rows)
     assert {row["address"] for row in rows} == {"testclient"}
+
+
+def test_a_denied_try_that_is_being_written_is_shown(
+    guarded: Guarded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Goal: who looks while another thread writes the tries waits for it, and misses none."""
+    admin = guarded.token("admin", *ADMIN)
+    ask(guarded, {})
+    store, begun, free = guarded.world.store, threading.Event(), threading.Event()
+    writing = store.writing
+
+    @contextmanager
+    def slowly() -> Iterator[Transaction]:
+        begun.set()
+        assert free.wait(HANGS_AFTER_S)
+        with writing() as tx:
+            yield tx
+
+    monkeypatch.setattr(store, "writing", slowly)
+    with ThreadPoolExecutor(2) as threads:
+        writer = threads.submit(ask, guarded, bearer(admin), "/api/v1/audit/denied")
+        assert begun.wait(HANGS_AFTER_S)
+        reader = threads.submit(ask, guarded, bearer(admin), "/api/v1/audit/denied")
+        threading.Timer(0.5, free.set).start()
+        rows = [each.result(HANGS_AFTER_S).json() for each in (writer, reader)]
+
+    assert [[row["what"] for row in each] for each in rows] == [[f"GET {SUPERVISORS}"]] * 2
 
 
 def test_a_flood_of_denied_tries_writes_few_rows(guarded: Guarded) -> None:
