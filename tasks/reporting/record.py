@@ -22,10 +22,10 @@ from tasks.contract.wire import Instant, Truth, Whole, Wire
 __all__ = [
     "VERSION",
     "BadRecord",
-    "Origin",
+    "RecordCut",
+    "RecordOrigin",
     "RecordType",
     "ReportRecord",
-    "Truncation",
     "read_record",
     "record_id_of",
 ]
@@ -56,7 +56,7 @@ class RecordType(StrEnum):
     """One entry of the audit log, placed by its number."""
 
 
-class Origin(StrEnum):
+class RecordOrigin(StrEnum):
     """Whose work a record is about."""
 
     STREAM = "stream"
@@ -65,7 +65,7 @@ class Origin(StrEnum):
     SUPERVISOR = "supervisor"
 
 
-class Truncation(Wire):
+class RecordCut(Wire):
     """What was cut from a payload; sizes in bytes of UTF-8."""
 
     original_bytes: Whole
@@ -91,7 +91,7 @@ class ReportRecord(Wire):
     subject: str = Field(min_length=1, max_length=_SUBJECT_MAX)
     """The task, compaction, execution or container of events."""
     attempt: Whole = 0
-    origin: Origin
+    origin: RecordOrigin
     worker: str | None = Field(default=None, max_length=_SUBJECT_MAX)
     at: Instant
     """When the sender made the record, by its clock."""
@@ -101,7 +101,7 @@ class ReportRecord(Wire):
     """Place of a log chunk, in bytes of its log."""
     final: Truth = False
     """No later record of this subject, attempt and type follows."""
-    truncated: Truncation | None = None
+    truncated: RecordCut | None = None
     debug: Truth = False
     """It is stored whatever the store's level says."""
     dropped: dict[RecordType, Whole] = Field(default_factory=dict)

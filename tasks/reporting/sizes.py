@@ -10,13 +10,13 @@ import hashlib
 import json
 from dataclasses import dataclass
 
-from tasks.reporting.record import ReportRecord, Truncation
+from tasks.reporting.record import RecordCut, ReportRecord
 
 __all__ = [
     "ENVELOPE_BYTES",
     "INLINE_BYTES",
     "PAYLOAD_BYTES",
-    "Limits",
+    "RecordLimits",
     "cut",
     "fitted",
     "limits_of",
@@ -33,7 +33,7 @@ _MARK_BYTES = 128
 
 
 @dataclass(frozen=True)
-class Limits:
+class RecordLimits:
     """What holds for records of one topic."""
 
     record_bytes: int
@@ -48,7 +48,7 @@ class Limits:
 
 def limits_of(
     payload_bytes: int, record_bytes: int, *, topic: str, topic_bytes: int | None
-) -> Limits:
+) -> RecordLimits:
     """Return what holds among the settings of a sender and of a topic.
 
     Args:
@@ -72,7 +72,7 @@ def limits_of(
             f"--add-config max.message.bytes={largest}"
         )
         largest = topic_bytes
-    return Limits(largest, tuple(warnings))
+    return RecordLimits(largest, tuple(warnings))
 
 
 def cut(text: str, most: int) -> tuple[str, str]:
@@ -86,7 +86,7 @@ def cut(text: str, most: int) -> tuple[str, str]:
     return first, last
 
 
-def fitted(record: ReportRecord, limits: Limits) -> ReportRecord:
+def fitted(record: ReportRecord, limits: RecordLimits) -> ReportRecord:
     """Return a record that fits: itself, or one with head and tail of its payload, and the mark."""
     text = json.dumps(record.payload, ensure_ascii=False, separators=(",", ":"))
     size = len(text.encode())
@@ -95,7 +95,7 @@ def fitted(record: ReportRecord, limits: Limits) -> ReportRecord:
     # Written as a JSON text a character takes twice its bytes at most, for quotes and backslashes;
     # control characters were written as six bytes before, each of which is one character.
     head, tail = cut(text, max(limits.payload_bytes - _MARK_BYTES, 0) // 2)
-    mark = Truncation(
+    mark = RecordCut(
         original_bytes=size,
         kept_bytes=len(head.encode()) + len(tail.encode()),
         sha256=hashlib.sha256(text.encode()).hexdigest(),

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-__all__ = ["Bounds", "InFlight", "to_pause"]
+__all__ = ["FlowBounds", "InFlight", "to_pause"]
 
 P = TypeVar("P")
 _RESUMED_BELOW = 0.5
@@ -17,7 +17,7 @@ _RESUMED_BELOW = 0.5
 
 
 @dataclass(frozen=True)
-class Bounds:
+class FlowBounds:
     """The most that may be under way in one persister, from being polled to being done."""
 
     records: int = 5_000
@@ -34,12 +34,14 @@ class InFlight:
     def __add__(self, other: "InFlight") -> "InFlight":
         return InFlight(self.records + other.records, self.size_bytes + other.size_bytes)
 
-    def share_of(self, bounds: Bounds) -> float:
+    def share_of(self, bounds: FlowBounds) -> float:
         """Return how full it is: 1.0 is a bound that is reached, of records or of bytes."""
         return max(self.records / bounds.records, self.size_bytes / bounds.size_bytes)
 
 
-def to_pause(under_way: Mapping[P, InFlight], paused: frozenset[P], bounds: Bounds) -> frozenset[P]:
+def to_pause(
+    under_way: Mapping[P, InFlight], paused: frozenset[P], bounds: FlowBounds
+) -> frozenset[P]:
     """Return which partitions are to be paused now; those that are and are not among them go on."""
     full = sum(under_way.values(), InFlight()).share_of(bounds)
     if full < _RESUMED_BELOW:

@@ -6,13 +6,13 @@ a silence does not exceed the rate by more than that.
 
 from dataclasses import dataclass
 
-__all__ = ["Bucket"]
+__all__ = ["PaceBucket"]
 
 _SECONDS_HELD = 0.1
 
 
 @dataclass
-class Bucket:
+class PaceBucket:
     """Tokens for one kind of thing: records, or bytes.  `now` is monotonic, in seconds."""
 
     rate: float

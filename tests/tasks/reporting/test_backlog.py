@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.reporting.backlog import Backlog, Rank, rank_of
-from tasks.reporting.record import Origin, RecordType, ReportRecord, record_id_of
+from tasks.reporting.record import RecordOrigin, RecordType, ReportRecord, record_id_of
 
 OFFERS = st.lists(
     st.tuples(st.sampled_from(RecordType), st.booleans(), st.integers(1, 40)), max_size=40
@@ -20,7 +20,7 @@ def _record(kind: RecordType, place: int, *, debug: bool = False) -> ReportRecor
         type=kind,
         record_id=record_id_of("t-1", 0, kind, place),
         subject="t-1",
-        origin=Origin.STREAM,
+        origin=RecordOrigin.STREAM,
         at=datetime(2026, 3, 1, tzinfo=UTC),
         seq=None if is_log else place,
         offset=place if is_log else None,
@@ -53,8 +53,8 @@ def test_nothing_is_lost_uncounted_and_no_result_at_all(
     kinds = Counter(record.type for record in taken)
     offered = Counter(kind for kind, _, _ in offers)
     assert kinds + backlog.dropped_total == offered
-    told = sum((Counter(record.dropped) for record in taken), Counter[RecordType]())
-    assert told == backlog.dropped_total or not taken
+    counted = sum((Counter(record.dropped) for record in taken), Counter[RecordType]())
+    assert counted == backlog.dropped_total or not taken
     for kind in (RecordType.TASK_RESULT, RecordType.COMBINED):
         assert kinds[kind] == offered[kind]
     ranks = [rank_of(record) for record in taken]

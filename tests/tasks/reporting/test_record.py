@@ -10,7 +10,7 @@ from pydantic import JsonValue, ValidationError
 
 from tasks.reporting.record import (
     BadRecord,
-    Origin,
+    RecordOrigin,
     RecordType,
     ReportRecord,
     read_record,
@@ -35,7 +35,7 @@ def _record(
             "type": kind,
             "recordId": record_id_of(subject, 0, kind, place),
             "subject": subject,
-            "origin": Origin.STREAM,
+            "origin": RecordOrigin.STREAM,
             "at": AT,
             "payload": {"status": "SUCCESS"},
             **placed,
@@ -111,7 +111,7 @@ def test_a_sender_cannot_make_a_record_with_another_id() -> None:
             type=RecordType.PROGRESS,
             record_id="0" * 32,
             subject="t-1",
-            origin=Origin.STREAM,
+            origin=RecordOrigin.STREAM,
             at=AT,
             seq=0,
         )

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from tasks.reporting.record import Origin, RecordType, ReportRecord, read_record, record_id_of
-from tasks.reporting.sizes import ENVELOPE_BYTES, Limits, cut, fitted, limits_of
+from tasks.reporting.record import RecordOrigin, RecordType, ReportRecord, read_record, record_id_of
+from tasks.reporting.sizes import ENVELOPE_BYTES, RecordLimits, cut, fitted, limits_of
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=200)
 
@@ -21,7 +21,7 @@ def _record(payload: dict[str, JsonValue]) -> ReportRecord:
         type=kind,
         record_id=record_id_of("t-1", 0, kind, 0),
         subject="t-1",
-        origin=Origin.STREAM,
+        origin=RecordOrigin.STREAM,
         at=datetime(2026, 3, 1, tzinfo=UTC),
         seq=0,
         payload=payload,
@@ -41,7 +41,7 @@ def test_a_cut_keeps_whole_characters_of_both_ends(text: str, most: int) -> None
 @given(st.lists(TEXTS, max_size=4), st.integers(0, 400))
 def test_a_record_fits_or_says_what_was_cut(texts: list[str], payload_bytes: int) -> None:
     record = _record({"messages": [*texts]})
-    limits = Limits(payload_bytes + ENVELOPE_BYTES)
+    limits = RecordLimits(payload_bytes + ENVELOPE_BYTES)
 
     sent = fitted(record, limits)
 

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supervisor.core.reports.flow import Bounds, InFlight, to_pause
+from supervisor.core.reports.flow import FlowBounds, InFlight, to_pause
 
-BOUNDS = Bounds(records=10, size_bytes=1_000)
+BOUNDS = FlowBounds(records=10, size_bytes=1_000)
 LOADS = st.dictionaries(
     st.integers(0, 5),
     st.builds(InFlight, st.integers(0, 12), st.integers(0, 1_200)),

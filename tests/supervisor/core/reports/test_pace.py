@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supervisor.core.reports.pace import Bucket
+from supervisor.core.reports.pace import PaceBucket
 
 STEPS = st.lists(st.tuples(st.floats(0.0, 3.0), st.integers(1, 40)), min_size=1, max_size=40)
 
@@ -13,7 +13,7 @@ STEPS = st.lists(st.tuples(st.floats(0.0, 3.0), st.integers(1, 40)), min_size=1,
 def test_no_span_of_time_has_more_than_its_rate(
     steps: list[tuple[float, int]], rate: float
 ) -> None:
-    bucket, now, taken = Bucket(rate), 0.0, 0
+    bucket, now, taken = PaceBucket(rate), 0.0, 0
     for pause, wanted in steps:
         now += pause
         now += bucket.wait_s(wanted, now)
@@ -24,7 +24,7 @@ def test_no_span_of_time_has_more_than_its_rate(
 
 
 def test_a_clock_that_goes_back_opens_nothing() -> None:
-    bucket = Bucket(rate=10.0)
+    bucket = PaceBucket(rate=10.0)
     bucket.take(1, now=100.0)
 
     assert bucket.wait_s(1, now=1.0) == pytest.approx(0.1)
@@ -32,7 +32,7 @@ def test_a_clock_that_goes_back_opens_nothing() -> None:
 
 
 def test_after_a_silence_a_tenth_of_a_second_is_there() -> None:
-    bucket = Bucket(rate=100.0)
+    bucket = PaceBucket(rate=100.0)
     bucket.take(10, now=0.0)
 
     assert bucket.wait_s(10, now=0.0) == pytest.approx(0.1)
@@ -43,7 +43,7 @@ def test_after_a_silence_a_tenth_of_a_second_is_there() -> None:
 
 def test_more_than_it_holds_is_taken_from_a_full_bucket_and_owed() -> None:
     """Goal: a batch that is larger than the bucket does not wait for ever."""
-    bucket = Bucket(rate=10.0)
+    bucket = PaceBucket(rate=10.0)
 
     assert bucket.wait_s(50, now=0.0) == 0.0
     bucket.take(50, now=0.0)

@@ -11,10 +11,10 @@ committed meanwhile, and the membership of the group is kept.
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-__all__ = ["BackOff", "Outcome", "Service", "ServiceState"]
+__all__ = ["BackOff", "PersisterState", "PersisterStatus", "StoreOutcome"]
 
 
-class Outcome(StrEnum):
+class StoreOutcome(StrEnum):
     """What became of one record."""
 
     STORED = "stored"
@@ -36,10 +36,10 @@ class Outcome(StrEnum):
         return self in _DONE
 
 
-_DONE = {Outcome.STORED, Outcome.CONFLICT, Outcome.MISMATCH, Outcome.SKIPPED}
+_DONE = {StoreOutcome.STORED, StoreOutcome.CONFLICT, StoreOutcome.MISMATCH, StoreOutcome.SKIPPED}
 
 
-class ServiceState(StrEnum):
+class PersisterState(StrEnum):
     """State of a persister."""
 
     STARTING = "STARTING"
@@ -52,10 +52,10 @@ class ServiceState(StrEnum):
     @property
     def answers_ping(self) -> bool:
         """Whether it is well, or gets well by itself."""
-        return self in {ServiceState.RUNNING, ServiceState.BACKING_OFF}
+        return self in {PersisterState.RUNNING, PersisterState.BACKING_OFF}
 
 
-_ENDING = {ServiceState.DRAINING, ServiceState.TERMINATED}
+_ENDING = {PersisterState.DRAINING, PersisterState.TERMINATED}
 
 
 @dataclass(frozen=True)
@@ -74,38 +74,38 @@ class BackOff:
 
 
 @dataclass(frozen=True)
-class Service:
+class PersisterStatus:
     """A persister as it is now."""
 
-    state: ServiceState = ServiceState.STARTING
+    state: PersisterState = PersisterState.STARTING
     tries: int = 0
     """Failed tries in a row."""
     reason: str = ""
     """Why it backs off or is stopped, for people."""
 
-    def ready(self) -> "Service":
+    def ready(self) -> "PersisterStatus":
         """It reads and has reached its store, or it was resumed."""
-        return self if self.state in _ENDING else Service(ServiceState.RUNNING)
+        return self if self.state in _ENDING else PersisterStatus(PersisterState.RUNNING)
 
-    def failed(self, outcome: Outcome, reason: str, back_off: BackOff) -> "Service":
+    def failed(self, outcome: StoreOutcome, reason: str, back_off: BackOff) -> "PersisterStatus":
         """A try ended as `outcome`, which is DEFERRED or FATAL."""
-        if self.state in _ENDING or self.state is ServiceState.STOPPED:
+        if self.state in _ENDING or self.state is PersisterState.STOPPED:
             return self
         tries = self.tries + 1
-        gives_up = outcome is Outcome.FATAL or tries >= back_off.tries_max
-        state = ServiceState.STOPPED if gives_up else ServiceState.BACKING_OFF
-        return Service(state, tries, reason)
+        gives_up = outcome is StoreOutcome.FATAL or tries >= back_off.tries_max
+        state = PersisterState.STOPPED if gives_up else PersisterState.BACKING_OFF
+        return PersisterStatus(state, tries, reason)
 
-    def succeeded(self) -> "Service":
+    def succeeded(self) -> "PersisterStatus":
         """A try ended well: the next wait is short again."""
-        if self.state is ServiceState.BACKING_OFF:
-            return Service(ServiceState.RUNNING)
+        if self.state is PersisterState.BACKING_OFF:
+            return PersisterStatus(PersisterState.RUNNING)
         return replace(self, tries=0)
 
-    def drained(self) -> "Service":
+    def drained(self) -> "PersisterStatus":
         """It is to end, and finishes what is under way."""
-        return self if self.state in _ENDING else replace(self, state=ServiceState.DRAINING)
+        return self if self.state in _ENDING else replace(self, state=PersisterState.DRAINING)
 
-    def ended(self) -> "Service":
+    def ended(self) -> "PersisterStatus":
         """Nothing is under way any more."""
-        return replace(self, state=ServiceState.TERMINATED)
+        return replace(self, state=PersisterState.TERMINATED)
