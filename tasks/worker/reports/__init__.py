@@ -1,0 +1,1 @@
+"""The sender: what tasks report waits here, on disk, until the store has it."""
