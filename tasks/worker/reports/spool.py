@@ -73,6 +73,8 @@ class Spool:
         self._sent = max(self._stored_position(), Position(min(files, default=0), 0))
         # A file that may have broken off is not written to again.
         self._last = max([*files, self._sent.file]) + 1
+        self.waiting_bytes = self._unsent_bytes()
+        """How much waits, with its checksums; read without waiting for a disk that hangs."""
         self.lost_total = 0
         """Records that were deleted unsent for lack of room."""
         self.damaged_total = 0
@@ -95,6 +97,7 @@ class Spool:
             self.refused_total += len(wanted) - written
             with suppress(OSError):
                 self._make_room()
+            self.waiting_bytes = self._unsent_bytes()
         return written
 
     def next(self, bytes_max: int) -> Batch:
@@ -137,16 +140,15 @@ class Spool:
                 if number < upto.file:
                     with suppress(OSError):
                         self._path(number).unlink()
+            self.waiting_bytes = self._unsent_bytes()
 
-    def unsent_bytes(self) -> int:
-        """Return how much waits, with its checksums."""
-        with self._lock:
-            total = 0
-            for number in self._files():
-                if number >= self._sent.file:
-                    with suppress(OSError):
-                        total += self._path(number).stat().st_size
-            return max(total - self._sent.offset, 0)
+    def _unsent_bytes(self) -> int:
+        total = 0
+        for number in self._files():
+            if number >= self._sent.file:
+                with suppress(OSError):
+                    total += self._path(number).stat().st_size
+        return max(total - self._sent.offset, 0)
 
     def _write(self, lines: list[bytes]) -> int:
         path = self._path(self._last)

@@ -79,7 +79,7 @@ class Lives(RuleBasedStateMachine):
     @invariant()
     def nothing_is_lost(self) -> None:
         assert self.spool.lost_total == self.spool.refused_total == 0
-        assert not self.waiting or self.spool.unsent_bytes() > 0
+        assert not self.waiting or self.spool.waiting_bytes > 0
 
 
 TestLives = Lives.TestCase
@@ -93,7 +93,7 @@ def test_what_is_sent_leaves_the_disk(folder: Path) -> None:
 
     assert _all_of(spool) == _records(*range(11))
 
-    assert spool.unsent_bytes() == 0
+    assert spool.waiting_bytes == 0
     assert len([*folder.glob("*.spool")]) == 1
     assert _all_of(Spool(folder, SMALL)) == []
 

@@ -1,0 +1,206 @@
+"""The sender: takes records in no time, keeps them on disk, ships them as fast as they are taken.
+
+    offer ─► backlog ─writer─► spool ─┐
+                       task logs ─────┴─shipper─► transport ─► store
+
+Nothing that reads, pauses, publishes or stops a task waits for any of it: `offer` only takes a lock
+that nobody holds while it writes or sends.  A store, a broker or a disk that hangs costs records
+that are counted, the least first; it costs no task anything.
+"""
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import Condition, Event, Thread
+
+import structlog
+
+from tasks.reporting.backlog import Backlog
+from tasks.reporting.record import RecordType, ReportRecord
+from tasks.worker.reports.log_tail import LogPiece, LogTail
+from tasks.worker.reports.spool import Spool
+from tasks.worker.reports.transport import Outgoing, Transport, TransportAway
+
+__all__ = ["Sender", "SenderOptions", "SenderStatus"]
+
+log = structlog.get_logger()
+
+LogRecord = Callable[[LogPiece], ReportRecord]
+"""Makes the record of a piece of a log."""
+
+
+@dataclass(frozen=True)
+class SenderOptions:
+    """Bounds and waits."""
+
+    backlog_bytes: int = 4 * 1024 * 1024
+    batch_bytes: int = 1024 * 1024
+    look_s: float = 1.0
+    """How often the logs are looked at while nothing else comes."""
+    backoff_min_s: float = 1.0
+    backoff_max_s: float = 30.0
+    stop_s: float = 2.0
+    """How long a stop may take for what is under way."""
+
+
+@dataclass(frozen=True)
+class SenderStatus:
+    """What waits, and what was lost, for status and metrics."""
+
+    backlog_bytes: int
+    spool_bytes: int
+    unsent_s: float
+    """Since when something waits that could not be sent; 0: nothing does."""
+    dropped: Mapping[RecordType, int]
+    lost: int
+    """Records that the spool lost or could not write."""
+    trouble: str
+    """Why nothing is sent, and what to do; empty: it is sent."""
+
+
+class Sender:
+    """One per process; `offer` is for all threads, the rest for the composition root."""
+
+    def __init__(
+        self,
+        spool: Spool,
+        logs: LogTail | None,
+        transport: Transport,
+        log_record: LogRecord,
+        options: SenderOptions | None = None,
+    ) -> None:
+        """Prepare to send; `start` begins."""
+        self._spool, self._logs = spool, logs
+        self._transport, self._log_record = transport, log_record
+        self._options = options or SenderOptions()
+        self._backlog = Backlog(self._options.backlog_bytes)
+        self._news = Condition()
+        self._written = Event()
+        self._stopping = Event()
+        self._threads: list[Thread] = []
+        self._failing_since: float | None = None
+        self._trouble = ""
+
+    def start(self) -> None:
+        """Begin to write and to send, also what a process before has left."""
+        for name, run in (("report-writer", self._write), ("report-shipper", self._ship)):
+            thread = Thread(target=run, name=name, daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def offer(self, record: ReportRecord, size: int) -> bool:
+        """Take a record of about `size` bytes; return False if it was dropped, which is counted.
+
+        It takes microseconds: the record is written out by another thread.
+        """
+        with self._news:
+            taken = self._backlog.offer(record, size)
+            self._news.notify()
+        return taken
+
+    def stop(self) -> None:
+        """Write down what waits, and end within `stop_s`; the rest is sent after the next start."""
+        deadline = time.monotonic() + self._options.stop_s
+        self._stopping.set()
+        self._written.set()
+        with self._news:
+            self._news.notify_all()
+        for thread in self._threads:
+            thread.join(max(deadline - time.monotonic(), 0.0))
+        with suppress(Exception):
+            self._transport.close()
+
+    def status(self) -> SenderStatus:
+        """Return what waits and what was lost, without waiting for a disk that hangs."""
+        with self._news:
+            backlog, dropped = self._backlog.size_bytes, Counter(self._backlog.dropped_total)
+        since = self._failing_since
+        return SenderStatus(
+            backlog,
+            self._spool.waiting_bytes,
+            0.0 if since is None else time.monotonic() - since,
+            dropped,
+            self._spool.lost_total + self._spool.refused_total,
+            self._trouble,
+        )
+
+    def _write(self) -> None:
+        """Move records from the backlog into the spool until the stop, and then the rest."""
+        while True:
+            with self._news:
+                self._news.wait_for(lambda: len(self._backlog) or self._stopping.is_set())
+                records = self._taken()
+            if records:
+                self._spool.append([each.to_json().encode() for each in records])
+                self._written.set()
+            elif self._stopping.is_set():
+                return
+
+    def _taken(self) -> list[ReportRecord]:
+        taken: list[ReportRecord] = []
+        while len(taken) < 1_000 and (record := self._backlog.take()) is not None:  # noqa: PLR2004
+            taken.append(record)
+        return taken
+
+    def _ship(self) -> None:
+        """Send what is there until the stop; after a failure the same again, later and later."""
+        wait_s = self._options.backoff_min_s
+        while not self._stopping.is_set():
+            self._written.clear()
+            try:
+                sent = self._ship_once()
+            except TransportAway as error:
+                self._fail(str(error))
+            except Exception as error:  # noqa: BLE001 -- reports must never end their process
+                self._fail(f"{type(error).__name__}: {error}")
+            else:
+                self._failing_since, self._trouble = None, ""
+                wait_s = self._options.backoff_min_s
+                if not sent:
+                    self._written.wait(self._options.look_s)
+                continue
+            self._stopping.wait(wait_s)
+            wait_s = min(wait_s * 2, self._options.backoff_max_s)
+
+    def _fail(self, trouble: str) -> None:
+        if self._failing_since is None:
+            self._failing_since = time.monotonic()
+        if trouble != self._trouble:
+            log.warning("reports wait on disk, and tasks go on", why=trouble)
+        self._trouble = trouble
+
+    def _ship_once(self) -> bool:
+        """Send one batch of records and one piece of each log; return whether anything was sent."""
+        batch = self._spool.next(self._options.batch_bytes)
+        if batch.records:
+            self._transport.send([_outgoing(each) for each in batch.records])
+        if batch.records or batch.damaged:
+            self._spool.sent(batch)
+        pieces = [] if self._logs is None else [*self._logs.due(time.monotonic())]
+        return self._send_pieces(pieces) or bool(batch.records)
+
+    def _send_pieces(self, pieces: Sequence[LogPiece]) -> bool:
+        if self._logs is None or not pieces:
+            return False
+        try:
+            self._transport.send([_of(self._log_record(each)) for each in pieces])
+        except BaseException:
+            for each in pieces:
+                self._logs.again(each.task)
+            raise
+        for each in pieces:
+            self._logs.sent(each)
+        return True
+
+
+def _of(record: ReportRecord) -> Outgoing:
+    return Outgoing(record.subject, record.to_json().encode())
+
+
+def _outgoing(body: bytes) -> Outgoing:
+    """Return a record of the spool, which another release may have written."""
+    subject = json.loads(body).get("subject")
+    return Outgoing(subject if isinstance(subject, str) else "", body)

@@ -1,0 +1,41 @@
+"""How records leave a process: by Kafka, or by HTTP to a persister."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+__all__ = ["Outgoing", "Transport", "TransportAway"]
+
+
+@dataclass(frozen=True)
+class Outgoing:
+    """One record on its way."""
+
+    key: str
+    """Its subject, so that records of one task keep to one partition."""
+    body: bytes
+
+
+class TransportAway(Exception):
+    """Nothing of a batch may be taken as stored; it is sent again, with longer and longer waits.
+
+    Its text says what is away, and what to do, for the log and the status.
+    """
+
+
+class Transport(Protocol):
+    """One way out; it is called by one thread."""
+
+    def send(self, batch: Sequence[Outgoing]) -> None:
+        """Return once all records of a batch are where no crash of this process loses them.
+
+        A record that can never be sent, such as one that is too large, is left out and counted.
+
+        Raises:
+            TransportAway: it is not known of all of them.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give back what it holds; what is under way may be lost, and is sent again."""
+        ...
