@@ -5,7 +5,7 @@
 
 A record of a task's end is never dropped: it is small, and a task ends once.  Each drop is counted
 by its type; the counts travel with the next record that is taken.  Logs do not wait here: their
-files are read when there is room.  The holder has the lock.
+files are read when there is room.  Its holder has the lock.
 """
 
 from collections import Counter, deque

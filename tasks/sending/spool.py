@@ -20,7 +20,7 @@ from threading import Lock
 
 from tasks.durable_files import make_private
 
-__all__ = ["Batch", "Position", "Spool", "SpoolBounds"]
+__all__ = ["Position", "Spool", "SpoolBatch", "SpoolBounds"]
 
 _SUFFIX = ".spool"
 _DIGITS = 8
@@ -46,7 +46,7 @@ class Position:
 
 
 @dataclass(frozen=True)
-class Batch:
+class SpoolBatch:
     """Records in the order in which they were appended."""
 
     records: tuple[bytes, ...]
@@ -100,7 +100,7 @@ class Spool:
             self.waiting_bytes = self._unsent_bytes()
         return written
 
-    def next(self, bytes_max: int) -> Batch:
+    def next(self, bytes_max: int) -> SpoolBatch:
         """Return what comes next, at least one record if there is any, up to about `bytes_max`.
 
         Raises:
@@ -118,13 +118,13 @@ class Spool:
                     records.append(record)
                     size += len(record)
                     if size >= bytes_max:
-                        return Batch(tuple(records), at, damaged)
+                        return SpoolBatch(tuple(records), at, damaged)
                 later = [number for number in self._files() if number > at.file]
                 if not later:
-                    return Batch(tuple(records), at, damaged)
+                    return SpoolBatch(tuple(records), at, damaged)
                 at = Position(min(later), 0)
 
-    def sent(self, batch: Batch) -> None:
+    def sent(self, batch: SpoolBatch) -> None:
         """Forget a batch and what lies before it; a disk that refuses that costs repeats alone."""
         upto = batch.end
         with self._lock:

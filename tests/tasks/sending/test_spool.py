@@ -7,7 +7,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from tasks.worker.reports.spool import Batch, Spool, SpoolBounds
+from tasks.sending.spool import Spool, SpoolBatch, SpoolBounds
 
 SMALL = SpoolBounds(file_bytes=100, total_bytes=100_000)
 
@@ -39,7 +39,7 @@ class Lives(RuleBasedStateMachine):
         self.spool = Spool(self.folder, SMALL)
         self.waiting: list[bytes] = []
         self.seq = 0
-        self.batch: Batch | None = None
+        self.batch: SpoolBatch | None = None
 
     def teardown(self) -> None:
         """Remove the files."""

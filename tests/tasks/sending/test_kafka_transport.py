@@ -4,8 +4,8 @@ import pytest
 
 from supervisor.dev.broker import Broker
 from supervisor.dev.ports import LOOPBACK
-from tasks.worker.reports.kafka_transport import KafkaTransport
-from tasks.worker.reports.transport import Outgoing, TransportAway
+from tasks.sending.kafka_transport import KafkaTransport
+from tasks.sending.transport import Outgoing, TransportAway
 from tests.environment.brokers import create_topic, read_all
 
 pytestmark = pytest.mark.kafka

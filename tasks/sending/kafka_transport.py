@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from tasks.contract.kafka_client import Overheard
-from tasks.worker.reports.transport import Outgoing, TransportAway
+from tasks.sending.transport import Outgoing, TransportAway
 
 __all__ = ["KafkaTransport"]
 

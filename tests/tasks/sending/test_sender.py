@@ -10,10 +10,10 @@ from threading import Event, Lock
 import pytest
 
 from tasks.reporting.record import RecordOrigin, RecordType, ReportRecord, record_id_of
-from tasks.worker.reports.log_tail import LogPiece, LogTail
-from tasks.worker.reports.sender import Sender, SenderOptions
-from tasks.worker.reports.spool import Spool
-from tasks.worker.reports.transport import Outgoing, TransportAway
+from tasks.sending.log_tail import LogPiece, LogTail
+from tasks.sending.sender import Sender, SenderOptions
+from tasks.sending.spool import Spool
+from tasks.sending.transport import Outgoing, TransportAway
 from tests.waiting import wait_until
 
 QUICK = SenderOptions(look_s=0.02, backoff_min_s=0.02, backoff_max_s=0.05)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from tasks.worker.reports.log_tail import WAITS_S, LogPiece, LogTail
+from tasks.sending.log_tail import WAITS_S, LogPiece, LogTail
 
 TASK, ABOUT = "task-1", {"supervisor": "clicks", "attempt": 2}
 

@@ -20,9 +20,9 @@ import structlog
 
 from tasks.reporting.backlog import Backlog
 from tasks.reporting.record import RecordType, ReportRecord
-from tasks.worker.reports.log_tail import LogPiece, LogTail
-from tasks.worker.reports.spool import Spool
-from tasks.worker.reports.transport import Outgoing, Transport, TransportAway
+from tasks.sending.log_tail import LogPiece, LogTail
+from tasks.sending.spool import Spool
+from tasks.sending.transport import Outgoing, Transport, TransportAway
 
 __all__ = ["Sender", "SenderOptions", "SenderStatus"]
 
