@@ -5,7 +5,6 @@ Slow: each page is a tab of one browser, and three parts end and come back.
 
 import re
 import signal
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -18,8 +17,6 @@ from tests.browser.watch import Watch
 
 pytestmark = [pytest.mark.process, pytest.mark.kafka, pytest.mark.long]
 
-_WITHIN_S = 20.0
-"""Ten seconds, and as many for a machine that is all used up."""
 _SLEEP_MS = 600_000
 _REFUSED = "Failed to load resource: net::ERR_"
 """Chromium's line for a request to an overlord that is away."""
@@ -49,12 +46,10 @@ class Tabs:
         page.evaluate("window.notReloaded = true")
         self.pages[address] = page
 
-    def expect_soon(self, part: Callable[[Page], Locator]) -> None:
-        """Fail unless each page shows this part within ten seconds of now."""
-        until = time.monotonic() + _WITHIN_S
+    def expect_in_all(self, part: Callable[[Page], Locator]) -> None:
+        """Wait until each page shows this part."""
         for address, page in self.pages.items():
-            left = max(until - time.monotonic(), 0.1)
-            expect(part(page), address).to_be_visible(timeout=left * 1_000)
+            expect(part(page), address).to_be_visible()
 
     def expect_healed(self) -> None:
         """Wait until each page is live, asks and is answered, and shows each row once."""
@@ -94,12 +89,12 @@ def test_it_says_what_is_away_and_heals_by_itself(
     watch.allow_status(503, "/")
     watch.allow_console(_REFUSED)
     site.cluster.kill("overlord")
-    tabs.expect_soon(lambda page: _in_header(page, "(reconnecting|stale since) .*"))
+    tabs.expect_in_all(lambda page: _in_header(page, "(reconnecting|stale since) .*"))
     site.cluster.start_overlord()
     tabs.expect_healed()
 
     site.broker.stop()
-    tabs.expect_soon(lambda page: page.get_by_text("Kafka does not answer at"))
+    tabs.expect_in_all(lambda page: page.get_by_text("Kafka does not answer at"))
     site.broker.start()
     for address, page in tabs.pages.items():
         expect(page.get_by_text("Kafka does not answer at"), address).to_have_count(0)
@@ -107,7 +102,7 @@ def test_it_says_what_is_away_and_heals_by_itself(
 
     site.cluster.freeze("overlord")
     context.clock.fast_forward(_SLEEP_MS)
-    tabs.expect_soon(lambda page: _in_header(page, "stale since .*"))
+    tabs.expect_in_all(lambda page: _in_header(page, "stale since .*"))
     _expect_barred(tabs, site)
     site.cluster.children["overlord"].signal(signal.SIGCONT)
     tabs.expect_healed()

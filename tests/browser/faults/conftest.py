@@ -33,8 +33,6 @@ from tests.waiting import HANGS_AFTER_S, wait_until
 # A machine that is all used up answers late: only what hangs fails.
 expect.set_options(timeout=HANGS_AFTER_S * 1_000)
 
-HOME_WITHIN_MS = 10_000
-"""From the moment when the overlord knows of a fault: the page's promise."""
 SLOTS = 2
 """Of each worker."""
 _NUMBERS = itertools.count(1)
@@ -66,7 +64,7 @@ class Home:
         """
         wait_until(lambda: self._knows(kind, about))
         row = self.row(words[0])
-        expect(row).to_have_count(1, timeout=HOME_WITHIN_MS)
+        expect(row).to_have_count(1)
         for each in words[1:]:
             expect(row).to_contain_text(each)
         since = row.locator("time").get_attribute("datetime")

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { contactAt, type Heard, STALE_MS, skewOf, UNSAID_MS } from "./contact";
+import { contactAt, type Heard, QUIET_MS, STALE_MS, skewOf, TICK_MS, UNSAID_MS } from "./contact";
 
 const heard: Heard = { at: 100_000, visibleSince: 0, failingSince: null, streamLostAt: null };
 
@@ -8,7 +8,12 @@ describe("the contact", () => {
     expect(contactAt(100_000 + STALE_MS - 1, heard)).toEqual({ state: "live" });
   });
 
-  it("is stale after 10 s, whatever the newest tries say", () => {
+  it("is said to be lost within 10 s, and not before an answer had time to come", () => {
+    expect(STALE_MS + TICK_MS).toBeLessThanOrEqual(10_000);
+    expect(QUIET_MS + TICK_MS).toBeLessThan(STALE_MS);
+  });
+
+  it("is stale after a while without a sign, whatever the newest tries say", () => {
     for (const failingSince of [null, 109_000]) {
       const now = 100_000 + STALE_MS;
       expect(contactAt(now, { ...heard, failingSince })).toEqual({
@@ -34,11 +39,11 @@ describe("the contact", () => {
     });
   });
 
-  it("is given 10 s after a page that was hidden is seen again", () => {
+  it("is given as long after a page that was hidden is seen again", () => {
     const asleep = { ...heard, visibleSince: 900_000 };
 
-    expect(contactAt(909_999, asleep)).toEqual({ state: "live" });
-    expect(contactAt(910_000, asleep)).toEqual({ state: "stale", since: 100_000 });
+    expect(contactAt(900_000 + STALE_MS - 1, asleep)).toEqual({ state: "live" });
+    expect(contactAt(900_000 + STALE_MS, asleep)).toEqual({ state: "stale", since: 100_000 });
   });
 });
 

@@ -1,10 +1,14 @@
 /**
  * When the overlord was heard last, from any answer of its own or any sign on the stream.
  *
- *     heard within 10 s ──► live        (reconnecting, if the newest try failed)
- *     not heard for 10 s ─► stale       all numbers turn grey, and actions are barred
+ *     heard within 9 s ──► live        (reconnecting, if the newest try failed)
+ *     not heard for 9 s ─► stale       all numbers turn grey, and actions are barred
+ *
+ * With the look at the clock, every half a second, a lost contact is said within 10 s.
  */
-export const STALE_MS = 10_000;
+export const STALE_MS = 9_000;
+/** How often the clock is looked at. */
+export const TICK_MS = 500;
 /** Longer than pages wait between two looks, so that their answers are signs enough. */
 export const QUIET_MS = 7_000;
 /** A reconnection of the stream shorter than this is not shown: streams end every 10 minutes. */

@@ -1,7 +1,5 @@
 import { get } from "./client";
-import { contact, QUIET_MS } from "./contact";
-
-const TICK_MS = 500;
+import { contact, QUIET_MS, TICK_MS } from "./contact";
 
 /**
  * Looks at the clock for the header, and asks the process for a sign where nothing was heard for
