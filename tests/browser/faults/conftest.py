@@ -57,10 +57,11 @@ class Home:
         items = self.page.get_by_role("region", name="Needs somebody").get_by_role("listitem")
         return items.filter(has_text=words)
 
-    def shows(self, kind: str, about: str, *words: str) -> Locator:
+    def shows(self, kind: str, about: str, *words: str, earlier: timedelta = _SKEW) -> Locator:
         """Wait until the overlord knows of a fault that began since Home was opened, then see it.
 
         `kind` and `about` as the overview names them; `words` are in the sentence of its item.
+        `earlier`: how long before Home was opened it may have begun.
         """
         wait_until(lambda: self._knows(kind, about))
         row = self.row(words[0])
@@ -70,7 +71,7 @@ class Home:
         since = row.locator("time").get_attribute("datetime")
         assert since is not None
         began = datetime.fromisoformat(since)
-        assert self.opened_at - _SKEW <= began <= datetime.now(UTC) + _SKEW
+        assert self.opened_at - earlier <= began <= datetime.now(UTC) + _SKEW
         assert_accessible(self.page)
         return row
 

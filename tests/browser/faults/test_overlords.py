@@ -9,6 +9,7 @@ Slow: leases run out, and a database is stopped, in real time.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -21,6 +22,9 @@ from tests.integration.overlords import Overlord, Overlords
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.process, pytest.mark.pg, pytest.mark.long]
+
+_LEASE = timedelta(seconds=12)
+"""Of the overlord whose pages are opened."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ def pair(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pai
         server.database() as url,
         Overlords(folder, url) as overlords,
     ):
-        shown = overlords.start(TIDEGATE_LEASE_TTL="PT12S")
+        shown = overlords.start(TIDEGATE_LEASE_TTL=f"PT{_LEASE.seconds}S")
         wait_until(shown.leads)
         other = overlords.start(TIDEGATE_LEASE_TTL="PT5S")
         yield Pair(shown, other, server)
@@ -67,6 +71,7 @@ def test_of_two_leaders_one_is_refused_and_home_names_it_and_a_gap_is_one_band(
         "",
         f"the overlord {shown.url} did not renew its lease in time, so {other.url} leads since",
         "if nobody stopped it, see its log",
+        earlier=_LEASE,  # since its last sign
     )
     assert not shown.leads()
     row.get_by_role("button", name=f"Find out why {shown.url} was silent").click()
