@@ -2,7 +2,7 @@
 
     operation stored, and an event with it ─► files of now ─► one transaction of Kafka ─► outcome
                                                      │ crash: sent records are recognised,
-                                                     └ and the repeat tells the same numbers
+                                                     └ and the repeat reports the same numbers
 
 Kafka and the metadata database commit one after the other.  The mark of a replay, in a header of
 each record that it sent, is what a repeat goes by: nothing is sent twice, and no more than the

@@ -11,7 +11,7 @@ class ReplayRequest:
     topic: str
     """The target."""
     mark: str
-    """A token in a header of each record that is sent: after a crash it tells what was sent."""
+    """A token in a header of each record that is sent: after a crash it shows what was sent."""
     reason: str | None = None
     """Only records with this reason; None: all."""
     partition: int | None = None

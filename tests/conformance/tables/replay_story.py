@@ -1,6 +1,6 @@
 """The replays of the story in `tests/conformance/metadata/test_write_skew.py`, wanted and done."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -8,14 +8,14 @@ from supervisor.adapters.tables.memory_warehouse import MemoryWarehouse
 from supervisor.adapters.tables.quarantined_records import DuckRecords
 from supervisor.chores.replays import KIND, NUMBER, Replaying
 from supervisor.core.history.operations import Operation
-from supervisor.core.history.replays import ReplayOutcome, ReplayRequest
+from supervisor.core.history.replays import ReplayRequest
 from supervisor.core.queue.events import QueuedEvent
 from supervisor.eventqueue.handling import Context
 from supervisor.ports.store import Store
 from supervisor.services.tables.bad_counts import BadCounts
 from supervisor.services.tables.quarantine import Quarantine
 from supervisor.services.tables.replays import Replays
-from tasks.contract.kafka_client import KafkaClient
+from tests.supervisor.chores.test_replays import Sender
 from tests.supervisor.core.snapshots import TOPIC
 from tests.supervisor.world import World
 
@@ -30,24 +30,6 @@ class Story(Protocol):
     def context(self) -> Context: ...
 
 
-class _NoKafka:
-    """Sends nothing; the rows alone are looked at."""
-
-    def there(self, client: KafkaClient, wanted: ReplayRequest, paths: Sequence[str]) -> int | None:
-        del client, wanted, paths
-        return None
-
-    def send(
-        self,
-        client: KafkaClient,
-        wanted: ReplayRequest,
-        paths: Sequence[str],
-        stopping: Callable[[], bool],
-    ) -> ReplayOutcome:
-        del client, wanted, paths, stopping
-        return ReplayOutcome()
-
-
 def replays_are_sent(story: Story, store: Store) -> None:
     """Let the wish for a replay be overtaken, and then the leader that is about to send it."""
     world, asked, records = story.world, list[Operation](), DuckRecords(Path())
@@ -59,7 +41,7 @@ def replays_are_sent(story: Story, store: Store) -> None:
             world.clock,
             world.leadership,  # another one after each rival
             Quarantine(store, records, BadCounts(records)),
-            _NoKafka(),
+            Sender(),
             lambda _: None,
             lambda: "mark",
         )
@@ -67,5 +49,5 @@ def replays_are_sent(story: Story, store: Store) -> None:
 
     story.does("want a replay", ask)
     event = QueuedEvent(KIND, asked[-1].id, {NUMBER: asked[-1].number})
-    handler = Replaying(_NoKafka(), story.warehouse, world.clock)
+    handler = Replaying(Sender(), story.warehouse, world.clock)
     story.does("replay", lambda: handler([event], story.context()))

@@ -99,7 +99,7 @@ export function useOutage(): Outage | null {
   return useSyncExternalStore(outages.subscribe, outages.outage);
 }
 
-/** Whether a refusal is that of an outage, which the band above all panels tells. */
+/** Whether a refusal is that of an outage, which the band above all panels shows. */
 export function useIsOfOutage(problem: Problem | null): boolean {
   const isOn = useSyncExternalStore(outages.subscribe, outages.isOn);
   return isOn && lackOf(problem) !== null;

@@ -22,7 +22,7 @@ type Props<T> = {
 
 /**
  * Shows what a query answered: a skeleton from 150 ms on, old data while new comes, old data below
- * a strip where the new one failed, or the problem.  Of an outage the band of the frame tells once.
+ * a strip where the new one failed, or the problem.  Of an outage the band of the frame speaks once.
  */
 export function QueryView<T>({ query, lines = 3, shape, children }: Props<T>) {
   const retry = () => void query.refetch();
