@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import StaticPool
 
-from supervisor.metadata.engine import with_sqlite_rules
+from supervisor.database.engine import with_sqlite_rules
 from supervisor.metadata.migrate import migrate
 from supervisor.metadata.store import SqlStore
 

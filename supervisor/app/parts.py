@@ -15,7 +15,7 @@ from supervisor.core.planning.observed import PlanLimits
 from supervisor.core.tables.exports import ExportedFile
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.core.values.throttle import Lockout, Rate
-from supervisor.metadata.engine import bounded_url
+from supervisor.database.engine import bounded_url
 from supervisor.ports.exports import Copies, OpenTable, TableFormat
 from supervisor.ports.store import Clock, Store
 from supervisor.services.access.authentication import AccessRules, Authentication

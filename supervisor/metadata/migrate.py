@@ -15,7 +15,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, inspect, text
 
-from supervisor.metadata.engine import WRITES, Bounds, create_engine, optimize, sqlite_file
+from supervisor.database.engine import WRITES, Bounds, create_engine, optimize, sqlite_file
 
 _LOCK = 7_433_283_201_984
 """Key of a PostgreSQL advisory lock: any number that nothing else in this database uses."""

@@ -28,7 +28,7 @@ from supervisor.core.values.errors import (
     MetadataUnavailable,
     SupervisorError,
 )
-from supervisor.metadata.engine import WRITES, Bounds, create_engine, optimize
+from supervisor.database.engine import WRITES, Bounds, create_engine, optimize
 from supervisor.metadata.installation import SqlInstallation
 from supervisor.metadata.parsed_specs import ParsedSpecs
 from supervisor.metadata.repositories.access import SqlAccess
@@ -71,7 +71,7 @@ from supervisor.ports.store import (
     Transaction,
 )
 from supervisor.ports.touched import OnTouched, Touched
-from supervisor.ports.workers import WorkersTable
+from supervisor.ports.workers.workers import WorkersTable
 
 Measured = Callable[[str, str, float], None]
 _OUTCOMES: dict[type[SupervisorError], str] = {

@@ -36,7 +36,7 @@ from supervisor.ports.segments import Retention, Segments
 from supervisor.ports.specs import Specs
 from supervisor.ports.state_history import Watched
 from supervisor.ports.touched import OnTouched
-from supervisor.ports.workers import WorkersTable
+from supervisor.ports.workers.workers import WorkersTable
 from tasks.contract.messages import PublishOutcome
 
 

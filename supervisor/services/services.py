@@ -19,8 +19,8 @@ from supervisor.core.values.errors import Unavailable
 from supervisor.eventqueue.operations import Operations
 from supervisor.ports.quarantine import RawRecords
 from supervisor.ports.store import Store
-from supervisor.ports.task_logs import LogSource
 from supervisor.ports.topic_probe import Probe
+from supervisor.ports.workers.task_logs import LogSource
 from supervisor.services.access.authentication import Authentication
 from supervisor.services.access.idempotency import Idempotency
 from supervisor.services.foresight.ranges import RangeForesight

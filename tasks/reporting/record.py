@@ -1,6 +1,6 @@
 """Records: what leaves a process for the report store, as one JSON object each.
 
-    envelope  v, type, recordId, subject, attempt, origin, worker, at, seq or offset, ...
+    envelope  v, type, recordId, subject, attempt, origin, supervisor, at, seq or offset, ...
     payload   what the type says; the store keeps it as it came
 
 A record's id is a function of its subject, attempt, type and place.  So a record that is sent
@@ -33,6 +33,7 @@ __all__ = [
 VERSION: Literal[1] = 1
 _ID_BYTES = 16
 _SUBJECT_MAX = 256
+_STATUS_MAX = 32
 
 
 class RecordType(StrEnum):
@@ -93,6 +94,11 @@ class ReportRecord(Wire):
     attempt: Whole = 0
     origin: RecordOrigin
     worker: str | None = Field(default=None, max_length=_SUBJECT_MAX)
+    supervisor: str | None = Field(default=None, max_length=_SUBJECT_MAX)
+    data_source: str | None = Field(default=None, max_length=_SUBJECT_MAX)
+    status: str | None = Field(default=None, max_length=_STATUS_MAX)
+    """How the attempt ended, in the words of its API, such as SUCCESS.  None: it has not ended, or
+    the record does not say."""
     at: Instant
     """When the sender made the record, by its clock."""
     seq: Whole | None = Field(default=None, ge=0)

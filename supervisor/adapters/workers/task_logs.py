@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from supervisor.adapters.workers.http import WorkerHttp, WorkerQuery
 from supervisor.core.values.errors import WorkerUnavailable
-from supervisor.ports.task_logs import LogPart
+from supervisor.ports.workers.task_logs import LogPart
 
 PATIENCE_S = 0.5
 """Timeout of each wait: a frozen worker must not delay an answer by a second."""

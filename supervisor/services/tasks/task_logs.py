@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from supervisor.core.values.errors import NoTaskLog, TaskNotFound, WorkerUnavailable
 from supervisor.ports.store import Store
-from supervisor.ports.task_logs import LogPart, LogSource
+from supervisor.ports.workers.task_logs import LogPart, LogSource
 
 
 @dataclass(frozen=True)

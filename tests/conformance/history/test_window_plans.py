@@ -6,7 +6,7 @@ from sqlalchemy import Select, select, text
 from supervisor.core.history.lifecycle_events import EventKind
 from supervisor.core.history.windows import RangeWindow
 from supervisor.core.model.rows import GenerationState
-from supervisor.metadata.engine import Bounds, create_engine
+from supervisor.database.engine import Bounds, create_engine
 from supervisor.metadata.schema.generation_rows import ids_within
 from supervisor.metadata.schema.history import happenings, operations, plans
 from tests.conformance.stories import LEASE_TTL, NOON

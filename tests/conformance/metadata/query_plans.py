@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Select, text
 
-from supervisor.metadata.engine import Bounds, create_engine
+from supervisor.database.engine import Bounds, create_engine
 from supervisor.metadata.store import SqlStore
 from tests.conformance.stories import LEASE_TTL
 

@@ -11,7 +11,7 @@ from datetime import timedelta
 import pytest
 
 from supervisor.core.values.errors import MetadataUnavailable
-from supervisor.metadata.client_timeouts import TRY_EVERY_S, CircuitBreaker
+from supervisor.database.client_timeouts import TRY_EVERY_S, CircuitBreaker
 from supervisor.metadata.store import SqlStore
 
 TTL = timedelta(seconds=3)

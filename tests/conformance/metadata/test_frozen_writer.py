@@ -15,7 +15,7 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 
-from supervisor.metadata.engine import WRITES, Bounds, create_engine
+from supervisor.database.engine import WRITES, Bounds, create_engine
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.pg

@@ -10,7 +10,7 @@ from sqlalchemy import Engine, Select, text
 
 from supervisor.core.model.rows import TaskStatus
 from supervisor.core.model.task_query import TaskPlace, TaskQuery
-from supervisor.metadata.engine import Bounds, create_engine
+from supervisor.database.engine import Bounds, create_engine
 from supervisor.metadata.schema.task_pages import look_query, page_query
 from supervisor.metadata.store import SqlStore
 from tests.conformance.stories import LEASE_TTL

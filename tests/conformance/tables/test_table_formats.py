@@ -18,7 +18,7 @@ from supervisor.adapters.tables.iceberg import SNAPSHOTS_KEPT, IcebergFormat
 from supervisor.core.tables.exports import ExportChange, ExportedFile, misread_in
 from supervisor.core.values.errors import ExportUnavailable, NotExportable
 from supervisor.core.values.export_formats import ExportFormat
-from supervisor.metadata.engine import bounded_url
+from supervisor.database.engine import bounded_url
 from supervisor.ports.exports import TableFormat
 from tests.conformance.stories import HOUR, NOON
 

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy.pool import StaticPool
 
 from supervisor.core.model.rows import StoredPlan
-from supervisor.metadata.engine import Bounds
+from supervisor.database.engine import Bounds
 from supervisor.metadata.store import SqlStore
 from supervisor.ports.queue_events import Heard
 from supervisor.ports.store import Plans, Transaction

@@ -9,7 +9,7 @@ import httpx
 
 from supervisor.core.tables.compaction import merged
 from supervisor.core.values.errors import WorkerUnavailable
-from supervisor.ports.task_logs import LogPart
+from supervisor.ports.workers.task_logs import LogPart
 from tasks.contract.ingest_spec import Column
 from tasks.contract.messages import (
     CompactedFile,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from sqlalchemy import delete, update
 
 from supervisor.core.queue.events import QueueName, StoredEvent
-from supervisor.metadata.engine import WRITES
+from supervisor.database.engine import WRITES
 from supervisor.metadata.schema.queue_events import events
 from supervisor.metadata.store import SqlStore
 from supervisor.ports.store import Store

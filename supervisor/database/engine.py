@@ -220,7 +220,7 @@ def _postgres(url: URL, bounds: Bounds) -> Engine:
     )
     event.listen(engine, "handle_error", _translate)
     # The driver is an optional dependency: users of SQLite need not install it.
-    from supervisor.metadata.client_timeouts import bound_waits, never_pipeline
+    from supervisor.database.client_timeouts import bound_waits, never_pipeline
 
     never_pipeline(engine)
     # Longer than the server's own timeout, because the server's message is the better one.

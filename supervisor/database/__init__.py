@@ -1,0 +1,1 @@
+"""How a database is opened, of any schema: engines, bounded waits, drivers' errors as ours."""

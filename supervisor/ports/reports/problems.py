@@ -1,0 +1,21 @@
+"""What a store of reports or logs says when it takes nothing."""
+
+__all__ = ["ContentRefused", "StoreAway", "StoreRefuses"]
+
+
+class StoreAway(Exception):
+    """The store is away, busy or full: nothing of the call is stored, and a repeat may succeed."""
+
+
+class StoreRefuses(Exception):
+    """The store refuses everything until somebody acts: no schema, a wrong password, no right.
+
+    Its text says what to do.
+    """
+
+
+class ContentRefused(Exception):
+    """Something in the batch can never be stored: nothing of it is.
+
+    The caller tries the halves, until the culprit is alone.
+    """

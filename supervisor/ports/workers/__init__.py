@@ -1,0 +1,1 @@
+"""The ports to workers: their rows, and the logs that they keep."""
