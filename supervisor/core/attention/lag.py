@@ -60,7 +60,7 @@ def retention_passed(
     Those that the supervisor's state names already are left out.
     """
     spec = seen.current.spec
-    if spec is None:
+    if spec is None or not conditions.passed:
         return
     named = row.state.detailed == _NAMED_BY_STATE
     known = {each.partition for each in unreadable(seen)} if named else set()

@@ -119,15 +119,19 @@ def _waits_above(
     seen: Observed, generation: Generation, reports: Iterable[TaskReport]
 ) -> Iterator[Unreadable]:
     """Find replicas that wait where the log ends no more, though a look saw them there."""
-    read_at = seen.stream.read_at
+    stream = seen.stream
+    if not stream.known or stream.read_at is None:
+        return
+    ends = stream.latest
     for report in reports:
-        if not seen.stream.known or read_at is None or read_at <= seen.now - report.idle_for:
+        if stream.read_at <= seen.now - report.idle_for:
             continue  # it has read on since
-        for partition, at in sorted(report.position.items()):
-            earliest, latest = _log(seen, partition)
-            known = partition in seen.stream.latest and not other_topic(seen, partition)
-            if known and at > latest and not _is_awaited(seen, partition, at):
-                yield Unreadable(partition, at, earliest, latest, generation)
+        # Almost always there is none, and this is asked for each partition of each supervisor.
+        beyond = [p for p, at in report.position.items() if at > ends.get(p, at)]
+        for partition in sorted(beyond):
+            at = report.position[partition]
+            if not other_topic(seen, partition) and not _is_awaited(seen, partition, at):
+                yield Unreadable(partition, at, *_log(seen, partition), generation)
 
 
 def _is_awaited(seen: Observed, partition: TopicPartition, at: int) -> bool:
