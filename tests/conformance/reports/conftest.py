@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from supervisor.adapters.reports.database import migrate_reports
+from supervisor.ports.reports.logs import LogStore
+from tests.conformance.reports.log_stores import ON_POSTGRES, ON_SQLITE, LogStores
+from tests.conformance.reports.segment_world import SegmentWorld
 from tests.environment.postgres import Server
 
 _POSTGRES = pytest.param("postgresql", marks=pytest.mark.pg)
@@ -45,3 +48,29 @@ def reports_postgresql_url(postgres_server: Server, migrated_postgres: str) -> I
 def reports_url(request: pytest.FixtureRequest) -> str:
     """A fresh database of reports of each kind."""
     return str(request.getfixturevalue(f"reports_{request.param}_url"))
+
+
+@pytest.fixture(
+    params=[*ON_SQLITE, *(pytest.param(each, marks=pytest.mark.pg) for each in ON_POSTGRES)]
+)
+def log_stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[LogStores]:
+    """An empty log store of each kind."""
+    database = "postgresql" if request.param in ON_POSTGRES else "sqlite"
+    url = str(request.getfixturevalue(f"reports_{database}_url"))
+    stores = LogStores(request.param, url, tmp_path / "logs")
+    yield stores
+    stores.close()
+
+
+@pytest.fixture
+def log_store(log_stores: LogStores) -> LogStore:
+    """The same, by its port alone."""
+    return log_stores.open()
+
+
+@pytest.fixture
+def segments(tmp_path: Path, reports_sqlite_url: str) -> Iterator[SegmentWorld]:
+    """An empty store of segments."""
+    world = SegmentWorld(tmp_path, reports_sqlite_url)
+    yield world
+    world.close()
