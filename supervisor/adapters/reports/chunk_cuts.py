@@ -96,9 +96,10 @@ def new_chunks(
         rests = []
         for index, chunk in waiting:
             stored = known.get(chunk.record_id)
+            if stored is None and (first := fresh.get(chunk.record_id)) is not None:
+                stored = _known(first)
             if stored is None:
                 fresh[chunk.record_id] = chunk
-                known[chunk.record_id] = _known(chunk)
                 outcomes[index] = StoreOutcome.STORED
             elif (rest := _rest_of(chunk, stored)) is not None:
                 rests.append((index, rest))

@@ -31,7 +31,7 @@ from supervisor.ports.reports.problems import StoreAway
 
 __all__ = ["SqlLogStore"]
 
-_LEVEL = 1
+_LEVEL = 4
 _TRIES = 5
 """Of a batch whose ids others store at the same time."""
 _ROWS_PER_DELETION = 500
