@@ -114,7 +114,7 @@ class FileReports:
             return []
         with self._opened():
             heads = self._heads(lambda head: head.type is kind and head.seq > after)
-            ordered = sorted(heads, key=lambda head: (head.seq, head.record_id))
+            ordered = sorted(heads, key=lambda head: head.seq)
             return self._records(ordered[:limit])
 
     def delete_older_than(self, kind: RecordType, cutoff: datetime, limit: int) -> int:

@@ -53,7 +53,7 @@ class MemoryReports:
         heads = self._heads(
             lambda head: head.type is kind and kind in NUMBERED_TYPES and head.seq > after
         )
-        return self._records(sorted(heads, key=lambda head: (head.seq, head.record_id))[:limit])
+        return self._records(sorted(heads, key=lambda head: head.seq)[:limit])
 
     def delete_older_than(self, kind: RecordType, cutoff: datetime, limit: int) -> int:
         """Delete old records of a type."""

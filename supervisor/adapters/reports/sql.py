@@ -40,7 +40,8 @@ from supervisor.database.column_types import NAME, UtcTime
 from supervisor.ports.reports.reports import ReportPlace, ReportQuery
 from tasks.reporting.record import RecordType, ReportRecord
 
-__all__ = ["SqlReports", "list_query", "numbered_query"]
+__all__ = ["SqlReports", "list_query", "numbered_query", "old_query"]
+__all__ += ["owned_query"]
 
 _R = REPORTS.c
 _INSERTED = {
@@ -103,11 +104,11 @@ class SqlReports:
 
     def delete_older_than(self, kind: RecordType, cutoff: datetime, limit: int) -> int:
         """Delete old records of a type."""
-        return self._delete(limit, _R.type == kind.value, _R.at < cutoff)
+        return self._delete(old_query(kind, cutoff, limit))
 
     def delete_of_supervisor(self, supervisor: str, limit: int) -> int:
         """Delete records of a supervisor."""
-        return self._delete(limit, _R.supervisor == supervisor)
+        return self._delete(owned_query(supervisor, limit))
 
     def size_bytes(self) -> int:
         """Return about how much the records take, from their number and a sample of their sizes."""
@@ -129,11 +130,30 @@ class SqlReports:
         """Close the database."""
         self._database.close()
 
-    def _delete(self, limit: int, *conditions: ColumnElement[bool]) -> int:
-        oldest = select(_R.record_id).where(*conditions).order_by(_R.at, _R.record_id).limit(limit)
+    def _delete(self, oldest: Select[str]) -> int:
         with self._database.writing() as connection:
             done = connection.execute(delete(REPORTS).where(_R.record_id.in_(oldest)))
             return done.rowcount
+
+
+def old_query(kind: RecordType, cutoff: datetime, limit: int) -> Select[str]:
+    """Return the query of the ids of old records of a type.
+
+    It is asked in the order of the index by type.  PostgreSQL would read the one by time too, and
+    pass by all records of types that are kept longer.
+    """
+    of_type = (
+        _R.type >= kind.value,
+        tuple_(_R.type, _R.at) < tuple_(literal(kind.value), literal(cutoff, UtcTime())),
+    )
+    oldest = select(_R.record_id).where(*of_type).order_by(_R.type, _R.at, _R.record_id)
+    return oldest.limit(limit).with_hint(REPORTS, "INDEXED BY ix_reports_type", "sqlite")
+
+
+def owned_query(supervisor: str, limit: int) -> Select[str]:
+    """Return the query of the ids of a supervisor's oldest records."""
+    owned = select(_R.record_id).where(_R.supervisor == supervisor)
+    return owned.order_by(_R.at, _R.record_id).limit(limit)
 
 
 def list_query(query: ReportQuery, limit: int) -> Select[str]:
@@ -150,7 +170,8 @@ def list_query(query: ReportQuery, limit: int) -> Select[str]:
 def numbered_query(kind: RecordType, after: int, limit: int) -> Select[str]:
     """Return the query of events or audit entries by their numbers."""
     of_kind = (_R.type == kind.value, _R.seq > after, text(NUMBERED))
-    return select(_R.body).where(*of_kind).order_by(_R.seq, _R.record_id).limit(limit)
+    numbered = select(_R.body).where(*of_kind).order_by(_R.seq).limit(limit)
+    return numbered.with_hint(REPORTS, "INDEXED BY ix_reports_numbered", "sqlite")
 
 
 def _conditions(query: ReportQuery) -> Iterator[ColumnElement[bool] | TextClause]:
@@ -165,7 +186,9 @@ def _conditions(query: ReportQuery) -> Iterator[ColumnElement[bool] | TextClause
     yield from (column == value for column, value in wanted.items() if value is not None)
     if _is_unusual(query):
         yield text(UNUSUAL)  # so that a planner sees that the partial index will do
-    if query.types:
+    if len(query.types) == 1:
+        yield _R.type == next(iter(query.types)).value
+    elif query.types:
         yield _R.type.in_([kind.value for kind in sorted(query.types)])
     if query.since is not None:
         yield _R.at >= query.since
