@@ -1,6 +1,7 @@
 """A folder of segment files whose processes crash, and whose disk and database fail on demand."""
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -57,14 +58,55 @@ class FailingDisk(Disk):
             raise self._error
 
 
+class ForgetfulDisk(Disk):
+    """Knows what would be left if the machine lost its power now."""
+
+    def __init__(self) -> None:
+        self._written: dict[Path, int] = {}
+        """Bytes of each file that are synced."""
+        self._paths: dict[int, Path] = {}
+        self._entries: set[Path] = set()
+        """Files and folders whose entries are synced."""
+
+    def create(self, path: Path) -> int:
+        """Remember the file of a descriptor."""
+        descriptor = super().create(path)
+        self._paths[descriptor] = path
+        return descriptor
+
+    def sync(self, descriptor: int) -> None:
+        """Remember how much is synced."""
+        super().sync(descriptor)
+        path = self._paths[descriptor]
+        self._written[path] = path.stat().st_size
+
+    def sync_folder(self, folder: Path) -> None:
+        """Remember the entries that are synced."""
+        super().sync_folder(folder)
+        self._entries |= set(folder.iterdir())
+
+    def lose_power(self, folder: Path) -> None:
+        """Leave what is synced."""
+        for path in folder.glob("*/*"):
+            if {path, path.parent, folder} <= self._entries:
+                os.truncate(path, self._written.get(path, 0))
+            else:
+                path.unlink()
+
+
 class FailingDatabase(ReportDatabase):
     """Fails where a transaction that writes would be committed."""
 
     error: BaseException | None = None
+    before: Callable[[], object] | None = None
+    """What others do just before the next transaction that writes."""
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """Fail at the commit."""
+        before, self.before = self.before, None
+        if before is not None:
+            before()
         with super().writing() as connection:
             yield connection
             if self.error is not None:

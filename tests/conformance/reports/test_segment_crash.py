@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -31,6 +32,7 @@ from tests.conformance.reports.segment_world import (
     CrashError,
     FailingDatabase,
     FailingDisk,
+    ForgetfulDisk,
     SegmentWorld,
 )
 
@@ -107,6 +109,19 @@ def test_a_crash_at_any_step_loses_nothing_that_was_stored(
     assert text_of(after, "before") == log_of(3)
 
 
+def test_what_was_returned_as_stored_outlives_a_loss_of_power(segments: SegmentWorld) -> None:
+    disk = ForgetfulDisk()
+    store = segments.open(disk)
+    text = log_of(30)
+    for number, each in enumerate(cut(text, range(3_000, 30_000, 3_000))):
+        store.put_many([each])
+        if number % 4 == 3:
+            segments.clock.advance(HOUR)  # the next one goes into another file
+        disk.lose_power(segments.folder)
+        assert text_of(segments.open()) == text[: each.offset + len(each.content)]
+    assert len(segments.files()) == 3
+
+
 @pytest.mark.parametrize("error", [CrashError(), StoreAway("cut")], ids=["crash", "away"])
 def test_bytes_whose_rows_were_not_committed_are_no_part_of_the_store(
     segments: SegmentWorld, error: BaseException
@@ -157,6 +172,23 @@ def test_no_two_processes_write_one_file(segments: SegmentWorld) -> None:
         each.close()
     with pytest.raises(ValueError, match=r"not '\.\./p'"):
         SegmentWriter(segments.folder, "../p", segments.clock)
+
+
+def test_of_two_that_take_one_name_at_once_each_has_its_own_file(segments: SegmentWorld) -> None:
+    theirs = b"a frame of another process"
+
+    class Racing(Disk):
+        def create(self, path: Path) -> int:
+            if path.name == "p-1.seg":
+                path.write_bytes(theirs)
+            return super().create(path)
+
+    store = segments.open(Racing())
+    store.put_many([chunk(b"one\n")])
+    assert text_of(store) == b"one\n"
+    first, second = segments.files()
+    assert (first.name, second.name) == ("p-1.seg", "p-2.seg")
+    assert first.read_bytes() == theirs
 
 
 def test_a_file_is_sealed_by_age_and_a_removed_one_is_left(segments: SegmentWorld) -> None:
@@ -222,6 +254,18 @@ def test_a_crash_between_rows_and_file_leaves_garbage_that_goes_later(
     assert segments.files() == []
 
 
+def test_a_young_chunk_that_comes_during_a_deletion_stays(segments: SegmentWorld) -> None:
+    writer = segments.open()
+    writer.put_many([chunk(b"old", subject="old")])
+    database = FailingDatabase(segments.url)
+    young = chunk(b"young", subject="young", at=NOON + 2 * HOUR)
+    database.before = lambda: writer.put_many([young])
+    assert segments.open(database=database).delete_older_than(NOON + HOUR, 100) == 1
+    assert len(segments.files()) == 1
+    assert whole(writer, "old") == []
+    assert text_of(writer, "young") == b"young"
+
+
 def test_garbage_is_never_a_file_with_a_row(segments: SegmentWorld) -> None:
     store = segments.open()
     store.put_many([chunk(b"one\n"), chunk(b"two\n", subject="other", supervisor="orders")])
@@ -250,6 +294,7 @@ def test_a_full_folder_fails_the_ping_and_leaves_nothing(segments: SegmentWorld)
 
 WRITER = """
 import sys
+from pathlib import Path
 from pathlib import Path
 from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.reports.database import ReportDatabase
