@@ -4,7 +4,7 @@ A batch is one transaction, with one fsync.  Its rows are inserted in the order 
 writers that hold each other's rows would end in a deadlock otherwise.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from heapq import merge
 from itertools import islice
@@ -18,14 +18,13 @@ from sqlalchemy import (
     delete,
     false,
     func,
+    insert,
     literal,
     literal_column,
     select,
     text,
     tuple_,
 )
-from sqlalchemy.dialects.postgresql import insert as postgres_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from supervisor.adapters.reports.database import ReportDatabase
 from supervisor.adapters.reports.entries import (
@@ -44,10 +43,20 @@ __all__ = ["SqlReports", "list_query", "numbered_query", "old_query"]
 __all__ += ["owned_query"]
 
 _R = REPORTS.c
-_INSERTED = {
-    "sqlite": sqlite_insert(REPORTS).on_conflict_do_nothing().returning(_R.record_id),
-    "postgresql": postgres_insert(REPORTS).on_conflict_do_nothing().returning(_R.record_id),
+_INSERT = insert(REPORTS)
+_NOT_TEXT = {
+    "attempt": "bigint",
+    "at": "timestamptz",
+    "seq": "bigint",
+    "final": "boolean",
+    "digest": "bytea",
 }
+_ARRAYS = ", ".join(f"CAST(:{name} AS {_NOT_TEXT.get(name, 'text')}[])" for name in _R.keys())  # noqa: SIM118 -- no dict
+_INSERT_ARRAYS = text(
+    f"INSERT INTO reports ({', '.join(_R.keys())}) SELECT * FROM unnest({_ARRAYS}) "  # noqa: S608 -- names of our own columns alone
+    "ON CONFLICT DO NOTHING RETURNING record_id"
+)
+"""A column is one array: to send 500 rows takes a quarter of the time of as many values."""
 _DIGESTS = select(_R.record_id, _R.digest).where(_R.record_id.in_(bindparam("ids", expanding=True)))
 _BODY = select(_R.body).where(_R.record_id == bindparam("record_id"))
 _NOTHING = delete(REPORTS).where(false())
@@ -72,14 +81,9 @@ class SqlReports:
         first: dict[str, ReportEntry] = {}
         for entry in entries:
             first.setdefault(entry.record_id, entry)
-        rows = [_row_of(first[record_id]) for record_id in sorted(first)]
+        insert_new = _insert_on_sqlite if self._database.on_sqlite else _insert_on_postgresql
         with self._database.writing() as connection:
-            inserted = set(connection.execute(_INSERTED[connection.dialect.name], rows).scalars())
-            known = first.keys() - inserted
-            # A row may be deleted between the two statements: it counts as one like ours.
-            before = {record_id: first[record_id].digest for record_id in known}
-            if known:
-                before |= _digests(connection, list(known))
+            before = insert_new(connection, first)
         return outcomes_of(entries, before)
 
     def get(self, record_id: str) -> ReportRecord | None:
@@ -226,6 +230,31 @@ def _by_type(query: ReportQuery) -> Iterator[ReportQuery]:
             until=query.until,
             after=query.after,
         )
+
+
+def _insert_on_sqlite(
+    connection: Connection, entries: Mapping[str, ReportEntry]
+) -> Mapping[str, bytes]:
+    """Insert what is new; return id -> digest of what is not.
+
+    This transaction holds the write lock: nobody inserts between the two statements.
+    """
+    before = _digests(connection, [*entries])
+    if rows := [_row_of(entries[each]) for each in sorted(entries.keys() - before.keys())]:
+        connection.execute(_INSERT, rows)
+    return before
+
+
+def _insert_on_postgresql(
+    connection: Connection, entries: Mapping[str, ReportEntry]
+) -> Mapping[str, bytes]:
+    """Insert what is new; return id -> digest of what is not."""
+    rows = [_row_of(entries[each]) for each in sorted(entries)]
+    arrays = {name: [row[name] for row in rows] for name in _R.keys()}  # noqa: SIM118 -- no dict
+    known = entries.keys() - set(connection.execute(_INSERT_ARRAYS, arrays).scalars())
+    # A row may be deleted between the two statements: it counts as one like ours.
+    before = {record_id: entries[record_id].digest for record_id in known}
+    return before | _digests(connection, [*known]) if known else before
 
 
 def _row_of(entry: ReportEntry) -> dict[str, object]:
