@@ -24,6 +24,9 @@ __all__ += ["new_chunks"]
 CHUNK_BYTES_MAX = 16 * 1024 * 1024
 """Larger chunks are refused: so a read knows how far before its offset a chunk can begin."""
 _DIGEST_BYTES = 16
+_ID_CHARS_MAX = 60
+"""A record's id has 32; a segment file has room for 255 bytes."""
+_NUMBER_MAX = 2**53
 
 
 @dataclass(frozen=True)
@@ -55,18 +58,27 @@ def check_chunks(chunks: Sequence[StoredChunk]) -> None:
     """Refuse what no log store takes.
 
     Raises:
-        ContentRefused: a chunk is too large, or its place is negative.
+        ContentRefused: a chunk is too large, is at no place of a log, or has a text that databases
+            refuse.
     """
     for chunk in chunks:
         if len(chunk.content) > CHUNK_BYTES_MAX:
             size = len(chunk.content)
             raise ContentRefused(f"a chunk of {size} bytes: at most {CHUNK_BYTES_MAX} are stored")
-        if chunk.offset < 0 or chunk.attempt < 0:
+        if not (0 <= chunk.offset <= _NUMBER_MAX and 0 <= chunk.attempt <= _NUMBER_MAX):
             raise ContentRefused(f"a chunk of attempt {chunk.attempt} at offset {chunk.offset}")
-        texts = [chunk.record_id, chunk.subject, *(line.text for line in chunk.grave)]
-        texts += [text for text in (chunk.supervisor, chunk.data_source, chunk.worker) if text]
-        if any("\0" in text for text in texts):
+        if len(chunk.record_id) > _ID_CHARS_MAX:
+            raise ContentRefused(f"an id of {len(chunk.record_id)} characters")
+        _check_texts([chunk.record_id, chunk.subject, *(line.text for line in chunk.grave)])
+        _check_texts([chunk.supervisor or "", chunk.data_source or "", chunk.worker or ""])
+
+
+def _check_texts(texts: Sequence[str]) -> None:
+    for text in texts:
+        if "\0" in text:
             raise ContentRefused("a text holds NUL, which databases refuse")
+        if not text.isascii() and any("\ud800" <= each <= "\udfff" for each in text):
+            raise ContentRefused("a text holds half of a surrogate pair")
 
 
 def new_chunks(

@@ -100,12 +100,13 @@ def insert_chunks(connection: Connection, rows: Sequence[NewRow]) -> None:
             "place": row.place,
             "stored_bytes": row.stored_bytes,
         }
-        for row in rows
+        # In one order: two writers of the same chunks wait for each other, and not in a circle.
+        for row in sorted(rows, key=lambda row: row.chunk.record_id)
     ]
     insert = insert_ignoring(connection, LOG_CHUNKS).returning(_C.record_id)
     if len(connection.execute(insert, values).all()) < len(values):
         raise IdsTaken
-    lines = [
+    lines: list[dict[str, Any]] = [
         {
             "subject": row.chunk.subject,
             "attempt": row.chunk.attempt,
@@ -120,6 +121,7 @@ def insert_chunks(connection: Connection, rows: Sequence[NewRow]) -> None:
         for row in rows
         for line in row.chunk.grave
     ]
+    lines.sort(key=lambda line: (line["subject"], line["attempt"], line["offset"]))
     if lines:
         connection.execute(insert_ignoring(connection, GRAVE_LINES), lines)
 

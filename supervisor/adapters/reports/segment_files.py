@@ -177,12 +177,15 @@ class SegmentWriter:
                 self._make_folder(self._folder)
             path = self._folder / f".{self._persister}.probe"
             path.unlink(missing_ok=True)
-            descriptor = self._disk.create(path)
+            try:
+                descriptor = self._disk.create(path)
+            except FileExistsError:
+                return  # another process of this name does the same
             try:
                 self._disk.write(descriptor, memoryview(_MAGIC))
             finally:
                 os.close(descriptor)
-                path.unlink()
+                path.unlink(missing_ok=True)
 
     def close(self) -> None:
         """Close the file; a later `append` begins another one."""

@@ -54,7 +54,10 @@ def test_one_chunk_that_is_refused_takes_its_batch_along(log_store: LogStore) ->
     bad = [
         replace(chunk(b"", 4), content=bytes(CHUNK_BYTES_MAX + 1)),
         chunk(b"x", subject="a\0b"),
+        chunk(b"x", subject="a\ud800"),
         replace(chunk(b"x", 4), offset=-1),
+        replace(chunk(b"x", 4), attempt=2**63),
+        replace(chunk(b"x", 4), record_id="x" * 300),
     ]
     for each in bad:
         with pytest.raises(ContentRefused):
@@ -223,15 +226,17 @@ def test_two_writers_store_each_chunk_once(log_stores: LogStores) -> None:
     writers = [log_stores.open() for _ in range(3)]
     together = threading.Barrier(len(writers))
 
-    def write(writer: LogStore) -> list[StoreOutcome]:
+    def write(number: int) -> list[StoreOutcome]:
+        """Put the same batches, every other writer each of them from its end."""
+        step = -1 if number % 2 else 1
         outcomes: list[StoreOutcome] = []
         for first in range(0, len(chunks), 8):
             together.wait(30)
-            outcomes += writer.put_many(chunks[first : first + 8])
+            outcomes += writers[number].put_many(chunks[first : first + 8][::step])[::step]
         return outcomes
 
     with ThreadPoolExecutor(len(writers)) as pool:
-        results = list(pool.map(write, writers))
+        results = list(pool.map(write, range(len(writers))))
     for of_one in zip(*results, strict=True):
         assert sorted(of_one) == [CONFLICT, CONFLICT, STORED]
     assert text_of(writers[0]) == text
