@@ -59,6 +59,9 @@ class Sizes:
     """Of each question of a page."""
     page_loads: int = 20
     """First visits of a page, of each fleet."""
+    log_batches: int = 300
+    log_chunks: int = 10_000_000
+    """Of other logs, beside those of `log-read`."""
 
 
 QUICK = Sizes(
@@ -78,6 +81,8 @@ QUICK = Sizes(
     files=200,
     console_calls=20,
     page_loads=2,
+    log_batches=20,
+    log_chunks=20_000,
 )
 
 
@@ -101,6 +106,10 @@ class World:
             batches = self.__dict__.get("_batches")
             if isinstance(batches, BatchBench) and (how := batches.runtime.how_ended()):
                 sys.stderr.write(f"Spark's JVM: {how}\n")
+
+    def folder(self, name: str) -> Path:
+        """Return a folder for the run of one figure; it is not created."""
+        return self._folder / name
 
     @cached_property
     def catch_up(self) -> CatchUp:

@@ -43,6 +43,7 @@ from bench.figures.metadata import (
     publish_sqlite,
     status_time,
 )
+from bench.figures.reports import log_read, log_store
 from bench.figures.size import (
     answers_year,
     bytes_year,
@@ -85,6 +86,8 @@ BENCHMARKS: Mapping[str, Callable[[World], Result]] = MappingProxyType(
                 event_add,
                 idle_queues,
                 close_queues,
+                log_store,
+                log_read,
                 sync_year,
                 news_year,
                 pass_year,

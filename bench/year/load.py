@@ -26,7 +26,8 @@ from bench.year.rows import INCARNATION, Row, compaction_rows, rows_of
 from bench.year.shape import COMPACTED_AFTER
 from supervisor.control.leadership import Leadership
 from supervisor.core.model.rows import Task, TaskStatus
-from supervisor.metadata.schema.column_types import AnyOf, MaskedText, OneOf, UtcTime
+from supervisor.database.column_types import UtcTime
+from supervisor.metadata.schema.column_types import AnyOf, MaskedText, OneOf
 from supervisor.metadata.schema.history import happening_counter
 from supervisor.metadata.schema.tables import METADATA
 from supervisor.metadata.store import SqlStore

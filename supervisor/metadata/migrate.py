@@ -1,32 +1,18 @@
-"""Schema migration of the metadata database, by one process at a time.
-
-The whole migration is one transaction, which begins with a lock.  If two overlords start at once,
-the second one waits and then finds the schema migrated.  Both databases roll DDL back, so a failed
-migration leaves the schema as it was.
-
-    schema of this version ──► nothing to do, and Alembic is not even loaded
-    no schema, or another one ► `upgrading`
-"""
+"""Schema migration of the metadata database, by one process at a time: see `Migrations`."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from importlib.metadata import version
 from pathlib import Path
 
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Connection
 
-from supervisor.database.engine import WRITES, Bounds, create_engine, optimize, sqlite_file
+from supervisor.core.values.errors import SchemaTooNew
+from supervisor.database.migrations import Migrations, UnknownRevision, stored_revisions
 
-_LOCK = 7_433_283_201_984
-"""Key of a PostgreSQL advisory lock: any number that nothing else in this database uses."""
-_BOUNDS = Bounds(
-    statement=timedelta(minutes=10),
-    lock=timedelta(minutes=1),
-    idle=timedelta(minutes=1),
-    connect=timedelta(seconds=10),
-    pool_size=0,
-)
-"""Longer than a leader's bounds: no overlord leads yet, and a migration may rewrite a table."""
+__all__ = ["migrate", "migrating", "newest", "scripts", "stored_revisions"]
+
+_MIGRATIONS = Migrations(folder="", lock=7_433_283_201_984)
 
 
 def migrate(url: str) -> None:
@@ -38,46 +24,29 @@ def migrate(url: str) -> None:
         MetadataUnavailable: the database cannot be reached.
     """
     with migrating(url) as connection:
-        if stored_revisions(connection) != [newest()]:
-            from supervisor.metadata.upgrading import upgrade
-
-            upgrade(connection, scripts())
-            optimize(connection)
+        try:
+            _MIGRATIONS.upgrade(connection)
+        except UnknownRevision as error:
+            raise SchemaTooNew(
+                f"the metadata database has schema revision {error.revision}, which Tidegate "
+                f"{version('tidegate')} does not know: start the version that migrated it, "
+                "or a newer one; to go back to this version, stop every overlord and run, with the "
+                f"version that migrated it, `tidegate metadata downgrade --to {newest()}`"
+            ) from error
 
 
 @contextmanager
 def migrating(url: str) -> Iterator[Connection]:
     """Open the one transaction that may change the schema; committed when its block ends."""
-    _create_file(url)
-    engine = create_engine(url, _BOUNDS)
-    with engine.connect() as connection:
-        connection.execution_options(**{WRITES: True})
-        with connection.begin():  # SQLite: takes the write lock
-            if engine.dialect.name == "postgresql":
-                connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
-            yield connection
+    with _MIGRATIONS.migrating(url) as connection:
+        yield connection
 
 
 def scripts() -> Path:
     """Return the folder of the migrations, in the installed package or in the repository."""
-    installed = Path(__file__).parent / "migrations"
-    return installed if installed.is_dir() else Path(__file__).parents[2] / "alembic"
+    return _MIGRATIONS.scripts()
 
 
 def newest() -> str:
     """Return the schema revision of this version: the highest number in a migration's file name."""
-    return max(file.name.partition("_")[0] for file in (scripts() / "versions").glob("[0-9]*.py"))
-
-
-def stored_revisions(connection: Connection) -> list[str]:
-    """Return the stored schema revision; an empty list: the database has no table of ours yet."""
-    if not inspect(connection).has_table("alembic_version"):
-        return []
-    return list(connection.execute(text("SELECT version_num FROM alembic_version")).scalars())
-
-
-def _create_file(url: str) -> None:
-    """Create a SQLite file that only its owner may read, because it will hold tokens of tasks."""
-    if file := sqlite_file(url):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.touch(mode=0o600)
+    return _MIGRATIONS.newest()

@@ -3,15 +3,8 @@
 from sqlalchemy import BigInteger, Column, Index, Integer, Table
 
 from supervisor.core.values.permissions import Kind
-from supervisor.metadata.schema.column_types import (
-    BIG_ID,
-    DOCUMENT,
-    METADATA,
-    NAME,
-    FreeText,
-    OneOf,
-    UtcTime,
-)
+from supervisor.database.column_types import NAME, UtcTime
+from supervisor.metadata.schema.column_types import BIG_ID, DOCUMENT, METADATA, FreeText, OneOf
 
 principals = Table(
     "principals",

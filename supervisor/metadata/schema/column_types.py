@@ -1,12 +1,11 @@
 """Portable column types, the same on SQLite and PostgreSQL: a read returns what was written."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, TypeAlias, TypeVar
 
 from pydantic import JsonValue
-from sqlalchemy import JSON, BigInteger, DateTime, Dialect, Integer, MetaData, String, TypeDecorator
+from sqlalchemy import JSON, BigInteger, Dialect, Integer, MetaData, String, TypeDecorator
 from sqlalchemy.types import TypeEngine
 
 from supervisor.core.values.errors import UnknownWord
@@ -15,27 +14,6 @@ from tasks.runtime.secrets import without_secrets
 
 Word = TypeVar("Word", bound=StrEnum)
 _Impl: TypeAlias = TypeEngine[Any] | type[TypeEngine[Any]]
-
-
-class UtcTime(TypeDecorator[datetime]):
-    """An aware time, stored and returned in UTC; SQLite would drop the zone."""
-
-    impl: _Impl = DateTime(timezone=True)
-    cache_ok: bool | None = True
-
-    def process_bind_param(self, value: datetime | None, _dialect: Dialect) -> datetime | None:
-        """Convert to UTC; a time without a zone is a bug."""
-        if value is None:
-            return None
-        if value.tzinfo is None:
-            raise ValueError(f"{value} has no zone")
-        return value.astimezone(UTC)
-
-    def process_result_value(self, value: datetime | None, _dialect: Dialect) -> datetime | None:
-        """Give SQLite's naive times their zone back."""
-        if value is None:
-            return None
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
 class OneOf(TypeDecorator[Word]):
@@ -173,9 +151,6 @@ class OffsetsJson(TypeDecorator[Offsets]):
         """Read the partitions."""
         return None if value is None else {TopicPartition.parse(p): value[p] for p in value}
 
-
-NAME = String().with_variant(String(collation="C"), "postgresql")
-"""An id or a name: sorted by code point on every database, as Python sorts."""
 
 BIG_ID = BigInteger().with_variant(Integer, "sqlite")
 """A number that the database generates; SQLite generates one only for its own INTEGER."""

@@ -2,15 +2,14 @@
 
 from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, String, Table, text
 
+from supervisor.database.column_types import NAME, UtcTime
 from supervisor.metadata.schema.column_types import (
     BIG_ID,
     DOCUMENT,
     METADATA,
-    NAME,
     AnyOf,
     FreeText,
     MaskedText,
-    UtcTime,
 )
 
 _LIVE = text("ended_at IS NULL")

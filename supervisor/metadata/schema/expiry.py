@@ -2,7 +2,8 @@
 
 from sqlalchemy import BigInteger, Column, ForeignKey, Table
 
-from supervisor.metadata.schema.column_types import DOCUMENT, METADATA, NAME
+from supervisor.database.column_types import NAME
+from supervisor.metadata.schema.column_types import DOCUMENT, METADATA
 
 dropped_files = Table(
     "dropped_files",

@@ -3,16 +3,15 @@
 from sqlalchemy import BigInteger, Boolean, CheckConstraint, Column, Index, Integer, Table
 
 from supervisor.core.history.lifecycle_events import EventKind
+from supervisor.database.column_types import NAME, UtcTime
 from supervisor.metadata.schema.column_types import (
     BIG_ID,
     DOCUMENT,
     METADATA,
-    NAME,
     FreeText,
     MaskedDocument,
     MaskedText,
     OneOf,
-    UtcTime,
 )
 
 happenings = Table(

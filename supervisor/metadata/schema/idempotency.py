@@ -2,7 +2,8 @@
 
 from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, LargeBinary, String, Table
 
-from supervisor.metadata.schema.column_types import BIG_ID, DOCUMENT, METADATA, NAME, UtcTime
+from supervisor.database.column_types import NAME, UtcTime
+from supervisor.metadata.schema.column_types import BIG_ID, DOCUMENT, METADATA
 
 request_keys = Table(
     "request_keys",

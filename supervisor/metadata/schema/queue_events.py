@@ -14,14 +14,8 @@ from sqlalchemy import (
 )
 
 from supervisor.core.queue.events import QueueHealth, QueueMode
-from supervisor.metadata.schema.column_types import (
-    BIG_ID,
-    METADATA,
-    NAME,
-    MaskedText,
-    OneOf,
-    UtcTime,
-)
+from supervisor.database.column_types import NAME, UtcTime
+from supervisor.metadata.schema.column_types import BIG_ID, METADATA, MaskedText, OneOf
 
 event_queues = Table(
     "event_queues",

@@ -38,17 +38,16 @@ import supervisor.metadata.schema.idempotency
 import supervisor.metadata.schema.queue_events  # noqa: F401 -- they add their tables
 from supervisor.core.model.rows import GapKind
 from supervisor.core.values.export_formats import ExportFormat
+from supervisor.database.column_types import NAME, UtcTime
 from supervisor.metadata.schema.column_types import (
     BIG_ID,
     DOCUMENT,
     METADATA,
-    NAME,
     AnyOf,
     FreeText,
     MaskedText,
     OffsetsJson,
     OneOf,
-    UtcTime,
 )
 
 __all__ = ["METADATA"]

@@ -57,7 +57,7 @@ from supervisor.services.supervisors.reset import Resets
 from supervisor.services.supervisors.specs import Service
 from tasks.contract.messages import SyncRequest
 from tests.conformance.history.watching_story import notes
-from tests.conformance.keys_story import keys_are_used
+from tests.conformance.metadata.keys_story import keys_are_used
 from tests.conformance.metadata.overtaken import Deposed, Overtaken, uses_of_leading
 from tests.conformance.metadata.queue_writes import WORK, queues_are_used
 from tests.conformance.people_story import People

@@ -1,10 +1,9 @@
-"""The Alembic upgrade: runs the migrations that a metadata database lacks.
+"""The Alembic upgrade: runs the migrations that a database lacks.
 
 This module is imported only if there is a migration to run, because Alembic is a good part of all
 code that a process would load.
 """
 
-from importlib.metadata import version
 from pathlib import Path
 
 from alembic import command
@@ -14,15 +13,16 @@ from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import Connection
 
-from supervisor.core.values.errors import SchemaTooNew
-from supervisor.metadata.migrate import newest
+from supervisor.database.migrations import UnknownRevision
+
+__all__ = ["upgrade"]
 
 
 def upgrade(connection: Connection, scripts: Path) -> None:
     """Bring the database to the newest of the `scripts`, in the transaction of `connection`.
 
     Raises:
-        SchemaTooNew: a newer Tidegate has migrated the database.
+        UnknownRevision: a newer Tidegate has migrated the database.
     """
     config = Config()
     config.set_main_option("script_location", str(scripts).replace("%", "%%"))
@@ -37,9 +37,4 @@ def _refuse_newer(connection: Connection, config: Config) -> None:
         try:
             known.get_revision(revision)
         except CommandError as error:
-            raise SchemaTooNew(
-                f"the metadata database has schema revision {revision}, which Tidegate "
-                f"{version('tidegate')} does not know: start the version that migrated it, "
-                "or a newer one; to go back to this version, stop every overlord and run, with the "
-                f"version that migrated it, `tidegate metadata downgrade --to {newest()}`"
-            ) from error
+            raise UnknownRevision(revision) from error

@@ -1,0 +1,89 @@
+"""Reports in memory, for tests and trials: they end with their process."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from threading import Lock
+
+from supervisor.adapters.reports.entries import (
+    NUMBERED_TYPES,
+    ReportEntry,
+    ReportHead,
+    entries_of,
+    head_of,
+    matches,
+    outcomes_of,
+)
+from supervisor.core.reports.status import StoreOutcome
+from supervisor.ports.reports.reports import ReportQuery
+from tasks.reporting.record import RecordType, ReportRecord
+
+__all__ = ["MemoryReports"]
+
+
+class MemoryReports:
+    """A `ReportStore` that is not bounded: retention alone keeps it small."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, ReportEntry] = {}
+        self._lock = Lock()
+
+    def put_many(self, records: Sequence[ReportRecord]) -> Sequence[StoreOutcome]:
+        """Store records, all or none."""
+        entries = entries_of(records)
+        with self._lock:
+            ids = self._entries.keys() & {each.record_id for each in entries}
+            outcomes = outcomes_of(entries, {each: self._entries[each].digest for each in ids})
+            for entry in entries:
+                self._entries.setdefault(entry.record_id, entry)
+        return outcomes
+
+    def get(self, record_id: str) -> ReportRecord | None:
+        """Return a stored record."""
+        with self._lock:
+            entry = self._entries.get(record_id)
+        return None if entry is None else entry.record
+
+    def list(self, query: ReportQuery, limit: int) -> Sequence[ReportRecord]:
+        """Return the newest records that match."""
+        heads = self._heads(lambda head: matches(head, query))
+        return self._records(sorted(heads, key=lambda head: head.place, reverse=True)[:limit])
+
+    def numbered(self, kind: RecordType, after: int, limit: int) -> Sequence[ReportRecord]:
+        """Return events or audit entries by their numbers."""
+        heads = self._heads(
+            lambda head: head.type is kind and kind in NUMBERED_TYPES and head.seq > after
+        )
+        return self._records(sorted(heads, key=lambda head: head.seq)[:limit])
+
+    def delete_older_than(self, kind: RecordType, cutoff: datetime, limit: int) -> int:
+        """Delete old records of a type."""
+        return self._delete(lambda head: head.type is kind and head.at < cutoff, limit)
+
+    def delete_of_supervisor(self, supervisor: str, limit: int) -> int:
+        """Delete records of a supervisor."""
+        return self._delete(lambda head: head.supervisor == supervisor, limit)
+
+    def size_bytes(self) -> int:
+        """Return the size of all bodies."""
+        with self._lock:
+            return sum(len(entry.body) for entry in self._entries.values())
+
+    def ping(self) -> None:
+        """Return."""
+
+    def close(self) -> None:
+        """Do nothing: a store that is opened again by a test has what it had."""
+
+    def _heads(self, wanted: Callable[[ReportHead], bool]) -> Sequence[ReportHead]:
+        with self._lock:
+            heads = [head_of(entry.record) for entry in self._entries.values()]
+        return [head for head in heads if wanted(head)]
+
+    def _records(self, heads: Sequence[ReportHead]) -> Sequence[ReportRecord]:
+        return [record for head in heads if (record := self.get(head.record_id)) is not None]
+
+    def _delete(self, wanted: Callable[[ReportHead], bool], limit: int) -> int:
+        heads = sorted(self._heads(wanted), key=lambda head: head.place)[:limit]
+        with self._lock:
+            gone = [self._entries.pop(head.record_id, None) for head in heads]
+        return sum(entry is not None for entry in gone)

@@ -1,0 +1,1 @@
+"""Stories of the stores of reports and logs."""
