@@ -96,9 +96,15 @@ class PersisterStatus:
         state = PersisterState.STOPPED if gives_up else PersisterState.BACKING_OFF
         return PersisterStatus(state, tries, reason)
 
+    def paused(self, reason: str) -> "PersisterStatus":
+        """Somebody stopped it, until it is resumed."""
+        if self.state in _ENDING:
+            return self
+        return PersisterStatus(PersisterState.STOPPED, 0, reason)
+
     def succeeded(self) -> "PersisterStatus":
         """A try ended well: the next wait is short again."""
-        if self.state is PersisterState.BACKING_OFF:
+        if self.state in {PersisterState.STARTING, PersisterState.BACKING_OFF}:
             return PersisterStatus(PersisterState.RUNNING)
         return replace(self, tries=0)
 

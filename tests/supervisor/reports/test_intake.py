@@ -1,0 +1,295 @@
+"""The intake over a real broker: commits, rebalances, retention, and members that die.
+
+Slow: one test waits for the session of a static member that left, which is 6 s at least.
+"""
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from itertools import count
+
+import pytest
+from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from supervisor.adapters.kafka.dead_letters import KafkaDeadLetters
+from supervisor.adapters.kafka.record_feed import FeedOptions, KafkaFeed
+from supervisor.core.reports.flow import FlowBounds
+from supervisor.core.reports.status import BackOff, PersisterState
+from supervisor.dev.broker import Broker
+from supervisor.ports.reports.problems import StoreAway
+from supervisor.ports.reports.reports import ReportQuery
+from supervisor.reports.intake import Intake, IntakeOptions
+from supervisor.reports.pipeline import Pipeline, PipelineOptions
+from supervisor.reports.storing import Storing
+from tests.environment.brokers import create_topic, produce, read_records
+from tests.supervisor.reports.shelves import Shelves, garbage, record
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.kafka
+
+_NUMBERS = count()
+_QUICK = IntakeOptions(poll_s=0.02, commit_s=0.1)
+
+
+class _Group:
+    """Topics and a group of their own on the shared broker, and the persisters in it."""
+
+    def __init__(self, bootstrap: str) -> None:
+        self.bootstrap = bootstrap
+        self.prefix = f"intake{next(_NUMBERS)}-"
+        self.shelves = Shelves()
+        self._admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
+
+    def topic(self, name: str = "completed.default", partitions: int = 1) -> str:
+        topic = f"{self.prefix}{name}"
+        create_topic(self.bootstrap, topic, partitions=partitions)
+        return topic
+
+    def persister(
+        self, instance: str = "p-1", options: IntakeOptions = _QUICK, storing: Storing | None = None
+    ) -> "_Persister":
+        feed = KafkaFeed(
+            FeedOptions(
+                {"bootstrap.servers": self.bootstrap},
+                pattern=f"{self.prefix}completed[.-].*",
+                group=f"{self.prefix}persister",
+                instance=f"{self.prefix}{instance}",
+                session_s=6.0,
+                refresh_s=0.5,
+            )
+        )
+        pipeline = Pipeline(
+            storing or self.shelves.storing(),
+            PipelineOptions(writers=2, back_off=BackOff(0.01, 0.02)),
+        )
+        return _Persister(feed, pipeline, Intake(feed, pipeline, options))
+
+    def stored(self) -> set[str]:
+        return {each.subject for each in self.shelves.reports.list(ReportQuery(), 10_000)}
+
+    def committed(self, topic: str, partition: int = 0) -> int:
+        """Return the committed offset; below 0: there is none, or it is not known now."""
+        consumer = Consumer(
+            {"bootstrap.servers": self.bootstrap, "group.id": f"{self.prefix}persister"}
+        )
+        try:
+            (at,) = consumer.committed([TopicPartition(topic, partition)], 30.0)
+        except KafkaException:  # the broker still looks for the group's coordinator
+            return -1
+        else:
+            return at.offset
+        finally:
+            consumer.close()
+
+    def delete_below(self, topic: str, offset: int) -> None:
+        """Delete the first records of partition 0, as retention does."""
+        wanted = self._admin.delete_records([TopicPartition(topic, 0, offset)])
+        for each in wanted.values():
+            each.result(30.0)
+
+
+class _Persister:
+    """One member of the group."""
+
+    def __init__(self, feed: KafkaFeed, pipeline: Pipeline, intake: Intake) -> None:
+        self.feed, self.pipeline, self.intake = feed, pipeline, intake
+
+    @contextmanager
+    def running(self) -> Iterator["_Persister"]:
+        self.pipeline.start()
+        self.intake.start()
+        try:
+            yield self
+        finally:
+            self.intake.stop(30.0)
+            self.pipeline.stop(30.0)
+
+
+@pytest.fixture
+def group(broker: Broker) -> _Group:
+    return _Group(broker.bootstrap)
+
+
+def _send(group: _Group, topic: str, names: Mapping[str, bytes] | list[str]) -> None:
+    bodies = (
+        {name: record(name).to_json().encode() for name in names}
+        if isinstance(names, list)
+        else names
+    )
+    produce(group.bootstrap, topic, list(bodies.values()), partition=0)
+
+
+def _names(first: int, number: int) -> list[str]:
+    return [f"task-{each}" for each in range(first, first + number)]
+
+
+def test_everything_is_stored_and_committed_and_no_lag_is_left(group: _Group) -> None:
+    topic = group.topic()
+    _send(group, topic, _names(0, 200))
+    with group.persister().running() as persister:
+        wait_until(lambda: len(group.stored()) == 200)
+        wait_until(lambda: group.committed(topic) == 200)
+
+        assert persister.feed.lag()[topic].records == 0
+        assert persister.intake.status().lost_offsets == {}
+
+
+def test_a_topic_that_is_created_later_is_read_and_the_others_go_on(group: _Group) -> None:
+    old = group.topic()
+    with group.persister().running():
+        _send(group, old, _names(0, 5))
+        wait_until(lambda: len(group.stored()) == 5)
+        new = group.topic("completed.w7")
+        _send(group, new, _names(5, 5))
+        _send(group, old, _names(10, 5))
+        wait_until(lambda: len(group.stored()) == 15)
+
+
+def test_a_bad_record_is_a_dead_letter_with_its_place_and_its_neighbours_are_stored(
+    group: _Group,
+) -> None:
+    topic, dead = group.topic(), group.topic("dead.persister")
+    letters = KafkaDeadLetters({"bootstrap.servers": group.bootstrap}, dead, "p-1")
+    storing = Storing(group.shelves.reports, group.shelves.logs, letters)
+    _send(group, topic, {"a": record("a").to_json().encode(), "bad": garbage()})
+    _send(group, topic, ["b"])
+    with group.persister(storing=storing).running():
+        wait_until(lambda: group.committed(topic) == 3)
+    letters.close()
+
+    assert group.stored() == {"a", "b"}
+    ((letter, _),) = read_records(group.bootstrap, dead).values()
+    assert letter.value == garbage()
+    about = dict(letter.headers)
+    assert about["tidegate.topic"] == topic.encode()
+    assert about["tidegate.offset"] == b"1"
+    assert about["tidegate.reason"] is not None
+    assert b"version" in about["tidegate.reason"]
+
+
+def test_a_commit_never_passes_a_record_that_is_not_stored(group: _Group) -> None:
+    topic = group.topic()
+    shelves = group.shelves
+    with group.persister().running() as persister:
+        wait_until(lambda: persister.intake.status().partitions == 1)
+        shelves.reports.weather.lasting = StoreAway("connection refused")
+        _send(group, topic, _names(0, 3))
+        wait_until(lambda: persister.pipeline.meters.counts().failed_tries > 1)
+        assert group.committed(topic) <= 0
+    assert group.committed(topic) <= 0, "nor does its end"
+
+    shelves.reports.weather.lasting = None
+    with group.persister().running():
+        wait_until(lambda: group.committed(topic) == 3)
+    assert group.stored() == set(_names(0, 3))
+
+
+def test_what_retention_deleted_before_a_start_is_counted_exactly(group: _Group) -> None:
+    topic = group.topic()
+    _send(group, topic, _names(0, 10))
+    with group.persister().running():
+        wait_until(lambda: group.committed(topic) == 10)
+    _send(group, topic, _names(10, 20))
+    group.delete_below(topic, 17)
+
+    with group.persister().running() as persister:
+        wait_until(lambda: group.committed(topic) == 30)
+        assert persister.intake.status().lost_offsets == {topic: 7}
+    assert group.stored() == {*_names(0, 10), *_names(17, 13)}
+
+
+def test_what_retention_deletes_while_a_partition_pauses_is_counted_exactly(
+    group: _Group,
+) -> None:
+    topic = group.topic()
+    weather = group.shelves.reports.weather
+    options = IntakeOptions(FlowBounds(records=4), records=4, poll_s=0.02, commit_s=0.1)
+    persister = group.persister(options=options)
+    with persister.running():
+        wait_until(lambda: persister.intake.status().partitions == 1)
+        weather.gate = threading.Event()
+        _send(group, topic, _names(0, 4))
+        wait_until(lambda: persister.intake.status().paused == 1)
+        _send(group, topic, _names(4, 26))
+        group.delete_below(topic, 20)
+        weather.gate.set()
+        wait_until(lambda: group.committed(topic) == 30)
+        lost = persister.intake.status().lost_offsets.get(topic, 0)
+
+    # What the client had read ahead is stored; of all else not one is missing without a count.
+    assert len(group.stored()) + lost == 30
+
+
+def test_a_group_that_begins_late_counts_nothing_as_lost(group: _Group) -> None:
+    topic = group.topic()
+    _send(group, topic, _names(0, 10))
+    group.delete_below(topic, 4)
+    with group.persister().running() as persister:
+        wait_until(lambda: group.committed(topic) == 10)
+        assert persister.intake.status().lost_offsets == {}
+
+
+def test_at_its_bound_it_pauses_and_later_takes_the_rest(group: _Group) -> None:
+    topic = group.topic()
+    weather = group.shelves.reports.weather
+    options = IntakeOptions(FlowBounds(records=20), records=10, poll_s=0.02, commit_s=0.1)
+    with group.persister(options=options).running() as persister:
+        wait_until(lambda: persister.intake.status().partitions == 1)
+        weather.gate = threading.Event()
+        _send(group, topic, _names(0, 300))
+        wait_until(lambda: persister.intake.status().paused == 1)
+        assert persister.pipeline.status().in_flight.records < 40
+
+        weather.gate.set()
+        wait_until(lambda: group.committed(topic) == 300)
+    assert len(group.stored()) == 300
+
+
+def test_a_persister_that_is_stopped_reads_nothing_and_stays_in_the_group(group: _Group) -> None:
+    topic = group.topic()
+    with group.persister().running() as persister:
+        wait_until(lambda: persister.pipeline.status().status.state is PersisterState.RUNNING)
+        persister.pipeline.pause("by an operator")
+        wait_until(lambda: persister.intake.status().paused == 1)
+        _send(group, topic, _names(0, 5))
+        wait_until(lambda: persister.feed.lag()[topic].records == 5)
+        assert group.stored() == set()
+
+        persister.pipeline.resume()
+        wait_until(lambda: group.committed(topic) == 5)
+
+
+@pytest.mark.long
+def test_one_of_two_persisters_takes_what_the_other_leaves(group: _Group) -> None:
+    topic = group.topic(partitions=4)
+    with ExitStack() as stack:
+        one = stack.enter_context(group.persister("p-1").running())
+        wait_until(lambda: one.intake.status().partitions == 4)
+        with group.persister("p-2").running() as two:
+            wait_until(lambda: two.intake.status().partitions == 2)
+            wait_until(lambda: one.intake.status().partitions == 2)
+            _spread(group, topic, 0)
+            wait_until(lambda: len(group.stored()) == 40)
+        wait_until(lambda: one.intake.status().partitions == 4)
+        _spread(group, topic, 40)
+        wait_until(lambda: len(group.stored()) == 80)
+        wait_until(lambda: [group.committed(topic, p) for p in range(4)] == [20] * 4)
+
+
+def test_two_processes_with_one_name_are_refused(group: _Group) -> None:
+    group.topic()
+    first = group.persister("same")
+    with first.running():
+        wait_until(lambda: first.intake.status().partitions == 1)
+        with group.persister("same").running():
+            wait_until(lambda: not first.intake.is_running())
+            assert "TIDEGATE_REPORTS_INSTANCE" in first.intake.status().trouble
+            assert first.pipeline.status().status.state is PersisterState.STOPPED
+
+
+def _spread(group: _Group, topic: str, first: int) -> None:
+    for partition in range(4):
+        names = _names(first + 10 * partition, 10)
+        bodies = [record(name).to_json().encode() for name in names]
+        produce(group.bootstrap, topic, bodies, partition=partition)
