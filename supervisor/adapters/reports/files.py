@@ -43,7 +43,7 @@ __all__ = ["FileReports"]
 _COMMIT = b'{"commit":'
 
 
-class _Line(NamedTuple):
+class _Placed(NamedTuple):
     head: ReportHead
     offset: int
     size: int
@@ -58,9 +58,9 @@ class _Day:
     """Held open, so that no other file gets its inode while its index is in memory."""
     end: int = 0
     """The committed bytes; what follows is of a batch that a crash cut short."""
-    lines: dict[str, _Line] = field(default_factory=dict)
+    lines: dict[str, _Placed] = field(default_factory=dict)
 
-    def bodies(self, lines: Iterable[_Line]) -> Sequence[bytes]:
+    def bodies(self, lines: Iterable[_Placed]) -> Sequence[bytes]:
         """Return the JSON of records, as it was written."""
         return [os.pread(self.opened.fileno(), line.size, line.offset) for line in lines]
 
@@ -252,7 +252,7 @@ def _batch_of(bodies: Sequence[bytes]) -> bytes:
 
 def _read_on(day: _Day) -> None:
     """Index the batches behind those that are indexed already."""
-    waiting: list[_Line] = []
+    waiting: list[_Placed] = []
     crc, offset = 0, day.end
     with day.file.open("rb") as opened:
         opened.seek(offset)
@@ -268,7 +268,7 @@ def _read_on(day: _Day) -> None:
                     head = head_of(ReportRecord.from_json(text))
                 except ValueError:  # the rest is of a batch that a crash cut short
                     return
-                waiting.append(_Line(head, offset, len(text) - 1))
+                waiting.append(_Placed(head, offset, len(text) - 1))
                 crc = zlib.crc32(text, crc)
             offset += len(text)
 

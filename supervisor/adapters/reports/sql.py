@@ -51,12 +51,16 @@ _NOT_TEXT = {
     "final": "boolean",
     "digest": "bytea",
 }
-_ARRAYS = ", ".join(f"CAST(:{name} AS {_NOT_TEXT.get(name, 'text')}[])" for name in _R.keys())  # noqa: SIM118 -- no dict
+_NAMES = [column.name for column in _R]
+_ARRAYS = [f"CAST(:{name} AS {_NOT_TEXT.get(name, 'text')}[])" for name in _NAMES]
+# A body is one line.  As an array of texts the driver would escape each quote by itself, which
+# takes longer than all else.
+_ARRAYS[-1] = "string_to_array(CAST(:body AS text), chr(10))"
 _INSERT_ARRAYS = text(
-    f"INSERT INTO reports ({', '.join(_R.keys())}) SELECT * FROM unnest({_ARRAYS}) "  # noqa: S608 -- names of our own columns alone
-    "ON CONFLICT DO NOTHING RETURNING record_id"
+    f"INSERT INTO reports ({', '.join(_NAMES)}) "  # noqa: S608 -- names of our own columns
+    f"SELECT * FROM unnest({', '.join(_ARRAYS)}) ON CONFLICT DO NOTHING RETURNING record_id"
 )
-"""A column is one array: to send 500 rows takes a quarter of the time of as many values."""
+"""A column is one parameter: 500 rows of 14 values each would be 7,000."""
 _DIGESTS = select(_R.record_id, _R.digest).where(_R.record_id.in_(bindparam("ids", expanding=True)))
 _BODY = select(_R.body).where(_R.record_id == bindparam("record_id"))
 _NOTHING = delete(REPORTS).where(false())
@@ -250,7 +254,8 @@ def _insert_on_postgresql(
 ) -> Mapping[str, bytes]:
     """Insert what is new; return id -> digest of what is not."""
     rows = [_row_of(entries[each]) for each in sorted(entries)]
-    arrays = {name: [row[name] for row in rows] for name in _R.keys()}  # noqa: SIM118 -- no dict
+    arrays: dict[str, object] = {name: [row[name] for row in rows] for name in _NAMES[:-1]}
+    arrays["body"] = "\n".join(entries[each].body for each in sorted(entries))
     known = entries.keys() - set(connection.execute(_INSERT_ARRAYS, arrays).scalars())
     # A row may be deleted between the two statements: it counts as one like ours.
     before = {record_id: entries[record_id].digest for record_id in known}

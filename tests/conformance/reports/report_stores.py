@@ -16,7 +16,7 @@ from tasks.reporting.record import RecordOrigin, RecordType, ReportRecord, recor
 NOON = datetime(2026, 11, 28, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 RESULT = RecordType.TASK_RESULT
-HASTY = Bounds(*[timedelta(seconds=1)] * 4, pool_size=2)
+HASTY = Bounds(SECOND, SECOND, SECOND, SECOND, pool_size=2)
 """Waits so short that an outage ends within a test."""
 
 

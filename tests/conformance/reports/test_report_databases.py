@@ -103,12 +103,7 @@ def test_a_table_that_another_process_holds_is_away_for_now(
     reports_url: str, hasty: SqlReports
 ) -> None:
     assert [*hasty.put_many([report("before")])] == [STORED]
-    if reports_url.startswith("sqlite"):
-        other = sqlite3.connect(reports_url.removeprefix("sqlite:///"), isolation_level=None)
-        other.execute("BEGIN IMMEDIATE")
-    else:
-        other = psycopg.connect(reports_url)
-        other.execute("LOCK TABLE reports.reports IN ACCESS EXCLUSIVE MODE")
+    other = _holding(reports_url)
     with closing(other):
         for use in (hasty.ping, lambda: hasty.put_many([report()])):
             with pytest.raises(StoreAway):
@@ -223,6 +218,17 @@ def test_a_process_sees_what_others_wrote_replaced_and_removed(tmp_path: Path) -
             assert [each.subject for each in other.list(ReportQuery(), 10)] == ["b"]
             assert other.delete_older_than(RESULT, NOON + SECOND, 10) == 1
             assert one.list(ReportQuery(), 10) == []
+
+
+def _holding(url: str) -> sqlite3.Connection | psycopg.Connection[tuple[object, ...]]:
+    """Return a connection whose transaction holds the table."""
+    if url.startswith("sqlite"):
+        connection = sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None)
+        connection.execute("BEGIN IMMEDIATE")
+        return connection
+    postgres = psycopg.connect(url)
+    postgres.execute("LOCK TABLE reports.reports IN ACCESS EXCLUSIVE MODE")
+    return postgres
 
 
 def _execute(url: str, statement: str) -> None:

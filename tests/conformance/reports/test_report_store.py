@@ -136,10 +136,9 @@ def test_a_list_goes_page_by_page_through_equal_times(store: ReportStore) -> Non
     ],
 )
 def test_a_list_is_narrowed(store: ReportStore, query: ReportQuery, wanted: str) -> None:
-    x = {"data_source": "x"}
     store.put_many(
         [
-            report("a", NOON, supervisor="s1", worker="w1", status="SUCCESS", **x),
+            report("a", NOON, supervisor="s1", worker="w1", status="SUCCESS", data_source="x"),
             report("b", NOON + SECOND, kind=PROGRESS, supervisor="s1", worker="w1"),
             report(
                 "c",
@@ -148,7 +147,7 @@ def test_a_list_is_narrowed(store: ReportStore, query: ReportQuery, wanted: str)
                 supervisor="s2",
                 worker="w2",
                 status="FAILED",
-                **x,
+                data_source="x",
             ),
             report("d", NOON + 3 * SECOND, kind=PROGRESS, supervisor="s2", worker="w2"),
             report("e", NOON + 4 * SECOND, kind=EVENT, seq=7),
