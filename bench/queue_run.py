@@ -10,8 +10,8 @@ from datetime import datetime
 from pathlib import Path
 
 from bench.control_run import open_store
-from bench.publish_run import History
 from bench.result import Spread, spread
+from bench.stores.publish_run import History
 from supervisor.adapters.clock import SystemClock
 from supervisor.control.end_task import TaskEnder
 from supervisor.core.model.rows import Task, TaskStatus, TaskTotals

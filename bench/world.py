@@ -14,13 +14,14 @@ from bench.cold_run import Cold, measure_cold
 from bench.compact_run import Compacted, measure_compaction
 from bench.control_run import Passes, measure_passes
 from bench.live_run import Live, LiveSizes, measure_live
-from bench.publish_run import measure_publishes
 from bench.queue_run import AddCost, Crowd, measure_add, measure_crowd
 from bench.ranges_run import Grown, measure_ranges
 from bench.records import fill
 from bench.result import Spread
 from bench.shapes import Shape
 from bench.shapes_run import Shaped, measure_shape
+from bench.stores.publish_run import measure_publishes
+from bench.stores.report_run import ReportRates, measure_reports
 from bench.year.console import ConsoleRun, measure_console
 from bench.year.first_rows import FirstRowsRun, measure_first_rows
 from bench.year.runs import FilesRun, FleetRun, YearRun, measure_files, measure_fleet, measure_year
@@ -49,6 +50,8 @@ class Sizes:
     """The JVM compiles, and its heap finds its size, through the first 700 or so."""
     supervisors: int = 1_000
     publishes: int = 300
+    report_turns: int = 10
+    """Of 5,000 records each."""
     queues: int = 1_000
     watch_queues_s: float = 20
     days: int = 365
@@ -75,6 +78,7 @@ QUICK = Sizes(
     ranges=20,
     supervisors=100,
     publishes=50,
+    report_turns=2,
     queues=100,
     watch_queues_s=1,
     days=1,
@@ -174,6 +178,19 @@ class World:
         """Milliseconds of publish transactions, on a server of this run."""
         with postgres() as server, server.database() as url:
             return measure_publishes(url, self.sizes.publishes)
+
+    @cached_property
+    def reports_sqlite(self) -> ReportRates:
+        """Reports into a file, by turns with a bare loop into another one."""
+        folder = self._folder.as_posix()
+        urls = (f"sqlite:///{folder}/reports.db", f"sqlite:///{folder}/bare.db")
+        return measure_reports(*urls, self.sizes.report_turns)
+
+    @cached_property
+    def reports_postgresql(self) -> ReportRates:
+        """The same in two databases of a server of this run."""
+        with postgres() as server, server.database() as url, server.database() as bare_url:
+            return measure_reports(url, bare_url, self.sizes.report_turns)
 
     @cached_property
     def event_add(self) -> AddCost:

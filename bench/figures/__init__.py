@@ -43,7 +43,12 @@ from bench.figures.metadata import (
     publish_sqlite,
     status_time,
 )
-from bench.figures.reports import log_read, log_store
+from bench.figures.reports import (
+    log_read,
+    log_store,
+    report_store,
+    report_store_postgresql,
+)
 from bench.figures.size import (
     answers_year,
     bytes_year,
@@ -88,6 +93,8 @@ BENCHMARKS: Mapping[str, Callable[[World], Result]] = MappingProxyType(
                 close_queues,
                 log_store,
                 log_read,
+                report_store,
+                report_store_postgresql,
                 sync_year,
                 news_year,
                 pass_year,

@@ -1,0 +1,1 @@
+"""Runs against a database alone: publishes, and reports."""
