@@ -1,7 +1,8 @@
 """A cluster with a broker of its own, so that each of its processes may end and come back."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -32,6 +33,17 @@ class Site:
         """Whether a task has read all that the topic has."""
         return self.cluster.has_read(self.id, ends_of(self.broker.bootstrap, self.id))
 
+    def is_listed(self) -> bool:
+        """Whether there is such a supervisor: it is not terminated, or not to its end."""
+        answer = self.cluster.http.get(SUPERVISORS).raise_for_status()
+        return self.id in answer.json()
+
+    def versions(self) -> int:
+        """Return how many versions its spec has; a terminate stores one, too."""
+        path = f"/api/v1/supervisors/{self.id}/history"
+        answer = self.cluster.http.get(path).raise_for_status()
+        return len(answer.json()["versions"])
+
     def names(self) -> Names:
         """Return something of each kind that a page is of."""
         http = self.cluster.http
@@ -60,6 +72,23 @@ def reading(site: Site) -> Iterator[Site]:
     cluster.http.post("/druid/indexer/v1/worker/w1/enable").raise_for_status()
     if cluster.status(site.id)["suspended"]:
         cluster.post(site.id, "resume")
+
+
+@pytest.fixture
+def doomed(site: Site, tmp_path: Path) -> Iterator[Site]:
+    """A supervisor of its own for a test that ends it; its task has read all."""
+    name = f"ebb-{tmp_path.name}"
+    bootstrap = site.broker.bootstrap
+    create_topic(bootstrap, name, partitions=1)
+    produce(bootstrap, name, (record(n) for n in range(10)))
+    site.cluster.apply(spec(bootstrap, name, task_count=1, task_duration="PT1H"))
+    own = replace(site, id=name)
+    wait_until(own.is_reading)
+    yield own
+    if "overlord" not in site.cluster.children:
+        site.cluster.start_overlord()
+    if own.is_listed():
+        site.cluster.post(name, "terminate")
 
 
 @pytest.fixture(scope="package")
