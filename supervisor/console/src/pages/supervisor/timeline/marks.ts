@@ -55,7 +55,7 @@ function shownAs(type: string, detail: EventView["detail"]): Shown {
     case "supervisor-terminated":
       return { text: "terminated", icon: "close", tone: "dim" };
     case "offsets-reset":
-      return { text: "begins elsewhere", icon: "steady", tone: "risk" };
+      return { text: "offsets set", icon: "steady", tone: "risk" };
     case "state-changed": {
       const state = wordOf(detail.state);
       const text = wordOf(detail.detailedState) || state;
