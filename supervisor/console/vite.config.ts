@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
+import { chartLocale } from "./plugins/chartLocale.ts";
 import { gzipAssets } from "./plugins/gzip.ts";
 import { permissions } from "./plugins/permissions.ts";
 import { schemeScript } from "./plugins/scheme.ts";
@@ -20,10 +21,13 @@ export default defineConfig({
   base: "/ui/",
   plugins: [
     react(),
+    chartLocale(),
     permissions(here("../../docs/reference/openapi.json")),
     schemeScript(here("./src/scheme.js")),
     gzipAssets(),
   ],
+  /** Else `npm run dev` bundles it before a plugin sees it. */
+  optimizeDeps: { exclude: ["uplot"] },
   resolve: { alias: { "@": here("./src") } },
   build: {
     outDir: "dist",

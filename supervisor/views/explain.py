@@ -6,6 +6,7 @@ to what it names, and the remedies are there as data, too.
 """
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from enum import StrEnum
 
 from pydantic import Field
@@ -114,7 +115,7 @@ def explain(
             _state(status, stored),
             *_waits(now),
             *_changes(now),
-            *_next(now),
+            *_next(now, status.generation_time),
             *_failures(now),
             *_decided(plans),
         ],
@@ -177,11 +178,13 @@ def _changes(now: StatusPayload) -> Iterator[Sentence]:
         yield Sentence(about=Topic.CHANGES, text=f"What would change it: {change}.")
 
 
-def _next(now: StatusPayload) -> Iterator[Sentence]:
+def _next(now: StatusPayload, at_present: str) -> Iterator[Sentence]:
     due = [(g.next_publish_due, g.group, g) for g in now.groups if g.next_publish_due is not None]
     if due:
         at, number, group = min(due, key=lambda each: each[:2])
         text = f"Group {number} hands off next, at {at}; what it has read is published after that."
+        if datetime.fromisoformat(at) < datetime.fromisoformat(at_present):
+            text = f"Group {number} was due to hand off at {at}, and has not done so yet."
         yield Sentence(about=Topic.NEXT, text=text, links=[_range(group)])
     for group in now.groups:
         if group.asked:

@@ -84,9 +84,9 @@ _VERBS: dict[str, dict[str, str | None]] = {
     "admin": {"Hand off…": None, "Suspend…": None},
 }
 _MORE: dict[str, dict[str, str | None]] = {
-    "viewer": {"Begin elsewhere…": "reset", "Terminate…": "terminate"},
-    "operator": {"Begin elsewhere…": "reset", "Terminate…": "terminate"},
-    "admin": {"Begin elsewhere…": None, "Terminate…": None},
+    "viewer": {"Set offsets…": "reset", "Terminate…": "terminate"},
+    "operator": {"Set offsets…": "reset", "Terminate…": "terminate"},
+    "admin": {"Set offsets…": None, "Terminate…": None},
 }
 
 

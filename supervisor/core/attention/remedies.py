@@ -96,6 +96,8 @@ class RemedyAction(StrEnum):
     """Read the log of `task`."""
     OPEN_RANGE = "open-range"
     """Look at `range`, the id of a range."""
+    OPEN_BAD_RECORDS = "open-bad-records"
+    """Look at the records that the supervisor could not read."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,18 @@ def diverged_steps(supervisor_id: str, range_id: str) -> tuple[Remedy, ...]:
             Permission.READ,
             {"range": range_id},
             f"tidegate supervisor ranges {shlex.quote(supervisor_id)}",
+        ),
+    )
+
+
+def bad_record_steps(supervisor_id: str) -> tuple[Remedy, ...]:
+    """Return the step after a supervisor gets bad records for a new reason."""
+    return (
+        Remedy(
+            RemedyAction.OPEN_BAD_RECORDS,
+            "Look at the bad records",
+            Permission.READ,
+            command=f"tidegate quarantine list {shlex.quote(supervisor_id)}",
         ),
     )
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from supervisor.core.attention.items import AttentionItem, AttentionKind, Severity
 from supervisor.core.attention.lag import lag_rising, retention_passed, retention_risk
 from supervisor.core.attention.pass_conditions import PassConditions
-from supervisor.core.attention.remedies import more_slots, remedies_of
+from supervisor.core.attention.remedies import bad_record_steps, more_slots, remedies_of
 from supervisor.core.attention.streams import is_only_unreachable
 from supervisor.core.attention.watched import WatchedSupervisor
 from supervisor.core.attention.workers import PENDING_AFTER
@@ -152,4 +152,6 @@ def _new_reasons(
         watched.about,
         f"{watched.row.id} gets bad records for a reason that is new: {words}{records}",
         min(new.values()),
+        bad_record_steps(watched.row.id),
+        watched.row.newest.data_source,
     )

@@ -1,7 +1,7 @@
 """Attention rules of workers: none is there, one is not heard or given up, their releases."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from supervisor.core.attention.items import (
@@ -33,6 +33,8 @@ class WorkerTasks:
     active: Mapping[str, int]
     replaced: Mapping[str, int]
     """Tasks that ended because the worker was lost, in ranges that still live."""
+    supervisors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Ids of the supervisors that these tasks are of, in order, by worker."""
 
 
 def is_anyone_there(workers: Iterable[WorkerView], now: datetime, led_since: datetime) -> bool:
@@ -131,16 +133,18 @@ def _lost(worker: WorkerView, tasks: WorkerTasks, since: datetime) -> AttentionI
     active, replaced = tasks.active.get(worker.id, 0), tasks.replaced.get(worker.id, 0)
     text, is_mild = _gone(worker)
     if replaced:
-        text += f"; {_tasks(replaced)} of it were given to others"
+        text += f"; {_tasks(replaced)} of it ended, and their ranges go to workers with a free slot"
     if active:
         text += f"; {_tasks(active)} of it wait for another worker, or for their supervisor"
+    ids = tasks.supervisors.get(worker.id, ())
     return AttentionItem(
         Severity.TO_KNOW if is_mild and not active else Severity.BROKEN,
         AttentionKind.WORKER_LOST,
         Subject(SubjectKind.WORKER, worker.id),
-        text,
+        text + _concerned(ids),
         since,
         lost_worker(worker.id),
+        supervisors=ids,
     )
 
 
@@ -158,6 +162,7 @@ def _gone(worker: WorkerView) -> tuple[str, bool]:
 
 def _silent(worker: WorkerView, tasks: WorkerTasks, since: datetime) -> AttentionItem:
     active = tasks.active.get(worker.id, 0)
+    ids = tasks.supervisors.get(worker.id, ())
     held = (
         f"nobody knows whether its {_tasks(active)} go on, and they go to others once it is lost"
         if active
@@ -167,9 +172,15 @@ def _silent(worker: WorkerView, tasks: WorkerTasks, since: datetime) -> Attentio
         Severity.AT_RISK if active else Severity.TO_KNOW,
         AttentionKind.WORKER_SILENT,
         Subject(SubjectKind.WORKER, worker.id),
-        f"worker {worker.id} is silent: {held}",
+        f"worker {worker.id} is silent: {held}{_concerned(ids)}",
         since,
+        supervisors=ids,
     )
+
+
+def _concerned(ids: Sequence[str]) -> str:
+    """Return whose records are read late meanwhile, as the end of a sentence."""
+    return f"; this concerns {names_of(ids)}" if ids else ""
 
 
 def _tasks(count: int) -> str:

@@ -190,7 +190,7 @@ def _wanted_of_workers(seen: Observed) -> str:
     if disabled:
         return f"enable a worker that is disabled ({disabled}), or start another one"
     if not running:
-        return "no worker is registered: start one, or wait until the one that starts is ready"
+        return "no worker is connected: start one, or wait until the one that starts is ready"
     return "start another worker"
 
 

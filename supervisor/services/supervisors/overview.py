@@ -7,7 +7,7 @@ Kafka and the workers are not asked, and no supervisor is observed anew.  So an 
 thousand supervisors takes as many statements as one of a single supervisor.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -222,8 +222,13 @@ def _items(moment: _Moment, *, reads_workers: bool) -> Iterator[AttentionItem]:
 def _tasks(watched: Sequence[WatchedSupervisor]) -> WorkerTasks:
     active: Counter[str] = Counter()
     replaced: Counter[str] = Counter()
+    ids: defaultdict[str, list[str]] = defaultdict(list)
     for each in watched:
         if each.conditions is not None:
             active.update(each.conditions.worker_tasks)
             replaced.update(each.conditions.replaced_tasks)
-    return WorkerTasks(active, replaced)
+            mine = {*each.conditions.worker_tasks, *each.conditions.replaced_tasks}
+            for worker_id in mine:
+                ids[worker_id].append(each.row.id)
+    by_worker = {worker_id: tuple(sorted(of_it)) for worker_id, of_it in ids.items()}
+    return WorkerTasks(active, replaced, by_worker)

@@ -78,7 +78,7 @@ class WorkerCounts(Wire):
     silent: int
     """Not heard of for some seconds; they keep their tasks."""
     lost: int
-    """Silent for so long that their tasks were given to others."""
+    """Silent for so long that their tasks ended, and other workers get them."""
 
 
 class QueueCounts(Wire):

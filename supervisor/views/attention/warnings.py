@@ -20,7 +20,7 @@ def warnings(
     of bad records in live ranges.
     """
     messages = [
-        f"worker {worker} is silent: what is told of {tasks} of the tasks is its last word"
+        f"worker {worker} is silent: what is shown of {_tasks(tasks)} is what it last reported"
         for worker, tasks in sorted(_silent(seen).items())
     ]
     if spec.tuning_config.bad_records is BadRecords.WARN and bad:
@@ -28,6 +28,10 @@ def warnings(
             f"{bad} records of the ranges that are read now cannot be read: see parseErrors"
         ]
     return messages + _differing(diverged)
+
+
+def _tasks(count: int) -> str:
+    return "1 task" if count == 1 else f"{count} tasks"
 
 
 def _silent(seen: Observed) -> Counter[str]:

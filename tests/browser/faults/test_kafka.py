@@ -68,7 +68,7 @@ def test_a_topic_that_was_created_again_is_taken_up_from_its_item(home: Home, ca
         f"topic {name} was deleted and created again",
     )
     row.get_by_role("button", name="Begin again in all partitions…").click()
-    dialog = home.page.get_by_role("dialog", name=f"{name}: begin elsewhere")
+    dialog = home.page.get_by_role("dialog", name=f"{name}: set offsets")
     dialog.get_by_label("earliest").check()
     cells = dialog.get_by_role("row", name=f"{name}:0 (the old topic is gone)").get_by_role("cell")
     expect(cells).to_have_text([re.compile(name), str(_RECORDS), "0", "0", "0", "0"])
@@ -95,7 +95,7 @@ def test_records_that_retention_has_passed_are_left_out_from_their_item(
         "It is suspended",
     )
     row.get_by_role("button", name=f"Go on in partition 0 at offset {first}…").click()
-    dialog = home.page.get_by_role("dialog", name=f"{name}: begin elsewhere")
+    dialog = home.page.get_by_role("dialog", name=f"{name}: set offsets")
     expect(dialog.get_by_label("Next offset of partition 0")).to_have_value(str(first))
     _confirm(dialog, 5)
     expect(dialog).to_have_count(0)

@@ -84,6 +84,8 @@ def test_a_worker_that_was_killed_is_silent_then_lost_then_forgotten(
         f"{SLOTS} tasks of it",
     )
     expect(row.get_by_role("button", name="Start another worker")).to_be_visible()
+    expect(row.get_by_role("link", name=doomed)).to_be_visible()
+    expect(row.get_by_role("link", name=name, exact=True)).to_be_visible()
     row.get_by_role("button", name="1 more").click()
     home.page.get_by_role("button", name="Open…").click()
     dialog = home.page.get_by_role("dialog", name=f"Forget the worker {doomed}")

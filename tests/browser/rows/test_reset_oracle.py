@@ -76,7 +76,7 @@ def _places(now: datetime) -> Iterator[dict[str, str]]:
 
 def _reset(page: Page) -> tuple[_Records, _Records]:
     """Read the preview and confirm it, again after each refusal; return skipped, read again."""
-    dialog = page.get_by_role("dialog", name="begin elsewhere")
+    dialog = page.get_by_role("dialog", name="set offsets")
     outdated = dialog.get_by_role("button", name="I have read it")
     while True:
         skipped, repeated = _effect(dialog)
@@ -88,7 +88,7 @@ def _reset(page: Page) -> tuple[_Records, _Records]:
         except NotYet:
             outdated.click()  # it has changed meanwhile, and cannot be confirmed
             continue
-        expect(outdated.or_(page.get_by_text(f"{_TOPIC} begins elsewhere."))).to_be_visible()
+        expect(outdated.or_(page.get_by_text(f"The offsets of {_TOPIC} are set."))).to_be_visible()
         if not outdated.is_visible():
             return skipped, repeated
         outdated.click()

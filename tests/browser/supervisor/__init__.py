@@ -1,1 +1,1 @@
-"""The page of one supervisor: its tabs, and the dialogs that begin elsewhere."""
+"""The page of one supervisor: its tabs, and the dialogs that set offsets."""

@@ -36,7 +36,7 @@ def test_a_supervisor_is_found_and_begun_elsewhere(page: Page, reader: Reader) -
     more = page.get_by_role("button", name="More")
     _tab_to(page, more)
     page.keyboard.press("Enter")
-    item = page.get_by_role("menuitem", name="Begin elsewhere…")
+    item = page.get_by_role("menuitem", name="Set offsets…")
     expect(item).to_be_visible()
     for _ in range(_STEPS_MAX):
         if item.evaluate("it => it === document.activeElement"):
@@ -44,7 +44,7 @@ def test_a_supervisor_is_found_and_begun_elsewhere(page: Page, reader: Reader) -
         page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
 
-    dialog = page.get_by_role("dialog", name="begin elsewhere")
+    dialog = page.get_by_role("dialog", name="set offsets")
     earliest = dialog.get_by_label("earliest")
     _tab_to(page, dialog.get_by_role("radio", checked=True).or_(earliest).first)
     for _ in range(_STEPS_MAX):

@@ -1,4 +1,4 @@
-"""The dialog that begins elsewhere does what its preview has shown, or shows the new one."""
+"""The dialog that sets offsets does what its preview has shown, or shows the new one."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -15,7 +15,7 @@ _PREVIEWS = "**/reset?*dryRun=true*"
 
 
 def _dialog(page: Page) -> Locator:
-    return page.get_by_role("dialog", name="begin elsewhere")
+    return page.get_by_role("dialog", name="set offsets")
 
 
 def _rows(dialog: Locator) -> list[list[str]]:

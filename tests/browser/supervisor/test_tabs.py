@@ -3,9 +3,10 @@
 import json
 import re
 import zipfile
+from datetime import UTC, datetime, timedelta
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.accessible import assert_accessible
 from tests.browser.supervisor.conftest import PARTITIONS, RECORDS, Reader
@@ -87,3 +88,28 @@ def test_suspending_it_from_its_page_can_be_seen_there(page: Page, reader: Reade
 
     expect(page.get_by_role("button", name="Resume…").first).to_be_visible()
     assert reader.status()["suspended"] is True
+
+
+def test_the_lag_is_drawn_in_a_browser_of_a_machine_without_a_locale(
+    page: Page, reader: Reader
+) -> None:
+    """Goal: such a browser names a language that JavaScript refuses; the chart is there all the
+    same, as its numbers are written as elsewhere on the page."""
+    now = datetime.now(UTC).replace(second=0, microsecond=0)
+    samples = [
+        {"at": (now - timedelta(minutes=ago)).isoformat(), "records": 8_662, "millis": 46_000}
+        for ago in (2, 1)
+    ]
+
+    def answer(route: Route) -> None:
+        route.fulfill(json={"supervisorId": reader.id, "samples": samples})
+
+    page.route(re.compile(f"/supervisors/{reader.id}/lag"), answer)
+    page.add_init_script(
+        "Object.defineProperty(Navigator.prototype, 'language', { get: () => 'en-US@posix' })"
+    )
+
+    page.goto(reader.page)
+
+    expect(page.locator(".uplot canvas")).to_be_visible()
+    expect(page.get_by_text("This part of the page failed")).to_have_count(0)

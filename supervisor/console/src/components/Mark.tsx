@@ -1,7 +1,8 @@
 import { Icon, type IconName } from "./Icon";
 import classes from "./Mark.module.css";
+import { lookOf, type Tone } from "./stateLook";
 
-export type Tone = "broken" | "risk" | "note" | "good" | "dim";
+export type { Tone } from "./stateLook";
 
 /** A state: icon, word and colour, so that none of them has to be seen alone. */
 export function Mark({ tone, icon, children }: { tone: Tone; icon: IconName; children: string }) {
@@ -33,31 +34,9 @@ export function SeverityMark({ severity }: { severity: string }) {
   );
 }
 
-const STATES: Record<string, { tone: Tone; icon: IconName }> = {
-  PENDING: { tone: "dim", icon: "waiting" },
-  RUNNING: { tone: "good", icon: "good" },
-  SUSPENDED: { tone: "dim", icon: "paused" },
-  IDLE: { tone: "dim", icon: "note" },
-  COMPLETED: { tone: "good", icon: "done" },
-  STOPPING: { tone: "note", icon: "waiting" },
-  UNHEALTHY_SUPERVISOR: { tone: "broken", icon: "broken" },
-  UNHEALTHY_TASKS: { tone: "broken", icon: "broken" },
-};
-
 type Props = { state: string; detailed: string; healthy: boolean };
 
 /** A supervisor's state, by its detailed word. */
 export function StateMark({ state, detailed, healthy }: Props) {
-  const known = STATES[state] ?? { tone: "note" as const, icon: "note" as const };
-  const { tone, icon } = healthy ? known : { tone: "broken" as const, icon: "broken" as const };
-  const isWaiting = healthy && state === "RUNNING" && detailed !== state;
-  return isWaiting ? (
-    <Mark tone="risk" icon="waiting">
-      {detailed}
-    </Mark>
-  ) : (
-    <Mark tone={tone} icon={icon}>
-      {detailed}
-    </Mark>
-  );
+  return <Mark {...lookOf(state, detailed, healthy)}>{detailed}</Mark>;
 }

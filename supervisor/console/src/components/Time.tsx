@@ -40,7 +40,16 @@ export function Age({ at, unknown }: TimeProps) {
   return at ? <Moment at={at}>{age(ticking - Date.parse(at))}</Moment> : <Unknown why={unknown} />;
 }
 
-/** The time until something is due; past it: how long it is overdue. */
+/** How long something has lasted, as "for 16 s"; the moment when it began is in its title. */
+export function Lasting({ at, unknown }: TimeProps) {
+  const ticking = useNow();
+  if (!at) {
+    return <Unknown why={unknown} />;
+  }
+  return <Moment at={at}>{`for ${age(ticking - Date.parse(at)).replace("now", "1 s")}`}</Moment>;
+}
+
+/** The time until something is due; past it: by how much it is late. */
 export function Due({ at, unknown }: TimeProps) {
   const ticking = useNow();
   if (!at) {
@@ -49,7 +58,9 @@ export function Due({ at, unknown }: TimeProps) {
   const left = Date.parse(at) - ticking;
   return (
     <Moment at={at}>
-      {left >= 0 ? `in ${age(left).replace("now", "1 s")}` : `due ${age(-left)}`}
+      {left >= 0
+        ? `in ${age(left).replace("now", "1 s")}`
+        : `${age(-left).replace("now", "1 s")} late`}
     </Moment>
   );
 }

@@ -253,6 +253,9 @@ def test_a_reason_is_new_for_an_hour(minutes: int, is_new: bool) -> None:
             "are read now are bad"
         )
         assert item.since == NOON
+        [step] = item.remedies
+        assert (step.action, item.data_source) == (RemedyAction.OPEN_BAD_RECORDS, TOPIC)
+        assert step.command == f"tidegate quarantine list {TOPIC}"
 
 
 @given(st.integers(0, 10**8))

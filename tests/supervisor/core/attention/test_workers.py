@@ -39,8 +39,8 @@ def test_a_lost_worker_is_broken_with_what_became_of_its_tasks() -> None:
     assert (item.severity, item.kind) == (Severity.BROKEN, AttentionKind.WORKER_LOST)
     assert (item.about.id, item.since) == ("w2", HEARD)
     assert item.text == (
-        "worker w2 is lost: it is silent for too long to be waited for; 6 tasks of it were given "
-        "to others"
+        "worker w2 is lost: it is silent for too long to be waited for; 6 tasks of it ended, "
+        "and their ranges go to workers with a free slot"
     )
     assert [remedy.action for remedy in item.remedies] == [
         RemedyAction.START_WORKER,
@@ -48,6 +48,16 @@ def test_a_lost_worker_is_broken_with_what_became_of_its_tasks() -> None:
     ]
     assert item.remedies[1].command == "tidegate worker forget w2"
     assert "1 task of it wait" in items(LOST, WorkerTasks({"w2": 1}, {}))[0].text
+
+
+def test_a_worker_that_is_not_heard_names_whose_records_are_read_late() -> None:
+    """Goal: from the worker, the way to the supervisors and partitions that are behind is short."""
+    tasks = WorkerTasks({"w2": 2}, {}, {"w1": ("other",), "w2": ("clicks", "orders")})
+
+    for view in (LOST, SILENT):
+        [item] = items(view, tasks)
+        assert item.text.endswith("; this concerns clicks and orders")
+        assert item.supervisors == ("clicks", "orders")
 
 
 @pytest.mark.parametrize("change", [{"stopping": True}, {"disabled": True}, {"heard_at": None}])

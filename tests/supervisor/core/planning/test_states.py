@@ -152,7 +152,7 @@ CASES = {
         RUNNING,
         "NO_CAPACITY",
         slots=SlotNeed(2, 0),
-        why="2 more slot(s) needed, 0 free: no worker is registered: start one, or wait until",
+        why="2 more slot(s) needed, 0 free: no worker is connected: start one, or wait until",
     ),
     "a-few-failed-looks": Case(
         replace(RUNS, stream=troubled(AWAY, ENOUGH - 1)), RUNNING, "RUNNING"

@@ -31,10 +31,7 @@ export function Remedies({ remedies, ...place }: Place & { remedies: readonly Re
       {others.length > 0 && (
         <Popover position="bottom-end" shadow="md" trapFocus returnFocus>
           <Popover.Target>
-            <Button
-              size="compact-xs"
-              aria-label={`${others.length} more`}
-            >{`+${others.length}`}</Button>
+            <Button size="compact-xs">{`${others.length} more`}</Button>
           </Popover.Target>
           <Popover.Dropdown aria-label="Other steps">
             <ul className={classes.list}>

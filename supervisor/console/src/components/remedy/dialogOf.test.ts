@@ -37,6 +37,10 @@ test("a remedy that only looks leads to the page with what it names", () => {
     to: "/supervisors/$id/spec",
     params: { id: "orders" },
   });
+  expect(placeOf(remedy("open-bad-records"), "orders")).toEqual({
+    to: "/supervisors/$id/bad-records",
+    params: { id: "orders" },
+  });
   expect(placeOf(remedy("edit-spec", { pointer: "/spec" }), null)).toBeNull();
   expect(placeOf(remedy("start-worker"), null)).toBeNull();
 });

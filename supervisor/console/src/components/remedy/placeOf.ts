@@ -13,6 +13,9 @@ export function placeOf({ action, params }: Remedy, supervisor: string | null) {
     const search = { range, window: "24h" } as const;
     return { to: "/supervisors/$id/timeline", params: { id: supervisor }, search } as const;
   }
+  if (action === "open-bad-records") {
+    return { to: "/supervisors/$id/bad-records", params: { id: supervisor } } as const;
+  }
   if (action === "edit-spec") {
     return { to: "/supervisors/$id/spec", params: { id: supervisor } } as const;
   }

@@ -4,8 +4,10 @@ import { SeverityMark } from "@/components/Mark";
 import { Prose } from "@/components/Prose";
 import { Remedies } from "@/components/remedy/Remedies";
 import { SupervisorLink } from "@/components/SupervisorLink";
-import { Age } from "@/components/Time";
+import { Lasting } from "@/components/Time";
+import { WorkerLink } from "@/components/WorkerLink";
 import classes from "./Attention.module.css";
+import { mentions } from "./mentions";
 
 /** Items that need somebody: what, in words, since when, and the steps that may help. */
 export function Attention({ items }: { items: readonly AttentionItem[] }) {
@@ -22,7 +24,7 @@ export function Attention({ items }: { items: readonly AttentionItem[] }) {
             <Sentence item={item} />
           </div>
           <span className={classes.since}>
-            <Age at={item.since} unknown="When it began is not known." />
+            <Lasting at={item.since} unknown="When it began is not known." />
           </span>
           <span className={classes.steps}>
             <Remedies
@@ -38,23 +40,40 @@ export function Attention({ items }: { items: readonly AttentionItem[] }) {
 }
 
 /** The item's sentence, in which the thing that it is about is marked, and leads there. */
-function Sentence({ item: { about, text } }: { item: AttentionItem }) {
+function Sentence({ item: { about, text, supervisors } }: { item: AttentionItem }) {
   const [before, name, after] = around(text, about.id);
   return (
     <>
-      <Prose>{before}</Prose>
+      {before !== "" && <Prose>{before}</Prose>}
       {name !== "" && (
         <strong>
-          {about.kind === "supervisor" ? <SupervisorLink id={name} /> : <Foreign>{name}</Foreign>}
+          <Subject kind={about.kind} id={name} />
         </strong>
       )}
-      <Prose>{after}</Prose>
+      {mentions(after, supervisors).map((piece) =>
+        piece.isName ? (
+          <SupervisorLink key={piece.at} id={piece.text} />
+        ) : (
+          <Prose key={piece.at}>{piece.text}</Prose>
+        ),
+      )}
     </>
   );
+}
+
+function Subject({ kind, id }: { kind: AttentionItem["about"]["kind"]; id: string }) {
+  switch (kind) {
+    case "supervisor":
+      return <SupervisorLink id={id} />;
+    case "worker":
+      return <WorkerLink id={id} />;
+    default:
+      return <Foreign>{id}</Foreign>;
+  }
 }
 
 /** Cuts a sentence around the first whole mention of a name. */
 export function around(text: string, name: string): [string, string, string] {
   const at = name === "" ? -1 : text.indexOf(name);
-  return at < 0 ? [text, "", ""] : [text.slice(0, at), name, text.slice(at + name.length)];
+  return at < 0 ? ["", "", text] : [text.slice(0, at), name, text.slice(at + name.length)];
 }

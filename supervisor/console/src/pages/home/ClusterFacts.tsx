@@ -2,7 +2,7 @@ import { Fragment, type ReactNode } from "react";
 import type { Overview } from "@/api/overview";
 import { Foreign } from "@/components/Foreign";
 import { Panel } from "@/components/Panel";
-import { Age } from "@/components/Time";
+import { Lasting } from "@/components/Time";
 import { Unknown } from "@/components/Unknown";
 import { counted } from "@/text/numbers";
 import { span } from "@/text/times";
@@ -40,8 +40,8 @@ function leaderOf({ leader }: Overview): ReactNode {
   }
   return (
     <>
-      <Foreign>{leader.url}</Foreign> · term {leader.term} · for{" "}
-      <Age at={leader.since} unknown="Since when it leads is not known." />
+      <Foreign>{leader.url}</Foreign> · term {leader.term} ·{" "}
+      <Lasting at={leader.since} unknown="Since when it leads is not known." />
     </>
   );
 }

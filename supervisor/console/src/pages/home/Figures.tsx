@@ -2,6 +2,7 @@ import type { Overview } from "@/api/overview";
 import { Count } from "@/components/Count";
 import { Figure, Figures } from "@/components/Figures";
 import { Span } from "@/components/Time";
+import { statesOf } from "./answer";
 
 /** The few numbers that show how fast all of it goes. */
 export function ClusterFigures({ overview }: { overview: Overview }) {
@@ -34,16 +35,4 @@ export function ClusterFigures({ overview }: { overview: Overview }) {
       </Figure>
     </Figures>
   );
-}
-
-function statesOf({ supervisors }: Overview): string {
-  if (supervisors === null) {
-    return "";
-  }
-  const { unhealthy, suspended, total } = supervisors;
-  const parts = [
-    unhealthy > 0 ? `${unhealthy} unhealthy` : "",
-    suspended > 0 ? `${suspended} suspended` : "",
-  ].filter((part) => part !== "");
-  return parts.length > 0 ? parts.join(", ") : total > 0 ? "all healthy" : "";
 }

@@ -1,4 +1,4 @@
-import { type OutageKind, useOutage } from "@/api/outage";
+import { useOutage } from "@/api/outage";
 import type { AttentionItem, Overview } from "@/api/overview";
 import { lastKnownOverview, useOverview } from "@/api/overview";
 import { POLL_MS } from "@/api/query";
@@ -6,8 +6,9 @@ import { Page } from "@/components/Page";
 import { Panel } from "@/components/Panel";
 import { QueryView } from "@/components/QueryView";
 import { Age, Clock } from "@/components/Time";
-import { counted, exact } from "@/text/numbers";
+import { exact } from "@/text/numbers";
 import { Attention } from "./Attention";
+import { answerOf } from "./answer";
 import { Changes } from "./Changes";
 import { ClusterFacts } from "./ClusterFacts";
 import { ClusterFigures } from "./Figures";
@@ -87,33 +88,4 @@ function AttentionPanel({ title = "Needs somebody", items, more }: Props) {
       <Attention items={items} />
     </Panel>
   );
-}
-
-/** The page's first line: the answer to "must I do something?". */
-export function answerOf({ totals, supervisors }: Overview, outage?: OutageKind): string {
-  if (outage !== undefined) {
-    return outage === "database"
-      ? "The metadata database does not answer."
-      : "No overlord leads at the moment.";
-  }
-  const parts = [
-    totals.broken > 0 ? `${exact(totals.broken)} broken` : "",
-    totals.atRisk > 0 ? `${exact(totals.atRisk)} at risk` : "",
-    totals.toKnow > 0 ? `${exact(totals.toKnow)} to know` : "",
-  ].filter((part) => part !== "");
-  if (parts.length > 0) {
-    return parts.join(" · ");
-  }
-  if (supervisors === null) {
-    return "How the supervisors do is not known at the moment.";
-  }
-  if (supervisors.unhealthy > 0) {
-    return `${exact(supervisors.unhealthy)} of ${counted(supervisors.total, "supervisor")} unhealthy`;
-  }
-  if (supervisors.total === 0) {
-    return "No supervisor yet.";
-  }
-  return supervisors.total === 1
-    ? "The one supervisor is healthy."
-    : `All ${counted(supervisors.total, "supervisor")} are healthy.`;
 }

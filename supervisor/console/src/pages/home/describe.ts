@@ -12,7 +12,7 @@ const WORDS: Readonly<Record<string, (detail: Detail) => string>> = {
     `is ${text(detail.detailedState) || text(detail.state)}${because(detail)}`,
   "stream-silent": (detail) => `has no answer from Kafka${because(detail)}`,
   "stream-answers": () => "has answers from Kafka again",
-  "offsets-reset": (detail) => `begins elsewhere${byWhom(detail)}${because(detail)}`,
+  "offsets-reset": (detail) => `had its offsets set${byWhom(detail)}${because(detail)}`,
   "gap-declared": (detail) => `has a gap declared: ${text(detail.kind)}${because(detail)}`,
   "handoff-asked": (detail) => `hands off early${byWhom(detail)}`,
   "generation-discarded": (detail) => `gave a range up${because(detail)}`,

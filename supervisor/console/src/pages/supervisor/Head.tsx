@@ -10,6 +10,9 @@ import { sentencesOf } from "./sentences";
 
 type HeadProps = { id: string; row: ListedRow | null | undefined; pollMs: number };
 
+/** Detailed states in which what went wrong before is over. */
+const CALM = new Set(["RUNNING", "IDLE", "SUSPENDED", "COMPLETED"]);
+
 /** The answer first: state, since when, why in words, and the steps that may help as buttons. */
 export function Head({ id, row, pollMs }: HeadProps) {
   const query = useExplanation(id, pollMs);
@@ -24,7 +27,7 @@ type Props = { explanation: Explanation; row: ListedRow | null | undefined };
 
 function Words({ explanation, row }: Props) {
   const { supervisorId, state, detailedState, healthy, sentences, remedies = [] } = explanation;
-  const [first, ...others] = sentencesOf(sentences);
+  const [first, ...others] = sentencesOf(sentences, CALM.has(detailedState));
   const since = row?.since ?? first?.since;
   return (
     <div className={classes.head}>

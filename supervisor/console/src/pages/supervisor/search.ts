@@ -4,7 +4,7 @@ import { listIn, type RawSearch, textIn } from "@/app/search";
 export const DIALOGS = ["reset", "suspend", "resume", "terminate", "handoff"] as const;
 export type DialogName = (typeof DIALOGS)[number];
 
-/** Where a supervisor may begin elsewhere. */
+/** Where offsets may be set to. */
 export const PLACES = ["earliest", "latest", "time", "shift", "offsets", "json", "beside"] as const;
 export type Place = (typeof PLACES)[number];
 

@@ -33,3 +33,12 @@ test("another error is said, but once", () => {
   expect(sentencesOf([STATE, newest, before])).toEqual([STATE, newest]);
   expect(sentencesOf([])).toEqual([]);
 });
+
+test("errors from before a calm state are left to the recent errors; a warning is not", () => {
+  const running = sentence("state", "orders is RUNNING.");
+  const before = sentence("failure", "TaskFailed at 2026-01-05T12:00:09Z: worker w1 is lost");
+  const warning = sentence("failure", "worker w2 is silent: 2 tasks.");
+
+  expect(sentencesOf([running, before, warning], true)).toEqual([running, warning]);
+  expect(sentencesOf([running, before, warning])).toEqual([running, before, warning]);
+});

@@ -8,13 +8,18 @@ const FAILURE = /^\S+ at \S+: (.*)$/s;
 /**
  * Returns the state with its reason, what would change it, and what went wrong besides: an error
  * that the reason says already, or that a newer failure says, is left out.
+ *
+ * `isCalm`: the state needs nobody.  Errors are over then, and are among the recent ones of the
+ * overview; a warning holds still.
  */
-export function sentencesOf([state, ...others]: readonly Sentence[]): Sentence[] {
+export function sentencesOf([state, ...others]: readonly Sentence[], isCalm = false): Sentence[] {
   if (state === undefined) {
     return [];
   }
   const changes = others.filter(({ about }) => about === "changes");
-  const failures = others.filter(({ about }) => about === "failure");
+  const failures = others.filter(
+    ({ about, text }) => about === "failure" && !(isCalm && FAILURE.test(text)),
+  );
   const known = [comparable(state.text)];
   const news = failures.filter(({ text }) => {
     const words = wordsOf(text);

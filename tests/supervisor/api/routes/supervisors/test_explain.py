@@ -26,6 +26,15 @@ def test_a_running_one_says_when_it_hands_off_and_what_was_decided(world: World)
     assert sentences(world, "failure") == []
 
 
+def test_a_handoff_that_is_late_is_not_said_to_come_next(world: World) -> None:
+    """Goal: nobody reads a moment that is over as one to wait for."""
+    world.start(partitions=1, task_count=1, replicas=1)
+    world.clock.advance(timedelta(hours=2))
+
+    [late] = [text for text in sentences(world, "next") if "Group 0" in text]
+    assert "Group 0 was due to hand off at" in late
+
+
 def links(world: World, about: str) -> list[object]:
     found = world.get_object(PATH)["sentences"]
     assert isinstance(found, list)
@@ -112,7 +121,7 @@ def test_a_worker_that_is_silent_is_named_with_what_it_has(world: World) -> None
     world.clock.advance(timedelta(seconds=6))
     agents[1].sync()
 
-    warning = "worker w1 is silent: what is told of 1 of the tasks is its last word"
+    warning = "worker w1 is silent: what is shown of 1 task is what it last reported"
     assert sentences(world, "failure") == [f"{warning}."]
     assert world.payload()["warnings"] == [warning]
     agents[0].sync()

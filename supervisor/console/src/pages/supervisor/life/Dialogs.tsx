@@ -47,7 +47,7 @@ export function Dialogs({ id, row, search, onClose }: Props) {
 }
 
 const TITLES: Record<DialogName, string> = {
-  reset: "begin elsewhere",
+  reset: "set offsets",
   suspend: "suspend",
   resume: "resume",
   terminate: "terminate",

@@ -18,7 +18,7 @@ export const VERBS: readonly VerbOfSupervisor[] = [
   { name: "handoff", label: "Hand off", path: HANDOFF, ofSuspended: false },
   { name: "suspend", label: "Suspend", path: SUSPEND, ofSuspended: false },
   { name: "resume", label: "Resume", path: RESUME, ofSuspended: true },
-  { name: "reset", label: "Begin elsewhere", path: RESET },
+  { name: "reset", label: "Set offsets", path: RESET },
   { name: "terminate", label: "Terminate", path: TERMINATE },
 ];
 

@@ -48,7 +48,7 @@ function Previewed({ id, stream, table, settled, onClose }: PreviewedProps) {
     look: () => preview(id, stream, settled),
     moves,
     send: (key, given) => actOn(id, stream, settled, key, given),
-    done: `${visible(id)} begins elsewhere.`,
+    done: `The offsets of ${visible(id)} are set.`,
     onClose,
   });
   return (

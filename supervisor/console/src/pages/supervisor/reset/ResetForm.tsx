@@ -16,7 +16,7 @@ type Props = {
   onClose: () => void;
 };
 
-/** Begins elsewhere: where, then what that does, then the button. */
+/** Sets offsets: where to, then what that does, then the button. */
 export function ResetForm({ id, row, filled, onClose }: Props) {
   const [form, setForm] = useState(() => formOf(filled));
   const navigate = useNavigate();

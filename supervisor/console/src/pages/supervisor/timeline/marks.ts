@@ -3,7 +3,7 @@ import { SAFETY_MS } from "@/api/query";
 import type { components } from "@/api/schema";
 import { useApi } from "@/api/use";
 import type { IconName } from "@/components/Icon";
-import type { Tone } from "@/components/Mark";
+import { lookOf, type Tone } from "@/components/stateLook";
 import { visible } from "@/text/visible";
 import { WINDOWS, type Window } from "../search";
 
@@ -55,12 +55,11 @@ function shownAs(type: string, detail: EventView["detail"]): Shown {
     case "supervisor-terminated":
       return { text: "terminated", icon: "close", tone: "dim" };
     case "offsets-reset":
-      return { text: "begins elsewhere", icon: "steady", tone: "risk" };
+      return { text: "offsets set", icon: "steady", tone: "risk" };
     case "state-changed": {
-      const text = wordOf(detail.detailedState) || wordOf(detail.state);
-      return detail.healthy === false
-        ? { text, icon: "broken", tone: "broken" }
-        : { text, icon: "good", tone: "good" };
+      const state = wordOf(detail.state);
+      const text = wordOf(detail.detailedState) || state;
+      return { text, ...lookOf(state, text, detail.healthy !== false) };
     }
     default:
       return { text: visible(type), icon: "note", tone: "note" };

@@ -28,7 +28,7 @@ const WORDS: Readonly<Record<string, string>> = {
   FixEnd: "fix the end of range",
   CloseEmpty: "close the empty range",
   DiscardGeneration: "give up range",
-  ResetOffsets: "begin elsewhere in",
+  ResetOffsets: "set the offsets of",
 };
 const OF_TASKS = new Set(["StartTask", "EndTask"]);
 const OF_TOPICS = new Set(["CommitInitialOffsets", "ResetOffsets"]);
