@@ -3,13 +3,10 @@
 The worker's composition root is `worker.py`.
 """
 
-import signal
 import socket
 import ssl
-import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
 from typing import TypedDict
 
 import structlog
@@ -28,7 +25,7 @@ from supervisor.app.process import (
     listen,
     writable_folder,
 )
-from supervisor.control.wakeups import Wakeups
+from supervisor.app.serving import serve
 from supervisor.control.warehouse_owner import take_possession
 from supervisor.core.values.errors import MetadataUnavailable, SchemaTooNew
 from supervisor.metadata.migrate import migrate
@@ -169,12 +166,12 @@ def run_overlord(settings: Settings) -> int:
     scheduler = overlord.start()
     log.info("overlord", url=settings.url(OVERLORD_PORT), warehouse=str(settings.warehouse))
     try:
-        return _serve(
+        return serve(
             {
                 _server(settings, overlord.services, listener, tls): bound
                 for listener, bound in sockets.items()
             },
-            overlord.services.changed,
+            overlord.services.changed.close,
             lambda: overlord.ended_threads(scheduler),
         )
     finally:
@@ -210,55 +207,3 @@ def _server(settings: Settings, services: Services, listener: Listener, tls: Tls
         **tls,
     )
     return uvicorn.Server(config)
-
-
-def _serve(
-    servers: Mapping[uvicorn.Server, socket.socket],
-    polls: Wakeups,
-    ended_threads: Callable[[], list[str]],
-) -> int:
-    """Serve until SIGTERM or SIGINT; return the exit code: 1 if a server ended by itself.
-
-    The process also ends with 1 if an essential thread has ended: a process manager restarts an
-    ended process, but not one that only looks alive.
-
-    Each server runs in a thread, because uvicorn's own signal handlers raise the signal again after
-    it has stopped, and then the lease would never be released.
-    """
-    ended = threading.Event()
-
-    def run(server: uvicorn.Server, bound: socket.socket) -> None:
-        try:
-            server.run(sockets=[bound])
-        finally:
-            ended.set()
-
-    def end() -> None:
-        for server in servers:
-            server.should_exit = True
-        polls.close()
-
-    received_signals: list[int] = []
-
-    def on_signal(number: int, _: FrameType | None) -> None:
-        received_signals.append(number)
-        end()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, on_signal)
-    threads = [
-        threading.Thread(target=run, args=each, name="http", daemon=True)
-        for each in servers.items()
-    ]
-    for thread in threads:
-        thread.start()
-    ending = False
-    while not ended.wait(0.2):  # a wait without a timeout would block the signal handlers
-        if not (ending or received_signals) and (missing := ended_threads()):
-            log.error("this overlord ends: it cannot go on without its threads", ended=missing)
-            ending = True
-            end()
-    end()  # without one of its ports an overlord is none
-    for thread in threads:
-        thread.join()
-    return 0 if received_signals else 1

@@ -20,7 +20,7 @@ from supervisor.cli.cluster.audit import audit
 from supervisor.cli.cluster.bundle import bundle
 from supervisor.cli.cluster.doctor.doctor import doctor
 from supervisor.cli.cluster.overview import overview
-from supervisor.cli.cluster.serve import dev, overlord
+from supervisor.cli.cluster.serve import dev, overlord, persister
 from supervisor.cli.cluster.task_logs import logs
 from supervisor.cli.cluster.whoami import whoami
 from supervisor.cli.shell.completion import completion
@@ -94,7 +94,7 @@ for _other in (
     supervisors.commands.command()(_other)
 for _command in (overview, audit, whoami, verify, query, exports.snippet, doctor):
     app.command()(_command)
-for _process in (completion, overlord, dev):
+for _process in (completion, overlord, persister, dev):
     app.command()(_process)
 
 

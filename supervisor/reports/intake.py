@@ -10,6 +10,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 
@@ -39,7 +40,6 @@ class IntakeOptions:
     commit_s: float = 1.0
     revoke_s: float = 5.0
     """How long a partition that goes waits for what is being stored of it."""
-    lag_s: float = 10.0
     away_s: float = 1.0
     """Between two tries while the brokers do not answer."""
 
@@ -84,7 +84,6 @@ class Intake:
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="report-intake", daemon=True)
         self._committed_at = time.monotonic()
-        self._lag_at = 0.0
 
     def start(self) -> None:
         """Read from now on."""
@@ -108,6 +107,11 @@ class Intake:
             self._lag,
             self._trouble or self._feed.trouble,
         )
+
+    def read_lag(self) -> None:
+        """Ask the brokers how far the group is behind; may take seconds, in a thread of its own."""
+        with suppress(StoreAway):  # the last known lag is shown, and the trouble beside it
+            self._lag = self._feed.lag()
 
     def _run(self) -> None:
         events = FeedEvents(self._assigned, self._revoked, self._lost_to, self._skipped)

@@ -26,6 +26,7 @@ from supervisor.core.values.field_types import LongDuration, format_duration, ne
 from supervisor.settings.access import PREFIX, TOKEN, AccessSettings
 from supervisor.settings.log import LogSettings
 from supervisor.settings.problems import SetupProblem
+from supervisor.settings.reports import ReportSettings
 from supervisor.settings.secret_bindings import SECRET, secret_bindings
 from supervisor.settings.types import Addresses, Folder, TableFolder, http_url, http_urls
 from supervisor.settings.upkeep import UpkeepSettings
@@ -33,6 +34,7 @@ from tasks.contract.connection_policy import ConnectionPolicy
 
 OVERLORD_PORT = 8090
 WORKER_PORT = 8091
+PERSISTER_PORT = 8092
 CONFIG_FILE = "tidegate.toml"
 
 _OTHER_NAMES = frozenset(
@@ -50,7 +52,7 @@ def _shown_as(default: str, unit: str = "") -> JsonDict:
     return {"default": default, "unit": unit}
 
 
-class Settings(LogSettings, UpkeepSettings, AccessSettings):
+class Settings(LogSettings, UpkeepSettings, ReportSettings, AccessSettings):
     """All operator settings; one instance per process, never changed."""
 
     data_dir: Folder = Field(

@@ -1,4 +1,4 @@
-"""The commands that run processes: `overlord`, `worker`, `dev`."""
+"""The commands that run processes: `overlord`, `worker`, `persister`, `dev`."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -8,7 +8,12 @@ import typer
 
 from supervisor.core.values.field_types import parse_duration
 from supervisor.dev.options import DevOptions
-from supervisor.settings.settings import OVERLORD_PORT, WORKER_PORT, load_settings
+from supervisor.settings.settings import (
+    OVERLORD_PORT,
+    PERSISTER_PORT,
+    WORKER_PORT,
+    load_settings,
+)
 
 
 def _port(otherwise: int) -> object:
@@ -24,6 +29,7 @@ def _port(otherwise: int) -> object:
 
 Port = Annotated[int | None, _port(OVERLORD_PORT)]
 WorkerPort = Annotated[int | None, _port(WORKER_PORT)]
+PersisterPort = Annotated[int | None, _port(PERSISTER_PORT)]
 Host = Annotated[
     str | None,
     typer.Option(
@@ -97,6 +103,14 @@ def worker(
     from supervisor.app import worker as app_worker
 
     raise typer.Exit(app_worker.run_worker(settings))
+
+
+def persister(host: Host = None, port: PersisterPort = None, data_dir: DataDir = None) -> None:
+    """Run a persister: it stores reports and logs of tasks, at the pace of its stores."""
+    settings = load_settings(host=host, port=port, data_dir=data_dir)
+    from supervisor.app.persister import run_persister
+
+    raise typer.Exit(run_persister(settings))
 
 
 def dev(

@@ -1,0 +1,153 @@
+"""The composition root of a persister: from settings to stores, topics, and an HTTP server."""
+
+import re
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import structlog
+import uvicorn
+
+from supervisor.adapters.clock import SystemClock
+from supervisor.adapters.kafka.dead_letters import KafkaDeadLetters
+from supervisor.adapters.kafka.record_feed import FeedOptions, KafkaFeed
+from supervisor.adapters.reports.database import ReportDatabase, migrate_reports
+from supervisor.adapters.reports.dead_letter_files import DeadLetterFiles
+from supervisor.adapters.reports.segments import SegmentLogStore
+from supervisor.adapters.reports.sql import SqlReports
+from supervisor.adapters.reports.sql_logs import SqlLogStore
+from supervisor.api.persister.server import create_persister_api
+from supervisor.app.process import configure_logging, data_folder, listen, writable_folder
+from supervisor.app.server import CONNECTIONS_MAX, GRACEFUL_S, tls_of
+from supervisor.app.serving import serve
+from supervisor.database.engine import sqlite_file
+from supervisor.ports.reports.dead_letters import DeadLetters
+from supervisor.ports.reports.logs import LogStore
+from supervisor.ports.reports.problems import StoreAway, StoreRefuses
+from supervisor.reports.door import Door
+from supervisor.reports.intake import Intake, IntakeOptions
+from supervisor.reports.pipeline import Pipeline, PipelineOptions
+from supervisor.reports.service import Persister
+from supervisor.reports.storing import Storing
+from supervisor.settings.problems import SetupProblem
+from supervisor.settings.settings import PERSISTER_PORT, Settings
+from tasks.runtime.http_guard import LOOP, guarded, raise_file_limit
+
+__all__ = ["reports_url", "run_persister"]
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True)
+class _Wired:
+    """A persister, and what is to be closed after it."""
+
+    persister: Persister
+    closes: tuple[Callable[[], None], ...]
+
+
+def run_persister(settings: Settings) -> int:
+    """Store records until SIGTERM or SIGINT; return the exit code.
+
+    Raises:
+        SetupProblem: a port, folder, database or setting prevents the start.
+    """
+    configure_logging(form=settings.log_format)
+    tls = tls_of(settings)
+    token = settings.token()
+    if token is None and not settings.on_loopback:
+        raise SetupProblem(
+            f"with TIDEGATE_HOST={settings.host} others reach this persister, and it has no token",
+            "set TIDEGATE_TOKEN_FILE, here and for the workers",
+        )
+    raise_file_limit()
+    bound = listen(settings.host, settings.port or PERSISTER_PORT)
+    data_folder(settings.data_dir)
+    writable_folder(settings.warehouse, "TIDEGATE_WAREHOUSE")
+    wired = _wire(settings)
+    wired.persister.start()
+    log.info("persister", url=settings.url(PERSISTER_PORT), topics=settings.reports_kafka or "none")
+    config = uvicorn.Config(
+        create_persister_api(wired.persister, token),
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=GRACEFUL_S,
+        http=guarded(CONNECTIONS_MAX, settings.connections_per_address),
+        loop=LOOP,
+        ws="none",
+        proxy_headers=False,
+        **tls,
+    )
+    try:
+        return serve({uvicorn.Server(config): bound}, lambda: None, list)
+    finally:
+        wired.persister.stop()
+        for close in wired.closes:
+            close()
+
+
+def reports_url(settings: Settings) -> str:
+    """Return the URL of the database of reports."""
+    if settings.reports_url is not None:
+        return settings.reports_url
+    file = sqlite_file(settings.metadata_url)
+    # One writer at a time on SQLite: a batch of reports would make a publish wait.
+    return settings.metadata_url if file is None else f"sqlite:///{file.with_name('reports.db')}"
+
+
+def _wire(settings: Settings) -> _Wired:
+    instance = settings.reports_instance or _instance(settings)
+    database = _open_database(settings)
+    logs = _logs(settings, database, instance)
+    letters, feed = _topics(settings, instance)
+    storing = Storing(SqlReports(database), logs, letters)
+    options = PipelineOptions(
+        writers=settings.reports_writers,
+        records_per_s=settings.reports_rate,
+        bytes_per_s=settings.reports_rate_bytes,
+    )
+    pipeline = Pipeline(storing, options)
+    intake_options = IntakeOptions()
+    intake = None if feed is None else Intake(feed, pipeline, intake_options)
+    door = Door(pipeline, intake_options.bounds)
+    return _Wired(Persister(pipeline, intake, door), (letters.close, logs.close, database.close))
+
+
+def _open_database(settings: Settings) -> ReportDatabase:
+    url = reports_url(settings)
+    try:
+        migrate_reports(url)
+    except (StoreAway, StoreRefuses) as error:
+        raise SetupProblem(
+            str(error), "check TIDEGATE_REPORTS_URL and that the database is up"
+        ) from error
+    return ReportDatabase(url)
+
+
+def _logs(settings: Settings, database: ReportDatabase, instance: str) -> LogStore:
+    if settings.reports_logs == "sql":
+        return SqlLogStore(database)
+    folder = settings.warehouse.absolute() / ".tidegate"
+    return SegmentLogStore(database, folder, instance, SystemClock())
+
+
+def _topics(settings: Settings, instance: str) -> tuple[DeadLetters, KafkaFeed | None]:
+    """Return where dead letters go, and the topics; without brokers letters go to files."""
+    if settings.reports_kafka is None:
+        return DeadLetterFiles(settings.data_dir / "dead-letters"), None
+    client = {"bootstrap.servers": settings.reports_kafka}
+    prefix = settings.reports_prefix
+    pattern = rf"{re.escape(prefix)}(completed[.-].*|activations)"
+    dead = f"{prefix}dead.persister"
+    if re.fullmatch(pattern, dead):
+        raise SetupProblem(
+            f"this persister would read its own dead letters from {dead}",
+            "choose another TIDEGATE_REPORTS_PREFIX",
+        )
+    feed = KafkaFeed(FeedOptions(client, pattern, f"{prefix}persister", instance))
+    return KafkaDeadLetters(client, dead, instance), feed
+
+
+def _instance(settings: Settings) -> str:
+    host = re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname())
+    return f"persister-{host}-{settings.port or PERSISTER_PORT}"

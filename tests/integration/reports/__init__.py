@@ -1,0 +1,1 @@
+"""The persister as a process, over a real broker and a real database."""
