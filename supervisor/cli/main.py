@@ -94,8 +94,9 @@ for _other in (
     supervisors.commands.command()(_other)
 for _command in (overview, audit, whoami, verify, query, exports.snippet, doctor):
     app.command()(_command)
-for _process in (completion, overlord, persister, dev):
+for _process in (completion, overlord, dev):
     app.command()(_process)
+app.command(hidden=True)(persister)  # until workers send to it
 
 
 def _version(wanted: bool) -> None:
