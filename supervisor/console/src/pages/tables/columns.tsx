@@ -7,7 +7,7 @@ import { TableLink } from "@/components/TableLink";
 import { Age, Due } from "@/components/Time";
 import type { Column } from "@/components/table/DataTable";
 import { Unknown } from "@/components/Unknown";
-import { counted } from "@/text/numbers";
+import { counted, exact } from "@/text/numbers";
 import { visible } from "@/text/visible";
 import classes from "./columns.module.css";
 import { ExportMark } from "./ExportMark";
@@ -22,19 +22,19 @@ export const COLUMNS: readonly Column<TableRow>[] = [
   {
     id: "name",
     header: "Table",
-    meta: { width: "minmax(130px, 1.6fr)", sort: "name", isFixed: true },
+    meta: { width: "minmax(120px, 1.6fr)", sort: "name", isFixed: true },
     cell: ({ row }) => <TableLink name={row.original.name} />,
   },
   {
     id: "rows",
     header: "Rows",
-    meta: { width: "82px", align: "right", sort: "rows" },
+    meta: { width: "74px", align: "right", sort: "rows" },
     cell: ({ row }) => <Count value={row.original.rows} unknown="" />,
   },
   {
     id: "bytes",
     header: "Size",
-    meta: { width: "82px", align: "right", sort: "bytes" },
+    meta: { width: "74px", align: "right", sort: "bytes" },
     cell: ({ row }) => <Size value={row.original.bytes} unknown="" />,
   },
   {
@@ -58,7 +58,7 @@ export const COLUMNS: readonly Column<TableRow>[] = [
   {
     id: "unused",
     header: "Taken out",
-    meta: { width: "82px", align: "right", sort: "unusedFiles" },
+    meta: { width: "76px", align: "right", sort: "unusedFiles" },
     cell: ({ row }) => <Count value={row.original.unusedFiles} unknown="" />,
   },
   {
@@ -78,7 +78,7 @@ export const COLUMNS: readonly Column<TableRow>[] = [
   {
     id: "supervisors",
     header: "Fed by",
-    meta: { width: "minmax(120px, 1.6fr)", sort: "supervisors" },
+    meta: { width: "minmax(150px, 1.6fr)", sort: "supervisors" },
     cell: ({ row: { original } }) => <Feeders row={original} />,
   },
   {
@@ -118,26 +118,33 @@ function Feeders({ row: { supervisors, broken } }: { row: TableRow }) {
     return <span className={classes.dim}>none</span>;
   }
   const all = visible(supervisors.join(", "));
-  const words =
-    supervisors.length === 1 ? (
-      <Foreign>{first}</Foreign>
-    ) : (
-      counted(supervisors.length, "supervisor")
-    );
   return broken.length === 0 ? (
     <Tooltip label={all}>
-      <span>{words}</span>
+      <span>
+        {supervisors.length === 1 ? (
+          <Foreign>{first}</Foreign>
+        ) : (
+          counted(supervisors.length, "supervisor")
+        )}
+      </span>
     </Tooltip>
   ) : (
     <Tooltip label={`Broken: ${visible(broken.join(", "))}`}>
-      <span className={classes.feeders}>
+      <span className={classes.states}>
         <Mark tone="broken" icon="broken">
-          {`${broken.length} broken`}
+          {brokenOf(supervisors, broken)}
         </Mark>
-        {words}
       </span>
     </Tooltip>
   );
+}
+
+/** Which of its supervisors are broken, in so few words that a column has room for them. */
+export function brokenOf(supervisors: readonly string[], broken: readonly string[]): string {
+  const [only] = broken;
+  return supervisors.length === 1 && only !== undefined
+    ? `broken: ${only}`
+    : `${exact(broken.length)} of ${exact(supervisors.length)} broken`;
 }
 
 function ExportStates({ row: { states, exports } }: { row: TableRow }) {
