@@ -64,6 +64,8 @@ def test_a_table_with_a_broken_supervisor_says_which(
     expect(cells).to_have_text(["broken: by-hour", "2 of 3 broken"])
     for cell in cells.all():
         assert cell.evaluate("each => each.scrollWidth <= each.clientWidth"), cell.text_content()
+    scroller = page.locator("[data-density]", has=cells.first)
+    assert scroller.evaluate("each => each.scrollWidth - each.clientWidth") == 0
 
 
 def _fed(name: str, document: Document) -> Document:

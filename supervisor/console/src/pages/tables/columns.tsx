@@ -40,19 +40,19 @@ export const COLUMNS: readonly Column<TableRow>[] = [
   {
     id: "files",
     header: "Files",
-    meta: { width: "66px", align: "right", sort: "files" },
+    meta: { width: "60px", align: "right", sort: "files" },
     cell: ({ row }) => <Count value={row.original.files} unknown="" />,
   },
   {
     id: "small",
     header: "Small",
-    meta: { width: "62px", align: "right", sort: "smallFiles" },
+    meta: { width: "54px", align: "right", sort: "smallFiles" },
     cell: ({ row }) => <Count value={row.original.smallFiles} unknown="" />,
   },
   {
     id: "fileBytes",
     header: "Mean file",
-    meta: { width: "88px", align: "right", sort: "fileBytes" },
+    meta: { width: "78px", align: "right", sort: "fileBytes" },
     cell: ({ row }) => <Size value={meanBytes(row.original)} unknown={NO_FILE} />,
   },
   {
@@ -64,7 +64,7 @@ export const COLUMNS: readonly Column<TableRow>[] = [
   {
     id: "time",
     header: "Time of its rows",
-    meta: { width: "minmax(170px, 1.3fr)", sort: "timeMax" },
+    meta: { width: "minmax(156px, 1.3fr)", sort: "timeMax" },
     cell: ({ row: { original } }) => (
       <TimeSpan from={original.timeMin} to={original.timeMax} unknown={NO_FILE} />
     ),
@@ -72,7 +72,7 @@ export const COLUMNS: readonly Column<TableRow>[] = [
   {
     id: "published",
     header: "Published",
-    meta: { width: "minmax(96px, 0.6fr)", sort: "lastPublishedAt" },
+    meta: { width: "minmax(90px, 0.6fr)", sort: "lastPublishedAt" },
     cell: ({ row: { original } }) => <Published row={original} />,
   },
   {
