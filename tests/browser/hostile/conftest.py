@@ -20,6 +20,29 @@ CONTAINER = "table:<img src=x onerror=alert(1)>"
 NAMES = ("constructor", "toString", "valueOf", "hasOwnProperty")
 """Supervisors and tables; names have letters, digits and `._-` alone."""
 
+_WIDTHS = """() => {
+  const content = document.querySelector("#content > .ages") ?? document.documentElement;
+  const window = document.documentElement.scrollWidth - innerWidth;
+  if (Math.max(window, content.scrollWidth - content.clientWidth) <= 0) {
+    return [];
+  }
+  const edge = content.getBoundingClientRect().left + content.clientWidth;
+  const scrolls = (each) => each !== content && /auto|scroll|hidden|clip/.test(
+    getComputedStyle(each).overflowX
+  );
+  const inside = (each) => {
+    for (let at = each; at !== null && at !== content; at = at.parentElement) {
+      if (scrolls(at)) return true;
+    }
+    return false;
+  };
+  const wide = [...content.querySelectorAll("*")].filter(
+    (each) => each.getBoundingClientRect().right > edge + 1 && !inside(each)
+  );
+  return wide.slice(-4).map((each) => `${each.tagName}.${each.className}`);
+}"""
+"""The last elements that reach beyond the page; none: it is as wide as its window."""
+
 
 @dataclass
 class Judge:
@@ -47,6 +70,11 @@ class Judge:
         for text in texts:
             expect(self.page.locator("body")).to_contain_text(shown(text))
         self.is_calm()
+
+    def fits(self) -> None:
+        """Fail if a text of others made the page wider than its window."""
+        wide = self.page.evaluate(_WIDTHS)
+        assert wide == [], f"{self.page.url[:200]} is wider than its window by {wide}"
 
     def is_calm(self) -> None:
         """Fail if a text of others became an element, a script, a dialog or a member of all."""

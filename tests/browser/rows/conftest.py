@@ -1,6 +1,6 @@
 """One overlord and one Spark worker for all; what they have published, no test changes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pytest
@@ -8,16 +8,21 @@ from playwright.sync_api import expect
 from pydantic import JsonValue
 
 from supervisor.dev.broker import Broker
-from tests.environment.brokers import create_topic, produce
+from tests.browser.hostile.conftest import judge
+from tests.environment.brokers import Record, create_topic, produce
 from tests.integration.cluster import SUPERVISORS, Cluster, running
 from tests.integration.oracle import ends_of, record, spec
 from tests.integration.overlords import Overlord
 from tests.waiting import HANGS_AFTER_S, wait_until
 
+__all__ = ["judge"]
+
 # A machine that is all used up answers late: only what hangs fails.
 expect.set_options(timeout=HANGS_AFTER_S * 1_000)
 
 _FIRST, _ROWS = 300, 400
+_PART_MAX = 200
+"""Signs of a long value that go into its key and its header."""
 _BAD = ("broken json", '{"id": "b-1", "user": "nobody", "time": "no time"}')
 
 
@@ -64,6 +69,21 @@ def publish_twice(cluster: Cluster, broker: Broker, name: str) -> Published:
     produce(broker.bootstrap, name, (record(n) for n in range(_FIRST, _ROWS)))
     _publish(cluster, broker, name)
     return Published(name, cluster, broker.bootstrap, _ROWS, 2 * len(_BAD))
+
+
+def publish_hostile(
+    cluster: Cluster, broker: Broker, name: str, values: Sequence[str]
+) -> Published:
+    """Have each value in quarantine, as what it was sent: key, value, name and text of a header."""
+    create_topic(broker.bootstrap, name, partitions=1)
+    sent = []
+    for value in values:
+        part = value[:_PART_MAX].encode()
+        sent.append(Record(value.encode(), part, ((value[:_PART_MAX], part),)))
+    produce(broker.bootstrap, name, sent)
+    cluster.apply(_spec(broker.bootstrap, name))
+    _publish(cluster, broker, name)
+    return Published(name, cluster, broker.bootstrap, 0, len(sent))
 
 
 def _publish(cluster: Cluster, broker: Broker, name: str) -> None:

@@ -1,3 +1,5 @@
+import { known } from "@/text/known";
+import { visible } from "@/text/visible";
 import { Icon, type IconName } from "./Icon";
 import classes from "./Mark.module.css";
 import { lookOf, type Tone } from "./stateLook";
@@ -9,7 +11,7 @@ export function Mark({ tone, icon, children }: { tone: Tone; icon: IconName; chi
   return (
     <span className={classes.mark} data-tone={tone}>
       <Icon name={icon} size={12} />
-      <span>{children}</span>
+      <span>{visible(children)}</span>
     </span>
   );
 }
@@ -22,7 +24,7 @@ const SEVERITIES: Record<string, { tone: Tone; icon: IconName; word: string }> =
 
 /** How badly an item needs somebody; a word of a newer overlord is shown as it is. */
 export function SeverityMark({ severity }: { severity: string }) {
-  const { tone, icon, word } = SEVERITIES[severity] ?? {
+  const { tone, icon, word } = known(SEVERITIES, severity) ?? {
     tone: "note",
     icon: "note",
     word: severity,

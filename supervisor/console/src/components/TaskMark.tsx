@@ -1,3 +1,4 @@
+import { known } from "@/text/known";
 import type { IconName } from "./Icon";
 import { Mark, type Tone } from "./Mark";
 
@@ -11,7 +12,7 @@ const STATUSES: Record<string, { tone: Tone; icon: IconName }> = {
 /** A task's status; one that its worker has not reported yet is pending. */
 export function TaskMark({ status, runner }: { status: string; runner?: string }) {
   const word = runner === "PENDING" ? runner : status;
-  const { tone, icon } = STATUSES[word] ?? { tone: "note", icon: "note" };
+  const { tone, icon } = known(STATUSES, word) ?? { tone: "note", icon: "note" };
   return (
     <Mark tone={tone} icon={icon}>
       {word}

@@ -1,3 +1,4 @@
+import { known } from "@/text/known";
 import type { IconName } from "./Icon";
 
 export type Tone = "broken" | "risk" | "note" | "good" | "dim";
@@ -23,5 +24,5 @@ export function lookOf(state: string, detailed: string, isHealthy: boolean): Loo
   if (state === "RUNNING" && detailed !== state) {
     return { tone: "risk", icon: "waiting" };
   }
-  return STATES[state] ?? { tone: "note", icon: "note" };
+  return known(STATES, state) ?? { tone: "note", icon: "note" };
 }

@@ -211,7 +211,10 @@ def _hand_off(ranges: Sequence[Generation], live: LiveRanges) -> str:
         "hands off and publishes what it has read",
         "hand off and publish what they have read",
     )
-    return text + _read_by(live.of(some))
+    held = live.of(some)
+    if not held:
+        return f"{text} (no task reads {'it' if len(some) == 1 else 'them'} now)"
+    return text + _read_by(held)
 
 
 def _read_by(held: Sequence[HeldRange]) -> str:

@@ -76,6 +76,15 @@ def test_replicas_hold_the_same_records_once() -> None:
     assert "(7 offsets read so far)" in seen.text
 
 
+def test_ranges_that_no_task_reads_have_no_number() -> None:
+    seen = suspend_foreseen("clicks", SpecImpact(ending=(ONE,)), live())
+    both = suspend_foreseen("clicks", SpecImpact(ending=(ONE, TWO)), live())
+
+    assert "(no task reads it now)" in seen.text
+    assert "(no task reads them now)" in both.text
+    assert "0 offsets" not in seen.text + both.text
+
+
 @pytest.mark.parametrize(
     ("of", "tried", "lost"),
     [(FIXED, False, True), (ONE, True, True), (ONE, False, False)],

@@ -1,3 +1,4 @@
+import { known } from "@/text/known";
 import { visible } from "@/text/visible";
 
 type Detail = Readonly<Record<string, unknown>>;
@@ -21,7 +22,7 @@ const WORDS: Readonly<Record<string, (detail: Detail) => string>> = {
 
 /** Says in words what an event is; a type of a newer overlord is shown as it is. */
 export function describe(type: string, detail: Detail): string {
-  return visible(WORDS[type]?.(detail) ?? type);
+  return visible(known(WORDS, type)?.(detail) ?? type);
 }
 
 function byWhom({ author }: Detail): string {

@@ -1,6 +1,7 @@
 import { Tooltip } from "@mantine/core";
 import type { IconName } from "@/components/Icon";
 import { Mark, type Tone } from "@/components/Mark";
+import { known } from "@/text/known";
 import { span } from "@/text/times";
 import { visible } from "@/text/visible";
 import type { ExportRow } from "./rows";
@@ -15,7 +16,7 @@ const STATES: Record<string, { tone: Tone; icon: IconName }> = {
 
 /** How an export does; a word of a newer overlord is shown as it is. */
 export function ExportMark({ row, hasFormat = false }: { row: ExportRow; hasFormat?: boolean }) {
-  const { tone, icon } = STATES[row.state] ?? { tone: "note", icon: "note" };
+  const { tone, icon } = known(STATES, row.state) ?? { tone: "note", icon: "note" };
   const words = wordsOf(row);
   const mark = (
     <Mark tone={tone} icon={icon}>

@@ -7,7 +7,7 @@ import { TableLink } from "@/components/TableLink";
 import { Age, Due } from "@/components/Time";
 import type { Column } from "@/components/table/DataTable";
 import { Unknown } from "@/components/Unknown";
-import { counted } from "@/text/numbers";
+import { counted, exact } from "@/text/numbers";
 import { visible } from "@/text/visible";
 import classes from "./columns.module.css";
 import { ExportMark } from "./ExportMark";
@@ -22,49 +22,49 @@ export const COLUMNS: readonly Column<TableRow>[] = [
   {
     id: "name",
     header: "Table",
-    meta: { width: "minmax(130px, 1.6fr)", sort: "name", isFixed: true },
+    meta: { width: "minmax(120px, 1.6fr)", sort: "name", isFixed: true },
     cell: ({ row }) => <TableLink name={row.original.name} />,
   },
   {
     id: "rows",
     header: "Rows",
-    meta: { width: "82px", align: "right", sort: "rows" },
+    meta: { width: "74px", align: "right", sort: "rows" },
     cell: ({ row }) => <Count value={row.original.rows} unknown="" />,
   },
   {
     id: "bytes",
     header: "Size",
-    meta: { width: "82px", align: "right", sort: "bytes" },
+    meta: { width: "74px", align: "right", sort: "bytes" },
     cell: ({ row }) => <Size value={row.original.bytes} unknown="" />,
   },
   {
     id: "files",
     header: "Files",
-    meta: { width: "66px", align: "right", sort: "files" },
+    meta: { width: "60px", align: "right", sort: "files" },
     cell: ({ row }) => <Count value={row.original.files} unknown="" />,
   },
   {
     id: "small",
     header: "Small",
-    meta: { width: "62px", align: "right", sort: "smallFiles" },
+    meta: { width: "54px", align: "right", sort: "smallFiles" },
     cell: ({ row }) => <Count value={row.original.smallFiles} unknown="" />,
   },
   {
     id: "fileBytes",
     header: "Mean file",
-    meta: { width: "88px", align: "right", sort: "fileBytes" },
+    meta: { width: "78px", align: "right", sort: "fileBytes" },
     cell: ({ row }) => <Size value={meanBytes(row.original)} unknown={NO_FILE} />,
   },
   {
     id: "unused",
     header: "Taken out",
-    meta: { width: "82px", align: "right", sort: "unusedFiles" },
+    meta: { width: "76px", align: "right", sort: "unusedFiles" },
     cell: ({ row }) => <Count value={row.original.unusedFiles} unknown="" />,
   },
   {
     id: "time",
     header: "Time of its rows",
-    meta: { width: "minmax(170px, 1.3fr)", sort: "timeMax" },
+    meta: { width: "minmax(156px, 1.3fr)", sort: "timeMax" },
     cell: ({ row: { original } }) => (
       <TimeSpan from={original.timeMin} to={original.timeMax} unknown={NO_FILE} />
     ),
@@ -72,13 +72,13 @@ export const COLUMNS: readonly Column<TableRow>[] = [
   {
     id: "published",
     header: "Published",
-    meta: { width: "minmax(96px, 0.6fr)", sort: "lastPublishedAt" },
+    meta: { width: "minmax(90px, 0.6fr)", sort: "lastPublishedAt" },
     cell: ({ row: { original } }) => <Published row={original} />,
   },
   {
     id: "supervisors",
     header: "Fed by",
-    meta: { width: "minmax(120px, 1.6fr)", sort: "supervisors" },
+    meta: { width: "minmax(150px, 1.6fr)", sort: "supervisors" },
     cell: ({ row: { original } }) => <Feeders row={original} />,
   },
   {
@@ -118,26 +118,33 @@ function Feeders({ row: { supervisors, broken } }: { row: TableRow }) {
     return <span className={classes.dim}>none</span>;
   }
   const all = visible(supervisors.join(", "));
-  const words =
-    supervisors.length === 1 ? (
-      <Foreign>{first}</Foreign>
-    ) : (
-      counted(supervisors.length, "supervisor")
-    );
   return broken.length === 0 ? (
     <Tooltip label={all}>
-      <span>{words}</span>
+      <span>
+        {supervisors.length === 1 ? (
+          <Foreign>{first}</Foreign>
+        ) : (
+          counted(supervisors.length, "supervisor")
+        )}
+      </span>
     </Tooltip>
   ) : (
     <Tooltip label={`Broken: ${visible(broken.join(", "))}`}>
-      <span className={classes.feeders}>
+      <span className={classes.states}>
         <Mark tone="broken" icon="broken">
-          {`${broken.length} broken`}
+          {brokenOf(supervisors, broken)}
         </Mark>
-        {words}
       </span>
     </Tooltip>
   );
+}
+
+/** Which of its supervisors are broken, in so few words that a column has room for them. */
+export function brokenOf(supervisors: readonly string[], broken: readonly string[]): string {
+  const [only] = broken;
+  return supervisors.length === 1 && only !== undefined
+    ? `broken: ${only}`
+    : `${exact(broken.length)} of ${exact(supervisors.length)} broken`;
 }
 
 function ExportStates({ row: { states, exports } }: { row: TableRow }) {

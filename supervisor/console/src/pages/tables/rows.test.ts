@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AttentionItem } from "@/api/overview";
+import { brokenOf } from "./columns";
 import { chosenOf, dueOf, type ExportRow, isInTrouble, rowsOf, type TableStats } from "./rows";
 
 function stats(name: string, part: Partial<TableStats> = {}): TableStats {
@@ -89,5 +90,10 @@ describe("the list of tables", () => {
 
     expect([...due]).toEqual([["t", "2026-01-01T01:00:00Z"]]);
     expect(rows.find(({ name }) => name === "d")?.due).toBe("2026-01-06T00:00:00Z");
+  });
+
+  it("names the one broken supervisor, or says how many of them are", () => {
+    expect(brokenOf(["a"], ["a"])).toBe("broken: a");
+    expect(brokenOf(["a", "b", "c"], ["b"])).toBe("1 of 3 broken");
   });
 });

@@ -4,6 +4,7 @@ import { SupervisorLink } from "@/components/SupervisorLink";
 import { TaskMark } from "@/components/TaskMark";
 import { Age, Clock } from "@/components/Time";
 import { WorkerLink } from "@/components/WorkerLink";
+import { exact } from "@/text/numbers";
 import { visible } from "@/text/visible";
 import { isActive, isSubmitted, type Task, useFacts } from "./data";
 import classes from "./Head.module.css";
@@ -34,7 +35,7 @@ export function Head({ task }: { task: Task }) {
               >
                 <Foreign>{generationId}</Foreign>
               </Link>
-              {`, replica ${task.replica}, attempt ${task.attempt}`}
+              {`, replica ${exact(task.replica)}, attempt ${exact(task.attempt)}`}
             </span>
             <span>
               worker <WorkerLink id={workerId} />

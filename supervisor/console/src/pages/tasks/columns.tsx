@@ -12,6 +12,7 @@ import { Age, Span } from "@/components/Time";
 import type { Column } from "@/components/table/DataTable";
 import { Unknown } from "@/components/Unknown";
 import { WorkerLink } from "@/components/WorkerLink";
+import { exact } from "@/text/numbers";
 import classes from "./columns.module.css";
 import type { TaskRow } from "./rows";
 import type { TasksSearch } from "./search";
@@ -54,13 +55,13 @@ const COLUMNS: readonly Column<TaskRow>[] = [
     id: "replica",
     header: "Replica",
     meta: { width: "62px", align: "right" },
-    cell: ({ row: { original } }) => original.replica,
+    cell: ({ row: { original } }) => exact(original.replica),
   },
   {
     id: "attempt",
     header: "Attempt",
     meta: { width: "62px", align: "right" },
-    cell: ({ row: { original } }) => original.attempt,
+    cell: ({ row: { original } }) => exact(original.attempt),
   },
   {
     id: "worker",

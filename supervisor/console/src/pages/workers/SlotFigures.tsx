@@ -1,7 +1,8 @@
 import type { Overview } from "@/api/overview";
 import { Count } from "@/components/Count";
 import { Figure, Figures } from "@/components/Figures";
-import { counted } from "@/text/numbers";
+import { counted, exact } from "@/text/numbers";
+import { visible } from "@/text/visible";
 import type { Worker } from "./workers";
 
 type Props = { workers: readonly Worker[]; slots: Overview["slots"] };
@@ -10,17 +11,19 @@ const UNKNOWN = "The overview does not say it now.";
 
 /** Slots that are needed, used and free: whether the workers are enough. */
 export function SlotFigures({ workers, slots }: Props) {
-  const missing = slots === null ? 0 : slots.needed - slots.used - slots.free;
+  const missing = slots === null ? 0n : missingOf(slots);
   return (
     <Figures>
       <Figure
         name="Slots needed"
-        note={missing > 0 ? `${missing} too few: start another worker` : "by all supervisors"}
+        note={
+          missing > 0 ? `${exact(missing)} too few: start another worker` : "by all supervisors"
+        }
         isBad={missing > 0}
       >
         <Count value={slots?.needed} unknown={UNKNOWN} />
       </Figure>
-      <Figure name="Slots used" note={slots === null ? "" : `of ${slots.total}`}>
+      <Figure name="Slots used" note={slots === null ? "" : `of ${exact(slots.total)}`}>
         <Count value={slots?.used} unknown={UNKNOWN} />
       </Figure>
       <Figure name="Slots free" note="of workers that take tasks">
@@ -36,8 +39,12 @@ export function SlotFigures({ workers, slots }: Props) {
   );
 }
 
-function sumOf(workers: readonly Worker[]): number {
-  return workers.reduce((sum, { taskCount }) => sum + taskCount, 0);
+function missingOf({ needed, used, free }: NonNullable<Overview["slots"]>): bigint {
+  return BigInt(needed) - BigInt(used) - BigInt(free);
+}
+
+function sumOf(workers: readonly Worker[]): bigint {
+  return workers.reduce((sum, { taskCount }) => sum + BigInt(taskCount), 0n);
 }
 
 function versionsOf(workers: readonly Worker[]): string[] {
@@ -45,5 +52,5 @@ function versionsOf(workers: readonly Worker[]): string[] {
 }
 
 function releasesOf(workers: readonly Worker[]): string {
-  return [...new Set(versionsOf(workers))].join(", ");
+  return visible([...new Set(versionsOf(workers))].join(", "));
 }

@@ -3,6 +3,7 @@ import { SupervisorLink } from "@/components/SupervisorLink";
 import { TaskLink } from "@/components/TaskLink";
 import { Age, Span } from "@/components/Time";
 import { Unknown } from "@/components/Unknown";
+import { exact } from "@/text/numbers";
 import { visible } from "@/text/visible";
 import type { WorkerDetail } from "./workers";
 import classes from "./workers.module.css";
@@ -40,11 +41,15 @@ export function TaskTable({ worker: { tasks, taskCount } }: Props) {
               <SupervisorLink id={task.supervisorId} />
             </td>
             <td>
-              {task.phase ?? <Unknown why="The worker has not reported it to this leader yet." />}
+              {task.phase === null ? (
+                <Unknown why="The worker has not reported it to this leader yet." />
+              ) : (
+                <Foreign>{task.phase}</Foreign>
+              )}
               {task.detail !== "" && <div className={classes.dim}>{visible(task.detail)}</div>}
             </td>
-            <td>{task.replica}</td>
-            <td>{task.attempt}</td>
+            <td>{exact(task.replica)}</td>
+            <td>{exact(task.attempt)}</td>
             <td>
               {task.stalledFor !== null && task.stalledFor < 1 ? (
                 "no"
@@ -87,9 +92,9 @@ export function CompactionTable({ worker: { compactions } }: Props) {
             <td>
               <Foreign>{each.dataSource}</Foreign>
             </td>
-            <td>{each.inputs}</td>
+            <td>{exact(each.inputs)}</td>
             <td>
-              {each.failure ?? "runs"}
+              <Foreign>{each.failure ?? "runs"}</Foreign>
               {each.detail !== "" && <div className={classes.dim}>{visible(each.detail)}</div>}
             </td>
             <td>

@@ -10,6 +10,7 @@ import { Panel } from "@/components/Panel";
 import { QueryView } from "@/components/QueryView";
 import { Age, Span } from "@/components/Time";
 import { Unknown } from "@/components/Unknown";
+import { exact } from "@/text/numbers";
 import { bytes } from "@/text/sizes";
 import { visible } from "@/text/visible";
 import { Before } from "./columns";
@@ -70,13 +71,13 @@ function Numbers({ worker }: { worker: WorkerDetail }) {
   const most = memory?.heapMaxBytes ?? null;
   return (
     <Figures>
-      <Figure name="Slots used" note={`${Math.max(0, slots.total - slots.used)} free`}>
-        {`${slots.used} of ${slots.total}`}
+      <Figure name="Slots used" note={`${exact(freeOf(slots))} free`}>
+        {`${exact(slots.used)} of ${exact(slots.total)}`}
       </Figure>
       <Figure name="Tasks" note="those that end hold no slot">
         <Count value={taskCount} unknown="The rows do not say it." />
       </Figure>
-      <Figure name="Compactions" note={`${samples} samples of topics`}>
+      <Figure name="Compactions" note={`${exact(samples)} samples of topics`}>
         <Count value={compactions.length} unknown="The rows do not say it." />
       </Figure>
       <Figure name="Up for" note="its present process">
@@ -95,13 +96,18 @@ function Numbers({ worker }: { worker: WorkerDetail }) {
   );
 }
 
+function freeOf({ total, used }: WorkerDetail["slots"]): bigint {
+  const free = BigInt(total) - BigInt(used);
+  return free > 0n ? free : 0n;
+}
+
 function Facts({ worker }: { worker: WorkerDetail }) {
   const lines: [string, ReactNode][] = [
     ["Slots", <SlotBar key="slots" slots={worker.slots} />],
     ["Address", <Foreign key="host">{worker.host}</Foreign>],
     ["Release", textOf(worker.version)],
     ["Spark master", textOf(worker.sparkMaster)],
-    ["Incarnation", String(worker.incarnation)],
+    ["Incarnation", exact(worker.incarnation)],
     ["Ended before", <Before key="before" text={worker.previousEnd} />],
     ["Began", <Age key="began" at={worker.startedAt} unknown={SILENT} />],
     ["Registered", <Age key="registered" at={worker.registeredAt} unknown="Not known." />],

@@ -1,5 +1,6 @@
 import { Mark } from "@/components/Mark";
 import { Span } from "@/components/Time";
+import { exact } from "@/text/numbers";
 import { standOf, type Worker } from "./workers";
 import classes from "./workers.module.css";
 
@@ -15,13 +16,13 @@ export function StandMark({ worker }: { worker: Worker }) {
 
 /** Slots in use, as a bar and in numbers. */
 export function SlotBar({ slots: { used, total } }: { slots: Worker["slots"] }) {
-  const share = total === 0 ? 0 : Math.min(1, used / total);
+  const share = total === 0 ? 0 : Math.min(1, Number(used) / Number(total));
   return (
     <span className={classes.slots}>
       <svg className={classes.bar} aria-hidden="true" focusable="false">
         <rect width={`${(share * 100).toFixed(1)}%`} height="100%" rx="4" />
       </svg>
-      <span>{`${used} of ${total}`}</span>
+      <span>{`${exact(used)} of ${exact(total)}`}</span>
     </span>
   );
 }

@@ -35,4 +35,13 @@ describe("workers", () => {
     expect(standOf({ ...ALIVE, disabled: true, liveness: "LOST" }).word).toBe("lost");
     expect(standOf({ ...ALIVE, liveness: "ASLEEP" as "ALIVE" }).word).toBe("ASLEEP");
   });
+
+  it("are in order also by a word that each object has as a member", () => {
+    const strange = { ...ALIVE, id: "w-0", liveness: "constructor" as "ALIVE" };
+
+    const ids = silentFirst([strange, { ...ALIVE, liveness: "LOST" }]).map(({ id }) => id);
+
+    expect(ids).toEqual(["w-1", "w-0"]);
+    expect(sentenceOf([{ ...strange, liveness: "a\u202eb" as "ALIVE" }])).toBe("1 a⟨U+202E⟩b");
+  });
 });

@@ -1,6 +1,9 @@
 import type { Got } from "@/api/client";
 import type { IconName } from "@/components/Icon";
 import type { Tone } from "@/components/Mark";
+import { known } from "@/text/known";
+import { exact } from "@/text/numbers";
+import { visible } from "@/text/visible";
 
 export type Worker = Got<"/api/v1/workers">[number];
 export type WorkerDetail = Got<"/api/v1/workers/{worker}">;
@@ -30,7 +33,7 @@ const RANKS: Record<string, number> = { LOST: 0, UNKNOWN: 1 };
 
 /** Those that need somebody first: lost, silent, then all others by id. */
 export function silentFirst(workers: readonly Worker[]): Worker[] {
-  const rank = ({ liveness }: Worker) => RANKS[liveness] ?? 2;
+  const rank = ({ liveness }: Worker) => known(RANKS, liveness) ?? 2;
   return [...workers].sort((one, other) => rank(one) - rank(other) || (one.id < other.id ? -1 : 1));
 }
 
@@ -41,5 +44,5 @@ export function sentenceOf(workers: readonly Worker[]): string {
     const { word } = standOf(each);
     words.set(word, (words.get(word) ?? 0) + 1);
   }
-  return [...words].map(([word, number]) => `${number} ${word}`).join(" · ");
+  return [...words].map(([word, number]) => `${exact(number)} ${visible(word)}`).join(" · ");
 }

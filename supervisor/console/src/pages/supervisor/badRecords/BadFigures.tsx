@@ -1,5 +1,6 @@
 import { Count } from "@/components/Count";
 import { Figure, Figures } from "@/components/Figures";
+import { visible } from "@/text/visible";
 import type { Status } from "../data";
 import { byPartition, type Kept, sumOf } from "./quarantine";
 import type { BadRecordsSearch } from "./search";
@@ -18,7 +19,9 @@ export function BadFigures({ kept, rejected, search }: Props) {
     <Figures>
       <Figure
         name="Kept"
-        note={search.partition === undefined ? "as they were sent" : `of ${search.partition}`}
+        note={
+          search.partition === undefined ? "as they were sent" : `of ${visible(search.partition)}`
+        }
       >
         <Count value={sumOf(kept.reasons)} unknown="" />
       </Figure>

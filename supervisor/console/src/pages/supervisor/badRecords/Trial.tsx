@@ -1,5 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { ask } from "@/api/client";
+import { writeJson } from "@/api/json";
 import { missing, useMe } from "@/api/me";
 import type { Problem } from "@/api/problem";
 import { Barred } from "@/components/Barred";
@@ -79,5 +80,5 @@ function Outcome({ row }: { row: SampledRow | undefined }) {
 }
 
 function textOf(value: unknown): string {
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  return typeof value === "object" ? writeJson(value) : String(value);
 }

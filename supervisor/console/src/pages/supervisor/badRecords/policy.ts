@@ -1,5 +1,6 @@
 import { SAFETY_MS } from "@/api/query";
 import { useApi } from "@/api/use";
+import { known } from "@/text/known";
 
 const PATH = "/druid/indexer/v1/supervisor/{supervisor_id}";
 
@@ -23,7 +24,7 @@ export function policyOf(spec: unknown): string | null {
   if (typeof mode !== "string") {
     return null;
   }
-  const words = POLICIES[mode];
+  const words = known(POLICIES, mode);
   return words === undefined ? `badRecords: ${mode}` : `${words} (badRecords: ${mode})`;
 }
 

@@ -4,6 +4,7 @@ import { Mark, type Tone } from "@/components/Mark";
 import { Age } from "@/components/Time";
 import type { Column } from "@/components/table/DataTable";
 import { Unknown } from "@/components/Unknown";
+import { known } from "@/text/known";
 import { visible } from "@/text/visible";
 import { EffectMark } from "../spec/EffectMark";
 import { fieldName } from "../spec/facts";
@@ -145,7 +146,10 @@ function Kind({ line }: { line: VersionLine }) {
   if (line.kind === null) {
     return <Unknown why={line.unknown ?? "What it did is not known."} />;
   }
-  const { tone, icon } = KINDS[line.kind] ?? { tone: "note" as const, icon: "note" as const };
+  const { tone, icon } = known(KINDS, line.kind) ?? {
+    tone: "note" as const,
+    icon: "note" as const,
+  };
   return (
     <Mark tone={tone} icon={icon}>
       {line.kind}

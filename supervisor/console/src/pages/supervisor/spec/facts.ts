@@ -1,4 +1,5 @@
 import { writeJson } from "@/api/json";
+import { known } from "@/text/known";
 import { visible } from "@/text/visible";
 import { partsOf } from "./document/pointer";
 import type { Effect, Schema } from "./document/schema";
@@ -36,7 +37,7 @@ export function factsOf(schema: Schema): string[] {
     ...(description === undefined ? [] : [description]),
     ...(unit === undefined ? [] : [`Unit: ${unit}`]),
     ...("default" in schema ? [`Default: ${shown(schema.default)}`] : []),
-    ...(effect === undefined ? [] : [`${effect}: ${EFFECTS[effect] ?? ""}`]),
+    ...(effect === undefined ? [] : [`${effect}: ${known(EFFECTS, effect) ?? ""}`]),
     ...(page === undefined ? [] : [page]),
   ];
 }

@@ -1,4 +1,5 @@
 import type { Got } from "@/api/client";
+import { known } from "@/text/known";
 import type { WhySearch } from "./search";
 
 export type Plan = Got<"/api/v1/supervisors/{supervisor_id}/plans">["plans"][number];
@@ -37,7 +38,7 @@ export const ACTIONS = Object.keys(WORDS);
 
 /** Says what an action does; one of a newer overlord is shown as it is. */
 export function actionWords(action: string): string {
-  return WORDS[action] ?? action;
+  return known(WORDS, action) ?? action;
 }
 
 /** What an action is about: a range, a task or a topic. */
@@ -45,7 +46,7 @@ export function kindOf(action: string): "range" | "task" | "other" {
   if (OF_TASKS.has(action)) {
     return "task";
   }
-  return OF_TOPICS.has(action) || WORDS[action] === undefined ? "other" : "range";
+  return OF_TOPICS.has(action) || known(WORDS, action) === undefined ? "other" : "range";
 }
 
 /** Returns what was decided about one thing, newest first. */

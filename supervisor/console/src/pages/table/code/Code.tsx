@@ -4,6 +4,7 @@ import { useApi } from "@/api/use";
 import { Copy } from "@/components/Copy";
 import { Panel } from "@/components/Panel";
 import { QueryView } from "@/components/QueryView";
+import { known } from "@/text/known";
 import { visible } from "@/text/visible";
 import { useTableName } from "../data";
 import classes from "./Code.module.css";
@@ -47,7 +48,7 @@ export function Code() {
                   aria-pressed={each === shown}
                   onClick={() => void navigate({ search: { reader: each.reader }, replace: true })}
                 >
-                  {NAMES[each.reader] ?? visible(each.reader)}
+                  {known(NAMES, each.reader) ?? visible(each.reader)}
                 </button>
               ))}
               {lacks.map((each) => (
@@ -58,7 +59,7 @@ export function Code() {
             </nav>
             {shown !== undefined && (
               <Panel
-                title={NAMES[shown.reader] ?? visible(shown.reader)}
+                title={known(NAMES, shown.reader) ?? visible(shown.reader)}
                 aside={<Copy text={shown.code} what="the code" />}
               >
                 {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keys */}

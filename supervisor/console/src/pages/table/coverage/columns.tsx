@@ -3,7 +3,9 @@ import { Foreign } from "@/components/Foreign";
 import { SupervisorLink } from "@/components/SupervisorLink";
 import { Clock } from "@/components/Time";
 import type { Column } from "@/components/table/DataTable";
+import { known } from "@/text/known";
 import { exact } from "@/text/numbers";
+import { visible } from "@/text/visible";
 import { CoverageBar } from "./CoverageBar";
 import classes from "./columns.module.css";
 import { type Kind, type ListedPartition, type ListedRun, WORDS } from "./shape";
@@ -81,7 +83,7 @@ export const RUN_COLUMNS: readonly Column<ListedRun>[] = [
     meta: { width: "minmax(170px, 1fr)", isFixed: true },
     cell: ({ row: { original } }) => (
       <span className={classes.kind} data-kind={original.kind}>
-        {WORDS[original.kind] ?? original.kind}
+        {visible(known(WORDS, original.kind) ?? original.kind)}
       </span>
     ),
   },

@@ -6,6 +6,7 @@ import { Panel } from "@/components/Panel";
 import { QueryView } from "@/components/QueryView";
 import { Age, Clock } from "@/components/Time";
 import { Unknown } from "@/components/Unknown";
+import { known } from "@/text/known";
 import { exact } from "@/text/numbers";
 import { span } from "@/text/times";
 import { visible } from "@/text/visible";
@@ -54,13 +55,13 @@ function ExportPanel({ name, row }: { name: string; row: ExportRow }) {
   const { format, state, lagSeconds, problem, location, version, sequence, exportedAt } = row;
   return (
     <Panel
-      title={NAMES[format] ?? visible(format)}
+      title={known(NAMES, format) ?? visible(format)}
       aside={
         location !== null && (
           <Link
             to="/tables/$ds/code"
             params={{ ds: name }}
-            search={{ reader: READERS[format] ?? undefined }}
+            search={{ reader: known(READERS, format) ?? undefined }}
           >
             code that reads it
           </Link>

@@ -12,6 +12,7 @@ import { Size } from "@/components/Size";
 import { Age } from "@/components/Time";
 import { durationWords } from "@/text/durations";
 import { exact } from "@/text/numbers";
+import { visible } from "@/text/visible";
 import { openCompaction } from "./CompactionForm";
 import classes from "./Rules.module.css";
 
@@ -29,7 +30,7 @@ export function CompactionPanel({ name }: { name: string }) {
               <p className={classes.answer}>
                 {skip == null
                   ? "Small files are joined on request alone."
-                  : `Small files are joined by themselves, but for the last ${durationWords(skip)}.`}
+                  : `Small files are joined by themselves, but for the last ${visible(durationWords(skip))}.`}
               </p>
               {skip != null && (
                 <>

@@ -12,6 +12,7 @@ import { Mark, type Tone } from "@/components/Mark";
 import { Panel } from "@/components/Panel";
 import { QueryView } from "@/components/QueryView";
 import { Age } from "@/components/Time";
+import { known } from "@/text/known";
 import { exact } from "@/text/numbers";
 import { quoted } from "@/text/shell";
 import { visible } from "@/text/visible";
@@ -86,7 +87,7 @@ export function Compactions({ name }: { name: string }) {
 function CompactionRow({ name, row }: { name: string; row: Compaction }) {
   const me = useMe();
   const { statusCode, endedAt, detail } = row;
-  const { tone, icon, word } = STATES[statusCode] ?? {
+  const { tone, icon, word } = known(STATES, statusCode) ?? {
     tone: "note",
     icon: "note",
     word: statusCode,

@@ -27,7 +27,7 @@ export function RetentionPanel({ name }: { name: string }) {
             <p className={classes.answer}>
               {keepFor === null
                 ? "Rows are kept for ever."
-                : `Rows are kept for ${durationWords(keepFor)}, by the time in them.`}
+                : `Rows are kept for ${visible(durationWords(keepFor))}, by the time in them.`}
             </p>
             {keepFor !== null && (
               <p className={classes.dim}>

@@ -44,6 +44,14 @@ describe("the bars of a table", () => {
 
     expect(partsOf(empty, "rows", highestOf([empty], "rows")).plain).toBe(0);
   });
+
+  it("take numbers that no double is", () => {
+    const huge = 9_007_199_254_740_993n as unknown as number;
+    const many = bucket(1, { rows: huge, files: huge, small: huge, unused: 0 });
+
+    expect(partsOf(many, "rows", highestOf([many], "rows")).plain).toBe(1);
+    expect(partsOf(many, "files", highestOf([many], "files")).small).toBe(1);
+  });
 });
 
 describe("the bucket that a page begins with", () => {

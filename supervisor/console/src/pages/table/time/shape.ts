@@ -35,23 +35,25 @@ export function slotsOf(buckets: readonly TimeBucket[], bucketMs: number): Slot[
 /** The parts of one bar as shares of the highest one: plain files, small ones, unused ones. */
 export type Parts = { plain: number; small: number; unused: number };
 
+type Three = [number, number, number];
+
 /** What a bar shows; of files also how many of them are small, and how many were taken out. */
 export function partsOf(bucket: TimeBucket, measure: Measure, highest: number): Parts {
   if (highest === 0) {
     return { plain: 0, small: 0, unused: 0 };
   }
-  const share = (value: number) => Number(value) / highest;
+  const share = (value: number) => value / highest;
   if (measure !== "files") {
-    return { plain: share(bucket[measure]), small: 0, unused: 0 };
+    return { plain: share(Number(bucket[measure])), small: 0, unused: 0 };
   }
-  const { files, small, unused } = bucket;
+  const [files, small, unused] = [bucket.files, bucket.small, bucket.unused].map(Number) as Three;
   return { plain: share(files - small), small: share(small), unused: share(unused) };
 }
 
 /** The height that the axis has to have: files that were taken out are on top of the others. */
 export function highestOf(buckets: readonly TimeBucket[], measure: Measure): number {
   const value = (each: TimeBucket) =>
-    measure === "files" ? each.files + each.unused : Number(each[measure]);
+    measure === "files" ? Number(each.files) + Number(each.unused) : Number(each[measure]);
   return buckets.reduce((most, each) => Math.max(most, value(each)), 0);
 }
 

@@ -2,6 +2,7 @@ import { TaskLink } from "@/components/TaskLink";
 import { TaskMark } from "@/components/TaskMark";
 import { Age } from "@/components/Time";
 import { WorkerLink } from "@/components/WorkerLink";
+import { exact } from "@/text/numbers";
 import { span } from "@/text/times";
 import { visible } from "@/text/visible";
 import type { Range } from "../data";
@@ -29,7 +30,7 @@ export function Attempts({ attempts, id }: { attempts: readonly Attempt[]; id: s
         {attempts.map((attempt) => (
           <tr key={attempt.taskId} data-this={attempt.taskId === id}>
             <td>
-              {`${attempt.replica}, ${attempt.attempt} `}
+              {`${exact(attempt.replica)}, ${exact(attempt.attempt)} `}
               {attempt.taskId === id ? (
                 <span className={classes.dim}>this one</span>
               ) : (
@@ -42,7 +43,7 @@ export function Attempts({ attempts, id }: { attempts: readonly Attempt[]; id: s
             <td>
               <TaskMark status={attempt.status} />
             </td>
-            <td>
+            <td data-name="true">
               <WorkerLink id={attempt.workerId} />
             </td>
             <td>

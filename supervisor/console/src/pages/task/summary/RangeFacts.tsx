@@ -1,6 +1,7 @@
 import { Count } from "@/components/Count";
 import { TaskLink } from "@/components/TaskLink";
 import { Clock } from "@/components/Time";
+import { exact } from "@/text/numbers";
 import { span } from "@/text/times";
 import { visible } from "@/text/visible";
 import type { Range } from "../data";
@@ -17,11 +18,11 @@ export function RangeFacts({ range }: { range: Range }) {
   return (
     <dl className={classes.facts}>
       <dt>State</dt>
-      <dd>{range.state.toLowerCase()}</dd>
+      <dd>{visible(range.state.toLowerCase())}</dd>
       <dt>Opened</dt>
       <dd>
         <Clock at={range.openedAt} unknown="" />
-        {` by version ${range.specVersion} of the spec`}
+        {` by version ${exact(range.specVersion)} of the spec`}
       </dd>
       {range.handoffWhy !== "" && (
         <>
