@@ -94,9 +94,8 @@ for _other in (
     supervisors.commands.command()(_other)
 for _command in (overview, audit, whoami, verify, query, exports.snippet, doctor):
     app.command()(_command)
-for _process in (completion, overlord, dev):
+for _process in (completion, overlord, persister, dev):
     app.command()(_process)
-app.command(hidden=True)(persister)  # until workers send to it
 
 
 def _version(wanted: bool) -> None:

@@ -51,7 +51,7 @@ class Door:
             raise NotNow(status.status.reason or f"the persister is {status.status.state}")
         if status.in_flight.share_of(self.bounds) >= 1.0:
             raise Busy(f"{status.in_flight.records} records are under way")
-        waiting = _Waiting(len(bodies))
+        waiting = _Handed(len(bodies))
         self.pipeline.submit(
             [
                 Incoming(DIRECT, 0, number, None, body, waiting.note)
@@ -61,7 +61,7 @@ class Door:
         return waiting.outcomes(self.within_s)
 
 
-class _Waiting:
+class _Handed:
     """The outcomes of one batch, as they come."""
 
     def __init__(self, number: int) -> None:

@@ -106,7 +106,7 @@ def worker(
 
 
 def persister(host: Host = None, port: PersisterPort = None, data_dir: DataDir = None) -> None:
-    """Run a persister: it stores reports and logs of tasks, at the pace of its stores."""
+    """Run a persister: it stores reports and logs of tasks, as fast as its stores allow."""
     settings = load_settings(host=host, port=port, data_dir=data_dir)
     from supervisor.app.persister import run_persister
 

@@ -41,7 +41,7 @@ class TopLevel(HelpSections):
         "Supervise": ("overview", "supervisor", "task", "quarantine"),
         "Tables": ("table", "query", "verify", "segment", "compaction", "export", "snippet"),
         "Operate": ("doctor", "queue", "access", "whoami", "audit", "metadata"),
-        "Run": ("dev", "overlord", "worker"),
+        "Run": ("dev", "overlord", "worker", "persister"),
         "This command": ("config", "completion"),
     }
 
