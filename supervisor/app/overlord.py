@@ -30,6 +30,7 @@ from supervisor.app.parts import (
     names_of,
     table_formats,
 )
+from supervisor.app.report_stores import stored_logs
 from supervisor.chores.duty import Chore, Duty, Wiring
 from supervisor.chores.table import CHORES, consume_queues
 from supervisor.control.change_log import log_and_count
@@ -256,6 +257,7 @@ def _outside_of(settings: Settings, wiring: Wiring) -> ServicePorts:
         rules=_rules_of(settings, wiring.formats),
         warehouse=str(warehouse),
         version=importlib.metadata.version("tidegate"),
+        stored_logs=stored_logs(settings),
     )
 
 

@@ -2,27 +2,24 @@
 
 import re
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import structlog
 import uvicorn
 
-from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.kafka.dead_letters import KafkaDeadLetters
 from supervisor.adapters.kafka.record_feed import FeedOptions, KafkaFeed
+from supervisor.adapters.kafka.report_topics import ReportTopic, make_topics
 from supervisor.adapters.reports.database import ReportDatabase, migrate_reports
 from supervisor.adapters.reports.dead_letter_files import DeadLetterFiles
-from supervisor.adapters.reports.segments import SegmentLogStore
 from supervisor.adapters.reports.sql import SqlReports
-from supervisor.adapters.reports.sql_logs import SqlLogStore
 from supervisor.api.persister.server import create_persister_api
 from supervisor.app.process import configure_logging, data_folder, listen, writable_folder
+from supervisor.app.report_stores import logs_in, reports_url
 from supervisor.app.server import CONNECTIONS_MAX, GRACEFUL_S, tls_of
 from supervisor.app.serving import serve
-from supervisor.database.engine import sqlite_file
 from supervisor.ports.reports.dead_letters import DeadLetters
-from supervisor.ports.reports.logs import LogStore
 from supervisor.ports.reports.problems import StoreAway, StoreRefuses
 from supervisor.reports.door import Door
 from supervisor.reports.intake import Intake, IntakeOptions
@@ -33,7 +30,7 @@ from supervisor.settings.problems import SetupProblem
 from supervisor.settings.settings import PERSISTER_PORT, Settings
 from tasks.runtime.http_guard import LOOP, guarded, raise_file_limit
 
-__all__ = ["reports_url", "run_persister"]
+__all__ = ["run_persister"]
 
 log = structlog.get_logger()
 
@@ -86,19 +83,10 @@ def run_persister(settings: Settings) -> int:
             close()
 
 
-def reports_url(settings: Settings) -> str:
-    """Return the URL of the database of reports."""
-    if settings.reports_url is not None:
-        return settings.reports_url
-    file = sqlite_file(settings.metadata_url)
-    # One writer at a time on SQLite: a batch of reports would make a publish wait.
-    return settings.metadata_url if file is None else f"sqlite:///{file.with_name('reports.db')}"
-
-
 def _wire(settings: Settings) -> _Wired:
     instance = settings.reports_instance or _instance(settings)
     database = _open_database(settings)
-    logs = _logs(settings, database, instance)
+    logs = logs_in(settings, database, instance)
     letters, feed = _topics(settings, instance)
     storing = Storing(SqlReports(database), logs, letters)
     options = PipelineOptions(
@@ -124,13 +112,6 @@ def _open_database(settings: Settings) -> ReportDatabase:
     return ReportDatabase(url)
 
 
-def _logs(settings: Settings, database: ReportDatabase, instance: str) -> LogStore:
-    if settings.reports_logs == "sql":
-        return SqlLogStore(database)
-    folder = settings.warehouse.absolute() / ".tidegate"
-    return SegmentLogStore(database, folder, instance, SystemClock())
-
-
 def _topics(settings: Settings, instance: str) -> tuple[DeadLetters, KafkaFeed | None]:
     """Return where dead letters go, and the topics; without brokers letters go to files."""
     if settings.reports_kafka is None:
@@ -144,8 +125,28 @@ def _topics(settings: Settings, instance: str) -> tuple[DeadLetters, KafkaFeed |
             f"this persister would read its own dead letters from {dead}",
             "choose another TIDEGATE_REPORTS_PREFIX",
         )
+    _make_topics(settings, client, dead)
     feed = KafkaFeed(FeedOptions(client, pattern, f"{prefix}persister", instance))
     return KafkaDeadLetters(client, dead, instance), feed
+
+
+def _make_topics(settings: Settings, client: Mapping[str, str], dead: str) -> None:
+    """Make the topics; without the right to do so say who has to do what, and go on."""
+    prefix = settings.reports_prefix
+    topics = [
+        ReportTopic(f"{prefix}completed.{settings.reports_topic}", partitions=4, days=7),
+        ReportTopic(f"{prefix}completed-others", partitions=2, days=7),
+        ReportTopic(dead, partitions=1, days=30),
+    ]
+    troubles = make_topics(client, topics)
+    for each in topics:
+        if (why := troubles.get(each.name)) is not None:
+            log.warning(
+                "this process cannot make a topic: if it is missing, make it",
+                topic=each.name,
+                why=why,
+                command=each.command,
+            )
 
 
 def _instance(settings: Settings) -> str:

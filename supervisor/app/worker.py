@@ -18,9 +18,10 @@ from supervisor.settings.settings import WORKER_PORT, Settings
 from supervisor.settings.worker_id import stable_worker_id
 from tasks.runtime.errors import RuntimePartError
 from tasks.runtime.http_guard import raise_file_limit
+from tasks.sending.kafka_transport import KafkaTransport
 from tasks.worker.options import WorkerOptions, limits_within
 from tasks.worker.process import WorkerSetup, serve
-from tasks.worker.task_logs import TaskLogs
+from tasks.worker.reporting.task_logs import TaskLogs
 
 
 def worker_options(settings: Settings) -> WorkerOptions:
@@ -72,8 +73,26 @@ def run_worker(settings: Settings) -> int:
         version=version("tidegate"),
         reach=reach,
         logs=logs,
+        transport=_transport(settings, options.worker_id),
     )
     try:
         return serve(setup)
     except RuntimePartError as error:
         raise SetupProblem(str(error), "`tidegate doctor` looks at each part") from error
+
+
+def _transport(settings: Settings, worker_id: str) -> KafkaTransport | None:
+    """Return the way of reports to their topic; None: they are switched off.
+
+    Raises:
+        SetupProblem: they are to go by Kafka, and no brokers are named.
+    """
+    if settings.reports == "off" or (settings.reports == "auto" and not settings.reports_kafka):
+        return None
+    if settings.reports_kafka is None:
+        raise SetupProblem(
+            "TIDEGATE_REPORTS=kafka needs brokers", "set TIDEGATE_REPORTS_KAFKA to their addresses"
+        )
+    topic = f"{settings.reports_prefix}completed.{settings.reports_topic}"
+    client = {"bootstrap.servers": settings.reports_kafka}
+    return KafkaTransport(client, topic, f"{worker_id}-reports")

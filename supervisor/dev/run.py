@@ -1,11 +1,13 @@
 """`tidegate dev`: a whole Tidegate on one machine, in one folder, ended by Ctrl-C.
 
     <data dir>/kafka/       a real broker's data           <data dir>/metadata.db   SQLite
-    <data dir>/worker-1/    journals, Spark's files        <data dir>/warehouse/    the tables
+    <data dir>/worker-1/    journals, Spark's files        <data dir>/reports.db     SQLite
+    <data dir>/warehouse/   the tables, and stored logs
     <data dir>/logs/        one log and one pid file per child
 
-Broker, overlord and worker are children of this process: they are restarted when they end, and end
-with this process.  A second run in the same folder goes on where the first one stopped.
+Broker, overlord, worker and persister are children of this process: they are restarted when they
+end, and end with this process.  Beside a broker of your own there is no persister: nobody has asked
+for topics there.  A second run in the same folder goes on where the first one stopped.
 """
 
 import fcntl
@@ -74,6 +76,7 @@ class Ports:
 
     overlord: int
     worker: int
+    persister: int
 
     @property
     def overlord_url(self) -> str:
@@ -90,6 +93,11 @@ class Ports:
         """Base address of the worker's control API."""
         return f"http://{LOOPBACK}:{self.worker}"
 
+    @property
+    def persister_url(self) -> str:
+        """Base address of the persister."""
+        return f"http://{LOOPBACK}:{self.persister}"
+
 
 class Dev:
     """One run of `tidegate dev`."""
@@ -99,6 +107,8 @@ class Dev:
         self._options = options
         self._folder = settings.data_dir.absolute()
         self._until = Event()
+        self._reports_kafka = ""
+        """The broker of the topics of reports; empty: none are sent."""
 
     def run(self) -> int:
         """Start everything, run until a stop signal, stop everything; return the exit code.
@@ -125,7 +135,7 @@ class Dev:
                 "stop what listens there, choose another with --port, or leave --port out",
             )
         overlord = wanted or (OVERLORD_PORT if is_free(OVERLORD_PORT) else free_port())
-        return Ports(overlord, free_port())
+        return Ports(overlord, free_port(), free_port())
 
     def _prepare(self) -> Java:
         """Find Java and fetch the jars; the first start takes a minute, later ones none."""
@@ -148,7 +158,10 @@ class Dev:
 
     def _run_children(self, group: ProcessGroup, java: Java, ports: Ports) -> int:
         bootstrap = self._options.kafka or self._start_broker(group, java)
+        self._reports_kafka = "" if self._options.kafka else bootstrap
         self._add(group, self._overlord(ports), OVERLORD_WITHIN)
+        if self._reports_kafka:
+            self._add(group, self._persister(ports), OVERLORD_WITHIN)
         self._add(group, self._worker(ports), WORKER_WITHIN)
         if self._until.is_set():
             return 0
@@ -181,7 +194,12 @@ class Dev:
         group.wait_ready(spec.name, within)
 
     def _overlord(self, ports: Ports) -> ChildSpec:
-        return self._role("overlord", ports.overlord, ports, ports.overlord_url, {})
+        health = f"{ports.overlord_url}/status/health"
+        return self._role("overlord", ports.overlord, ports, health, {})
+
+    def _persister(self, ports: Ports) -> ChildSpec:
+        own = {"TIDEGATE_REPORTS_INSTANCE": "persister-dev"}
+        return self._role("persister", ports.persister, ports, f"{ports.persister_url}/ping", own)
 
     def _worker(self, ports: Ports) -> ChildSpec:
         own = {
@@ -189,9 +207,12 @@ class Dev:
             "TIDEGATE_DATA_DIR": str(self._folder / "worker-1"),
             "TIDEGATE_JARS": str(self._settings.jars or self._folder / "jars"),
         }
-        return self._role("worker", ports.worker, ports, ports.worker_url, own)
+        health = f"{ports.worker_url}/status/health"
+        return self._role("worker", ports.worker, ports, health, own)
 
-    def _role(self, name: str, port: int, ports: Ports, url: str, own: dict[str, str]) -> ChildSpec:
+    def _role(
+        self, name: str, port: int, ports: Ports, health: str, own: dict[str, str]
+    ) -> ChildSpec:
         shared = {
             "TIDEGATE_DATA_DIR": str(self._folder),
             "TIDEGATE_METADATA_URL": self._settings.metadata_url,
@@ -205,15 +226,22 @@ class Dev:
             "TIDEGATE_TLS_CERT": "",
             "TIDEGATE_TLS_KEY": "",
             "TIDEGATE_JAVA": self._settings.java,
+            **self._reports(),
         }
         return ChildSpec(
             name=name,
             argv=(sys.executable, "-m", "supervisor.cli.main", name),
             folder=self._folder / "logs",
-            ready=_healthy(f"{url}/status/health"),
+            ready=_healthy(health),
             env=shared | own,
             grace=STOP_GRACE,
         )
+
+    def _reports(self) -> dict[str, str]:
+        """Return where reports go, unless the operator's settings say it."""
+        if not self._reports_kafka:
+            return {}
+        return {"TIDEGATE_REPORTS_KAFKA": self._settings.reports_kafka or self._reports_kafka}
 
     def _start_sample(self, group: ProcessGroup, bootstrap: str, ports: Ports) -> None:
         rate = str(self._options.rate)

@@ -18,6 +18,7 @@ from supervisor.control.wakeups import Wakeups
 from supervisor.core.values.errors import Unavailable
 from supervisor.eventqueue.operations import Operations
 from supervisor.ports.quarantine import RawRecords
+from supervisor.ports.reports.logs import LogStore
 from supervisor.ports.store import Store
 from supervisor.ports.topic_probe import Probe
 from supervisor.ports.workers.task_logs import LogSource
@@ -66,6 +67,8 @@ class ServicePorts:
     """The absolute path of the warehouse, as the API shows it."""
     version: str
     """The version of this Tidegate."""
+    stored_logs: LogStore | None = None
+    """The logs that a persister has stored; None: none are."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +175,7 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         publishing=_publishing(w),
         swapping=_swapping(w, segments, compacting.assign),
         task_stops=TaskStops(w.store, w.clock, w.leadership, w.loop, w.endings),
-        task_logs=TaskLogViews(w.store, o.task_logs),
+        task_logs=TaskLogViews(w.store, o.task_logs, o.stored_logs),
         task_reports=TaskReportViews(w.store, w.registry, w.leadership, w.clock),
         workers=WorkerAdmin(w.store, w.clock, w.leadership, w.registry, w.loop),
         worker_pages=WorkerQueries(w.store, w.clock, w.leadership, w.registry, sampling.running_on),

@@ -10,7 +10,18 @@ _PER_SECOND: JsonDict = {"unit": "per second"}
 
 
 class ReportSettings(BaseSettings):
-    """Operator settings of the persister."""
+    """Operator settings of what workers send, and of the persister that stores it."""
+
+    reports: Literal["auto", "kafka", "off"] = Field(
+        default="auto",
+        description="How workers send reports and logs: `auto` is `kafka` where "
+        "`TIDEGATE_REPORTS_KAFKA` is set, else `off`.",
+    )
+    reports_topic: str = Field(
+        default="default",
+        pattern=r"^[a-z0-9-]{1,100}$",
+        description="The topic of a worker's reports: `completed.` and this name.",
+    )
 
     reports_url: str | None = Field(
         default=None,
@@ -25,7 +36,7 @@ class ReportSettings(BaseSettings):
     reports_kafka: str | None = Field(
         default=None,
         description="Brokers of the topics of reports, as `host:port`, separated by commas. "
-        "Without it a persister takes reports by HTTP alone.",
+        "Without it workers send nothing, and a persister takes reports by HTTP alone.",
     )
     reports_prefix: str = Field(
         default="",

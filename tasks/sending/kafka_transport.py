@@ -115,6 +115,6 @@ class KafkaTransport:
             return TransportAway(f"{text}: {advice}")
         reason = "no acknowledgement in time" if error is None else error.str()
         return TransportAway(
-            f"topic {self._topic} takes no reports: {reason}. Check that the topic exists and that "
-            "this process may write to it: `tidegate doctor` says which command makes it"
+            f"topic {self._topic} takes no reports: {reason}. Check that the topic exists, which a "
+            "persister makes at its start, and that this process may write to it"
         )

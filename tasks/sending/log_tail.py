@@ -60,6 +60,8 @@ class LogTail:
         self._chunk_bytes = chunk_bytes
         self._waiting: dict[str, float] = {}
         """Task -> the last look without a line that waits, or at which lines were handed out."""
+        self._whole: set[str] = set()
+        """Ended logs of which the store has all: nothing is read of them again."""
         self._under_way: dict[str, LogPiece] = {}
         """Task -> the piece that was handed out last, if it is not stored."""
 
@@ -71,8 +73,12 @@ class LogTail:
 
     def due(self, now: float) -> Iterator[LogPiece]:
         """Yield one piece of each log that has one to send at `now`, in monotonic seconds."""
-        for path in sorted(self._folder.glob("*.log")):
+        logs = sorted(self._folder.glob("*.log"))
+        self._whole &= {path.stem for path in logs}
+        for path in logs:
             task = path.stem
+            if task in self._whole and not self._is_open(task):
+                continue
             with suppress(OSError):
                 if (piece := self._piece_of(task, now)) is not None:
                     self._under_way[task] = piece
@@ -83,6 +89,7 @@ class LogTail:
         self._write_sent(piece.task, piece.end, ended=piece.ends)
         if piece.ends:
             self._waiting.pop(piece.task, None)
+            self._whole.add(piece.task)
         if self._under_way.get(piece.task) == piece:
             del self._under_way[piece.task]
 
@@ -110,6 +117,8 @@ class LogTail:
         since = self._waiting.setdefault(task, now)
         if size <= offset:
             self._waiting[task] = now
+            if whole and not is_open:
+                self._whole.add(task)
             if is_open or whole:
                 return None
             return LogPiece(task, self._about(task), size, "", ends=True)

@@ -22,12 +22,14 @@ from tasks.runtime.errors import JarsError, RuntimePartError
 from tasks.runtime.failpoints import Reach, nothing
 from tasks.runtime.jars import FORMATS, SPARK, ensure_jars
 from tasks.runtime.java import Java, find_java
+from tasks.sending.transport import Transport
 from tasks.spark.class_archive import find_archive, start_with
 from tasks.spark.conf import heap_bytes
 from tasks.spark.session import SparkOptions, SparkRuntime, class_path
 from tasks.worker.options import WorkerOptions
 from tasks.worker.overlord_client import HttpOverlord
-from tasks.worker.task_logs import TaskLogs
+from tasks.worker.reporting.reports import WorkerReports
+from tasks.worker.reporting.task_logs import TaskLogs
 from tasks.worker.worker import DataFolderBusy, WorkerPorts, run_worker
 
 log = structlog.get_logger()
@@ -54,6 +56,8 @@ class WorkerSetup:
     """The operator's failpoints; nothing in production."""
     logs: TaskLogs | None = None
     """The task logs, if structlog was configured with them."""
+    transport: Transport | None = None
+    """The way of reports and logs to a store; None: nothing is sent."""
 
 
 def serve(setup: WorkerSetup, read_secret: ReadSecret = environment_secret) -> int:
@@ -113,10 +117,17 @@ def _serve(setup: WorkerSetup, read_secret: ReadSecret) -> int:
                 start_thread=start_spark_thread,
                 failpoint=setup.reach,
                 logs=setup.logs,
+                reports=_reports(setup),
             )
             return run_worker(options, outside)
     finally:
         runtime.stop()
+
+
+def _reports(setup: WorkerSetup) -> WorkerReports | None:
+    if setup.transport is None:
+        return None
+    return WorkerReports(setup.options.data_dir, setup.options.worker_id, setup.transport)
 
 
 def _spark_options(setup: WorkerSetup, java: Java) -> SparkOptions:

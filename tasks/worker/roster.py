@@ -24,10 +24,17 @@ from tasks.machine.state import Failure
 from tasks.runtime.secrets import without_secrets
 from tasks.worker.journal import Journal, JournalDamaged, JournalFolder
 from tasks.worker.options import WorkerOptions
+from tasks.worker.reporting.reporter import ReportedTask
+from tasks.worker.reporting.reports import WorkerReports
+from tasks.worker.reporting.task_logs import TaskLogs
 from tasks.worker.runner import TaskRunner, World
-from tasks.worker.task_logs import TaskLogs
 
 _FORGOTTEN_MAX = 10_000
+
+
+def reported(runner: TaskRunner) -> ReportedTask:
+    """Return a task as its reports need it."""
+    return ReportedTask(runner.desired, runner.report(), runner.started_at)
 
 
 class Roster:
@@ -41,11 +48,13 @@ class Roster:
         incarnation: int,
         *,
         logs: TaskLogs | None = None,
+        reports: WorkerReports | None = None,
     ) -> None:
         self._options = options
         self._world = world
         self._journals = journals
         self._logs = logs
+        self._reports = reports
         self._incarnation = incarnation
         self._lock = Lock()
         self._runners: Mapping[str, TaskRunner] = {}
@@ -66,6 +75,16 @@ class Roster:
     def find(self, task_id: str) -> TaskRunner | None:
         """Return one task; None if this worker does not have it."""
         return self._runners.get(task_id)
+
+    def may_write(self, task_id: str) -> bool:
+        """Return whether lines may still come into a task's log.
+
+        Of a task that an earlier life of this worker ran nobody knows before its listing.
+        """
+        held = self._held
+        if held is None or task_id in held:
+            return True
+        return self._logs is not None and self._logs.is_open(task_id)
 
     def apply(self, desired: Sequence[DesiredTask], kept: Collection[str] = ()) -> None:
         """Take the listed tasks as the whole desired set; a repeat changes nothing.
@@ -123,6 +142,8 @@ class Roster:
         elif not self._closing:
             if self._logs is not None:
                 self._logs.begin(task.task_id, task.token)
+            if self._reports is not None:
+                self._reports.begun(task)
             runner = self._runner_of(task)
             self._runners = {**self._runners, task.task_id: runner}
             runner.start()
@@ -178,6 +199,8 @@ class Roster:
         for task_id in gone:
             if is_safe_name(task_id):
                 self._journals.delete(task_id)
+            if self._reports is not None:
+                self._reports.left(reported(self._runners[task_id]))
             if self._logs is not None:
                 self._logs.end(task_id)
             self._leaving.discard(task_id)

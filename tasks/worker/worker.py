@@ -34,11 +34,12 @@ from tasks.worker.http.server import ControlServer
 from tasks.worker.incarnations import Incarnation, begin_life
 from tasks.worker.journal import journals_below
 from tasks.worker.options import WorkerOptions
-from tasks.worker.roster import Roster
+from tasks.worker.reporting.reports import WorkerReports
+from tasks.worker.reporting.task_logs import TaskLogs
+from tasks.worker.roster import Roster, reported
 from tasks.worker.runner import Progress, StartThread, World, start_thread
 from tasks.worker.sampler import WorkerSamples
 from tasks.worker.sync import Sync
-from tasks.worker.task_logs import TaskLogs
 
 _AT_ONCE_S = 3.0
 """How long the worker waits for tasks that must stop at once."""
@@ -86,6 +87,8 @@ class WorkerPorts:
     """See `tasks/runtime/failpoints.py`."""
     logs: TaskLogs | None = None
     """The task logs that structlog fills; None: it fills none."""
+    reports: WorkerReports | None = None
+    """What outlives the worker; None: nothing is sent."""
 
 
 @contextmanager
@@ -150,7 +153,9 @@ class Worker:
         )
         journals = journals_below(options.data_dir)
         logs = outside.logs or TaskLogs(options.data_dir)
-        self._roster = Roster(options, self._world, journals, life.incarnation, logs=logs)
+        self._roster = Roster(
+            options, self._world, journals, life.incarnation, logs=logs, reports=outside.reports
+        )
         self._compactor = Compactor(self._world, options.limits, life.incarnation)
         self._sampling = WorkerSamples(self._world, outside.sampler, options)
         self._server = ControlServer(options, self._roster, logs, self._collector())
@@ -171,12 +176,14 @@ class Worker:
 
     def _collector(self) -> WorkerCollector:
         engine = EngineProcess(self._outside.engine_alive, self._outside.engine_pid)
+        reports = self._outside.reports
         return WorkerCollector(
             self._roster,
             self._world.meters,
             slots=self._options.slots,
             life=self._life,
             engine=engine,
+            reports=lambda: None if reports is None else reports.status(),
         )
 
     @property
@@ -196,6 +203,10 @@ class Worker:
         alarm.start()
         watch = self._world.start_thread("watch", self._watch.run)
         self._threads = (alarm, watch, *self._sync.start())
+        if self._outside.reports is not None:
+            self._outside.reports.start(
+                lambda: map(reported, self._roster.runners), self._roster.may_write
+            )
         structlog.get_logger().info("worker runs", worker=self._options.worker_id, url=self.url)
         try:
             reason = self._wait()
@@ -208,6 +219,8 @@ class Worker:
             self._alarm.close()
             self._watch.close()
             self._server.close()
+            if self._outside.reports is not None:
+                self._outside.reports.stop()
 
     def _stuck(self, why: str) -> None:
         structlog.get_logger().error("a cancelled job does not end", why=why)

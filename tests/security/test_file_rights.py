@@ -13,7 +13,7 @@ from supervisor.app.process import data_folder
 from supervisor.metadata.migrate import migrate
 from tasks.durable_files import make_private
 from tasks.worker.journal import journals_below
-from tasks.worker.task_logs import TaskLogs
+from tasks.worker.reporting.task_logs import TaskLogs
 
 OTHERS = 0o077
 

@@ -36,8 +36,8 @@ from tasks.ingest.formats.reject_reasons import RejectReason
 from tasks.ingest.write.rejects import SCHEMA
 from tasks.worker.http.control_api import create_app
 from tasks.worker.http.routes import add_worker_routes
+from tasks.worker.reporting.task_logs import TaskLogs
 from tasks.worker.roster import Roster
-from tasks.worker.task_logs import TaskLogs
 from tests.tidy.sources import ROOT, project_files
 
 WIDTH_MAX = 130

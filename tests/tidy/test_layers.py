@@ -15,7 +15,7 @@ _PROJECT = {
     "supervisor/adapters/clock.py": "",
     "supervisor/api/routes.py": "",
     "supervisor/app/overlord.py": "import supervisor.adapters.clock, supervisor.metadata.store\n",
-    "supervisor/app/worker.py": "import tasks.worker.process\n",
+    "supervisor/app/worker.py": "import tasks.sending.spool, tasks.worker.process\n",
     "supervisor/chores/sweep.py": "",
     "supervisor/cli/main.py": "import supervisor.app.overlord, supervisor.settings.log\n",
     "supervisor/control/observe.py": "import supervisor.ports.store\n",
@@ -45,6 +45,7 @@ _PROJECT = {
     "tasks/reporting/record.py": "import tasks.contract.messages\n",
     "tasks/rows/discovery.py": "import tasks.contract.messages\n",
     "tasks/runtime/jars.py": "",
+    "tasks/sending/spool.py": "",
     "tasks/spark/session.py": "import pyspark.sql\n",
     "tasks/worker/process.py": "import pyspark, tasks.ingest.engine, tasks.machine.machine\n",
 }

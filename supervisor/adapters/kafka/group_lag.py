@@ -1,13 +1,15 @@
-"""How far a group is behind in each of its topics, by a client of its own.
+"""How far a group is behind in each of its topics, by clients of its own.
 
 A consumer that polls answers no other thread in time, and a member knows its own partitions alone.
+The committed offsets come by a consumer that joins no group: asked by an admin client, librdkafka
+ends the process where the group's coordinator is not known yet (confluent-kafka-javascript#374).
 """
 
 import re
 from collections.abc import Mapping
 from concurrent.futures import Future
 
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaException, TopicPartition
 from confluent_kafka.admin import (  # type: ignore[attr-defined]  # in no __all__ of its stubs
     AdminClient,
     ListOffsetsResultInfo,
@@ -29,8 +31,9 @@ class GroupLag:
 
     def __init__(self, client: Mapping[str, str], pattern: re.Pattern[str], group: str) -> None:
         """Prepare to ask; `client`: properties of librdkafka that say where and as whom."""
-        self._pattern, self._group = pattern, group
+        self._pattern = pattern
         self._admin = AdminClient({**client, "log_level": "0"})
+        self._reader = {**client, "group.id": group, "log_level": "0"}
 
     def read(self) -> Mapping[str, TopicLag]:
         """Return topic -> lag.
@@ -55,11 +58,7 @@ class GroupLag:
         ]
         if not places:
             return {}
-        asked = ConsumerGroupTopicPartitions(self._group, places)
-        answers: Mapping[str, Future[ConsumerGroupTopicPartitions]] = (
-            self._admin.list_consumer_group_offsets([asked], request_timeout=_WITHIN_S)
-        )
-        committed = answers[self._group].result(_WITHIN_S + 1).topic_partitions or []
+        committed = self._committed(places)
         first, ends = self._offsets(places, _EARLIEST), self._offsets(places, _LATEST)
         lags: dict[str, TopicLag] = {}
         for each in committed:
@@ -71,6 +70,13 @@ class GroupLag:
                 before.records + behind, before.partitions + 1, before.unknown + (not known)
             )
         return lags
+
+    def _committed(self, places: list[TopicPartition]) -> list[TopicPartition]:
+        reader = Consumer(self._reader)
+        try:
+            return reader.committed(places, _WITHIN_S)
+        finally:
+            reader.close()
 
     def _offsets(
         self, places: list[TopicPartition], which: OffsetSpec

@@ -1,9 +1,10 @@
-"""`tidegate task logs`: print or follow the log of a task, which its worker keeps."""
+"""`tidegate task logs`: print or follow the log of a task, which its worker or a store keeps."""
 
 import sys
 import time
 from collections.abc import Iterator
 from typing import Annotated
+from urllib.parse import unquote
 
 import typer
 
@@ -16,6 +17,7 @@ from supervisor.views.tasks import TaskStatusView
 _LOOK_AGAIN_S = 1.0
 _NOT_YET, _AWAY = 404, 503
 _START, _SIZE = "x-tidegate-log-start", "x-tidegate-log-size"
+_MISSING = "x-tidegate-log-missing"
 
 
 def logs(
@@ -36,7 +38,7 @@ def logs(
     ] = None,
     server: Server = None,
 ) -> None:
-    """Print the log of a task; its worker keeps it for some time after the task has ended.
+    """Print the log of a task; its worker keeps it for some time, and a store of logs longer.
 
     Example: tidegate task logs index_kafka_clicks_0a1b2c3d4e5f_abcdefgh -f
     """
@@ -57,6 +59,8 @@ def _whole(client: Client, task_id: str, tail: int | None) -> Iterator[bytes]:
         yield answer.body
         offset = _after(answer, offset)
         size = int(answer.headers.get(_SIZE, 0))
+        if offset >= size and (missing := answer.headers.get(_MISSING)):
+            print_notice(f"the log is not all here: {unquote(missing)}")
 
 
 def _followed(client: Client, task_id: str, tail: int | None) -> Iterator[bytes]:

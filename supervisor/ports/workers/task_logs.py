@@ -13,7 +13,9 @@ class LogPart:
     start: int
     """The position of the piece in the whole log, in bytes."""
     size: int
-    """The size of the whole log, in bytes."""
+    """The size of the whole log, in bytes; of an incomplete one, of what is known of it."""
+    missing: str = ""
+    """What of the log is not there, and why, for people; empty: nothing."""
 
 
 class LogSource(Protocol):

@@ -8,11 +8,13 @@ from time import time
 import psutil
 from fastapi import Request, Response
 from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
 
 from tasks.contract.messages import TaskPhase
+from tasks.reporting.record import RecordType
+from tasks.sending.sender import SenderStatus
 from tasks.worker.incarnations import WITHOUT_A_WORD, Incarnation
 from tasks.worker.metrics import WorkerMeters
 from tasks.worker.roster import Roster
@@ -40,18 +42,21 @@ class WorkerCollector(Collector):
         slots: int,
         life: Incarnation | None = None,
         engine: EngineProcess | None = None,
+        reports: Callable[[], SenderStatus | None] = lambda: None,
     ) -> None:
         self._roster = roster
         self._meters = meters
         self._slots = slots
         self._life = life
         self._engine = engine or EngineProcess()
+        self._reports = reports
         self._began = time()
 
     def collect(self) -> Iterator[Metric]:
         """Yield every family."""
         yield from self._of_tasks()
         yield from self._of_processes()
+        yield from _of_reports(self._reports())
         yield from self._meters.collect()
 
     def _of_tasks(self) -> Iterator[Metric]:
@@ -92,6 +97,23 @@ class WorkerCollector(Collector):
             if name == "worker" or pid is not None:
                 _add_memory(resident, name, pid)
         yield resident
+
+
+def _of_reports(status: SenderStatus | None) -> Iterator[Metric]:
+    """Yield what waits for a report store; nothing of it while no reports are sent."""
+    queued = spooled = unsent_s = 0.0
+    lost = CounterMetricFamily(
+        "tidegate_worker_report_dropped", "Records that were given up.", labels=("type",)
+    )
+    if status is not None:
+        queued, spooled, unsent_s = status.backlog_bytes, status.spool_bytes, status.unsent_s
+        for kind, number in sorted({**dict.fromkeys(RecordType, 0), **status.dropped}.items()):
+            lost.add_metric((kind,), number)
+        lost.add_metric(("spooled",), status.lost)
+    yield _gauge("report_queue_bytes", "Records that wait for the disk.", queued)
+    yield _gauge("report_spool_bytes", "Records on disk that are not sent.", spooled)
+    yield _gauge("report_unsent_seconds", "Since when records cannot be sent.", unsent_s)
+    yield lost
 
 
 def _reason(life: Incarnation | None) -> str | None:

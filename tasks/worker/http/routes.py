@@ -6,8 +6,8 @@ from fastapi import FastAPI, Header, Path, Query, Request, Response
 
 from tasks.worker.http.control_api import HttpRefusal, Listing
 from tasks.worker.http.metrics import scraped
+from tasks.worker.reporting.task_logs import TaskLogs
 from tasks.worker.roster import Roster
-from tasks.worker.task_logs import TaskLogs
 
 LOG_START, LOG_SIZE = "X-Tidegate-Log-Start", "X-Tidegate-Log-Size"
 _OFFSET_MAX = 2**53

@@ -16,8 +16,8 @@ from tasks.worker.http.metrics import WorkerCollector
 from tasks.worker.http.routes import add_worker_routes
 from tasks.worker.metrics import WorkerMeters
 from tasks.worker.options import WorkerOptions
+from tasks.worker.reporting.task_logs import TaskLogs
 from tasks.worker.roster import Roster
-from tasks.worker.task_logs import TaskLogs
 
 _ANY = {"", "0.0.0.0", "::"}  # noqa: S104 -- compared with, not bound to
 _CLOSE_TIMEOUT_S = 5.0

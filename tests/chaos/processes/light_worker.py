@@ -28,7 +28,7 @@ from tasks.kafka.stream import KafkaStream, environment_secret
 from tasks.ports import BatchJob, StreamTimeout
 from tasks.rows.discovery import ColumnKinds
 from tasks.worker.overlord_client import HttpOverlord
-from tasks.worker.task_logs import TaskLogs
+from tasks.worker.reporting.task_logs import TaskLogs
 from tasks.worker.worker import WorkerPorts, run_worker
 from tests.tasks.bits import bits_of
 from tests.tasks.memory import NOON

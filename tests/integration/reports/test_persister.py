@@ -17,7 +17,6 @@ from tasks.sending.kafka_transport import KafkaTransport
 from tasks.sending.log_tail import LogPiece, LogTail
 from tasks.sending.sender import Sender, SenderOptions
 from tasks.sending.spool import Spool
-from tests.environment.brokers import create_topic
 from tests.integration.reports.persisters import Persisters
 from tests.waiting import wait_until
 
@@ -62,8 +61,6 @@ def _lines(number: int) -> bytes:
 def test_reports_and_logs_of_a_sender_are_stored_through_two_kills(
     broker: Broker, tmp_path: Path
 ) -> None:
-    create_topic(broker.bootstrap, "kills.completed.default", partitions=4)
-    create_topic(broker.bootstrap, "kills.dead.persister")
     (tmp_path / "task-logs").mkdir()
     log = _lines(20_000)
     for name in ("task-a", "task-b"):
@@ -82,7 +79,7 @@ def test_reports_and_logs_of_a_sender_are_stored_through_two_kills(
         "TIDEGATE_REPORTS_INSTANCE": "the-same",
     }
     with Persisters(tmp_path, env) as persisters:
-        first = persisters.start()
+        first = persisters.start()  # it makes the topics
         sender.start()
         for seq in range(3_000):
             record = _record(f"task-{seq % 7}", seq)

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
+from typing import cast
 
 import httpx
 from fastapi import FastAPI
@@ -33,6 +34,7 @@ from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.queues import EventQueues
 from supervisor.metadata.store import SqlStore
 from supervisor.ports.access import Passwords
+from supervisor.ports.reports.logs import LogStore
 from supervisor.services.access.authentication import AccessRules, Authentication
 from supervisor.services.services import Services
 from supervisor.services.supervisors.admission import OperatorPolicy
@@ -109,6 +111,12 @@ class World:
         agent = Agent(self.client, name, incarnation, slots, writes=self.warehouse.write)
         self.journals.agents[name] = agent
         return agent
+
+    def store_logs(self, stored: LogStore) -> None:
+        """Let the overlord read a store of logs."""
+        state = cast("FastAPI", self.client.app).state
+        views = replace(state.parts.task_logs, stored=stored)
+        state.parts = replace(state.parts, task_logs=views)
 
     def start(self, partitions: int = 2, **spec: int) -> list[Agent]:
         """Two registered workers, a topic and a supervisor whose tasks have reported."""

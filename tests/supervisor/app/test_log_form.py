@@ -15,7 +15,7 @@ from supervisor.settings.log import LogFormat
 from supervisor.settings.problems import SetupProblem
 from supervisor.settings.settings import load_settings
 from tasks.runtime.secrets import secret_text
-from tasks.worker.task_logs import TaskLogs
+from tasks.worker.reporting.task_logs import TaskLogs
 from tests.security.leaks import BY_NAME, BY_VALUE, CANARY, REFERENCE, SECRET, VARIABLE
 
 

@@ -11,6 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tasks.contract.messages import FailureCode, PublishOutcome, TaskPhase
 from tasks.ports import TaskError
+from tasks.reporting.record import RecordType
 from tasks.worker.http.metrics import ENDS
 from tasks.worker.http.server import ControlServer
 from tasks.worker.incarnations import Incarnation
@@ -176,6 +177,7 @@ ALLOWED = {
     "state": {phase.value.lower() for phase in TaskPhase},
     "status": {"SUCCESS", "FAILED"},
     "step": {*STEPS.values(), "compact"},
+    "type": {*RecordType, "spooled"},
 }
 
 

@@ -1,6 +1,7 @@
 """Druid's task routes that read tasks.  Source: Druid's OverlordResource."""
 
 from typing import Annotated
+from urllib.parse import quote
 
 from fastapi import APIRouter, Query
 from fastapi.responses import PlainTextResponse, Response
@@ -142,16 +143,19 @@ def get_task_reports(task_id: str, parts: Parts) -> dict[str, object]:
 @router.get(
     "/task/{task_id}/log",
     response_class=PlainTextResponse,
-    responses={503: {"description": "Its worker, which keeps it, does not answer"}},
+    responses={503: {"description": "Its worker does not answer, and nothing of it is stored"}},
     dependencies=[needs(Permission.READ, TASK)],
 )
 def get_task_log(task_id: str, parts: Parts, offset: Offset = 0) -> Response:
-    """Return a piece of a task's log, as text; its worker keeps it for some time after the end.
+    """Return a piece of a task's log, as text: from its worker, or from the store of logs.
 
     `X-Tidegate-Log-Start` says where the piece begins, `X-Tidegate-Log-Size` how long the log is.
+    `X-Tidegate-Log-Missing` says what of it is not there, and why, if something is missing.
     """
     part = parts.task_logs.log(task_id, offset)
     headers = {"X-Tidegate-Log-Start": str(part.start), "X-Tidegate-Log-Size": str(part.size)}
+    if part.missing:
+        headers["X-Tidegate-Log-Missing"] = quote(part.missing, safe=" ,;:.[]()'")
     return Response(part.content, 200, headers, "text/plain; charset=utf-8")
 
 

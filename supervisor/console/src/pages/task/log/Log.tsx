@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { useLocation, useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { ProblemNote } from "@/components/ProblemNote";
+import { Prose } from "@/components/Prose";
 import { QueryView } from "@/components/QueryView";
 import { isActive, useTask, useTaskId } from "../data";
 import type { LogSearch } from "../search";
@@ -12,7 +13,7 @@ import { type Loaded, NOTHING, shownLines } from "./pieces";
 import { useTaskLog } from "./useTaskLog";
 import { errorsIn, gravities, hitsIn, lineOf, nextHit, rangeOf, shownAt } from "./view";
 
-/** What a task has written, as its worker keeps it: followed, searched, linked line by line. */
+/** What a task has written, as its worker or a store keeps it: followed, searched, linked. */
 export function Log() {
   const id = useTaskId();
   const runs = isActive(useTask(id).data?.status);
@@ -37,16 +38,23 @@ export function Log() {
       )}
       <QueryView query={log} lines={14}>
         {(loaded) => (
-          <View
-            id={id}
-            loaded={loaded}
-            runs={runs}
-            linked={isWhole ? linked : null}
-            follows={follows}
-            onFollow={setFollows}
-            isLoading={load.isPending}
-            onLoad={mutate}
-          />
+          <>
+            {loaded.missing !== undefined && (
+              <p className={classes.missing} role="status">
+                <Prose>{`The log is not all here: ${loaded.missing}`}</Prose>
+              </p>
+            )}
+            <View
+              id={id}
+              loaded={loaded}
+              runs={runs}
+              linked={isWhole ? linked : null}
+              follows={follows}
+              onFollow={setFollows}
+              isLoading={load.isPending}
+              onLoad={mutate}
+            />
+          </>
         )}
       </QueryView>
     </>

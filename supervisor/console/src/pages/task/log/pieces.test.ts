@@ -15,6 +15,15 @@ function text(loaded: Loaded): string {
 }
 
 describe("a text that comes in pieces", () => {
+  it("says what is missing as its newest piece does", () => {
+    const lost = withPiece(NOTHING, { ...piece(0, 10), missing: "10 bytes are stored" });
+    const found = withPiece(lost, piece(10, BYTES.length));
+
+    expect(lost.missing).toBe("10 bytes are stored");
+    expect(found.missing).toBeUndefined();
+    expect(text(found)).toBe(TEXT);
+  });
+
   it("is the same wherever it is divided in two, read forwards", () => {
     for (let at = 0; at <= BYTES.length; at += 1) {
       const half = withPiece(NOTHING, piece(0, at, Math.max(at, 1)));

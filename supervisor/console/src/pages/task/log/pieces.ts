@@ -1,5 +1,11 @@
 /** A part of a text: bytes of a file of `size` bytes, from `start` on. */
-export type Piece = { start: number; size: number; bytes: Uint8Array<ArrayBuffer> };
+export type Piece = {
+  start: number;
+  size: number;
+  bytes: Uint8Array<ArrayBuffer>;
+  /** What of the text is not there, and why; absent: nothing is known to be missing. */
+  missing?: string | undefined;
+};
 
 /**
  * What is loaded of a text, without a gap.
@@ -19,6 +25,8 @@ export type Loaded = {
   lines: readonly string[];
   /** The beginning of a line that has no end yet. */
   tail: Uint8Array<ArrayBuffer>;
+  /** As the newest piece says it. */
+  missing?: string | undefined;
 };
 
 const BREAK = 0x0a;
@@ -37,6 +45,10 @@ const decoder = new TextDecoder();
 
 /** Returns a text with a piece more: behind it, before it, or in its place if it was replaced. */
 export function withPiece(loaded: Loaded, piece: Piece): Loaded {
+  return { ...textWith(loaded, piece), missing: piece.missing };
+}
+
+function textWith(loaded: Loaded, piece: Piece): Loaded {
   const end = piece.start + piece.bytes.length;
   if (loaded.pieces.length === 0 || piece.size < loaded.to) {
     return begun(piece);

@@ -17,7 +17,17 @@ async function pieceOf(id: string, offset: number, signal?: AbortSignal): Promis
   const { bytes, headers } = await getBytes(PATH, params, signal);
   const start = Number(headers.get("X-Tidegate-Log-Start") ?? 0);
   const size = Number(headers.get("X-Tidegate-Log-Size") ?? start + bytes.length);
-  return { start, size, bytes };
+  const missing = headers.get("X-Tidegate-Log-Missing");
+  return { start, size, bytes, missing: missing === null ? undefined : readable(missing) };
+}
+
+/** A text of a header, whose signs beyond ASCII are written by their bytes. */
+function readable(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /**

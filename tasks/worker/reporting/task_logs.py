@@ -2,9 +2,10 @@
 
     structlog ──line with `task`──► <data dir>/task-logs/<task id>.log      kept after the task
                                                          <task id>.key      who may read it then
+                                                         .about, .sent      see `LogTail`
 
 A full disk costs log lines and nothing else.  A full file takes only grave lines, and says so.
-When a task begins, the oldest files of ended tasks make room.
+When a task begins, files of ended tasks make room: those that a report store has first.
 """
 
 import hashlib
@@ -19,6 +20,7 @@ from threading import Lock
 
 from tasks.contract.ids import is_safe_name
 from tasks.durable_files import make_private
+from tasks.sending.log_tail import ALL
 
 _SHOWN_FIRST = ("timestamp", "level", "event", "exception")
 _NAMES_LAST = (
@@ -31,6 +33,8 @@ _NAMES_LAST = (
     "task",
     "worker",
 )
+_COMPANIONS = (".key", ".about", ".sent")
+"""What stands beside a log, and goes with it."""
 _GRAVE = ("warning", "error", "critical")
 _FULL = "the log is full: from here on warnings and errors alone\n"
 
@@ -71,6 +75,8 @@ class TaskLogs:
         self._open: dict[str, str] = {}
         """Task -> digest of its token, for tasks whose lines are taken."""
         self._full: set[str] = set()
+        self.unsent_total = 0
+        """Logs that made room before a report store had them."""
 
     def __call__(
         self,
@@ -104,6 +110,11 @@ class TaskLogs:
         with self._lock:
             self._open.pop(task_id, None)
             self._full.discard(task_id)
+
+    def is_open(self, task_id: str) -> bool:
+        """Return whether lines of a task are still taken."""
+        with self._lock:
+            return task_id in self._open
 
     def may_read(self, task_id: str, token: str) -> bool:
         """Return whether `token` may read a task's log; False if there is no log."""
@@ -148,20 +159,35 @@ class TaskLogs:
             _write(self._file(task_id), line, size)
 
     def _make_room(self) -> None:
-        """Delete the oldest files of ended tasks, until there is room for one more."""
-        found = sorted((path.stat().st_mtime, path) for path in self._folder.glob("*.log"))
-        number, total = len(found), sum(path.stat().st_size for _, path in found)
-        for _, path in found:
+        """Delete files of ended tasks until there is room for one more: first what is stored.
+
+        Of these, and of those that nobody has stored, the oldest ones go first.
+        """
+        logs = [path for path in self._folder.glob("*.log") if path.stem not in self._open]
+        stored = {path: self._is_stored(path.stem) for path in logs}
+        logs.sort(key=lambda path: (not stored[path], path.stat().st_mtime, path))
+        sizes = [path.stat().st_size for path in self._folder.glob("*.log")]
+        number, total = len(sizes), sum(sizes)
+        for path in logs:
             if number < self._bounds.files_max and total <= self._bounds.total_bytes_max:
                 return
-            if path.stem not in self._open:
-                total -= path.stat().st_size
-                number -= 1
-                path.unlink(missing_ok=True)
-                self._key(path.stem).unlink(missing_ok=True)
+            total -= path.stat().st_size
+            number -= 1
+            if not stored[path]:
+                self.unsent_total += 1
+            path.unlink(missing_ok=True)
+            for suffix in _COMPANIONS:
+                path.with_suffix(suffix).unlink(missing_ok=True)
 
     def _file(self, task_id: str) -> Path:
         return self._folder / f"{task_id}.log"
+
+    def _is_stored(self, task_id: str) -> bool:
+        """Return whether a report store has the whole log; without one no log is."""
+        try:
+            return self._folder.joinpath(f"{task_id}.sent").read_text().strip().endswith(f" {ALL}")
+        except OSError:
+            return False
 
     def _key(self, task_id: str) -> Path:
         return self._folder / f"{task_id}.key"

@@ -15,7 +15,7 @@ from supervisor.adapters.workers.task_logs import HttpTaskLogs
 from supervisor.core.values.errors import WorkerUnavailable
 from tasks.contract.messages import FailureCode, TaskPhase
 from tasks.ports import TaskError
-from tasks.worker.task_logs import LogBounds, TaskLogs
+from tasks.worker.reporting.task_logs import LogBounds, TaskLogs
 from tests.tasks.memory import DEADLINE_S, at, desired, order, pause
 from tests.tasks.worker.http.test_server import served
 from tests.tasks.worker.test_runner import Site, position_is, reaches
@@ -224,6 +224,32 @@ def test_the_oldest_logs_of_ended_tasks_make_room(small: TaskLogs, tmp_path: Pat
     left = {path.name for path in folder.iterdir()}
 
     assert left == {f"task-{n}.{kind}" for n in (0, 4, 5) for kind in ("log", "key")}
+
+
+def test_what_a_store_has_makes_room_before_what_it_has_not(
+    small: TaskLogs, tmp_path: Path
+) -> None:
+    folder = tmp_path / "task-logs"
+    for number in range(3):
+        name = f"task-{number}"
+        small.begin(name, TOKEN)
+        say(name, "hello")
+        small.end(name)
+        (folder / f"{name}.about").write_text("{}")
+    (folder / "task-2.sent").write_text("6 all\n")
+    (folder / "task-1.sent").write_text("3\n")
+
+    small.begin("task-3", TOKEN)
+
+    assert {path.stem for path in folder.glob("*.log")} == {"task-0", "task-1"}
+    assert not [*folder.glob("task-2.*")]
+    assert small.unsent_total == 0
+
+    say("task-3", "hello")
+    small.begin("task-4", TOKEN)
+
+    assert not [*folder.glob("task-0.*")]
+    assert small.unsent_total == 1
 
 
 def test_all_logs_together_have_a_bound(small: TaskLogs, tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""What a worker keeps and reports of its tasks."""
