@@ -30,7 +30,7 @@ from supervisor.app.parts import (
     names_of,
     table_formats,
 )
-from supervisor.app.report_stores import stored_logs
+from supervisor.app.report_stores import stored_in
 from supervisor.chores.duty import Chore, Duty, Wiring
 from supervisor.chores.table import CHORES, consume_queues
 from supervisor.control.change_log import log_and_count
@@ -249,6 +249,7 @@ def _wiring_of(
 
 def _outside_of(settings: Settings, wiring: Wiring) -> ServicePorts:
     warehouse = settings.warehouse.absolute()
+    stored = stored_in(settings)
     return ServicePorts(
         journals=HttpJournals(),
         task_logs=HttpTaskLogs(),
@@ -257,7 +258,8 @@ def _outside_of(settings: Settings, wiring: Wiring) -> ServicePorts:
         rules=_rules_of(settings, wiring.formats),
         warehouse=str(warehouse),
         version=importlib.metadata.version("tidegate"),
-        stored_logs=stored_logs(settings),
+        stored_logs=stored.logs,
+        stored_reports=stored.reports,
     )
 
 

@@ -1,14 +1,26 @@
 """The stores of reports and logs, as the settings name them; of persisters, and of who reads."""
 
+from dataclasses import dataclass
+
 from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.reports.database import ReportDatabase
 from supervisor.adapters.reports.segments import SegmentLogStore
+from supervisor.adapters.reports.sql import SqlReports
 from supervisor.adapters.reports.sql_logs import SqlLogStore
 from supervisor.database.engine import sqlite_file
 from supervisor.ports.reports.logs import LogStore
+from supervisor.ports.reports.reports import ReportStore
 from supervisor.settings.settings import Settings
 
-__all__ = ["logs_in", "reports_url", "stored_logs"]
+__all__ = ["StoredReports", "logs_in", "reports_url", "stored_in"]
+
+
+@dataclass(frozen=True)
+class StoredReports:
+    """What an overlord reads of the persisters' stores."""
+
+    logs: LogStore | None
+    reports: ReportStore | None
 
 
 def reports_url(settings: Settings) -> str:
@@ -28,8 +40,9 @@ def logs_in(settings: Settings, database: ReportDatabase, instance: str) -> LogS
     return SegmentLogStore(database, folder, instance, SystemClock())
 
 
-def stored_logs(settings: Settings) -> LogStore | None:
-    """Return the store of logs for an overlord, which only reads; None: nothing is stored."""
+def stored_in(settings: Settings) -> StoredReports:
+    """Return the stores for an overlord, which only reads; both None: nothing is stored."""
     if settings.reports == "off":
-        return None
-    return logs_in(settings, ReportDatabase(reports_url(settings)), "overlord")
+        return StoredReports(None, None)
+    database = ReportDatabase(reports_url(settings))
+    return StoredReports(logs_in(settings, database, "overlord"), SqlReports(database))

@@ -19,6 +19,7 @@ from supervisor.core.values.errors import Unavailable
 from supervisor.eventqueue.operations import Operations
 from supervisor.ports.quarantine import RawRecords
 from supervisor.ports.reports.logs import LogStore
+from supervisor.ports.reports.reports import ReportStore
 from supervisor.ports.store import Store
 from supervisor.ports.topic_probe import Probe
 from supervisor.ports.workers.task_logs import LogSource
@@ -69,6 +70,8 @@ class ServicePorts:
     """The version of this Tidegate."""
     stored_logs: LogStore | None = None
     """The logs that a persister has stored; None: none are."""
+    stored_reports: ReportStore | None = None
+    """The reports that a persister has stored; None: none are."""
 
 
 @dataclass(frozen=True)
@@ -176,7 +179,7 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         swapping=_swapping(w, segments, compacting.assign),
         task_stops=TaskStops(w.store, w.clock, w.leadership, w.loop, w.endings),
         task_logs=TaskLogViews(w.store, o.task_logs, o.stored_logs),
-        task_reports=TaskReportViews(w.store, w.registry, w.leadership, w.clock),
+        task_reports=TaskReportViews(w.store, w.registry, w.leadership, w.clock, o.stored_reports),
         workers=WorkerAdmin(w.store, w.clock, w.leadership, w.registry, w.loop),
         worker_pages=WorkerQueries(w.store, w.clock, w.leadership, w.registry, sampling.running_on),
         table_foresight=TableForesight(w.store, w.leadership, w.registry, segments, compacting),

@@ -151,11 +151,8 @@ class Worker:
             failpoint=outside.failpoint,
             notes=BatchNotes(options.data_dir),
         )
-        journals = journals_below(options.data_dir)
         logs = outside.logs or TaskLogs(options.data_dir)
-        self._roster = Roster(
-            options, self._world, journals, life.incarnation, logs=logs, reports=outside.reports
-        )
+        self._roster = self._new_roster(logs)
         self._compactor = Compactor(self._world, options.limits, life.incarnation)
         self._sampling = WorkerSamples(self._world, outside.sampler, options)
         self._server = ControlServer(options, self._roster, logs, self._collector())
@@ -172,6 +169,16 @@ class Worker:
             fenced=self._world.fenced,
             monotonic=self._world.monotonic,
             meters=self._world.meters,
+        )
+
+    def _new_roster(self, logs: TaskLogs) -> Roster:
+        return Roster(
+            self._options,
+            self._world,
+            journals_below(self._options.data_dir),
+            self._life.incarnation,
+            logs=logs,
+            reports=self._outside.reports,
         )
 
     def _collector(self) -> WorkerCollector:

@@ -1,17 +1,26 @@
 """Task reports in Druid's two forms: live from the last sync, final from the rows.
 
-RUNNING         soft state of the leader: counters, rates, samples of rejected records SUCCESS,
-FAILED the counters at the end; if the task published, its samples
+RUNNING           soft state of the leader: counters, rates, samples of rejected records
+SUCCESS, FAILED   the counters at the end; samples if it published, or if its report is stored
+without a word    the last progress that is stored, with the time of it
 """
 
+import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
+
+from pydantic import JsonValue, ValidationError
+from pydantic.alias_generators import to_camel
 
 from supervisor.control.leadership import Leadership
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.model.rows import Generation, Publication, Task, TaskStatus
 from supervisor.core.planning.partition_names import by_name, checkpoints, names_topics
 from supervisor.core.values.errors import NoTaskReports, TaskNotFound
+from supervisor.ports.reports.problems import StoreAway, StoreRefuses
+from supervisor.ports.reports.reports import ReportQuery, ReportStore
 from supervisor.ports.store import Clock, Store
 from supervisor.views.tasks import (
     ParseError,
@@ -23,6 +32,7 @@ from supervisor.views.tasks import (
 )
 from tasks.contract.messages import TaskPhase, TaskReport
 from tasks.contract.offsets import Offsets
+from tasks.reporting.record import RecordType
 
 SAMPLES_MAX = 1_000
 Report = dict[str, object]
@@ -36,6 +46,8 @@ class TaskReportViews:
     registry: WorkerRegistry
     leadership: Leadership
     clock: Clock
+    stored: ReportStore | None = None
+    """What workers have sent; None: nothing is stored."""
 
     def reports(self, task_id: str) -> Report:
         """Return the counters and samples of a task, up to now or to its end.
@@ -55,12 +67,34 @@ class TaskReportViews:
             spec = spec_of_range(tx, generation, publication)
         if not task.active:
             several = names_topics(spec, generation.start)
-            return _final(task, generation, publication, topics=several)
+            return self._ended(task, generation, publication, topics=several)
         self.leadership.term()
         report = self.registry.report(task.worker_id, task_id)
         if report is None:
             raise NoTaskReports(task_id)
         return self._live(report)
+
+    def _ended(
+        self, task: Task, generation: Generation, publication: Publication | None, *, topics: bool
+    ) -> Report:
+        if task.totals is None:
+            return _as_of(task, self._last(task, RecordType.TASK_REPORT, RecordType.PROGRESS))
+        if publication is not None and publication.task_id == task.id:
+            return _final(task, generation, topics=topics, published=publication)
+        own = self._last(task, RecordType.TASK_REPORT)
+        return _final(task, generation, topics=topics, sent=own)
+
+    def _last(self, task: Task, *kinds: RecordType) -> "_Sent | None":
+        """Return the newest stored record of a task; None: there is none that can be read."""
+        if self.stored is None:
+            return None
+        query = ReportQuery(types=frozenset(kinds), subject=task.id, attempt=task.attempt)
+        with suppress(StoreAway, StoreRefuses, ValidationError):
+            for record in self.stored.list(query, 1):
+                known = {name: record.payload[name] for name in _SHOWN if name in record.payload}
+                report = TaskReport.model_validate_json(json.dumps({**known, **_identity(task)}))
+                return _Sent(record.at, report)
+        return None
 
     def _live(self, report: TaskReport) -> Report:
         at_millis = int((self.clock.now() - report.idle_for).timestamp() * 1000)
@@ -73,18 +107,42 @@ class TaskReportViews:
         return _statistics(report.task_id, payload)
 
 
+@dataclass(frozen=True)
+class _Sent:
+    """A report that a task's worker has sent."""
+
+    at: datetime
+    report: TaskReport
+
+    @property
+    def dated(self) -> tuple[int, TaskReport]:
+        """With its time in milliseconds, as samples need it."""
+        return int(self.at.timestamp() * 1000), self.report
+
+
+_SHOWN = {to_camel(name) for name in TaskReport.model_fields}
+
+
+def _identity(task: Task) -> dict[str, JsonValue]:
+    """Return what a stored report leaves out."""
+    return {"taskId": task.id, "orderTerm": 0, "orderSequence": 0}
+
+
 def _final(
-    task: Task, generation: Generation, publication: Publication | None, *, topics: bool
+    task: Task,
+    generation: Generation,
+    *,
+    topics: bool,
+    published: Publication | None = None,
+    sent: _Sent | None = None,
 ) -> Report:
-    if task.totals is None:
-        raise NoTaskReports(task.id)
-    won = publication is not None and publication.task_id == task.id
-    shown = [publication] if publication is not None and won else []
-    samples = [each for each in shown if each.forgotten_at is None]
+    assert task.totals is not None, "a task without totals has no final report"
+    of_row = [] if published is None or published.forgotten_at is not None else [published]
+    samples = parse_errors([] if sent is None else [sent.dated], of_row, SAMPLES_MAX)
     read = _read(generation.start, task.totals.position)
     payload = {
         "ingestionState": "COMPLETED",
-        "unparseableEvents": _events(parse_errors([], samples, SAMPLES_MAX)),
+        "unparseableEvents": _events(samples),
         "rowStats": row_stats(task.totals.counters),
         "errorMsg": error_of(task),
         "segmentAvailabilityConfirmed": task.status is TaskStatus.SUCCESS,
@@ -94,6 +152,21 @@ def _final(
     start = checkpoints(generation.start, topics=topics)
     context = {"type": "taskContext", "taskId": task.id, "payload": {"checkpoints": start}}
     return _statistics(task.id, payload) | {"taskContext": context}
+
+
+def _as_of(task: Task, sent: _Sent | None) -> Report:
+    """Return what a task had counted when its worker was heard last."""
+    if sent is None:
+        raise NoTaskReports(task.id)
+    payload = {
+        "ingestionState": "BUILD_SEGMENTS",
+        "unparseableEvents": _events(parse_errors([sent.dated], [], SAMPLES_MAX)),
+        "rowStats": row_stats(sent.report.counters),
+        "errorMsg": error_of(task),
+        "final": False,
+        "asOf": sent.at.isoformat(),
+    }
+    return _statistics(task.id, payload)
 
 
 def _statistics(task_id: str, payload: Mapping[str, object]) -> Report:

@@ -1,4 +1,7 @@
-"""Records of a worker's sender arrive in the store, by topics or by HTTP, through a kill."""
+"""Records of a worker's sender arrive in the store, by topics or by HTTP, through a kill.
+
+Slow: three persisters follow each other.
+"""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -58,6 +61,7 @@ def _lines(number: int) -> bytes:
     )
 
 
+@pytest.mark.long
 def test_reports_and_logs_of_a_sender_are_stored_through_two_kills(
     broker: Broker, tmp_path: Path
 ) -> None:

@@ -35,6 +35,7 @@ from supervisor.eventqueue.queues import EventQueues
 from supervisor.metadata.store import SqlStore
 from supervisor.ports.access import Passwords
 from supervisor.ports.reports.logs import LogStore
+from supervisor.ports.reports.reports import ReportStore
 from supervisor.services.access.authentication import AccessRules, Authentication
 from supervisor.services.services import Services
 from supervisor.services.supervisors.admission import OperatorPolicy
@@ -117,6 +118,12 @@ class World:
         state = cast("FastAPI", self.client.app).state
         views = replace(state.parts.task_logs, stored=stored)
         state.parts = replace(state.parts, task_logs=views)
+
+    def store_reports(self, stored: ReportStore) -> None:
+        """Let the overlord read a store of reports."""
+        state = cast("FastAPI", self.client.app).state
+        views = replace(state.parts.task_reports, stored=stored)
+        state.parts = replace(state.parts, task_reports=views)
 
     def start(self, partitions: int = 2, **spec: int) -> list[Agent]:
         """Two registered workers, a topic and a supervisor whose tasks have reported."""

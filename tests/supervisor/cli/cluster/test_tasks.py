@@ -129,6 +129,23 @@ def test_what_is_missing_is_told(tidegate: Tidegate, server: Overlord) -> None:
     assert "No log was found" in ended.err
 
 
+def test_a_log_that_is_not_all_there_says_so_beside_it(
+    tidegate: Tidegate, server: Overlord
+) -> None:
+    missing = "5 bytes, up to 2026-01-05T12%3A00%3A00Z, are stored; the rest is at worker w1"
+    headers = {
+        "X-Tidegate-Log-Start": "0",
+        "X-Tidegate-Log-Size": "5",
+        "X-Tidegate-Log-Missing": missing,
+    }
+    server.on("GET", f"{BASE}/task/{ID}/log", Reply("line\n", 200, "text/plain", headers))
+
+    ended = tidegate("task", "logs", ID)
+
+    assert (ended.code, ended.out) == (0, "line\n")
+    assert "the log is not all here: 5 bytes, up to 2026-01-05T12:00:00Z" in ended.err
+
+
 def test_what_a_log_holds_does_not_steer_the_terminal(tidegate: Tidegate, server: Overlord) -> None:
     _log_of(server, ["SUCCESS"], [["a\x1b[2Jb\n"]])
 

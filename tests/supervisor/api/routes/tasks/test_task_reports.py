@@ -7,8 +7,10 @@ from datetime import timedelta
 
 import pytest
 
+from supervisor.adapters.reports.memory import MemoryReports
 from supervisor.control.leadership import Leadership
 from tasks.contract.messages import FailureCode, TaskPhase
+from tasks.reporting.record import RecordOrigin, RecordType, ReportRecord, record_id_of
 from tasks.runtime.secrets import known_secrets
 from tests.security.leaks import BY_NAME, BY_VALUE, CANARY, SECRET
 from tests.supervisor.api.agents import Agent
@@ -194,6 +196,109 @@ def test_a_task_that_never_spoke_has_no_reports(world: World) -> None:
 
     assert found["type"] == "/problems/no-task-reports"
     assert world.client.get(f"{TASKS}/task/no-such/reports").status_code == 404
+
+
+def _sent(task_id: str, kind: RecordType, **payload: object) -> ReportRecord:
+    """Return what the worker of a task's first attempt has sent."""
+    return ReportRecord.model_validate(
+        {
+            "type": kind,
+            "recordId": record_id_of(task_id, 1, kind, 0),
+            "subject": task_id,
+            "attempt": 1,
+            "origin": RecordOrigin.STREAM,
+            "at": "2026-01-05T12:00:00Z",
+            "seq": 0,
+            "payload": {
+                "phase": "READING",
+                "position": {"clicks:0": 6},
+                "counters": {"processed": 4, "unparseable": 2, "batches": 1},
+                "samples": [
+                    {
+                        "topic": "clicks",
+                        "partition": 0,
+                        "offset": 3,
+                        "reason": "not-json",
+                        "input": "{",
+                    }
+                ],
+                **payload,
+            },
+        }
+    )
+
+
+def _stopped_unheard(world: World) -> str:
+    """Return a task that ended before its worker said anything of it."""
+    agents = world.start(partitions=1, task_count=1, replicas=1)
+    [(_, task_id)] = task_ids(agents)
+    world.post(f"{TASKS}/task/{task_id}/shutdown")
+    world.settle()
+    [pending] = world.get_rows(f"{TASKS}/pendingTasks")
+    unheard = str(pending["id"])
+    world.post(f"{TASKS}/task/{unheard}/shutdown")
+    world.settle()
+    return unheard
+
+
+def test_of_a_task_that_ended_without_a_word_the_stored_progress_is_shown(world: World) -> None:
+    task_id = _stopped_unheard(world)
+    stored = MemoryReports()
+    world.store_reports(stored)
+    assert world.client.get(f"{TASKS}/task/{task_id}/reports").status_code == 404
+
+    record = _sent(task_id, RecordType.PROGRESS)
+    attempt = record.model_copy(update={"attempt": _attempt_of(world, task_id)})
+    stored.put_many([attempt])
+    payload = _payload(world, task_id)
+
+    assert payload["asOf"] == "2026-01-05T12:00:00+00:00"
+    assert payload["final"] is False
+    rows = payload["rowStats"]
+    assert isinstance(rows, dict)
+    assert rows["buildSegments"]["processed"] == 4
+    [event] = payload["unparseableEvents"]["buildSegments"]  # type: ignore[index]
+    assert event["input"] == "{"
+
+
+def _attempt_of(world: World, task_id: str) -> int:
+    with world.store.reading() as tx:
+        task = tx.tasks.get(task_id)
+    assert task is not None
+    return task.attempt
+
+
+def test_a_task_that_published_nothing_shows_the_samples_that_it_sent(world: World) -> None:
+    agent, task_id = _reading(world)
+    world.post(f"{TASKS}/task/{task_id}/shutdown")
+    agent.held.pop(task_id)
+    assert _payload(world, task_id)["unparseableEvents"] == {"buildSegments": []}
+    stored = MemoryReports()
+    stored.put_many([_sent(task_id, RecordType.TASK_REPORT, startedAt="2026-01-05T11:00:00Z")])
+    world.store_reports(stored)
+
+    payload = _payload(world, task_id)
+
+    assert payload["recordsProcessed"] == {"0": 6}
+    [event] = payload["unparseableEvents"]["buildSegments"]  # type: ignore[index]
+    assert event["input"] == "{"
+
+
+@pytest.mark.parametrize("payload", [{"position": "x"}, {"head": "{", "tail": "}"}])
+def test_a_stored_report_that_was_cut_or_is_of_another_release_is_no_fault(
+    world: World, payload: dict[str, object]
+) -> None:
+    agent, task_id = _reading(world)
+    world.post(f"{TASKS}/task/{task_id}/shutdown")
+    agent.held.pop(task_id)
+    stored = MemoryReports()
+    record = _sent(task_id, RecordType.TASK_REPORT, **payload)
+    if "head" in payload:
+        record = record.model_copy(update={"payload": payload})
+    stored.put_many([record])
+    world.store_reports(stored)
+
+    assert _payload(world, task_id)["unparseableEvents"] == {"buildSegments": []}
 
 
 def test_only_the_leader_knows_what_a_running_task_has_counted(world: World) -> None:
