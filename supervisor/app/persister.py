@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import structlog
 import uvicorn
 
+from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.kafka.dead_letters import KafkaDeadLetters
 from supervisor.adapters.kafka.record_feed import FeedOptions, KafkaFeed
 from supervisor.adapters.kafka.report_topics import ReportTopic, make_topics
@@ -24,6 +25,7 @@ from supervisor.ports.reports.problems import StoreAway, StoreRefuses
 from supervisor.reports.door import Door
 from supervisor.reports.intake import Intake, IntakeOptions
 from supervisor.reports.pipeline import Pipeline, PipelineOptions
+from supervisor.reports.retention import ReportRetention
 from supervisor.reports.service import Persister
 from supervisor.reports.storing import Storing
 from supervisor.settings.problems import SetupProblem
@@ -40,6 +42,7 @@ class _Wired:
     """A persister, and what is to be closed after it."""
 
     persister: Persister
+    retention: ReportRetention
     closes: tuple[Callable[[], None], ...]
 
 
@@ -63,6 +66,7 @@ def run_persister(settings: Settings) -> int:
     writable_folder(settings.warehouse, "TIDEGATE_WAREHOUSE")
     wired = _wire(settings)
     wired.persister.start()
+    wired.retention.start()
     log.info("persister", url=settings.url(PERSISTER_PORT), topics=settings.reports_kafka or "none")
     config = uvicorn.Config(
         create_persister_api(wired.persister, token),
@@ -78,6 +82,7 @@ def run_persister(settings: Settings) -> int:
     try:
         return serve({uvicorn.Server(config): bound}, lambda: None, list)
     finally:
+        wired.retention.stop()
         wired.persister.stop()
         for close in wired.closes:
             close()
@@ -88,7 +93,8 @@ def _wire(settings: Settings) -> _Wired:
     database = _open_database(settings)
     logs = logs_in(settings, database, instance)
     letters, feed = _topics(settings, instance)
-    storing = Storing(SqlReports(database), logs, letters)
+    reports = SqlReports(database)
+    storing = Storing(reports, logs, letters)
     options = PipelineOptions(
         writers=settings.reports_writers,
         records_per_s=settings.reports_rate,
@@ -98,7 +104,9 @@ def _wire(settings: Settings) -> _Wired:
     intake_options = IntakeOptions()
     intake = None if feed is None else Intake(feed, pipeline, intake_options)
     door = Door(pipeline, intake_options.bounds)
-    return _Wired(Persister(pipeline, intake, door), (letters.close, logs.close, database.close))
+    retention = ReportRetention(reports, logs, SystemClock().now, settings.reports_retention)
+    closes = (letters.close, logs.close, database.close)
+    return _Wired(Persister(pipeline, intake, door), retention, closes)
 
 
 def _open_database(settings: Settings) -> ReportDatabase:

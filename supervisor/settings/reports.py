@@ -1,10 +1,13 @@
 """Settings of reports and logs that outlive their worker: where they go, and at what pace."""
 
+from datetime import timedelta
 from typing import Literal
 
 from pydantic import Field
 from pydantic.config import JsonDict
 from pydantic_settings import BaseSettings
+
+from supervisor.core.values.field_types import LongDuration
 
 _PER_SECOND: JsonDict = {"unit": "per second"}
 
@@ -49,6 +52,12 @@ class ReportSettings(BaseSettings):
         description="Name of a persister, which no other one has: it keeps its partitions when it "
         "is back in time.",
         json_schema_extra={"default": "of its host and port"},
+    )
+    reports_retention: LongDuration = Field(
+        default=timedelta(days=30),
+        ge=timedelta(hours=1),
+        description="The age at which stored reports and logs are deleted.",
+        json_schema_extra={"unit": "ISO 8601 duration"},
     )
     reports_writers: int = Field(
         default=4, ge=1, le=64, description="Batches that a persister stores at once."

@@ -35,8 +35,8 @@ THREADS = 2
 _BATCH = 100
 """The number of files that a thread takes at once: a handover per file costs too much."""
 _CHUNK_BYTES = 1 << 20
-_LOST_AND_FOUND = "lost+found"
-"""The file system's own folder, where the warehouse is the root of one."""
+_LEFT_ALONE = {"lost+found", ".tidegate"}
+"""Folders in the root that hold no table: the file system's own, and the stored logs."""
 
 Ask = Callable[[], WarehouseFiles]
 
@@ -91,7 +91,7 @@ def walk(root: Path) -> Walked:
                 sizes[path] = status.st_size
             elif not stat.S_ISDIR(status.st_mode):
                 others[path] = _kind(status)
-            elif path != _LOST_AND_FOUND:
+            elif path not in _LEFT_ALONE:
                 folders.append(path)
     return Walked(sizes, others, empty)
 

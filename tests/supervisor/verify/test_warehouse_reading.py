@@ -39,6 +39,8 @@ def test_what_fsck_found_at_the_root_of_a_file_system_is_not_looked_at(tmp_path:
     """Goal: a warehouse may be the root of a file system, whose own folder only root may read."""
     (tmp_path / "lost+found").mkdir()
     (tmp_path / "lost+found/#12").write_bytes(b"x")
+    (tmp_path / ".tidegate/logs").mkdir(parents=True)
+    (tmp_path / ".tidegate/logs/stored.seg").write_bytes(b"x")
     (tmp_path / "clicks/lost+found").mkdir(parents=True)
     (tmp_path / "clicks/lost+found/#13").write_bytes(b"x")
 

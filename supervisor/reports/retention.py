@@ -1,0 +1,75 @@
+"""The end of what is stored: records and logs older than an age go, in batches.
+
+Each persister does it.  Two at once delete the same, and neither minds.
+"""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+
+import structlog
+
+from supervisor.ports.reports.logs import LogStore
+from supervisor.ports.reports.problems import StoreAway, StoreRefuses
+from supervisor.ports.reports.reports import ReportStore
+from tasks.reporting.record import RecordType
+
+__all__ = ["ReportRetention"]
+
+log = structlog.get_logger()
+
+_BATCH = 1_000
+_KEPT = {RecordType.EVENT, RecordType.AUDIT}
+"""The archive of the control plane's history has ages of its own."""
+
+
+@dataclass(frozen=True)
+class ReportRetention:
+    """Deletes on a schedule, from `start` to `stop`."""
+
+    reports: ReportStore
+    logs: LogStore
+    now: Callable[[], datetime]
+    age: timedelta
+    period: timedelta = timedelta(hours=1)
+    _ended: threading.Event = field(default_factory=threading.Event)
+
+    def start(self) -> None:
+        """Delete now, and then each `period`."""
+        threading.Thread(target=self._run, name="report-retention", daemon=True).start()
+
+    def stop(self) -> None:
+        """Delete no further batch."""
+        self._ended.set()
+
+    def run_once(self) -> int:
+        """Delete all that is too old; return how many records.
+
+        Raises:
+            StoreAway, StoreRefuses: some are left for the next time.
+        """
+        cutoff = self.now() - self.age
+        deleted = 0
+        for kind in RecordType:
+            if kind not in _KEPT:
+                deleted += self._all(partial(self.reports.delete_older_than, kind, cutoff, _BATCH))
+        return deleted + self._all(partial(self.logs.delete_older_than, cutoff, _BATCH))
+
+    def _all(self, delete: Callable[[], int]) -> int:
+        deleted = 0
+        while not self._ended.is_set() and (number := delete()):
+            deleted += number
+        return deleted
+
+    def _run(self) -> None:
+        while not self._ended.is_set():
+            try:
+                if deleted := self.run_once():
+                    log.info("old reports and logs are deleted", records=deleted)
+            except (StoreAway, StoreRefuses) as error:
+                log.warning("old reports and logs are not deleted", why=str(error))
+            except Exception:
+                log.exception("old reports and logs are not deleted")
+            self._ended.wait(self.period.total_seconds())
