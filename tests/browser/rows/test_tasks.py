@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 from pydantic import JsonValue
 
 from supervisor.dev.broker import Broker
@@ -156,6 +156,28 @@ def test_a_log_is_followed_searched_and_saved(
     log.unlink()
     expect(page.get_by_text("or you may not read it")).to_be_visible()
     expect(lines.locator("[data-target=true]")).to_contain_text("line 77 of many")
+
+
+def test_a_log_of_which_the_store_has_a_part_says_what_is_missing(
+    page: Page, cluster: Cluster, own: str
+) -> None:
+    [task] = [str(row["id"]) for row in _active(cluster, own)]
+    missing = "7 bytes, up to 2026-01-05T12%3A00%3A00Z, are stored; the rest is at worker w%C3%A9"
+
+    def answer(route: Route) -> None:
+        headers = {
+            "X-Tidegate-Log-Start": "0",
+            "X-Tidegate-Log-Size": "7",
+            "X-Tidegate-Log-Missing": missing,
+        }
+        route.fulfill(status=200, headers=headers, content_type="text/plain", body="a line\n")
+
+    page.route(f"**/druid/indexer/v1/task/{task}/log*", answer)
+    page.goto(f"/ui/tasks/{task}/log")
+
+    note = page.get_by_text("The log is not all here: 7 bytes, up to")
+    expect(note).to_contain_text("are stored; the rest is at worker wé")
+    expect(page.get_by_role("region", name="Lines of the log")).to_contain_text("a line")
 
 
 def test_a_task_that_somebody_ends_says_why(page: Page, cluster: Cluster, own: str) -> None:
