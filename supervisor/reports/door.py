@@ -16,7 +16,6 @@ __all__ = ["Busy", "Door", "NotNow"]
 
 DIRECT = "direct"
 """The topic of what came by HTTP."""
-_RETRY_S = 5
 
 
 class Busy(Exception):
@@ -28,7 +27,7 @@ class Busy(Exception):
 class NotNow(Exception):
     """The stores take nothing: 503; its text is the reason."""
 
-    retry_s = _RETRY_S
+    retry_s = 5
 
 
 @dataclass(frozen=True)

@@ -179,7 +179,7 @@ class Intake:
                 place.under_way += InFlight(-1, -len(item.body))
 
     def _throttle(self) -> None:
-        stopped = self._pipeline.status().status.state is PersisterState.STOPPED
+        stopped = self._pipeline.state is PersisterState.STOPPED
         under_way = {place: each.under_way for place, each in self._places.items()}
         wanted = (
             frozenset(under_way)

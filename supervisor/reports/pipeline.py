@@ -140,6 +140,12 @@ class Pipeline:
                 0.0 if oldest is None else time.monotonic() - oldest,
             )
 
+    @property
+    def state(self) -> PersisterState:
+        """The state alone: `status` looks at each record that is under way."""
+        with self._news:
+            return self._status.state
+
     def pause(self, reason: str) -> None:
         """Store nothing from now on, until `resume`; what is being stored is finished."""
         with self._news:

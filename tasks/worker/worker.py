@@ -155,7 +155,7 @@ class Worker:
         self._roster = self._new_roster(logs)
         self._compactor = Compactor(self._world, options.limits, life.incarnation)
         self._sampling = WorkerSamples(self._world, outside.sampler, options)
-        self._server = ControlServer(options, self._roster, logs, self._collector())
+        self._server = ControlServer(options, self._roster, logs, self._collector(logs))
         self._alarm = Alarm(lambda: self._roster.runners, self._world.monotonic)
         self._threads: tuple[Thread, ...] = ()
         self._sync = Sync(
@@ -181,7 +181,7 @@ class Worker:
             reports=self._outside.reports,
         )
 
-    def _collector(self) -> WorkerCollector:
+    def _collector(self, logs: TaskLogs) -> WorkerCollector:
         engine = EngineProcess(self._outside.engine_alive, self._outside.engine_pid)
         reports = self._outside.reports
         return WorkerCollector(
@@ -191,6 +191,7 @@ class Worker:
             life=self._life,
             engine=engine,
             reports=lambda: None if reports is None else reports.status(),
+            unsent_logs=lambda: logs.unsent_total,
         )
 
     @property

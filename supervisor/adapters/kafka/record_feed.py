@@ -12,7 +12,7 @@ partition after that error takes no seek: it is given back and assigned anew.
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import structlog
 from confluent_kafka import (
@@ -60,8 +60,6 @@ class FeedOptions:
     """How soon a new topic is seen."""
     ahead_kbytes: int = 8 * 1024
     """What the client reads ahead, beyond what was taken."""
-    more: Mapping[str, str] = field(default_factory=dict)
-    """Further properties of the client."""
 
     def properties(self) -> dict[str, object]:
         """Return the properties of a consumer that commits nothing by itself."""
@@ -79,7 +77,6 @@ class FeedOptions:
             "queued.max.messages.kbytes": self.ahead_kbytes,
             "log_level": 0,
             **self.client,
-            **self.more,
         }
 
 

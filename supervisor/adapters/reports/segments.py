@@ -20,20 +20,17 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from supervisor.adapters.reports.chunk_cuts import KnownChunk, check_chunks, new_chunks
+from supervisor.adapters.reports.chunk_cuts import check_chunks, new_chunks
 from supervisor.adapters.reports.database import ReportDatabase
+from supervisor.adapters.reports.indexed_logs import IndexedLogs
 from supervisor.adapters.reports.log_index import (
     INDEX_COLUMNS,
     IdsTaken,
     IndexRow,
     NewRow,
-    attempts_of,
     delete_chunks,
-    grave_hits,
     insert_chunks,
-    known_chunks,
     pages_of,
-    span_of,
 )
 from supervisor.adapters.reports.log_reading import StoredPiece, read_pieces
 from supervisor.adapters.reports.schema import LOG_CHUNKS
@@ -46,7 +43,7 @@ from supervisor.adapters.reports.segment_files import (
     segment_files,
 )
 from supervisor.core.reports.status import StoreOutcome
-from supervisor.ports.reports.logs import GraveHit, LogQuery, LogSpan, StoredBytes, StoredChunk
+from supervisor.ports.reports.logs import StoredBytes, StoredChunk
 from supervisor.ports.reports.problems import StoreAway, StoreRefuses
 from supervisor.ports.store import Clock
 
@@ -61,7 +58,7 @@ _RIGHTS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR}
 _C = LOG_CHUNKS.c
 
 
-class SegmentLogStore:
+class SegmentLogStore(IndexedLogs):
     """Implements `ports.reports.logs.LogStore`; one instance per process."""
 
     def __init__(
@@ -76,7 +73,7 @@ class SegmentLogStore:
 
         The database stays the caller's: `close` does not close it.
         """
-        self._database = database
+        super().__init__(database)
         self._folder = folder
         self._clock = clock
         self._disk = disk or Disk()
@@ -102,26 +99,11 @@ class SegmentLogStore:
                 return new.outcomes
         raise StoreAway("others store the same chunks at the same time")
 
-    def span(self, subject: str, attempt: int) -> LogSpan | None:
-        """Return how much of a log is stored."""
-        with self._database.reading() as connection:
-            return span_of(connection, subject, attempt)
-
-    def attempts(self, subject: str) -> Sequence[int]:
-        """Return the attempts of a subject that have a stored log."""
-        with self._database.reading() as connection:
-            return attempts_of(connection, subject)
-
     def read(self, subject: str, attempt: int, offset: int, limit: int) -> Sequence[StoredBytes]:
         """Return stored bytes from `offset` on; bytes of a file that is damaged or gone say so."""
         with self._database.reading() as connection, FrameReader(self._folder) as reader:
             rows = pages_of(connection, subject, attempt, offset)
             return read_pieces(_pieces(reader, rows), offset, limit)
-
-    def search(self, query: LogQuery, limit: int) -> Sequence[GraveHit]:
-        """Return the newest warnings and errors that match."""
-        with self._database.reading() as connection:
-            return grave_hits(connection, query, limit)
 
     def delete_older_than(self, cutoff: datetime, limit: int) -> int:
         """Delete the chunks of segments without a younger chunk; then files without a chunk."""
@@ -157,10 +139,6 @@ class SegmentLogStore:
     def close(self) -> None:
         """Close the segment that is being written."""
         self._writer.close()
-
-    def _known(self, ids: Collection[str]) -> Mapping[str, KnownChunk]:
-        with self._database.reading() as connection:
-            return known_chunks(connection, ids)
 
     def _content(self, record_id: str) -> bytes | None:
         query = sa.select(*INDEX_COLUMNS).where(_C.record_id == record_id)

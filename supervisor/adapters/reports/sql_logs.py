@@ -1,32 +1,28 @@
 """The store of logs in the database of reports alone, for small set-ups without a shared folder."""
 
 import zlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from supervisor.adapters.reports.chunk_cuts import KnownChunk, check_chunks, new_chunks
-from supervisor.adapters.reports.database import ReportDatabase
+from supervisor.adapters.reports.chunk_cuts import check_chunks, new_chunks
+from supervisor.adapters.reports.indexed_logs import IndexedLogs
 from supervisor.adapters.reports.log_index import (
     IdsTaken,
     IndexRow,
     NewRow,
-    attempts_of,
     delete_chunks,
-    grave_hits,
     insert_chunks,
     insert_ignoring,
-    known_chunks,
     pages_of,
-    span_of,
 )
 from supervisor.adapters.reports.log_reading import StoredPiece, read_pieces
 from supervisor.adapters.reports.schema import LOG_CHUNKS, LOG_CONTENTS
 from supervisor.core.reports.status import StoreOutcome
-from supervisor.ports.reports.logs import GraveHit, LogQuery, LogSpan, StoredBytes, StoredChunk
+from supervisor.ports.reports.logs import StoredBytes, StoredChunk
 from supervisor.ports.reports.problems import StoreAway
 
 __all__ = ["SqlLogStore"]
@@ -38,12 +34,8 @@ _ROWS_PER_DELETION = 500
 _C = LOG_CHUNKS.c
 
 
-class SqlLogStore:
+class SqlLogStore(IndexedLogs):
     """Implements `ports.reports.logs.LogStore`."""
-
-    def __init__(self, database: ReportDatabase) -> None:
-        """Keep logs in `database`, which stays the caller's: `close` does not close it."""
-        self._database = database
 
     def put_many(self, chunks: Sequence[StoredChunk]) -> Sequence[StoreOutcome]:
         """Store chunks, all or none; return what became of each."""
@@ -55,26 +47,11 @@ class SqlLogStore:
                 return new.outcomes
         raise StoreAway("others store the same chunks at the same time")
 
-    def span(self, subject: str, attempt: int) -> LogSpan | None:
-        """Return how much of a log is stored."""
-        with self._database.reading() as connection:
-            return span_of(connection, subject, attempt)
-
-    def attempts(self, subject: str) -> Sequence[int]:
-        """Return the attempts of a subject that have a stored log."""
-        with self._database.reading() as connection:
-            return attempts_of(connection, subject)
-
     def read(self, subject: str, attempt: int, offset: int, limit: int) -> Sequence[StoredBytes]:
         """Return stored bytes from `offset` on."""
         with self._database.reading() as connection:
             rows = pages_of(connection, subject, attempt, offset)
             return read_pieces(_pieces(connection, rows), offset, limit)
-
-    def search(self, query: LogQuery, limit: int) -> Sequence[GraveHit]:
-        """Return the newest warnings and errors that match."""
-        with self._database.reading() as connection:
-            return grave_hits(connection, query, limit)
 
     def delete_older_than(self, cutoff: datetime, limit: int) -> int:
         """Delete chunks from before `cutoff`."""
@@ -97,10 +74,6 @@ class SqlLogStore:
 
     def close(self) -> None:
         """Give back nothing: the database is the caller's."""
-
-    def _known(self, ids: Collection[str]) -> Mapping[str, KnownChunk]:
-        with self._database.reading() as connection:
-            return known_chunks(connection, ids)
 
     def _content(self, record_id: str) -> bytes | None:
         with self._database.reading() as connection:

@@ -43,6 +43,7 @@ class WorkerCollector(Collector):
         life: Incarnation | None = None,
         engine: EngineProcess | None = None,
         reports: Callable[[], SenderStatus | None] = lambda: None,
+        unsent_logs: Callable[[], int] = lambda: 0,
     ) -> None:
         self._roster = roster
         self._meters = meters
@@ -50,13 +51,14 @@ class WorkerCollector(Collector):
         self._life = life
         self._engine = engine or EngineProcess()
         self._reports = reports
+        self._unsent_logs = unsent_logs
         self._began = time()
 
     def collect(self) -> Iterator[Metric]:
         """Yield every family."""
         yield from self._of_tasks()
         yield from self._of_processes()
-        yield from _of_reports(self._reports())
+        yield from _of_reports(self._reports(), self._unsent_logs())
         yield from self._meters.collect()
 
     def _of_tasks(self) -> Iterator[Metric]:
@@ -99,7 +101,7 @@ class WorkerCollector(Collector):
         yield resident
 
 
-def _of_reports(status: SenderStatus | None) -> Iterator[Metric]:
+def _of_reports(status: SenderStatus | None, unsent_logs: int) -> Iterator[Metric]:
     """Yield what waits for a report store; nothing of it while no reports are sent."""
     queued = spooled = unsent_s = 0.0
     lost = CounterMetricFamily(
@@ -110,6 +112,7 @@ def _of_reports(status: SenderStatus | None) -> Iterator[Metric]:
         for kind, number in sorted({**dict.fromkeys(RecordType, 0), **status.dropped}.items()):
             lost.add_metric((kind,), number)
         lost.add_metric(("spooled",), status.lost)
+        lost.add_metric(("log",), unsent_logs)
     yield _gauge("report_queue_bytes", "Records that wait for the disk.", queued)
     yield _gauge("report_spool_bytes", "Records on disk that are not sent.", spooled)
     yield _gauge("report_unsent_seconds", "Since when records cannot be sent.", unsent_s)

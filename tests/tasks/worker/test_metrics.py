@@ -12,7 +12,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from tasks.contract.messages import FailureCode, PublishOutcome, TaskPhase
 from tasks.ports import TaskError
 from tasks.reporting.record import RecordType
-from tasks.worker.http.metrics import ENDS
+from tasks.sending.sender import SenderStatus
+from tasks.worker.http.metrics import ENDS, WorkerCollector
 from tasks.worker.http.server import ControlServer
 from tasks.worker.incarnations import Incarnation
 from tasks.worker.metrics import STEPS, WorkerMeters
@@ -177,7 +178,7 @@ ALLOWED = {
     "state": {phase.value.lower() for phase in TaskPhase},
     "status": {"SUCCESS", "FAILED"},
     "step": {*STEPS.values(), "compact"},
-    "type": {*RecordType, "spooled"},
+    "type": {*RecordType, "spooled", "log"},
 }
 
 
@@ -219,3 +220,24 @@ def test_two_workers_of_one_process_count_apart() -> None:
     assert one.silent_s is not None
     assert other.silent_s is None
     assert Incarnation(Path(), 1).previous_end == ""
+
+
+def test_what_a_worker_could_not_report_is_counted_by_type(tmp_path: Path) -> None:
+    unsent = SenderStatus(10, 20, 3.5, {RecordType.PROGRESS: 2}, 4, "no broker")
+    yard = Yard(tmp_path)
+    collector = WorkerCollector(
+        yard.roster, WorkerMeters(), slots=1, reports=lambda: unsent, unsent_logs=lambda: 5
+    )
+    collected = {family.name: family for family in collector.collect()}
+    yard.close()
+
+    dropped = collected["tidegate_worker_report_dropped"].samples
+    counts = {each.labels["type"]: each.value for each in dropped}
+    assert (counts["progress"], counts["task_result"], counts["spooled"], counts["log"]) == (
+        2,
+        0,
+        4,
+        5,
+    )
+    [spooled] = collected["tidegate_worker_report_spool_bytes"].samples
+    assert spooled.value == 20

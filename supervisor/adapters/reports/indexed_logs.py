@@ -1,0 +1,37 @@
+"""What the stores of logs with index rows have in common: all that the rows alone can answer."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from supervisor.adapters.reports.chunk_cuts import KnownChunk
+from supervisor.adapters.reports.database import ReportDatabase
+from supervisor.adapters.reports.log_index import attempts_of, grave_hits, known_chunks, span_of
+from supervisor.ports.reports.logs import GraveHit, LogQuery, LogSpan
+
+__all__ = ["IndexedLogs"]
+
+
+class IndexedLogs:
+    """Reads the index; the bytes of the chunks are its subclasses' matter."""
+
+    def __init__(self, database: ReportDatabase) -> None:
+        """Keep rows in `database`, which stays the caller's: `close` does not close it."""
+        self._database = database
+
+    def span(self, subject: str, attempt: int) -> LogSpan | None:
+        """Return how much of a log is stored."""
+        with self._database.reading() as connection:
+            return span_of(connection, subject, attempt)
+
+    def attempts(self, subject: str) -> Sequence[int]:
+        """Return the attempts of a subject that have a stored log."""
+        with self._database.reading() as connection:
+            return attempts_of(connection, subject)
+
+    def search(self, query: LogQuery, limit: int) -> Sequence[GraveHit]:
+        """Return the newest warnings and errors that match."""
+        with self._database.reading() as connection:
+            return grave_hits(connection, query, limit)
+
+    def _known(self, ids: Collection[str]) -> Mapping[str, KnownChunk]:
+        with self._database.reading() as connection:
+            return known_chunks(connection, ids)
