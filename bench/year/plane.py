@@ -28,6 +28,7 @@ from supervisor.adapters.workers.task_logs import HttpTaskLogs
 from supervisor.api.server import create_api
 from supervisor.app.overlord import PASS_THREADS
 from supervisor.app.parts import copies_in
+from supervisor.app.short_pauses import short_pauses
 from supervisor.chores.duty import Wiring
 from supervisor.control.change_log import log_and_count
 from supervisor.control.end_task import TaskEnder
@@ -128,7 +129,7 @@ def _scope(method: str, path: str, size: int) -> _Message:
 def open_plane(url: str, shape: FleetShape, folder: Path) -> Iterator[Plane]:
     """Fill a new database with a fleet and its history, and lead over it."""
     chronicle = Chronicle(shape, datetime.now(UTC))
-    with open_store(url) as (store, leadership):
+    with short_pauses(), open_store(url) as (store, leadership):
         load(url, chronicle)
         tasks = begin_live(store, leadership, chronicle)
         store.optimize()

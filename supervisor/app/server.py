@@ -26,6 +26,7 @@ from supervisor.app.process import (
     writable_folder,
 )
 from supervisor.app.serving import serve
+from supervisor.app.short_pauses import short_pauses
 from supervisor.control.warehouse_owner import take_possession
 from supervisor.core.values.errors import MetadataUnavailable, SchemaTooNew
 from supervisor.metadata.migrate import migrate
@@ -166,14 +167,15 @@ def run_overlord(settings: Settings) -> int:
     scheduler = overlord.start()
     log.info("overlord", url=settings.url(OVERLORD_PORT), warehouse=str(settings.warehouse))
     try:
-        return serve(
-            {
-                _server(settings, overlord.services, listener, tls): bound
-                for listener, bound in sockets.items()
-            },
-            overlord.services.changed.close,
-            lambda: overlord.ended_threads(scheduler),
-        )
+        with short_pauses():
+            return serve(
+                {
+                    _server(settings, overlord.services, listener, tls): bound
+                    for listener, bound in sockets.items()
+                },
+                overlord.services.changed.close,
+                lambda: overlord.ended_threads(scheduler),
+            )
     finally:
         overlord.stop(scheduler)
 
