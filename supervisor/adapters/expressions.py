@@ -1,0 +1,70 @@
+"""Expressions in CEL, the Common Expression Language of Kubernetes and Envoy.
+
+Source: https://github.com/google/cel-spec, by the package `common-expression-language`.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from functools import lru_cache
+
+import cel
+from pydantic import JsonValue
+
+from supervisor.core.executions.expressions import ExpressionFailed
+
+LENGTH_MAX = 1_000
+"""Characters of one expression."""
+MACROS_MAX = 2
+"""Of `all`, `exists`, `exists_one`, `filter` and `map` in one expression: more may never end."""
+_MACRO = re.compile(r"\.\s*(?:all|exists|exists_one|filter|map)\s*\(")
+_KEPT = 1_000
+"""Compiled expressions that are remembered."""
+
+
+class CelExpressions:
+    """The language of flows."""
+
+    def value(self, text: str, variables: Mapping[str, JsonValue]) -> JsonValue:
+        """Return the value of an expression, as JSON: a time in ISO 8601, a duration in seconds.
+
+        Raises:
+            ExpressionFailed: it does not parse, or has no value for these variables.
+        """
+        program = _compiled(text)
+        try:
+            return _json(program.execute(dict(variables)))
+        except (ValueError, TypeError, RuntimeError, LookupError, ArithmeticError) as error:
+            raise ExpressionFailed(f"`{text}` has no value: {error}") from None
+
+
+@lru_cache(_KEPT)
+def _compiled(text: str) -> cel.Program:
+    if len(text) > LENGTH_MAX:
+        raise ExpressionFailed(
+            f"an expression has at most {LENGTH_MAX} characters; this one has {len(text)}"
+        )
+    if len(_MACRO.findall(text)) > MACROS_MAX:
+        raise ExpressionFailed(f"`{text}` goes through more than {MACROS_MAX} lists: use two steps")
+    try:
+        return cel.compile(text)
+    except (ValueError, RuntimeError) as error:
+        raise ExpressionFailed(f"`{text}` does not parse: {error}") from None
+
+
+def _json(value: object) -> JsonValue:
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case datetime():
+            return value.isoformat()
+        case timedelta():
+            return value.total_seconds()
+        case bytes():
+            return value.decode(errors="replace")
+        case list() | tuple():
+            return [_json(item) for item in value]
+        case dict():
+            return {str(name): _json(item) for name, item in value.items()}
+        case _:
+            raise ExpressionFailed(f"a value of the type {type(value).__name__} cannot be kept")

@@ -1,0 +1,199 @@
+"""How a step begins: its condition, its values, and what its kind of work does at once."""
+
+import hashlib
+from dataclasses import replace
+from datetime import timedelta
+
+from pydantic import JsonValue
+
+from supervisor.core.executions.draft import ExecutionDraft
+from supervisor.core.executions.entities import (
+    RunAttempt,
+    Scope,
+    StepError,
+    TaskRun,
+    Wait,
+    WaitsFor,
+)
+from supervisor.core.executions.expressions import ExpressionFailed, resolve
+from supervisor.core.executions.failing import give_up, next_effect
+from supervisor.core.executions.plan import (
+    DEPTH_MAX,
+    RUNS_MAX,
+    ApproveWork,
+    CallWork,
+    EachWork,
+    FailWork,
+    ParallelWork,
+    SetWork,
+    SleepWork,
+    Step,
+    SubflowWork,
+    SwitchWork,
+)
+from supervisor.core.executions.reduced import StartChild, StepCall
+from supervisor.core.executions.states import AttemptState, RunState
+from supervisor.core.executions.variables import variables_of
+
+_ID_BYTES = 10
+
+
+def begin_step(draft: ExecutionDraft, scope: Scope, step: Step) -> None:
+    """Make the task run of a step, and do what it does at once."""
+    run = TaskRun(
+        id=scope.run_id(draft.execution.id, step),
+        step=step.name,
+        state=RunState.CREATED,
+        created_at=draft.now,
+        scope=scope,
+    )
+    draft.put(run)
+    if draft.count() > RUNS_MAX:
+        error = StepError("too-many-runs", f"an execution has at most {RUNS_MAX} task runs")
+        give_up(draft, run, error)
+        return
+    try:
+        if step.condition is not None and not _holds(draft, scope, step.condition):
+            draft.put(replace(run, state=RunState.SKIPPED))
+            return
+        _begin_work(draft, run, step)
+    except ExpressionFailed as error:
+        give_up(draft, run, StepError("expression", str(error)))
+
+
+def _holds(draft: ExecutionDraft, scope: Scope, condition: str) -> bool:
+    value = draft.language.value(condition, variables_of(draft, scope))
+    if not isinstance(value, bool):
+        raise ExpressionFailed(f"`if: {condition}` gives {value!r}, and not true or false")
+    return value
+
+
+def _begin_work(draft: ExecutionDraft, run: TaskRun, step: Step) -> None:
+    match step.work:
+        case CallWork() | SubflowWork():
+            submit(draft, run)
+        case SetWork(values):
+            outputs = _mapping(_resolved(draft, run.scope, dict(values)))
+            draft.put(replace(run, state=RunState.SUCCESS, outputs=outputs))
+        case FailWork(message):
+            give_up(draft, run, StepError("fail", str(_resolved(draft, run.scope, message))))
+        case SleepWork(seconds):
+            until = draft.now + _duration(_resolved(draft, run.scope, seconds))
+            wait = Wait(WaitsFor.TIME, "its time", draft.now, until=until)
+            draft.put(replace(run, state=RunState.WAITING, wait=wait))
+        case ApproveWork(question):
+            wait = Wait(WaitsFor.ANSWER, str(_resolved(draft, run.scope, question)), draft.now)
+            due_at = None if step.timeout is None else draft.now + step.timeout
+            draft.put(replace(run, state=RunState.WAITING, wait=wait, due_at=due_at))
+        case ParallelWork():
+            draft.put(replace(run, state=RunState.RUNNING))
+            draft.scopes.append(Scope(run.scope.phase, run.id))
+        case SwitchWork(value, cases):
+            chosen = _shown(draft.language.value(value, variables_of(draft, run.scope)))
+            branch = chosen if chosen in cases else None
+            draft.put(replace(run, state=RunState.RUNNING, branch=branch))
+            draft.scopes.append(Scope(run.scope.phase, run.id))
+        case EachWork(items):
+            listed = _resolved(draft, run.scope, items)
+            if not isinstance(listed, list):
+                raise ExpressionFailed(f"`items` of {step.name} gives no list")
+            draft.put(replace(run, state=RunState.RUNNING, items=tuple(listed)))
+            draft.scopes.append(Scope(run.scope.phase, run.id))
+
+
+def submit(draft: ExecutionDraft, run: TaskRun) -> None:
+    """Begin the next attempt of a call or of a subflow.
+
+    Raises:
+        ExpressionFailed: a value of it cannot be worked out.
+    """
+    step, execution = draft.step_of(run), draft.execution
+    attempt = RunAttempt(
+        number=len(run.attempts) + 1,
+        effect=next_effect(run.attempt),
+        state=AttemptState.SUBMITTED,
+        submitted_at=draft.now,
+    )
+    run = replace(
+        run,
+        state=RunState.SUBMITTED,
+        attempts=(*run.attempts, attempt),
+        wait=None,
+        retry_at=None,
+        due_at=None if step.queue_timeout is None else draft.now + step.queue_timeout,
+    )
+    match step.work:
+        case CallWork():
+            draft.calls.append(call_of(draft, run))
+            draft.put(run)
+        case SubflowWork(flow, inputs):
+            values = _mapping(_resolved(draft, run.scope, dict(inputs)))
+            draft.put(run)
+            if execution.depth + 1 > DEPTH_MAX:
+                error = StepError("too-deep", f"subflows are at most {DEPTH_MAX} deep")
+                give_up(draft, run, error)
+                return
+            child = child_id(run.id, attempt.number)
+            parent = f"{execution.id}/{run.id}/{attempt.number}"
+            draft.messages.append(
+                StartChild(child, flow, values, parent, depth=execution.depth + 1)
+            )
+            wait = Wait(WaitsFor.CHILD, f"the execution {child} of {flow}", draft.now)
+            due_at = None if step.timeout is None else draft.now + step.timeout
+            draft.put(replace(run, state=RunState.WAITING, wait=wait, due_at=due_at))
+
+
+def submit_again(draft: ExecutionDraft, run: TaskRun) -> None:
+    """Begin the next attempt of a task run that is RETRYING."""
+    try:
+        submit(draft, run)
+    except ExpressionFailed as error:
+        give_up(draft, run, StepError("expression", str(error)))
+
+
+def call_of(draft: ExecutionDraft, run: TaskRun, check: int = 0) -> StepCall:
+    """Return the call of a task run's newest attempt.  `check`: the number of a look.
+
+    Raises:
+        ExpressionFailed: a value of it cannot be worked out.
+    """
+    work, attempt = draft.step_of(run).work, run.attempts[-1]
+    if not isinstance(work, CallWork):
+        raise TypeError(f"{run.step} makes no call")
+    return StepCall(
+        execution=draft.execution.id,
+        run=run.id,
+        step=run.step,
+        attempt=attempt.number,
+        effect=attempt.effect,
+        verb=work.verb,
+        arguments=_mapping(_resolved(draft, run.scope, dict(work.arguments))),
+        check=check,
+        state=run.wait.state if run.wait is not None else None,
+    )
+
+
+def child_id(run: str, attempt: int) -> str:
+    """Return the id of the execution that an attempt of a `subflow` step starts."""
+    return hashlib.blake2b(f"{run}/{attempt}".encode(), digest_size=_ID_BYTES).hexdigest()
+
+
+def _resolved(draft: ExecutionDraft, scope: Scope, value: JsonValue) -> JsonValue:
+    return resolve(value, variables_of(draft, scope), draft.language)
+
+
+def _mapping(value: JsonValue) -> dict[str, JsonValue]:
+    return value if isinstance(value, dict) else {}
+
+
+def _duration(seconds: JsonValue) -> timedelta:
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds < 0:
+        raise ExpressionFailed(f"a sleep lasts seconds, 0 or more, and not {seconds!r}")
+    return timedelta(seconds=seconds)
+
+
+def _shown(value: JsonValue) -> str:
+    """Return a value as the keys of `cases` write it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)

@@ -1,0 +1,178 @@
+"""May a report enter the state?  The rules of joining: nothing is ever rolled back.
+
+In this order, the first that applies decides:
+
+    the task run is not known                     dead letter: only the reducer makes task runs
+    the attempt is newer than the newest          dead letter: nobody may make up attempts
+    the attempt is older, or over                 dropped
+    the claim is another runner's                 dropped
+    the look is older than the newest look        dropped
+    else                                          it joins
+"""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from supervisor.core.executions.draft import ExecutionDraft
+from supervisor.core.executions.entities import (
+    RunAttempt,
+    Runner,
+    StepError,
+    TaskRun,
+    Wait,
+    WaitsFor,
+)
+from supervisor.core.executions.failing import end_attempt, fail_attempt, lose_attempt
+from supervisor.core.executions.inputs import (
+    AttemptLost,
+    ChildEnded,
+    Claim,
+    Fails,
+    Report,
+    Stopped,
+    Succeeded,
+    Waits,
+)
+from supervisor.core.executions.reduced import Drop, Grant
+from supervisor.core.executions.states import AttemptState, ExecutionState, RunState
+
+LOOK_FIRST = timedelta(seconds=1)
+LOOK_LONGEST = timedelta(seconds=15)
+"""Between two looks at a condition; the time grows by half each time."""
+
+
+def claim(draft: ExecutionDraft, asked: Claim) -> Drop | None:
+    """Grant a claim once; a repeat of the holder is granted again."""
+    run, drop = _addressed(draft, asked.run, asked.attempt)
+    granted = False
+    if run is not None and drop is None:
+        attempt = run.attempts[-1]
+        if run.state is RunState.SUBMITTED:
+            _start(draft, run, attempt, asked.runner)
+            granted = True
+        else:
+            granted = attempt.runner == asked.runner and run.state is RunState.RUNNING
+            drop = Drop.DUPLICATE if granted else Drop.CLAIMED
+    draft.messages.append(Grant(asked.run, asked.attempt, asked.runner, granted=granted))
+    return drop
+
+
+def _start(draft: ExecutionDraft, run: TaskRun, attempt: RunAttempt, runner: Runner) -> None:
+    timeout = draft.step_of(run).timeout
+    held = replace(attempt, state=AttemptState.RUNNING, runner=runner, began_at=draft.now)
+    draft.put(
+        replace(
+            run,
+            state=RunState.RUNNING,
+            attempts=(*run.attempts[:-1], held),
+            due_at=None if timeout is None else draft.now + timeout,
+        )
+    )
+    draft.write_event(
+        "attempt-claimed", run.id, step=run.step, attempt=attempt.number, runner=runner.name
+    )
+
+
+def report(draft: ExecutionDraft, given: Report) -> Drop | None:
+    """Join what came of an attempt, or of a look."""
+    run, drop = _addressed(draft, given.run, given.attempt)
+    if run is None or drop is not None:
+        return drop
+    drop = _look_drop(run, given) if given.check else _call_drop(run, given)
+    if drop is not None:
+        return drop
+    match given.outcome:
+        case Succeeded(outputs):
+            run = end_attempt(draft, run, AttemptState.SUCCESS)
+            draft.put(replace(run, state=RunState.SUCCESS, outputs=outputs, error=None))
+        case Fails(error):
+            fail_attempt(draft, run, error)
+        case Stopped():
+            _stop(draft, run)
+        case Waits():
+            _wait(draft, run, given.outcome, given.check)
+    return None
+
+
+def lost(draft: ExecutionDraft, given: AttemptLost) -> Drop | None:
+    """Join that the holder of a claim is gone."""
+    run, drop = _addressed(draft, given.run, given.attempt)
+    if run is None or drop is not None:
+        return drop
+    if run.attempts[-1].runner != given.runner:
+        return Drop.CLAIMED
+    if run.state not in {RunState.RUNNING, RunState.KILLING}:
+        return Drop.NOT_NOW
+    lose_attempt(draft, run, given.runner.name)
+    return None
+
+
+def child_ended(draft: ExecutionDraft, given: ChildEnded) -> Drop | None:
+    """Join the end of the execution that a `subflow` step waits for."""
+    run, drop = _addressed(draft, given.run, given.attempt)
+    if run is None or drop is not None:
+        return drop
+    if given.state is ExecutionState.SUCCESS:
+        run = end_attempt(draft, run, AttemptState.SUCCESS)
+        draft.put(replace(run, state=RunState.SUCCESS, outputs=given.outputs, error=None))
+    elif run.state is RunState.KILLING:
+        _stop(draft, run)
+    else:
+        message = given.why or f"the execution ended as {given.state}"
+        fail_attempt(draft, run, StepError(f"child-{given.state.lower()}", message))
+    return None
+
+
+def _addressed(
+    draft: ExecutionDraft, run_id: str, attempt: int
+) -> tuple[TaskRun | None, Drop | None]:
+    """Return the task run that an input is about, or why it is dropped."""
+    run = draft.run(run_id)
+    if run is None:
+        return None, Drop.UNKNOWN_RUN
+    newest = len(run.attempts)
+    if attempt > newest:
+        return run, Drop.FUTURE_ATTEMPT
+    if attempt < newest:
+        return run, Drop.OLD_ATTEMPT
+    if run.state.ended or run.attempts[-1].state.ended:
+        return run, Drop.AFTER_TERMINAL
+    return run, None
+
+
+def _call_drop(run: TaskRun, given: Report) -> Drop | None:
+    attempt = run.attempts[-1]
+    if attempt.runner is None or attempt.runner != given.runner:
+        return Drop.CLAIMED
+    if run.state is RunState.WAITING:
+        return Drop.DUPLICATE if isinstance(given.outcome, Waits) else Drop.LATE
+    return None
+
+
+def _look_drop(run: TaskRun, given: Report) -> Drop | None:
+    if run.state is not RunState.WAITING or run.wait is None:
+        return Drop.LATE
+    return None if given.check == run.wait.check else Drop.DUPLICATE
+
+
+def _stop(draft: ExecutionDraft, run: TaskRun) -> None:
+    """End an attempt that was cancelled: by a kill, or as one that has failed."""
+    if run.state is RunState.KILLING:
+        run = end_attempt(draft, run, AttemptState.KILLED)
+        draft.put(replace(run, state=RunState.KILLED))
+    else:
+        error = StepError("stopped", "its runner stopped", passes=True, known=False)
+        fail_attempt(draft, run, error)
+
+
+def _wait(draft: ExecutionDraft, run: TaskRun, outcome: Waits, check: int) -> None:
+    """Let an attempt wait for what its verb has begun."""
+    if run.state is RunState.KILLING:
+        _stop(draft, run)
+        return
+    since = run.wait.since if run.wait is not None else draft.now
+    until = draft.now + min(LOOK_FIRST * 1.5 ** min(check, 20), LOOK_LONGEST)
+    wait = Wait(WaitsFor.CONDITION, outcome.what, since, until, check, outcome.state)
+    held = replace(run.attempts[-1], state=AttemptState.WAITING)
+    attempts = (*run.attempts[:-1], held)
+    draft.put(replace(run, state=RunState.WAITING, attempts=attempts, wait=wait))

@@ -1,0 +1,222 @@
+"""A compiled flow: its steps as a graph, with everything that the reducer needs to know of them.
+
+    steps        pack ─► prove ─► tell        a step begins when all that it comes `after` are done
+    on_failure   page                         begins when a step has failed and all others ended
+    always       tidy                         begins last, however the steps ended
+
+A plan is part of its execution: a flow that is changed later changes nothing that runs.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+
+from pydantic import JsonValue
+
+RUNS_MAX = 1_000
+"""Task runs of one execution; a `forEach` of more makes child executions, or fails."""
+STEPS_MAX = 200
+DEPTH_MAX = 5
+"""Of steps within steps, and of executions within executions."""
+
+
+class OnError(StrEnum):
+    """What follows when a step has failed for good.
+
+    PAUSE: the step waits for a person, who retries or skips it; the other steps go on.
+    """
+
+    FAIL = "fail"
+    CONTINUE = "continue"
+    PAUSE = "pause"
+
+
+class OnLost(StrEnum):
+    """What follows when the runner of an attempt is gone, so that nobody knows how far it came."""
+
+    RETRY = "retry"
+    FAIL = "fail"
+    ASK = "ask"
+
+
+class WhenFull(StrEnum):
+    """What an execution does when its flow runs as often as it may."""
+
+    QUEUE = "queue"
+    CANCEL = "cancel"
+    FAIL = "fail"
+
+
+@dataclass(frozen=True, slots=True)
+class RetryRule:
+    """How often a step that failed is tried again, and how long it waits before that."""
+
+    attempts: int = 1
+    """All attempts, the first one too."""
+    backoff: timedelta = timedelta(seconds=10)
+    """Before the second attempt; doubled for each further one."""
+    longest: timedelta = timedelta(minutes=5)
+    errors: frozenset[str] = frozenset()
+    """Codes of the errors that are tried again; empty: each that says that it passes."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallWork:
+    """A call that a runner makes: a verb of the product, `http`, `verify`, `noop`."""
+
+    verb: str
+    arguments: Mapping[str, JsonValue] = field(default_factory=dict)
+    """May hold expressions, which are worked out when the step begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetWork:
+    """Values that later steps read; worked out in place."""
+
+    values: Mapping[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class FailWork:
+    """Ends as FAILED with a message."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class SleepWork:
+    """Waits for a duration: seconds, or an expression that gives seconds."""
+
+    seconds: JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class ApproveWork:
+    """Waits for the answer of a person."""
+
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class ParallelWork:
+    """Steps within a step, a graph of their own."""
+
+    steps: tuple["Step", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchWork:
+    """The steps of one case, chosen by a value; no case and no default: nothing is done."""
+
+    value: str
+    cases: Mapping[str, tuple["Step", ...]]
+    default: tuple["Step", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EachWork:
+    """The same steps for each item, `concurrency` items at a time."""
+
+    items: JsonValue
+    """A list, or an expression that gives one."""
+    steps: tuple["Step", ...]
+    concurrency: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SubflowWork:
+    """Another execution, whose end is waited for."""
+
+    flow: str
+    inputs: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+Work = (
+    CallWork
+    | SetWork
+    | FailWork
+    | SleepWork
+    | ApproveWork
+    | ParallelWork
+    | SwitchWork
+    | EachWork
+    | SubflowWork
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a flow."""
+
+    name: str
+    """Unique in its flow."""
+    work: Work
+    after: tuple[str, ...] = ()
+    """Names of steps of the same graph."""
+    condition: str | None = None
+    """An expression; false: the step is SKIPPED."""
+    retry: RetryRule = field(default_factory=RetryRule)
+    timeout: timedelta | None = None
+    """Of one attempt, from its claim or its wait on."""
+    queue_timeout: timedelta | None = None
+    """Of one attempt, from its submission to its claim."""
+    on_error: OnError = OnError.FAIL
+    on_lost: OnLost = OnLost.RETRY
+
+
+@dataclass(frozen=True, slots=True)
+class Concurrency:
+    """How many executions of a flow run at once."""
+
+    limit: int
+    key: str | None = None
+    """An expression over the inputs; executions with other values do not count."""
+    when_full: WhenFull = WhenFull.QUEUE
+
+
+@dataclass(frozen=True)
+class FlowPlan:
+    """A compiled flow."""
+
+    flow: str
+    version: int
+    steps: tuple[Step, ...]
+    on_failure: tuple[Step, ...] = ()
+    always: tuple[Step, ...] = ()
+    outputs: Mapping[str, JsonValue] = field(default_factory=dict)
+    """What an execution that ends well gives; may hold expressions."""
+    timeout: timedelta | None = None
+    warn_after: timedelta | None = None
+    concurrency: Concurrency | None = None
+
+    def __post_init__(self) -> None:
+        """Index the steps by their names."""
+        index = {step.name: step for step in all_steps(self)}
+        object.__setattr__(self, "_index", index)
+
+    _index: Mapping[str, Step] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    def step(self, name: str) -> Step:
+        """Return a step by its name, wherever it is."""
+        return self._index[name]
+
+
+def steps_within(work: Work) -> tuple[Step, ...]:
+    """Return the steps directly inside a step."""
+    match work:
+        case ParallelWork(steps) | EachWork(steps=steps):
+            return steps
+        case SwitchWork(cases=cases, default=default):
+            return (*(step for steps in cases.values() for step in steps), *default)
+        case _:
+            return ()
+
+
+def all_steps(plan: FlowPlan) -> Iterator[Step]:
+    """Go through every step of a plan, those within others too."""
+    waiting = [*plan.steps, *plan.on_failure, *plan.always]
+    while waiting:
+        step = waiting.pop()
+        yield step
+        waiting.extend(steps_within(step.work))

@@ -1,0 +1,153 @@
+"""What people ask of an execution: kill, pause, resume, and per step retry, skip, answer."""
+
+from dataclasses import replace
+
+from supervisor.core.executions.beginning import child_id, submit_again
+from supervisor.core.executions.draft import ExecutionDraft
+from supervisor.core.executions.entities import Phase, RunFailure, StepError, TaskRun, WaitsFor
+from supervisor.core.executions.failing import end_attempt, give_up, note_failure
+from supervisor.core.executions.inputs import (
+    AnswerStep,
+    KillIt,
+    PauseIt,
+    ResumeIt,
+    RetryStep,
+    SkipStep,
+    SlotRefused,
+)
+from supervisor.core.executions.plan import CallWork, WhenFull
+from supervisor.core.executions.progress import end
+from supervisor.core.executions.reduced import Cancel, Drop, Send
+from supervisor.core.executions.scopes import open_scopes
+from supervisor.core.executions.states import AttemptState, ExecutionState, RunState
+
+_NOT_BEGUN = frozenset({ExecutionState.CREATED, ExecutionState.QUEUED})
+
+
+def kill(draft: ExecutionDraft, asked: KillIt) -> Drop | None:
+    """End what has not begun at once, and cancel what runs; once more changes nothing."""
+    execution = draft.execution
+    if execution.killed and not asked.force:
+        return Drop.DUPLICATE
+    draft.execution = replace(execution, killed=True)
+    draft.write_event("kill-requested", by=asked.by, force=asked.force)
+    if execution.state in _NOT_BEGUN:
+        end(draft)
+        return None
+    draft.move(ExecutionState.KILLING)
+    if asked.force:
+        stop_open(draft, at_once=True)
+        end(draft)
+        return None
+    if execution.phase is not Phase.ALWAYS:
+        stop_open(draft)
+    draft.scopes.extend(open_scopes(draft))
+    return None
+
+
+def stop_open(draft: ExecutionDraft, *, at_once: bool = False) -> None:
+    """End every task run that is open; those that a runner or a child holds are cancelled first.
+
+    `at_once`: nothing is waited for.
+    """
+    for run in draft.runs():
+        if run.state.ended or (run.state is RunState.KILLING and not at_once):
+            continue
+        if not run.attempts and run.wait is None and not at_once:
+            continue  # a step around others ends with them
+        held = _cancel(draft, run)
+        if held and not at_once:
+            draft.put(replace(run, state=RunState.KILLING, due_at=None))
+        else:
+            killed = end_attempt(draft, run, AttemptState.KILLED)
+            draft.put(replace(killed, state=RunState.KILLED))
+
+
+def _cancel(draft: ExecutionDraft, run: TaskRun) -> bool:
+    """Ask who holds an attempt to stop; return False if nobody does."""
+    attempt = run.attempt
+    if run.wait is not None and run.wait.kind is WaitsFor.CHILD and attempt is not None:
+        child = child_id(run.id, attempt.number)
+        draft.messages.append(Send(child, KillIt(by=draft.execution.id)))
+        return True
+    if run.state is RunState.RUNNING and attempt is not None and attempt.runner is not None:
+        draft.messages.append(Cancel(run.id, attempt.number, attempt.runner))
+        return True
+    return False
+
+
+def pause(draft: ExecutionDraft, asked: PauseIt) -> Drop | None:
+    """Let nothing new begin; what runs goes on."""
+    if draft.execution.state is not ExecutionState.RUNNING:
+        return Drop.NOT_NOW
+    draft.write_event("pause-requested", by=asked.by)
+    draft.move(ExecutionState.PAUSED)
+    return None
+
+
+def resume(draft: ExecutionDraft, asked: ResumeIt) -> Drop | None:
+    """Let a paused execution go on."""
+    if draft.execution.state is not ExecutionState.PAUSED:
+        return Drop.NOT_NOW
+    draft.write_event("resume-requested", by=asked.by)
+    draft.move(ExecutionState.RUNNING)
+    draft.scopes.extend(open_scopes(draft))
+    return None
+
+
+def retry(draft: ExecutionDraft, asked: RetryStep) -> Drop | None:
+    """Begin another attempt now; the one that is under way is given up, and a late end of it."""
+    run = draft.run(asked.run)
+    if run is None:
+        return Drop.UNKNOWN_RUN
+    is_call = isinstance(draft.step_of(run).work, CallWork)
+    if run.state.ended or run.state is RunState.KILLING or not is_call or draft.execution.killed:
+        return Drop.NOT_NOW
+    draft.write_event("retry-requested", run.id, by=asked.by, step=run.step)
+    _cancel(draft, run)
+    run = end_attempt(draft, run, AttemptState.KILLED)
+    again = replace(run, state=RunState.RETRYING, retry_at=draft.now, wait=None, due_at=None)
+    run = draft.put(again)
+    if draft.execution.state is not ExecutionState.PAUSED:
+        submit_again(draft, run)
+    return None
+
+
+def skip(draft: ExecutionDraft, asked: SkipStep) -> Drop | None:
+    """Let the execution go on without a step of which nothing runs."""
+    run = draft.run(asked.run)
+    if run is None:
+        return Drop.UNKNOWN_RUN
+    if run.state not in {RunState.WAITING, RunState.RETRYING}:
+        return Drop.NOT_NOW
+    draft.write_event("skip-requested", run.id, by=asked.by, step=run.step)
+    _cancel(draft, run)
+    run = end_attempt(draft, run, AttemptState.KILLED)
+    draft.put(replace(run, state=RunState.SKIPPED))
+    return None
+
+
+def answer(draft: ExecutionDraft, asked: AnswerStep) -> Drop | None:
+    """Take the answer to an `approve` step; a no fails the step."""
+    run = draft.run(asked.run)
+    if run is None:
+        return Drop.UNKNOWN_RUN
+    if run.wait is None or run.wait.kind is not WaitsFor.ANSWER:
+        return Drop.NOT_NOW
+    draft.write_event("answered", run.id, by=asked.by, step=run.step, yes=asked.yes)
+    if asked.yes:
+        outputs = {"by": asked.by, "comment": asked.comment}
+        draft.put(replace(run, state=RunState.SUCCESS, outputs=outputs))
+    else:
+        comment = f": {asked.comment}" if asked.comment else ""
+        give_up(draft, run, StepError("refused", f"{asked.by} said no{comment}"))
+    return None
+
+
+def refuse(draft: ExecutionDraft, asked: SlotRefused) -> None:
+    """End an execution that got no slot, as its flow says."""
+    error = StepError("no-slot", f"{draft.execution.flow} runs as often as it may")
+    note_failure(draft, RunFailure("", "", error, draft.now))
+    cancels = asked.when_full is WhenFull.CANCEL
+    draft.execution = replace(draft.execution, gate=None, killed=cancels, failed=not cancels)
+    end(draft)

@@ -1,0 +1,45 @@
+"""What expressions of a step may read: inputs, what ended before, the item, the trigger."""
+
+from pydantic import JsonValue
+
+from supervisor.core.executions.draft import ExecutionDraft
+from supervisor.core.executions.entities import Execution, Phase, Scope
+from supervisor.core.executions.scopes import graph_of, scopes_above
+
+
+def variables_of(draft: ExecutionDraft, scope: Scope) -> dict[str, JsonValue]:
+    """Return the variables of the steps in a scope: `inputs`, `steps`, `item`, `index`, ..."""
+    execution = draft.execution
+    above = list(scopes_above(draft, scope))
+    if scope.phase is not Phase.STEPS:
+        above.append(Scope())
+    steps: dict[str, JsonValue] = {}
+    item: JsonValue = None
+    index: JsonValue = None
+    for one in above:
+        for step in graph_of(draft, one):
+            run = draft.run(one.run_id(execution.id, step))
+            if run is not None and run.state.ended:
+                steps[step.name] = {"state": run.state, **run.outputs}
+        parent = draft.run(one.parent)
+        if index is None and parent is not None and parent.items and one.item is not None:
+            item, index = parent.items[one.item], one.item
+    return {
+        "inputs": dict(execution.inputs),
+        "trigger": dict(execution.trigger),
+        "steps": steps,
+        "item": item,
+        "index": index,
+        "execution": _about(execution),
+    }
+
+
+def _about(execution: Execution) -> JsonValue:
+    return {
+        "id": execution.id,
+        "flow": execution.flow,
+        "failures": [
+            {"step": one.step, "code": one.error.code, "message": one.error.message}
+            for one in execution.failures
+        ],
+    }

@@ -1,0 +1,279 @@
+"""Kill, pause and resume, in every state."""
+
+from datetime import timedelta
+
+import pytest
+
+from supervisor.core.executions.inputs import (
+    AttemptLost,
+    KillIt,
+    PauseIt,
+    ResumeIt,
+    SkipStep,
+    Stopped,
+)
+from supervisor.core.executions.plan import (
+    ApproveWork,
+    Concurrency,
+    EachWork,
+    FlowPlan,
+    ParallelWork,
+    RetryRule,
+    SleepWork,
+    Step,
+    SubflowWork,
+)
+from supervisor.core.executions.reduced import Cancel
+from tests.supervisor.core.executions.world import (
+    BROKEN,
+    PASSES,
+    RUNNER,
+    ExecutionState,
+    Fails,
+    RunState,
+    Succeeded,
+    World,
+    call,
+)
+
+KILL = KillIt("anna")
+
+
+def begun(*steps: Step, **more: object) -> World:
+    """Return a world in which an execution has begun."""
+    world = World()
+    world.start(FlowPlan("f", 1, steps, **more))  # type: ignore[arg-type]
+    return world
+
+
+def cancelled(world: World) -> list[str]:
+    """Return the runs whose runners were asked to stop."""
+    return [reply.run for reply in world.engine.replies if isinstance(reply, Cancel)]
+
+
+def test_a_kill_ends_what_has_not_begun_and_waits_for_what_runs() -> None:
+    """E10: three kills are one, and a late success stays one."""
+    world = begun(call("a"), call("b"), call("c", "a"))
+    a, b = world.take_calls()
+    world.claim(a)
+
+    world.send("e1", KILL, KILL, KILL)
+
+    assert world.states() == {"a": RunState.KILLING, "b": RunState.KILLED}
+    assert world.get().state is ExecutionState.KILLING
+    assert cancelled(world) == [a.run]
+    assert not world.claim(b), "what was killed is not begun"
+    world.report(a, Succeeded({"n": 1}))
+    assert world.states() == {"a": RunState.SUCCESS, "b": RunState.KILLED}
+    assert world.get().state is ExecutionState.KILLED
+    world.check_ends()
+
+
+@pytest.mark.parametrize("how", ["stopped", "failed", "lost"])
+def test_what_was_killed_ends_however_its_runner_ends(how: str) -> None:
+    world = begun(call("a", retry=RetryRule(attempts=5)))
+    (made,) = world.take_calls()
+    world.claim(made)
+    world.send("e1", KILL)
+
+    if how == "lost":
+        world.send("e1", AttemptLost(made.run, 1, RUNNER))
+    else:
+        world.report(made, Stopped() if how == "stopped" else Fails(PASSES))
+
+    assert world.get().state is ExecutionState.KILLED
+    assert world.take_calls() == []
+    world.check_ends()
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        Step("s", SleepWork(60)),
+        Step("s", ApproveWork("go on?")),
+        Step("s", ParallelWork((call("x"), call("y", "x")))),
+        Step("s", EachWork([1, 2, 3], (call("x"),), 2)),
+        call("s"),
+    ],
+    ids=lambda step: type(step.work).__name__,
+)
+def test_a_kill_ends_every_kind_of_step(step: Step) -> None:
+    world = begun(step, call("later", "s"))
+
+    world.send("e1", KILL)
+
+    assert world.get().state is ExecutionState.KILLED
+    assert all(state.ended for state in world.states().values())
+    world.check_ends()
+
+
+def test_a_kill_reaches_the_child_and_waits_for_its_end() -> None:
+    child = FlowPlan("child", 1, (call("x"),))
+    world = World({"child": child})
+    world.start(FlowPlan("f", 1, (Step("sub", SubflowWork("child")),)))
+    (made,) = world.take_calls()
+    world.claim(made)
+
+    world.send("e1", KILL)
+    assert world.get().state is ExecutionState.KILLING
+    world.report(made, Stopped())
+
+    assert world.get().state is ExecutionState.KILLED
+    assert world.get(made.execution).state is ExecutionState.KILLED
+    world.check_ends()
+
+
+def test_finally_runs_after_a_kill_and_on_failure_does_not() -> None:
+    world = begun(call("a"), on_failure=(call("page"),), always=(call("tidy"),))
+    world.send("e1", KILL)
+
+    world.finish()
+
+    assert [made.step for made in world.made] == ["tidy"]
+    assert world.get().state is ExecutionState.KILLED
+
+
+def test_a_kill_during_finally_lets_it_end_and_a_forced_one_does_not() -> None:
+    for force in (False, True):
+        world = begun(call("a"), always=(call("tidy"), call("more", "tidy")))
+        (made,) = world.take_calls()
+        world.claim(made)
+        world.report(made, Succeeded())
+        (tidy,) = world.take_calls()
+        world.claim(tidy)
+
+        world.send("e1", KillIt("anna", force=force))
+
+        ended = ExecutionState.KILLED if force else ExecutionState.KILLING
+        assert world.get().state is ended
+        world.report(tidy, Succeeded())
+        world.finish()
+        assert [one.step for one in world.made] == ([] if force else ["more"])
+        assert world.get().state is ExecutionState.KILLED
+        world.check_ends()
+
+
+def test_a_kill_of_who_waits_for_a_slot_frees_its_place() -> None:
+    plan = FlowPlan("f", 1, (call("a"),), concurrency=Concurrency(1))
+    world = World()
+    for name in ("e1", "e2", "e3"):
+        world.start(plan, name)
+
+    world.send("e2", KILL)
+
+    assert world.get("e2").state is ExecutionState.KILLED
+    world.finish()
+    assert world.get("e3").state is ExecutionState.SUCCESS
+    assert world.engine.gates == {}
+
+
+def test_a_kill_of_the_holder_gives_its_slot_on() -> None:
+    plan = FlowPlan("f", 1, (call("a"),), concurrency=Concurrency(1))
+    world = World()
+    world.start(plan, "e1")
+    world.start(plan, "e2")
+
+    world.send("e1", KILL)
+
+    assert world.get("e2").state is ExecutionState.RUNNING
+
+
+def test_a_pause_lets_nothing_begin_and_a_resume_goes_on() -> None:
+    world = begun(call("a"), call("b", "a"), call("c", retry=RetryRule(attempts=2)))
+    a, c = world.take_calls()
+    world.claim(a)
+    world.claim(c)
+    world.send("e1", PauseIt("anna"))
+
+    world.report(a, Succeeded())
+    world.report(c, Fails(PASSES))
+    world.pass_time(timedelta(hours=1))
+    assert world.take_calls() == []
+    assert world.get().state is ExecutionState.PAUSED
+
+    world.send("e1", ResumeIt("anna"))
+    world.finish()
+
+    assert sorted(made.step for made in world.made) == ["b", "c"]
+    assert world.get().state is ExecutionState.SUCCESS
+    world.check_ends()
+
+
+def test_a_pause_inside_of_items_goes_on_where_it_was() -> None:
+    world = begun(Step("all", EachWork([1, 2, 3, 4], (call("one"),), 2)))
+    first = world.take_calls()
+    world.send("e1", PauseIt("anna"))
+    for made in first:
+        world.claim(made)
+        world.report(made, Succeeded())
+    assert world.take_calls() == []
+
+    world.send("e1", ResumeIt("anna"))
+    world.finish()
+
+    assert len(world.made) == 2
+    assert world.get().state is ExecutionState.SUCCESS
+
+
+def test_a_failure_while_paused_ends_after_the_resume() -> None:
+    world = begun(call("a"), call("b", "a"), always=(call("tidy"),))
+    (made,) = world.take_calls()
+    world.claim(made)
+    world.send("e1", PauseIt("anna"))
+    world.report(made, Fails(BROKEN))
+    assert world.take_calls() == []
+
+    world.send("e1", ResumeIt("anna"))
+    world.finish()
+
+    assert [one.step for one in world.made] == ["tidy"]
+    assert world.get().state is ExecutionState.FAILED
+
+
+def test_a_failure_closes_a_paused_group_in_which_nothing_runs() -> None:
+    group = Step("group", ParallelWork((call("x"), call("y", "x"))))
+    world = begun(group, call("a"))
+    a, x = sorted(world.take_calls(), key=lambda made: made.step)
+    world.claim(a)
+    world.claim(x)
+    world.send("e1", PauseIt("anna"))
+    world.report(x, Succeeded())
+
+    world.report(a, Fails(BROKEN))
+
+    assert world.get().state is ExecutionState.FAILED
+    assert world.states()["group"] is RunState.KILLED
+    world.check_ends()
+
+
+def test_the_time_of_an_execution_ends_it_as_failed() -> None:
+    world = begun(call("a"), Step("b", SleepWork(3600)), timeout=timedelta(minutes=10))
+    (made,) = world.take_calls()
+    world.claim(made)
+
+    world.pass_time(timedelta(minutes=10))
+    assert world.states() == {"a": RunState.KILLING, "b": RunState.KILLED}
+    world.report(made, Stopped())
+
+    assert world.get().state is ExecutionState.FAILED
+    assert world.get().failures[0].error.code == "timeout"
+    world.check_ends()
+
+
+def test_a_step_that_runs_is_not_skipped() -> None:
+    world = begun(call("a"))
+    (made,) = world.take_calls()
+    world.claim(made)
+
+    world.send("e1", SkipStep(made.run, "anna"))
+
+    assert world.states() == {"a": RunState.RUNNING}
+
+
+def test_a_resume_of_what_is_not_paused_changes_nothing() -> None:
+    world = begun(call("a"))
+    before = world.get()
+
+    world.send("e1", ResumeIt("anna"))
+
+    assert world.get() == before
