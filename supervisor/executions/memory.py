@@ -27,9 +27,9 @@ from supervisor.core.executions.plan import FlowPlan
 from supervisor.core.executions.reduce import reduce_execution
 from supervisor.core.executions.reduced import (
     Cancel,
+    ClaimReply,
     Drop,
     ExecutionEvent,
-    Grant,
     Message,
     Send,
     SendGate,
@@ -52,7 +52,7 @@ class MemoryEngine:
     executions: dict[str, Execution] = field(default_factory=dict)
     gates: dict[str, Gate] = field(default_factory=dict)
     calls: list[StepCall] = field(default_factory=list)
-    replies: list[Grant | Cancel] = field(default_factory=list)
+    replies: list[ClaimReply | Cancel] = field(default_factory=list)
     """For runners: answers to their claims, and what they shall stop."""
     events: dict[str, list[ExecutionEvent]] = field(default_factory=dict)
     dropped: list[tuple[str, ExecutionInput | GateInput, Drop]] = field(default_factory=list)
@@ -124,7 +124,7 @@ class MemoryEngine:
                 self._inbox.append((gate, given, None))
             case StartChild():
                 self._start_child(message, now)
-            case Grant() | Cancel():
+            case ClaimReply() | Cancel():
                 self.replies.append(message)
 
     def _start_child(self, child: StartChild, now: datetime) -> None:

@@ -9,8 +9,8 @@ from pydantic import JsonValue
 from supervisor.core.executions.draft import ExecutionDraft
 from supervisor.core.executions.entities import (
     RunAttempt,
-    Scope,
     StepError,
+    StepScope,
     TaskRun,
     Wait,
     WaitsFor,
@@ -32,18 +32,18 @@ from supervisor.core.executions.plan import (
     SwitchWork,
 )
 from supervisor.core.executions.reduced import StartChild, StepCall
-from supervisor.core.executions.states import AttemptState, RunState
+from supervisor.core.executions.states import AttemptState, StepState
 from supervisor.core.executions.variables import variables_of
 
 _ID_BYTES = 10
 
 
-def begin_step(draft: ExecutionDraft, scope: Scope, step: Step) -> None:
+def begin_step(draft: ExecutionDraft, scope: StepScope, step: Step) -> None:
     """Make the task run of a step, and do what it does at once."""
     run = TaskRun(
         id=scope.run_id(draft.execution.id, step),
         step=step.name,
-        state=RunState.CREATED,
+        state=StepState.CREATED,
         created_at=draft.now,
         scope=scope,
     )
@@ -54,14 +54,14 @@ def begin_step(draft: ExecutionDraft, scope: Scope, step: Step) -> None:
         return
     try:
         if step.condition is not None and not _holds(draft, scope, step.condition):
-            draft.put(replace(run, state=RunState.SKIPPED))
+            draft.put(replace(run, state=StepState.SKIPPED))
             return
         _begin_work(draft, run, step)
     except ExpressionFailed as error:
         give_up(draft, run, StepError("expression", str(error)))
 
 
-def _holds(draft: ExecutionDraft, scope: Scope, condition: str) -> bool:
+def _holds(draft: ExecutionDraft, scope: StepScope, condition: str) -> bool:
     value = draft.language.value(condition, variables_of(draft, scope))
     if not isinstance(value, bool):
         raise ExpressionFailed(f"`if: {condition}` gives {value!r}, and not true or false")
@@ -74,31 +74,31 @@ def _begin_work(draft: ExecutionDraft, run: TaskRun, step: Step) -> None:
             submit(draft, run)
         case SetWork(values):
             outputs = _mapping(_resolved(draft, run.scope, dict(values)))
-            draft.put(replace(run, state=RunState.SUCCESS, outputs=outputs))
+            draft.put(replace(run, state=StepState.SUCCESS, outputs=outputs))
         case FailWork(message):
             give_up(draft, run, StepError("fail", str(_resolved(draft, run.scope, message))))
         case SleepWork(seconds):
             until = draft.now + _duration(_resolved(draft, run.scope, seconds))
             wait = Wait(WaitsFor.TIME, "its time", draft.now, until=until)
-            draft.put(replace(run, state=RunState.WAITING, wait=wait))
+            draft.put(replace(run, state=StepState.WAITING, wait=wait))
         case ApproveWork(question):
             wait = Wait(WaitsFor.ANSWER, str(_resolved(draft, run.scope, question)), draft.now)
             due_at = None if step.timeout is None else draft.now + step.timeout
-            draft.put(replace(run, state=RunState.WAITING, wait=wait, due_at=due_at))
+            draft.put(replace(run, state=StepState.WAITING, wait=wait, due_at=due_at))
         case ParallelWork():
-            draft.put(replace(run, state=RunState.RUNNING))
-            draft.scopes.append(Scope(run.scope.phase, run.id))
+            draft.put(replace(run, state=StepState.RUNNING))
+            draft.scopes.append(StepScope(run.scope.phase, run.id))
         case SwitchWork(value, cases):
             chosen = _shown(draft.language.value(value, variables_of(draft, run.scope)))
             branch = chosen if chosen in cases else None
-            draft.put(replace(run, state=RunState.RUNNING, branch=branch))
-            draft.scopes.append(Scope(run.scope.phase, run.id))
+            draft.put(replace(run, state=StepState.RUNNING, branch=branch))
+            draft.scopes.append(StepScope(run.scope.phase, run.id))
         case EachWork(items):
             listed = _resolved(draft, run.scope, items)
             if not isinstance(listed, list):
                 raise ExpressionFailed(f"`items` of {step.name} gives no list")
-            draft.put(replace(run, state=RunState.RUNNING, items=tuple(listed)))
-            draft.scopes.append(Scope(run.scope.phase, run.id))
+            draft.put(replace(run, state=StepState.RUNNING, items=tuple(listed)))
+            draft.scopes.append(StepScope(run.scope.phase, run.id))
 
 
 def submit(draft: ExecutionDraft, run: TaskRun) -> None:
@@ -116,7 +116,7 @@ def submit(draft: ExecutionDraft, run: TaskRun) -> None:
     )
     run = replace(
         run,
-        state=RunState.SUBMITTED,
+        state=StepState.SUBMITTED,
         attempts=(*run.attempts, attempt),
         wait=None,
         retry_at=None,
@@ -140,7 +140,7 @@ def submit(draft: ExecutionDraft, run: TaskRun) -> None:
             )
             wait = Wait(WaitsFor.CHILD, f"the execution {child} of {flow}", draft.now)
             due_at = None if step.timeout is None else draft.now + step.timeout
-            draft.put(replace(run, state=RunState.WAITING, wait=wait, due_at=due_at))
+            draft.put(replace(run, state=StepState.WAITING, wait=wait, due_at=due_at))
 
 
 def submit_again(draft: ExecutionDraft, run: TaskRun) -> None:
@@ -178,7 +178,7 @@ def child_id(run: str, attempt: int) -> str:
     return hashlib.blake2b(f"{run}/{attempt}".encode(), digest_size=_ID_BYTES).hexdigest()
 
 
-def _resolved(draft: ExecutionDraft, scope: Scope, value: JsonValue) -> JsonValue:
+def _resolved(draft: ExecutionDraft, scope: StepScope, value: JsonValue) -> JsonValue:
     return resolve(value, variables_of(draft, scope), draft.language)
 
 

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from pydantic import JsonValue
 
-from supervisor.core.executions.entities import Execution, RunAttempt, Scope, TaskRun
+from supervisor.core.executions.entities import Execution, RunAttempt, StepScope, TaskRun
 from supervisor.core.executions.expressions import Expressions
 from supervisor.core.executions.plan import Step
 from supervisor.core.executions.reduced import ExecutionEvent, Message, Reduced, StepCall
@@ -30,7 +30,7 @@ class ExecutionDraft:
     language: Expressions
     calls: list[StepCall] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
-    scopes: list[Scope] = field(default_factory=list)
+    scopes: list[StepScope] = field(default_factory=list)
     """Where something has ended or may begin: looked at before the reduction ends."""
     _changed: dict[str, TaskRun] = field(default_factory=dict)
     _events: list[ExecutionEvent] = field(default_factory=list)

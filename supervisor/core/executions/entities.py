@@ -14,7 +14,7 @@ from enum import StrEnum
 from pydantic import JsonValue
 
 from supervisor.core.executions.plan import FlowPlan, Step
-from supervisor.core.executions.states import AttemptState, ExecutionState, RunState
+from supervisor.core.executions.states import AttemptState, ExecutionState, StepState
 
 _ID_BYTES = 10
 
@@ -45,7 +45,7 @@ class StepError:
     """Why a step failed.
 
     `code` is for programs, such as `timeout`; `passes` says that another try may succeed; `known`
-    that the effect is known not to have been made, so that a retry begins a new effect.
+    that the effect is known not to have come about, so that a retry begins a new effect.
     """
 
     code: str
@@ -98,9 +98,9 @@ class TaskRun:
 
     id: str
     step: str
-    state: RunState
+    state: StepState
     created_at: datetime
-    scope: "Scope"
+    scope: "StepScope"
     attempts: tuple[RunAttempt, ...] = ()
     outputs: Mapping[str, JsonValue] = field(default_factory=dict)
     error: StepError | None = None
@@ -128,7 +128,7 @@ class TaskRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class StepScope:
     """Where task runs stand side by side: in the execution itself, or inside another task run."""
 
     phase: Phase = Phase.STEPS

@@ -8,15 +8,15 @@ from supervisor.core.executions.draft import ExecutionDraft
 from supervisor.core.executions.entities import (
     RunAttempt,
     RunFailure,
-    Scope,
     StepError,
+    StepScope,
     TaskRun,
     Wait,
     WaitsFor,
 )
 from supervisor.core.executions.plan import OnError, OnLost, RetryRule
 from supervisor.core.executions.scopes import open_scopes
-from supervisor.core.executions.states import AttemptState, RunState
+from supervisor.core.executions.states import AttemptState, StepState
 
 LOSSES_MAX = 10
 """Attempts of one step that may be lost, and tried again, before the step fails."""
@@ -38,9 +38,9 @@ def fail_attempt(draft: ExecutionDraft, run: TaskRun, error: StepError) -> None:
     """End the newest attempt as failed, and decide what follows."""
     run = end_attempt(draft, run, AttemptState.FAILED, error)
     rule = draft.step_of(run).retry
-    if run.state is not RunState.KILLING and _tries_again(run, rule, error):
+    if run.state is not StepState.KILLING and _tries_again(run, rule, error):
         retry_at = draft.now + delay_of(run, rule)
-        draft.put(replace(run, state=RunState.RETRYING, retry_at=retry_at, wait=None, error=error))
+        draft.put(replace(run, state=StepState.RETRYING, retry_at=retry_at, wait=None, error=error))
     else:
         give_up(draft, run, error)
 
@@ -51,12 +51,12 @@ def lose_attempt(draft: ExecutionDraft, run: TaskRun, runner: str) -> None:
     error = StepError("lost", why, known=False)
     run = end_attempt(draft, run, AttemptState.LOST, error)
     losses = sum(attempt.state is AttemptState.LOST for attempt in run.attempts)
-    if run.state is RunState.KILLING:
-        draft.put(replace(run, state=RunState.KILLED, error=error))
+    if run.state is StepState.KILLING:
+        draft.put(replace(run, state=StepState.KILLED, error=error))
         return
     match draft.step_of(run).on_lost:
         case OnLost.RETRY if losses <= LOSSES_MAX:
-            draft.put(replace(run, state=RunState.RETRYING, retry_at=draft.now, error=error))
+            draft.put(replace(run, state=StepState.RETRYING, retry_at=draft.now, error=error))
         case OnLost.ASK:
             _ask_a_person(draft, run, error)
         case _:
@@ -66,11 +66,11 @@ def lose_attempt(draft: ExecutionDraft, run: TaskRun, runner: str) -> None:
 def give_up(draft: ExecutionDraft, run: TaskRun, error: StepError) -> None:
     """Let a step fail for good, as its `onError` says."""
     how = draft.step_of(run).on_error
-    may_wait = bool(run.attempts) and run.state is not RunState.KILLING
+    may_wait = bool(run.attempts) and run.state is not StepState.KILLING
     if how is OnError.PAUSE and may_wait and not draft.execution.killed:
         _ask_a_person(draft, run, error)
         return
-    draft.put(replace(run, state=RunState.FAILED, error=error))
+    draft.put(replace(run, state=StepState.FAILED, error=error))
     if how is not OnError.CONTINUE:
         note_failure(draft, RunFailure(run.id, run.step, error, draft.now))
         lose_scope(draft, run.scope)
@@ -82,7 +82,7 @@ def note_failure(draft: ExecutionDraft, failure: RunFailure) -> None:
     draft.execution = replace(draft.execution, failures=failures)
 
 
-def lose_scope(draft: ExecutionDraft, scope: Scope) -> None:
+def lose_scope(draft: ExecutionDraft, scope: StepScope) -> None:
     """Let no further step of a scope begin."""
     parent = draft.run(scope.parent)
     if parent is None:
@@ -108,7 +108,7 @@ def delay_of(run: TaskRun, rule: RetryRule) -> timedelta:
 def next_effect(attempt: RunAttempt | None) -> int:
     """Return the number of the next attempt's effect.
 
-    It grows when the last effect is known not to have been made.  Else the next attempt repeats
+    It grows when the last effect is known not to have come about.  Else the next attempt repeats
     the key, and finds the answer of the one before.
     """
     if attempt is None:
@@ -130,4 +130,4 @@ def _tries(run: TaskRun) -> int:
 def _ask_a_person(draft: ExecutionDraft, run: TaskRun, error: StepError) -> None:
     what = f"somebody to retry or skip {run.step}: {error.message}"
     wait = Wait(WaitsFor.PERSON, what, draft.now)
-    draft.put(replace(run, state=RunState.WAITING, wait=wait, error=error, retry_at=None))
+    draft.put(replace(run, state=StepState.WAITING, wait=wait, error=error, retry_at=None))

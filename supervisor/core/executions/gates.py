@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 from supervisor.core.executions.inputs import (
     GateInput,
-    SlotAsked,
     SlotFreed,
     SlotGiven,
     SlotRefused,
+    SlotWanted,
 )
 from supervisor.core.executions.plan import WhenFull
 from supervisor.core.executions.reduced import Drop, Message, Reduced, Send
@@ -36,18 +36,18 @@ class Gate:
 def reduce_gate(gate: Gate, given: GateInput) -> Reduced[Gate]:
     """Work one input in.  A slot that is free goes to who has waited longest."""
     match given:
-        case SlotAsked(execution=execution) if execution in gate.holders:
+        case SlotWanted(execution=execution) if execution in gate.holders:
             again = Send(execution, SlotGiven(gate.name))
             return Reduced(gate, messages=(again,), dropped=Drop.DUPLICATE)
-        case SlotAsked(execution=execution) if execution in gate.queue:
+        case SlotWanted(execution=execution) if execution in gate.queue:
             return Reduced(gate, dropped=Drop.DUPLICATE)
-        case SlotAsked():
-            return _asked(gate, given)
+        case SlotWanted():
+            return _want(gate, given)
         case SlotFreed(execution):
             return _freed(gate, execution)
 
 
-def _asked(gate: Gate, asked: SlotAsked) -> Reduced[Gate]:
+def _want(gate: Gate, asked: SlotWanted) -> Reduced[Gate]:
     full = len(gate.holders) >= asked.limit
     if full and asked.when_full is not WhenFull.QUEUE:
         refused = Send(asked.execution, SlotRefused(gate.name, asked.when_full))

@@ -191,7 +191,7 @@ ExecutionInput = (
 
 
 @dataclass(frozen=True, slots=True)
-class SlotAsked:
+class SlotWanted:
     """An execution wants to hold a slot."""
 
     execution: str
@@ -206,4 +206,4 @@ class SlotFreed:
     execution: str
 
 
-GateInput = SlotAsked | SlotFreed
+GateInput = SlotWanted | SlotFreed

@@ -33,8 +33,8 @@ from supervisor.core.executions.inputs import (
     Succeeded,
     Waits,
 )
-from supervisor.core.executions.reduced import Drop, Grant
-from supervisor.core.executions.states import AttemptState, ExecutionState, RunState
+from supervisor.core.executions.reduced import ClaimReply, Drop
+from supervisor.core.executions.states import AttemptState, ExecutionState, StepState
 
 LOOK_FIRST = timedelta(seconds=1)
 LOOK_LONGEST = timedelta(seconds=15)
@@ -42,18 +42,18 @@ LOOK_LONGEST = timedelta(seconds=15)
 
 
 def claim(draft: ExecutionDraft, asked: Claim) -> Drop | None:
-    """Grant a claim once; a repeat of the holder is granted again."""
+    """ClaimReply a claim once; a repeat of the holder is granted again."""
     run, drop = _addressed(draft, asked.run, asked.attempt)
     granted = False
     if run is not None and drop is None:
         attempt = run.attempts[-1]
-        if run.state is RunState.SUBMITTED:
+        if run.state is StepState.SUBMITTED:
             _start(draft, run, attempt, asked.runner)
             granted = True
         else:
-            granted = attempt.runner == asked.runner and run.state is RunState.RUNNING
+            granted = attempt.runner == asked.runner and run.state is StepState.RUNNING
             drop = Drop.DUPLICATE if granted else Drop.CLAIMED
-    draft.messages.append(Grant(asked.run, asked.attempt, asked.runner, granted=granted))
+    draft.messages.append(ClaimReply(asked.run, asked.attempt, asked.runner, granted=granted))
     return drop
 
 
@@ -63,7 +63,7 @@ def _start(draft: ExecutionDraft, run: TaskRun, attempt: RunAttempt, runner: Run
     draft.put(
         replace(
             run,
-            state=RunState.RUNNING,
+            state=StepState.RUNNING,
             attempts=(*run.attempts[:-1], held),
             due_at=None if timeout is None else draft.now + timeout,
         )
@@ -84,7 +84,7 @@ def report(draft: ExecutionDraft, given: Report) -> Drop | None:
     match given.outcome:
         case Succeeded(outputs):
             run = end_attempt(draft, run, AttemptState.SUCCESS)
-            draft.put(replace(run, state=RunState.SUCCESS, outputs=outputs, error=None))
+            draft.put(replace(run, state=StepState.SUCCESS, outputs=outputs, error=None))
         case Fails(error):
             fail_attempt(draft, run, error)
         case Stopped():
@@ -101,7 +101,7 @@ def lost(draft: ExecutionDraft, given: AttemptLost) -> Drop | None:
         return drop
     if run.attempts[-1].runner != given.runner:
         return Drop.CLAIMED
-    if run.state not in {RunState.RUNNING, RunState.KILLING}:
+    if run.state not in {StepState.RUNNING, StepState.KILLING}:
         return Drop.NOT_NOW
     lose_attempt(draft, run, given.runner.name)
     return None
@@ -114,8 +114,8 @@ def child_ended(draft: ExecutionDraft, given: ChildEnded) -> Drop | None:
         return drop
     if given.state is ExecutionState.SUCCESS:
         run = end_attempt(draft, run, AttemptState.SUCCESS)
-        draft.put(replace(run, state=RunState.SUCCESS, outputs=given.outputs, error=None))
-    elif run.state is RunState.KILLING:
+        draft.put(replace(run, state=StepState.SUCCESS, outputs=given.outputs, error=None))
+    elif run.state is StepState.KILLING:
         _stop(draft, run)
     else:
         message = given.why or f"the execution ended as {given.state}"
@@ -144,22 +144,22 @@ def _call_drop(run: TaskRun, given: Report) -> Drop | None:
     attempt = run.attempts[-1]
     if attempt.runner is None or attempt.runner != given.runner:
         return Drop.CLAIMED
-    if run.state is RunState.WAITING:
+    if run.state is StepState.WAITING:
         return Drop.DUPLICATE if isinstance(given.outcome, Waits) else Drop.LATE
     return None
 
 
 def _look_drop(run: TaskRun, given: Report) -> Drop | None:
-    if run.state is not RunState.WAITING or run.wait is None:
+    if run.state is not StepState.WAITING or run.wait is None:
         return Drop.LATE
     return None if given.check == run.wait.check else Drop.DUPLICATE
 
 
 def _stop(draft: ExecutionDraft, run: TaskRun) -> None:
     """End an attempt that was cancelled: by a kill, or as one that has failed."""
-    if run.state is RunState.KILLING:
+    if run.state is StepState.KILLING:
         run = end_attempt(draft, run, AttemptState.KILLED)
-        draft.put(replace(run, state=RunState.KILLED))
+        draft.put(replace(run, state=StepState.KILLED))
     else:
         error = StepError("stopped", "its runner stopped", passes=True, known=False)
         fail_attempt(draft, run, error)
@@ -167,7 +167,7 @@ def _stop(draft: ExecutionDraft, run: TaskRun) -> None:
 
 def _wait(draft: ExecutionDraft, run: TaskRun, outcome: Waits, check: int) -> None:
     """Let an attempt wait for what its verb has begun."""
-    if run.state is RunState.KILLING:
+    if run.state is StepState.KILLING:
         _stop(draft, run)
         return
     since = run.wait.since if run.wait is not None else draft.now
@@ -175,4 +175,4 @@ def _wait(draft: ExecutionDraft, run: TaskRun, outcome: Waits, check: int) -> No
     wait = Wait(WaitsFor.CONDITION, outcome.what, since, until, check, outcome.state)
     held = replace(run.attempts[-1], state=AttemptState.WAITING)
     attempts = (*run.attempts[:-1], held)
-    draft.put(replace(run, state=RunState.WAITING, attempts=attempts, wait=wait))
+    draft.put(replace(run, state=StepState.WAITING, attempts=attempts, wait=wait))

@@ -10,8 +10,8 @@ from supervisor.core.executions.entities import (
     Execution,
     Phase,
     RunFailure,
-    Scope,
     StepError,
+    StepScope,
     TaskRun,
 )
 from supervisor.core.executions.expressions import ExpressionFailed, resolve
@@ -20,7 +20,7 @@ from supervisor.core.executions.inputs import ChildEnded, SlotFreed
 from supervisor.core.executions.plan import EachWork, OnError, Step
 from supervisor.core.executions.reduced import Send, SendGate
 from supervisor.core.executions.scopes import graph_of, scopes_above
-from supervisor.core.executions.states import ExecutionState, RunState
+from supervisor.core.executions.states import ExecutionState, StepState
 from supervisor.core.executions.variables import variables_of
 
 
@@ -30,7 +30,7 @@ def settle(draft: ExecutionDraft) -> None:
         _look(draft, draft.scopes.pop())
 
 
-def may_begin(draft: ExecutionDraft, scope: Scope) -> bool:
+def may_begin(draft: ExecutionDraft, scope: StepScope) -> bool:
     """Whether a step or an attempt in a scope may begin now."""
     going = draft.execution.state is ExecutionState.RUNNING or _tidies_up(draft)
     return going and not _is_cut(draft, scope)
@@ -42,7 +42,7 @@ def _tidies_up(draft: ExecutionDraft) -> bool:
     return state is ExecutionState.KILLING and phase is Phase.ALWAYS
 
 
-def _is_cut(draft: ExecutionDraft, scope: Scope) -> bool:
+def _is_cut(draft: ExecutionDraft, scope: StepScope) -> bool:
     """Whether no further step of a scope will ever begin."""
     execution = draft.execution
     if scope.phase is not execution.phase or execution.loses:
@@ -53,7 +53,7 @@ def _is_cut(draft: ExecutionDraft, scope: Scope) -> bool:
     return any(parent is not None and (parent.loses or parent.state.ended) for parent in parents)
 
 
-def _look(draft: ExecutionDraft, scope: Scope) -> None:
+def _look(draft: ExecutionDraft, scope: StepScope) -> None:
     parent = draft.run(scope.parent)
     if parent is not None and parent.state.ended:
         return
@@ -69,11 +69,11 @@ def _look(draft: ExecutionDraft, scope: Scope) -> None:
         _close(draft, scope, whole=_has_all(draft, scope, steps))
 
 
-def _run_of(draft: ExecutionDraft, scope: Scope, step: Step) -> TaskRun | None:
+def _run_of(draft: ExecutionDraft, scope: StepScope, step: Step) -> TaskRun | None:
     return draft.run(scope.run_id(draft.execution.id, step))
 
 
-def _is_ready(draft: ExecutionDraft, scope: Scope, step: Step) -> bool:
+def _is_ready(draft: ExecutionDraft, scope: StepScope, step: Step) -> bool:
     """Whether a step has not begun, and all that it comes after is done."""
     if _run_of(draft, scope, step) is not None:
         return False
@@ -81,26 +81,26 @@ def _is_ready(draft: ExecutionDraft, scope: Scope, step: Step) -> bool:
     return all(_is_done(draft, scope, before[name]) for name in step.after)
 
 
-def _is_done(draft: ExecutionDraft, scope: Scope, step: Step) -> bool:
+def _is_done(draft: ExecutionDraft, scope: StepScope, step: Step) -> bool:
     run = _run_of(draft, scope, step)
     if run is None:
         return False
-    overlooked = run.state is RunState.FAILED and step.on_error is OnError.CONTINUE
-    return overlooked or run.state in {RunState.SUCCESS, RunState.SKIPPED}
+    overlooked = run.state is StepState.FAILED and step.on_error is OnError.CONTINUE
+    return overlooked or run.state in {StepState.SUCCESS, StepState.SKIPPED}
 
 
-def _has_all(draft: ExecutionDraft, scope: Scope, steps: tuple[Step, ...]) -> bool:
+def _has_all(draft: ExecutionDraft, scope: StepScope, steps: tuple[Step, ...]) -> bool:
     return all(_run_of(draft, scope, step) is not None for step in steps)
 
 
-def _is_over(draft: ExecutionDraft, scope: Scope, steps: tuple[Step, ...]) -> bool:
+def _is_over(draft: ExecutionDraft, scope: StepScope, steps: tuple[Step, ...]) -> bool:
     runs = [_run_of(draft, scope, step) for step in steps]
     if any(run is not None and not run.state.ended for run in runs):
         return False
     return None not in runs or _is_cut(draft, scope)
 
 
-def _close(draft: ExecutionDraft, scope: Scope, *, whole: bool) -> None:
+def _close(draft: ExecutionDraft, scope: StepScope, *, whole: bool) -> None:
     """Go on around a scope that is over.  `whole`: all of its steps have begun."""
     parent = draft.run(scope.parent)  # as the steps that began last have left it
     if parent is None:
@@ -110,10 +110,10 @@ def _close(draft: ExecutionDraft, scope: Scope, *, whole: bool) -> None:
         _end_container(draft, parent, whole=whole)
     elif scope.item in parent.open:
         draft.put(replace(parent, open=parent.open - {scope.item}))
-        draft.scopes.append(Scope(scope.phase, parent.id))
+        draft.scopes.append(StepScope(scope.phase, parent.id))
 
 
-def _look_at_items(draft: ExecutionDraft, scope: Scope, each: TaskRun) -> None:
+def _look_at_items(draft: ExecutionDraft, scope: StepScope, each: TaskRun) -> None:
     """Begin further items of a `forEach`, or end it."""
     work, items = draft.step_of(each).work, each.items or ()
     if not isinstance(work, EachWork):
@@ -121,7 +121,7 @@ def _look_at_items(draft: ExecutionDraft, scope: Scope, each: TaskRun) -> None:
     while may_begin(draft, scope) and each.begun < len(items) and len(each.open) < work.concurrency:
         number = each.begun
         each = draft.put(replace(each, begun=number + 1, open=each.open | {number}))
-        draft.scopes.append(Scope(scope.phase, each.id, number))
+        draft.scopes.append(StepScope(scope.phase, each.id, number))
     whole = each.begun == len(items)
     if not each.open and (whole or _is_cut(draft, scope)):
         _end_container(draft, each, whole=whole)
@@ -130,14 +130,14 @@ def _look_at_items(draft: ExecutionDraft, scope: Scope, each: TaskRun) -> None:
 def _end_container(draft: ExecutionDraft, run: TaskRun, *, whole: bool) -> None:
     if run.loses:
         error = StepError("inside", f"a step inside {run.step} has failed")
-        draft.put(replace(run, state=RunState.FAILED, error=error))
+        draft.put(replace(run, state=StepState.FAILED, error=error))
         if draft.step_of(run).on_error is not OnError.CONTINUE:
             lose_scope(draft, run.scope)
     elif whole:
         outputs = {} if run.items is None else {"count": len(run.items)}
-        draft.put(replace(run, state=RunState.SUCCESS, outputs=outputs))
+        draft.put(replace(run, state=StepState.SUCCESS, outputs=outputs))
     else:
-        draft.put(replace(run, state=RunState.KILLED))
+        draft.put(replace(run, state=StepState.KILLED))
 
 
 def _end_phase(draft: ExecutionDraft) -> None:
@@ -150,7 +150,7 @@ def _end_phase(draft: ExecutionDraft) -> None:
         end(draft)
     else:
         draft.execution = replace(execution, phase=following, failed=failed, loses=False)
-        draft.scopes.append(Scope(following))
+        draft.scopes.append(StepScope(following))
 
 
 def _phase_after(execution: Execution, *, failed: bool) -> Phase | None:
@@ -189,7 +189,7 @@ def _end_state(draft: ExecutionDraft) -> ExecutionState:
         return ExecutionState.FAILED
     try:
         values = dict(draft.execution.plan.outputs)
-        outputs = resolve(values, variables_of(draft, Scope()), draft.language)
+        outputs = resolve(values, variables_of(draft, StepScope()), draft.language)
     except ExpressionFailed as error:
         failure = StepError("outputs", str(error))
         note_failure(draft, RunFailure("", "", failure, draft.now))

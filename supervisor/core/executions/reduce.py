@@ -15,8 +15,8 @@ from supervisor.core.executions.draft import ExecutionDraft
 from supervisor.core.executions.entities import (
     Execution,
     RunFailure,
-    Scope,
     StepError,
+    StepScope,
 )
 from supervisor.core.executions.expressions import ExpressionFailed, Expressions, resolve
 from supervisor.core.executions.failing import note_failure
@@ -34,14 +34,14 @@ from supervisor.core.executions.inputs import (
     ResumeIt,
     RetryStep,
     SkipStep,
-    SlotAsked,
     SlotFreed,
     SlotGiven,
     SlotRefused,
+    SlotWanted,
     Tick,
 )
 from supervisor.core.executions.progress import end, settle
-from supervisor.core.executions.reduced import Drop, Grant, Reduced, SendGate
+from supervisor.core.executions.reduced import ClaimReply, Drop, Reduced, SendGate
 from supervisor.core.executions.states import ExecutionState
 from supervisor.core.executions.variables import variables_of
 
@@ -71,7 +71,7 @@ def _after_end(execution: Execution, given: ExecutionInput) -> Reduced[Execution
             freed = SendGate(gate, SlotFreed(execution.id))
             return Reduced(execution, messages=(freed,), dropped=Drop.NOT_LIVE)
         case Claim(run, attempt, runner):
-            no = Grant(run, attempt, runner, granted=False)
+            no = ClaimReply(run, attempt, runner, granted=False)
             return Reduced(execution, messages=(no,), dropped=Drop.NOT_LIVE)
         case _:
             return Reduced(execution, dropped=Drop.NOT_LIVE)
@@ -123,7 +123,7 @@ def _begin(draft: ExecutionDraft) -> Drop | None:
         key = (
             ""
             if rule.key is None
-            else resolve(rule.key, variables_of(draft, Scope()), draft.language)
+            else resolve(rule.key, variables_of(draft, StepScope()), draft.language)
         )
     except ExpressionFailed as error:
         failure = StepError("expression", str(error))
@@ -133,7 +133,7 @@ def _begin(draft: ExecutionDraft) -> Drop | None:
         return None
     gate = f"{execution.flow}/{key}"
     draft.execution = replace(draft.execution, gate=gate)
-    draft.messages.append(SendGate(gate, SlotAsked(execution.id, rule.limit, rule.when_full)))
+    draft.messages.append(SendGate(gate, SlotWanted(execution.id, rule.limit, rule.when_full)))
     draft.move(ExecutionState.QUEUED)
     return None
 
@@ -156,4 +156,4 @@ def _start(draft: ExecutionDraft) -> None:
         due_at=None if timeout is None else draft.now + timeout,
     )
     draft.move(ExecutionState.RUNNING)
-    draft.scopes.append(Scope())
+    draft.scopes.append(StepScope())

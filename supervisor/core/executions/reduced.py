@@ -31,7 +31,7 @@ class Drop(StrEnum):
 
     @property
     def dead(self) -> bool:
-        """Whether somebody made up what the reducer has not created."""
+        """Whether somebody has invented what the reducer has not created."""
         return self in {Drop.UNKNOWN_RUN, Drop.FUTURE_ATTEMPT}
 
 
@@ -56,7 +56,7 @@ class StepCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Grant:
+class ClaimReply:
     """The answer to a claim."""
 
     run: str
@@ -101,7 +101,7 @@ class StartChild:
     depth: int
 
 
-Message = Grant | Cancel | Send | SendGate | StartChild
+Message = ClaimReply | Cancel | Send | SendGate | StartChild
 
 
 @dataclass(frozen=True, slots=True)

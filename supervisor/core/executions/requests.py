@@ -19,7 +19,7 @@ from supervisor.core.executions.plan import CallWork, WhenFull
 from supervisor.core.executions.progress import end
 from supervisor.core.executions.reduced import Cancel, Drop, Send
 from supervisor.core.executions.scopes import open_scopes
-from supervisor.core.executions.states import AttemptState, ExecutionState, RunState
+from supervisor.core.executions.states import AttemptState, ExecutionState, StepState
 
 _NOT_BEGUN = frozenset({ExecutionState.CREATED, ExecutionState.QUEUED})
 
@@ -51,16 +51,16 @@ def stop_open(draft: ExecutionDraft, *, at_once: bool = False) -> None:
     `at_once`: nothing is waited for.
     """
     for run in draft.runs():
-        if run.state.ended or (run.state is RunState.KILLING and not at_once):
+        if run.state.ended or (run.state is StepState.KILLING and not at_once):
             continue
         if not run.attempts and run.wait is None and not at_once:
             continue  # a step around others ends with them
         held = _cancel(draft, run)
         if held and not at_once:
-            draft.put(replace(run, state=RunState.KILLING, due_at=None))
+            draft.put(replace(run, state=StepState.KILLING, due_at=None))
         else:
             killed = end_attempt(draft, run, AttemptState.KILLED)
-            draft.put(replace(killed, state=RunState.KILLED))
+            draft.put(replace(killed, state=StepState.KILLED))
 
 
 def _cancel(draft: ExecutionDraft, run: TaskRun) -> bool:
@@ -70,7 +70,7 @@ def _cancel(draft: ExecutionDraft, run: TaskRun) -> bool:
         child = child_id(run.id, attempt.number)
         draft.messages.append(Send(child, KillIt(by=draft.execution.id)))
         return True
-    if run.state is RunState.RUNNING and attempt is not None and attempt.runner is not None:
+    if run.state is StepState.RUNNING and attempt is not None and attempt.runner is not None:
         draft.messages.append(Cancel(run.id, attempt.number, attempt.runner))
         return True
     return False
@@ -101,12 +101,12 @@ def retry(draft: ExecutionDraft, asked: RetryStep) -> Drop | None:
     if run is None:
         return Drop.UNKNOWN_RUN
     is_call = isinstance(draft.step_of(run).work, CallWork)
-    if run.state.ended or run.state is RunState.KILLING or not is_call or draft.execution.killed:
+    if run.state.ended or run.state is StepState.KILLING or not is_call or draft.execution.killed:
         return Drop.NOT_NOW
     draft.write_event("retry-requested", run.id, by=asked.by, step=run.step)
     _cancel(draft, run)
     run = end_attempt(draft, run, AttemptState.KILLED)
-    again = replace(run, state=RunState.RETRYING, retry_at=draft.now, wait=None, due_at=None)
+    again = replace(run, state=StepState.RETRYING, retry_at=draft.now, wait=None, due_at=None)
     run = draft.put(again)
     if draft.execution.state is not ExecutionState.PAUSED:
         submit_again(draft, run)
@@ -118,12 +118,12 @@ def skip(draft: ExecutionDraft, asked: SkipStep) -> Drop | None:
     run = draft.run(asked.run)
     if run is None:
         return Drop.UNKNOWN_RUN
-    if run.state not in {RunState.WAITING, RunState.RETRYING}:
+    if run.state not in {StepState.WAITING, StepState.RETRYING}:
         return Drop.NOT_NOW
     draft.write_event("skip-requested", run.id, by=asked.by, step=run.step)
     _cancel(draft, run)
     run = end_attempt(draft, run, AttemptState.KILLED)
-    draft.put(replace(run, state=RunState.SKIPPED))
+    draft.put(replace(run, state=StepState.SKIPPED))
     return None
 
 
@@ -137,7 +137,7 @@ def answer(draft: ExecutionDraft, asked: AnswerStep) -> Drop | None:
     draft.write_event("answered", run.id, by=asked.by, step=run.step, yes=asked.yes)
     if asked.yes:
         outputs = {"by": asked.by, "comment": asked.comment}
-        draft.put(replace(run, state=RunState.SUCCESS, outputs=outputs))
+        draft.put(replace(run, state=StepState.SUCCESS, outputs=outputs))
     else:
         comment = f": {asked.comment}" if asked.comment else ""
         give_up(draft, run, StepError("refused", f"{asked.by} said no{comment}"))

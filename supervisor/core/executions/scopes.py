@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from supervisor.core.executions.draft import ExecutionDraft
-from supervisor.core.executions.entities import Phase, Scope
+from supervisor.core.executions.entities import Phase, StepScope
 from supervisor.core.executions.plan import EachWork, ParallelWork, Step, SwitchWork
-from supervisor.core.executions.states import RunState
+from supervisor.core.executions.states import StepState
 
 
-def graph_of(draft: ExecutionDraft, scope: Scope) -> tuple[Step, ...]:
+def graph_of(draft: ExecutionDraft, scope: StepScope) -> tuple[Step, ...]:
     """Return the steps of a scope."""
     plan = draft.execution.plan
     parent = draft.run(scope.parent)
@@ -27,7 +27,7 @@ def graph_of(draft: ExecutionDraft, scope: Scope) -> tuple[Step, ...]:
             return ()
 
 
-def scopes_above(draft: ExecutionDraft, scope: Scope) -> Iterator[Scope]:
+def scopes_above(draft: ExecutionDraft, scope: StepScope) -> Iterator[StepScope]:
     """Go from a scope outwards; itself is the first."""
     while True:
         yield scope
@@ -37,13 +37,13 @@ def scopes_above(draft: ExecutionDraft, scope: Scope) -> Iterator[Scope]:
         scope = parent.scope
 
 
-def open_scopes(draft: ExecutionDraft) -> Iterator[Scope]:
+def open_scopes(draft: ExecutionDraft) -> Iterator[StepScope]:
     """Go through every scope that has begun and is not over, the execution's own one first."""
     phase = draft.execution.phase
-    yield Scope(phase)
+    yield StepScope(phase)
     for run in draft.runs():
-        if run.state is not RunState.RUNNING or run.attempts:
+        if run.state is not StepState.RUNNING or run.attempts:
             continue
-        yield Scope(run.scope.phase, run.id)
+        yield StepScope(run.scope.phase, run.id)
         for number in run.open:
-            yield Scope(run.scope.phase, run.id, number)
+            yield StepScope(run.scope.phase, run.id, number)

@@ -40,7 +40,7 @@ class ExecutionState(StrEnum):
         return self in _ENDS
 
 
-class RunState(StrEnum):
+class StepState(StrEnum):
     """SUBMITTED: a call waits for a runner.  WAITING: for a condition, a time, a person, a child.
 
     RETRYING: its next attempt has a time.  SKIPPED: its condition did not hold, or somebody said
@@ -91,7 +91,7 @@ class AttemptState(StrEnum):
         }
 
 
-_E, _R = ExecutionState, RunState
+_E, _R = ExecutionState, StepState
 _ENDS = frozenset({_E.SUCCESS, _E.FAILED, _E.KILLED})
 _LIVE = frozenset({_E.FAILED, _E.KILLING, _E.KILLED})
 
@@ -132,7 +132,7 @@ _RANKS = {
 }
 
 
-def check_run_move(old: RunState, new: RunState) -> None:
+def check_run_move(old: StepState, new: StepState) -> None:
     """Refuse a move that the table does not have.
 
     Raises:

@@ -9,8 +9,8 @@ from supervisor.core.executions.entities import (
     Execution,
     Phase,
     RunFailure,
-    Scope,
     StepError,
+    StepScope,
     TaskRun,
     WaitsFor,
 )
@@ -19,7 +19,7 @@ from supervisor.core.executions.failing import fail_attempt, give_up, lose_scope
 from supervisor.core.executions.inputs import Nudge
 from supervisor.core.executions.reduced import Cancel, Drop
 from supervisor.core.executions.requests import stop_open
-from supervisor.core.executions.states import ExecutionState, RunState
+from supervisor.core.executions.states import ExecutionState, StepState
 
 LOOK_AGAIN = timedelta(seconds=30)
 """A look that nobody answers is asked for again after this time."""
@@ -67,13 +67,13 @@ def nudge(draft: ExecutionDraft, asked: Nudge) -> Drop | None:
 def _do_due(draft: ExecutionDraft, run: TaskRun) -> None:
     if run.due_at is not None and run.due_at <= draft.now:
         _run_out(draft, run)
-    elif run.state is RunState.RETRYING:
+    elif run.state is StepState.RETRYING:
         may_go_on = draft.execution.state is not ExecutionState.PAUSED
         if may_go_on and run.retry_at is not None and run.retry_at <= draft.now:
             submit_again(draft, run)
     elif run.wait is not None and run.wait.until is not None and run.wait.until <= draft.now:
         if run.wait.kind is WaitsFor.TIME:
-            draft.put(replace(run, state=RunState.SUCCESS))
+            draft.put(replace(run, state=StepState.SUCCESS))
         else:
             _look_at_condition(draft, run)
 
@@ -81,12 +81,12 @@ def _do_due(draft: ExecutionDraft, run: TaskRun) -> None:
 def _run_out(draft: ExecutionDraft, run: TaskRun) -> None:
     """Fail an attempt that has taken too long; who makes it is asked to stop."""
     attempt = run.attempt
-    if run.state is RunState.SUBMITTED:
+    if run.state is StepState.SUBMITTED:
         message = "no runner has claimed it in time: are there executors?"
         error = StepError("queue-timeout", message, passes=True)
     else:
         error = StepError("timeout", "it has taken too long", passes=True, known=False)
-    if run.state is RunState.RUNNING and attempt is not None and attempt.runner is not None:
+    if run.state is StepState.RUNNING and attempt is not None and attempt.runner is not None:
         draft.messages.append(Cancel(run.id, attempt.number, attempt.runner))
     fail_attempt(draft, replace(run, due_at=None), error)
 
@@ -108,5 +108,5 @@ def _time_out(draft: ExecutionDraft) -> None:
     draft.execution = replace(draft.execution, due_at=None)
     error = StepError("timeout", "the execution has taken too long")
     note_failure(draft, RunFailure("", "", error, draft.now))
-    lose_scope(draft, Scope(Phase(draft.execution.phase)))
+    lose_scope(draft, StepScope(Phase(draft.execution.phase)))
     stop_open(draft)

@@ -3,16 +3,16 @@
 from pydantic import JsonValue
 
 from supervisor.core.executions.draft import ExecutionDraft
-from supervisor.core.executions.entities import Execution, Phase, Scope
+from supervisor.core.executions.entities import Execution, Phase, StepScope
 from supervisor.core.executions.scopes import graph_of, scopes_above
 
 
-def variables_of(draft: ExecutionDraft, scope: Scope) -> dict[str, JsonValue]:
+def variables_of(draft: ExecutionDraft, scope: StepScope) -> dict[str, JsonValue]:
     """Return the variables of the steps in a scope: `inputs`, `steps`, `item`, `index`, ..."""
     execution = draft.execution
     above = list(scopes_above(draft, scope))
     if scope.phase is not Phase.STEPS:
-        above.append(Scope())
+        above.append(StepScope())
     steps: dict[str, JsonValue] = {}
     item: JsonValue = None
     index: JsonValue = None

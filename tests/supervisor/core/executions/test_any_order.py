@@ -51,7 +51,7 @@ from supervisor.core.executions.plan import (
 )
 from supervisor.core.executions.reduced import Cancel, StepCall
 from supervisor.core.executions.states import AttemptState
-from tests.supervisor.core.executions.world import RunState, World
+from tests.supervisor.core.executions.world import StepState, World
 
 _SEEDS = 100
 _RUNNERS = [Runner(f"executor-{number}", life) for number in (1, 2) for life in ("one", "two")]
@@ -137,7 +137,7 @@ class Ledger:
     granted: dict[tuple[str, int], Runner] = field(default_factory=dict)
     """(Task run, attempt) -> who was granted it."""
     effects: dict[str, set[tuple[str, int]]] = field(default_factory=lambda: defaultdict(set))
-    """Key of an effect -> the attempts that made it."""
+    """Key of an effect -> the attempts that job it."""
 
 
 class Life:
@@ -183,30 +183,29 @@ class Life:
         self.sent.append((execution, given))
         self.world.send(execution, given)
 
-    def _work(self, made: StepCall) -> None:
-        if made.check:
-            self._send(made.execution, self._report(made, None))
+    def _work(self, job: StepCall) -> None:
+        if job.check:
+            self._send(job.execution, self._report(job, None))
             return
         runner = self.chance.choice(_RUNNERS)
         before = len(self.world.engine.replies)
-        self._send(made.execution, Claim(made.run, made.attempt, runner))
+        self._send(job.execution, Claim(job.run, job.attempt, runner))
         replies = [one for one in self.world.engine.replies[before:] if not isinstance(one, Cancel)]
-        place = (made.run, made.attempt)
+        place = (job.run, job.attempt)
         if replies and replies[-1].granted:
             assert self.ledger.granted.setdefault(place, runner) == runner, "granted to two"
-            self.ledger.effects[made.key].add(place)
+            self.ledger.effects[job.key].add(place)
         holder = self.ledger.granted.get(place)
         if holder is not None and self.chance.random() < 0.7:
-            self._send(made.execution, self._report(made, holder))
+            self._send(job.execution, self._report(job, holder))
 
-    def _report(self, made: StepCall, runner: Runner | None) -> Report:
-        return Report(made.run, made.attempt, self._outcome(), runner, made.check)
+    def _report(self, job: StepCall, runner: Runner | None) -> Report:
+        return Report(job.run, job.attempt, self._outcome(), runner, job.check)
 
     def _outcome(self) -> Outcome:
         error = StepError("e", "m", self.chance.random() < 0.6, self.chance.random() < 0.6)
-        return self.chance.choice(
-            [Succeeded({"n": 1}), Succeeded(), Fails(error), Waits("it"), Stopped()]
-        )
+        outcomes: list[Outcome] = [Succeeded({"n": 1}), Fails(error), Waits("it"), Stopped()]
+        return self.chance.choice([*outcomes, Succeeded()])
 
     def _lose(self) -> None:
         for (run, attempt), runner in list(self.ledger.granted.items()):
@@ -224,22 +223,19 @@ class Life:
         chance = self.chance
         execution = chance.choice(list(self.world.engine.executions.values()))
         run = chance.choice([*execution.runs, "nothing"])
-        self._send(
-            execution.id,
-            chance.choice(
-                [
-                    PauseIt("p"),
-                    ResumeIt("p"),
-                    ResumeIt("p"),
-                    RetryStep(run, "p"),
-                    SkipStep(run, "p"),
-                    AnswerStep(run, chance.random() < 0.7, "p"),
-                    Nudge(run),
-                    Tick(),
-                    *([KillIt("p", chance.random() < 0.3)] if chance.random() < 0.2 else []),
-                ]
-            ),
-        )
+        wishes: list[ExecutionInput] = [
+            PauseIt("p"),
+            ResumeIt("p"),
+            ResumeIt("p"),
+            RetryStep(run, "p"),
+            SkipStep(run, "p"),
+            AnswerStep(run, chance.random() < 0.7, "p"),
+            Nudge(run),
+            Tick(),
+        ]
+        if chance.random() < 0.2:
+            wishes.append(KillIt("p", chance.random() < 0.3))
+        self._send(execution.id, chance.choice(wishes))
 
     def _check(self) -> None:
         engine = self.world.engine
@@ -269,6 +265,17 @@ class Life:
                     before = run.scope.run_id(execution.id, execution.plan.step(name))
                     assert ended[before] < began[run.id]
 
+    def _check_failures(self) -> None:
+        """What has failed, and is not overlooked, fails what it is in."""
+        for execution in self.world.engine.executions.values():
+            for run in execution.runs.values():
+                overlooks = execution.plan.step(run.step).on_error is OnError.CONTINUE
+                if run.state is not StepState.FAILED or overlooks:
+                    continue
+                parent = execution.runs.get(run.scope.parent)
+                around = execution.state if parent is None else parent.state
+                assert around != "SUCCESS"
+
     def _check_keys(self) -> None:
         """One key is of attempts of one task run, between which a loss or a doubt lies."""
         for key, places in self.ledger.effects.items():
@@ -284,8 +291,8 @@ class Life:
                 break
             for one in open_ones:
                 self._help(one.id)
-            for made in self.calls:
-                self._finish(made)
+            for job in self.calls:
+                self._finish(job)
             self.calls = []
             world.now += timedelta(minutes=1)
             world.engine.tick(world.now)
@@ -294,23 +301,24 @@ class Life:
         assert world.engine.gates == {}, "a slot is held by nobody"
         assert world.engine.next_due() is None
         self._check_order()
+        self._check_failures()
         self._check_keys()
 
     def _help(self, execution: str) -> None:
         self.world.send(execution, ResumeIt("p"))
         for run in list(self.world.get(execution).runs.values()):
-            if run.state is RunState.WAITING:
+            if run.state is StepState.WAITING:
                 self.world.send(execution, AnswerStep(run.id, True, "p"), SkipStep(run.id, "p"))
             held = run.attempt
             if held is not None and held.state in _RUNNING and held.runner is not None:
                 given = Report(run.id, held.number, Succeeded(), held.runner)
                 self.world.send(execution, given)
 
-    def _finish(self, made: StepCall) -> None:
-        if made.check:
-            self.world.report(made, Succeeded())
-        elif self.world.claim(made, _RUNNERS[0]):
-            self.world.report(made, Succeeded(), _RUNNERS[0])
+    def _finish(self, job: StepCall) -> None:
+        if job.check:
+            self.world.report(job, Succeeded())
+        elif self.world.claim(job, _RUNNERS[0]):
+            self.world.report(job, Succeeded(), _RUNNERS[0])
 
 
 def _check_attempts(run: TaskRun) -> None:

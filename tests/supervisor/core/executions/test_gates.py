@@ -6,10 +6,10 @@ import pytest
 
 from supervisor.core.executions.gates import Gate, reduce_gate
 from supervisor.core.executions.inputs import (
-    SlotAsked,
     SlotFreed,
     SlotGiven,
     SlotRefused,
+    SlotWanted,
 )
 from supervisor.core.executions.plan import WhenFull
 from supervisor.core.executions.reduced import Drop, Send
@@ -24,7 +24,7 @@ def test_holders_stay_within_the_limit_whatever_comes_twice(seed: int) -> None:
     for _ in range(300):
         name = f"e{chance.randrange(12)}"
         if chance.random() < 0.5 and name not in gone:
-            reduced = reduce_gate(gate, SlotAsked(name, limit, WhenFull.QUEUE))
+            reduced = reduce_gate(gate, SlotWanted(name, limit, WhenFull.QUEUE))
             if name not in holders and name not in waiting:
                 waiting.append(name)
         else:
@@ -43,9 +43,9 @@ def test_holders_stay_within_the_limit_whatever_comes_twice(seed: int) -> None:
 
 
 def test_the_holder_who_asks_again_gets_the_same_slot() -> None:
-    gate = reduce_gate(Gate("g"), SlotAsked("e1", 1, WhenFull.QUEUE)).entity
+    gate = reduce_gate(Gate("g"), SlotWanted("e1", 1, WhenFull.QUEUE)).entity
 
-    again = reduce_gate(gate, SlotAsked("e1", 1, WhenFull.QUEUE))
+    again = reduce_gate(gate, SlotWanted("e1", 1, WhenFull.QUEUE))
 
     assert again.messages == (Send("e1", SlotGiven("g")),)
     assert again.dropped is Drop.DUPLICATE
@@ -53,9 +53,9 @@ def test_the_holder_who_asks_again_gets_the_same_slot() -> None:
 
 
 def test_a_full_gate_refuses_who_does_not_queue() -> None:
-    gate = reduce_gate(Gate("g"), SlotAsked("e1", 1, WhenFull.FAIL)).entity
+    gate = reduce_gate(Gate("g"), SlotWanted("e1", 1, WhenFull.FAIL)).entity
 
-    reduced = reduce_gate(gate, SlotAsked("e2", 1, WhenFull.FAIL))
+    reduced = reduce_gate(gate, SlotWanted("e2", 1, WhenFull.FAIL))
 
     assert reduced.messages == (Send("e2", SlotRefused("g", WhenFull.FAIL)),)
     assert reduced.entity.holders == {"e1"}
@@ -64,9 +64,9 @@ def test_a_full_gate_refuses_who_does_not_queue() -> None:
 def test_a_higher_limit_lets_more_in() -> None:
     gate = Gate("g")
     for name in ("e1", "e2", "e3"):
-        gate = reduce_gate(gate, SlotAsked(name, 1, WhenFull.QUEUE)).entity
+        gate = reduce_gate(gate, SlotWanted(name, 1, WhenFull.QUEUE)).entity
 
-    reduced = reduce_gate(gate, SlotAsked("e4", 3, WhenFull.QUEUE))
+    reduced = reduce_gate(gate, SlotWanted("e4", 3, WhenFull.QUEUE))
 
     assert reduced.entity.holders == {"e1", "e2", "e3"}
     assert reduced.entity.queue == ("e4",)

@@ -26,7 +26,7 @@ from tests.supervisor.core.executions.world import (
     RUNNER,
     ExecutionState,
     Fails,
-    RunState,
+    StepState,
     Succeeded,
     World,
     call,
@@ -54,13 +54,13 @@ def test_running_and_success_in_any_order_and_twice_end_in_success() -> None:
     """E1: the history only grows, each version follows the one before."""
     inputs: list[ExecutionInput] = []
     for order in set(itertools.permutations(["claim", "claim", "success", "success"])):
-        world, (made,) = begun(call("a"))
+        world, (job,) = begun(call("a"))
         versions = [world.get().version]
         for kind in order:
             given: ExecutionInput = (
-                Claim(made.run, 1, RUNNER)
+                Claim(job.run, 1, RUNNER)
                 if kind == "claim"
-                else Report(made.run, 1, Succeeded(), RUNNER)
+                else Report(job.run, 1, Succeeded(), RUNNER)
             )
             before = world.get()
             world.send("e1", given)
@@ -72,43 +72,43 @@ def test_running_and_success_in_any_order_and_twice_end_in_success() -> None:
                 assert after.runs[run_id].state.rank >= run.state.rank
         assert versions == sorted(versions)
         if world.get().state is not ExecutionState.SUCCESS:  # the report came before the claim
-            world.send("e1", Report(made.run, 1, Succeeded(), RUNNER))
+            world.send("e1", Report(job.run, 1, Succeeded(), RUNNER))
         assert world.get().state is ExecutionState.SUCCESS
         world.check_ends()
 
 
 def test_a_call_goes_to_the_first_who_claims_it() -> None:
     """E3: another runner is refused, and the holder's repeat is granted again."""
-    world, (made,) = begun(call("a"))
+    world, (job,) = begun(call("a"))
 
-    assert world.claim(made)
-    assert not world.claim(made, OTHER)
-    assert not world.claim(made, AGAIN)
-    assert world.claim(made)
+    assert world.claim(job)
+    assert not world.claim(job, OTHER)
+    assert not world.claim(job, AGAIN)
+    assert world.claim(job)
 
     assert drops(world) == [Drop.CLAIMED, Drop.CLAIMED, Drop.DUPLICATE]
     assert world.get().version == 2
 
 
 def test_a_report_of_who_holds_no_claim_does_not_join() -> None:
-    world, (made,) = begun(call("a"))
-    world.report(made, Succeeded())
-    world.claim(made)
-    world.report(made, Succeeded(), OTHER)
+    world, (job,) = begun(call("a"))
+    world.report(job, Succeeded())
+    world.claim(job)
+    world.report(job, Succeeded(), OTHER)
 
     assert drops(world) == [Drop.CLAIMED, Drop.CLAIMED]
-    assert world.states() == {"a": RunState.RUNNING}
+    assert world.states() == {"a": StepState.RUNNING}
 
 
 @pytest.mark.parametrize("late", [Fails(BROKEN), Succeeded({"n": 2}), Waits("it")])
 def test_a_late_report_changes_nothing_that_has_ended(late: Fails | Succeeded | Waits) -> None:
     """E5: and the next step begins once."""
-    world, (made,) = begun(call("a"), call("b", "a"))
-    world.claim(made)
-    world.report(made, Succeeded({"n": 1}))
+    world, (job,) = begun(call("a"), call("b", "a"))
+    world.claim(job)
+    world.report(job, Succeeded({"n": 1}))
     before = world.get()
 
-    world.report(made, late)
+    world.report(job, late)
 
     assert drops(world) == [Drop.AFTER_TERMINAL]
     assert world.get() == before
@@ -116,10 +116,10 @@ def test_a_late_report_changes_nothing_that_has_ended(late: Fails | Succeeded | 
 
 
 def test_nobody_may_make_up_runs_or_attempts() -> None:
-    world, (made,) = begun(call("a"))
+    world, (job,) = begun(call("a"))
 
     world.send("e1", Report("nothing", 1, Succeeded(), RUNNER))
-    world.send("e1", Report(made.run, 2, Succeeded(), RUNNER))
+    world.send("e1", Report(job.run, 2, Succeeded(), RUNNER))
     world.send("e1", Claim("nothing", 1, RUNNER))
 
     assert drops(world) == [Drop.UNKNOWN_RUN, Drop.FUTURE_ATTEMPT, Drop.UNKNOWN_RUN]
@@ -130,15 +130,15 @@ def test_nobody_may_make_up_runs_or_attempts() -> None:
 def test_six_results_in_every_order_end_alike() -> None:
     """Each next step begins once, whatever overtakes what."""
     steps = [call(name) for name in "abcdef"] + [call("last", *"abcdef")]
-    ends: set[tuple[tuple[str, RunState], ...]] = set()
+    ends: set[tuple[tuple[str, StepState], ...]] = set()
     for order in itertools.permutations(range(6)):
         world, calls = begun(*steps)
-        for made in calls:
-            world.claim(made)
+        for job in calls:
+            world.claim(job)
         for place in order:
             world.report(calls[place], Succeeded())
             world.send("e1", Claim(calls[place].run, 1, RUNNER))  # a late RUNNING
-        assert [made.step for made in world.take_calls()] == ["last"]
+        assert [job.step for job in world.take_calls()] == ["last"]
         assert world.get().version == 13
         ends.add(tuple(sorted(world.states().items())))
     assert len(ends) == 1
@@ -147,44 +147,44 @@ def test_six_results_in_every_order_end_alike() -> None:
 @pytest.mark.parametrize(
     ("rule", "state"),
     [
-        (OnLost.RETRY, RunState.SUCCESS),
-        (OnLost.FAIL, RunState.FAILED),
-        (OnLost.ASK, RunState.WAITING),
+        (OnLost.RETRY, StepState.SUCCESS),
+        (OnLost.FAIL, StepState.FAILED),
+        (OnLost.ASK, StepState.WAITING),
     ],
 )
-def test_a_lost_attempt_is_followed_as_the_step_says(rule: OnLost, state: RunState) -> None:
+def test_a_lost_attempt_is_followed_as_the_step_says(rule: OnLost, state: StepState) -> None:
     """E6 and E7: exactly one new attempt, with the key of the lost one."""
-    world, (made,) = begun(call("a", on_lost=rule))
-    world.claim(made)
+    world, (job,) = begun(call("a", on_lost=rule))
+    world.claim(job)
 
-    world.send("e1", AttemptLost(made.run, 1, RUNNER), AttemptLost(made.run, 1, RUNNER))
+    world.send("e1", AttemptLost(job.run, 1, RUNNER), AttemptLost(job.run, 1, RUNNER))
     world.finish()
 
     assert world.states() == {"a": state}
-    assert [one.key for one in world.made] == ([made.key] if rule is OnLost.RETRY else [])
+    assert [one.key for one in world.done] == ([job.key] if rule is OnLost.RETRY else [])
     world.check_ends()
 
 
 def test_a_runner_that_never_held_the_claim_loses_nothing() -> None:
     """E8: its death, or that of its former life, concerns nobody."""
-    world, (made,) = begun(call("a"))
-    world.send("e1", AttemptLost(made.run, 1, RUNNER))
-    world.claim(made)
-    world.send("e1", AttemptLost(made.run, 1, AGAIN))
+    world, (job,) = begun(call("a"))
+    world.send("e1", AttemptLost(job.run, 1, RUNNER))
+    world.claim(job)
+    world.send("e1", AttemptLost(job.run, 1, AGAIN))
 
-    assert world.states() == {"a": RunState.RUNNING}
+    assert world.states() == {"a": StepState.RUNNING}
     assert drops(world) == [Drop.CLAIMED, Drop.CLAIMED]
 
 
 def test_the_report_of_a_lost_attempt_is_old() -> None:
-    world, (made,) = begun(call("a"))
-    world.claim(made)
-    world.send("e1", AttemptLost(made.run, 1, RUNNER))
+    world, (job,) = begun(call("a"))
+    world.claim(job)
+    world.send("e1", AttemptLost(job.run, 1, RUNNER))
     world.pass_time(timedelta(0))
     (second,) = world.take_calls()
     world.claim(second, OTHER)
 
-    world.report(made, Fails(BROKEN))
+    world.report(job, Fails(BROKEN))
     world.report(second, Succeeded(), OTHER)
 
     assert drops(world) == [Drop.OLD_ATTEMPT]
@@ -195,9 +195,9 @@ def test_losses_do_not_count_as_tries_and_have_an_end() -> None:
     world, calls = begun(call("a"))
     lost = 0
     while calls:
-        (made,) = calls
-        world.claim(made)
-        world.send("e1", AttemptLost(made.run, made.attempt, RUNNER))
+        (job,) = calls
+        world.claim(job)
+        world.send("e1", AttemptLost(job.run, job.attempt, RUNNER))
         lost += 1
         world.pass_time(timedelta(0))
         calls = world.take_calls()
@@ -212,17 +212,17 @@ def test_a_failed_effect_gets_a_new_key_and_one_that_is_not_known_keeps_it() -> 
         world, _ = begun()
         world.start(FlowPlan("f", 1, (call("a", retry=RetryRule(attempts=2)),)), "e2")
         world.finish(outcome_of(a=Fails(error)))
-        assert [made.effect for made in world.made] == effects
+        assert [job.effect for job in world.done] == effects
 
 
 def test_a_due_retry_and_a_late_result_make_one_attempt() -> None:
     """E15: in both orders."""
     for order in ([0, 1], [1, 0]):
-        world, (made,) = begun(call("a", retry=RetryRule(attempts=2)))
-        world.claim(made)
-        world.report(made, Fails(PASSES))
+        world, (job,) = begun(call("a", retry=RetryRule(attempts=2)))
+        world.claim(job)
+        world.report(job, Fails(PASSES))
         world.now += timedelta(minutes=1)
-        late: list[ExecutionInput] = [Tick(), Report(made.run, 1, Succeeded(), RUNNER)]
+        late: list[ExecutionInput] = [Tick(), Report(job.run, 1, Succeeded(), RUNNER)]
         world.send("e1", *(late[place] for place in order), Tick())
 
         assert [one.attempt for one in world.take_calls()] == [2]
@@ -234,20 +234,20 @@ def _run(world: World) -> TaskRun:
 
 
 def test_a_retry_by_hand_and_by_time_make_one_attempt() -> None:
-    world, (made,) = begun(call("a", retry=RetryRule(attempts=2)))
-    world.claim(made)
-    world.report(made, Fails(PASSES))
+    world, (job,) = begun(call("a", retry=RetryRule(attempts=2)))
+    world.claim(job)
+    world.report(job, Fails(PASSES))
 
-    world.send("e1", RetryStep(made.run, "anna"))
+    world.send("e1", RetryStep(job.run, "anna"))
     world.pass_time(timedelta(minutes=1))
 
     assert [one.attempt for one in world.take_calls()] == [2]
 
 
 def test_looks_that_are_old_or_twice_do_not_join() -> None:
-    world, (made,) = begun(call("a"))
-    world.claim(made)
-    world.report(made, Waits("operation 7"))
+    world, (job,) = begun(call("a"))
+    world.claim(job)
+    world.report(job, Waits("operation 7"))
     world.pass_time(timedelta(seconds=2))
     (first,) = world.take_calls()
     world.report(first, Waits("operation 7"))
@@ -255,7 +255,7 @@ def test_looks_that_are_old_or_twice_do_not_join() -> None:
     (second,) = world.take_calls()
 
     world.report(first, Fails(BROKEN))
-    assert world.states() == {"a": RunState.WAITING}
+    assert world.states() == {"a": StepState.WAITING}
     world.report(second, Succeeded())
     world.report(second, Fails(BROKEN))
 
@@ -264,11 +264,11 @@ def test_looks_that_are_old_or_twice_do_not_join() -> None:
 
 
 def test_begin_twice_and_anything_after_the_end_change_nothing() -> None:
-    world, (made,) = begun(call("a"))
+    world, (job,) = begun(call("a"))
     world.send("e1", Begin())
     world.finish()
-    world.claim(made)
-    world.report(made, Succeeded())
+    world.claim(job)
+    world.report(job, Succeeded())
     ended = world.get()
 
     world.send("e1", Begin(), KillIt("anna"), Tick())
@@ -279,8 +279,8 @@ def test_begin_twice_and_anything_after_the_end_change_nothing() -> None:
 
 
 def test_an_attempt_that_takes_too_long_fails_and_its_runner_is_asked_to_stop() -> None:
-    world, (made,) = begun(call("a", timeout=timedelta(minutes=1)))
-    world.claim(made)
+    world, (job,) = begun(call("a", timeout=timedelta(minutes=1)))
+    world.claim(job)
 
     world.pass_time(timedelta(minutes=1))
 

@@ -7,10 +7,10 @@ import pytest
 
 from supervisor.core.executions import failing, joining, progress, requests
 from supervisor.core.executions.draft import ExecutionDraft
-from supervisor.core.executions.entities import RunAttempt, Scope, TaskRun
-from supervisor.core.executions.inputs import SlotFreed
-from supervisor.core.executions.reduced import Drop, Grant, SendGate
-from supervisor.core.executions.states import RunState
+from supervisor.core.executions.entities import RunAttempt, StepScope, TaskRun
+from supervisor.core.executions.inputs import Claim, SlotFreed
+from supervisor.core.executions.reduced import ClaimReply, Drop, SendGate
+from supervisor.core.executions.states import StepState
 from tests.supervisor.core.executions.test_any_order import Life
 
 _SEEDS_MAX = 200
@@ -21,10 +21,10 @@ Plant = Callable[[pytest.MonkeyPatch], None]
 def _grant_to_everybody(patch: pytest.MonkeyPatch) -> None:
     whole = joining.claim
 
-    def claim(draft: ExecutionDraft, asked: joining.Claim) -> Drop | None:
+    def claim(draft: ExecutionDraft, asked: Claim) -> Drop | None:
         drop = whole(draft, asked)
         if drop is Drop.CLAIMED:
-            draft.messages.append(Grant(asked.run, asked.attempt, asked.runner, granted=True))
+            draft.messages.append(ClaimReply(asked.run, asked.attempt, asked.runner, granted=True))
         return drop
 
     patch.setattr(joining, "claim", claim)
@@ -74,7 +74,7 @@ def _keep_the_slot_of_who_is_killed(patch: pytest.MonkeyPatch) -> None:
 
 
 def _end_before_what_runs(patch: pytest.MonkeyPatch) -> None:
-    def is_over(draft: ExecutionDraft, scope: Scope, steps: object) -> bool:
+    def is_over(draft: ExecutionDraft, scope: StepScope, steps: object) -> bool:
         del steps
         return progress._is_cut(draft, scope)
 
@@ -85,14 +85,14 @@ def _wait_for_a_person_after_a_kill(patch: pytest.MonkeyPatch) -> None:
     def stop_open(draft: ExecutionDraft, *, at_once: bool = False) -> None:
         del at_once
         for run in draft.runs():
-            if run.state is RunState.SUBMITTED:
-                draft.put(replace(run, state=RunState.KILLED))
+            if run.state is StepState.SUBMITTED:
+                draft.put(replace(run, state=StepState.KILLED))
 
     patch.setattr(requests, "stop_open", stop_open)
 
 
 def _lose_a_failure_in_a_group(patch: pytest.MonkeyPatch) -> None:
-    def lose_scope(draft: ExecutionDraft, scope: Scope) -> None:
+    def lose_scope(draft: ExecutionDraft, scope: StepScope) -> None:
         if not scope.parent:
             draft.execution = replace(draft.execution, loses=True)
 

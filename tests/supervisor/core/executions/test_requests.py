@@ -30,7 +30,7 @@ from tests.supervisor.core.executions.world import (
     RUNNER,
     ExecutionState,
     Fails,
-    RunState,
+    StepState,
     Succeeded,
     World,
     call,
@@ -59,12 +59,12 @@ def test_a_kill_ends_what_has_not_begun_and_waits_for_what_runs() -> None:
 
     world.send("e1", KILL, KILL, KILL)
 
-    assert world.states() == {"a": RunState.KILLING, "b": RunState.KILLED}
+    assert world.states() == {"a": StepState.KILLING, "b": StepState.KILLED}
     assert world.get().state is ExecutionState.KILLING
     assert cancelled(world) == [a.run]
     assert not world.claim(b), "what was killed is not begun"
     world.report(a, Succeeded({"n": 1}))
-    assert world.states() == {"a": RunState.SUCCESS, "b": RunState.KILLED}
+    assert world.states() == {"a": StepState.SUCCESS, "b": StepState.KILLED}
     assert world.get().state is ExecutionState.KILLED
     world.check_ends()
 
@@ -72,14 +72,14 @@ def test_a_kill_ends_what_has_not_begun_and_waits_for_what_runs() -> None:
 @pytest.mark.parametrize("how", ["stopped", "failed", "lost"])
 def test_what_was_killed_ends_however_its_runner_ends(how: str) -> None:
     world = begun(call("a", retry=RetryRule(attempts=5)))
-    (made,) = world.take_calls()
-    world.claim(made)
+    (job,) = world.take_calls()
+    world.claim(job)
     world.send("e1", KILL)
 
     if how == "lost":
-        world.send("e1", AttemptLost(made.run, 1, RUNNER))
+        world.send("e1", AttemptLost(job.run, 1, RUNNER))
     else:
-        world.report(made, Stopped() if how == "stopped" else Fails(PASSES))
+        world.report(job, Stopped() if how == "stopped" else Fails(PASSES))
 
     assert world.get().state is ExecutionState.KILLED
     assert world.take_calls() == []
@@ -111,15 +111,15 @@ def test_a_kill_reaches_the_child_and_waits_for_its_end() -> None:
     child = FlowPlan("child", 1, (call("x"),))
     world = World({"child": child})
     world.start(FlowPlan("f", 1, (Step("sub", SubflowWork("child")),)))
-    (made,) = world.take_calls()
-    world.claim(made)
+    (job,) = world.take_calls()
+    world.claim(job)
 
     world.send("e1", KILL)
     assert world.get().state is ExecutionState.KILLING
-    world.report(made, Stopped())
+    world.report(job, Stopped())
 
     assert world.get().state is ExecutionState.KILLED
-    assert world.get(made.execution).state is ExecutionState.KILLED
+    assert world.get(job.execution).state is ExecutionState.KILLED
     world.check_ends()
 
 
@@ -129,16 +129,16 @@ def test_finally_runs_after_a_kill_and_on_failure_does_not() -> None:
 
     world.finish()
 
-    assert [made.step for made in world.made] == ["tidy"]
+    assert [job.step for job in world.done] == ["tidy"]
     assert world.get().state is ExecutionState.KILLED
 
 
 def test_a_kill_during_finally_lets_it_end_and_a_forced_one_does_not() -> None:
     for force in (False, True):
         world = begun(call("a"), always=(call("tidy"), call("more", "tidy")))
-        (made,) = world.take_calls()
-        world.claim(made)
-        world.report(made, Succeeded())
+        (job,) = world.take_calls()
+        world.claim(job)
+        world.report(job, Succeeded())
         (tidy,) = world.take_calls()
         world.claim(tidy)
 
@@ -148,7 +148,7 @@ def test_a_kill_during_finally_lets_it_end_and_a_forced_one_does_not() -> None:
         assert world.get().state is ended
         world.report(tidy, Succeeded())
         world.finish()
-        assert [one.step for one in world.made] == ([] if force else ["more"])
+        assert [one.step for one in world.done] == ([] if force else ["more"])
         assert world.get().state is ExecutionState.KILLED
         world.check_ends()
 
@@ -194,7 +194,7 @@ def test_a_pause_lets_nothing_begin_and_a_resume_goes_on() -> None:
     world.send("e1", ResumeIt("anna"))
     world.finish()
 
-    assert sorted(made.step for made in world.made) == ["b", "c"]
+    assert sorted(job.step for job in world.done) == ["b", "c"]
     assert world.get().state is ExecutionState.SUCCESS
     world.check_ends()
 
@@ -203,37 +203,37 @@ def test_a_pause_inside_of_items_goes_on_where_it_was() -> None:
     world = begun(Step("all", EachWork([1, 2, 3, 4], (call("one"),), 2)))
     first = world.take_calls()
     world.send("e1", PauseIt("anna"))
-    for made in first:
-        world.claim(made)
-        world.report(made, Succeeded())
+    for job in first:
+        world.claim(job)
+        world.report(job, Succeeded())
     assert world.take_calls() == []
 
     world.send("e1", ResumeIt("anna"))
     world.finish()
 
-    assert len(world.made) == 2
+    assert len(world.done) == 2
     assert world.get().state is ExecutionState.SUCCESS
 
 
 def test_a_failure_while_paused_ends_after_the_resume() -> None:
     world = begun(call("a"), call("b", "a"), always=(call("tidy"),))
-    (made,) = world.take_calls()
-    world.claim(made)
+    (job,) = world.take_calls()
+    world.claim(job)
     world.send("e1", PauseIt("anna"))
-    world.report(made, Fails(BROKEN))
+    world.report(job, Fails(BROKEN))
     assert world.take_calls() == []
 
     world.send("e1", ResumeIt("anna"))
     world.finish()
 
-    assert [one.step for one in world.made] == ["tidy"]
+    assert [one.step for one in world.done] == ["tidy"]
     assert world.get().state is ExecutionState.FAILED
 
 
 def test_a_failure_closes_a_paused_group_in_which_nothing_runs() -> None:
     group = Step("group", ParallelWork((call("x"), call("y", "x"))))
     world = begun(group, call("a"))
-    a, x = sorted(world.take_calls(), key=lambda made: made.step)
+    a, x = sorted(world.take_calls(), key=lambda job: job.step)
     world.claim(a)
     world.claim(x)
     world.send("e1", PauseIt("anna"))
@@ -242,18 +242,18 @@ def test_a_failure_closes_a_paused_group_in_which_nothing_runs() -> None:
     world.report(a, Fails(BROKEN))
 
     assert world.get().state is ExecutionState.FAILED
-    assert world.states()["group"] is RunState.KILLED
+    assert world.states()["group"] is StepState.KILLED
     world.check_ends()
 
 
 def test_the_time_of_an_execution_ends_it_as_failed() -> None:
     world = begun(call("a"), Step("b", SleepWork(3600)), timeout=timedelta(minutes=10))
-    (made,) = world.take_calls()
-    world.claim(made)
+    (job,) = world.take_calls()
+    world.claim(job)
 
     world.pass_time(timedelta(minutes=10))
-    assert world.states() == {"a": RunState.KILLING, "b": RunState.KILLED}
-    world.report(made, Stopped())
+    assert world.states() == {"a": StepState.KILLING, "b": StepState.KILLED}
+    world.report(job, Stopped())
 
     assert world.get().state is ExecutionState.FAILED
     assert world.get().failures[0].error.code == "timeout"
@@ -262,12 +262,12 @@ def test_the_time_of_an_execution_ends_it_as_failed() -> None:
 
 def test_a_step_that_runs_is_not_skipped() -> None:
     world = begun(call("a"))
-    (made,) = world.take_calls()
-    world.claim(made)
+    (job,) = world.take_calls()
+    world.claim(job)
 
-    world.send("e1", SkipStep(made.run, "anna"))
+    world.send("e1", SkipStep(job.run, "anna"))
 
-    assert world.states() == {"a": RunState.RUNNING}
+    assert world.states() == {"a": StepState.RUNNING}
 
 
 def test_a_resume_of_what_is_not_paused_changes_nothing() -> None:

@@ -9,7 +9,6 @@ from supervisor.core.executions.plan import (
     RUNS_MAX,
     ApproveWork,
     CallWork,
-    Concurrency,
     EachWork,
     FailWork,
     FlowPlan,
@@ -19,9 +18,7 @@ from supervisor.core.executions.plan import (
     SetWork,
     SleepWork,
     Step,
-    SubflowWork,
     SwitchWork,
-    WhenFull,
 )
 from supervisor.core.executions.reduced import StepCall
 from tests.supervisor.core.executions.world import (
@@ -29,7 +26,7 @@ from tests.supervisor.core.executions.world import (
     PASSES,
     ExecutionState,
     Fails,
-    RunState,
+    StepState,
     Succeeded,
     World,
     call,
@@ -47,7 +44,7 @@ def test_a_step_begins_when_all_before_it_are_done() -> None:
     world = World()
     world.start(plan_of(call("a"), call("b"), call("c", "a", "b")))
     first = world.take_calls()
-    assert [made.step for made in first] == ["a", "b"]
+    assert [job.step for job in first] == ["a", "b"]
 
     world.claim(first[0])
     world.report(first[0], Succeeded())
@@ -57,7 +54,7 @@ def test_a_step_begins_when_all_before_it_are_done() -> None:
     world.report(first[1], Succeeded())
     world.finish()
 
-    assert [made.step for made in world.made] == ["c"]
+    assert [job.step for job in world.done] == ["c"]
     assert world.get().state is ExecutionState.SUCCESS
     world.check_ends()
     assert is_at_rest(world)
@@ -75,7 +72,7 @@ def test_outputs_and_inputs_are_read_with_their_types() -> None:
 
     world.finish(outcome_of(a=Succeeded({"rows": 7})))
 
-    assert world.made[1].arguments == {"rows": 7, "text": "day 2026-11-01: 7"}
+    assert world.done[1].arguments == {"rows": 7, "text": "day 2026-11-01: 7"}
     assert world.get().outputs == {"sum": 8}
 
 
@@ -85,7 +82,7 @@ def test_a_false_condition_skips_the_step_and_what_follows_goes_on() -> None:
 
     world.finish()
 
-    assert world.states() == {"a": RunState.SKIPPED, "b": RunState.SUCCESS}
+    assert world.states() == {"a": StepState.SKIPPED, "b": StepState.SUCCESS}
     assert world.get().state is ExecutionState.SUCCESS
 
 
@@ -130,10 +127,10 @@ def test_on_failure_runs_after_a_failure_alone_and_finally_always() -> None:
     well.finish()
     badly.finish(outcome_of(a=Fails(BROKEN)))
 
-    assert [made.step for made in well.made] == ["a", "tidy"]
+    assert [job.step for job in well.done] == ["a", "tidy"]
     assert well.get().state is ExecutionState.SUCCESS
-    assert [made.step for made in badly.made] == ["a", "page", "tidy"]
-    assert badly.made[1].arguments == {"why": BROKEN.message}
+    assert [job.step for job in badly.done] == ["a", "page", "tidy"]
+    assert badly.done[1].arguments == {"why": BROKEN.message}
     assert badly.get().state is ExecutionState.FAILED
 
 
@@ -152,7 +149,7 @@ def test_a_failure_that_is_overlooked_counts_as_done() -> None:
 
     world.finish(outcome_of(a=Fails(BROKEN)))
 
-    assert world.states() == {"a": RunState.FAILED, "b": RunState.SUCCESS}
+    assert world.states() == {"a": StepState.FAILED, "b": StepState.SUCCESS}
     assert world.get().state is ExecutionState.SUCCESS
 
 
@@ -161,15 +158,15 @@ def test_a_failure_can_wait_for_a_person(act: str) -> None:
     world = World()
     world.start(plan_of(call("a", on_error=OnError.PAUSE), call("b", "a"), call("c")))
     world.finish(outcome_of(a=Fails(BROKEN)))
-    assert world.states() == {"a": RunState.WAITING, "c": RunState.SUCCESS}
+    assert world.states() == {"a": StepState.WAITING, "c": StepState.SUCCESS}
     assert world.get().state is ExecutionState.RUNNING
 
     run = world.run("a").id
     world.send("e1", RetryStep(run, "anna") if act == "retry" else SkipStep(run, "anna"))
     world.finish()
 
-    ended = RunState.SUCCESS if act == "retry" else RunState.SKIPPED
-    assert world.states() == {"a": ended, "b": RunState.SUCCESS, "c": RunState.SUCCESS}
+    ended = StepState.SUCCESS if act == "retry" else StepState.SKIPPED
+    assert world.states() == {"a": ended, "b": StepState.SUCCESS, "c": StepState.SUCCESS}
     world.check_ends()
 
 
@@ -185,7 +182,7 @@ def test_an_error_that_passes_is_tried_again_with_growing_waits() -> None:
 
     world.finish(fail)
 
-    assert [made.attempt for made in world.made] == [1, 2, 3]
+    assert [job.attempt for job in world.done] == [1, 2, 3]
     assert 8 <= times[1] - times[0] <= 12
     assert 16 <= times[2] - times[1] <= 24
     assert world.get().state is ExecutionState.FAILED
@@ -198,7 +195,7 @@ def test_an_error_that_does_not_pass_is_not_tried_again() -> None:
 
     world.finish(outcome_of(a=Fails(BROKEN)))
 
-    assert len(world.made) == 1
+    assert len(world.done) == 1
 
 
 def test_the_inner_steps_of_parallel_are_a_graph_of_their_own() -> None:
@@ -208,8 +205,8 @@ def test_the_inner_steps_of_parallel_are_a_graph_of_their_own() -> None:
 
     world.finish()
 
-    assert [made.step for made in world.made] == ["x", "y", "b"]
-    assert world.states()["p"] is RunState.SUCCESS
+    assert [job.step for job in world.done] == ["x", "y", "b"]
+    assert world.states()["p"] is StepState.SUCCESS
 
 
 @pytest.mark.parametrize(("value", "done"), [("de", ["x", "z"]), ("fr", ["y", "z"])])
@@ -220,7 +217,7 @@ def test_a_switch_runs_the_steps_of_one_case(value: str, done: list[str]) -> Non
 
     world.finish()
 
-    assert [made.step for made in world.made] == done
+    assert [job.step for job in world.done] == done
 
 
 def test_items_run_a_few_at_a_time() -> None:
@@ -231,15 +228,15 @@ def test_items_run_a_few_at_a_time() -> None:
 
     world.finish()
 
-    assert sorted(int(str(made.arguments["day"])) for made in world.made) == list(range(10))
+    assert sorted(int(str(job.arguments["day"])) for job in world.done) == list(range(10))
     assert world.run("days").outputs == {"count": 10}
     assert world.get().state is ExecutionState.SUCCESS
     world.check_ends()
 
 
 def test_an_item_that_fails_ends_the_rest_unless_it_is_overlooked() -> None:
-    def fail_first(made: StepCall) -> Succeeded | Fails:
-        return Fails(BROKEN) if made.arguments["n"] == 0 else Succeeded()
+    def fail_first(job: StepCall) -> Succeeded | Fails:
+        return Fails(BROKEN) if job.arguments["n"] == 0 else Succeeded()
 
     for how, count, ended in [
         (OnError.FAIL, 1, ExecutionState.FAILED),
@@ -251,7 +248,7 @@ def test_an_item_that_fails_ends_the_rest_unless_it_is_overlooked() -> None:
 
         world.finish(fail_first)
 
-        assert len(world.made) == count
+        assert len(world.done) == count
         assert world.get().state is ended
         world.check_ends()
 
@@ -262,7 +259,7 @@ def test_no_items_are_done_at_once() -> None:
 
     world.finish()
 
-    assert [made.step for made in world.made] == ["b"]
+    assert [job.step for job in world.done] == ["b"]
 
 
 def test_too_many_items_fail_and_name_the_limit() -> None:
@@ -280,7 +277,7 @@ def test_a_sleep_ends_with_its_time() -> None:
     world = World()
     world.start(plan_of(Step("a", SleepWork(90)), call("b", "a")))
     world.pass_time(timedelta(seconds=89))
-    assert world.states() == {"a": RunState.WAITING}
+    assert world.states() == {"a": StepState.WAITING}
 
     world.pass_time(timedelta(seconds=1))
     world.finish()
@@ -307,10 +304,10 @@ def test_a_step_that_waits_is_looked_at_with_growing_gaps_and_holds_nobody() -> 
     world.start(plan_of(call("a")))
     looks: list[int] = []
 
-    def wait(made: StepCall) -> Waits | Succeeded:
-        looks.append(made.check)
-        assert made.state == (None if made.check == 0 else "operation 7")
-        return Waits("operation 7", "operation 7") if made.check < 4 else Succeeded({"rows": 1})
+    def wait(job: StepCall) -> Waits | Succeeded:
+        looks.append(job.check)
+        assert job.state == (None if job.check == 0 else "operation 7")
+        return Waits("operation 7", "operation 7") if job.check < 4 else Succeeded({"rows": 1})
 
     world.finish(wait)
 
@@ -327,7 +324,7 @@ def test_values_that_are_set_are_read_later() -> None:
 
     world.finish()
 
-    assert [made.step for made in world.made] == ["b"]
+    assert [job.step for job in world.done] == ["b"]
 
 
 def test_fail_ends_with_its_message() -> None:
@@ -335,70 +332,3 @@ def test_fail_ends_with_its_message() -> None:
     world.start(plan_of(Step("no", FailWork("${ inputs.why }, so it ends"))), why="no rows")
 
     assert world.get().failures[0].error.message == "no rows, so it ends"
-
-
-def test_a_subflow_gives_its_outputs_or_fails_its_step() -> None:
-    child = FlowPlan("child", 1, (call("x"),), outputs={"n": "${ inputs.n + 1 }"})
-    plan = plan_of(
-        Step("sub", SubflowWork("child", {"n": "${ inputs.n }"})), outputs={"n": "${ steps.sub.n }"}
-    )
-    well, badly = World({"child": child}), World({"child": child})
-    well.start(plan, n=4)
-    badly.start(plan, n=4)
-
-    well.finish()
-    badly.finish(outcome_of(x=Fails(BROKEN)))
-
-    assert well.get().outputs == {"n": 5}
-    assert badly.get().state is ExecutionState.FAILED
-    assert BROKEN.message in badly.get().failures[0].error.message
-    badly.check_ends()
-
-
-def test_a_subflow_that_is_not_there_fails_its_step() -> None:
-    world = World()
-    world.start(plan_of(Step("sub", SubflowWork("nothing"))))
-
-    assert "there is no flow nothing" in world.get().failures[0].error.message
-
-
-def test_a_flow_that_calls_itself_ends_at_the_depth() -> None:
-    flows: dict[str, FlowPlan] = {}
-    flows["f"] = plan_of(Step("sub", SubflowWork("f")))
-    world = World(flows)
-    world.start(flows["f"])
-
-    world.finish()
-
-    assert world.get().state is ExecutionState.FAILED
-    assert len(world.engine.executions) == 6
-
-
-@pytest.mark.parametrize(
-    ("when_full", "ended"),
-    [(WhenFull.QUEUE, "SUCCESS"), (WhenFull.CANCEL, "KILLED"), (WhenFull.FAIL, "FAILED")],
-)
-def test_a_full_flow_queues_cancels_or_fails(when_full: WhenFull, ended: str) -> None:
-    plan = plan_of(call("a"), concurrency=Concurrency(1, when_full=when_full))
-    world = World()
-    world.start(plan, "e1")
-    world.start(plan, "e2")
-    assert len(world.engine.calls) == 1
-
-    world.finish()
-
-    assert world.get("e1").state is ExecutionState.SUCCESS
-    assert world.get("e2").state == ended
-    assert world.engine.gates == {}, "no slot is left behind"
-    world.check_ends()
-
-
-def test_a_key_counts_executions_of_one_value() -> None:
-    plan = plan_of(call("a"), concurrency=Concurrency(1, key="${ inputs.day }"))
-    world = World()
-    for number, day in enumerate(["mon", "tue", "mon"]):
-        world.start(plan, f"e{number}", day=day)
-
-    assert len(world.engine.calls) == 2
-    world.finish()
-    assert {one.state for one in world.engine.executions.values()} == {ExecutionState.SUCCESS}

@@ -19,7 +19,7 @@ from supervisor.core.executions.inputs import (
 )
 from supervisor.core.executions.plan import CallWork, FlowPlan, Step
 from supervisor.core.executions.reduced import Cancel, StepCall
-from supervisor.core.executions.states import ExecutionState, RunState
+from supervisor.core.executions.states import ExecutionState, StepState
 from supervisor.executions.memory import MemoryEngine
 
 BEGAN = datetime(2026, 11, 1, tzinfo=UTC)
@@ -42,7 +42,7 @@ class World:
     flows: Mapping[str, FlowPlan] = field(default_factory=dict)
     now: datetime = BEGAN
     engine: MemoryEngine = field(init=False)
-    made: list[StepCall] = field(default_factory=list)
+    done: list[StepCall] = field(default_factory=list)
     """Calls whose claim was granted, in order."""
 
     def __post_init__(self) -> None:
@@ -70,21 +70,21 @@ class World:
         (run,) = (run for run in self.get(execution).runs.values() if run.step == step)
         return run
 
-    def states(self, execution: str = "e1") -> dict[str, RunState]:
+    def states(self, execution: str = "e1") -> dict[str, StepState]:
         """Return the state of each step; for items the last one's."""
         return {run.step: run.state for run in self.get(execution).runs.values()}
 
-    def claim(self, made: StepCall, runner: Runner = RUNNER) -> bool:
+    def claim(self, job: StepCall, runner: Runner = RUNNER) -> bool:
         """Ask for a call; return whether it was granted."""
-        self.send(made.execution, Claim(made.run, made.attempt, runner))
+        self.send(job.execution, Claim(job.run, job.attempt, runner))
         grants = [reply for reply in self.engine.replies if not isinstance(reply, Cancel)]
         return grants[-1].granted
 
-    def report(self, made: StepCall, outcome: Outcome, runner: Runner = RUNNER) -> None:
+    def report(self, job: StepCall, outcome: Outcome, runner: Runner = RUNNER) -> None:
         """Report what came of a call."""
-        holder = None if made.check else runner
-        given = Report(made.run, made.attempt, outcome, holder, made.check)
-        self.send(made.execution, given)
+        holder = None if job.check else runner
+        given = Report(job.run, job.attempt, outcome, holder, job.check)
+        self.send(job.execution, given)
 
     def take_calls(self) -> list[StepCall]:
         """Return the calls that nobody has taken."""
@@ -94,10 +94,10 @@ class World:
     def make_calls(self, makes: Makes = lambda _: Succeeded()) -> None:
         """Claim and make calls until there are no more."""
         while calls := self.take_calls():
-            for made in calls:
-                if made.check or self.claim(made):
-                    self.made.append(made)
-                    self.report(made, makes(made))
+            for job in calls:
+                if job.check or self.claim(job):
+                    self.done.append(job)
+                    self.report(job, makes(job))
 
     def pass_time(self, by: timedelta) -> None:
         """Let time go on."""
@@ -142,7 +142,7 @@ class World:
 
 def outcome_of(**outcomes: Outcome) -> Makes:
     """Return a maker of calls that gives each step its outcome; the others succeed."""
-    return lambda made: outcomes.get(made.step, Succeeded())
+    return lambda job: outcomes.get(job.step, Succeeded())
 
 
 def is_at_rest(world: World) -> bool:
@@ -157,7 +157,7 @@ __all__ = [
     "RUNNER",
     "ExecutionState",
     "Fails",
-    "RunState",
+    "StepState",
     "Stopped",
     "Succeeded",
     "World",
