@@ -25,6 +25,14 @@ _KEPT = 1_000
 class CelExpressions:
     """The language of flows."""
 
+    def check(self, text: str) -> None:
+        """Refuse an expression that does not parse, or may take too long.
+
+        Raises:
+            ExpressionFailed: the message says why.
+        """
+        _compiled(text)
+
     def value(self, text: str, variables: Mapping[str, JsonValue]) -> JsonValue:
         """Return the value of an expression, as JSON: a time in ISO 8601, a duration in seconds.
 

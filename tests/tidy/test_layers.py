@@ -25,6 +25,7 @@ _PROJECT = {
     "supervisor/core/planning/plan.py": "import tasks.contract.messages, pydantic\n",
     "supervisor/core/queue/events.py": "",
     "supervisor/core/executions/reduce.py": "",
+    "supervisor/core/flows/reading.py": "",
     "supervisor/core/reports/tracker.py": "",
     "supervisor/core/spec/spec.py": "import supervisor.core.values.ids\n",
     "supervisor/core/tables/exports.py": "",

@@ -4,6 +4,7 @@ Rules put new task runs into the draft and change the execution; the draft check
 the events of it, and notes which scope has to be looked at again.
 """
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -30,7 +31,7 @@ class ExecutionDraft:
     language: Expressions
     calls: list[StepCall] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
-    scopes: list[StepScope] = field(default_factory=list)
+    scopes: deque[StepScope] = field(default_factory=deque)
     """Where something has ended or may begin: looked at before the reduction ends."""
     _changed: dict[str, TaskRun] = field(default_factory=dict)
     _events: list[ExecutionEvent] = field(default_factory=list)

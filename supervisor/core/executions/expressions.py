@@ -23,6 +23,13 @@ class ExpressionFailed(SupervisorError):
 class Expressions(Protocol):
     """The language of expressions: a function without side effects, time or chance."""
 
+    def check(self, text: str) -> None:
+        """Refuse an expression that does not parse.
+
+        Raises:
+            ExpressionFailed: the message says why.
+        """
+
     def value(self, text: str, variables: Mapping[str, JsonValue]) -> JsonValue:
         """Return the value of one expression.
 

@@ -27,7 +27,7 @@ from supervisor.core.executions.variables import variables_of
 def settle(draft: ExecutionDraft) -> None:
     """Look at each scope in which something has changed, until nothing follows any more."""
     while draft.scopes and not draft.execution.state.ended:
-        _look(draft, draft.scopes.pop())
+        _look(draft, draft.scopes.popleft())
 
 
 def may_begin(draft: ExecutionDraft, scope: StepScope) -> bool:

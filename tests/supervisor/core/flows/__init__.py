@@ -1,0 +1,1 @@
+"""Flows as documents: `test_reading.py` has what is refused, and how."""
