@@ -1,6 +1,7 @@
 """The palette's verbs are those of the command line and of the API, and lead to their dialogs."""
 
 import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,22 @@ def test_a_verb_and_a_name_lead_to_the_dialog_by_the_keyboard_alone(
     expect(dialog.get_by_role("button", name="Suspend", exact=True)).to_be_enabled()
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
+
+
+def test_letters_typed_before_its_field_has_the_focus_arrive_in_it(
+    page: Page, reading: Site
+) -> None:
+    """Timers rest: the dialog gives the focus to its field by one, so it never does here."""
+    page.clock.install()
+    page.goto("/ui/workers")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    page.clock.pause_at(datetime.now(UTC) + timedelta(seconds=1))
+
+    page.keyboard.press("Control+k")
+    page.keyboard.type(f"g suspend {reading.id}")
+
+    expect(page.get_by_role("textbox", name="Search")).to_have_value(f"g suspend {reading.id}")
+    assert page.url.endswith("/ui/workers"), "letters were keys of the page"
 
 
 def test_each_command_that_a_dialog_shows_is_there() -> None:

@@ -17,6 +17,7 @@ import { PLACES } from "./places";
 import { copyLink, showKeys } from "./shellKeys";
 
 const SUPERVISORS = 8;
+const FIELD = "palette-search";
 const [STORE, palette] = createSpotlight();
 
 /** Opens the palette, as Ctrl+K does. */
@@ -35,6 +36,7 @@ export function Palette() {
     { group: "This page", actions: useCommands() },
   ];
   useSelected(text, groups);
+  useFocusByTyping();
   return (
     <Spotlight
       store={STORE}
@@ -47,6 +49,7 @@ export function Palette() {
       nothingFound="Nothing has these letters"
       attributes={{ content: { "aria-label": "Search" } }}
       lockScroll={false}
+      transitionProps={{ duration: 0 }} // its field is there before the next key
       overlayProps={{ blur: 0, backgroundOpacity: 0.45 }}
       limit={20}
       scrollable
@@ -57,9 +60,32 @@ export function Palette() {
         leftSection: <Icon name="search" />,
         placeholder: "A supervisor, a table, a topic, a page, suspend orders…",
         "aria-label": "Search",
+        id: FIELD,
       }}
     />
   );
+}
+
+/**
+ * Gives the field the focus before a key that is pressed right after the palette was opened: the
+ * dialog itself does it a moment later, and what was typed meanwhile would be lost, or would be
+ * taken for a key of the page.
+ */
+function useFocusByTyping(): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const field = document.getElementById(FIELD);
+      const isInside =
+        event.target instanceof Node && field?.closest("[role=dialog]")?.contains(event.target);
+      if (field === null || isInside || !STORE.getState().opened || event.key === "Escape") {
+        return;
+      }
+      field.focus();
+      event.stopPropagation();
+    };
+    window.addEventListener("keydown", onKey, { capture: true });
+    return () => window.removeEventListener("keydown", onKey, { capture: true });
+  }, []);
 }
 
 /** Selects the first entry for Enter if none is: those of the overlord come after the letters. */
