@@ -19,6 +19,7 @@ from supervisor.control.end_task import TaskEnder
 from supervisor.control.export_outbox import announce
 from supervisor.core.model.rows import AuditEntry, Segment, TaskStatus
 from supervisor.core.tables.compaction import Compaction, merged
+from supervisor.core.values.counts import counted
 from supervisor.core.values.errors import (
     CompactionNotFound,
     NotAllowed,
@@ -139,7 +140,7 @@ class Swapping:
         )
         replaced = tx.segments.replace(row.inputs, segment, now)
         self.life.leave(tx, replaced, now)
-        detail = f"{len(replaced)} files became one of {file.rows} rows"
+        detail = f"{counted(len(replaced), 'file')} became one of {counted(file.rows, 'row')}"
         if not self.endings.end_compaction(tx, row, TaskStatus.SUCCESS, detail, now):
             raise StateMoved(f"{row.id} has ended")
         announce(tx, row.data_source, now)

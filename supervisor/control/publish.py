@@ -35,6 +35,7 @@ from supervisor.core.model.rows import (
     TaskTotals,
 )
 from supervisor.core.planning.publish import Check, Judgement, PublishFacts, judge
+from supervisor.core.values.counts import counted
 from supervisor.core.values.errors import (
     NotAllowed,
     SpecUnreadable,
@@ -285,9 +286,9 @@ def _commit(
 def _format_publication(
     publication: Publication, segments: Sequence[Segment], errors: Sequence[Segment]
 ) -> str:
-    text = f"{publication.rows} rows in {len(segments)} segment(s)"
+    text = f"{counted(publication.rows, 'row')} in {counted(len(segments), 'segment')}"
     kept = sum(segment.file.rows for segment in errors)
-    return f"{text}, {kept} bad records quarantined" if kept else text
+    return f"{text}, {counted(kept, 'bad record')} quarantined" if kept else text
 
 
 def _segments(

@@ -13,6 +13,7 @@ from supervisor.core.queue.events import (
     StoredEvent,
     decode,
 )
+from supervisor.core.values.counts import counted, grouped
 from supervisor.core.values.errors import UndecodableEvent, repair_command
 from supervisor.eventqueue.meters import Meter
 from supervisor.ports.store import Transaction
@@ -98,11 +99,12 @@ def trouble_of(row: QueueRow, config: QueueConfig, oldest: OldestEvent | None) -
         return f"dead at {row.dead_seq}: {row.dead_why}. After a look at it: {repair}"
     problems = []
     if row.mode is QueueMode.CONSUMER and row.outstanding_bytes > config.max_outstanding_bytes:
-        text = f"{row.outstanding_bytes} bytes wait, the limit is {config.max_outstanding_bytes}"
+        waits, most = grouped(row.outstanding_bytes), grouped(config.max_outstanding_bytes)
+        text = f"{waits} bytes wait, the limit is {most}"
         problems.append(text if oldest is None else f"{text}; the oldest is {_named(oldest)}")
     if row.failed_iterations:
         problems.append(
-            f"its handler failed {row.failed_iterations} time(s) in a row at event "
+            f"its handler failed {counted(row.failed_iterations, 'time')} in a row at event "
             f"{row.processed_seq + 1}: {row.last_error}"
         )
     return "; ".join(problems)

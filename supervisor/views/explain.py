@@ -5,9 +5,10 @@ would change the state, the next steps, recent failures and their remedy.  Each 
 to what it names, and the remedies are there as data, too.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
+from types import MappingProxyType
 
 from pydantic import Field
 
@@ -16,13 +17,16 @@ from supervisor.core.model.rows import GenerationState
 from supervisor.core.planning.actions import (
     BeginHandoff,
     CloseEmpty,
+    CommitInitialOffsets,
     DiscardGeneration,
     EndTask,
     FixEnd,
     OpenGeneration,
+    ResetOffsets,
     ResumeReading,
     StartTask,
 )
+from supervisor.core.values.counts import counted, grouped
 from supervisor.ports.state_history import StoredState
 from supervisor.views.attention.remedies import RemedyView
 from supervisor.views.status import (
@@ -48,6 +52,22 @@ _OF_RANGES = frozenset(
     )
 )
 """Names of actions, as plans have them, by what their `about` names."""
+_WORDS: Mapping[str, str] = MappingProxyType(
+    {
+        CommitInitialOffsets.__name__: "begin to read topic",
+        OpenGeneration.__name__: "open range",
+        StartTask.__name__: "start task",
+        EndTask.__name__: "end task",
+        BeginHandoff.__name__: "pause range",
+        ResumeReading.__name__: "resume range",
+        FixEnd.__name__: "set the end of range",
+        CloseEmpty.__name__: "close the empty range",
+        DiscardGeneration.__name__: "discard range",
+        ResetOffsets.__name__: "move the offsets of topic",
+    }
+)
+"""Name of an action -> what it does, with the kind of what it is about; the console says the same.
+"""
 
 
 class Topic(StrEnum):
@@ -162,7 +182,7 @@ def _waits(now: StatusPayload) -> Iterator[Sentence]:
             links = [_range(group), *(Link(kind=LinkKind.TASK, id=task) for task in tasks)]
             yield Sentence(about=Topic.WAITS, text=text, links=links)
     if now.unstable:
-        held = ", ".join(f"{p} ({count})" for p, count in now.unstable.items())
+        held = ", ".join(f"{p} ({grouped(count)})" for p, count in now.unstable.items())
         text = f"Records behind an open transaction cannot be read yet, in partition {held}."
         yield Sentence(about=Topic.WAITS, text=text)
 
@@ -193,7 +213,7 @@ def _next(now: StatusPayload, at_present: str) -> Iterator[Sentence]:
     if now.groups and now.latest_offsets:
         age = now.aggregate_lag_millis
         old = "" if not age else f", the oldest {age / 1_000:.0f} s old"
-        text = f"{now.aggregate_lag} records are not read yet{old}."
+        text = f"{counted(now.aggregate_lag, 'record is', 'records are')} not read yet{old}."
         yield Sentence(about=Topic.NEXT, text=text)
 
 
@@ -210,7 +230,8 @@ def _decided(plans: Sequence[PlanView]) -> Iterator[Sentence]:
     for plan in plans[:1]:
         for action in plan.actions:
             about = f" {action.about}" if action.about else ""
-            text = f"The last pass that acted decided {action.action}{about}: {action.why}"
+            does = _WORDS.get(action.action, action.action)
+            text = f"Decided last: {does}{about}, because: {action.why}"
             links = [*_of_action(action)]
             yield Sentence(about=Topic.DECIDED, text=text, links=links, since=plan.at)
 

@@ -25,6 +25,7 @@ from supervisor.core.planning.rules.handoff_due import handoff_due_at
 from supervisor.core.planning.states import State, state_of
 from supervisor.core.planning.view import PassView
 from supervisor.core.spec.spec import SupervisorSpec
+from supervisor.core.values.counts import counted, grouped
 from supervisor.views.attention.remedies import RemedyView, remedy_views
 from supervisor.views.attention.warnings import warnings
 from tasks.contract.messages import TaskPhase
@@ -330,8 +331,9 @@ def waiting_text(pending: int, needed: int, free: int) -> str:
     if not pending:
         return ""
     if not needed:
-        return f"{pending} replicas are still to be started"
-    return f"{pending} replicas wait for a slot: {needed} needed, {free} free"
+        return f"{counted(pending, 'replica is', 'replicas are')} still to be started"
+    waiting = counted(pending, "replica waits", "replicas wait")
+    return f"{waiting} for a slot: {grouped(needed)} needed, {grouped(free)} free"
 
 
 def _recent_errors(facts: StatusFacts) -> list[RecentError]:

@@ -44,7 +44,7 @@ def unreadable(state: TaskState, view: StreamView) -> str:
         if until > position:
             lost.append(
                 f"{partition}: the next offset to read is {position}, the earliest that Kafka "
-                f"still holds is {earliest}: {until - position} records are lost"
+                f"still holds is {earliest}: {until - position:,} records are lost"
             )
     return "; ".join(lost)
 

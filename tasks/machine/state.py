@@ -291,9 +291,8 @@ def too_many_exceptions(state: TaskState) -> str:
         rule = f"maxParseExceptions is {most}"
     else:
         return ""
-    summary = (
-        f"{counters.unparseable} records cannot be read, {counters.processed_with_error} in part"
-    )
+    bad, partly = counters.unparseable, counters.processed_with_error
+    summary = f"{bad:,} records cannot be read, {partly:,} in part"
     sample = next(iter(state.samples), None)
     first = f"; one is {sample.topic}:{sample.partition} {sample.offset}" if sample else ""
     why = f" ({sample.why})" if sample else ""

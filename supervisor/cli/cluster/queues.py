@@ -22,6 +22,7 @@ from supervisor.cli.shell.output import (
 )
 from supervisor.cli.shell.pages import linked_rows_up_to, rows_up_to
 from supervisor.cli.shell.resource import Resource
+from supervisor.core.values.counts import counted, grouped
 from supervisor.views.queues import (
     FailedRow,
     FailedView,
@@ -219,7 +220,9 @@ def replay(
         show_text(f"event {seq} waits in {container}/{name} again")
     else:
         done = answer.read(ReplayedView)
-        show_text(f"{done.replayed} events wait in {container}/{name} again")
+        show_text(
+            f"{counted(done.replayed, 'event waits', 'events wait')} in {container}/{name} again"
+        )
         if done.left:
             print_notice(
                 f"{done.left} are left: `tidegate queue failed {container} {name}` says why"
@@ -282,7 +285,8 @@ def repair(
         return
     done = answer.read(RepairedView)
     show_name(container, name)
-    show_text(f"{container}/{name} is live: {done.again} events wait in it again")
+    events = counted(done.again, "event waits", "events wait")
+    show_text(f"{container}/{name} is live: {events} in it again")
     if done.set_aside:
         print_notice(f"{done.set_aside} were set aside: `tidegate queue failed {container} {name}`")
     if done.missing:
@@ -299,7 +303,8 @@ def _describe_repair(client: Client, container: str, name: str) -> None:
     else:
         print_notice(f"{where} is dead at event {queue.dead_seq}: {queue.dead_why}")
     print_notice(
-        f"About {queue.outstanding_events} events wait. The sound ones are queued again in order;"
+        f"About {grouped(queue.outstanding_events)} events wait. The sound ones are queued again "
+        "in order;"
     )
     print_notice("the damaged ones are set aside, and their work is left to you.")
 
@@ -334,7 +339,7 @@ def _show_failed(
 
 
 def _facts(queue: QueueState, now: datetime) -> tuple[tuple[str, object], ...]:
-    waits = f"{queue.outstanding_events} events, {size(queue.outstanding_bytes)}"
+    waits = f"{counted(queue.outstanding_events, 'event')}, {size(queue.outstanding_bytes)}"
     limit = f" (limit {size(queue.max_outstanding_bytes)})" if queue.mode == "CONSUMER" else ""
     return (
         ("queue", f"{queue.container}/{queue.name}"),

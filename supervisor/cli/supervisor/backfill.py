@@ -9,6 +9,7 @@ from supervisor.cli.shell.confirm import confirm
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.output import print_notice, show_done, show_json, show_text
 from supervisor.cli.shell.previewed import ResetQuery
+from supervisor.core.values.counts import counted, grouped
 from supervisor.views.resets import Backfilled
 
 
@@ -18,12 +19,13 @@ def _readers(done: Backfilled) -> Iterator[str]:
     for each in done.backfill:
         yield (
             f"{each.topic}:{each.partition}: {reader} reads {each.start} to {each.to}, "
-            f"{each.to - each.start} offsets; {done.id} goes on at {each.to}"
+            f"{grouped(each.to - each.start)} offsets; {done.id} goes on at {each.to}"
         )
     for left in done.partitions:
         if left.lost:
             where = f"{left.topic}:{left.partition}"
-            yield f"{where}: {left.lost} records are lost: Kafka holds them no more"
+            lost = counted(left.lost, "record is", "records are")
+            yield f"{where}: {lost} lost: Kafka holds them no more"
 
 
 def wanted_backfill(
@@ -54,8 +56,8 @@ def run_backfill(
         for line in _readers(seen):
             print_notice(line)
         print_notice(
-            f"{len(seen.discarded)} range(s) that are being read are given up, and read once more "
-            f"by the other, in {seen.backfill_task_count} group(s)."
+            f"{counted(len(seen.discarded), 'range')} that tasks read now will be given up, and "
+            f"read once more by the other, in {counted(seen.backfill_task_count, 'group')}."
         )
         confirm(f"Let {supervisor_id} go on at the latest offsets?")
         return seen.digest

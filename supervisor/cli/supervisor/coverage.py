@@ -9,6 +9,7 @@ from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.options import Output, Server, SupervisorId, connect
 from supervisor.cli.shell.output import print_notice, show_json, show_table
 from supervisor.core.history.coverage import CoverageKind
+from supervisor.core.values.counts import grouped
 from supervisor.views.tables.coverage import CoverageView, CoveredPartition
 
 _COLUMNS = (
@@ -95,10 +96,11 @@ def _sentence(view: CoverageView) -> str:
     verdict = (
         "every committed offset is explained"
         if view.complete
-        else f"{counts.unexplained} offsets are unexplained: `tidegate verify {view.supervisor_id}`"
+        else f"{grouped(counts.unexplained)} offsets are unexplained: "
+        f"`tidegate verify {view.supervisor_id}`"
     )
     return (
-        f"{counts.committed} offsets committed = {counts.published} published + "
+        f"{grouped(counts.committed)} offsets committed = {grouped(counts.published)} published + "
         f"{counts.repeated} repeated + {counts.skipped} skipped + {counts.lost} lost + "
         f"{counts.unexplained} unexplained: {verdict}"
     )

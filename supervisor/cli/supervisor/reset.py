@@ -17,6 +17,7 @@ from supervisor.cli.shell.wait import wait_until_reading
 from supervisor.cli.supervisor.backfill import run_backfill, show_backfill, wanted_backfill
 from supervisor.cli.supervisor.watch import API
 from supervisor.core.planning.offset_moves import LogEnd
+from supervisor.core.values.counts import counted
 from supervisor.views.resets import Moved, MovedPartition, OffsetsAt
 from supervisor.views.status import SupervisorStatus
 
@@ -182,7 +183,8 @@ def _reset(
         preview = answer.read(Moved)
         for partition in preview.partitions:
             print_notice(_effects(partition))
-        print_notice(f"{len(preview.discarded)} range(s) that are being read are given up.")
+        ranges = counted(len(preview.discarded), "range")
+        print_notice(f"{ranges} that tasks read now will be given up.")
         confirm(f"Reset {supervisor_id}?")
         return preview.digest
 

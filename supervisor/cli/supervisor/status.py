@@ -5,6 +5,7 @@ from datetime import datetime
 
 from supervisor.cli.shell.form import Format, form
 from supervisor.cli.shell.output import ago, show_done, show_facts, show_table, show_text
+from supervisor.core.values.counts import grouped
 from supervisor.views.status import StatusPayload, StatusTask, SupervisorStatus, waiting_replicas
 
 _ERRORS_MAX = 5
@@ -42,7 +43,7 @@ def _facts(payload: StatusPayload, now: datetime) -> Iterator[tuple[str, object]
     yield "healthy", "yes" if payload.healthy else "no"
     yield "table", payload.data_source
     yield "topic", payload.stream
-    yield "lag", payload.aggregate_lag
+    yield "lag", _lag(payload, now)
     for warning in payload.warnings:
         yield "warning", warning
     due = [g.next_publish_due for g in payload.groups if g.next_publish_due]
@@ -54,6 +55,14 @@ def _facts(payload: StatusPayload, now: datetime) -> Iterator[tuple[str, object]
     for group in payload.groups:
         if group.handoff_why:
             yield f"group {group.group}", f"{group.state}: {group.handoff_why}"
+
+
+def _lag(payload: StatusPayload, now: datetime) -> str:
+    """Return the lag with the age of the look that it is of: records come all the time."""
+    at = payload.offsets_last_updated
+    if not at:
+        return grouped(payload.aggregate_lag)
+    return f"{grouped(payload.aggregate_lag)} as of {ago(at, now)}"
 
 
 def _partitions(payload: StatusPayload) -> Iterator[tuple[object, ...]]:

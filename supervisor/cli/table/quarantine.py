@@ -35,6 +35,7 @@ from supervisor.cli.shell.problems import CommandFailed
 from supervisor.cli.shell.wait import wait_until_done
 from supervisor.core.history.replays import ReplayRequest
 from supervisor.core.tables.bad_records import BucketWidth
+from supervisor.core.values.counts import grouped
 from supervisor.core.values.errors import SourceUnreadable
 from supervisor.verify.ledger import CheckedLedger
 from supervisor.views.operations import OperationView
@@ -133,7 +134,9 @@ def list_all(
         (_row(record) for record in records),
     )
     breakdown = ", ".join(f"{number} {reason}" for reason, number in sorted(reasons.items()))
-    print_notice(f"{sum(reasons.values())} records: {breakdown}" if reasons else "no records")
+    print_notice(
+        f"{grouped(sum(reasons.values()))} records: {breakdown}" if reasons else "no records"
+    )
     if more:
         print_notice(f"The first {len(records)}; --limit shows more.")
 
@@ -239,7 +242,7 @@ def replay_all(
         show_json(summary | {"endSequenceNumbers": ends})
         return
     show_name(supervisor_id)
-    show_text(f"{sent.sent} records sent to {topic}, {sent.there} were there before")
+    show_text(f"{grouped(sent.sent)} records sent to {topic}, {sent.there} were there before")
     if sent.more:
         print_notice("There are more: run it again.")
 
@@ -298,7 +301,8 @@ def replay_text(operation: OperationView) -> str:
     if replay is None or replay.sent is None:
         return f"{operation.supervisor}: the overlord sends its records, as {operation.id}"
     more = "; there are more: run it again" if replay.more else ""
-    return f"{replay.sent} records sent to {replay.topic}, {replay.there} were there before{more}"
+    sent = f"{grouped(replay.sent)} records sent to {replay.topic}"
+    return f"{sent}, {replay.there} were there before{more}"
 
 
 @commands.command()

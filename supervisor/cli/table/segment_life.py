@@ -14,6 +14,7 @@ from supervisor.cli.shell.dry_runs import DryRun, Expect, VerbQuery, show_previe
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.options import Output, Reason, Server, Yes, connect
 from supervisor.cli.shell.output import ago, show_done, show_json, show_table, size
+from supervisor.core.values.counts import grouped
 from supervisor.core.values.field_types import parse_duration
 from supervisor.core.values.intervals import Interval, parse_interval
 from supervisor.views.tables.segments import Marked, RetentionView, SegmentView, TableSegments
@@ -96,7 +97,8 @@ def mark_unused(
         if query.asks and not yes:
             found = _chosen(segments_of(client, table, used=True), interval, ids)
             confirm(
-                f"Take {len(found)} segments ({sum(s.rows for s in found)} rows) out of {table}? "
+                f"Take {len(found)} segments ({grouped(sum(s.rows for s in found))} rows) out of "
+                f"{table}? "
                 "Until their grace time is over, `tidegate segment mark-used` puts them back."
             )
         answer = query.send(client, lambda params: _take_out(client, table, body, params))

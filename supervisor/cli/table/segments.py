@@ -18,6 +18,7 @@ from supervisor.cli.table.segment_life import (
     segments_of,
     show_segments,
 )
+from supervisor.core.values.counts import grouped
 from supervisor.views.tables.files import DataSources, TableFile, TableFiles
 from supervisor.views.tables.segments import SegmentView
 
@@ -96,7 +97,9 @@ def _show_files(answers: list[TableFiles], output: Format) -> None:
         return
     rows = [_row(each.data_source, file) for each in answers for file in each.files]
     show_table(("TABLE", "FROM", "TO", "ROWS", "SIZE", "PUBLISHED", "BY", "PATH"), rows)
-    print_notice(f"{len(rows)} files, {sum(f.rows for each in answers for f in each.files)} rows")
+    print_notice(
+        f"{len(rows)} files, {grouped(sum(f.rows for each in answers for f in each.files))} rows"
+    )
 
 
 def _check_fresh(window: Mapping[str, str], *, fresh: bool) -> None:
@@ -112,7 +115,9 @@ def _show_life(segments: list[tuple[str, SegmentView]], output: Format) -> None:
         show_json([{"dataSource": name} | each.model_dump(mode="json") for name, each in segments])
         return
     show_segments(segments)
-    print_notice(f"{len(segments)} segments, {sum(each.rows for _, each in segments)} rows")
+    print_notice(
+        f"{len(segments)} segments, {grouped(sum(each.rows for _, each in segments))} rows"
+    )
 
 
 def data_sources(client: Client) -> list[str]:

@@ -12,6 +12,7 @@ from supervisor.core.attention.items import (
     SubjectKind,
 )
 from supervisor.core.attention.remedies import diverged_steps
+from supervisor.core.values.counts import counted
 
 DIVERGED_SHOWN_FOR = timedelta(days=7)
 """Time for which a divergence of replicas is shown; the event and the range keep it longer."""
@@ -33,7 +34,7 @@ def divergence_items(ranges: Iterable[DivergedRange]) -> Iterator[AttentionItem]
     for each in sorted(ranges, key=lambda each: (each.published_at, each.generation_id)):
         by_supervisor.setdefault(each.supervisor_id, []).append(each)
     for supervisor_id, mine in by_supervisor.items():
-        count = "1 range" if len(mine) == 1 else f"{len(mine)} ranges"
+        count = counted(len(mine), "range")
         yield AttentionItem(
             Severity.AT_RISK,
             AttentionKind.REPLICAS_DIVERGED,

@@ -14,6 +14,7 @@ from supervisor.core.attention.items import (
 )
 from supervisor.core.attention.remedies import repair_of, replay_of
 from supervisor.core.queue.events import QueueName, QueueRow, WaitingQueue, owner_of
+from supervisor.core.values.counts import counted
 
 LATE_AFTER = timedelta(minutes=10)
 """A handler fails after 5 minutes, and the longest wait between two tries is one minute: an event
@@ -75,14 +76,14 @@ def late_queues(
             continue
         failed = ""
         if row.failed_iterations:
-            failed = f": its handler failed {row.failed_iterations} times, the last time because "
-            failed += row.last_error
+            times = counted(row.failed_iterations, "time")
+            failed = f": its handler failed {times}, the last time because {row.last_error}"
         yield AttentionItem(
             Severity.AT_RISK,
             AttentionKind.QUEUE_LATE,
             _subject(row.queue),
-            f"{_events(row.outstanding_events)} of the event queue {row.queue} wait for too "
-            f"long{failed}",
+            f"{_events(row.outstanding_events)} of the event queue {row.queue} "
+            f"{'waits' if row.outstanding_events == 1 else 'wait'} for too long{failed}",
             since,
             data_source=table_of(row.queue, tables),
         )
@@ -97,8 +98,8 @@ def failed_events(
             Severity.AT_RISK,
             AttentionKind.EVENTS_FAILED,
             _subject(queue),
-            f"{_events(events.count)} of the event queue {queue} could not be handled and were set "
-            "aside: their work is not done",
+            f"{_events(events.count)} of the event queue {queue} could not be handled: what "
+            "they stand for is not done, until somebody replays them",
             events.first_at,
             (replay_of(queue),),
             table_of(queue, tables),
@@ -106,7 +107,7 @@ def failed_events(
 
 
 def _events(count: int) -> str:
-    return "1 event" if count == 1 else f"{count} events"
+    return counted(count, "event")
 
 
 def _subject(queue: QueueName) -> Subject:

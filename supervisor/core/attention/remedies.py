@@ -21,6 +21,7 @@ from supervisor.core.planning.progress import report_of
 from supervisor.core.planning.rules.continuity import Unreadable, unreadable
 from supervisor.core.planning.states import SupervisorState
 from supervisor.core.queue.events import QueueName
+from supervisor.core.values.counts import grouped
 from supervisor.core.values.errors import repair_command
 from supervisor.core.values.permissions import Permission
 
@@ -261,7 +262,7 @@ def _go_on(offsets: Mapping[str, int]) -> str:
     if len(offsets) == 1:
         [(name, at)] = offsets.items()
         return f"Go on in partition {name} at offset {at}"
-    return f"Go on in {len(offsets)} partitions at the nearest offsets that Kafka holds"
+    return f"Go on in {grouped(len(offsets))} partitions at the nearest offsets that Kafka holds"
 
 
 def _new_topic(seen: Observed) -> Iterator[Remedy]:

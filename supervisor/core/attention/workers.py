@@ -15,6 +15,7 @@ from supervisor.core.attention.items import (
 from supervisor.core.attention.remedies import a_worker, lost_worker
 from supervisor.core.attention.watched import WatchedSupervisor, common_table, names_of
 from supervisor.core.planning.observed import Liveness, WorkerView
+from supervisor.core.values.counts import counted
 
 PENDING_AFTER = timedelta(seconds=5)
 """A range that was just opened gets its tasks by then if it can: the pass that opens it is followed
@@ -184,4 +185,4 @@ def _concerned(ids: Sequence[str]) -> str:
 
 
 def _tasks(count: int) -> str:
-    return "1 task" if count == 1 else f"{count} tasks"
+    return counted(count, "task")

@@ -23,8 +23,10 @@ _PATIENCE = 2
 """Retention counts as ended after so many times the longest pause between two moves."""
 
 NOTHING_UNREAD = "everything that Kafka held at the last look is published"
-NEVER_MOVED = "the earliest offset has not moved since this leader looks at it"
-MOVED_ONCE = "the earliest offset has moved once since this leader looks at it, a slope needs two"
+NEVER_MOVED = "Kafka has deleted nothing since this leader looks at it"
+MOVED_ONCE = (
+    "Kafka has deleted records once since this leader looks at it: how fast shows the next time"
+)
 
 
 @dataclass(frozen=True)

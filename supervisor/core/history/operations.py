@@ -224,7 +224,7 @@ def _runs(operation: Operation, facts: OperationFacts) -> Progress:
     if facts.rests:
         return _done(max(times))
     if facts.opened_at is None:
-        why = "its first range: the offsets in Kafka have to be known, and a pass made"
+        why = "its first range, which begins once the leader has looked at Kafka"
         return Progress(OperationState.RUNNING, why)
     return _done(max(*times, facts.opened_at))
 
@@ -267,8 +267,8 @@ def _waiting(ranges: Sequence[Generation]) -> Progress:
 
 _VERBS = {
     GenerationState.READING: "reads until its handoff begins",
-    GenerationState.PAUSING: "pauses, and its end is not fixed",
-    GenerationState.PUBLISHING: "has its end, and publishes",
+    GenerationState.PAUSING: "stops reading at a common offset",
+    GenerationState.PUBLISHING: "publishes what it has read",
 }
 
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from supervisor.core.values.counts import grouped
 from tasks.contract.digests import comparable
 from tasks.contract.messages import Counters, PublishRequest, TaskReport
 from tasks.contract.offsets import Offsets
@@ -89,12 +90,12 @@ def why_of(published: ReplicaDigest, other: Divergence) -> str:
     """Return the text of an alert for people: the difference, and what to do about it."""
     if other.comparison is Comparison.OTHER_RECORDS:
         return (
-            f"{published.task_id} published {published.records} records, {other.task_id} read "
-            f"{other.records} in the same range: a compacted topic may lose some between two "
-            "reads; of any other, let `tidegate verify` compare the table with it"
+            f"{published.task_id} published {grouped(published.records)} records, {other.task_id} "
+            f"read {grouped(other.records)} in the same range: a compacted topic may lose some "
+            "between two reads; of any other, let `tidegate verify` compare the table with it"
         )
     return (
-        f"{other.task_id} made other rows of the same {other.records} records than "
+        f"{other.task_id} made other rows of the same {grouped(other.records)} records than "
         f"{published.task_id}, whose rows are published: compare their workers (versions of "
         "Tidegate, Java, Spark; memory, disk), then read the range again into a table of its own"
     )

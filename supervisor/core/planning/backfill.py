@@ -17,6 +17,7 @@ from supervisor.core.planning.observed import StreamState
 from supervisor.core.planning.offset_moves import NewOffsets, OffsetMove
 from supervisor.core.spec.sections.bounded import PARTITIONS_MAX, BoundedStreamConfig
 from supervisor.core.spec.spec import SupervisorSpec
+from supervisor.core.values.counts import grouped
 from supervisor.core.values.errors import NoBackfill
 from tasks.contract.offsets import TopicPartition
 
@@ -98,7 +99,8 @@ def skipped_ranges(
         reason = "there is nothing to backfill: no partition is behind the end of its topic"
         raise NoBackfill(supervisor_id, reason)
     if len(ranges) > PARTITIONS_MAX:
-        reason = f"{len(ranges)} partitions are behind; fixed ranges name {PARTITIONS_MAX} at most"
+        behind = f"{grouped(len(ranges))} partitions are behind"
+        reason = f"{behind}; fixed ranges name {grouped(PARTITIONS_MAX)} at most"
         raise NoBackfill(supervisor_id, reason)
     return ranges
 

@@ -28,6 +28,7 @@ from supervisor.core.planning.rules.idle import is_idle
 from supervisor.core.planning.rules.lost_topics import changed_topic, gone_topics
 from supervisor.core.planning.rules.standstill import standstill
 from supervisor.core.spec.spec import SupervisorSpec
+from supervisor.core.values.counts import counted, grouped
 from supervisor.core.values.errors import SpecUnreadable, UnknownWord, repair_command
 from supervisor.core.values.hysteresis import streak_of
 from tasks.contract.messages import Lack
@@ -78,7 +79,7 @@ def roll_up(seen: Observed, slots: SlotNeed | None) -> SupervisorState:
         return dead
     still = standstill(seen)
     if seen.current.spec is None:
-        why = still or "terminated; what still reads hands off"
+        why = still or "it is terminated; its tasks publish what they have read, and end"
         return SupervisorState(State.STOPPING, State.STOPPING, healthy=still is None, why=why)
     if not seen.current.spec.suspended and is_completed(seen.current.spec, seen.committed):
         return COMPLETED
@@ -110,7 +111,7 @@ def unread_state(error: SpecUnreadable | UnknownWord) -> SupervisorState:
 
 def _still_publishing(seen: Observed, slots: SlotNeed | None) -> str:
     count = len(seen.generations)
-    summary = f"{count} range{'s' if count > 1 else ''} of it hand{'' if count > 1 else 's'} off"
+    summary = f"{counted(count, 'range is', 'ranges are')} still to be published"
     return summary if slots is None else f"{summary}; {_capacity(seen, slots)}"
 
 
@@ -152,7 +153,7 @@ def _failing_tasks(seen: Observed) -> str | None:
     outcomes = [task.status is TaskStatus.SUCCESS for task in reversed(seen.last_ended)]
     streak = streak_of(outcomes, threshold)
     if seen.failures_in_a_row >= threshold:
-        why = f"{seen.failures_in_a_row} tasks in a row failed"
+        why = f"{grouped(seen.failures_in_a_row)} tasks in a row failed"
     elif streak.failing:
         why = f"{threshold} or more tasks in a row failed, {streak.good} succeeded since"
     else:
@@ -176,11 +177,11 @@ def _capacity(seen: Observed, slots: SlotNeed) -> str:
     """Say what is wanted of workers; publishing takes no slot, and a worker all the same."""
     todo = _wanted_of_workers(seen)
     if slots.needed:
-        return f"{slots.needed} more slot(s) needed, {slots.free} free: {todo}"
+        return f"{counted(slots.needed, 'more slot')} needed, {slots.free} free: {todo}"
     tended = {task.generation_id for task in seen.tasks}
     fixed = [g for g in seen.generations if g.state is GenerationState.PUBLISHING]
     waiting = sum(generation.id not in tended for generation in fixed)
-    return f"no worker takes the tasks that publish what was read, of {waiting} range(s): {todo}"
+    return f"no worker takes the tasks that publish {counted(waiting, 'range')}: {todo}"
 
 
 def _wanted_of_workers(seen: Observed) -> str:

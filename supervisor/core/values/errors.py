@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from supervisor.core.values.counts import grouped
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.core.values.spec_facts import SpecFacts
 
@@ -544,8 +545,8 @@ class EventTooLarge(Refused):
 
     def __init__(self, container: str, name: str, size_bytes: int, limit_bytes: int) -> None:
         super().__init__(
-            f"an event of {size_bytes} bytes is too large for {container}/{name}, which takes "
-            f"less than {limit_bytes}"
+            f"an event of {grouped(size_bytes)} bytes is too large for {container}/{name}, which "
+            f"takes less than {grouped(limit_bytes)}"
         )
         self.size_bytes = size_bytes
         self.limit_bytes = limit_bytes
@@ -575,8 +576,9 @@ class TooManyOutstandingBytes(Unavailable):
 
     def __init__(self, container: str, name: str, outstanding_bytes: int, limit_bytes: int) -> None:
         super().__init__(
-            f"{outstanding_bytes} bytes of events wait in {container}/{name}, the limit is "
-            f"{limit_bytes}: `tidegate queue show {container} {name}` tells what holds it up"
+            f"{grouped(outstanding_bytes)} bytes of events wait in {container}/{name}, the limit "
+            f"is {grouped(limit_bytes)}: `tidegate queue show {container} {name}` tells what holds "
+            "it up"
         )
         self.outstanding_bytes = outstanding_bytes
         self.limit_bytes = limit_bytes

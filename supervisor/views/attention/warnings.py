@@ -8,6 +8,7 @@ from supervisor.core.model.replica_digests import Comparison
 from supervisor.core.model.rows import Publication
 from supervisor.core.planning.observed import Liveness, Observed
 from supervisor.core.spec.spec import SupervisorSpec
+from supervisor.core.values.counts import counted
 from tasks.contract.ingest_spec import BadRecords
 
 
@@ -24,14 +25,13 @@ def warnings(
         for worker, tasks in sorted(_silent(seen).items())
     ]
     if spec.tuning_config.bad_records is BadRecords.WARN and bad:
-        messages += [
-            f"{bad} records of the ranges that are read now cannot be read: see parseErrors"
-        ]
+        records = f"{counted(bad, 'record')} of the ranges that are read now"
+        messages.append(f"{records} cannot be read: see parseErrors")
     return messages + _differing(diverged)
 
 
 def _tasks(count: int) -> str:
-    return "1 task" if count == 1 else f"{count} tasks"
+    return counted(count, "task")
 
 
 def _silent(seen: Observed) -> Counter[str]:
@@ -48,6 +48,6 @@ def _differing(diverged: Sequence[Publication]) -> list[str]:
     if not differing:
         return []
     last, days = differing[-1], DIVERGED_SHOWN_FOR.days
-    ranges = "1 range" if len(differing) == 1 else f"{len(differing)} ranges"
+    ranges = counted(len(differing), "range")
     which = f"{ranges} of the last {days} days, the last one {last.generation_id}"
     return [f"replicas made different rows of the same records in {which}: see `diverged` of it"]

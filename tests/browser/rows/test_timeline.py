@@ -46,7 +46,7 @@ def test_each_step_has_the_times_of_the_api(page: Page, published: Published) ->
         expect(row.get_by_role("cell").nth(2)).to_have_text(str(end))
     for attempt in _list(first["attempts"]):
         expect(panel.get_by_role("link", name=str(attempt["taskId"]))).to_be_visible()
-    expect(panel.get_by_text("fix the end of range")).to_be_visible()
+    expect(panel.get_by_text("set the end of range")).to_be_visible()
     assert_accessible(page)
 
 

@@ -29,7 +29,7 @@ def test_each_decision_has_its_reason(page: Page, published: Published) -> None:
         expect(row).to_contain_text(action["why"])
     assert_accessible(page)
 
-    page.get_by_role("button", name="fix the end of range").click()
+    page.get_by_role("button", name="set the end of range").click()
 
     expect(rows).to_have_count(len(ends))
     page.reload()

@@ -101,7 +101,7 @@ def test_a_failing_queue_says_where_and_why(used: Office) -> None:
 
     why = used.queues.show(QUEUE).why
 
-    assert "2 time(s)" in why
+    assert "2 times in a row" in why
     assert "event 21" in why
     assert "no such bucket" in why
 

@@ -154,7 +154,7 @@ def test_a_resume_waits_for_what_a_suspend_has_begun_to_end(store: Store) -> Non
     verbs.world.settle()
     resume = verbs.service.resume(TOPIC, ME).operation
 
-    assert "pauses, and its end is not fixed" in verbs.operation(resume).waits_for
+    assert "stops reading at a common offset" in verbs.operation(resume).waits_for
     for _ in range(4):
         turn(verbs.world)
     assert verbs.state(resume) is DONE

@@ -30,7 +30,7 @@ def _upper(line: str) -> set[str]:
     [
         (0, 0, 3, ""),
         (2, 1, 0, "2 replicas wait for a slot: 1 needed, 0 free"),
-        (1, 0, 10, "1 replicas are still to be started"),
+        (1, 0, 10, "1 replica is still to be started"),
     ],
 )
 def test_a_replica_waits_for_a_slot_only_where_one_is_missing(

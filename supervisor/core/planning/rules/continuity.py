@@ -19,6 +19,7 @@ from supervisor.core.planning.observed import Observed, StreamTrouble
 from supervisor.core.planning.progress import reports_by_range
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.clock_skew import known_since
+from supervisor.core.values.counts import counted
 from tasks.contract.messages import FailureCode, TaskReport
 from tasks.contract.offsets import TopicPartition
 
@@ -46,7 +47,7 @@ class Unreadable:
         if self.lost:
             return (
                 f"{self.partition}: the next offset to read is {self.next_offset}, {holds}: "
-                f"{self.lost} records are lost"
+                f"{counted(self.lost, 'record is', 'records are')} lost"
             )
         return (
             f"{self.partition}: offset {self.next_offset} has been read already, {holds}: its log "

@@ -18,6 +18,7 @@ from supervisor.core.model.rows import Generation, GenerationState
 from supervisor.core.planning.actions import DiscardGeneration
 from supervisor.core.planning.offset_ranges import chain_end
 from supervisor.core.planning.view import PassView
+from supervisor.core.values.counts import counted
 from tasks.contract.offsets import TopicPartition
 
 
@@ -72,8 +73,8 @@ def _broken_spec(view: PassView, generation: Generation) -> str | None:
     if current.spec is None or view.governing_spec(generation) is current.spec:
         return None  # no newer version, or a version with the same tasks
     return (
-        f"{failed} tasks failed with spec version {generation.spec_version}: the range is read "
-        f"again from its start with version {current.version}"
+        f"{counted(failed, 'task')} failed with spec version {generation.spec_version}: the range "
+        f"is read again from its start with version {current.version}"
     )
 
 
@@ -83,8 +84,8 @@ def _unreadable_spec(view: PassView, generation: Generation) -> str | None:
     if current.terminated or view.readable(generation):
         return None
     return (
-        f"no replica lives, and spec version {generation.spec_version} cannot be read here: the "
-        f"range is read again from its start with version {current.version}"
+        f"no task of it runs any more, and spec version {generation.spec_version} cannot be read "
+        f"here: the range is read again from its start with version {current.version}"
     )
 
 
@@ -95,4 +96,4 @@ def _after_the_tombstone(view: PassView, generation: Generation) -> str | None:
     tried = any(found == generation.id for found, _ in view.seen.last_attempts)
     if generation.state is not GenerationState.PUBLISHING and not tried:
         return None
-    return "the supervisor is terminated and no replica lives"
+    return "the supervisor is terminated and no task of it runs any more"

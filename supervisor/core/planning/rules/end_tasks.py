@@ -23,7 +23,7 @@ def end_tasks(view: PassView) -> Iterator[EndTask]:
         replica = view.replica(task)
         generation = live.get(task.generation_id)
         if generation is None:
-            yield EndTask(task.id, succeeded=True, why="its generation has ended")
+            yield EndTask(task.id, succeeded=True, why="its range has ended")
         elif replica.report is not None and replica.report.phase is TaskPhase.FAILED:
             code = replica.report.failure or "FAILED"
             yield EndTask(task.id, succeeded=False, why=f"{code}: {replica.report.detail}")

@@ -29,6 +29,7 @@ from supervisor.core.planning.actions import (
 )
 from supervisor.core.planning.observed import Liveness, PlanLimits
 from supervisor.core.values.clock_skew import is_ahead, is_over
+from supervisor.core.values.counts import counted
 from tasks.contract.messages import TaskPhase, TaskReport
 from tasks.contract.offsets import furthest, is_empty
 
@@ -80,7 +81,7 @@ def next_step(
     alive = any(r.liveness is Liveness.ALIVE for r in replicas)
     if lapsed is not None and (stopped or alive):
         # Who is slow by now was not judged in time: no leader was there to tell it, nor to end it.
-        why = f"{lapsed}: pause again before the end is fixed"
+        why = f"{lapsed}: it is repeated before the end of the range is set"
         must_end = generation.must_end
         again = BeginHandoff(generation.id, generation.sequence, must_end=must_end, why=why)
         return HandoffStep((again,))
@@ -104,17 +105,18 @@ def _lapsed(since: datetime, now: datetime, limits: PlanLimits) -> str | None:
     """Say why a pause may not be trusted any more; None: it may."""
     half = limits.pause_lease / 2
     if is_ahead(since, half, now):
-        return f"it was ordered {(since - now).total_seconds():.1f} s after this overlord's time"
-    return "half of the pause lease has passed" if is_over(since, half, now) else None
+        ahead_s = (since - now).total_seconds()
+        return f"by this overlord's clock the order to pause is of {ahead_s:.1f} s in the future"
+    return "the order to pause soon ends" if is_over(since, half, now) else None
 
 
 def _nobody(generation: Generation, replicas: Sequence[ReplicaView]) -> tuple[Action, ...]:
     if replicas:
         return ()  # all replicas are silent: they report again, or they will count as lost
     if generation.must_end:
-        why = "no replica lives and the group ends: nothing of its range counts"
+        why = "no task of it runs any more and its group ends: what it read is not published"
         return (CloseEmpty(generation.id, generation.sequence, why),)
-    why = "no replica lives: its replacement reads on"
+    why = "no task of it runs any more: a new one reads on"
     return (ResumeReading(generation.id, generation.sequence, restart_timer=False, why=why),)
 
 
@@ -124,7 +126,7 @@ def _fix(
     end = furthest([r.report.position for r in stopped if r.report is not None])
     if not is_empty(generation.start, end):
         follows = None if successor is None else replace(successor, start=end)
-        why = f"{len(stopped)} replica(s) paused: {generation.handoff_why}"
+        why = f"{counted(len(stopped), 'replica')} paused: {generation.handoff_why}"
         return FixEnd(generation.id, generation.sequence, end, follows, why)
     if generation.must_end:
         return CloseEmpty(generation.id, generation.sequence, "it read nothing and has to end")
@@ -132,5 +134,5 @@ def _fix(
         generation.id,
         generation.sequence,
         restart_timer=True,
-        why="nothing was read: the timer starts again",
+        why="nothing was read: its time begins anew",
     )

@@ -25,6 +25,7 @@ from supervisor.core.planning.rules.handoff import ReplicaView
 from supervisor.core.planning.wake_condition import WakeCondition, rows_of
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.clock_skew import is_ahead, is_over
+from supervisor.core.values.counts import grouped
 from tasks.contract.messages import TaskPhase, TaskReport
 
 _READS = frozenset({TaskPhase.READING, TaskPhase.PAUSED})
@@ -56,7 +57,7 @@ def why_over(generation: Generation, spec: SupervisorSpec, now: datetime) -> str
         return None
     if is_ahead(began, periods[name], now):
         ahead_s = (began - now).total_seconds()
-        return f"its period begins {ahead_s:.1f} s after this overlord's time"
+        return f"its period begins {ahead_s:.1f} s in the future, by this overlord's clock"
     return f"{name} of {periods[name].total_seconds():g} s is over"
 
 
@@ -77,11 +78,14 @@ def why_full(replicas: Sequence[ReplicaView], spec: SupervisorSpec) -> str | Non
     most = tuning.max_total_rows
     rows = max((rows_of(report.counters) for report in reports), default=0)
     if rows >= most:
-        return f"maxTotalRows of {most} is reached: {rows} rows are read"
+        return f"maxTotalRows of {grouped(most)} is reached: {grouped(rows)} rows are read"
     most = tuning.max_rows_per_segment
     rows = max((report.fullest_chunk_rows for report in reports), default=0)
     if rows >= most:
-        return f"maxRowsPerSegment of {most} is reached: {rows} rows of one time chunk are read"
+        return (
+            f"maxRowsPerSegment of {grouped(most)} is reached: {grouped(rows)} rows of one time "
+            "chunk are read"
+        )
     return None
 
 
@@ -90,7 +94,7 @@ def why_read_out(replicas: Sequence[ReplicaView], spec: SupervisorSpec) -> str |
     ends = spec.io_config.ends
     if ends is None:
         return None
-    reason = "all of its part of boundedStreamConfig is read"
+    reason = "all that boundedStreamConfig asks of this group is read"
     done = (all(at >= ends.get(p, at) for p, at in r.position.items()) for r in _reading(replicas))
     return reason if any(done) else None
 

@@ -14,6 +14,7 @@ from supervisor.core.planning.rules.continuity import (
 )
 from supervisor.core.planning.view import PassView
 from supervisor.core.spec.spec import SupervisorSpec
+from supervisor.core.values.counts import counted
 from tasks.contract.offsets import TopicPartition
 
 SETTLED_AFTER = timedelta(seconds=30)
@@ -33,12 +34,13 @@ def commit_initial_offsets(view: PassView) -> Iterator[CommitInitialOffsets]:
     if stored:
         new = sorted(p for p in partitions - stored if _joins(view, p, stored))
         offsets = {p: seen.stream.earliest[p] for p in new}
-        why = f"{len(new)} new partition(s): a partition that joins later starts at its earliest"
+        why = f"{counted(len(new), 'new partition')}: read from the earliest offset on"
     else:
         earliest = spec.io_config.use_earliest_offset
         source = seen.stream.earliest if earliest else seen.stream.stable
         offsets = {p: source[p] for p in sorted(partitions)}
-        why = f"no stored offsets: reading begins at the {'earliest' if earliest else 'latest'}"
+        end = "earliest" if earliest else "latest"
+        why = f"no offsets are stored: reading begins at the {end} ones"
     if offsets:
         ids = {p.topic: seen.stream.topic_ids[p.topic] for p in offsets}
         yield CommitInitialOffsets(spec.io_config.stream, ids, offsets, why)
@@ -53,7 +55,7 @@ def _bounded_offsets(view: PassView, spec: SupervisorSpec) -> Iterator[CommitIni
     if any(other_topic(seen, p) for p in starts):
         return
     ids = {p.topic: seen.stream.topic_ids[p.topic] for p in offsets}
-    why = f"boundedStreamConfig: reading begins there in {len(offsets)} partition(s)"
+    why = f"reading begins where boundedStreamConfig says, in {counted(len(offsets), 'partition')}"
     yield CommitInitialOffsets(spec.io_config.stream, ids, offsets, why)
 
 

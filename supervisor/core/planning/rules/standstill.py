@@ -38,14 +38,18 @@ def _why(view: PassView, generation: Generation, replicas: list[ReplicaView]) ->
     seen = view.seen
     if generation.state is GenerationState.READING:
         if _records_wait(seen, generation) and all(_idles(r, seen.limits) for r in replicas):
-            return f"records wait, and no batch was finished for {_s(seen.limits.progress_timeout)}"
+            waited = _s(seen.limits.progress_timeout)
+            return f"records wait, and its tasks have finished no batch for {waited}"
         return None
     if generation.state is GenerationState.PAUSING:
         limit = seen.limits.pause_lease + seen.limits.pause_timeout
-        since, what = generation.paused_at, "its pause has not ended"
+        since, what = generation.paused_at, "its tasks were ordered to pause and have not done so"
     else:
         limit = view.completion_timeout(generation)
-        since, what = generation.end_fixed_at, "its end is fixed, and it was not published"
+        since, what = (
+            generation.end_fixed_at,
+            "its tasks have stopped reading, and nothing of it was published",
+        )
         if any(_merges(generation, r.report, limit) for r in replicas):
             return None
     over = since is not None and is_over(since, limit, seen.now)

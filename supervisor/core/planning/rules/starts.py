@@ -108,7 +108,7 @@ class Starts:
         ]
         for task in spare_replicas(self._view, reading, self._ended):
             if task.worker_id in workers:
-                why = f"its slot goes to {generation.id}, which has no replica"
+                why = f"its slot goes to {generation.id}, which no task reads"
                 return task, workers[task.worker_id], why
         lasts = [t for (g, _), t in self._seen.last_attempts.items() if g == generation.id]
         if any(last.status is TaskStatus.FAILED and not last.lost for last in lasts):
@@ -118,7 +118,9 @@ class Starts:
             for task in sorted(mine, key=lambda task: task.replica, reverse=True):
                 younger = other.ordinal > generation.ordinal
                 if younger and task.id not in self._ended and task.worker_id in workers:
-                    why = f"its slot goes to {generation.id}, which is older and has no replica"
+                    why = (
+                        f"its slot goes to {generation.id}, which is older and which no task reads"
+                    )
                     return task, workers[task.worker_id], why
         return None
 

@@ -50,8 +50,8 @@ def test_it_asks_with_the_ranges_before_it_does_anything(
     assert (ended.code, posted(server)) == (2, [("resetToLatestAndBackfill", True)])
     assert "clicks:0: a supervisor of its own reads 100 to 300, 200 offsets" in ended.err
     assert "30 records are lost" in ended.err
-    assert "1 range(s) that are being read are given up" in ended.err
-    assert "in 2 group(s)" in ended.err
+    assert "1 range that tasks read now will be given up" in ended.err
+    assert "in 2 groups" in ended.err
     assert "Say --yes" in ended.err
 
 

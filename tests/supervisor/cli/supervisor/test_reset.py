@@ -51,7 +51,7 @@ def test_without_anybody_to_ask_it_tells_what_it_would_do_and_does_nothing(
 
     assert (ended.code, posted(server)) == (2, [("reset", True)])
     assert "50 records are skipped; 150 records are lost: Kafka holds them no more" in ended.err
-    assert "1 range(s) that are being read are given up" in ended.err
+    assert "1 range that tasks read now will be given up" in ended.err
     assert "Say --yes" in ended.err
 
 

@@ -124,8 +124,8 @@ def test_the_state_names_the_range_and_what_its_task_waits_for() -> None:
 
     assert (state.state, state.detailed) == (State.UNHEALTHY_TASKS, "UNHEALTHY_TASKS")
     assert state.why == (
-        "range clicks:1 stands still: records wait, and no batch was finished for 300 s; "
-        "waits for Kafka"
+        "range clicks:1 stands still: records wait, and its tasks have finished no batch for 300 "
+        "s; waits for Kafka"
     )
 
 
@@ -152,7 +152,7 @@ def test_of_a_terminated_supervisor_a_range_that_stands_still_is_shown_too() -> 
     state = state_of(over)
 
     assert (state.state, state.healthy) == (State.STOPPING, False)
-    assert "stands still: its end is fixed" in state.why
+    assert "stands still: its tasks have stopped reading, and nothing" in state.why
 
 
 def test_a_task_that_its_worker_never_begins_is_replaced_and_nobody_is_at_fault() -> None:

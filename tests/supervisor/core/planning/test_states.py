@@ -84,14 +84,14 @@ CASES = {
         observed(spec(suspended=True), seen=troubled(AWAY, 9)), State.SUSPENDED, "SUSPENDED"
     ),
     "a-suspended-one-that-still-publishes": Case(
-        suspended(), State.SUSPENDED, "SUSPENDED", why="1 range of it hands off"
+        suspended(), State.SUSPENDED, "SUSPENDED", why="1 range is still to be published"
     ),
     "a-suspended-one-that-nobody-publishes": Case(
         suspended(tasks=()),
         State.SUSPENDED,
         "SUSPENDED",
         slots=SlotNeed(0, 0),
-        why="no worker takes the tasks that publish what was read, of 1 range(s)",
+        why="no worker takes the tasks that publish 1 range",
     ),
     "a-suspended-one-whose-topic-was-made-anew": Case(
         suspended(committed=committed(0, 0, topic_id="old")),
@@ -136,23 +136,20 @@ CASES = {
         RUNNING,
         "CREATING_TASKS",
     ),
-    "no-slots": Case(RUNS, RUNNING, "NO_CAPACITY", slots=SlotNeed(3, 1), why="3 more slot(s)"),
+    "no-slots": Case(RUNS, RUNNING, "NO_CAPACITY", slots=SlotNeed(3, 1), why="3 more slots"),
     "nobody-to-publish": Case(
         replace(RUNS, generations=(PUBLISHES, FOLLOWS), tasks=(task(FOLLOWS),)),
         RUNNING,
         "NO_CAPACITY",
         slots=SlotNeed(0, 0),
-        why=(
-            "no worker takes the tasks that publish what was read, of 1 range(s): start another "
-            "worker"
-        ),
+        why=("no worker takes the tasks that publish 1 range: start another worker"),
     ),
     "no-worker-yet": Case(
         replace(RUNS, workers=(), tasks=()),
         RUNNING,
         "NO_CAPACITY",
         slots=SlotNeed(2, 0),
-        why="2 more slot(s) needed, 0 free: no worker is connected: start one, or wait until",
+        why="2 more slots needed, 0 free: no worker is connected: start one, or wait until",
     ),
     "a-few-failed-looks": Case(
         replace(RUNS, stream=troubled(AWAY, ENOUGH - 1)), RUNNING, "RUNNING"

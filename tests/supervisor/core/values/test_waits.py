@@ -191,7 +191,7 @@ def test_a_pause_that_a_clock_ahead_has_ordered_is_ordered_again(
 
     assert {type(a) for a in actions} == {BeginHandoff}
     [action] = [a for a in actions if isinstance(a, BeginHandoff) and a.generation_id == "clicks:1"]
-    assert f"{ahead.total_seconds():.1f} s after this overlord's time" in action.why
+    assert f"{ahead.total_seconds():.1f} s in the future" in action.why
 
 
 @pytest.mark.parametrize("ahead", AHEAD, ids=str)
@@ -285,7 +285,7 @@ def test_a_period_that_begins_ahead_of_us_is_over(ahead: timedelta) -> None:
     begun = [a for a in decided(at_the_old_clock(seen, ahead)) if isinstance(a, BeginHandoff)]
 
     assert begun
-    assert "after this overlord's time" in begun[0].why
+    assert "in the future, by this overlord's clock" in begun[0].why
 
 
 # ------------------------------------------------------------------------------ compaction

@@ -16,7 +16,7 @@ const WORDS: Readonly<Record<string, (detail: Detail) => string>> = {
   "offsets-reset": (detail) => `had its offsets set${byWhom(detail)}${because(detail)}`,
   "gap-declared": (detail) => `has a gap declared: ${text(detail.kind)}${because(detail)}`,
   "handoff-asked": (detail) => `hands off early${byWhom(detail)}`,
-  "generation-discarded": (detail) => `gave a range up${because(detail)}`,
+  "generation-discarded": (detail) => `discarded a range${because(detail)}`,
   "replicas-diverged": (detail) => `has replicas that differ${because(detail)}`,
 };
 

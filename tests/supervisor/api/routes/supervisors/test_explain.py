@@ -22,7 +22,7 @@ def test_a_running_one_says_when_it_hands_off_and_what_was_decided(world: World)
     [state] = sentences(world, "state")
     assert state == f"{TOPIC} is RUNNING."
     assert any("Group 0 hands off next" in text for text in sentences(world, "next"))
-    assert any("decided StartTask" in text for text in sentences(world, "decided"))
+    assert any(text.startswith("Decided last: start task ") for text in sentences(world, "decided"))
     assert sentences(world, "failure") == []
 
 

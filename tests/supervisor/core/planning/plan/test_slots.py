@@ -146,7 +146,7 @@ def test_a_spare_of_an_older_range_makes_room_for_a_group_that_has_none() -> Non
 
     assert isinstance(ended, EndTask)
     assert (ended.task_id, ended.lost, ended.succeeded) == ("task-1-1-1", True, False)
-    assert "which has no replica" in ended.why
+    assert "which no task reads" in ended.why
     assert isinstance(started, StartTask)
     assert (started.generation_id, started.worker_id) == ("clicks:2", "w2")
 

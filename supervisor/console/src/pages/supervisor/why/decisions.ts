@@ -20,16 +20,16 @@ export type Entry = Fold | Acted;
 
 /** The actions of passes, with the words that say what they do. */
 const WORDS: Readonly<Record<string, string>> = {
-  CommitInitialOffsets: "store the first offsets of",
+  CommitInitialOffsets: "begin to read topic",
   OpenGeneration: "open range",
   StartTask: "start task",
   EndTask: "end task",
   BeginHandoff: "pause range",
-  ResumeReading: "let go on range",
-  FixEnd: "fix the end of range",
+  ResumeReading: "resume range",
+  FixEnd: "set the end of range",
   CloseEmpty: "close the empty range",
-  DiscardGeneration: "give up range",
-  ResetOffsets: "set the offsets of",
+  DiscardGeneration: "discard range",
+  ResetOffsets: "move the offsets of topic",
 };
 const OF_TASKS = new Set(["StartTask", "EndTask"]);
 const OF_TOPICS = new Set(["CommitInitialOffsets", "ResetOffsets"]);

@@ -41,7 +41,7 @@ function BadRecords({ counted }: { counted: Counted | null }) {
   return (
     <Panel
       title="Records that became no row"
-      aside={<span className={classes.dim}>{`${samples.length} of ${exact(bad)}`}</span>}
+      aside={<span className={classes.dim}>{`${exact(samples.length)} of ${exact(bad)}`}</span>}
     >
       {samples.length === 0 ? (
         <p>No sample of them is on record with this task.</p>
