@@ -70,9 +70,12 @@ class ListedRow(Wire):
     observed_at: Instant | None
     """When the last good pass looked; null: the state is from rows alone."""
     lag_records: int | None
-    """Unread records at `observedAt`."""
+    """Unread records, as the look at Kafka of `lagAt` saw them."""
     lag_millis: int | None
     """Age of the oldest unread record at `observedAt`."""
+    lag_at: Instant | None
+    """When the leader looked at Kafka for this lag; null: no lag is known, or nothing is left to
+    read."""
     trend: Trend | None
     """How the lag has changed over 15 minutes; null: there is no sample from then."""
     headroom_millis: int | None
@@ -146,6 +149,7 @@ def _row(
         observed_at=row.observed_at,
         lag_records=row.lag.records,
         lag_millis=None if age is None else age // _MS,
+        lag_at=row.lag_at,
         trend=row.trend,
         headroom_millis=None if row.headroom is None else row.headroom // _MS,
         rows_per_second=row.rows_per_second,

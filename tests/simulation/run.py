@@ -45,7 +45,7 @@ _CAUSES = {
     "intermediateHandoffPeriod": "intermediateHandoffPeriod%",
     "maxTotalRows": "maxTotalRows%",
     "maxRowsPerSegment": "maxRowsPerSegment%",
-    "boundedStreamConfig": "all of its part of boundedStreamConfig%",
+    "boundedStreamConfig": "all that boundedStreamConfig asks%",
 }
 """The reason of a handoff that was due by itself."""
 

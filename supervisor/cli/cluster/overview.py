@@ -9,9 +9,10 @@ import typer
 
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.options import Limit, Output, Server, connect
-from supervisor.cli.shell.output import print_notice, short_duration, show_json, show_text
+from supervisor.cli.shell.output import ago, print_notice, short_duration, show_json, show_text
 from supervisor.cli.shell.problems import FAILED
 from supervisor.core.attention.items import Severity
+from supervisor.core.values.counts import counted
 from supervisor.views.attention.overview import AttentionTotals, AttentionView, Overview
 from supervisor.views.attention.remedies import RemedyView
 
@@ -97,7 +98,10 @@ def _parts(shown: Overview) -> Iterator[str]:
     if shown.lag is not None and shown.lag.records is not None:
         oldest = shown.lag.oldest_millis
         age = "" if oldest is None else f", the oldest {short_duration(_millis(oldest))} old"
-        yield f"{shown.lag.records} records are unread{age}"
+        at = shown.lag.looked_at
+        looked = "" if at is None else f" as of {ago(at, shown.at)}"
+        unread = counted(shown.lag.records, "record is", "records are")
+        yield f"{unread} unread{looked}{age}"
     if (slots := shown.slots) is not None:
         yield f"{slots.needed} slots needed, {slots.free} of {slots.total} free"
     if (leader := shown.leader) is not None:

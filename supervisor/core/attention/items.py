@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 
 from supervisor.core.attention.remedies import Remedy
+from tasks.contract.offsets import TopicPartition
 
 
 class Severity(StrEnum):
@@ -37,6 +38,7 @@ class AttentionKind(StrEnum):
     RETENTION_PASSED = "retention-passed"
     RETENTION_RISK = "retention-risk"
     LAG_RISING = "lag-rising"
+    SUSPENDED_BEHIND = "suspended-behind"
     HANDOFF_LATE = "handoff-late"
     NO_WORKERS = "no-workers"
     REPLICAS_PENDING = "replicas-pending"
@@ -96,6 +98,9 @@ class AttentionItem:
     """The table that the permissions of its remedies are for; None: no table, or several ones."""
     supervisors: tuple[str, ...] = ()
     """Ids of the supervisors that it concerns, of an item that may concern several ones."""
+    partitions: tuple[TopicPartition, ...] = ()
+    """The partitions of its supervisor that are worst off, the worst first, of an item about some.
+    """
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Attention rules of lag: a supervisor that falls behind, and records that Kafka may delete."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from supervisor.core.attention.items import (
     AttentionItem,
@@ -10,17 +10,20 @@ from supervisor.core.attention.items import (
     Subject,
     SubjectKind,
 )
-from supervisor.core.attention.pass_conditions import PassConditions
+from supervisor.core.attention.pass_conditions import FURTHEST_MAX, PassConditions
 from supervisor.core.attention.remedies import (
     Remedy,
     after_deletion,
     faster_reading,
     resumption,
 )
+from supervisor.core.history.lag import UNKNOWN_LAG, Lag
 from supervisor.core.history.listing import TREND_SPAN, ListedSupervisor
 from supervisor.core.planning.observed import Observed
-from supervisor.core.planning.partition_names import by_name, names_topics
 from supervisor.core.planning.rules.continuity import deleted_unread, unreadable
+from supervisor.core.planning.states import State
+from supervisor.core.values.counts import counted, grouped
+from tasks.contract.offsets import TopicPartition
 
 _NAMED_BY_STATE = "OFFSETS_UNREADABLE"
 
@@ -32,23 +35,25 @@ def retention_risk(
     spec = seen.current.spec
     if not conditions.risks or spec is None:
         return
-    names = by_name(conditions.risks, topics=names_topics(spec, conditions.risks))
-    name, worst = min(names.items(), key=lambda pair: (pair[1].left, pair[0]))
-    others = len(names) - 1
-    more = "" if not others else f" (and of {others} more)"
-    published = (
-        "nobody reads it fast enough to get there first"
-        if worst.catch_up is None
-        else f"it takes about {rough(worst.catch_up)} until they are published"
-    )
+    nearest = sorted(conditions.risks, key=lambda each: (conditions.risks[each].left, each))
+    worst = conditions.risks[nearest[0]]
+    if spec.suspended:
+        published = "it is suspended"
+    elif worst.catch_up is None:
+        published = "nobody reads it fast enough to get there first"
+    else:
+        published = f"it takes about {rough(worst.catch_up)} until they are published"
+    others = len(nearest) - 1
+    more = f" (and of {grouped(others)} more)" if others else ""
     yield AttentionItem(
         Severity.AT_RISK,
         AttentionKind.RETENTION_RISK,
         Subject(SubjectKind.SUPERVISOR, row.id),
-        f"Kafka's retention reaches records of partition {name}{more} that {row.id} has not "
-        f"published in about {rough(worst.left)}, and {published}",
+        f"{row.id} has not published records of {named(nearest[0])}{more} that Kafka's retention "
+        f"reaches in about {rough(worst.left)}, and {published}",
         min(risk.since for risk in conditions.risks.values()),
         _speed(seen),
+        partitions=tuple(nearest[:FURTHEST_MAX]),
     )
 
 
@@ -62,32 +67,28 @@ def retention_passed(
     spec = seen.current.spec
     if spec is None or not conditions.passed:
         return
-    named = row.state.detailed == _NAMED_BY_STATE
-    known = {each.partition for each in unreadable(seen)} if named else set()
+    is_named = row.state.detailed == _NAMED_BY_STATE
+    known = {each.partition for each in unreadable(seen)} if is_named else set()
     deleted = [each for each in deleted_unread(seen) if each.partition not in known]
     if not deleted:
         return
-    lost = {each.partition: each.lost for each in deleted}
-    names = by_name(lost, topics=names_topics(spec, lost))
-    name = min(names, key=lambda each: (-names[each], each))
-    others = len(names) - 1
-    rest = _records(sum(names.values()) - names[name])
-    more = f" and {rest} of {others} more" if others else ""
+    worst = sorted(deleted, key=lambda each: (-each.lost, each.partition))
+    others = len(worst) - 1
+    rest = counted(sum(each.lost for each in worst[1:]), "record")
+    more = f" and {rest} of {grouped(others)} more" if others else ""
     state = "It is suspended, and once resumed it" if spec.suspended else "It"
     marks = [at for each in deleted if (at := conditions.passed.get(each.partition)) is not None]
     yield AttentionItem(
         Severity.BROKEN,
         AttentionKind.RETENTION_PASSED,
         Subject(SubjectKind.SUPERVISOR, row.id),
-        f"Kafka has deleted {_records(names[name])} of partition {name}{more} that {row.id} would "
-        f"read next. {state} reads nothing there until somebody sets it on",
+        f"{row.id} would next read {counted(worst[0].lost, 'record')} of "
+        f"{named(worst[0].partition)}{more} that Kafka has deleted. {state} reads nothing there "
+        "until somebody sets its offsets",
         min(marks, default=None),
         after_deletion(seen, deleted),
+        partitions=tuple(each.partition for each in worst[:FURTHEST_MAX]),
     )
-
-
-def _records(count: int) -> str:
-    return "1 record" if count == 1 else f"{count} records"
 
 
 def lag_rising(
@@ -98,21 +99,77 @@ def lag_rising(
     if conditions.rising_since is None or not conditions.samples or spec is None or spec.suspended:
         return
     lag = conditions.samples[-1][1]
-    behind = (
-        f"{lag.records} records"
-        if lag.age is None
-        else (f"{rough(lag.age)} and {lag.records} records")
-    )
+    records = _records(lag)
+    behind = records if lag.age is None else f"{rough(lag.age)} and {records}"
     minutes = TREND_SPAN // timedelta(minutes=1)
     yield AttentionItem(
         Severity.AT_RISK,
         AttentionKind.LAG_RISING,
         Subject(SubjectKind.SUPERVISOR, row.id),
         f"{row.id} reads more slowly than its topic grows, for {minutes} minutes or longer: it is "
-        f"{behind} behind",
+        f"{behind} behind{_most_in(conditions)}",
         conditions.rising_since,
         _speed(seen),
+        partitions=tuple(partition for partition, _ in conditions.furthest),
     )
+
+
+def suspended_behind(
+    row: ListedSupervisor, seen: Observed, conditions: PassConditions, now: datetime
+) -> Iterator[AttentionItem]:
+    """Yield an item for a suspended supervisor whose topic goes on: perhaps nobody means it to be.
+
+    It is of no concern while the suspension is younger than `TREND_SPAN`, and while its lag is not
+    known.  Once retention gets near, or has passed, that is an item of its own.
+    """
+    spec = seen.current.spec
+    if spec is None or not spec.suspended or conditions.partitions_at_risk:
+        return
+    lag = conditions.samples[-1][1] if conditions.samples else UNKNOWN_LAG
+    since = row.since if row.state.state is State.SUSPENDED else None
+    is_long = since is not None and now - since >= TREND_SPAN
+    grows = conditions.rising_since is not None
+    if not lag.records or not (grows or (conditions.headroom is not None and is_long)):
+        return
+    left = conditions.headroom
+    kept = "" if left is None else f". Kafka deletes the first of them in about {rough(left)}"
+    yield AttentionItem(
+        Severity.TO_KNOW,
+        AttentionKind.SUSPENDED_BEHIND,
+        Subject(SubjectKind.SUPERVISOR, row.id),
+        f"{row.id} is suspended while its topic grows: "
+        f"{counted(lag.records, 'record is', 'records are')} unread"
+        f"{_most_in(conditions)}{kept}",
+        since or conditions.rising_since,
+        resumption(seen),
+        partitions=tuple(partition for partition, _ in conditions.furthest),
+    )
+
+
+def named(partition: TopicPartition) -> str:
+    """Return a partition as a part of a sentence, with its topic."""
+    return f"partition {partition.partition} of topic {partition.topic}"
+
+
+def _records(lag: Lag) -> str:
+    return counted(lag.records or 0, "record")
+
+
+def _most_in(conditions: PassConditions) -> str:
+    """Return where most of a lag is, as the end of a sentence; empty: it is not known."""
+    total = conditions.samples[-1][1].records if conditions.samples else None
+    match conditions.furthest:
+        case ():
+            return ""
+        case ((partition, lag),) if lag == total:
+            return f", all of it in {named(partition)}"
+    topic, parts = "", []
+    for partition, lag in conditions.furthest:
+        # A topic is named once, and again where another one follows.
+        name = f"partition {partition.partition}" if topic == partition.topic else named(partition)
+        parts.append(f"{name} ({grouped(lag)})")
+        topic = partition.topic
+    return f", most of it in {', '.join(parts)}"
 
 
 def _speed(seen: Observed) -> tuple[Remedy, ...]:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from heapq import nsmallest
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -26,7 +27,7 @@ from supervisor.core.history.listing import (
 from supervisor.core.model.rows import Generation, GenerationState
 from supervisor.core.planning.observed import Observed
 from supervisor.core.planning.pass_summary import governing_spec
-from supervisor.core.planning.progress import report_of
+from supervisor.core.planning.progress import lag_by_partition, report_of
 from supervisor.core.planning.rules.continuity import deleted_unread, other_topic, unreadable
 from supervisor.core.planning.rules.handoff_due import handoff_due_at
 from supervisor.core.planning.view import PassView
@@ -46,6 +47,8 @@ UNSEEN_HORIZON = timedelta(hours=24)
 whatever the hour."""
 RISE_AGE = timedelta(minutes=1)
 """A lag rises if it has grown by this in `TREND_SPAN`: the tasks are 7 % slower than the topic."""
+FURTHEST_MAX = 3
+"""Partitions of which it is known by how much they lag: those that lag most."""
 _THIRDS = 3
 _Samples: TypeAlias = tuple[tuple[datetime, Lag], ...]
 _HANDING_OFF = frozenset({GenerationState.PAUSING, GenerationState.PUBLISHING})
@@ -82,6 +85,11 @@ class PassConditions:
     """Lag of the last `TREND_SPAN`, about one a minute, oldest first."""
     rising_since: datetime | None = None
     """When the lag began to rise; None: it does not."""
+    furthest: tuple[tuple[TopicPartition, int], ...] = ()
+    """Partitions that lagged most in the newest sample, with their unread records, the worst first.
+    """
+    headroom: timedelta | None = None
+    """The least headroom of a partition; None: retention is not known to move towards any."""
     risks: Mapping[TopicPartition, RetentionRisk] = field(default_factory=dict)
     passed: Mapping[TopicPartition, datetime] = field(default_factory=dict)
     """Partition whose next records Kafka has deleted -> when that was first seen."""
@@ -125,6 +133,8 @@ def conditions_after(
         before = None
     known = before or PassConditions(seen.now, _table(seen))
     samples = known.samples if lag is None else _sampled(known.samples, seen.now, lag)
+    furthest = known.furthest if lag is None else _furthest(seen)
+    rooms = _rooms(seen, moves)
     handoffs = {g.id: _began(g) for g in seen.generations if g.state in _HANDING_OFF}
     live = {g.id for g in seen.generations}
     ended = [seen.now - at for range_id, at in known.handoffs.items() if range_id not in live]
@@ -135,7 +145,9 @@ def conditions_after(
         data_source=_table(seen),
         samples=samples,
         rising_since=(known.rising_since or samples[0][0]) if is_rising(samples) else None,
-        risks=_risks(known, seen, samples, moves),
+        furthest=furthest,
+        headroom=min(rooms.values(), default=None),
+        risks=_risks(known, seen, samples, rooms),
         passed={p: known.passed.get(p, seen.now) for p in _passed(seen)},
         pending_since=(known.pending_since or seen.now) if lacking else None,
         unread_groups=sum(not tended[range_id] for range_id in lacking),
@@ -179,6 +191,11 @@ def _sampled(samples: _Samples, at: datetime, lag: Lag) -> _Samples:
     # One sample from before the span stays: the span is whole only with it.
     behind = [sample for sample in samples if sample[0] <= at - TREND_SPAN]
     return (*behind[-1:], *(s for s in samples if s[0] > at - TREND_SPAN), (at, lag))
+
+
+def _furthest(seen: Observed) -> tuple[tuple[TopicPartition, int], ...]:
+    lags = [(p, lag) for p, lag in lag_by_partition(seen).items() if lag]
+    return tuple(nsmallest(FURTHEST_MAX, lags, key=lambda pair: (-pair[1], pair[0])))
 
 
 def is_rising(samples: _Samples) -> bool:
@@ -237,16 +254,11 @@ def is_too_short(headroom_left: timedelta, catch_up: timedelta | None) -> bool:
     return headroom_left < (UNSEEN_HORIZON if catch_up is None else 2 * catch_up)
 
 
-def _risks(
-    known: PassConditions,
-    seen: Observed,
-    samples: _Samples,
-    moves: EarliestHistory,
-) -> dict[TopicPartition, RetentionRisk]:
-    """Return the partitions at risk; a supervisor that waits for an offset is broken instead."""
+def _rooms(seen: Observed, moves: EarliestHistory) -> dict[TopicPartition, timedelta]:
+    """Return partition -> the time until Kafka deletes what is not published, where it is known."""
     if seen.stream.read_at is None:
         return {}
-    rooms = {
+    return {
         p: room.left
         for p, at in moves.moves.items()
         if len(at.moves) > 1 and p in seen.committed and p in seen.stream.latest
@@ -256,6 +268,15 @@ def _risks(
         ]
         if room.left is not None
     }
+
+
+def _risks(
+    known: PassConditions,
+    seen: Observed,
+    samples: _Samples,
+    rooms: Mapping[TopicPartition, timedelta],
+) -> dict[TopicPartition, RetentionRisk]:
+    """Return the partitions at risk; a supervisor that waits for an offset is broken instead."""
     if not rooms:
         return {}
     broken = {each.partition for each in unreadable(seen)} | _passed(seen)

@@ -5,13 +5,19 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from supervisor.core.attention.items import AttentionItem, AttentionKind, Severity
-from supervisor.core.attention.lag import lag_rising, retention_passed, retention_risk
+from supervisor.core.attention.lag import (
+    lag_rising,
+    retention_passed,
+    retention_risk,
+    suspended_behind,
+)
 from supervisor.core.attention.pass_conditions import PassConditions
 from supervisor.core.attention.remedies import bad_record_steps, more_slots, remedies_of
 from supervisor.core.attention.streams import is_only_unreachable
 from supervisor.core.attention.watched import WatchedSupervisor
 from supervisor.core.attention.workers import PENDING_AFTER
 from supervisor.core.planning.observed import Observed
+from supervisor.core.values.counts import counted, grouped
 
 HANDOFF_FLOOR = timedelta(minutes=5)
 """No handoff is late before this: until then the leader itself replaces a replica that does not
@@ -42,6 +48,7 @@ def _items(
     yield from retention_risk(watched.row, watched.seen, watched.conditions)
     if watched.row.state.healthy:  # else it is what the state says that has to be mended
         yield from lag_rising(watched.row, watched.seen, watched.conditions)
+        yield from suspended_behind(watched.row, watched.seen, watched.conditions, now)
         if free_slots is not None:
             yield from _pending(watched, watched.seen, watched.conditions, now, free_slots)
     yield from _late_handoffs(watched, watched.conditions, now)
@@ -78,26 +85,18 @@ def _pending(
     replicas = row.replicas
     if since is None or replicas is None or not replicas.pending or now - since <= PENDING_AFTER:
         return
-    waiting = (
-        "1 replica of it waits"
-        if replicas.pending == 1
-        else f"{replicas.pending} replicas of it wait"
-    )
+    waiting = counted(replicas.pending, "replica of it waits", "replicas of it wait")
     unread = conditions.unread_groups
-    nobody = f", so nobody reads {_ranges(unread)}" if unread else ""
+    nobody = f", so nobody reads {counted(unread, 'range')}" if unread else ""
     yield AttentionItem(
         Severity.AT_RISK if unread else Severity.TO_KNOW,
         AttentionKind.REPLICAS_PENDING,
         watched.about,
-        f"{row.id} needs {replicas.wanted} slots and has {replicas.running}: {waiting} for a "
-        f"worker{nobody}; {free_slots} slots are free",
+        f"{row.id} needs {grouped(replicas.wanted)} slots and has {grouped(replicas.running)}: "
+        f"{waiting} for a worker{nobody}; {grouped(free_slots)} slots are free",
         since,
         more_slots(seen),
     )
-
-
-def _ranges(count: int) -> str:
-    return "1 range" if count == 1 else f"{count} ranges"
 
 
 def usual_time(durations: Sequence[timedelta]) -> timedelta:
@@ -127,8 +126,8 @@ def _late_handoffs(
         Severity.AT_RISK,
         AttentionKind.HANDOFF_LATE,
         watched.about,
-        f"{_ranges(len(late))} of {watched.row.id} should be published by now, the oldest is "
-        f"{oldest} (usual time of a handoff: {usual})",
+        f"{counted(len(late), 'range')} of {watched.row.id} should be published by now, the oldest "
+        f"is {oldest} (usual time of a handoff: {usual})",
         late[oldest],
     )
 
@@ -145,7 +144,7 @@ def _new_reasons(
     if not new:
         return
     words, count = ", ".join(sorted(new)), watched.row.bad_records
-    records = f"; {count} of the records that are read now are bad" if count else ""
+    records = f"; {grouped(count)} of the records that are read now are bad" if count else ""
     yield AttentionItem(
         Severity.TO_KNOW,
         AttentionKind.BAD_RECORDS_NEW,

@@ -115,6 +115,9 @@ class ListedSupervisor:
     topics: frozenset[str] = frozenset()
     """The topics with committed offsets."""
     lag: Lag = UNKNOWN_LAG
+    lag_at: datetime | None = None
+    """When the look at Kafka began that the lag is of; None: the lag is not known, or it is none
+    whatever Kafka holds."""
     trend: Trend | None = None
     headroom: timedelta | None = None
     """The least time, of all partitions, until Kafka deletes what is not published."""

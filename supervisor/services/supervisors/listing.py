@@ -96,6 +96,8 @@ class _KeptSummary:
     lag: Lag
     warnings: tuple[str, ...]
     headroom: timedelta | None
+    looked_at: datetime | None
+    """When the look at Kafka began that the lag is of; None: the lag is not known."""
 
 
 @dataclass(frozen=True)
@@ -227,6 +229,7 @@ class SupervisorListing:
             observed_at=summary.observed_at,
             topics=summary.topics,
             lag=kept.lag,
+            lag_at=kept.looked_at,
             headroom=kept.headroom,
             trend=trend_of(facts.lag_before.get(supervisor_id), kept.lag),
             rows_per_second=rows_per_second(summary.readers, facts.rates),
@@ -270,7 +273,14 @@ class SupervisorListing:
             texts = warnings(seen, spec, (), bad=summary.bad_records)
             lag = self.watching.lag(seen)
             room = least_headroom(seen, self.watching.moves(seen))
-            kept = _KeptSummary(weakref.ref(last_pass), summary, lag, tuple(texts), room)
+            kept = _KeptSummary(
+                of=weakref.ref(last_pass),
+                summary=summary,
+                lag=lag,
+                warnings=tuple(texts),
+                headroom=room,
+                looked_at=None if lag.records is None else seen.stream.read_at,
+            )
             self._summaries[supervisor_id] = kept
         return kept
 

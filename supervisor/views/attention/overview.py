@@ -56,6 +56,9 @@ class LagSums(Wire):
     """Unread records; null: no lag is known."""
     oldest_millis: int | None
     """Age of the oldest unread record; null: no age is known."""
+    looked_at: Instant | None
+    """When the leader looked at Kafka; of several supervisors the oldest of their last looks; null:
+    no lag is known."""
 
 
 class SlotCounts(Wire):
@@ -113,6 +116,13 @@ class AboutView(Wire):
     cluster empty."""
 
 
+class PartitionName(Wire):
+    """One partition of a topic."""
+
+    topic: str
+    partition: int
+
+
 class AttentionView(Wire):
     """One thing that needs somebody."""
 
@@ -129,6 +139,9 @@ class AttentionView(Wire):
     """The table that the permissions of the remedies are for; null: no table, or several ones."""
     supervisors: list[str]
     """Ids of the supervisors that it concerns, of an item that is not about a single one."""
+    partitions: list[PartitionName]
+    """Partitions of the supervisor that it is about, those that are worst off, the worst first; at
+    most three.  Empty: it is not about partitions."""
 
 
 class AttentionTotals(Wire):
@@ -180,6 +193,10 @@ def attention_views(items: Sequence[AttentionItem]) -> list[AttentionView]:
             remedies=remedy_views(item.remedies),
             data_source=item.data_source,
             supervisors=list(item.supervisors),
+            partitions=[
+                PartitionName(topic=each.topic, partition=each.partition)
+                for each in item.partitions
+            ],
         )
         for item in items
     ]
@@ -208,9 +225,11 @@ def lag_sums(rows: Sequence[ListedSupervisor]) -> LagSums:
     """Return the lag of listed supervisors together, as far as it is known."""
     records = [row.lag.records for row in rows if row.lag.records is not None]
     ages = [row.lag.age for row in rows if row.lag.age is not None]
+    looks = [row.lag_at for row in rows if row.lag_at is not None]
     return LagSums(
         records=sum(records) if records else None,
         oldest_millis=max(ages) // timedelta(milliseconds=1) if ages else None,
+        looked_at=min(looks, default=None) if records else None,
     )
 
 

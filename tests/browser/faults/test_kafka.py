@@ -91,7 +91,7 @@ def test_records_that_retention_has_passed_are_left_out_from_their_item(
     row = home.shows(
         "retention-passed",
         name,
-        f"Kafka has deleted 5 records of partition 0 that {name} would read next",
+        f"{name} would next read 5 records of partition 0 of topic {name} that Kafka has deleted",
         "It is suspended",
     )
     row.get_by_role("button", name=f"Go on in partition 0 at offset {first}…").click()

@@ -179,7 +179,7 @@ def _attention(document: Document) -> Document:
         "since": None,
         "dataSource": None,
     }
-    item |= {"supervisors": [], "remedies": []}
+    item |= {"supervisors": [], "remedies": [], "partitions": []}
     attention = [
         {**item, "about": {"kind": "worker", "id": f"{n} {text}"}, "text": text}
         for n, text in enumerate(TEXTS)

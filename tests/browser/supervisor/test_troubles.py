@@ -41,7 +41,7 @@ def broken(reader: Reader) -> Iterator[Reader]:
 def test_home_names_each_trouble_and_leads_to_what_mends_it(page: Page, broken: Reader) -> None:
     page.goto("/ui/")
     items = page.get_by_role("region", name="Needs somebody").get_by_role("listitem")
-    expect(page.get_by_role("heading", level=1)).to_contain_text("3 broken")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("3 things broken")
     expect(items.filter(has_text="no worker is connected")).to_have_count(1)
     away = items.filter(has_text=f"the Kafka brokers {_NO_BROKER} cannot be read")
     expect(away).to_contain_text("nothing new is read by away")

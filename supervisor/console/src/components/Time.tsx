@@ -40,6 +40,33 @@ export function Age({ at, unknown }: TimeProps) {
   return at ? <Moment at={at}>{age(ticking - Date.parse(at))}</Moment> : <Unknown why={unknown} />;
 }
 
+/** How long ago something was, as words in a sentence: "12 s ago", "just now". */
+export function Ago({ at, unknown }: TimeProps) {
+  const ticking = useNow();
+  if (!at) {
+    return <Unknown why={unknown} />;
+  }
+  const text = age(ticking - Date.parse(at));
+  return <Moment at={at}>{text === "now" ? "just now" : `${text} ago`}</Moment>;
+}
+
+/** Of when a lag is: records come all the time, and Kafka is looked at now and then. */
+export function AsOf({
+  at,
+  words = "unread records",
+}: {
+  at: string | null | undefined;
+  words?: string;
+}) {
+  return at ? (
+    <>
+      {words}, as of <Ago at={at} unknown="" />
+    </>
+  ) : (
+    words
+  );
+}
+
 /** How long something has lasted, as "for 16 s"; the moment when it began is in its title. */
 export function Lasting({ at, unknown }: TimeProps) {
   const ticking = useNow();

@@ -43,7 +43,7 @@ COUNTS = {
     "leader": {"url": "http://ov-1", "term": 17, "since": "2026-01-02T10:30:00Z"},
     "database": {"ok": True, "millis": 2},
     "supervisors": {"total": 12, "unhealthy": 1, "suspended": 0, "states": {"RUNNING": 11}},
-    "lag": {"records": 1_200, "oldestMillis": 840_000},
+    "lag": {"records": 1_200, "oldestMillis": 840_000, "lookedAt": "2026-01-05T10:29:48Z"},
     "slots": {"needed": 42, "used": 38, "free": 2, "total": 40},
 }
 
@@ -69,8 +69,9 @@ def test_each_item_is_a_sentence_with_what_may_help(tidegate: Tidegate, server: 
     )
     assert second == "AT RISK  clicks is slow"
     assert ended.err.strip() == (
-        "1 broken, 1 at risk. 11 of 12 supervisors are healthy. 1200 records are unread, the "
-        "oldest 14m0s old. 42 slots needed, 2 of 40 free. http://ov-1 leads in term 17"
+        "1 broken, 1 at risk. 11 of 12 supervisors are healthy. 1,200 records are "
+        "unread as of 12s ago, the oldest 14m0s old. 42 slots needed, 2 of 40 free. http://ov-1 "
+        "leads in term 17"
     )
     assert server.requests[0].query == {"limit": ["100"]}
 

@@ -107,6 +107,16 @@ def test_a_rise_keeps_its_beginning_and_ends_where_the_lag_is_not_known() -> Non
     assert set(begun[30:]) == {None}
 
 
+def test_the_partitions_that_lag_most_are_of_the_newest_sample_and_few() -> None:
+    stored, log = committed(0, 10, 90, 95), stream(100, 100, 100, 100)
+    lags = after([observed(stored=stored, seen=log)], aged(60))
+
+    assert lags.furthest == ((part(0), 100), (part(1), 90), (part(2), 10))
+    later = observed(stored=committed(*[100] * 4), seen=log, now=NOON + SECOND)
+    assert conditions_after(lags, later, None, NO_MOVES).furthest == lags.furthest, "no sample"
+    assert conditions_after(lags, later, aged(0), NO_MOVES).furthest == (), "nothing is unread"
+
+
 @given(st.integers(200, 1_000_000), st.integers(2, 99), st.integers(1, 15), st.integers(0, 3_600))
 def test_the_time_to_catch_up_goes_by_the_pace_of_the_last_minutes(
     before: int, percent: int, minutes: int, publish_s: int
@@ -159,6 +169,8 @@ def test_a_partition_is_at_risk_below_twice_the_time_to_publish_it() -> None:
     assert partition == part(0)
     assert (risk.left, risk.catch_up) == (3 * MINUTE, 60 * MINUTE)
     assert risk.since == NOON
+    assert known.headroom == 3 * MINUTE
+    assert after([READING]).headroom is None, "retention has not moved"
 
 
 @pytest.mark.parametrize(("minutes", "is_at_risk"), [(1, False), (2, True)])

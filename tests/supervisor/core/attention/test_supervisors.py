@@ -103,30 +103,91 @@ def test_retention_names_the_nearest_partition_and_says_how_many_more() -> None:
 
     assert (item.severity, item.since) == (Severity.AT_RISK, NOON - MINUTE)
     assert item.text == (
-        f"Kafka's retention reaches records of partition 2 (and of 1 more) that {TOPIC} has not "
-        "published in about 2 h, and it takes about 90 min until they are published"
+        f"{TOPIC} has not published records of partition 2 of topic {TOPIC} (and of 1 more) that "
+        "Kafka's retention reaches in about 2 h, and it takes about 90 min until they are published"
     )
+    assert item.partitions == (part(2), part(0)), "the nearest first"
     assert [remedy.action for remedy in item.remedies] == [RemedyAction.EDIT_SPEC]
     never = {part(0): RetentionRisk(130 * MINUTE, None, NOON)}
     stopped = observed(spec(suspended=True))
-    [item] = items(conditions=replace(KNOWN, risks=never), seen=stopped)
+    [item] = items(conditions=replace(KNOWN, risks=never))
     assert "nobody reads it fast enough" in item.text
+    [item] = items(conditions=replace(KNOWN, risks=never), seen=stopped)
+    assert item.text.endswith("in about 2 h, and it is suspended")
     assert [remedy.action for remedy in item.remedies] == [RemedyAction.RESUME]
 
 
-def test_a_rising_lag_says_how_far_it_is_behind_unless_it_is_suspended() -> None:
+def test_a_rising_lag_says_how_far_it_is_behind_and_where_unless_it_is_suspended() -> None:
     rising = replace(
-        KNOWN, rising_since=NOON, samples=((NOON, Lag(70, timedelta(minutes=16, seconds=5))),)
+        KNOWN,
+        rising_since=NOON,
+        samples=((NOON, Lag(71_204, timedelta(minutes=16, seconds=5))),),
+        furthest=((part(3), 71_203), (part(0), 1)),
     )
 
     [item] = items(conditions=rising)
 
     assert item.text == (
         f"{TOPIC} reads more slowly than its topic grows, for 15 minutes or longer: it is 16 min "
-        "and 70 records behind"
+        f"and 71,204 records behind, most of it in partition 3 of topic {TOPIC} (71,203), "
+        "partition 0 (1)"
     )
     assert (item.severity, item.since) == (Severity.AT_RISK, NOON)
-    assert items(conditions=rising, seen=observed(spec(suspended=True))) == []
+    assert item.partitions == (part(3), part(0)), "the worst first"
+    suspended = items(conditions=rising, seen=observed(spec(suspended=True)))
+    assert [item.kind for item in suspended] == [AttentionKind.SUSPENDED_BEHIND]
+
+
+SUSPENDED = SupervisorState(State.SUSPENDED, State.SUSPENDED, healthy=True)
+WAITING = replace(
+    KNOWN, samples=((NOON, Lag(1_204, None)),), furthest=((part(3), 1_000), (part(0), 204))
+)
+
+
+def test_a_suspended_supervisor_whose_topic_grows_may_have_been_forgotten() -> None:
+    stopped = observed(spec(suspended=True))
+    growing = replace(WAITING, rising_since=NOON + MINUTE)
+
+    [item] = items(row(SUSPENDED), growing, stopped)
+
+    assert (item.severity, item.kind) == (Severity.TO_KNOW, AttentionKind.SUSPENDED_BEHIND)
+    assert item.text == (
+        f"{TOPIC} is suspended while its topic grows: 1,204 records are unread, most of it in "
+        f"partition 3 of topic {TOPIC} (1,000), partition 0 (204)"
+    )
+    assert item.since == NOON, "suspended since"
+    assert [remedy.action for remedy in item.remedies] == [RemedyAction.RESUME]
+    assert item.partitions == (part(3), part(0))
+    still_reads = SupervisorState(State.PENDING, State.PENDING, healthy=True)
+    [item] = items(row(still_reads), growing, stopped)
+    assert item.since == NOON + MINUTE, "else since its lag grows"
+
+
+def test_retention_that_moves_towards_a_suspended_supervisor_is_to_know_too() -> None:
+    """Goal: a lag of before it was suspended does not grow, and its records still go one day."""
+    stopped = observed(spec(suspended=True))
+    shrinking = replace(WAITING, headroom=timedelta(days=3))
+    at = {"conditions": shrinking, "seen": stopped}
+
+    [item] = items(row(SUSPENDED), now=NOON + 15 * MINUTE, **at)  # type: ignore[arg-type]
+
+    assert item.kind is AttentionKind.SUSPENDED_BEHIND
+    assert item.text.endswith(". Kafka deletes the first of them in about 3 d")
+    assert items(row(SUSPENDED), now=NOON + 14 * MINUTE, **at) == []  # type: ignore[arg-type]
+
+
+def test_a_suspended_supervisor_is_one_item_and_none_while_its_lag_is_not_known() -> None:
+    stopped = observed(spec(suspended=True))
+    near = {part(0): RetentionRisk(130 * MINUTE, None, NOON)}
+    growing = replace(WAITING, rising_since=NOON, headroom=130 * MINUTE)
+
+    [graver] = items(row(SUSPENDED), replace(growing, risks=near), stopped)
+
+    assert (graver.severity, graver.kind) == (Severity.AT_RISK, AttentionKind.RETENTION_RISK)
+    assert items(row(SUSPENDED), replace(growing, samples=()), stopped) == []
+    nothing = replace(growing, samples=((NOON, Lag(0, None)),))
+    assert items(row(SUSPENDED), nothing, stopped) == []
+    assert items(row(SUSPENDED), WAITING, stopped) == [], "it neither grows nor is deleted"
 
 
 def test_kafka_has_deleted_what_a_suspended_supervisor_would_read_next() -> None:
@@ -144,10 +205,11 @@ def test_kafka_has_deleted_what_a_suspended_supervisor_would_read_next() -> None
 
     assert (item.severity, item.kind) == (Severity.BROKEN, AttentionKind.RETENTION_PASSED)
     assert item.text == (
-        f"Kafka has deleted 20 records of partition 0 and 1 record of 1 more that {TOPIC} would "
-        "read next. It is suspended, and once resumed it reads nothing there until somebody sets "
-        "it on"
+        f"{TOPIC} would next read 20 records of partition 0 of topic {TOPIC} and 1 record of 1 "
+        "more that Kafka has deleted. It is suspended, and once resumed it reads nothing there "
+        "until somebody sets its offsets"
     )
+    assert item.partitions == (part(0), part(2))
     assert item.since == NOON, "the first pass that saw it"
     [reset] = item.remedies[:1]
     assert (reset.action, reset.params) == (

@@ -1,3 +1,4 @@
+import { Link } from "@tanstack/react-router";
 import type { AttentionItem } from "@/api/overview";
 import { Foreign } from "@/components/Foreign";
 import { SeverityMark } from "@/components/Mark";
@@ -6,6 +7,7 @@ import { Remedies } from "@/components/remedy/Remedies";
 import { SupervisorLink } from "@/components/SupervisorLink";
 import { Lasting } from "@/components/Time";
 import { WorkerLink } from "@/components/WorkerLink";
+import type { PartitionsSearch } from "../supervisor/search";
 import classes from "./Attention.module.css";
 import { mentions } from "./mentions";
 
@@ -40,14 +42,15 @@ export function Attention({ items }: { items: readonly AttentionItem[] }) {
 }
 
 /** The item's sentence, in which the thing that it is about is marked, and leads there. */
-function Sentence({ item: { about, text, supervisors } }: { item: AttentionItem }) {
+function Sentence({ item }: { item: AttentionItem }) {
+  const { about, text, supervisors } = item;
   const [before, name, after] = around(text, about.id);
   return (
     <>
       {before !== "" && <Prose>{before}</Prose>}
       {name !== "" && (
         <strong>
-          <Subject kind={about.kind} id={name} />
+          <Subject item={item} name={name} />
         </strong>
       )}
       {mentions(after, supervisors).map((piece) =>
@@ -61,15 +64,44 @@ function Sentence({ item: { about, text, supervisors } }: { item: AttentionItem 
   );
 }
 
-function Subject({ kind, id }: { kind: AttentionItem["about"]["kind"]; id: string }) {
-  switch (kind) {
+function Subject({
+  item: { about, kind, partitions },
+  name,
+}: {
+  item: AttentionItem;
+  name: string;
+}) {
+  switch (about.kind) {
     case "supervisor":
-      return <SupervisorLink id={id} />;
+      return partitions?.[0] === undefined ? (
+        <SupervisorLink id={name} />
+      ) : (
+        <Link
+          to="/supervisors/$id/partitions"
+          params={{ id: name }}
+          search={partitionsOf(kind, partitions[0])}
+        >
+          <Foreign>{name}</Foreign>
+        </Link>
+      );
     case "worker":
-      return <WorkerLink id={id} />;
+      return <WorkerLink id={name} />;
     default:
-      return <Foreign>{id}</Foreign>;
+      return <Foreign>{name}</Foreign>;
   }
+}
+
+/** The partitions that an item is about, the worst first and marked. */
+export function partitionsOf(
+  kind: AttentionItem["kind"],
+  { topic, partition }: AttentionItem["partitions"][number],
+): PartitionsSearch {
+  const sel = `${topic}:${partition}`;
+  return {
+    only: kind.startsWith("retention-") ? "at-risk" : "behind",
+    sort: kind === "retention-risk" ? "headroomMillis" : "-lagRecords",
+    sel,
+  };
 }
 
 /** Cuts a sentence around the first whole mention of a name. */

@@ -1,7 +1,8 @@
 import type { Overview } from "@/api/overview";
 import { Count } from "@/components/Count";
 import { Figure, Figures } from "@/components/Figures";
-import { Span } from "@/components/Time";
+import { AsOf, Span } from "@/components/Time";
+import { exact } from "@/text/numbers";
 import { statesOf } from "./answer";
 
 /** The few numbers that show how fast all of it goes. */
@@ -16,7 +17,7 @@ export function ClusterFigures({ overview }: { overview: Overview }) {
       <Figure name="Rows a second" note="over the last minute">
         <Count value={rowsPerSecond} unknown="No supervisor has a rate yet." />
       </Figure>
-      <Figure name="Lag" note="unread records">
+      <Figure name="Lag" note={<AsOf at={lag?.lookedAt} />}>
         <Count value={lag?.records} unknown="No lag is known yet." />
       </Figure>
       <Figure name="Oldest unread" note="age of the record">
@@ -24,13 +25,13 @@ export function ClusterFigures({ overview }: { overview: Overview }) {
       </Figure>
       <Figure
         name="Slots used"
-        note={slots === null ? "" : `${slots.needed} needed, ${slots.free} free`}
+        note={slots === null ? "" : `${exact(slots.needed)} needed, ${exact(slots.free)} free`}
         isBad={isShort}
       >
         {slots === null ? (
           <Count value={null} unknown="You may read no table, or nobody knows now." />
         ) : (
-          `${slots.used} of ${slots.total}`
+          `${exact(slots.used)} of ${exact(slots.total)}`
         )}
       </Figure>
     </Figures>

@@ -5,7 +5,7 @@ import { POLL_MS } from "@/api/query";
 import { Page } from "@/components/Page";
 import { Panel } from "@/components/Panel";
 import { QueryView } from "@/components/QueryView";
-import { Age, Clock } from "@/components/Time";
+import { Ago, Clock } from "@/components/Time";
 import { exact } from "@/text/numbers";
 import { Attention } from "./Attention";
 import { answerOf } from "./answer";
@@ -51,7 +51,7 @@ function Outlived({ now }: { now: Overview }) {
       ) : (
         <section className={classes.home} aria-label="Last known">
           <p className={classes.old}>
-            What follows is what was known last, <Age at={known.at} unknown="" /> ago (
+            What follows is what was known last, <Ago at={known.at} unknown="" /> (
             <Clock at={known.at} unknown="" />
             ). It may have changed since.
           </p>

@@ -1,20 +1,37 @@
 import type { OutageKind } from "@/api/outage";
 import type { Overview } from "@/api/overview";
+import { known } from "@/text/known";
 import { counted, exact } from "@/text/numbers";
+import { visible } from "@/text/visible";
 
-type Answered = Pick<Overview, "totals" | "supervisors">;
+type Counted = Pick<Overview, "totals" | "supervisors">;
+type Answered = Counted & Pick<Overview, "attention">;
+type Severity = Overview["attention"][number]["severity"];
+
+/** What an item may be about, in words; it is a thing where there is no word for it. */
+const NOUNS: Readonly<Record<string, string>> = {
+  supervisor: "supervisor",
+  worker: "worker",
+  queue: "queue",
+  export: "export",
+};
+/** A longer name is counted: the heading has one line for all. */
+const NAME_MAX = 40;
 
 /** The page's first line: the answer to "must I do something?". */
-export function answerOf({ totals, supervisors }: Answered, outage?: OutageKind): string {
+export function answerOf(
+  { totals, supervisors, attention }: Answered,
+  outage?: OutageKind,
+): string {
   if (outage !== undefined) {
     return outage === "database"
       ? "The metadata database does not answer."
       : "No overlord leads at the moment.";
   }
   const parts = [
-    totals.broken > 0 ? `${exact(totals.broken)} broken` : "",
-    totals.atRisk > 0 ? `${exact(totals.atRisk)} at risk` : "",
-    totals.toKnow > 0 ? `${exact(totals.toKnow)} to know` : "",
+    totals.broken > 0 ? `${thingsOf(attention, "broken", totals.broken)} broken` : "",
+    totals.atRisk > 0 ? `${thingsOf(attention, "at-risk", totals.atRisk)} at risk` : "",
+    totals.toKnow > 0 ? `${counted(totals.toKnow, "thing")} to know` : "",
   ].filter((part) => part !== "");
   if (parts.length > 0) {
     return parts.join(" · ");
@@ -26,6 +43,22 @@ export function answerOf({ totals, supervisors }: Answered, outage?: OutageKind)
     return `${exact(supervisors.unhealthy)} of ${counted(supervisors.total, "supervisor")} unhealthy`;
   }
   return calmOf(supervisors);
+}
+
+/** What the items of a severity are about: its name if it is one thing, else how many of what. */
+function thingsOf(items: Overview["attention"], severity: Severity, total: number): string {
+  const abouts = items.filter((item) => item.severity === severity).map(({ about }) => about);
+  const kinds = new Set(abouts.map(({ kind }) => kind));
+  const [kind] = kinds;
+  const noun = kind === undefined ? undefined : known(NOUNS, kind);
+  if (abouts.length < total || kinds.size > 1 || noun === undefined) {
+    return counted(total, "thing");
+  }
+  const ids = new Set(abouts.map(({ id }) => id));
+  const [id = ""] = ids;
+  return ids.size === 1 && id.length <= NAME_MAX
+    ? `${noun} ${visible(id)}`
+    : counted(ids.size, noun);
 }
 
 /** A suspended supervisor reads nothing: nobody may take it for one that is up to date. */
@@ -50,14 +83,14 @@ function calmOf({ total, suspended }: NonNullable<Overview["supervisors"]>): str
  * The states of the supervisors in short.  What needs somebody may be a worker: then "all healthy"
  * would contradict the page's first line.
  */
-export function statesOf({ supervisors, totals }: Answered): string {
+export function statesOf({ supervisors, totals }: Counted): string {
   if (supervisors === null) {
     return "";
   }
   const { unhealthy, suspended, total } = supervisors;
   const parts = [
-    unhealthy > 0 ? `${unhealthy} unhealthy` : "",
-    suspended > 0 ? `${suspended} suspended` : "",
+    unhealthy > 0 ? `${exact(unhealthy)} unhealthy` : "",
+    suspended > 0 ? `${exact(suspended)} suspended` : "",
   ].filter((part) => part !== "");
   if (parts.length > 0) {
     return parts.join(", ");

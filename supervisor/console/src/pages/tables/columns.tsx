@@ -7,7 +7,7 @@ import { TableLink } from "@/components/TableLink";
 import { Age, Due } from "@/components/Time";
 import type { Column } from "@/components/table/DataTable";
 import { Unknown } from "@/components/Unknown";
-import { counted, exact } from "@/text/numbers";
+import { counted } from "@/text/numbers";
 import { visible } from "@/text/visible";
 import classes from "./columns.module.css";
 import { ExportMark } from "./ExportMark";
@@ -22,7 +22,7 @@ export const COLUMNS: readonly Column<TableRow>[] = [
   {
     id: "name",
     header: "Table",
-    meta: { width: "minmax(120px, 1.6fr)", sort: "name", isFixed: true },
+    meta: { width: "minmax(110px, 1.6fr)", sort: "name", isFixed: true },
     cell: ({ row }) => <TableLink name={row.original.name} />,
   },
   {
@@ -72,19 +72,19 @@ export const COLUMNS: readonly Column<TableRow>[] = [
   {
     id: "published",
     header: "Published",
-    meta: { width: "minmax(90px, 0.6fr)", sort: "lastPublishedAt" },
+    meta: { width: "minmax(84px, 0.6fr)", sort: "lastPublishedAt" },
     cell: ({ row: { original } }) => <Published row={original} />,
   },
   {
     id: "supervisors",
     header: "Fed by",
-    meta: { width: "minmax(150px, 1.6fr)", sort: "supervisors" },
+    meta: { width: "minmax(176px, 1.6fr)", sort: "supervisors" },
     cell: ({ row: { original } }) => <Feeders row={original} />,
   },
   {
     id: "exports",
     header: "Exports",
-    meta: { width: "minmax(110px, 1fr)" },
+    meta: { width: "minmax(100px, 1fr)" },
     cell: ({ row: { original } }) => <ExportStates row={original} />,
   },
 ];
@@ -132,19 +132,19 @@ function Feeders({ row: { supervisors, broken } }: { row: TableRow }) {
     <Tooltip label={`Broken: ${visible(broken.join(", "))}`}>
       <span className={classes.states}>
         <Mark tone="broken" icon="broken">
-          {brokenOf(supervisors, broken)}
+          {brokenOf(broken)}
         </Mark>
       </span>
     </Tooltip>
   );
 }
 
-/** Which of its supervisors are broken, in so few words that a column has room for them. */
-export function brokenOf(supervisors: readonly string[], broken: readonly string[]): string {
+/** Which of its supervisors is broken, or how many are: a column has room for few words. */
+export function brokenOf(broken: readonly string[]): string {
   const [only] = broken;
-  return supervisors.length === 1 && only !== undefined
-    ? `broken: ${only}`
-    : `${exact(broken.length)} of ${exact(supervisors.length)} broken`;
+  return broken.length === 1 && only !== undefined
+    ? `broken: ${visible(only)}`
+    : `${counted(broken.length, "supervisor")} broken`;
 }
 
 function ExportStates({ row: { states, exports } }: { row: TableRow }) {

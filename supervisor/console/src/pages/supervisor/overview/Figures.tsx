@@ -1,6 +1,6 @@
 import { Count } from "@/components/Count";
 import { Figure, Figures } from "@/components/Figures";
-import { Age, Due, Span } from "@/components/Time";
+import { Age, AsOf, Due, Span } from "@/components/Time";
 import { exact } from "@/text/numbers";
 import type { ListedRow, Status } from "../data";
 
@@ -11,7 +11,7 @@ export function SupervisorFigures({ status, row }: Props) {
   const { rejected, slotsNeeded, slotsFree } = status;
   return (
     <Figures>
-      <Figure name="Lag" note={trendOf(row)}>
+      <Figure name="Lag" note={<AsOf at={row?.lagAt} words={trendOf(row)} />}>
         <Count value={row?.lagRecords} unknown="No look at Kafka yet." />
       </Figure>
       <Figure name="Oldest unread" note="age of the record">

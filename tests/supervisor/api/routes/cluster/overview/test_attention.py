@@ -87,6 +87,30 @@ def test_a_lag_that_rises_for_a_quarter_of_an_hour_is_at_risk(world: World) -> N
     assert slow["remedies"][0]["params"] == {  # type: ignore[index]  # a list
         "pointer": "/spec/ioConfig/taskCount"
     }
+    assert slow["partitions"] == [{"topic": TOPIC, "partition": 0}]
+    assert str(slow["text"]).endswith(f"records behind, all of it in partition 0 of topic {TOPIC}")
+
+
+def test_a_suspended_supervisor_whose_lag_grows_is_to_know_with_the_way_to_resume(
+    world: World,
+) -> None:
+    world.watch()
+    agents = world.start(partitions=2, task_count=1, replicas=1)
+    assert world.post(f"{SUPERVISORS}/{TOPIC}/suspend").status_code == 200
+    world.round(agents)
+    for agent, task_id in task_ids(agents):
+        agent.publish(task_id)
+    world.round(agents)
+    for _ in range(17):
+        world.streams.append(TOPIC, 1, 100)
+        world.pass_time(MINUTE, agents)
+
+    # Nobody handles the event of its last publication in this world.
+    _, forgotten = awaited(world, "queue-late", "suspended-behind")
+
+    assert forgotten["severity"] == "to-know"
+    assert forgotten["partitions"][0] == {"topic": TOPIC, "partition": 1}  # type: ignore[index]
+    assert forgotten["remedies"][0]["action"] == "resume"  # type: ignore[index]
 
 
 def test_replicas_without_a_slot_wait_since_they_do(world: World) -> None:

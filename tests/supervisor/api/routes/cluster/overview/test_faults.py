@@ -120,7 +120,8 @@ def test_deleted_records_of_a_suspended_supervisor_are_counted_with_a_way_on(
 
     assert deleted["severity"] == "broken"
     assert (deleted["about"], deleted["dataSource"]) == ({"kind": "supervisor", "id": TOPIC}, TOPIC)
-    assert f"12 records of partition 0 that {TOPIC} would read next" in str(deleted["text"])
+    assert f"{TOPIC} would next read 12 records of partition 0" in str(deleted["text"])
+    assert deleted["partitions"] == [{"topic": TOPIC, "partition": 0}]
     assert str(deleted["since"])[:19] == began.isoformat()[:19]
     step = first_remedy(deleted)
     assert (step["action"], step["params"]) == ("reset-offsets", {"offsets": {"0": 12}})

@@ -52,6 +52,7 @@ def test_counts_are_those_of_the_list_and_the_workers(world: World) -> None:
     assert (supervisors["total"], supervisors["unhealthy"], supervisors["suspended"]) == (2, 0, 0)
     assert supervisors["states"] == {"PENDING": 1, "RUNNING": 1}
     assert part(answered, "lag")["records"] == 50
+    assert part(answered, "lag")["lookedAt"] == answered["at"], "the last pass looked just now"
     assert slots == {"needed": 4, "used": 4, "free": 4, "total": 8}
     assert part(answered, "workers") == {"alive": len(agents), "silent": 0, "lost": 0}
     assert part(answered, "queues") == {"dead": 0, "failed": 0, "oldestMillis": None}
