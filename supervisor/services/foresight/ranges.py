@@ -62,11 +62,21 @@ class RangeForesight:
     ) -> Foreseen:
         """Return what suspending, resuming or terminating does; raises as the verb does."""
         with leaders_view(self.store, self.leadership) as tx:
-            newest, wanted = _wanted(tx, verb, supervisor_id, expected)
-            number, now = number_after(newest), self.clock.now()
-            version = SpecVersion(supervisor_id, number, now, wanted)
-            impact = self.service.on_rows(tx, judge_change(newest, wanted), version)
-            return _VERBS[verb](supervisor_id, impact, self._live(tx, supervisor_id))
+            return self.version_in(tx, verb, supervisor_id, expected)
+
+    def version_in(
+        self,
+        tx: Transaction,
+        verb: OperationKind,
+        supervisor_id: str,
+        expected: Expected = WHATEVER,
+    ) -> Foreseen:
+        """Return as `of_version`, by a view that the caller has opened as the leader."""
+        newest, wanted = _wanted(tx, verb, supervisor_id, expected)
+        number, now = number_after(newest), self.clock.now()
+        version = SpecVersion(supervisor_id, number, now, wanted)
+        impact = self.service.on_rows(tx, judge_change(newest, wanted), version)
+        return _VERBS[verb](supervisor_id, impact, self._live(tx, supervisor_id))
 
     def judge_version(self, verb: OperationKind, supervisor_id: str, expect: str | None) -> Judge:
         """Return what holds a verb against the preview that its caller has read."""

@@ -8,7 +8,6 @@ from supervisor.core.attention.foreseen.effect import Foreseen
 from supervisor.core.history.operations import OperationKind
 from supervisor.core.values.errors import (
     AlreadyInState,
-    LeaseLost,
     PreviewOutdated,
     SpecUnreadable,
     SupervisorNotFound,
@@ -52,24 +51,22 @@ class BulkVerbs:
     def foresee(self, verb: OperationKind) -> Foreseen:
         """Return what suspending, resuming or terminating every supervisor does.
 
-        Each supervisor is looked at in a view of its own, by a fixed number of statements.
+        All are looked at in one view, each by a fixed number of statements.
 
         Raises:
             LeaseLost: this overlord does not lead.
         """
-        term = self.service.require_leader()
         items, unreadable = [], []
-        for supervisor_id in self.service.supervisor_ids():
-            try:
-                items.append(self.foresight.of_version(verb, supervisor_id))
-            except (AlreadyInState, SupervisorNotFound):
-                continue
-            except SpecUnreadable:
-                unreadable.append(supervisor_id)
-        # Once more, also where there is nothing to change.
-        with leaders_view(self.foresight.store, self.foresight.leadership):
-            if self.service.require_leader() != term:
-                raise LeaseLost("another term began while this was looked at")
+        with leaders_view(self.foresight.store, self.foresight.leadership) as tx:
+            for head in tx.specs.heads():
+                if head.terminated:
+                    continue
+                try:
+                    items.append(self.foresight.version_in(tx, verb, head.supervisor_id))
+                except AlreadyInState:
+                    continue
+                except SpecUnreadable:
+                    unreadable.append(head.supervisor_id)
             return every_foreseen(verb, items, unreadable)
 
     def suspend(self, author: str, expect: str | None = None) -> BulkDone:

@@ -201,6 +201,26 @@ def test_a_dry_run_takes_as_many_statements_for_twelve_ranges_as_for_one(world: 
     assert [_count(world, f"{SUPERVISORS}/views/{verb}") for verb in verbs] == few
 
 
+@pytest.mark.parametrize("verb", ["suspendAll", "terminateAll"])
+def test_a_dry_run_of_all_looks_at_them_in_one_view(world: World, verb: str) -> None:
+    """Goal: the supervisors of a large plane cost their own rows, and no view each."""
+    world.start()
+    path = f"{SUPERVISORS}/{verb}"
+    one = _views(world, path)
+    for number in range(3):
+        document = spec_document(topic=TOPIC) | {"id": f"{TOPIC}-{number}"}
+        assert world.post(SUPERVISORS, document).status_code == 200
+        world.settle(f"{TOPIC}-{number}")
+
+    assert _views(world, path) == one
+
+
+def _views(world: World, path: str) -> int:
+    with statements(world) as seen:
+        shown(world, "post", path)
+    return sum("leader_term" in statement for statement in seen)
+
+
 def _count(world: World, path: str) -> int:
     with statements(world) as seen:
         shown(world, "post", path)
