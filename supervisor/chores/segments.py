@@ -102,6 +102,8 @@ class SegmentLife:
     term: Callable[[], int]
     grace: timedelta
     """The time from `mark_unused` to the deletion of the file; until then it can be put back."""
+    failpoint: Callable[[str], None] = lambda _: None
+    """Called with each named step; a test may end the process there (failpoints)."""
 
     @property
     def config(self) -> QueueConfig:
@@ -158,6 +160,7 @@ class SegmentLife:
                 with self.store.leading(self.term()) as tx:
                     if still(tx):
                         changed += self._mark_unused(tx, data_source, ids, author)
+                self.failpoint("mark-unused:committed")
             except (TooManyOutstandingBytes, QueueDead) as error:
                 refused = refused or error
         if refused is not None:
@@ -173,6 +176,7 @@ class SegmentLife:
         _audit(tx, AuditEntry(now, author, "mark-unused", data_source), marked)
         if marked:
             announce(tx, data_source, now)
+            self.failpoint("mark-unused:in-transaction")
         return len(marked)
 
     def leave(self, tx: Transaction, marked: Sequence[ListedSegment], now: datetime) -> None:
@@ -208,6 +212,8 @@ class SegmentLife:
                 _audit(tx, AuditEntry(now, author, "mark-used", data_source), back)
                 if back:
                     announce(tx, data_source, now)
+                    self.failpoint("mark-used:in-transaction")
+            self.failpoint("mark-used:committed")
             changed += len(back)
         return changed
 
@@ -300,12 +306,10 @@ class SegmentsUnused:
 def _unused_at(event: QueuedEvent) -> datetime | None:
     text = event.body.get("unusedAt")
     try:
-        unused_at = datetime.fromisoformat(text) if isinstance(text, str) else None
+        at = datetime.fromisoformat(text) if isinstance(text, str) else None
     except ValueError:
         return None
-    return (
-        unused_at if event.kind == UNUSED and unused_at is not None and unused_at.tzinfo else None
-    )
+    return at if event.kind == UNUSED and at is not None and at.tzinfo else None
 
 
 @dataclass(frozen=True)
@@ -379,7 +383,7 @@ def _written_in(segment: ListedSegment) -> str:
 
 def segments_of(wiring: Wiring) -> SegmentLife:
     """Return the segment verbs of one overlord."""
-    return SegmentLife(wiring.store, wiring.clock, wiring.term, wiring.segment_grace)
+    return SegmentLife(wiring.store, wiring.clock, wiring.term, wiring.segment_grace, wiring.reach)
 
 
 def _files_config(wiring: Wiring) -> QueueConfig:

@@ -20,7 +20,10 @@ from tests.waiting import wait_until
 
 _ROOT = Path(__file__).parents[2]
 _STEPS = ("before", "in", "after")
-_VERBS = ("apply", "suspend", "resume", "terminate")
+_VERBS = (
+    *("apply", "suspend", "resume", "terminate"),
+    *("ask-handoff", "stop-task", "disable-worker", "enable-worker", "mark-unused", "mark-used"),
+)
 
 
 def places() -> set[str]:

@@ -36,6 +36,8 @@ class HandoffRequests:
     clock: Clock
     leadership: Leadership
     loop: Loop
+    failpoint: Callable[[str], None] = lambda _: None
+    """Called with each named step; a test may end the process there (failpoints)."""
 
     def ask(self, supervisor_id: str, groups: Sequence[int] | None, author: str) -> tuple[str, ...]:
         """Call `request`, and return only the ids of the generations."""
@@ -79,6 +81,8 @@ class HandoffRequests:
                 supervisor_id, OperationKind.HANDOFF, author, now, ranges=generation_ids
             )
             operation = tx.operations.add(wish)
+            self.failpoint("ask-handoff:in-transaction")
+        self.failpoint("ask-handoff:committed")
         self.loop.wake(supervisor_id)
         return operation
 

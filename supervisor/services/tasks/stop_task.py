@@ -29,6 +29,8 @@ class TaskStops:
     leadership: Leadership
     loop: Loop
     endings: TaskEnder
+    failpoint: Callable[[str], None] = lambda _: None
+    """Called with each named step; a test may end the process there (failpoints)."""
 
     def stop(
         self, task_id: str, author: str, judge: Callable[[Transaction, Task], None] = _any
@@ -54,7 +56,9 @@ class TaskStops:
             if ended:
                 detail = {"supervisor": task.supervisor_id, "generation": task.generation_id}
                 tx.audit.write(AuditEntry(now, author, "stop-task", task_id, detail))
+                self.failpoint("stop-task:in-transaction")
         if ended:
+            self.failpoint("stop-task:committed")
             self.loop.wake(task.supervisor_id)
         return ended
 

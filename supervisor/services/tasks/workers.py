@@ -36,6 +36,8 @@ class WorkerAdmin:
     leadership: Leadership
     registry: WorkerRegistry
     loop: Loop
+    failpoint: Callable[[str], None] = lambda _: None
+    """Called with each named step; a test may end the process there (failpoints)."""
     _one_at_a_time: Lock = field(default_factory=Lock)
 
     def disable(self, name: str, author: str, judge: JudgeWorker = _any) -> WorkerRow:
@@ -101,7 +103,9 @@ class WorkerAdmin:
                 judge(tx, row)
                 if tx.workers.set_disabled(row.id, disabled=disabled):
                     tx.audit.write(AuditEntry(self.clock.now(), author, verb, row.id))
+                    self.failpoint(f"{verb}:in-transaction")
                 ids = [head.supervisor_id for head in tx.specs.awake()]
+            self.failpoint(f"{verb}:committed")
             self.registry.set_disabled(row.id, disabled=disabled)
         for supervisor_id in ids:  # tasks may gain or lose slots
             self.loop.wake(supervisor_id)

@@ -19,6 +19,8 @@ from tests.waiting import HANGS_AFTER_S, wait_until
 expect.set_options(timeout=HANGS_AFTER_S * 1_000)
 
 _NAME = "tides"
+WORKER = "/druid/indexer/v1/worker/w1"
+TABLES = "/druid/indexer/v1/datasources"
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,10 @@ class Site:
     def is_reading(self) -> bool:
         """Whether a task has read all that the topic has."""
         return self.cluster.has_read(self.id, ends_of(self.broker.bootstrap, self.id))
+
+    def is_suspended(self) -> bool:
+        """Whether its newest version reads nothing."""
+        return self.cluster.status(self.id)["suspended"] is True
 
     def is_listed(self) -> bool:
         """Whether there is such a supervisor: it is not terminated, or not to its end."""
@@ -69,7 +75,8 @@ def reading(site: Site) -> Iterator[Site]:
     cluster = site.cluster
     if "overlord" not in cluster.children:
         cluster.start_overlord()
-    cluster.http.post("/druid/indexer/v1/worker/w1/enable").raise_for_status()
+    cluster.http.post(f"{WORKER}/enable").raise_for_status()
+    cluster.http.post(f"{TABLES}/{site.id}").raise_for_status()
     if cluster.status(site.id)["suspended"]:
         cluster.post(site.id, "resume")
 

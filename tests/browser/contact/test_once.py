@@ -13,10 +13,13 @@ from tests.browser.contact.verbs import (
     SUSPEND,
     TERMINATE,
     UNUSED,
+    USED,
     Sent,
     Verb,
+    make_ready,
     open_dialog,
     reasons,
+    rows_of,
 )
 from tests.browser.watch import Watch
 from tests.environment.brokers import produce
@@ -26,21 +29,19 @@ from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.process, pytest.mark.kafka]
 
-_WORKER = "/druid/indexer/v1/worker/w1"
 _LOST = "net::ERR_CONNECTION_RESET"
 _REFUSED = "Failed to load resource: net::ERR_"
 
 
 @pytest.mark.parametrize(
-    "verb", [SUSPEND, RESUME, END, OUT, BACK, UNUSED], ids=lambda verb: verb.path
+    "verb", [SUSPEND, RESUME, HANDOFF, END, OUT, BACK, UNUSED, USED], ids=lambda verb: verb.path
 )
 def test_two_clicks_and_a_lost_answer_do_it_once(
     page: Page, watch: Watch, reading: Site, verb: Verb
 ) -> None:
     """Goal: the connection breaks behind the commit; the page asks again by itself, and says so."""
-    before = {"resume": f"{SUPERVISORS}/{reading.id}/suspend", "enable": f"{_WORKER}/disable"}
-    if verb.path in before:
-        reading.cluster.http.post(before[verb.path]).raise_for_status()
+    make_ready(reading, verb)
+    before = rows_of(reading, verb)
     sent = Sent(page, verb, lost=1)
     watch.expect_console(_LOST)
     watch.allow_status(404, "/druid/indexer/v1/task/")  # a worker without a JVM has no report
@@ -49,11 +50,12 @@ def test_two_clicks_and_a_lost_answer_do_it_once(
 
     dialog.get_by_role("button", name=verb.does, exact=True).dblclick()
 
-    expect(page.get_by_role("alert")).to_have_count(1)
+    expect(page.get_by_role("alert")).to_contain_text(verb.done)
     expect(dialog).to_have_count(0)
     assert len(sent.keys) == 2, "two clicks are one request, and a lost answer is one more"
     assert len(set(sent.keys)) == 1
-    assert len(reasons(reading, why)) == 1
+    assert reasons(reading, why) == [verb.action]
+    assert len(rows_of(reading, verb) ^ before) == sent.shown() > 0
 
 
 def test_a_terminate_whose_answer_is_lost_is_done_once(

@@ -1,12 +1,15 @@
-"""Verbs of the console: where the dialog of each is opened, and what is on record of it."""
+"""Verbs of the console: where the dialog of each is opened, what it does, what is on record."""
 
 import re
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, Response, Route, expect
 
-from tests.browser.contact.conftest import Site
+from tests.browser.contact.conftest import TABLES, WORKER, Site
+from tests.environment.brokers import produce
+from tests.integration.oracle import ends_of, record
+from tests.waiting import wait_until
 
 __all__ = [
     "BACK",
@@ -17,10 +20,13 @@ __all__ = [
     "SUSPEND",
     "TERMINATE",
     "UNUSED",
+    "USED",
     "Sent",
     "Verb",
+    "make_ready",
     "open_dialog",
     "reasons",
+    "rows_of",
 ]
 
 
@@ -33,6 +39,10 @@ class Verb:
     does: str
     path: str
     """How the path of its request ends."""
+    action: str
+    """The audit's word for it; its failpoints begin with it."""
+    done: str
+    """How the sentence of its toast ends."""
 
     @property
     def address(self) -> re.Pattern[str]:
@@ -41,14 +51,67 @@ class Verb:
 
 
 _PAGE = "/ui/supervisors/{id}/events"
-SUSPEND = Verb(_PAGE, "Suspend…", "Suspend", "suspend")
-RESUME = Verb(_PAGE, "Resume…", "Resume", "resume")
-TERMINATE = Verb(_PAGE, "Terminate…", "Terminate", "terminate")
-HANDOFF = Verb(_PAGE, "Hand off…", "Hand off", "handoff")
-END = Verb("/ui/tasks/{task}/payload", "End task…", "End task", "shutdown")
-OUT = Verb("/ui/workers/w1", "Take out…", "Take out", "disable")
-BACK = Verb("/ui/workers/w1", "Bring back…", "Enable", "enable")
-UNUSED = Verb("/ui/tables/{id}/files", re.compile(r"^Take out \d+…$"), "Take out", "markUnused")
+_FILES = "/ui/tables/{id}/files"
+_W1 = "/ui/workers/w1"
+SUSPEND = Verb(_PAGE, "Suspend…", "Suspend", "suspend", "suspend", "is suspended.")
+RESUME = Verb(_PAGE, "Resume…", "Resume", "resume", "resume", "goes on.")
+TERMINATE = Verb(_PAGE, "Terminate…", "Terminate", "terminate", "terminate", "is terminated.")
+HANDOFF = Verb(_PAGE, "Hand off…", "Hand off", "handoff", "ask-handoff", "hands off.")
+END = Verb("/ui/tasks/{task}/payload", "End task…", "End task", "shutdown", "stop-task", "ends.")
+OUT = Verb(_W1, "Take out…", "Take out", "disable", "disable-worker", "gets nothing new.")
+BACK = Verb(_W1, "Bring back…", "Enable", "enable", "enable-worker", "takes tasks again.")
+UNUSED = Verb(
+    _FILES,
+    re.compile(r"^Take out \d+…$"),
+    "Take out",
+    "markUnused",
+    "mark-unused",
+    "The files leave",
+)
+USED = Verb(
+    f"{_FILES}?used=no",
+    re.compile(r"^Put back \d+…$"),
+    "Put back",
+    "markUsed",
+    "mark-used",
+    "are part of",
+)
+
+
+def make_ready(site: Site, verb: Verb) -> None:
+    """Bring about what the verb takes back, or what it publishes."""
+    http, bootstrap = site.cluster.http, site.broker.bootstrap
+    if verb is RESUME:
+        site.cluster.post(site.id, "suspend")
+    elif verb is BACK:
+        http.post(f"{WORKER}/disable").raise_for_status()
+    elif verb is USED:
+        http.delete(f"{TABLES}/{site.id}").raise_for_status()
+    elif verb is HANDOFF:
+        sent = sum(ends_of(bootstrap, site.id).values())
+        produce(bootstrap, site.id, (record(n) for n in range(sent, sent + 4)))
+        wait_until(site.is_reading)
+
+
+def rows_of(site: Site, verb: Verb) -> set[object]:
+    """Return what the verb adds to or takes from.
+
+    Versions of the spec, wishes to hand off, failed tasks, workers that are out, or files in use.
+    """
+    lists = {
+        HANDOFF: ("/api/v1/events", {"supervisor": site.id, "type": "handoff-asked"}, "events"),
+        END: ("/api/v1/tasks", {"supervisor": site.id, "status": "FAILED"}, "tasks"),
+        UNUSED: (f"/api/v1/datasources/{site.id}/segments", {"used": "true"}, "segments"),
+        USED: (f"/api/v1/datasources/{site.id}/segments", {"used": "true"}, "segments"),
+    }
+    if verb in (OUT, BACK):
+        workers = site.cluster.http.get("/api/v1/workers").raise_for_status().json()
+        return {each["id"] for each in workers if each["disabled"]}
+    if verb not in lists:
+        return set(range(site.versions()))
+    path, params, member = lists[verb]
+    answer = site.cluster.http.get(path, params=params | {"limit": "100"}).raise_for_status()
+    return {each["id"] for each in answer.json()[member]}
 
 
 def reasons(site: Site, why: str) -> list[str]:
@@ -61,7 +124,7 @@ def open_dialog(page: Page, site: Site, verb: Verb, why: str) -> Locator:
     """Open the dialog of a verb, and fill in all but the click."""
     task = site.names().task if verb is END else ""
     page.goto(verb.page.format(id=site.id, task=quote(task)))
-    if verb is UNUSED:
+    if verb in (UNUSED, USED):
         page.get_by_role("checkbox", name="Select all rows that are shown").check()
     if verb is TERMINATE:
         page.get_by_role("button", name="More").click()
@@ -76,11 +139,13 @@ def open_dialog(page: Page, site: Site, verb: Verb, why: str) -> Locator:
 
 
 class Sent:
-    """The requests of a verb that a page sends: their keys, and the answers that are lost."""
+    """The requests of a verb that a page sends: their keys, lost answers, and what was shown."""
 
     def __init__(self, page: Page, verb: Verb, *, lost: int = 0) -> None:
         """Listen; the overlord gets the first `lost` requests, and their answers do not come."""
         self.keys: list[str] = []
+        self._verb = verb
+        self._previews: list[Response] = []
 
         def pass_on(route: Route) -> None:
             self.keys.append(route.request.headers["idempotency-key"])
@@ -90,4 +155,19 @@ class Sent:
             else:
                 route.continue_()
 
+        def note(response: Response) -> None:
+            if f"/{verb.path}?dryRun=true" in response.url:
+                self._previews.append(response)
+
         page.route(verb.address, pass_on)
+        page.on("response", note)
+
+    def shown(self) -> int:
+        """Return how many rows of `rows_of` the dialog's preview changes."""
+        preview = self._previews[-1].json()
+        if self._verb in (UNUSED, USED):
+            files = preview["files"]["n"]
+            assert isinstance(files, int)
+            return files
+        lists = {HANDOFF: "publishes", END: "ends"}
+        return len(preview[lists[self._verb]]) if self._verb in lists else 1

@@ -197,6 +197,23 @@ def test_files_leave_and_come_back_as_shown(world: World) -> None:
     assert len(files(world)) == 1
 
 
+def test_files_that_are_named_leave_and_come_back_as_shown(world: World) -> None:
+    """Goal: of two files the one that is named, and no other."""
+    publish_two(world)
+    first, second = listed(world)
+    named = {"segmentIds": [first["id"]]}
+    one = {"n": 1, "rows": first["rows"], "bytes": first["sizeBytes"]}
+    for verb, left in (("markUnused", [second["id"]]), ("markUsed", [first["id"], second["id"]])):
+        path = f"{DRUID}/{verb}"
+        preview = shown(world, "post", path, named)
+        assert preview["files"] == one
+
+        status, done = ask(world, "post", path, f"expect={preview['digest']}", named)
+
+        assert (status, done["numChangedSegments"]) == (200, 1)
+        assert [each["id"] for each in listed(world, "?used=true")] == left
+
+
 def test_files_become_as_few_as_shown(world: World) -> None:
     publish_two(world)
     before = cast("list[Json]", files(world))
@@ -235,3 +252,16 @@ def test_a_disabled_worker_finishes_what_was_shown(world: World) -> None:
     world.round([first, second])
     assert set(first.held) == set(cast("list[str]", preview["tasks"]))
     assert "already" in str(shown(world, "post", f"{TASKS}/worker/w1/disable")["text"])
+
+
+def test_an_enabled_worker_takes_tasks_again_as_shown(world: World) -> None:
+    world.start()
+    path = f"{TASKS}/worker/w1"
+    assert world.post(f"{path}/disable").status_code == 200
+    preview = shown(world, "post", f"{path}/enable")
+    assert preview["text"] == "w1 takes tasks again."
+
+    assert ask(world, "post", f"{path}/enable", f"expect={preview['digest']}")[0] == 200
+
+    assert world.get_rows("/api/v1/workers")[0]["disabled"] is False
+    assert "already" in str(shown(world, "post", f"{path}/enable")["text"])

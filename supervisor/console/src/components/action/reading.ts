@@ -29,6 +29,11 @@ export function outdatedBy<P>(problem: Problem): P | null {
     : null;
 }
 
+/** Whether it was done, in an act before, whose answer nobody knows any more. */
+export function isDoneUnheard(problem: Problem): boolean {
+  return problem.kind === "idempotency-answer-lost";
+}
+
 /** Whether nothing was done, for sure: then the same may be sent under another key. */
 export function isRefusal(problem: Problem): boolean {
   return !problem.passes && !problem.kind.startsWith("idempotency-");

@@ -15,6 +15,7 @@ import type { Given } from "./action";
 import {
   accept,
   type Digested,
+  isDoneUnheard,
   isRefusal,
   outdatedBy,
   type Reading,
@@ -83,14 +84,20 @@ export function useAct<P extends Digested>(plan: Plan<P>): Act<P> {
   const client = useQueryClient();
   const given = givenOf(reading.read, reason);
   const key = keyFor(keys.current, given);
+  const end = (message: string) => {
+    plan.onClose();
+    notifications.show({ message });
+    void client.invalidateQueries();
+  };
   const act = useMutation<unknown, Problem>({
     mutationFn: () => plan.send(key, given),
-    onSuccess: () => {
-      plan.onClose();
-      notifications.show({ message: plan.done });
-      void client.invalidateQueries();
-    },
+    onSuccess: () => end(plan.done),
     onError: (problem) => {
+      if (isDoneUnheard(problem)) {
+        // Many things that are changed one by one may not all be: the leader was cut off.
+        end(`${plan.done} Its answer got lost: look at what there is now.`);
+        return;
+      }
       isSent.current = false;
       forgetRefused(keys.current, given, problem);
       const newer = outdatedBy<P>(problem);
