@@ -1,13 +1,14 @@
 """Settings of reports and logs that outlive their worker: where they go, and at what pace."""
 
 from datetime import timedelta
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 from pydantic.config import JsonDict
 from pydantic_settings import BaseSettings
 
 from supervisor.core.values.field_types import LongDuration
+from supervisor.settings.types import Addresses, http_urls
 
 _PER_SECOND: JsonDict = {"unit": "per second"}
 
@@ -19,6 +20,11 @@ class ReportSettings(BaseSettings):
         default="auto",
         description="How workers send reports and logs: `auto` is `kafka` where "
         "`TIDEGATE_REPORTS_KAFKA` is set, else `off`.",
+    )
+    reports_persister: Annotated[Addresses, AfterValidator(http_urls)] = Field(
+        default=(),
+        description="Addresses of the persisters, as processes reach them.",
+        json_schema_extra={"default": "none", "unit": "URLs, separated by commas"},
     )
     reports_topic: str = Field(
         default="default",
