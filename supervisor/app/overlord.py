@@ -196,6 +196,7 @@ def wire_overlord(
         hosts=names_of(url, settings.host),
         tls=settings.trust(),
         authentication=authentication_of(settings, store, clock),
+        report_doors=() if settings.reports == "off" else settings.reports_persister,
     )
     duties = tuple((duty, duty.build(wiring), duty.period(settings)) for duty in CHORES)
     return Overlord(store, streams, wiring, services, duties)

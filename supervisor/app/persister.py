@@ -58,7 +58,7 @@ def run_persister(settings: Settings) -> int:
     if token is None and not settings.on_loopback:
         raise SetupProblem(
             f"with TIDEGATE_HOST={settings.host} others reach this persister, and it has no token",
-            "set TIDEGATE_TOKEN_FILE, here and for the workers",
+            "set TIDEGATE_TOKEN_FILE, and TIDEGATE_REPORTS_KEY_FILE here and for the workers",
         )
     raise_file_limit()
     bound = listen(settings.host, settings.port or PERSISTER_PORT)
@@ -69,7 +69,7 @@ def run_persister(settings: Settings) -> int:
     wired.retention.start()
     log.info("persister", url=settings.url(PERSISTER_PORT), topics=settings.reports_kafka or "none")
     config = uvicorn.Config(
-        create_persister_api(wired.persister, token),
+        create_persister_api(wired.persister, token, settings.reports_key()),
         log_config=None,
         access_log=False,
         timeout_graceful_shutdown=GRACEFUL_S,

@@ -16,9 +16,13 @@ from supervisor.app.process import (
 from supervisor.settings.problems import SetupProblem
 from supervisor.settings.settings import WORKER_PORT, Settings
 from supervisor.settings.worker_id import stable_worker_id
+from tasks.reporting.levels import read_levels
 from tasks.runtime.errors import RuntimePartError
 from tasks.runtime.http_guard import raise_file_limit
+from tasks.sending.doors import Doors
+from tasks.sending.http_transport import HttpTransport
 from tasks.sending.kafka_transport import KafkaTransport
+from tasks.sending.transport import Transport
 from tasks.worker.options import WorkerOptions, limits_within
 from tasks.worker.process import WorkerSetup, serve
 from tasks.worker.reporting.task_logs import TaskLogs
@@ -63,6 +67,7 @@ def run_worker(settings: Settings) -> int:
     reach = failpoints()
     writable_folder(settings.warehouse, "TIDEGATE_WAREHOUSE")
     listen(options.host, options.port).close()  # warn before Spark starts, which takes its time
+    doors = Doors(settings.reports_persister)
     setup = WorkerSetup(
         options=options,
         java=settings.java,
@@ -73,7 +78,10 @@ def run_worker(settings: Settings) -> int:
         version=version("tidegate"),
         reach=reach,
         logs=logs,
-        transport=_transport(settings, options.worker_id),
+        transport=_transport(settings, options.worker_id, doors),
+        doors=doors,
+        levels=read_levels(settings.reports_level),
+        waits_for_a_door=_way(settings) == "direct" and settings.reports == "auto",
     )
     try:
         return serve(setup)
@@ -81,14 +89,25 @@ def run_worker(settings: Settings) -> int:
         raise SetupProblem(str(error), "`tidegate doctor` looks at each part") from error
 
 
-def _transport(settings: Settings, worker_id: str) -> KafkaTransport | None:
-    """Return the way of reports to their topic; None: they are switched off.
+def _way(settings: Settings) -> str:
+    """Return how reports leave: `kafka`, `direct`, `off`."""
+    if settings.reports == "auto":
+        return "kafka" if settings.reports_kafka else "direct"
+    return settings.reports
+
+
+def _transport(settings: Settings, worker_id: str, doors: Doors) -> Transport | None:
+    """Return the way of reports to their topic or persister; None: they are switched off.
 
     Raises:
-        SetupProblem: they are to go by Kafka, and no brokers are named.
+        SetupProblem: they are to go by Kafka, and no brokers are named, or the key of persisters
+            cannot be read.
     """
-    if settings.reports == "off" or (settings.reports == "auto" and not settings.reports_kafka):
+    way = _way(settings)
+    if way == "off":
         return None
+    if way == "direct":
+        return HttpTransport(lambda: doors.addresses, settings.reports_key(), settings.trust())
     if settings.reports_kafka is None:
         raise SetupProblem(
             "TIDEGATE_REPORTS=kafka needs brokers", "set TIDEGATE_REPORTS_KAFKA to their addresses"

@@ -239,6 +239,7 @@ def _desired(
         topic_ids={p.topic: committed[p].topic_id for p in generation.start},
         order=order,
         turn=_has_its_turn(committed, generation),
+        debug=spec.debug,
     )
 
 

@@ -135,6 +135,8 @@ class Services:
     """The trust settings for calls to the leader; True: the system's authorities."""
     hosts: tuple[str, ...] = ()
     """Host names, or `name:port`, of this overlord for clients, beside loopback's."""
+    report_doors: tuple[str, ...] = ()
+    """Base addresses of persisters, for workers; empty: they have their own, or none."""
 
     def check(self) -> None:
         """Return if the metadata database answers, and this process competes for the lease.

@@ -1,30 +1,21 @@
 """Settings of access control, the workers' own port and TLS; `settings.py` includes them."""
 
 import base64
-import os
 import ssl
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 from pydantic.config import JsonDict
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from supervisor.core.values.field_types import LongDuration
+from supervisor.settings.credentials import File, credential, line_of
 from supervisor.settings.problems import SetupProblem
-from tasks.runtime.secrets import known_secrets
 
 PREFIX = "TIDEGATE_"
 TOKEN = "TIDEGATE_TOKEN"  # noqa: S105 -- the name of a variable
-
-
-def _absolute(value: Path) -> Path:
-    return value.expanduser().absolute()
-
-
-File = Annotated[Path, AfterValidator(_absolute)]
-"""A file, made absolute when it is read."""
 
 
 def _none(unit: str = "file") -> JsonDict:
@@ -125,17 +116,7 @@ class AccessSettings(BaseSettings):
         Raises:
             SetupProblem: the token's file cannot be read, or the text is not a token.
         """
-        given = os.environ.get(TOKEN, "").strip()
-        if not given and self.token_file is not None:
-            given = _line_of(self.token_file, "TIDEGATE_TOKEN_FILE")
-        if not given:
-            return None
-        if not (given.isascii() and given.isprintable() and " " not in given):
-            raise SetupProblem(
-                "the token has signs that no token has", "`tidegate access token create` makes one"
-            )
-        known_secrets().learn(given)
-        return given
+        return credential(TOKEN, self.token_file)
 
     def authorization(self) -> str | None:
         """Return the Authorization header of the command line; None: no credentials are set.
@@ -151,7 +132,7 @@ class AccessSettings(BaseSettings):
             raise SetupProblem(
                 "TIDEGATE_USER is set without a password", "set TIDEGATE_PASSWORD_FILE as well"
             )
-        credentials = f"{self.user}:{_line_of(self.password_file, 'TIDEGATE_PASSWORD_FILE')}"
+        credentials = f"{self.user}:{line_of(self.password_file, 'TIDEGATE_PASSWORD_FILE')}"
         return f"Basic {base64.b64encode(credentials.encode()).decode()}"
 
     def trust(self) -> ssl.SSLContext | bool:
@@ -177,10 +158,3 @@ def trusted(authorities: Path | None) -> ssl.SSLContext | bool:
         raise SetupProblem(
             f"TIDEGATE_TLS_CA: {authorities} cannot be read: {error}", "name a file of PEM"
         ) from error
-
-
-def _line_of(file: Path, setting: str) -> str:
-    try:
-        return file.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise SetupProblem(f"{setting}: {file} cannot be read: {error}", "correct it") from error

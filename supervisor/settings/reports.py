@@ -7,24 +7,52 @@ from pydantic import AfterValidator, Field
 from pydantic.config import JsonDict
 from pydantic_settings import BaseSettings
 
-from supervisor.core.values.field_types import LongDuration
+from supervisor.core.values.field_types import LongDuration, wrong
+from supervisor.settings.credentials import File, credential
 from supervisor.settings.types import Addresses, http_urls
+from tasks.reporting.levels import read_levels
+
+REPORTS_KEY = "TIDEGATE_REPORTS_KEY"
+"""The name of a variable."""
 
 _PER_SECOND: JsonDict = {"unit": "per second"}
+
+
+def _level(value: str) -> str:
+    try:
+        read_levels(value)
+    except ValueError as error:
+        raise wrong(str(error), "write failures, or stream=always,compaction=failures") from error
+    return value
 
 
 class ReportSettings(BaseSettings):
     """Operator settings of what workers send, and of the persister that stores it."""
 
-    reports: Literal["auto", "kafka", "off"] = Field(
+    reports: Literal["auto", "kafka", "direct", "off"] = Field(
         default="auto",
         description="How workers send reports and logs: `auto` is `kafka` where "
-        "`TIDEGATE_REPORTS_KAFKA` is set, else `off`.",
+        "`TIDEGATE_REPORTS_KAFKA` is set, else `direct`, by HTTP to a persister, once an address "
+        "is known.",
+    )
+    reports_level: Annotated[str, AfterValidator(_level)] = Field(
+        default="always",
+        description="Which tasks workers report: `always`, `failures` or "
+        "`failures-not-user-errors`; or one for each origin, as in "
+        "`stream=always,compaction=failures`.",
     )
     reports_persister: Annotated[Addresses, AfterValidator(http_urls)] = Field(
         default=(),
-        description="Addresses of the persisters, as processes reach them.",
+        description="Addresses of the persisters, as processes reach them. Workers without one of "
+        "their own have them from their overlord.",
         json_schema_extra={"default": "none", "unit": "URLs, separated by commas"},
+    )
+    reports_key_file: File | None = Field(
+        default=None,
+        description="File with the key that opens the door of persisters for records, and nothing "
+        "else: the same for persisters and workers. The variable TIDEGATE_REPORTS_KEY, which is no "
+        "setting, wins.",
+        json_schema_extra={"default": "none", "unit": "file"},
     )
     reports_topic: str = Field(
         default="default",
@@ -45,7 +73,7 @@ class ReportSettings(BaseSettings):
     reports_kafka: str | None = Field(
         default=None,
         description="Brokers of the topics of reports, as `host:port`, separated by commas. "
-        "Without it workers send nothing, and a persister takes reports by HTTP alone.",
+        "Without it a persister takes reports by HTTP alone.",
     )
     reports_prefix: str = Field(
         default="",
@@ -80,3 +108,11 @@ class ReportSettings(BaseSettings):
         description="The most bytes of records that a persister stores.",
         json_schema_extra=_PER_SECOND,
     )
+
+    def reports_key(self) -> str | None:
+        """Return the key of the persisters' door; None: none is set.
+
+        Raises:
+            SetupProblem: its file cannot be read, or the text is no key.
+        """
+        return credential(REPORTS_KEY, self.reports_key_file)

@@ -26,7 +26,7 @@ from supervisor.core.values.field_types import LongDuration, format_duration, ne
 from supervisor.settings.access import PREFIX, TOKEN, AccessSettings
 from supervisor.settings.log import LogSettings
 from supervisor.settings.problems import SetupProblem
-from supervisor.settings.reports import ReportSettings
+from supervisor.settings.reports import REPORTS_KEY, ReportSettings
 from supervisor.settings.secret_bindings import SECRET, secret_bindings
 from supervisor.settings.types import Addresses, Folder, TableFolder, http_url, http_urls
 from supervisor.settings.upkeep import UpkeepSettings
@@ -38,7 +38,14 @@ PERSISTER_PORT = 8092
 CONFIG_FILE = "tidegate.toml"
 
 _OTHER_NAMES = frozenset(
-    {"TIDEGATE_CONFIG", "TIDEGATE_DEBUG", "TIDEGATE_FAILPOINTS", "TIDEGATE_PROFILE", TOKEN}
+    {
+        "TIDEGATE_CONFIG",
+        "TIDEGATE_DEBUG",
+        "TIDEGATE_FAILPOINTS",
+        "TIDEGATE_PROFILE",
+        TOKEN,
+        REPORTS_KEY,
+    }
 )
 _TESTS = "TIDEGATE_TEST_"
 """Prefix of variables that only tests read."""

@@ -80,6 +80,8 @@ class DesiredTask(Wire):
     order: Order
     turn: Truth = False
     """True: every predecessor is published, so that a waiting task may ask to publish again."""
+    debug: Truth = Field(default=False, exclude_if=lambda wanted: not wanted)
+    """All its reports are kept.  Left out if false: a worker of a release before refuses it."""
 
 
 class TaskPhase(StrEnum):

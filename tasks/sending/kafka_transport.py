@@ -2,11 +2,14 @@
 
 A batch counts as sent when the broker has acknowledged each of its records.  What it refuses for
 good, as a record that is larger than the topic takes, is left out and counted: the senders cut
-records to the topic's limit, so that happens only after the limit was lowered.
+records to the topic's limit, so that happens only after the limit was lowered.  A broker refuses a
+record together with those that the client has packed beside it: so each of them is sent again,
+alone.
 """
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
@@ -60,20 +63,10 @@ class KafkaTransport:
         Raises:
             TransportAway: not each record was acknowledged; the text says what is away.
         """
-        deadline = time.monotonic() + self._within_s + 1
-        if self._producer is None:
-            self._producer = Producer(self._properties)
-        try:
-            answers = self._produce(self._producer, batch, deadline)
-        except KafkaException as error:
-            self.close()
-            raise self._away(error.args[0]) from error
-        lasting = [error for error in answers if error is not None and error.code() not in _REFUSED]
-        if lasting or len(answers) < len(batch):
-            # What is under way may arrive all the same, as a repeat; a new producer begins anew.
-            self.close()
-            raise self._away(lasting[0] if lasting else None)
-        self.refused_total += sum(error is not None for error in answers)
+        refused = self._sent(batch)
+        if len(batch) > 1:
+            refused = [each for one in refused for each in self._sent([one])]
+        self.refused_total += len(refused)
 
     def close(self) -> None:
         """Give up what is under way: it is sent again after the next start."""
@@ -82,19 +75,43 @@ class KafkaTransport:
             self._producer.flush(0.0)
             self._producer = None
 
+    def _sent(self, batch: Sequence[Outgoing]) -> list[Outgoing]:
+        """Produce records and wait for the acknowledgements; return those that were refused.
+
+        Raises:
+            TransportAway: as `send`.
+        """
+        deadline = time.monotonic() + self._within_s + 1
+        if self._producer is None:
+            self._producer = Producer(self._properties)
+        try:
+            answers = self._produce(self._producer, batch, deadline)
+        except KafkaException as error:
+            self.close()
+            raise self._away(error.args[0]) from error
+        errors = [error for _, error in answers if error is not None]
+        lasting = [error for error in errors if error.code() not in _REFUSED]
+        if lasting or len(answers) < len(batch):
+            # What is under way may arrive all the same, as a repeat; a new producer begins anew.
+            self.close()
+            raise self._away(lasting[0] if lasting else None)
+        return [each for each, error in answers if error is not None]
+
     def _produce(
         self, producer: Producer, batch: Sequence[Outgoing], deadline: float
-    ) -> list[KafkaError | None]:
-        """Return the answers that came in time; None: a record is acknowledged."""
-        answers: list[KafkaError | None] = []
+    ) -> list[tuple[Outgoing, KafkaError | None]]:
+        """Return the records with the answers that came in time; None: it is acknowledged."""
+        answers: list[tuple[Outgoing, KafkaError | None]] = []
 
-        def answered(error: KafkaError | None, _: Message) -> None:
-            answers.append(error)
+        def note(each: Outgoing, error: KafkaError | None, _: Message) -> None:
+            answers.append((each, error))
 
         for each in batch:
             while True:
                 try:
-                    producer.produce(self._topic, each.body, each.key, on_delivery=answered)
+                    producer.produce(
+                        self._topic, each.body, each.key, on_delivery=partial(note, each)
+                    )
                 except BufferError:
                     producer.poll(0.1)
                     if time.monotonic() > deadline:
@@ -102,7 +119,7 @@ class KafkaTransport:
                 except KafkaException as error:
                     if error.args[0].code() not in _REFUSED:
                         raise
-                    answers.append(error.args[0])
+                    answers.append((each, error.args[0]))
                     break
                 else:
                     break

@@ -3,6 +3,7 @@
     <task>.log    the lines, written by `TaskLogs`
     <task>.about  whose log it is: subject, attempt, table, ...; written when the task begins
     <task>.sent   how many bytes the store has, and a mark once it has all of an ended log
+    <task>.held   the log is not sent, or not yet: see `HeldLogs`
 
 A chunk begins at a line and ends behind one, so that a reader of the store sees whole lines while
 the rest is under way.  After a restart on the same folder reading goes on at `sent`; what was under
@@ -80,6 +81,8 @@ class LogTail:
             if task in self._whole and not self._is_open(task):
                 continue
             with suppress(OSError):
+                if self._path(task, "held").exists():
+                    continue
                 if (piece := self._piece_of(task, now)) is not None:
                     self._under_way[task] = piece
                     yield piece

@@ -9,6 +9,7 @@ that are counted, the least first; it costs no task anything.
 """
 
 import json
+import random
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -150,9 +151,11 @@ class Sender:
         wait_s = self._options.backoff_min_s
         while not self._stopping.is_set():
             self._written.clear()
+            least_s = 0.0
             try:
                 sent = self._ship_once()
             except TransportAway as error:
+                least_s = error.retry_s
                 self._fail(str(error))
             except Exception as error:  # noqa: BLE001 -- reports must never end their process
                 self._fail(f"{type(error).__name__}: {error}")
@@ -162,7 +165,11 @@ class Sender:
                 if not sent:
                     self._written.wait(self._options.look_s)
                 continue
-            self._stopping.wait(wait_s)
+            # Spread: all workers lose a persister at the same moment.
+            if least_s > 0:
+                self._stopping.wait(least_s * random.uniform(1.0, 1.25))  # noqa: S311 -- no secret
+                continue
+            self._stopping.wait(wait_s * random.uniform(0.5, 1.0))  # noqa: S311 -- no secret
             wait_s = min(wait_s * 2, self._options.backoff_max_s)
 
     def _fail(self, trouble: str) -> None:

@@ -22,6 +22,11 @@ class TransportAway(Exception):
     Its text says what is away, and what to do, for the log and the status.
     """
 
+    def __init__(self, text: str, retry_s: float = 0.0) -> None:
+        """`retry_s`: the least wait in seconds that the other side asks for."""
+        super().__init__(text)
+        self.retry_s = retry_s
+
 
 class Transport(Protocol):
     """One way out; it is called by one thread."""

@@ -12,6 +12,7 @@ time.
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from threading import Condition, Thread
 
 import structlog
@@ -30,6 +31,8 @@ from tasks.machine.pacing import Limits
 from tasks.ports import BatchCancelled, Fenced, OverlordUnavailable, TaskError
 from tasks.runtime.secrets import without_secrets
 from tasks.worker.metrics import CANCELLED, DONE, FAILED
+from tasks.worker.reporting.compaction_end import CompactionEnd
+from tasks.worker.reporting.compaction_notes import CompactionNotes
 from tasks.worker.runner import World
 
 _FORGOTTEN_MAX = 10_000
@@ -55,8 +58,13 @@ class _Held:
 class Compactor:
     """All compactions of one incarnation of a worker; safe to call from many threads."""
 
-    def __init__(self, world: World, limits: Limits, incarnation: int) -> None:
+    def __init__(
+        self, world: World, limits: Limits, incarnation: int, notes: CompactionNotes | None = None
+    ) -> None:
         self._world = world
+        self._notes = notes or CompactionNotes()
+        self._published: tuple[SegmentFile | None, PublishAnswer | None] = (None, None)
+        """Of the current compaction, its file and the overlord's answer."""
         self._limits = limits
         self._incarnation = incarnation
         self._changed = Condition()
@@ -163,14 +171,38 @@ class Compactor:
 
     def _run(self) -> None:
         while (order := self._next()) is not None:
-            try:
-                failed = self._carried_out(order)
-            except Exception as error:  # noqa: BLE001 -- any error fails this compaction only
-                if self._engine_is_dead():
-                    return  # the worker ends; the next incarnation gets the compaction again
-                failed = _failure(order, error)
+            began = datetime.now(UTC)
+            with self._notes.log_of(order):
+                try:
+                    failed = self._carried_out(order)
+                except Exception as error:  # noqa: BLE001 -- any error fails this compaction only
+                    if self._engine_is_dead():
+                        return  # the worker ends; the next incarnation gets the compaction again
+                    failed = _failure(order, error)
+                self._note_end(order, began, failed)
             self._end(order.compaction_id, failed)
             self._world.changed()
+
+    def _note_end(self, order: DesiredCompaction, began: datetime, failed: _Held | None) -> None:
+        """Note how it ended for the reports; one that the worker's own end stops has not ended."""
+        file, answer = self._published
+        if answer is None and failed is None and self._closing:
+            return
+        outcome = CANCELLED if failed is None else FAILED
+        detail = "" if failed is None else failed.detail[:_DETAIL_MAX]
+        if answer is not None:
+            outcome, detail = answer.outcome, answer.reason
+        failure = None if failed is None else failed.failure
+        end = CompactionEnd(
+            order,
+            started_at=began,
+            ended_at=datetime.now(UTC),
+            outcome=outcome,
+            failure=failure,
+            detail=detail,
+            file=file,
+        )
+        self._notes.ended(end)
 
     def _next(self) -> DesiredCompaction | None:
         with self._changed:
@@ -185,6 +217,7 @@ class Compactor:
     def _carried_out(self, order: DesiredCompaction) -> _Held | None:
         """Rewrite and offer; return the failure, or None if there is nothing left to report."""
         log = structlog.get_logger().bind(**_about(order))
+        self._published = (None, None)
         log.info("compaction begins", files=len(order.inputs))
         try:
             file = self._compacted(order)
@@ -197,6 +230,7 @@ class Compactor:
             compaction_id=order.compaction_id, incarnation=self._incarnation, file=file
         )
         answer = self._answer(offered)
+        self._published = (file, answer)
         if answer is None:
             return None
         self._world.failpoint("compact:published")

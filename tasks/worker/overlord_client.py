@@ -10,8 +10,9 @@
 - All other answers are OverlordUnavailable.  Its text is a sentence for people, and the caller
   tries again.
 
-Some syncs have a header with the worker's facts (`tasks/contract/worker_facts.py`).  A sync is
-repeated after any answer.  The last answers to syncs are kept: an overlord may answer by
+Some syncs have a header with the worker's facts (`tasks/contract/worker_facts.py`), and an answer
+may have one with the addresses of persisters (`report_doors.py` there).  A sync is repeated after
+any answer.  The last answers to syncs are kept: an overlord may answer by
 `Unchanged`, which stands for one of them.
 """
 
@@ -37,6 +38,7 @@ from tasks.contract.messages import (
     SyncResponse,
     Unchanged,
 )
+from tasks.contract.report_doors import DOORS_HEADER, doors_of_header
 from tasks.contract.sample import DesiredSample, SampleAnswer
 from tasks.contract.wire import Wire
 from tasks.contract.worker_facts import FACTS_HEADER, FACTS_PERIOD_S, WorkerFacts
@@ -72,6 +74,7 @@ class HttpOverlord:
         token: the worker's own token, beside the token of a task; overlords on loopback need none.
         tls: the authorities to trust for overlords; True: the system's authorities.
         facts: the present facts of the worker; None: none are sent.
+        hear_doors: takes the addresses of persisters that an answer names, and returns at once.
         monotonic: the clock by which facts are sent again.
     """
 
@@ -85,6 +88,7 @@ class HttpOverlord:
         token: str | None = None,
         tls: ssl.SSLContext | bool = True,
         facts: Callable[[], WorkerFacts] | None = None,
+        hear_doors: Callable[[Sequence[str]], None] = lambda _: None,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._addresses = tuple(address.rstrip("/") for address in addresses)
@@ -95,6 +99,7 @@ class HttpOverlord:
         self._answers: Mapping[str, SyncResponse] = {}
         """Revision -> the last answer with it, the newest last; replaced, never changed."""
         self._facts = facts
+        self._hear_doors = hear_doors
         self._monotonic = monotonic
         self._facts_sent: tuple[str, float] | None = None
         """The address that answered the last sync with facts, and when."""
@@ -218,7 +223,10 @@ class HttpOverlord:
         with self._client.stream(
             "POST", url, content=json, headers=sent, timeout=timeout
         ) as response:
-            return response.status_code, b"".join(bounded(response, waits_s, self._bytes_max))
+            body = b"".join(bounded(response, waits_s, self._bytes_max))
+            if response.status_code == httpx.codes.OK and DOORS_HEADER in response.headers:
+                self._hear_doors(doors_of_header(response.headers[DOORS_HEADER]))
+            return response.status_code, body
 
 
 class _Problem:

@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from threading import Thread
@@ -18,10 +18,12 @@ from tasks.ingest.engine import SparkEngine
 from tasks.ingest.sample import SparkSampler
 from tasks.kafka.schema_registry import RegistryClient
 from tasks.kafka.stream import KafkaStream, environment_secret
+from tasks.reporting.levels import ReportLevels
 from tasks.runtime.errors import JarsError, RuntimePartError
 from tasks.runtime.failpoints import Reach, nothing
 from tasks.runtime.jars import FORMATS, SPARK, ensure_jars
 from tasks.runtime.java import Java, find_java
+from tasks.sending.doors import Doors
 from tasks.sending.transport import Transport
 from tasks.spark.class_archive import find_archive, start_with
 from tasks.spark.conf import heap_bytes
@@ -58,6 +60,12 @@ class WorkerSetup:
     """The task logs, if structlog was configured with them."""
     transport: Transport | None = None
     """The way of reports and logs to a store; None: nothing is sent."""
+    doors: Doors = field(default_factory=Doors)
+    """Where persisters are; overlords say it."""
+    levels: ReportLevels = field(default_factory=ReportLevels)
+    """Which tasks are reported."""
+    waits_for_a_door: bool = False
+    """Whether nothing is reported before an overlord has named a persister."""
 
 
 def serve(setup: WorkerSetup, read_secret: ReadSecret = environment_secret) -> int:
@@ -102,6 +110,7 @@ def _serve(setup: WorkerSetup, read_secret: ReadSecret) -> int:
             token=options.token,
             tls=options.tls,
             facts=lambda: _facts(setup, runtime.pid),
+            hear_doors=setup.doors.hear,
         ) as overlord:
             outside = WorkerPorts(
                 engine=engine,
@@ -127,7 +136,15 @@ def _serve(setup: WorkerSetup, read_secret: ReadSecret) -> int:
 def _reports(setup: WorkerSetup) -> WorkerReports | None:
     if setup.transport is None:
         return None
-    return WorkerReports(setup.options.data_dir, setup.options.worker_id, setup.transport)
+    options = setup.options
+    when = setup.doors.when_known if setup.waits_for_a_door else None
+    return WorkerReports(
+        options.data_dir,
+        options.worker_id,
+        setup.transport,
+        when_known=when,
+        levels=setup.levels,
+    )
 
 
 def _spark_options(setup: WorkerSetup, java: Java) -> SparkOptions:

@@ -34,6 +34,7 @@ from tasks.worker.http.server import ControlServer
 from tasks.worker.incarnations import Incarnation, begin_life
 from tasks.worker.journal import journals_below
 from tasks.worker.options import WorkerOptions
+from tasks.worker.reporting.compaction_notes import CompactionNotes
 from tasks.worker.reporting.reports import WorkerReports
 from tasks.worker.reporting.task_logs import TaskLogs
 from tasks.worker.roster import Roster, reported
@@ -153,7 +154,8 @@ class Worker:
         )
         logs = outside.logs or TaskLogs(options.data_dir)
         self._roster = self._new_roster(logs)
-        self._compactor = Compactor(self._world, options.limits, life.incarnation)
+        notes = CompactionNotes(logs, outside.reports)
+        self._compactor = Compactor(self._world, options.limits, life.incarnation, notes)
         self._sampling = WorkerSamples(self._world, outside.sampler, options)
         self._server = ControlServer(options, self._roster, logs, self._collector(logs))
         self._alarm = Alarm(lambda: self._roster.runners, self._world.monotonic)

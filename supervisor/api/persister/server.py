@@ -6,7 +6,8 @@
     POST /pause, /resume        by an operator
     POST /internal/v1/reports   records, one JSON object a line; an outcome for each
 
-With a token each caller of a POST must send it.  Without one the process listens on loopback only.
+With a token each caller of a POST must send it; the key of the door is enough for records, and for
+nothing else.  Without a token the process listens on loopback only.
 """
 
 import hmac
@@ -27,8 +28,8 @@ __all__ = ["create_persister_api"]
 BATCH_BYTES_MAX = 16 * 1024 * 1024
 
 
-def create_persister_api(persister: Persister, token: str | None) -> FastAPI:
-    """Return the application; `token`: what callers of its verbs must send."""
+def create_persister_api(persister: Persister, token: str | None, key: str | None) -> FastAPI:
+    """Return the application; callers send `token` for its verbs, and for records also `key`."""
     app = FastAPI(title="Tidegate persister", openapi_url=None, docs_url=None, redoc_url=None)
     registry = CollectorRegistry(auto_describe=False)
     registry.register(PersisterCollector(persister))
@@ -63,7 +64,7 @@ def create_persister_api(persister: Persister, token: str | None) -> FastAPI:
 
     @app.post("/internal/v1/reports")
     async def reports(request: Request) -> Response:
-        if (refused := _refused(request, token)) is not None:
+        if (refused := _refused(request, token, key)) is not None:
             return refused
         size, pieces = 0, []
         async for piece in request.stream():
@@ -90,15 +91,18 @@ def _put(persister: Persister, bodies: list[bytes]) -> Response:
     return JSONResponse({"outcomes": outcomes})
 
 
-def _refused(request: Request, token: str | None) -> Response | None:
-    """Return an answer for a caller without the token; None: the caller may."""
-    if token is None:
+def _refused(request: Request, *tokens: str | None) -> Response | None:
+    """Return an answer for a caller with none of the tokens; None: the caller may."""
+    wanted = [each for each in tokens if each is not None]
+    if not wanted:
         return None
-    given = request.headers.get("authorization", "")
-    if hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
+    given = request.headers.get("authorization", "").encode()
+    if any(hmac.compare_digest(given, f"Bearer {each}".encode()) for each in wanted):
         return None
     return _problem(
-        HTTPStatus.UNAUTHORIZED, "send the persister's TIDEGATE_TOKEN as a bearer token"
+        HTTPStatus.UNAUTHORIZED,
+        "send the persister's TIDEGATE_TOKEN as a bearer token; for records its "
+        "TIDEGATE_REPORTS_KEY is enough",
     )
 
 

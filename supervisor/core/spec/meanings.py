@@ -27,7 +27,7 @@ MEANINGS: Mapping[str, Mapping[str, tuple[str, str]]] = MappingProxyType(
             ),
             "context": (
                 "",
-                "kept, and without effect; spark.* is refused",
+                "kept; debug: true has all reports and logs of its tasks kept; spark.* is refused",
             ),
         },
         "dataSchema": {

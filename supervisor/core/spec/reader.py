@@ -103,14 +103,14 @@ def _check_context(notes: SpecProblems, context: object) -> None:
     """Warn of context entries without effect, and refuse entries that configure Spark."""
     if not isinstance(context, Mapping):
         return
-    for name in context:
+    for name, value in context.items():
         if str(name).strip().lower().startswith("spark."):
             notes.refuse(
                 f"/context/{pointer_part(str(name))}",
                 f"{shown(name)}: Spark is set up by the operator, not by a spec",
                 "remove it",
             )
-        else:
+        elif name != "debug" or not isinstance(value, bool):
             notes.warn(f"/context/{pointer_part(str(name))} has no effect here: it is only kept")
 
 

@@ -57,13 +57,18 @@ class SupervisorSpec(Sections):
     id: Annotated[SafeName, OURS] = Field(default_factory=_id_by_default)
     """The supervisor's id: the dataSource unless the spec names another."""
     context: Annotated[dict[str, JsonValue], Effect.HOT] = Field(default_factory=dict)
-    """Entries that are stored for the user and have no effect."""
+    """Entries that are stored for the user; `debug` alone has an effect."""
     suspended: Annotated[Flag, Effect.RESTART_SUPERVISOR] = False
 
     @property
     def data_source(self) -> str:
         """The table's name."""
         return self.data_schema.data_source
+
+    @property
+    def debug(self) -> bool:
+        """Whether all reports and logs of its tasks are kept, whatever the operator's level."""
+        return self.context.get("debug") is True
 
     def normalised(self) -> dict[str, object]:
         """Return the spec as GET answers it: with all defaults, and sections both nested and flat.

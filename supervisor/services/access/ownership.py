@@ -36,10 +36,18 @@ class Ownership:
             return tables_by_supervisor(tx)
 
     def of_task(self, task_id: str) -> str | None:
-        """Return the table that a task writes to; a submitted task is a supervisor of its id."""
+        """Return the table that a task writes to.
+
+        A submitted task is a supervisor of its id; a compaction is a task of its worker.
+        """
         with self.store.reading() as tx:
             found = tx.tasks.get(task_id)
-            return newest_table(tx, task_id) if found is None else found.data_source
+            if found is not None:
+                return found.data_source
+            if (table := newest_table(tx, task_id)) is not None:
+                return table
+            rewrite = tx.compactions.get(task_id)
+        return None if rewrite is None else rewrite.data_source
 
     def of_tasks(self, task_ids: Iterable[str]) -> dict[str, str]:
         """Return task -> the table that it writes to, for existing tasks."""

@@ -1,4 +1,4 @@
-"""Task logs: from the store of logs once it has all of one, else from the task's worker.
+"""Logs of tasks and compactions: from the store once it has all of one, else from their worker.
 
 the store has all                 the store; the worker is not asked
 the store is behind, or has none  the worker; if it is away, what is stored, and what is missing
@@ -8,14 +8,24 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC
 
-from supervisor.core.model.rows import Task
 from supervisor.core.values.errors import NoTaskLog, TaskNotFound, WorkerUnavailable
 from supervisor.ports.reports.logs import LogSpan, LogStore
 from supervisor.ports.reports.problems import StoreAway, StoreRefuses
-from supervisor.ports.store import Store
+from supervisor.ports.store import Store, Transaction
 from supervisor.ports.workers.task_logs import LogPart, LogSource
 
 _ANSWER_BYTES_MAX = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class _Logged:
+    """A task or a compaction, as far as its log is concerned."""
+
+    id: str
+    attempt: int
+    token: str
+    worker_id: str
+    active: bool
 
 
 @dataclass(frozen=True)
@@ -31,12 +41,12 @@ class TaskLogViews:
         """Return a piece of a task's log from `offset`; a negative one counts from the end.
 
         Raises:
-            TaskNotFound: there is no such task.
+            TaskNotFound: there is no such task or compaction.
             NoTaskLog: its worker has no log of it, or has deleted the log, and none is stored.
             WorkerUnavailable: its worker does not answer, or is unknown, and nothing is stored.
         """
         with self.store.reading() as tx:
-            task = tx.tasks.get(task_id)
+            task = _logged(tx, task_id)
             urls = {row.id: row.url for row in tx.workers.all()}
         if task is None:
             raise TaskNotFound(task_id)
@@ -50,22 +60,23 @@ class TaskLogViews:
                 raise
             return self._from_store(task, span, offset, _why(task, span, error))
 
-    def _span(self, task: Task) -> LogSpan | None:
+    def _span(self, task: _Logged) -> LogSpan | None:
         """Return how much is stored; None: nothing, or the store does not answer."""
         if self.stored is not None:
             with suppress(StoreAway, StoreRefuses):
                 return self.stored.span(task.id, task.attempt)
         return None
 
-    def _from_worker(self, task: Task, url: str | None, offset: int) -> LogPart:
+    def _from_worker(self, task: _Logged, url: str | None, offset: int) -> LogPart:
         if url is None:
-            raise WorkerUnavailable(f"{task.id}: its worker {task.worker_id} is not known")
+            who = task.worker_id or "that it waits for"
+            raise WorkerUnavailable(f"{task.id}: its worker {who} is not known")
         part = self.source.log(url, task.id, task.token, offset)
         if part is None:
             raise NoTaskLog(task.id)
         return part
 
-    def _from_store(self, task: Task, span: LogSpan, offset: int, missing: str) -> LogPart:
+    def _from_store(self, task: _Logged, span: LogSpan, offset: int, missing: str) -> LogPart:
         assert self.stored is not None, "a span is of a store"
         start = max(0, span.size + offset) if offset < 0 else min(offset, span.size)
         try:
@@ -88,7 +99,15 @@ class TaskLogViews:
         return LogPart(content, end - len(content), span.size, missing)
 
 
-def _why(task: Task, span: LogSpan, error: Exception) -> str:
+def _logged(tx: Transaction, task_id: str) -> _Logged | None:
+    if (task := tx.tasks.get(task_id)) is not None:
+        return _Logged(task.id, task.attempt, task.token, task.worker_id, task.active)
+    if (rewrite := tx.compactions.get(task_id)) is not None:
+        return _Logged(rewrite.id, 0, rewrite.token, rewrite.worker_id, rewrite.live)
+    return None
+
+
+def _why(task: _Logged, span: LogSpan, error: Exception) -> str:
     last_at = f"{span.last_at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
     upto = f"{span.stored_up_to} bytes, up to {last_at}, are stored"
     return f"{upto}; the rest is at worker {task.worker_id}: {error}"

@@ -3,6 +3,7 @@
 RUNNING           soft state of the leader: counters, rates, samples of rejected records
 SUCCESS, FAILED   the counters at the end; samples if it published, or if its report is stored
 without a word    the last progress that is stored, with the time of it
+compaction        its row; with what its worker sent, if that is stored
 """
 
 import json
@@ -18,10 +19,12 @@ from supervisor.control.leadership import Leadership
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.model.rows import Generation, Publication, Task, TaskStatus
 from supervisor.core.planning.partition_names import by_name, checkpoints, names_topics
+from supervisor.core.tables.compaction import Compaction
 from supervisor.core.values.errors import NoTaskReports, TaskNotFound
 from supervisor.ports.reports.problems import StoreAway, StoreRefuses
 from supervisor.ports.reports.reports import ReportQuery, ReportStore
 from supervisor.ports.store import Clock, Store
+from supervisor.services.tasks.compaction_reports import payload_of
 from supervisor.views.tasks import (
     ParseError,
     error_of,
@@ -32,7 +35,7 @@ from supervisor.views.tasks import (
 )
 from tasks.contract.messages import TaskPhase, TaskReport
 from tasks.contract.offsets import Offsets
-from tasks.reporting.record import RecordType
+from tasks.reporting.record import RecordType, ReportRecord
 
 SAMPLES_MAX = 1_000
 Report = dict[str, object]
@@ -53,14 +56,14 @@ class TaskReportViews:
         """Return the counters and samples of a task, up to now or to its end.
 
         Raises:
-            TaskNotFound: there is no such task.
-            NoTaskReports: the task has not reported yet, or ended without a report.
+            TaskNotFound: there is no such task or compaction.
+            NoTaskReports: it has not reported yet, or ended without a report.
             LeaseLost: the task runs, and this overlord does not lead.
         """
         with self.store.reading() as tx:
             task = tx.tasks.get(task_id)
             if task is None:
-                raise TaskNotFound(task_id)
+                return self._of_compaction(tx.compactions.get(task_id), task_id)
             generation = tx.generations.get(task.generation_id)
             assert generation is not None, "a task belongs to a generation"
             publication = tx.segments.publication(task.generation_id)
@@ -83,6 +86,18 @@ class TaskReportViews:
             return _final(task, generation, topics=topics, published=publication)
         own = self._last(task, RecordType.TASK_REPORT)
         return _final(task, generation, topics=topics, sent=own)
+
+    def _of_compaction(self, row: Compaction | None, task_id: str) -> Report:
+        if row is None:
+            raise TaskNotFound(task_id)
+        if row.live:
+            raise NoTaskReports(task_id)
+        query = ReportQuery(types=frozenset({RecordType.TASK_REPORT}), subject=task_id, attempt=0)
+        sent: list[ReportRecord] = []
+        if self.stored is not None:
+            with suppress(StoreAway, StoreRefuses):
+                sent = [*self.stored.list(query, 1)]
+        return _statistics(task_id, payload_of(row, sent[0].payload if sent else None))
 
     def _last(self, task: Task, *kinds: RecordType) -> "_Sent | None":
         """Return the newest stored record of a task; None: there is none that can be read."""

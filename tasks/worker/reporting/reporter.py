@@ -3,8 +3,8 @@
     roster ─begin, left─► reporter ─its own thread─► progress, task_result, task_report ─► sender
 
 A task never waits for this: what calls from its thread only notes, and the records are made by the
-reporter's thread.  A record of an end has the same id after a restart, so the store keeps the
-first; what it says more is lost with it, and nothing else.
+reporter's thread.  The records of an end are made once, also over restarts (`ends.py`), so what is
+sent again is a repeat.
 """
 
 import time
@@ -18,6 +18,7 @@ import structlog
 from pydantic import JsonValue
 
 from tasks.contract.messages import DesiredTask, TaskPhase, TaskReport
+from tasks.reporting.levels import ReportLevels, TaskEnding
 from tasks.reporting.record import (
     RecordOrigin,
     RecordType,
@@ -25,7 +26,10 @@ from tasks.reporting.record import (
     record_id_of,
 )
 from tasks.reporting.sizes import PAYLOAD_BYTES, RecordLimits, fitted
+from tasks.sending.held_logs import HeldLogs
 from tasks.sending.log_tail import LogPiece
+from tasks.worker.reporting.compaction_end import CompactionEnd
+from tasks.worker.reporting.ends import KeptEnds
 
 __all__ = ["LogAbout", "ReportedTask", "TaskReporter", "log_record"]
 
@@ -37,6 +41,7 @@ _REPORTED_MAX = 10_000
 _OVER = {TaskPhase.SUCCESS, TaskPhase.FAILED}
 _LIMITS = RecordLimits(PAYLOAD_BYTES)
 _SAMPLES = "samples"
+_ORIGIN = RecordOrigin.STREAM
 
 
 @dataclass(frozen=True)
@@ -55,11 +60,13 @@ class LogAbout:
     attempt: int
     supervisor: str | None
     data_source: str | None
+    debug: bool = False
+    origin: RecordOrigin = _ORIGIN
 
     @classmethod
     def of(cls, task: DesiredTask) -> "LogAbout":
         """Return what a task's log needs."""
-        return cls(task.attempt, task.supervisor_id, task.spec.data_source)
+        return cls(task.attempt, task.supervisor_id, task.spec.data_source, debug=task.debug)
 
     @classmethod
     def read(cls, about: Mapping[str, object]) -> "LogAbout":
@@ -69,6 +76,8 @@ class LogAbout:
             attempt if isinstance(attempt, int) else 0,
             _text(about.get("supervisor")),
             _text(about.get("dataSource")),
+            debug=about.get("debug") is True,
+            origin=_origin(about.get("origin")),
         )
 
     def written(self) -> dict[str, object]:
@@ -77,6 +86,8 @@ class LogAbout:
             "attempt": self.attempt,
             "supervisor": self.supervisor,
             "dataSource": self.data_source,
+            "debug": self.debug,
+            "origin": self.origin,
         }
 
 
@@ -88,10 +99,21 @@ class TaskReporter:
         tasks: Callable[[], Iterable[ReportedTask]],
         offer: Callable[[ReportRecord, int], bool],
         worker: str,
+        ends: KeptEnds,
+        *,
+        levels: ReportLevels,
+        held: HeldLogs,
+        may_write: Callable[[str], bool],
     ) -> None:
-        """Report the tasks that `tasks` returns at each look, and those that are noted as left."""
+        """Report the tasks that `tasks` returns at each look, and those that are noted as left.
+
+        `may_write`: whether lines of a task may still come.
+        """
+        self._levels, self._held, self._may_write = levels, held, may_write
         self._tasks, self._offer, self._worker = tasks, offer, worker
+        self._kept = ends
         self._left: deque[ReportedTask] = deque()
+        self._compacted: deque[CompactionEnd] = deque()
         self._reported: OrderedDict[str, None] = OrderedDict()
         """Tasks whose end was offered in this life of the worker."""
         self._closing = Event()
@@ -104,6 +126,10 @@ class TaskReporter:
     def left(self, task: ReportedTask) -> None:
         """Note a task that is no longer among the worker's tasks."""
         self._left.append(task)
+
+    def compaction_ended(self, end: CompactionEnd) -> None:
+        """Note the end of a compaction."""
+        self._compacted.append(end)
 
     def close(self, within_s: float) -> None:
         """Report what has ended up to now, and end."""
@@ -125,34 +151,62 @@ class TaskReporter:
                 return
 
     def _look(self, *, with_progress: bool) -> None:
+        # First: what no line comes to any more has been noted as gone before.
+        undecided = {each for each in self._held.undecided() if not self._may_write(each)}
         present = [*self._tasks()]
         gone = [self._left.popleft() for _ in range(len(self._left))]
         for task in (*gone, *present):
             if task.report.phase in _OVER:
                 self._report_end(task)
-            elif with_progress:
-                self._offer_record(self._progress(task))
+            elif task in gone:
+                self._held.send(task.desired.task_id)  # nobody knows how it ended
+            elif with_progress and self._levels.at_once(_ORIGIN, debug=task.desired.debug):
+                record = self._progress(task)
+                self._offer(record, len(record.to_json()))
+        ends = [self._compacted.popleft() for _ in range(len(self._compacted))]
+        for end in ends:
+            self._report_compaction(end)
+        known = {task.desired.task_id for task in (*gone, *present)}
+        for task_id in undecided - known - {end.task_id for end in ends}:
+            self._held.send(task_id)  # an earlier life of the worker ended before it decided
+
+    def _report_compaction(self, end: CompactionEnd) -> None:
+        records = self._kept.of(end.task_id, 0, lambda: end.records(self._worker, self._levels))
+        for record in records:
+            self._offer(record, len(record.to_json()))
+        if records[0].type is RecordType.COMPLETION:
+            self._held.drop(end.task_id)
+        else:
+            self._held.send(end.task_id)
 
     def _report_end(self, task: ReportedTask) -> None:
         task_id = task.desired.task_id
         if task_id in self._reported:
             return
-        for record in self._ends(task):
-            self._offer_record(record)
+        for record in self._kept.of(task_id, task.desired.attempt, lambda: self._ends(task)):
+            self._offer(record, len(record.to_json()))
+        if self._wants(task):
+            self._held.send(task_id)
+        else:
+            self._held.drop(task_id)
         self._reported[task_id] = None
         while len(self._reported) > _REPORTED_MAX:
             self._reported.popitem(last=False)
-
-    def _offer_record(self, record: ReportRecord) -> None:
-        whole = fitted(record, _LIMITS)
-        self._offer(whole, len(whole.to_json()))
 
     def _progress(self, task: ReportedTask) -> ReportRecord:
         # Numbered by time, so that no number comes twice after a restart of the worker.
         seq = int(time.time() // PROGRESS_S)
         return self._record(task, RecordType.PROGRESS, seq, _shown(task), final=False)
 
+    def _wants(self, task: ReportedTask) -> bool:
+        report = task.report
+        ending = TaskEnding(report.phase is TaskPhase.SUCCESS, report.failure)
+        return self._levels.wants(_ORIGIN, ending, debug=task.desired.debug)
+
     def _ends(self, task: ReportedTask) -> Iterator[ReportRecord]:
+        if not self._wants(task):
+            yield self._record(task, RecordType.COMPLETION, 0, {}, final=True)
+            return
         shown = _shown(task)
         samples = shown.pop(_SAMPLES)
         yield self._record(task, RecordType.TASK_RESULT, 0, shown, final=True)
@@ -169,12 +223,12 @@ class TaskReporter:
         final: bool,
     ) -> ReportRecord:
         desired = task.desired
-        return ReportRecord(
+        record = ReportRecord(
             type=kind,
             record_id=record_id_of(desired.task_id, desired.attempt, kind, seq),
             subject=desired.task_id,
             attempt=desired.attempt,
-            origin=RecordOrigin.STREAM,
+            origin=_ORIGIN,
             worker=self._worker,
             supervisor=desired.supervisor_id,
             data_source=desired.spec.data_source,
@@ -182,8 +236,10 @@ class TaskReporter:
             at=datetime.now(UTC),
             seq=seq,
             final=final,
+            debug=desired.debug,
             payload=payload,
         )
+        return fitted(record, _LIMITS)
 
 
 def log_record(piece: LogPiece, worker: str) -> ReportRecord:
@@ -195,13 +251,14 @@ def log_record(piece: LogPiece, worker: str) -> ReportRecord:
         record_id=record_id_of(piece.task, about.attempt, kind, piece.offset),
         subject=piece.task,
         attempt=about.attempt,
-        origin=RecordOrigin.STREAM,
+        origin=about.origin,
         worker=worker,
         supervisor=about.supervisor,
         data_source=about.data_source,
         at=datetime.now(UTC),
         offset=piece.offset,
         final=piece.ends,
+        debug=about.debug,
         payload={"text": piece.text},
     )
 
@@ -211,6 +268,10 @@ def _shown(task: ReportedTask) -> dict[str, JsonValue]:
     left_out: Sequence[str] = ("taskId", "orderTerm", "orderSequence")
     shown = task.report.model_dump(mode="json")
     return {name: each for name, each in shown.items() if name not in left_out}
+
+
+def _origin(value: object) -> RecordOrigin:
+    return RecordOrigin(value) if isinstance(value, str) and value in set(RecordOrigin) else _ORIGIN
 
 
 def _text(value: object) -> str | None:

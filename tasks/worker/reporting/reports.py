@@ -1,20 +1,26 @@
 """A worker's reports as a whole: what is made, what waits on disk, and the way out.
 
     task logs ─tailed─┐
-    reporter ─► spool ┴─► transport ─► topics
+    reporter ─► spool ┴─► transport ─► topics, or a persister
 
 It begins once the worker knows its tasks: before the first list of the overlord nobody knows
-whether the log of an earlier life goes on.
+whether the log of an earlier life goes on.  Where it waits for an address, it begins with that.
 """
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from threading import Thread
 
 from tasks.contract.messages import DesiredTask
+from tasks.reporting.levels import ReportLevels
+from tasks.reporting.record import RecordOrigin
+from tasks.sending.held_logs import HeldLogs
 from tasks.sending.log_tail import LogTail
 from tasks.sending.sender import Sender, SenderStatus
 from tasks.sending.spool import Spool
 from tasks.sending.transport import Transport
+from tasks.worker.reporting.compaction_end import CompactionEnd
+from tasks.worker.reporting.ends import KeptEnds
 from tasks.worker.reporting.reporter import LogAbout, ReportedTask, TaskReporter, log_record
 
 __all__ = ["WorkerReports"]
@@ -25,9 +31,24 @@ _CLOSE_S = 1.0
 class WorkerReports:
     """One per worker; `begun` and `left` are for its roster, the rest for the worker."""
 
-    def __init__(self, data_dir: Path, worker: str, transport: Transport) -> None:
-        """Prepare; `start` begins."""
+    def __init__(
+        self,
+        data_dir: Path,
+        worker: str,
+        transport: Transport,
+        *,
+        when_known: Callable[[Callable[[], None]], None] | None = None,
+        levels: ReportLevels | None = None,
+    ) -> None:
+        """Prepare; `start` begins.
+
+        `when_known` calls what it is given once there is a store to send to; None: there is one.
+        """
+        self._levels = levels or ReportLevels()
+        self._held = HeldLogs(data_dir / "task-logs")
         self._data_dir, self._worker, self._transport = data_dir, worker, transport
+        self._when_known = when_known
+        self._stopped = False
         self._sender: Sender | None = None
         self._reporter: TaskReporter | None = None
         # The note of whose log it is needs no tail that runs.
@@ -40,20 +61,64 @@ class WorkerReports:
 
         `may_write`: whether lines of a task may still come.
         """
+        if self._when_known is None:
+            self._begin(tasks, may_write)
+            return
+
+        def begin() -> None:
+            # By a thread of its own: the thread that hears an address carries syncs.
+            Thread(
+                target=self._begin, args=(tasks, may_write), name="report-start", daemon=True
+            ).start()
+
+        self._when_known(begin)
+
+    def _begin(
+        self, tasks: Callable[[], Iterable[ReportedTask]], may_write: Callable[[str], bool]
+    ) -> None:
+        if self._stopped:
+            return
         tail = LogTail(self._data_dir / "task-logs", may_write)
-        self._sender = Sender(
+        sender = Sender(
             Spool(self._data_dir / "reports"),
             tail,
             self._transport,
             lambda piece: log_record(piece, self._worker),
         )
-        self._reporter = TaskReporter(tasks, self._sender.offer, self._worker)
-        self._sender.start()
-        self._reporter.start()
+        reporter = TaskReporter(
+            tasks,
+            sender.offer,
+            self._worker,
+            KeptEnds(self._data_dir / "task-logs"),
+            levels=self._levels,
+            held=self._held,
+            may_write=may_write,
+        )
+        sender.start()
+        reporter.start()
+        self._sender, self._reporter = sender, reporter
 
     def begun(self, task: DesiredTask) -> None:
         """Note whose log begins."""
         self._about.begin(task.task_id, LogAbout.of(task).written())
+        if self._levels.at_once(RecordOrigin.STREAM, debug=task.debug):
+            self._held.send(task.task_id)
+        else:
+            self._held.hold(task.task_id)
+
+    def compaction_begun(self, compaction_id: str, data_source: str) -> None:
+        """Note whose log begins."""
+        about = LogAbout(0, None, data_source, origin=RecordOrigin.COMPACTION)
+        self._about.begin(compaction_id, about.written())
+        if self._levels.at_once(RecordOrigin.COMPACTION, debug=False):
+            self._held.send(compaction_id)
+        else:
+            self._held.hold(compaction_id)
+
+    def compaction_ended(self, end: CompactionEnd) -> None:
+        """Note the end of a compaction."""
+        if self._reporter is not None:
+            self._reporter.compaction_ended(end)
 
     def left(self, task: ReportedTask) -> None:
         """Note a task that the worker forgets."""
@@ -66,6 +131,7 @@ class WorkerReports:
 
     def stop(self) -> None:
         """Report the last ends, and end within seconds: the rest is sent after the next start."""
+        self._stopped = True
         if self._reporter is not None:
             self._reporter.close(_CLOSE_S)
         if self._sender is not None:

@@ -2,7 +2,8 @@
 
     structlog ──line with `task`──► <data dir>/task-logs/<task id>.log      kept after the task
                                                          <task id>.key      who may read it then
-                                                         .about, .sent      see `LogTail`
+                                                         .about, .sent, .held   see `LogTail`
+                                                         .ended             see `KeptEnds`
 
 A full disk costs log lines and nothing else.  A full file takes only grave lines, and says so.
 When a task begins, files of ended tasks make room: those that a report store has first.
@@ -33,7 +34,7 @@ _NAMES_LAST = (
     "task",
     "worker",
 )
-_COMPANIONS = (".key", ".about", ".sent")
+_COMPANIONS = (".key", ".about", ".sent", ".ended", ".held")
 """What stands beside a log, and goes with it."""
 _GRAVE = ("warning", "error", "critical")
 _FULL = "the log is full: from here on warnings and errors alone\n"

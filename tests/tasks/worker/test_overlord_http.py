@@ -46,6 +46,7 @@ class Server:
 
     status: int = 200
     body: bytes = field(default_factory=lambda: ANSWER.to_json().encode())
+    headers: dict[str, str] = field(default_factory=dict)
     drip: bool = False
     requests: list[tuple[str, dict[str, str], bytes]] = field(default_factory=list)
     ended: Event = field(default_factory=Event)
@@ -58,6 +59,8 @@ class Server:
                 length = int(self.headers["Content-Length"])
                 site.requests.append((self.path, dict(self.headers), self.rfile.read(length)))
                 self.send_response(site.status)
+                for name, value in site.headers.items():
+                    self.send_header(name, value)
                 self.end_headers()
                 while site.drip and not site.ended.wait(0.05):
                     try:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from tasks.contract.messages import CompactionReport, FailureCode
 from tasks.worker.compaction import Compactor
 from tasks.worker.finishing_slots import FinishingSlots
+from tasks.worker.reporting.compaction_notes import CompactionNotes
 from tasks.worker.runner import World
 from tests.tasks.memory import MemoryEngine, MemoryLog, MemoryOverlord, at
 from tests.tasks.orders import compaction
@@ -24,6 +25,7 @@ class Yard:
     news: threading.Event = field(default_factory=threading.Event)
     fenced: threading.Event = field(default_factory=threading.Event)
     passed: list[str] = field(default_factory=list)
+    notes: CompactionNotes | None = None
     at_place: Callable[[str], None] = lambda _: None
 
     def __post_init__(self) -> None:
@@ -38,7 +40,7 @@ class Yard:
             engine_doubt_s=0.01,
             failpoint=self._reach,
         )
-        self.compactor = Compactor(world, QUICK, incarnation=7)
+        self.compactor = Compactor(world, QUICK, 7, self.notes)
 
     def _reach(self, place: str) -> None:
         self.passed.append(place)

@@ -23,6 +23,7 @@ from tasks.contract.messages import (
     TaskReport,
     Unchanged,
 )
+from tasks.contract.report_doors import DOORS_HEADER, doors_to_header
 from tasks.contract.worker_facts import FACTS_HEADER, WorkerFacts, read_facts
 from tasks.runtime.secrets import without_secrets
 
@@ -57,7 +58,9 @@ async def sync(
     message: SyncResponse | Unchanged = answer
     if answer.revision == body.known and known_term == str(answer.term):
         message = Unchanged(unchanged=True, term=answer.term, revision=answer.revision)
-    return Response(message.to_json(), media_type="application/json")
+    doors = doors_to_header(parts.report_doors)
+    headers = {DOORS_HEADER: doors} if doors else None
+    return Response(message.to_json(), media_type="application/json", headers=headers)
 
 
 async def _awaited(

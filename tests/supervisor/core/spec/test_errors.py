@@ -290,6 +290,7 @@ def test_an_empty_object_is_told_what_a_spec_is_made_of() -> None:
         (f"{_DIMENSIONS}/2/multiValueHandling", "ARRAY"),
         ("/context/priority", 75),
         ("/context/useConcurrentLocks", True),
+        ("/context/debug", "yes"),
     ],
 )
 def test_a_field_without_a_meaning_here_is_accepted_with_a_warning(
@@ -302,6 +303,14 @@ def test_a_field_without_a_meaning_here_is_accepted_with_a_warning(
     context = {pointer.rpartition("/")[2]: value} if pointer.startswith("/context") else {}
     assert read.spec.model_copy(update={"context": {}}) == read_spec(created()).spec
     assert read.spec.context == context
+
+
+def test_debug_in_the_context_keeps_all_reports_and_logs() -> None:
+    read = read_spec(changed("/context/debug", True))
+
+    assert (read.warnings, read.spec.debug) == ((), True)
+    assert not read_spec(changed("/context/debug", False)).spec.debug
+    assert not read_spec(changed("/context/debug", "yes")).spec.debug
 
 
 @pytest.mark.parametrize("name", ["assumeNewlineDelimited", "useJsonNodeReader"])

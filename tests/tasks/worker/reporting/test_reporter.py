@@ -2,15 +2,21 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Lock
 
 import pytest
 
 from tasks.contract.messages import Counters, FailureCode, RejectSample, TaskPhase, TaskReport
+from tasks.reporting.levels import read_levels
 from tasks.reporting.record import RecordType, ReportRecord, read_record
+from tasks.sending.held_logs import HeldLogs
 from tasks.sending.log_tail import LogPiece
 from tasks.worker.reporting import reporter as reporting
+from tasks.worker.reporting.ends import KeptEnds
 from tasks.worker.reporting.reporter import LogAbout, ReportedTask, TaskReporter, log_record
 from tests.tasks.memory import at, desired
 from tests.waiting import wait_until
@@ -55,13 +61,28 @@ def _task(phase: TaskPhase, task_id: str = "task-1") -> ReportedTask:
 
 
 @contextmanager
-def _running(tasks: Callable[[], list[ReportedTask]], offered: _Offered) -> Iterator[TaskReporter]:
-    reporter = TaskReporter(tasks, offered, "w1")
-    reporter.start()
-    try:
-        yield reporter
-    finally:
-        reporter.close(30.0)
+def _running(
+    tasks: Callable[[], list[ReportedTask]],
+    offered: _Offered,
+    folder: Path | None = None,
+    level: str = "always",
+) -> Iterator[TaskReporter]:
+    with TemporaryDirectory() as new:
+        kept = folder or Path(new)
+        reporter = TaskReporter(
+            tasks,
+            offered,
+            "w1",
+            KeptEnds(kept),
+            levels=read_levels(level),
+            held=HeldLogs(kept),
+            may_write=lambda name: name == "task-1",
+        )
+        reporter.start()
+        try:
+            yield reporter
+        finally:
+            reporter.close(30.0)
 
 
 def test_an_end_is_reported_once_as_result_and_as_report() -> None:
@@ -91,6 +112,24 @@ def test_an_end_is_reported_once_as_result_and_as_report() -> None:
     assert report.payload["counters"]["processed"] == 4  # type: ignore[index,call-overload]
     assert report.payload["samples"][0]["reason"] == "not-json"  # type: ignore[index,call-overload]
     assert offered.of(RecordType.PROGRESS) == []
+
+
+def test_an_end_that_is_reported_again_after_a_restart_says_the_same(tmp_path: Path) -> None:
+    """Goal: for the store it is a conflict, not a mismatch."""
+    first, second, third = _Offered(), _Offered(), _Offered()
+    with _running(lambda: [_task(TaskPhase.SUCCESS)], first, tmp_path):
+        wait_until(lambda: len(first.of(RecordType.TASK_REPORT)) == 1)
+    later = _task(TaskPhase.SUCCESS)
+    longer = later.report.model_copy(update={"running_for": timedelta(0), "samples": ()})
+    with _running(lambda: [replace(later, report=longer)], second, tmp_path):
+        wait_until(lambda: len(second.of(RecordType.TASK_REPORT)) == 1)
+    (tmp_path / "task-1.ended").write_text("damaged")
+    with _running(lambda: [replace(later, report=longer)], third, tmp_path):
+        wait_until(lambda: len(third.of(RecordType.TASK_REPORT)) == 1)
+
+    for kind in (RecordType.TASK_RESULT, RecordType.TASK_REPORT):
+        assert second.of(kind) == first.of(kind)
+        assert third.of(kind) != first.of(kind)
 
 
 def test_no_record_holds_the_token_of_a_task() -> None:
@@ -132,6 +171,39 @@ def test_a_task_that_runs_reports_its_progress(monkeypatch: pytest.MonkeyPatch) 
     assert (first.status, first.final) == (None, False)
     assert first.payload["phase"] == "READING"
     assert first.record_id != second.record_id
+
+
+def test_at_the_level_of_failures_an_end_alone_is_reported_and_decides_on_its_log(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(reporting, "PROGRESS_S", 0.01)
+    offered, held = _Offered(), HeldLogs(tmp_path)
+    tasks = [_task(TaskPhase.READING)]
+    for name in ("task-1", "task-2", "task-3"):
+        held.hold(name)
+        (tmp_path / f"{name}.log").write_text("a line\n")
+    with _running(lambda: tasks, offered, tmp_path, "failures") as reporter:
+        tasks[:] = [_task(TaskPhase.SUCCESS), _task(TaskPhase.FAILED, "task-2")]
+        reporter.left(_task(TaskPhase.READING, "task-3"))
+        wait_until(lambda: len(offered.of(RecordType.TASK_REPORT)) == 1)
+        wait_until(lambda: held.undecided() == [])
+
+    [done] = offered.of(RecordType.COMPLETION)
+    assert (done.subject, done.status, done.payload) == ("task-1", "SUCCESS", {})
+    assert [each.subject for each in offered.of(RecordType.TASK_RESULT)] == ["task-2"]
+    assert offered.of(RecordType.PROGRESS) == []
+    assert sorted(path.name for path in tmp_path.glob("*.held")) == ["task-1.held"]
+
+
+def test_a_task_whose_spec_says_debug_is_reported_whatever_the_level(tmp_path: Path) -> None:
+    offered, task = _Offered(), _task(TaskPhase.SUCCESS)
+    debug = replace(task, desired=task.desired.model_copy(update={"debug": True}))
+    with _running(lambda: [debug], offered, tmp_path, "failures"):
+        wait_until(lambda: len(offered.of(RecordType.TASK_REPORT)) == 1)
+
+    [result] = offered.of(RecordType.TASK_RESULT)
+    assert result.debug
+    assert offered.of(RecordType.COMPLETION) == []
 
 
 def test_a_fault_in_one_look_does_not_end_the_reports() -> None:
