@@ -62,6 +62,8 @@ class Sizes:
     """Of each question of a page."""
     page_loads: int = 20
     """First visits of a page, of each fleet."""
+    offers: int = 20_000
+    """Of `report-offer`, in each of its runs."""
     log_batches: int = 300
     log_chunks: int = 10_000_000
     """Of other logs, beside those of `log-read`."""
@@ -85,6 +87,7 @@ QUICK = Sizes(
     files=200,
     console_calls=20,
     page_loads=2,
+    offers=500,
     log_batches=20,
     log_chunks=20_000,
 )

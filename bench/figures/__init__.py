@@ -46,6 +46,7 @@ from bench.figures.metadata import (
 from bench.figures.reports import (
     log_read,
     log_store,
+    report_offer,
     report_store,
     report_store_postgresql,
 )
@@ -95,6 +96,7 @@ BENCHMARKS: Mapping[str, Callable[[World], Result]] = MappingProxyType(
                 log_read,
                 report_store,
                 report_store_postgresql,
+                report_offer,
                 sync_year,
                 news_year,
                 pass_year,
