@@ -51,10 +51,13 @@ from supervisor.core.spec.sections.kafka_property_names import (
 )
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.settings.settings import as_markdown, settings_table
+from tasks.reporting.record import ReportRecord
 from tasks.rows.expression.functions.known import ABSENT, FUNCTIONS
 
 FOLDER = Path("docs/reference")
 SCHEMA = "supervisor-spec.schema.json"
+RECORD_SCHEMA = "report-record.schema.json"
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 WIDTH = 120
 """Characters of a line of text; tables and code cannot be wrapped."""
 _BLOCK = re.compile(
@@ -100,12 +103,15 @@ def rewrite(folder: Path) -> list[Path]:
 
 
 def rewrite_schema(folder: Path) -> list[Path]:
-    """Rewrite the JSON Schema of a spec in `folder` and return it if it has changed."""
-    page, new = folder / SCHEMA, json.dumps(spec_schema(), indent=1) + "\n"
-    if page.exists() and page.read_text(encoding="utf-8") == new:
-        return []
-    page.write_text(new, encoding="utf-8")
-    return [page]
+    """Rewrite the JSON Schemas in `folder` and return those that have changed."""
+    changed = []
+    record = {"$schema": _DIALECT, **ReportRecord.model_json_schema()}
+    for name, schema in ((SCHEMA, spec_schema()), (RECORD_SCHEMA, record)):
+        page, new = folder / name, json.dumps(schema, indent=1) + "\n"
+        if not page.exists() or page.read_text(encoding="utf-8") != new:
+            page.write_text(new, encoding="utf-8")
+            changed.append(page)
+    return changed
 
 
 def commands() -> Iterator[tuple[str, TyperCommand | TyperGroup]]:

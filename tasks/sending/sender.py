@@ -25,7 +25,7 @@ from tasks.sending.log_tail import LogPiece, LogTail
 from tasks.sending.spool import Spool
 from tasks.sending.transport import Outgoing, Transport, TransportAway
 
-__all__ = ["Sender", "SenderOptions", "SenderStatus"]
+__all__ = ["Sender", "SenderOptions", "SenderStatus", "pause_s"]
 
 log = structlog.get_logger()
 
@@ -165,12 +165,9 @@ class Sender:
                 if not sent:
                     self._written.wait(self._options.look_s)
                 continue
-            # Spread: all workers lose a persister at the same moment.
-            if least_s > 0:
-                self._stopping.wait(least_s * random.uniform(1.0, 1.25))  # noqa: S311 -- no secret
-                continue
-            self._stopping.wait(wait_s * random.uniform(0.5, 1.0))  # noqa: S311 -- no secret
-            wait_s = min(wait_s * 2, self._options.backoff_max_s)
+            self._stopping.wait(pause_s(least_s, wait_s, random.random()))  # noqa: S311 -- no secret
+            if least_s == 0:
+                wait_s = min(wait_s * 2, self._options.backoff_max_s)
 
     def _fail(self, trouble: str) -> None:
         if self._failing_since is None:
@@ -201,6 +198,14 @@ class Sender:
         for each in pieces:
             self._logs.sent(each)
         return True
+
+
+def pause_s(least_s: float, backoff_s: float, chance: float) -> float:
+    """Return how long to wait after a failure; `chance`, 0 to 1, spreads the workers.
+
+    `least_s`: what the other side asks for, and then the backoff does not count; 0: nothing.
+    """
+    return least_s * (1 + chance / 4) if least_s > 0 else backoff_s * (1 + chance) / 2
 
 
 def _of(record: ReportRecord) -> Outgoing:

@@ -50,8 +50,13 @@ class CompactionEnd:
         """Whether its file is part of the table."""
         return self.outcome == PublishOutcome.COMMITTED
 
-    def records(self, worker: str, levels: ReportLevels) -> Iterator[ReportRecord]:
-        """Yield the records of the end, as far as the level takes it."""
+    def records(
+        self, worker: str, levels: ReportLevels, logged: dict[str, JsonValue]
+    ) -> Iterator[ReportRecord]:
+        """Yield the records of the end, as far as the level takes it.
+
+        `logged`: the warnings and errors of its log.
+        """
         # Of one that was taken back or came too late nobody has to know more.
         ending = TaskEnding(succeeded=self.failure is None, failure=self.failure)
         if not levels.wants(_ORIGIN, ending, debug=False):
@@ -59,7 +64,7 @@ class CompactionEnd:
             return
         yield self._record(worker, RecordType.TASK_RESULT, self._result())
         inputs: list[JsonValue] = [each.file.path for each in self.order.inputs]
-        report = {**self._result(), "inputs": inputs}
+        report = {**self._result(), "inputs": inputs, "logged": logged}
         yield self._record(worker, RecordType.TASK_REPORT, report)
 
     def _result(self) -> dict[str, JsonValue]:

@@ -11,18 +11,21 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from pydantic import JsonValue
+
 from tasks.contract.ids import is_safe_name
 from tasks.durable_files import make_private
+from tasks.reporting.grave_lines import graves
 from tasks.reporting.record import BadRecord, ReportRecord, read_record
 
 __all__ = ["KeptEnds"]
 
 
 class KeptEnds:
-    """The ends of one worker's tasks; for one thread."""
+    """The ends of one worker's tasks, beside their logs; for one thread."""
 
     def __init__(self, folder: Path) -> None:
-        """Keep them in `folder`."""
+        """Keep them in `folder`, where the logs are."""
         self._folder = folder
 
     def of(
@@ -43,6 +46,14 @@ class KeptEnds:
             half.write_text("".join(f"{each.to_json()}\n" for each in records))
             half.replace(self._folder / f"{task_id}.ended")
         return records
+
+    def graves(self, task_id: str) -> dict[str, JsonValue]:
+        """Return the warnings and errors of a log up to now; none, if it cannot be read."""
+        if is_safe_name(task_id):
+            path = self._folder / f"{task_id}.log"
+            with suppress(OSError), path.open(encoding="ascii", errors="replace") as log:
+                return graves(log)
+        return graves([])
 
     def _read(self, task_id: str, attempt: int) -> list[ReportRecord]:
         """Return what is kept of an attempt; nothing, if any of it cannot be read."""

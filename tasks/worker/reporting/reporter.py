@@ -170,8 +170,11 @@ class TaskReporter:
         for task_id in undecided - known - {end.task_id for end in ends}:
             self._held.send(task_id)  # an earlier life of the worker ended before it decided
 
+    def _of_compaction(self, end: CompactionEnd) -> Iterator[ReportRecord]:
+        return end.records(self._worker, self._levels, self._kept.graves(end.task_id))
+
     def _report_compaction(self, end: CompactionEnd) -> None:
-        records = self._kept.of(end.task_id, 0, lambda: end.records(self._worker, self._levels))
+        records = self._kept.of(end.task_id, 0, lambda: self._of_compaction(end))
         for record in records:
             self._offer(record, len(record.to_json()))
         if records[0].type is RecordType.COMPLETION:
@@ -210,7 +213,12 @@ class TaskReporter:
         shown = _shown(task)
         samples = shown.pop(_SAMPLES)
         yield self._record(task, RecordType.TASK_RESULT, 0, shown, final=True)
-        report = {**shown, "startedAt": task.started_at.isoformat(), _SAMPLES: samples}
+        report = {
+            **shown,
+            "startedAt": task.started_at.isoformat(),
+            _SAMPLES: samples,
+            "logged": self._kept.graves(task.desired.task_id),
+        }
         yield self._record(task, RecordType.TASK_REPORT, 0, report, final=True)
 
     def _record(

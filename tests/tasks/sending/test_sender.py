@@ -11,7 +11,7 @@ import pytest
 
 from tasks.reporting.record import RecordOrigin, RecordType, ReportRecord, record_id_of
 from tasks.sending.log_tail import LogPiece, LogTail
-from tasks.sending.sender import Sender, SenderOptions
+from tasks.sending.sender import Sender, SenderOptions, pause_s
 from tasks.sending.spool import Spool
 from tasks.sending.transport import Outgoing, TransportAway
 from tests.waiting import wait_until
@@ -120,6 +120,13 @@ def test_a_topic_that_is_away_costs_nothing_and_is_named(tmp_path: Path) -> None
         wait_until(lambda: len(topic.kept) == 1)
         wait_until(lambda: sender.status().trouble == "")
         assert sender.status().lost == 0
+
+
+@pytest.mark.parametrize("chance", [0.0, 0.5, 1.0])
+def test_a_wait_is_spread_and_never_shorter_than_what_a_persister_asks_for(chance: float) -> None:
+    assert 5.0 <= pause_s(5.0, 30.0, chance) <= 6.25
+    assert 0.5 <= pause_s(0.0, 1.0, chance) <= 1.0
+    assert pause_s(5.0, 1.0, 0.0) < pause_s(5.0, 1.0, 1.0)
 
 
 def test_a_process_goes_on_with_what_the_one_before_has_left(tmp_path: Path) -> None:

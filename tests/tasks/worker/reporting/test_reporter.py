@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Lock
+from threading import Lock, current_thread
 
 import pytest
 
@@ -63,7 +63,7 @@ def _task(phase: TaskPhase, task_id: str = "task-1") -> ReportedTask:
 @contextmanager
 def _running(
     tasks: Callable[[], list[ReportedTask]],
-    offered: _Offered,
+    offered: Callable[[ReportRecord, int], bool],
     folder: Path | None = None,
     level: str = "always",
 ) -> Iterator[TaskReporter]:
@@ -130,6 +130,37 @@ def test_an_end_that_is_reported_again_after_a_restart_says_the_same(tmp_path: P
     for kind in (RecordType.TASK_RESULT, RecordType.TASK_REPORT):
         assert second.of(kind) == first.of(kind)
         assert third.of(kind) != first.of(kind)
+
+
+def test_a_report_has_the_warnings_and_errors_of_the_log(tmp_path: Path) -> None:
+    offered = _Offered()
+    lines = "2026-11-28T10:00:00Z INFO    it reads\n2026-11-28T10:00:01Z ERROR   it fails task=x\n"
+    (tmp_path / "task-1.log").write_text(lines)
+    with _running(lambda: [_task(TaskPhase.FAILED)], offered, tmp_path):
+        wait_until(lambda: len(offered.of(RecordType.TASK_REPORT)) == 1)
+
+    [report] = offered.of(RecordType.TASK_REPORT)
+    line = {"at": "2026-11-28T10:00:01Z", "level": "ERROR", "text": "it fails task=x"}
+    assert report.payload["logged"] == {"count": 1, "first": [line], "last": []}
+
+
+def test_no_thread_of_the_worker_offers_a_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Goal: whoever holds a lock of the worker, or runs a job of Spark, never calls the sender."""
+    monkeypatch.setattr(reporting, "PROGRESS_S", 0.01)
+    callers: set[str] = set()
+    offered = _Offered()
+
+    def offer(record: ReportRecord, size: int) -> bool:
+        callers.add(current_thread().name)
+        return offered(record, size)
+
+    tasks = [_task(TaskPhase.READING), _task(TaskPhase.SUCCESS, "task-2")]
+    with _running(lambda: tasks, offer) as reporter:
+        reporter.left(_task(TaskPhase.FAILED, "task-3"))
+        wait_until(lambda: len(offered.of(RecordType.TASK_REPORT)) == 2)
+        wait_until(lambda: len(offered.of(RecordType.PROGRESS)) > 0)
+
+    assert callers == {"report-tasks"}
 
 
 def test_no_record_holds_the_token_of_a_task() -> None:
