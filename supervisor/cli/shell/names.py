@@ -48,6 +48,7 @@ NAMES: Mapping[str, Naming] = MappingProxyType(
         "whoami": Nameless("-o json prints the name, the grants and the permissions"),
         "verify": Nameless("the exit code is the answer, and -o json prints the findings"),
         "query": Nameless("-o json prints the rows"),
+        "flow simulate": Nameless("the exit code is the answer, and -o json prints the events"),
         "doctor": Nameless("the exit code is the answer, and -o json prints each part"),
         "supervisor list": Rows(("ID",), "supervisor status"),
         "supervisor top": Rows(("ID",), "supervisor status"),
