@@ -10,10 +10,13 @@ import uvicorn
 
 from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.kafka.dead_letters import KafkaDeadLetters
+from supervisor.adapters.kafka.kept_letters import KafkaKeptLetters
 from supervisor.adapters.kafka.record_feed import FeedOptions, KafkaFeed
 from supervisor.adapters.kafka.report_topics import ReportTopic, make_topics
 from supervisor.adapters.reports.database import ReportDatabase, migrate_reports
 from supervisor.adapters.reports.dead_letter_files import DeadLetterFiles
+from supervisor.adapters.reports.kept_letter_files import KeptLetterFiles
+from supervisor.adapters.reports.letter_marks import SqlLetterMarks
 from supervisor.adapters.reports.sql import SqlReports
 from supervisor.api.persister.server import create_persister_api
 from supervisor.app.process import configure_logging, data_folder, listen, writable_folder
@@ -21,9 +24,11 @@ from supervisor.app.report_stores import logs_in, reports_url
 from supervisor.app.server import CONNECTIONS_MAX, GRACEFUL_S, tls_of
 from supervisor.app.serving import serve
 from supervisor.ports.reports.dead_letters import DeadLetters
+from supervisor.ports.reports.kept_letters import KeptLetters
 from supervisor.ports.reports.problems import StoreAway, StoreRefuses
 from supervisor.reports.door import Door
 from supervisor.reports.intake import Intake, IntakeOptions
+from supervisor.reports.letters import LetterDesk
 from supervisor.reports.pipeline import Pipeline, PipelineOptions
 from supervisor.reports.retention import ReportRetention
 from supervisor.reports.service import Persister
@@ -92,7 +97,7 @@ def _wire(settings: Settings) -> _Wired:
     instance = settings.reports_instance or _instance(settings)
     database = _open_database(settings)
     logs = logs_in(settings, database, instance)
-    letters, feed = _topics(settings, instance)
+    letters, kept, feed = _topics(settings, instance)
     reports = SqlReports(database)
     storing = Storing(reports, logs, letters)
     options = PipelineOptions(
@@ -104,9 +109,11 @@ def _wire(settings: Settings) -> _Wired:
     intake_options = IntakeOptions()
     intake = None if feed is None else Intake(feed, pipeline, intake_options)
     door = Door(pipeline, intake_options.bounds)
-    retention = ReportRetention(reports, logs, SystemClock().now, settings.reports_retention)
+    now = SystemClock().now
+    retention = ReportRetention(reports, logs, now, settings.reports_retention)
+    desk = LetterDesk(kept, SqlLetterMarks(database), storing, pipeline, now)
     closes = (letters.close, logs.close, database.close)
-    return _Wired(Persister(pipeline, intake, door), retention, closes)
+    return _Wired(Persister(pipeline, intake, door, desk), retention, closes)
 
 
 def _open_database(settings: Settings) -> ReportDatabase:
@@ -120,10 +127,11 @@ def _open_database(settings: Settings) -> ReportDatabase:
     return ReportDatabase(url)
 
 
-def _topics(settings: Settings, instance: str) -> tuple[DeadLetters, KafkaFeed | None]:
+def _topics(settings: Settings, instance: str) -> tuple[DeadLetters, KeptLetters, KafkaFeed | None]:
     """Return where dead letters go, and the topics; without brokers letters go to files."""
     if settings.reports_kafka is None:
-        return DeadLetterFiles(settings.data_dir / "dead-letters"), None
+        folder = settings.data_dir / "dead-letters"
+        return DeadLetterFiles(folder), KeptLetterFiles(folder, instance), None
     client = {"bootstrap.servers": settings.reports_kafka}
     prefix = settings.reports_prefix
     pattern = rf"{re.escape(prefix)}(completed[.-].*|activations)"
@@ -135,7 +143,7 @@ def _topics(settings: Settings, instance: str) -> tuple[DeadLetters, KafkaFeed |
         )
     _make_topics(settings, client, dead)
     feed = KafkaFeed(FeedOptions(client, pattern, f"{prefix}persister", instance))
-    return KafkaDeadLetters(client, dead, instance), feed
+    return KafkaDeadLetters(client, dead, instance), KafkaKeptLetters(client, dead), feed
 
 
 def _make_topics(settings: Settings, client: Mapping[str, str], dead: str) -> None:

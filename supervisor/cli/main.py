@@ -20,6 +20,7 @@ from supervisor.cli.cluster.audit import audit
 from supervisor.cli.cluster.bundle import bundle
 from supervisor.cli.cluster.doctor.doctor import doctor
 from supervisor.cli.cluster.overview import overview
+from supervisor.cli.cluster.reports import reports
 from supervisor.cli.cluster.serve import dev, overlord, persister
 from supervisor.cli.cluster.task_logs import logs
 from supervisor.cli.cluster.whoami import whoami
@@ -74,6 +75,7 @@ app.add_typer(compaction.commands, name="compaction")
 app.add_typer(flows.commands, name="flow")
 app.add_typer(access.commands, name="access")
 app.add_typer(metadata.commands, name="metadata")
+app.add_typer(reports.commands, name="reports")
 app.add_typer(config.commands, name="config")
 tasks.commands.command()(logs)
 for _verb in (apply, diff, sample, rollback, suspend, resume, terminate, init):

@@ -1,12 +1,15 @@
-"""The persister as a whole: its pipeline, its intake if there are topics, and its lag."""
+"""The persister as a whole: its pipeline, its intake if there are topics, its lag and letters."""
 
 import threading
 from dataclasses import dataclass, field
+from datetime import datetime
 
 import structlog
 
+from supervisor.ports.reports.problems import StoreAway, StoreRefuses
 from supervisor.reports.door import Door
 from supervisor.reports.intake import Intake, IntakeStatus
+from supervisor.reports.letters import LetterDesk
 from supervisor.reports.pipeline import Pipeline, PipelineStatus
 
 __all__ = ["Persister", "PersisterView"]
@@ -27,6 +30,12 @@ class PersisterView:
     """Whether it stores what comes, or will by itself."""
     reason: str
     """What is wrong, for people; empty: nothing."""
+    reads: bool
+    """Whether it reads its topics; False: it has none, or was refused for good."""
+    letters: int | None
+    """Dead letters that nobody has handled; None: they were not counted yet."""
+    now: datetime
+    """By the clock of this machine."""
 
 
 @dataclass(frozen=True)
@@ -36,26 +45,36 @@ class Persister:
     pipeline: Pipeline
     intake: Intake | None
     door: Door
+    desk: LetterDesk
     lag_s: float = 10.0
-    """Between two looks at how far it is behind."""
+    """Between two looks at how far it is behind, and at its dead letters."""
     _ended: threading.Event = field(default_factory=threading.Event)
+    _counted: list[int] = field(default_factory=list)
+    """The last number of dead letters, if there is one."""
 
     def start(self) -> None:
         """Store from now on."""
         self.pipeline.start()
         if self.intake is not None:
             self.intake.start()
-            threading.Thread(
-                target=self._look_at_lag, args=(self.intake,), name="report-lag", daemon=True
-            ).start()
+        threading.Thread(target=self._look, name="report-lag", daemon=True).start()
 
     def view(self) -> PersisterView:
         """Return how it is."""
         pipeline = self.pipeline.status()
         intake = None if self.intake is None else self.intake.status()
-        reads = self.intake is None or self.intake.is_running()
+        reads = self.intake is not None and self.intake.is_running()
         reason = pipeline.status.reason or ("" if intake is None else intake.trouble)
-        return PersisterView(pipeline, intake, pipeline.status.state.answers_ping and reads, reason)
+        works = pipeline.status.state.answers_ping
+        return PersisterView(
+            pipeline,
+            intake,
+            well=works and (reads or self.intake is None),
+            reason=reason,
+            reads=reads,
+            letters=self._counted[0] if self._counted else None,
+            now=self.desk.now(),
+        )
 
     def pause(self, who: str) -> None:
         """Store nothing until `resume`."""
@@ -75,7 +94,17 @@ class Persister:
         if not self.pipeline.stop(_STOP_S):
             log.warning("what was under way is read again after the next start")
 
-    def _look_at_lag(self, intake: Intake) -> None:
+    def _look(self) -> None:
         while not self._ended.is_set():
-            intake.read_lag()
+            if self.intake is not None:
+                self.intake.read_lag()
+            self._count_letters()
             self._ended.wait(self.lag_s)
+
+    def _count_letters(self) -> None:
+        try:
+            self._counted[:] = [self.desk.waiting()]
+        except (StoreAway, StoreRefuses):
+            return  # the last number is shown; what is wrong is said elsewhere
+        except Exception:
+            log.exception("dead letters are not counted")

@@ -43,8 +43,8 @@ class ReportSettings(BaseSettings):
     )
     reports_persister: Annotated[Addresses, AfterValidator(http_urls)] = Field(
         default=(),
-        description="Addresses of the persisters, as processes reach them. Workers without one of "
-        "their own have them from their overlord.",
+        description="Addresses of the persisters, as processes reach them: overlords ask how they "
+        "are, `tidegate reports` talks to them. Workers without one have them from their overlord.",
         json_schema_extra={"default": "none", "unit": "URLs, separated by commas"},
     )
     reports_key_file: File | None = Field(

@@ -6,10 +6,16 @@ ends the process where the group's coordinator is not known yet (confluent-kafka
 """
 
 import re
+import time
 from collections.abc import Mapping
 from concurrent.futures import Future
 
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import (
+    TIMESTAMP_NOT_AVAILABLE,
+    Consumer,
+    KafkaException,
+    TopicPartition,
+)
 from confluent_kafka.admin import (  # type: ignore[attr-defined]  # in no __all__ of its stubs
     AdminClient,
     ListOffsetsResultInfo,
@@ -22,6 +28,8 @@ from supervisor.ports.reports.problems import StoreAway
 __all__ = ["GroupLag"]
 
 _WITHIN_S = 5.0
+_AGES_WITHIN_S = 2.0
+"""To read the oldest record of each partition that is behind."""
 _EARLIEST = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
 _LATEST = OffsetSpec.latest()  # type: ignore[no-untyped-call]
 
@@ -33,7 +41,15 @@ class GroupLag:
         """Prepare to ask; `client`: properties of librdkafka that say where and as whom."""
         self._pattern = pattern
         self._admin = AdminClient({**client, "log_level": "0"})
-        self._reader = {**client, "group.id": group, "log_level": "0"}
+        self._reader = {
+            **client,
+            "group.id": group,
+            "enable.auto.commit": "false",
+            "auto.offset.reset": "earliest",
+            "queued.max.messages.kbytes": "1024",
+            "fetch.message.max.bytes": "65536",
+            "log_level": "0",
+        }
 
     def read(self) -> Mapping[str, TopicLag]:
         """Return topic -> lag.
@@ -58,25 +74,27 @@ class GroupLag:
         ]
         if not places:
             return {}
-        committed = self._committed(places)
-        first, ends = self._offsets(places, _EARLIEST), self._offsets(places, _LATEST)
-        lags: dict[str, TopicLag] = {}
-        for each in committed:
-            place = (each.topic, each.partition)
-            known = place in first and place in ends
-            behind = max(ends[place] - max(each.offset, first[place]), 0) if known else 0
-            before = lags.get(each.topic, TopicLag(0, 0))
-            lags[each.topic] = TopicLag(
-                before.records + behind, before.partitions + 1, before.unknown + (not known)
-            )
-        return lags
-
-    def _committed(self, places: list[TopicPartition]) -> list[TopicPartition]:
         reader = Consumer(self._reader)
         try:
-            return reader.committed(places, _WITHIN_S)
+            committed = reader.committed(places, _WITHIN_S)
+            first, ends = self._offsets(places, _EARLIEST), self._offsets(places, _LATEST)
+            starts = {
+                (each.topic, each.partition): max(each.offset, first[each.topic, each.partition])
+                for each in committed
+                if (each.topic, each.partition) in first.keys() & ends.keys()
+            }
+            late = {place: start for place, start in starts.items() if start < ends[place]}
+            ages = _ages(reader, late)
         finally:
             reader.close()
+        lags: dict[str, TopicLag] = {}
+        for place in ((each.topic, each.partition) for each in committed):
+            lags[place[0]] = _with(
+                lags.get(place[0], TopicLag(0, 0, 0, 0.0)),
+                behind=max(ends[place] - starts[place], 0) if place in starts else None,
+                seconds=ages.get(place) if place in late or place not in starts else 0.0,
+            )
+        return lags
 
     def _offsets(
         self, places: list[TopicPartition], which: OffsetSpec
@@ -92,3 +110,38 @@ class GroupLag:
             except KafkaException:
                 continue  # without a leader at present
         return offsets
+
+
+def _with(lag: TopicLag, behind: int | None, seconds: float | None) -> TopicLag:
+    """Return the lag of a topic with one more partition; None: it is not known of this one."""
+    known = lag.seconds is not None and seconds is not None
+    return TopicLag(
+        lag.records + (behind or 0),
+        lag.partitions + 1,
+        lag.unknown + (behind is None),
+        max(lag.seconds or 0.0, seconds or 0.0) if known else None,
+    )
+
+
+def _ages(
+    reader: Consumer, starts: Mapping[tuple[str, int], int]
+) -> Mapping[tuple[str, int], float]:
+    """Return place -> seconds since its record at an offset; of those that come in time."""
+    ages: dict[tuple[str, int], float] = {}
+    if not starts:
+        return ages
+    deadline = time.monotonic() + _AGES_WITHIN_S
+    reader.assign([TopicPartition(*place, start) for place, start in starts.items()])
+    while len(ages) < len(starts) and (left := deadline - time.monotonic()) > 0:
+        message = reader.poll(left)
+        if message is None or message.error() is not None:
+            continue
+        topic, partition = message.topic(), message.partition()
+        kind, at_ms = message.timestamp()
+        if topic is None or partition is None or (topic, partition) in ages:
+            continue
+        reader.pause([TopicPartition(topic, partition)])  # its first record is enough
+        if kind != TIMESTAMP_NOT_AVAILABLE:
+            ages[topic, partition] = round(max(time.time() - at_ms / 1000, 0.0), 3)
+    reader.unassign()
+    return ages

@@ -4,6 +4,7 @@
     log_chunks     one row per piece of a log: where its bytes are
     log_contents   the bytes themselves, in the log store of kind `sql` alone
     grave_lines    warnings and errors of logs, for the search
+    letter_marks   what people did with dead letters; the letters are kept elsewhere
 
 On PostgreSQL the tables lie in the schema `reports`, which each connection has as its search path.
 Each index costs the rate of inserts, so there is none that no list or deletion needs.
@@ -25,8 +26,8 @@ from sqlalchemy import (
 
 from supervisor.database.column_types import NAME, UtcTime
 
-__all__ = ["GRAVE_LINES", "LOG_CHUNKS", "LOG_CONTENTS", "NUMBERED", "REPORTS", "REPORT_TABLES"]
-__all__ += ["UNUSUAL"]
+__all__ = ["GRAVE_LINES", "LETTER_MARKS", "LOG_CHUNKS", "LOG_CONTENTS", "NUMBERED", "REPORTS"]
+__all__ += ["REPORT_TABLES", "UNUSUAL"]
 
 NUMBERED = "type IN ('event', 'audit')"
 """Records that are read by their number; a query that says so is answered from an index."""
@@ -121,4 +122,19 @@ GRAVE_LINES = Table(
     Index("ix_grave_lines_newest", "at", "subject", "attempt", "offset"),
     Index("ix_grave_lines_supervisor", "supervisor", "at", "subject", "attempt", "offset"),
     Index("ix_grave_lines_data_source", "data_source", "at", "subject", "attempt", "offset"),
+)
+
+LETTER_MARKS = Table(
+    "letter_marks",
+    REPORT_TABLES,
+    Column("source", NAME, primary_key=True),
+    Column("partition", BigInteger, primary_key=True, autoincrement=False),
+    Column("offset", BigInteger, primary_key=True, autoincrement=False),
+    Column("digest", LargeBinary, nullable=False, comment="of the letter: 16 bytes"),
+    Column("verb", String, nullable=False),
+    Column("outcome", String, comment="of a replay"),
+    Column("detail", Text, nullable=False, comment="why a replay was refused"),
+    Column("by", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("at", UtcTime, nullable=False),
 )

@@ -53,6 +53,12 @@ class PersisterCollector(Collector):
             "age of the oldest record that is not done",
             view.pipeline.oldest_s,
         )
+        if view.letters is not None:
+            yield _gauge(
+                "persister_dead_letters_waiting",
+                "dead letters that nobody has replayed or dropped",
+                view.letters,
+            )
         state = GaugeMetricFamily("tidegate_persister_state", "1: it is so", labels=("state",))
         for each in PersisterState:
             state.add_metric((each,), float(each is view.pipeline.status.state))
@@ -72,6 +78,15 @@ def _of_topics(intake: IntakeStatus) -> Iterator[Metric]:
     for topic, each in intake.lag.items():
         lag.add_metric((topic,), each.records)
     yield lag
+    late = GaugeMetricFamily(
+        "tidegate_persister_lag_seconds",
+        "age of the oldest record of a topic that the group has not done",
+        labels=("topic",),
+    )
+    for topic, each in intake.lag.items():
+        if each.seconds is not None:
+            late.add_metric((topic,), each.seconds)
+    yield late
     lost = CounterMetricFamily(
         "tidegate_persister_lost_offsets",
         "offsets that retention deleted before they were read",

@@ -40,7 +40,7 @@ class TopLevel(HelpSections):
     sections: ClassVar[Mapping[str, Sequence[str]]] = {
         "Supervise": ("overview", "supervisor", "task", "quarantine", "flow"),
         "Tables": ("table", "query", "verify", "segment", "compaction", "export", "snippet"),
-        "Operate": ("doctor", "queue", "access", "whoami", "audit", "metadata"),
+        "Operate": ("doctor", "queue", "reports", "access", "whoami", "audit", "metadata"),
         "Run": ("dev", "overlord", "worker", "persister"),
         "This command": ("config", "completion"),
     }

@@ -39,6 +39,7 @@ Naming = Rows | About | Nameless
 
 _SUPERVISOR, _TASK, _WORKER, _TABLE = About("ID"), About("ID"), About("ID"), About("TABLE")
 _QUEUE = About("CONTAINER NAME")
+_LETTER = About("PARTITION OFFSET")
 _DATA = Nameless("-o json prints all that is known of each")
 
 NAMES: Mapping[str, Naming] = MappingProxyType(
@@ -95,6 +96,11 @@ NAMES: Mapping[str, Naming] = MappingProxyType(
         "queue replay": _QUEUE,
         "queue drop": _QUEUE,
         "queue repair": _QUEUE,
+        "reports status": Nameless("-o json prints all that each persister says"),
+        "reports dead list": Rows(("PARTITION", "OFFSET"), "reports dead show"),
+        "reports dead show": _LETTER,
+        "reports dead replay": _LETTER,
+        "reports dead drop": _LETTER,
         "quarantine list": Rows(("RECORD", "OFFSET"), "quarantine show ID"),
         "quarantine show": About("TOPIC:PARTITION OFFSET"),
         "quarantine replay": _SUPERVISOR,

@@ -33,7 +33,8 @@ def present_name(token: str) -> str:
     return _OLD_NAMES.get(token, token)
 
 
-def _address(text: str | None) -> str | None:
+def checked_address(text: str | None) -> str | None:
+    """Return an address that was given, with its scheme; None: none was."""
     if text is None:
         return None
     url = text if "://" in text else f"http://{text}"
@@ -56,7 +57,7 @@ Server = Annotated[
         "--server",
         "-s",
         metavar="URL",
-        callback=_address,
+        callback=checked_address,
         show_default="TIDEGATE_OVERLORDS, or the profile's, or http://127.0.0.1:8090",
         help="The overlord to talk to.",
     ),

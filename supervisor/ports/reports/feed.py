@@ -32,6 +32,8 @@ class TopicLag:
     partitions: int
     unknown: int = 0
     """Partitions whose end or committed offset did not come in time; they are not counted."""
+    seconds: float | None = None
+    """The age of the oldest record that is not done; 0: there is none; None: it is not known."""
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ def test_a_newer_schema_is_refused_and_left_alone(reports_url: str, hasty: SqlRe
     for use in (hasty.ping, lambda: migrate_reports(reports_url)):
         with pytest.raises(StoreRefuses, match=r"9999.* start the version that migrated it"):
             use()
-    _execute(reports_url, "UPDATE alembic_version SET version_num = '0001'")
+    _execute(reports_url, "UPDATE alembic_version SET version_num = '0002'")
     assert [*hasty.put_many([report()])] == [STORED]
 
 

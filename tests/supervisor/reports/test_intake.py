@@ -17,6 +17,7 @@ from supervisor.adapters.kafka.record_feed import FeedOptions, KafkaFeed
 from supervisor.core.reports.flow import FlowBounds
 from supervisor.core.reports.status import BackOff, PersisterState
 from supervisor.dev.broker import Broker
+from supervisor.ports.reports.feed import TopicLag
 from supervisor.ports.reports.problems import StoreAway
 from supervisor.ports.reports.reports import ReportQuery
 from supervisor.reports.intake import Intake, IntakeOptions
@@ -120,6 +121,13 @@ def _send(group: _Group, topic: str, names: Mapping[str, bytes] | list[str]) -> 
     produce(group.bootstrap, topic, list(bodies.values()), partition=0)
 
 
+def _lag(feed: KafkaFeed) -> Mapping[str, TopicLag] | None:
+    try:
+        return feed.lag()
+    except StoreAway:
+        return None
+
+
 def _names(first: int, number: int) -> list[str]:
     return [f"task-{each}" for each in range(first, first + number)]
 
@@ -133,6 +141,20 @@ def test_everything_is_stored_and_committed_and_no_lag_is_left(group: _Group) ->
 
         assert persister.feed.lag()[topic].records == 0
         assert persister.intake.status().lost_offsets == {}
+
+
+def test_the_lag_is_known_in_records_and_in_seconds(group: _Group) -> None:
+    topic = group.topic(partitions=2)
+    idle = group.topic("completed.idle")
+    _send(group, topic, _names(0, 5))
+
+    feed = group.persister().feed
+    wait_until(lambda: _lag(feed) is not None)  # the broker looks for the group's coordinator
+    lag = _lag(feed) or {}
+
+    assert (lag[topic].records, lag[topic].partitions, lag[topic].unknown) == (5, 2, 0)
+    assert lag[topic].seconds is not None
+    assert (lag[idle].records, lag[idle].seconds) == (0, 0.0)
 
 
 def test_a_topic_that_is_created_later_is_read_and_the_others_go_on(group: _Group) -> None:

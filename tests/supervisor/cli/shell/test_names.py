@@ -10,6 +10,7 @@ from typer.core import TyperCommand, TyperGroup
 from scripts.reference import commands
 from supervisor.cli.shell.names import NAMES, About, Nameless, Rows
 from tests.supervisor.cli.cluster.test_queues import FAILED, QUEUE
+from tests.supervisor.cli.cluster.test_reports import letter
 from tests.supervisor.cli.conftest import Tidegate
 from tests.supervisor.cli.overlord import Overlord, Reply
 from tests.supervisor.cli.table.test_compaction import compaction
@@ -153,6 +154,16 @@ CASES = {
     "queue repair": Case(
         f"{WORDS}\n", one("POST", f"{QUEUES}/repair", {"again": 3}), (*PLACE, "--yes")
     ),
+    "reports dead list": Case(
+        "0 9\n", one("GET", "/dead-letters", {"letters": [letter(9)], "next": None})
+    ),
+    "reports dead show": Case("0 9\n", one("GET", "/dead-letters/0/9", letter(9)), ("0", "9")),
+    "reports dead replay": Case(
+        "0 9\n", one("POST", "/dead-letters/0/9/replay", letter(9, "stored")), ("0", "9")
+    ),
+    "reports dead drop": Case(
+        "0 9\n", one("DELETE", "/dead-letters/0/9", letter(9, "dropped")), ("0", "9", "--yes")
+    ),
     "quarantine list": Case(
         "clicks:1 17\n", one("GET", f"{OURS}/quarantine", page(RECORD).body), ("clicks",)
     ),
@@ -191,8 +202,11 @@ CASES = {
 
 
 @pytest.fixture
-def prepared(tidegate: Tidegate, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Tidegate:
+def prepared(
+    tidegate: Tidegate, server: Overlord, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Tidegate:
     """A spec in a file, a token in a database and a profile, for the verbs that look at those."""
+    monkeypatch.setenv("TIDEGATE_REPORTS_PERSISTER", server.url)  # in a persister's place, too
     monkeypatch.setenv("TIDEGATE_DATA_DIR", str(tmp_path / "data"))
     (tmp_path / "spec.json").write_text('{"type": "kafka"}')
     profiles = tmp_path / "config" / "tidegate" / "config.toml"
@@ -216,7 +230,8 @@ def test_what_a_list_prints_is_what_a_verb_takes(verb: str) -> None:
     if names.takes.startswith("-"):
         return
     words = names.takes.split()
-    taker = VERBS[next(name for name in (" ".join(words[:2]), words[0]) if name in VERBS)]
+    named = [" ".join(words[:number]) for number in (3, 2, 1)]
+    taker = VERBS[next(name for name in named if name in VERBS)]
     arguments = [param for param in taker.params if param.param_type_name == "argument"]
     before = [word for word in words if word.isupper()]
     if words[-1].startswith("--"):  # an option takes the one word

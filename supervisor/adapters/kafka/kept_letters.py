@@ -1,0 +1,165 @@
+"""Dead letters of a topic, read by clients that join no group: one for each call."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from time import monotonic
+
+from confluent_kafka import (
+    TIMESTAMP_NOT_AVAILABLE,
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Message,
+    TopicPartition,
+)
+
+from supervisor.ports.reports.dead_letters import DeadLetter
+from supervisor.ports.reports.kept_letters import KeptLetter, LetterExtent, LetterPlace
+from supervisor.ports.reports.problems import StoreAway
+
+__all__ = ["KafkaKeptLetters"]
+
+_WITHIN_S = 10.0
+_END, _MISSING = KafkaError._PARTITION_EOF, KafkaError.UNKNOWN_TOPIC_OR_PART  # noqa: SLF001
+
+
+class KafkaKeptLetters:
+    """Implements `ports.reports.kept_letters.KeptLetters`."""
+
+    def __init__(self, client: Mapping[str, str], topic: str) -> None:
+        """Prepare to read; `client`: properties of librdkafka that say where and as whom."""
+        self._topic = topic
+        self._properties: Mapping[str, object] = {
+            **client,
+            "group.id": f"{topic}-reader",  # never joined, and nothing is committed
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "auto.offset.reset": "earliest",
+            "isolation.level": "read_committed",
+            "queued.max.messages.kbytes": 4 * 1024,
+            "log_level": 0,
+        }
+
+    @property
+    def source(self) -> str:
+        """The topic."""
+        return f"topic {self._topic}"
+
+    def newest(
+        self, before: LetterPlace | None, partition: int | None, limit: int
+    ) -> Sequence[KeptLetter]:
+        """Return letters, the newest first; see the port."""
+        letters: list[KeptLetter] = []
+        with self._reading() as consumer:
+            for each, (low, high) in self._bounds(consumer):
+                if partition not in {None, each} or (before and each > before.partition):
+                    continue
+                end = min(high, before.offset) if before and each == before.partition else high
+                start = max(low, end - (limit - len(letters)))
+                letters += reversed(self._between(consumer, each, start, end))
+                if len(letters) >= limit:
+                    break
+        return letters
+
+    def get(self, place: LetterPlace) -> KeptLetter | None:
+        """Return one letter; see the port."""
+        with self._reading() as consumer:
+            low, high = dict(self._bounds(consumer)).get(place.partition, (0, 0))
+            if not low <= place.offset < high:
+                return None
+            letters = self._between(consumer, place.partition, place.offset, place.offset + 1)
+        return letters[0] if letters else None
+
+    def extents(self) -> Sequence[LetterExtent]:
+        """Return what each partition has; see the port."""
+        with self._reading() as consumer:
+            return [
+                LetterExtent(each, low, high - low) for each, (low, high) in self._bounds(consumer)
+            ]
+
+    @contextmanager
+    def _reading(self) -> Iterator[Consumer]:
+        consumer = Consumer(dict(self._properties))
+        try:
+            yield consumer
+        except KafkaException as error:
+            why = error.args[0].str()
+            raise StoreAway(f"{self.source} cannot be read: {why}") from error
+        finally:
+            consumer.close()
+
+    def _bounds(self, consumer: Consumer) -> Sequence[tuple[int, tuple[int, int]]]:
+        """Return partition -> first offset and end, the highest partition first."""
+        about = consumer.list_topics(self._topic, _WITHIN_S).topics[self._topic]
+        if about.error is not None:
+            if about.error.code() == _MISSING:
+                return []  # the first letter makes it, or an administrator
+            raise KafkaException(about.error)
+        bounds = []
+        for each in sorted(about.partitions, reverse=True):
+            place = TopicPartition(self._topic, each)
+            ends = consumer.get_watermark_offsets(place, timeout=_WITHIN_S, cached=False)
+            if ends is None:
+                raise StoreAway(f"{self.source} does not say how much it has")
+            bounds.append((each, ends))
+        return bounds
+
+    def _between(
+        self, consumer: Consumer, partition: int, start: int, end: int
+    ) -> Sequence[KeptLetter]:
+        """Return the letters from `start` on, before `end`."""
+        if start >= end:
+            return []
+        letters: list[KeptLetter] = []
+        deadline = monotonic() + _WITHIN_S
+        consumer.assign([TopicPartition(self._topic, partition, start)])
+        while (left := deadline - monotonic()) > 0:
+            for message in consumer.consume(end - start, min(left, 0.2)):
+                if (trouble := message.error()) is not None:
+                    if trouble.code() == _END:
+                        return letters
+                    raise KafkaException(trouble)
+                kept = _kept(message)
+                if kept.place.offset < end:
+                    letters.append(kept)
+                if kept.place.offset >= end - 1:
+                    return letters
+        raise StoreAway(f"{self.source} cannot be read: its letters did not come in time")
+
+
+def _kept(message: Message) -> KeptLetter:
+    kind, at_ms = message.timestamp()
+    given: object = message.headers() or []
+    headers = {name: _text(value) for name, value in given} if isinstance(given, list) else {}
+    return KeptLetter(
+        LetterPlace(_at(message.partition()), _at(message.offset())),
+        None if kind == TIMESTAMP_NOT_AVAILABLE else datetime.fromtimestamp(at_ms / 1000, UTC),
+        DeadLetter(
+            key=_bytes(message.key()),
+            body=_bytes(message.value()) or b"",
+            topic=headers.get("tidegate.topic", ""),
+            partition=_number(headers.get("tidegate.partition", "")),
+            offset=_number(headers.get("tidegate.offset", "")),
+            reason=headers.get("tidegate.reason", "it does not say why"),
+        ),
+    )
+
+
+def _at(value: int | None) -> int:
+    """Return what a message without an error always has."""
+    assert value is not None
+    return value
+
+
+def _bytes(value: str | bytes | None) -> bytes | None:
+    return value.encode() if isinstance(value, str) else value
+
+
+def _text(value: str | bytes | None) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else value or ""
+
+
+def _number(text: str) -> int:
+    """Return a number of a header; -1: somebody else wrote the letter."""
+    return int(text) if text.isascii() and text.isdigit() else -1

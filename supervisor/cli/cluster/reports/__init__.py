@@ -1,0 +1,1 @@
+"""`tidegate reports ...`: persisters, and the records that they could not store."""
