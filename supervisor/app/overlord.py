@@ -17,6 +17,7 @@ from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.kafka.probe import KafkaProbe
 from supervisor.adapters.kafka.replays import KafkaReplays
 from supervisor.adapters.kafka.streams import KafkaStreams
+from supervisor.adapters.persister_http import HttpPersisters
 from supervisor.adapters.secrets import read_secret
 from supervisor.adapters.tables.quarantined_records import DuckRecords
 from supervisor.adapters.tables.warehouse import LocalWarehouse
@@ -54,6 +55,7 @@ from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.operations import Operations
 from supervisor.eventqueue.queues import EventQueues
 from supervisor.metadata.store import SqlStore
+from supervisor.reports.watch import PersisterWatch
 from supervisor.services.services import ServicePorts, Services, services_of
 from supervisor.services.supervisors.admission import OperatorPolicy
 from supervisor.services.supervisors.specs import new_token
@@ -124,6 +126,8 @@ class Overlord:
     def _end_term(self) -> None:
         """Drop what passes saw, and end long polls: workers then ask the new leader."""
         self.wiring.loop.forget()
+        if self.wiring.persisters is not None:
+            self.wiring.persisters.forget()
         self.wiring.changed.notify()
 
     def _while_leading(self, chore: Callable[[], object]) -> Callable[[], None]:
@@ -243,9 +247,16 @@ def _wiring_of(
         gc_delay=settings.gc_delay,
         task_retention=settings.task_retention,
         new_token=new_token,
+        persisters=_persisters_of(settings, clock),
         replays=KafkaReplays(warehouse, read_secret, settings.connections()),
         reach=failpoint,
     )
+
+
+def _persisters_of(settings: Settings, clock: SystemClock) -> PersisterWatch | None:
+    if not settings.reports_persister:
+        return None
+    return PersisterWatch(clock, HttpPersisters(settings.trust()), settings.reports_persister)
 
 
 def _outside_of(settings: Settings, wiring: Wiring) -> ServicePorts:

@@ -25,6 +25,7 @@ from supervisor.ports.exports import Copies, TableFormat
 from supervisor.ports.replays import ReplaySender
 from supervisor.ports.store import Clock, OverlordStore
 from supervisor.ports.warehouse import Warehouse
+from supervisor.reports.watch import PersisterWatch
 from supervisor.settings.settings import Settings
 
 
@@ -56,6 +57,8 @@ class Wiring:
     new_token: Callable[[], str]
     replays: ReplaySender | None = None
     """None: this installation sends no bad records to topics, and the events wait."""
+    persisters: PersisterWatch | None = None
+    """Those of the reports; None: there are none."""
     history_ages: HistoryAges = field(default_factory=HistoryAges)
     reach: Callable[[str], None] = lambda _: None
     """Called with each named step; a test may end the process there (failpoints)."""

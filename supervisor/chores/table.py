@@ -10,6 +10,7 @@ from supervisor.chores import (
     exports,
     forget,
     lag_samples,
+    persisters,
     queue_poll,
     replays,
     retention,
@@ -30,6 +31,7 @@ CHORES: tuple[Duty, ...] = (
     retirement.DUTY,
     compaction.DUTY,
     lag_samples.DUTY,
+    persisters.DUTY,
     expiry.DUTY,
 )
 HANDLERS: tuple[QueueHandler, ...] = (

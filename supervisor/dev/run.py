@@ -226,7 +226,7 @@ class Dev:
             "TIDEGATE_TLS_CERT": "",
             "TIDEGATE_TLS_KEY": "",
             "TIDEGATE_JAVA": self._settings.java,
-            **self._reports(),
+            **self._reports(ports),
         }
         return ChildSpec(
             name=name,
@@ -237,11 +237,14 @@ class Dev:
             grace=STOP_GRACE,
         )
 
-    def _reports(self) -> dict[str, str]:
+    def _reports(self, ports: Ports) -> dict[str, str]:
         """Return where reports go, unless the operator's settings say it."""
         if not self._reports_kafka:
             return {}
-        return {"TIDEGATE_REPORTS_KAFKA": self._settings.reports_kafka or self._reports_kafka}
+        return {
+            "TIDEGATE_REPORTS_KAFKA": self._settings.reports_kafka or self._reports_kafka,
+            "TIDEGATE_REPORTS_PERSISTER": ports.persister_url,
+        }
 
     def _start_sample(self, group: ProcessGroup, bootstrap: str, ports: Ports) -> None:
         rate = str(self._options.rate)

@@ -235,7 +235,8 @@ def _replays(w: Wiring, quarantine: Quarantine, service: Service) -> Replays:
 
 
 def _overviews(w: Wiring, listing: SupervisorListing) -> Overviews:
-    return Overviews(w.store, w.clock, w.leadership, w.loop, w.watching, w.registry, listing)
+    known = (w.store, w.clock, w.leadership, w.loop, w.watching, w.registry, listing)
+    return Overviews(*known, w.persisters)
 
 
 def _publishing(w: Wiring) -> Publisher:
@@ -257,5 +258,12 @@ def _swapping(w: Wiring, segments: SegmentLife, assign: Callable[[], None]) -> S
 
 def _supervisors(w: Wiring, o: ServicePorts) -> SupervisorQueries:
     return SupervisorQueries(
-        w.sources, w.registry, w.loop, w.leadership, w.clock, o.warehouse, w.watching
+        w.sources,
+        w.registry,
+        w.loop,
+        w.leadership,
+        w.clock,
+        o.warehouse,
+        w.watching,
+        w.persisters,
     )

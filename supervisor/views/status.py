@@ -13,6 +13,7 @@ from typing import Literal
 from pydantic import Field
 
 from supervisor.core.attention.remedies import remedies_of
+from supervisor.core.attention.reports import ReportsBehind
 from supervisor.core.history.lag import LogEnds, lag_ages
 from supervisor.core.model.rows import Generation, GenerationState, Publication, Task
 from supervisor.core.planning.observed import Observed, StreamTrouble
@@ -160,6 +161,8 @@ class StatusFacts:
     """Partition -> age of its oldest unread record, where it is known."""
     diverged: Sequence[Publication] = ()
     """Recently published ranges with a diverged replica, oldest first."""
+    behind: ReportsBehind | None = None
+    """How far stored reports are behind; None: nobody stores them, or it is not known."""
     looks: Sequence[LogEnds] = ()
     """Samples of the log ends, from which the lag ages of each task are computed."""
 
@@ -182,6 +185,11 @@ class StatusFacts:
 
 def _ms(age: timedelta | None) -> int | None:
     return None if age is None else age // timedelta(milliseconds=1)
+
+
+def _warnings(facts: StatusFacts) -> list[str]:
+    bad = rejected_live(facts.seen)[0]
+    return warnings(facts.seen, facts.spec, facts.diverged, bad=bad, behind=facts.behind)
 
 
 def status_of(facts: StatusFacts) -> SupervisorStatus:
@@ -237,7 +245,7 @@ def _payload(facts: StatusFacts) -> StatusPayload:
             "slots_free": Slots(seen.workers).free,
             "pending_replicas": replica_counts(PassView(seen)).pending,
             "rejected": Rejected(live=sum(rejected_live(seen)), published=facts.rejected_published),
-            "warnings": warnings(seen, spec, facts.diverged, bad=rejected_live(seen)[0]),
+            "warnings": _warnings(facts),
             "remedies": remedy_views(remedies_of(seen, state)),
             "version": seen.current.version,
         }

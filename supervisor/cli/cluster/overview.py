@@ -13,7 +13,12 @@ from supervisor.cli.shell.output import ago, print_notice, short_duration, show_
 from supervisor.cli.shell.problems import FAILED
 from supervisor.core.attention.items import Severity
 from supervisor.core.values.counts import counted
-from supervisor.views.attention.overview import AttentionTotals, AttentionView, Overview
+from supervisor.views.attention.overview import (
+    AttentionTotals,
+    AttentionView,
+    Overview,
+    ReportsPart,
+)
 from supervisor.views.attention.remedies import RemedyView
 
 _PATH = "/api/v1/overview"
@@ -104,8 +109,20 @@ def _parts(shown: Overview) -> Iterator[str]:
         yield f"{unread} unread{looked}{age}"
     if (slots := shown.slots) is not None:
         yield f"{slots.needed} slots needed, {slots.free} of {slots.total} free"
+    if (reports := shown.reports) is not None:
+        yield f"stored reports are {_format_behind(reports)}"
     if (leader := shown.leader) is not None:
         yield f"{leader.url} leads in term {leader.term}"
+
+
+def _format_behind(reports: ReportsPart) -> str:
+    records, oldest = reports.behind_records, reports.behind_millis
+    if records is None:
+        return "not known to follow: no persister answers"
+    if not records:
+        return "up to date"
+    age = "" if oldest is None else f", the oldest {short_duration(_millis(oldest))} old"
+    return f"behind by {records} records{age}"
 
 
 def _millis(count: int) -> timedelta:

@@ -52,6 +52,10 @@ class AttentionKind(StrEnum):
     EVENTS_FAILED = "events-failed"
     EXPORT_STUCK = "export-stuck"
     EXPORT_BEHIND = "export-behind"
+    PERSISTER_SILENT = "persister-silent"
+    PERSISTER_STOPPED = "persister-stopped"
+    REPORTS_BEHIND = "reports-behind"
+    DEAD_LETTERS = "dead-letters"
     TOKEN_ENDING = "token-ending"  # noqa: S105 -- a word
 
 
@@ -67,6 +71,8 @@ class SubjectKind(StrEnum):
     """Its id is `container/name`."""
     EXPORT = "export"
     """Its id is `table/format`."""
+    PERSISTER = "persister"
+    """Its id is its address."""
     PRINCIPAL = "principal"
 
 

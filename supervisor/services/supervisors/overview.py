@@ -27,6 +27,7 @@ from supervisor.core.attention.divergence import divergence_items
 from supervisor.core.attention.exports import export_items
 from supervisor.core.attention.items import AttentionItem, worst_first
 from supervisor.core.attention.queues import dead_queues, failed_events, late_queues
+from supervisor.core.attention.reports import persister_items
 from supervisor.core.attention.streams import silent_streams
 from supervisor.core.attention.supervisors import supervisor_items
 from supervisor.core.attention.watched import WatchedSupervisor
@@ -45,6 +46,7 @@ from supervisor.core.queue.events import owner_of
 from supervisor.core.values.errors import LeaseLost, Unavailable
 from supervisor.core.values.permissions import Caller, Permission
 from supervisor.ports.store import Clock, Store
+from supervisor.reports.watch import PersisterWatch
 from supervisor.services.supervisors.listing import SupervisorListing
 from supervisor.services.supervisors.overview_rows import OverviewRows, read_rows
 from supervisor.views.attention.overview import (
@@ -56,6 +58,7 @@ from supervisor.views.attention.overview import (
     export_counts,
     lag_sums,
     queue_counts,
+    reports_part,
     rows_per_second_of,
     slot_counts,
     supervisor_counts,
@@ -88,6 +91,8 @@ class Overviews:
     watching: StateRecorder
     registry: WorkerRegistry
     listing: SupervisorListing
+    persisters: PersisterWatch | None = None
+    """Those of the reports; None: there are none."""
 
     def of(self, caller: Caller, limit: int) -> Overview:
         """Return the overview of what a caller may read, with so many items at most.
@@ -122,7 +127,10 @@ class Overviews:
         led_since = now if leader is None else leader.since
         moment = _Moment(now, led_since, rows, watched, self.registry.views())
         reads = caller.may_somewhere(Permission.READ)
-        items = chain(_items(moment, reads_workers=reads), self._changes(now))
+        stored = self.persisters.last() if reads and self.persisters is not None else ()
+        items = chain(
+            _items(moment, reads_workers=reads), self._changes(now), persister_items(stored, now)
+        )
         shown = worst_first(items, limit)
         return Overview(
             at=now,
@@ -135,6 +143,7 @@ class Overviews:
             workers=worker_counts(moment.workers) if reads else None,
             queues=queue_counts(rows.dead, rows.failed, rows.waiting, now) if reads else None,
             exports=export_counts(rows.exports) if reads else None,
+            reports=reports_part(stored),
             operations=self._running(rows),
             attention=attention_views(shown.items),
             more=shown.left_out,

@@ -17,6 +17,7 @@ from supervisor.control.observe import Sources, observe
 from supervisor.control.state_recorder import StateRecorder
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.attention.divergence import DIVERGED_SHOWN_FOR
+from supervisor.core.attention.reports import behind_of
 from supervisor.core.history.lag import Lag
 from supervisor.core.history.partitions import PartitionState, partition_states
 from supervisor.core.model.rows import GapKind, SpecVersion, TaskStatus
@@ -30,6 +31,7 @@ from supervisor.core.values.errors import (
     UnknownWord,
 )
 from supervisor.ports.store import Clock
+from supervisor.reports.watch import PersisterWatch
 from supervisor.views.rows import SupervisorRow, unreadable_states
 from supervisor.views.status import StatusFacts, SupervisorStatus, status_of
 from supervisor.views.tables.ledger import Ledger, PlansView, compactions_of, ledger_of, plans_of
@@ -62,6 +64,8 @@ class SupervisorQueries:
     warehouse: str
     """The absolute path of the warehouse."""
     watching: StateRecorder
+    persisters: PersisterWatch | None = None
+    """Those of the reports; None: there are none."""
 
     def rows(self) -> list[SupervisorRow]:
         """Return every supervisor that is not terminated, with its state, by id."""
@@ -151,6 +155,7 @@ class SupervisorQueries:
                 failed=failed,
                 rejected_published=rejected,
                 diverged=diverged,
+                behind=None if self.persisters is None else behind_of(self.persisters.last()),
                 ages=self.watching.ages(seen),
                 looks=self.watching.looks(seen),
             )

@@ -14,6 +14,7 @@ from supervisor.core.attention.items import (
     worst_first,
 )
 from supervisor.core.attention.queues import FailedEvents, waiting_since
+from supervisor.core.attention.reports import WatchedPersister, behind_of
 from supervisor.core.history.listing import ListedSupervisor
 from supervisor.core.planning.observed import Liveness, WorkerView
 from supervisor.core.queue.events import QueueName, QueueRow, WaitingQueue
@@ -107,6 +108,36 @@ class ExportCounts(Wire):
     """Exports that do not follow until somebody acts."""
 
 
+class PersisterLine(Wire):
+    """A persister, as the leader found it when it asked last."""
+
+    url: str
+    state: str | None
+    """Its own word; null: it does not answer."""
+    since: Instant
+    """Since when it is in this state, as far as this leader has seen."""
+    reason: str
+    """What is wrong; empty: nothing."""
+    stored: int | None
+    """Records that it has stored since its start."""
+
+
+class ReportsPart(Wire):
+    """How far stored reports and logs are behind what workers have sent."""
+
+    behind_records: int | None
+    """Null: no persister says it."""
+    behind_millis: int | None
+    """Age of the oldest of these records; null: not known."""
+    late: bool
+    """They are so far behind that somebody should know."""
+    dead_letters: int | None
+    """Records that could not be stored, and that nobody has handled; null: not known."""
+    lost: int
+    """Records that their topics' retention deleted before they were stored."""
+    persisters: list[PersisterLine]
+
+
 class AboutView(Wire):
     """What an item is about."""
 
@@ -172,6 +203,8 @@ class Overview(Wire):
     workers: WorkerCounts | None
     queues: QueueCounts | None
     exports: ExportCounts | None
+    reports: ReportsPart | None
+    """Null as well where no persister is configured, and before the first one was asked."""
     operations: int | None
     """Those of the newest 200 operations that run, by the last pass over their supervisors."""
     attention: list[AttentionView]
@@ -286,6 +319,32 @@ def export_counts(exports: Sequence[WatchedExport]) -> ExportCounts:
     )
 
 
+def reports_part(persisters: Sequence[WatchedPersister]) -> ReportsPart | None:
+    """Return the part of the reports; None: there is no persister, or none was asked yet."""
+    if not persisters:
+        return None
+    behind = behind_of(persisters)
+    letters = [each.dead_letters for each in persisters if each.dead_letters is not None]
+    age = None if behind is None else behind.age
+    return ReportsPart(
+        behind_records=None if behind is None else behind.records,
+        behind_millis=None if age is None else age // timedelta(milliseconds=1),
+        late=behind is not None and behind.is_late,
+        dead_letters=max(letters, default=None),
+        lost=sum(each.lost for each in persisters),
+        persisters=[
+            PersisterLine(
+                url=each.url,
+                state=each.state,
+                since=each.since,
+                reason=each.reason,
+                stored=each.stored,
+            )
+            for each in persisters
+        ],
+    )
+
+
 def unknown_overview(
     at: datetime, leader: LeaderView | None, millis: int | None, item: AttentionItem
 ) -> Overview:
@@ -305,6 +364,7 @@ def unknown_overview(
         workers=None,
         queues=None,
         exports=None,
+        reports=None,
         operations=None,
         attention=attention_views(shown.items),
         more=0,

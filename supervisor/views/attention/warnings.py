@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from supervisor.core.attention.divergence import DIVERGED_SHOWN_FOR
+from supervisor.core.attention.reports import ReportsBehind, behind_words
 from supervisor.core.model.replica_digests import Comparison
 from supervisor.core.model.rows import Publication
 from supervisor.core.planning.observed import Liveness, Observed
@@ -13,12 +14,17 @@ from tasks.contract.ingest_spec import BadRecords
 
 
 def warnings(
-    seen: Observed, spec: SupervisorSpec, diverged: Sequence[Publication], *, bad: int
+    seen: Observed,
+    spec: SupervisorSpec,
+    diverged: Sequence[Publication],
+    *,
+    bad: int,
+    behind: ReportsBehind | None = None,
 ) -> list[str]:
     """Return the warnings as sentences.
 
     `diverged`: recently published ranges with a diverged replica, oldest first.  `bad`: the number
-    of bad records in live ranges.
+    of bad records in live ranges.  `behind`: how far stored reports are behind, where it is known.
     """
     messages = [
         f"worker {worker} is silent: what is shown of {_tasks(tasks)} is what it last reported"
@@ -27,6 +33,11 @@ def warnings(
     if spec.tuning_config.bad_records is BadRecords.WARN and bad:
         records = f"{counted(bad, 'record')} of the ranges that are read now"
         messages.append(f"{records} cannot be read: see parseErrors")
+    if behind is not None and behind.is_late:
+        messages.append(
+            f"stored reports are behind by {behind_words(behind)}: a log or report of a task that "
+            "ended lately may be missing"
+        )
     return messages + _differing(diverged)
 
 

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import inspect
+from sqlalchemy import inspect, text
 from sqlalchemy.engine import make_url
 
 from supervisor.adapters.reports.database import ReportDatabase, migrate_reports
@@ -63,11 +63,13 @@ def test_processes_that_start_at_once_migrate_once(database_url: str) -> None:
 
 
 def test_a_newer_schema_is_refused_and_left_alone(reports_url: str, hasty: SqlReports) -> None:
+    newest = stored_version(reports_url)
     _execute(reports_url, "UPDATE alembic_version SET version_num = '9999'")
     for use in (hasty.ping, lambda: migrate_reports(reports_url)):
         with pytest.raises(StoreRefuses, match=r"9999.* start the version that migrated it"):
             use()
-    _execute(reports_url, "UPDATE alembic_version SET version_num = '0002'")
+    known = f"UPDATE alembic_version SET version_num = '{newest}'"  # noqa: S608 -- our own
+    _execute(reports_url, known)
     assert [*hasty.put_many([report()])] == [STORED]
 
 
@@ -229,6 +231,17 @@ def _holding(url: str) -> sqlite3.Connection | psycopg.Connection[tuple[object, 
     postgres = psycopg.connect(url)
     postgres.execute("LOCK TABLE reports.reports IN ACCESS EXCLUSIVE MODE")
     return postgres
+
+
+def stored_version(url: str) -> str:
+    """Return the revision of the stored schema."""
+    database = ReportDatabase(url)
+    with database.reading() as connection:
+        version: str = connection.execute(
+            text("SELECT version_num FROM alembic_version")
+        ).scalar_one()
+    database.close()
+    return version
 
 
 def _execute(url: str, statement: str) -> None:

@@ -62,9 +62,10 @@ def _megabytes(size: str) -> int:
     return int(size[:-1]) * _UNITS[size[-1].lower()]
 
 
-def test_it_runs_two_overlords_and_two_workers_over_kafka_and_postgresql(compose: Compose) -> None:
+def test_it_runs_two_of_each_role_over_kafka_and_postgresql(compose: Compose) -> None:
     assert set(compose.ours("overlord")) == {"overlord-1", "overlord-2"}
     assert set(compose.ours("worker")) == {"worker-1", "worker-2"}
+    assert set(compose.ours("persister")) == {"persister-1", "persister-2"}
     assert set(compose.services) - set(compose.roles) == {"kafka", "postgres", "access"}
 
 
@@ -93,11 +94,18 @@ def test_every_variable_of_ours_is_a_setting(service: str) -> None:
 )
 def test_every_value_is_accepted_and_names_a_service(service: str, settings: Settings) -> None:
     role = COMPOSE.services[service].role
-    port = {"overlord": 8090, "worker": 8092}[str(role)]
+    persisters = {f"http://{name}:8092" for name in COMPOSE.ours("persister")}
+    port = {"worker": 8092}.get(str(role), 8090)
     overlords = {f"http://{name}:{port}" for name in COMPOSE.ours("overlord")}
 
     assert settings.host == "0.0.0.0"  # noqa: S104 -- inside a container; ports are checked below
     assert settings.allowed_brokers() == ("kafka:9092",)
+    assert settings.reports_kafka == "kafka:9092"
+    assert role == "worker" or set(settings.reports_persister) == persisters
+    if role == "persister":
+        assert settings.reports_instance == service
+        assert urlsplit(settings.metadata_url).hostname in COMPOSE.services
+        return
     assert set(settings.overlords) == overlords
     if role == "overlord":
         assert settings.internal_port == 8092, "workers name it"
@@ -124,6 +132,15 @@ def test_an_overlords_health_check_asks_a_route_of_it(service: str) -> None:
     assert str(url.port) == _environment(service)["TIDEGATE_PORT"]
 
 
+@pytest.mark.parametrize("service", sorted(COMPOSE.ours("persister")))
+def test_a_persisters_health_check_asks_a_route_of_it(service: str) -> None:
+    url = COMPOSE.services[service].healthcheck.url
+
+    assert url.path == "/ping"
+    assert url.hostname == "127.0.0.1"
+    assert str(url.port) == _environment(service)["TIDEGATE_PORT"]
+
+
 @pytest.mark.parametrize("service", sorted(COMPOSE.ours("worker")))
 def test_a_workers_health_check_asks_a_route_of_it(service: str) -> None:
     url = COMPOSE.services[service].healthcheck.url
@@ -141,14 +158,20 @@ def test_one_command_makes_the_tokens_that_the_others_send(compose: Compose) -> 
     assert access.command == ["access", "bootstrap", "--folder", admin, "--workers-folder", workers]
     assert access.written() == {admin, workers}
     assert len(set(access.mounts().values())) == 2
-    for role, folder, file in (("overlord", admin, "admin"), ("worker", workers, "workers")):
+    tokens = {
+        "overlord": (admin, "admin"),
+        "worker": (workers, "workers"),
+        "persister": (workers, "workers"),
+    }
+    for role, (folder, file) in tokens.items():
         for each in compose.ours(role).values():
             assert each.environment["TIDEGATE_TOKEN_FILE"] == f"{folder}/{file}.token"
             assert folder in each.mounts().keys() - each.written()
             assert each.mounts()[folder] == access.mounts()[folder]
     urls = {
         each.environment["TIDEGATE_METADATA_URL"]
-        for each in (access, *compose.ours("overlord").values())
+        for role in ("overlord", "persister")
+        for each in (access, *compose.ours(role).values())
     }
     assert len(urls) == 1
 
@@ -158,8 +181,9 @@ def test_no_worker_sees_the_token_of_an_administrator(compose: Compose) -> None:
     access = compose.services["access"]
     admins = access.mounts()[access.command[access.command.index("--folder") + 1]]
 
-    for worker in compose.ours("worker").values():
-        assert admins not in worker.mounts().values()
+    for role in ("worker", "persister"):
+        for each in compose.ours(role).values():
+            assert admins not in each.mounts().values()
 
 
 def test_every_published_port_is_this_machines_own(compose: Compose) -> None:

@@ -13,6 +13,7 @@ from supervisor.cli.cluster.doctor.checks import (
     check_metadata,
     check_port,
 )
+from supervisor.cli.cluster.doctor.reports import check_reports
 from supervisor.cli.shell.client import SUPERVISORS, WORKERS, Client
 from supervisor.core.planning.observed import Liveness
 from supervisor.core.spec.sections.kafka_properties import client_of
@@ -31,6 +32,7 @@ def diagnose(
     yield from _settings(settings)
     yield from _parts(settings, fetch=fetch)
     yield from _connections(client, kafka, named=named)
+    yield from check_reports(settings)
 
 
 def _settings(settings: Settings) -> Iterator[InstallationCheck]:

@@ -16,6 +16,7 @@ export function ClusterFacts({ overview }: { overview: Overview }) {
     ["Workers", workersOf(overview)],
     ["Queues", queuesOf(overview)],
     ["Exports", exportsOf(overview)],
+    ...reportsOf(overview),
     ["Operations", operationsOf(overview)],
   ];
   return (
@@ -85,6 +86,29 @@ function exportsOf({ exports }: Overview): ReactNode {
   return total === 0
     ? "none is switched on"
     : joined(`${total} on`, behind > 0 && `${behind} behind`, stuck > 0 && `${stuck} stuck`);
+}
+
+/** One line where a persister is configured; else none. */
+function reportsOf({ reports }: Overview): [string, ReactNode][] {
+  if (reports === null) {
+    return [];
+  }
+  const { behindRecords, behindMillis, deadLetters, persisters } = reports;
+  const bad = persisters.filter(({ state }) => state !== "RUNNING");
+  const behind =
+    behindRecords === null
+      ? "no persister answers"
+      : behindRecords === 0
+        ? "up to date"
+        : `${counted(behindRecords, "record")} behind${
+            behindMillis === null ? "" : `, oldest ${span(behindMillis)}`
+          }`;
+  const line = joined(
+    behind,
+    bad.length > 0 && `${bad.length} of ${counted(persisters.length, "persister")} not running`,
+    deadLetters !== null && deadLetters > 0 && counted(deadLetters, "dead letter"),
+  );
+  return [["Reports", line]];
 }
 
 function operationsOf({ operations }: Overview): ReactNode {

@@ -9,6 +9,7 @@ import { ColumnMenu } from "@/components/table/ColumnMenu";
 import { DataTable } from "@/components/table/DataTable";
 import { COLUMNS, NAME, Note } from "./columns";
 import { useWork } from "./data";
+import { Persisters } from "./Persisters";
 import { KINDS, STATES, type WorkSearch } from "./search";
 import { inOrder, sentenceOf, shown, type Work } from "./work";
 
@@ -43,6 +44,7 @@ export function WorkPage() {
       actions={<ColumnMenu name={NAME} columns={COLUMNS} />}
       fills
     >
+      <Persisters />
       <search className={filters.filters}>
         {KINDS.map((kind) => (
           <Chip

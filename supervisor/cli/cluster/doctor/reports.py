@@ -1,0 +1,126 @@
+"""Checks of what stores logs and reports: topics, rights, limits, store, persisters, clocks."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import httpx
+from pydantic import AwareDatetime, BaseModel, ValidationError
+
+from supervisor.adapters.kafka.group_lag import GroupLag
+from supervisor.adapters.kafka.report_topic_checks import TopicFacts, look_at_topics
+from supervisor.adapters.kafka.report_topics import RECORD_BYTES_MAX
+from supervisor.adapters.reports.database import ReportDatabase
+from supervisor.app.report_stores import reports_url
+from supervisor.cli.cluster.doctor.check import InstallationCheck, Result
+from supervisor.ports.reports.problems import StoreAway, StoreRefuses
+from supervisor.settings.settings import Settings
+
+__all__ = ["check_reports", "topic_check"]
+
+_ASK_S = 5.0
+_CLOCKS_APART = timedelta(seconds=5)
+"""Beyond it the ages that people see are wrong; records are ordered by their own numbers."""
+_DEAD = "dead.persister"
+
+
+class _Checked(BaseModel):
+    """The members of a persister's status that are checked."""
+
+    state: str
+    reason: str = ""
+    fix: str = ""
+    now: AwareDatetime | None = None
+
+
+def check_reports(settings: Settings) -> Iterator[InstallationCheck]:
+    """Yield the checks; none where logs and reports are not stored."""
+    if not (settings.reports_kafka or settings.reports_persister or settings.reports_url):
+        return
+    yield _store(settings)
+    if settings.reports_kafka is not None:
+        yield from _topics(settings, settings.reports_kafka)
+    for url in settings.reports_persister:
+        yield _persister(settings, url)
+
+
+def _store(settings: Settings) -> InstallationCheck:
+    part = "store of reports"
+    database = ReportDatabase(reports_url(settings))
+    try:
+        with database.reading():
+            pass
+    except StoreAway as error:
+        fix = "check TIDEGATE_REPORTS_URL, and that the database is up"
+        return InstallationCheck(part, Result.PROBLEM, str(error), fix)
+    except StoreRefuses as error:
+        return InstallationCheck(part, Result.PROBLEM, str(error), "start it: tidegate persister")
+    finally:
+        database.close()
+    return InstallationCheck(part, Result.OK, "it answers, with the schema of this release")
+
+
+def _topics(settings: Settings, brokers: str) -> Iterator[InstallationCheck]:
+    client, prefix = {"bootstrap.servers": brokers}, settings.reports_prefix
+    completed = f"{prefix}completed.{settings.reports_topic}"
+    try:
+        facts = look_at_topics(client, [completed, f"{prefix}{_DEAD}"])
+        for each in facts:
+            yield topic_check(each)
+    except StoreAway as error:
+        fix = "check TIDEGATE_REPORTS_KAFKA, and that its advertised listeners are reachable"
+        yield InstallationCheck(f"reports at {brokers}", Result.PROBLEM, str(error), fix)
+        return
+    group = f"{prefix}persister"
+    pattern = re.compile(rf"{re.escape(prefix)}(completed[.-].*|activations)")
+    try:
+        lags = GroupLag(client, pattern, group).read()
+    except StoreAway as error:
+        fix = f"the persister needs the right to read the group {group}"
+        yield InstallationCheck(f"group {group}", Result.PROBLEM, str(error), fix)
+        return
+    behind = sum(each.records for each in lags.values())
+    yield InstallationCheck(f"group {group}", Result.OK, f"{behind} records are not stored yet")
+
+
+def topic_check(facts: TopicFacts) -> InstallationCheck:
+    """Judge a topic by what its broker says of it."""
+    part = f"topic {facts.name}"
+    if not facts.exists:
+        fix = "a persister makes it at its start, or its log says how"
+        return InstallationCheck(part, Result.PROBLEM, "it is not there", fix)
+    wanted = {"READ", "WRITE", "DESCRIBE"}
+    if facts.operations is not None and (missing := wanted - facts.operations):
+        words = ", ".join(sorted(missing))
+        fix = f"kafka-acls --add --operation {min(missing).title()} --topic {facts.name} ..."
+        return InstallationCheck(part, Result.PROBLEM, f"the right to {words} is missing", fix)
+    if facts.bytes_max is not None and facts.bytes_max < RECORD_BYTES_MAX:
+        finding = f"it takes {facts.bytes_max} bytes, and a record has up to {RECORD_BYTES_MAX}"
+        change = f"--add-config max.message.bytes={RECORD_BYTES_MAX}"
+        fix = f"kafka-configs --alter --entity-type topics --entity-name {facts.name} {change}"
+        return InstallationCheck(part, Result.PROBLEM, finding, fix)
+    what = "dead letters" if facts.name.endswith(_DEAD) else "reports"
+    return InstallationCheck(part, Result.OK, f"it is there, and takes {what} of full size")
+
+
+def _persister(settings: Settings, url: str) -> InstallationCheck:
+    part = f"persister {url}"
+    before = datetime.now(UTC)
+    try:
+        answer = httpx.get(
+            f"{url}/status", timeout=_ASK_S, trust_env=False, verify=settings.trust()
+        )
+        status = _Checked.model_validate_json(answer.raise_for_status().content)
+    except (httpx.HTTPError, ValidationError) as error:
+        finding = str(error).partition("\n")[0] or type(error).__name__
+        return InstallationCheck(part, Result.PROBLEM, finding, "start it: tidegate persister")
+    after = datetime.now(UTC)
+    if status.state not in {"RUNNING", "BACKING_OFF"}:
+        finding = f"{status.state}: {status.reason or 'no reason is given'}"
+        return InstallationCheck(part, Result.PROBLEM, finding, status.fix)
+    if status.now is not None:
+        apart = max(before - status.now, status.now - after)
+        if apart > _CLOCKS_APART:
+            finding = f"its clock differs from this one by {apart.total_seconds():.0f} s"
+            return InstallationCheck(part, Result.PROBLEM, finding, "let NTP set both clocks")
+    return InstallationCheck(part, Result.OK, f"{status.state}, and its clock agrees")
