@@ -110,7 +110,9 @@ def _wire(settings: Settings) -> _Wired:
     intake = None if feed is None else Intake(feed, pipeline, intake_options)
     door = Door(pipeline, intake_options.bounds)
     now = SystemClock().now
-    retention = ReportRetention(reports, logs, now, settings.reports_retention)
+    retention = ReportRetention(
+        reports, logs, now, settings.reports_retention, bytes_max=settings.reports_bytes
+    )
     desk = LetterDesk(kept, SqlLetterMarks(database), storing, pipeline, now)
     closes = (letters.close, logs.close, database.close)
     return _Wired(Persister(pipeline, intake, door, desk), retention, closes)

@@ -1,5 +1,7 @@
 """The end of what is stored: records and logs older than an age go, in batches.
 
+Where all of it takes too much, the age is lowered step by step until it fits: the oldest go first.
+
 Each persister does it.  Two at once delete the same, and neither minds.
 """
 
@@ -23,6 +25,8 @@ log = structlog.get_logger()
 _BATCH = 1_000
 _KEPT = {RecordType.EVENT, RecordType.AUDIT}
 """The archive of the control plane's history has ages of its own."""
+_STEPS = 50
+"""Of the age: what is younger than one of them stays, whatever it takes."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,8 @@ class ReportRetention:
     logs: LogStore
     now: Callable[[], datetime]
     age: timedelta
+    bytes_max: int | None = None
+    """The most that reports and logs take together; None: there is no bound."""
     period: timedelta = timedelta(hours=1)
     _ended: threading.Event = field(default_factory=threading.Event)
 
@@ -45,12 +51,31 @@ class ReportRetention:
         self._ended.set()
 
     def run_once(self) -> int:
-        """Delete all that is too old; return how many records.
+        """Delete all that is too old, or too much; return how many records.
 
         Raises:
             StoreAway, StoreRefuses: some are left for the next time.
         """
-        cutoff = self.now() - self.age
+        now = self.now()
+        deleted = self._before(now - self.age)
+        if self.bytes_max is None:
+            return deleted
+        for step in range(1, _STEPS):
+            if self._ended.is_set() or self._kept_bytes() <= self.bytes_max:
+                return deleted
+            deleted += self._before(now - self.age + step * self.age / _STEPS)
+        if (kept := self._kept_bytes()) > self.bytes_max:
+            log.warning(
+                "young reports and logs alone take more than TIDEGATE_REPORTS_BYTES",
+                bytes=kept,
+                of_the_last=str(self.age / _STEPS),
+            )
+        return deleted
+
+    def _kept_bytes(self) -> int:
+        return self.reports.size_bytes() + self.logs.kept_bytes()
+
+    def _before(self, cutoff: datetime) -> int:
         deleted = 0
         for kind in RecordType:
             if kind not in _KEPT:

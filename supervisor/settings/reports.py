@@ -93,6 +93,13 @@ class ReportSettings(BaseSettings):
         description="The age at which stored reports and logs are deleted.",
         json_schema_extra={"unit": "ISO 8601 duration"},
     )
+    reports_bytes: int | None = Field(
+        default=None,
+        ge=10_000_000,
+        description="The most that stored reports and logs take together: beyond it the oldest go "
+        "before their age.",
+        json_schema_extra={"default": "no bound", "unit": "bytes"},
+    )
     reports_writers: int = Field(
         default=4, ge=1, le=64, description="Batches that a persister stores at once."
     )

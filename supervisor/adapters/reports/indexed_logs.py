@@ -2,9 +2,12 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
+import sqlalchemy as sa
+
 from supervisor.adapters.reports.chunk_cuts import KnownChunk
 from supervisor.adapters.reports.database import ReportDatabase
 from supervisor.adapters.reports.log_index import attempts_of, grave_hits, known_chunks, span_of
+from supervisor.adapters.reports.schema import LOG_CHUNKS
 from supervisor.ports.reports.logs import GraveHit, LogQuery, LogSpan
 
 __all__ = ["IndexedLogs"]
@@ -31,6 +34,12 @@ class IndexedLogs:
         """Return the newest warnings and errors that match."""
         with self._database.reading() as connection:
             return grave_hits(connection, query, limit)
+
+    def kept_bytes(self) -> int:
+        """Return how much the chunks take that have a row."""
+        query = sa.select(sa.func.coalesce(sa.func.sum(LOG_CHUNKS.c.stored_bytes), 0))
+        with self._database.reading() as connection:
+            return int(connection.execute(query).scalar_one())
 
     def _known(self, ids: Collection[str]) -> Mapping[str, KnownChunk]:
         with self._database.reading() as connection:

@@ -100,6 +100,10 @@ class MemoryLogStore:
         with self._lock:
             return sum(len(chunk.content) for chunk in self._chunks.values())
 
+    def kept_bytes(self) -> int:
+        """Return the size of all contents."""
+        return self.size_bytes()
+
     def ping(self) -> None:
         """Return: memory is there."""
 

@@ -63,9 +63,7 @@ class SqlLogStore(IndexedLogs):
 
     def size_bytes(self) -> int:
         """Return the size of all contents, compressed."""
-        query = sa.select(sa.func.coalesce(sa.func.sum(_C.stored_bytes), 0))
-        with self._database.reading() as connection:
-            return int(connection.execute(query).scalar_one())
+        return self.kept_bytes()
 
     def ping(self) -> None:
         """Return if the database takes a transaction that writes."""

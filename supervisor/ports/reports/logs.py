@@ -159,6 +159,10 @@ class LogStore(Protocol):
         """Return about how much the chunks take."""
         ...
 
+    def kept_bytes(self) -> int:
+        """Return how much the chunks take that are in lists; not files that go later."""
+        ...
+
     def ping(self) -> None:
         """Return if the store can be read and written now."""
         ...

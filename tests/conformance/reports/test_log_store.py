@@ -298,5 +298,6 @@ def test_a_store_knows_about_how_much_it_takes(log_store: LogStore) -> None:
     assert log_store.size_bytes() == 0
     log_store.put_many([chunk(log_of(100))])
     assert 1_000 < log_store.size_bytes() <= 102_400
+    assert 0 < log_store.kept_bytes() <= log_store.size_bytes()
     log_store.ping()
     assert text_of(log_store) == log_of(100)

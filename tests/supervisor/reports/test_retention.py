@@ -54,6 +54,46 @@ def test_a_stop_ends_it_between_two_batches() -> None:
     assert retention.run_once() == 0
 
 
+def _of_days(*ages: int) -> tuple[MemoryReports, MemoryLogStore]:
+    """Return stores with a report and a log of 1,000 bytes of each age in days."""
+    reports, logs = MemoryReports(), MemoryLogStore()
+    for days in ages:
+        at = NOW - timedelta(days=days)
+        reports.put_many([record(f"r-{days}", text="x" * 1_000).model_copy(update={"at": at})])
+        chunk = record(f"l-{days}", RecordType.LOG_CHUNK, text="x" * 1_000)
+        stored = parts_of(chunk.model_copy(update={"at": at}).to_json().encode()).chunk
+        assert stored is not None
+        logs.put_many([stored])
+    return reports, logs
+
+
+def test_of_too_much_the_oldest_goes_until_it_fits() -> None:
+    reports, logs = _of_days(29, 20, 10, 1)
+    one_age = (reports.size_bytes() + logs.kept_bytes()) // 4
+    retention = ReportRetention(reports, logs, lambda: NOW, _AGE, bytes_max=2 * one_age + 500)
+
+    assert retention.run_once() == 4
+
+    assert {each.subject for each in reports.list(ReportQuery(), 10)} == {"r-10", "r-1"}
+    assert [logs.span(f"l-{days}", 0) is None for days in (29, 20, 10, 1)] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert retention.run_once() == 0
+
+
+def test_what_is_younger_than_a_step_stays_whatever_it_takes() -> None:
+    reports, logs = _of_days(20, 0)
+    retention = ReportRetention(reports, logs, lambda: NOW, _AGE, bytes_max=100)
+
+    assert retention.run_once() == 2
+
+    assert {each.subject for each in reports.list(ReportQuery(), 10)} == {"r-0"}
+    assert logs.span("l-0", 0) is not None
+
+
 class _Away(MemoryLogStore):
     def delete_older_than(self, cutoff: object, limit: int) -> int:
         raise StoreAway(f"connection refused ({cutoff}, {limit})")
