@@ -12,7 +12,7 @@ from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.kafka.dead_letters import KafkaDeadLetters
 from supervisor.adapters.kafka.kept_letters import KafkaKeptLetters
 from supervisor.adapters.kafka.record_feed import FeedOptions, KafkaFeed
-from supervisor.adapters.kafka.report_topics import ReportTopic, make_topics
+from supervisor.adapters.kafka.report_topics import LETTER_BYTES_MAX, ReportTopic, make_topics
 from supervisor.adapters.reports.database import ReportDatabase, migrate_reports
 from supervisor.adapters.reports.dead_letter_files import DeadLetterFiles
 from supervisor.adapters.reports.kept_letter_files import KeptLetterFiles
@@ -154,7 +154,7 @@ def _make_topics(settings: Settings, client: Mapping[str, str], dead: str) -> No
     topics = [
         ReportTopic(f"{prefix}completed.{settings.reports_topic}", partitions=4, days=7),
         ReportTopic(f"{prefix}completed-others", partitions=2, days=7),
-        ReportTopic(dead, partitions=1, days=30),
+        ReportTopic(dead, partitions=1, days=30, bytes_max=LETTER_BYTES_MAX),
     ]
     troubles = make_topics(client, topics)
     for each in topics:

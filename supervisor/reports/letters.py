@@ -30,8 +30,10 @@ __all__ = ["LetterDesk", "LetterPage", "LetterQuery", "MarkedLetter"]
 
 log = structlog.get_logger()
 
-_AT_ONCE = 50
+_AT_ONCE = 20
 """Letters that are read at once: of 2 MiB each at most."""
+_LISTED_BYTES = 1_000
+"""Of a letter's body, in a list."""
 _LOOKS_MAX = 1_000
 """Letters that one page looks at; where few match, it is short, and says where to go on."""
 
@@ -53,7 +55,11 @@ class MarkedLetter:
     """A letter, and what was last done with it."""
 
     kept: KeptLetter
+    """In a list with the beginning of its body alone."""
     mark: LetterMark | None
+    size_bytes: int
+    sha256: str
+    """Of the whole body, as that size is."""
 
     @property
     def is_handled(self) -> bool:
@@ -94,7 +100,7 @@ class LetterDesk:
             for each in self._marked(some):
                 place = each.kept.place
                 if _matches(each, query):
-                    matches.append(each)
+                    matches.append(_shortened(each))
                     if len(matches) == limit:
                         return LetterPage(matches, place)
             looks += len(some)
@@ -141,7 +147,9 @@ class LetterDesk:
         for each in kept:
             mark = marks.get(each.place)
             fits = mark is not None and mark.digest == _digest(each.letter)
-            marked.append(MarkedLetter(each, mark if fits else None))
+            body = each.letter.body
+            sha256 = hashlib.sha256(body).hexdigest()
+            marked.append(MarkedLetter(each, mark if fits else None, len(body), sha256))
         return marked
 
     def _store(self, letter: DeadLetter) -> tuple[StoreOutcome, str]:
@@ -183,7 +191,7 @@ class LetterDesk:
             by=by,
             why=reason,
         )
-        return MarkedLetter(letter.kept, mark)
+        return replace(letter, mark=mark)
 
 
 class _Refusals:
@@ -197,6 +205,11 @@ class _Refusals:
 
     def close(self) -> None:
         """Hold nothing."""
+
+
+def _shortened(letter: MarkedLetter) -> MarkedLetter:
+    body = letter.kept.letter.body[:_LISTED_BYTES]
+    return replace(letter, kept=replace(letter.kept, letter=replace(letter.kept.letter, body=body)))
 
 
 def _matches(letter: MarkedLetter, query: LetterQuery) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
+from supervisor.adapters.kafka.report_topics import RECORD_BYTES_MAX
 from supervisor.ports.reports.dead_letters import DeadLetter
 from supervisor.ports.reports.problems import StoreAway
 from tasks.contract.kafka_client import Overheard
@@ -48,7 +49,7 @@ class KafkaDeadLetters:
                 for each in letters:
                     self._producer.produce(
                         self._topic,
-                        each.body,
+                        each.body[:RECORD_BYTES_MAX],
                         each.key,
                         headers=_headers(each),
                         on_delivery=answered,
@@ -76,5 +77,12 @@ def _headers(letter: DeadLetter) -> list[tuple[str, str | bytes | None]]:
         ("tidegate.topic", letter.topic),
         ("tidegate.partition", str(letter.partition)),
         ("tidegate.offset", str(letter.offset)),
-        ("tidegate.reason", letter.reason[:_REASON_MAX]),
+        ("tidegate.reason", _reason(letter)),
     ]
+
+
+def _reason(letter: DeadLetter) -> str:
+    """Return why it is a dead letter; of what no topic takes whole, by HTTP alone, the start is."""
+    size = len(letter.body)
+    cut = f" (the first {RECORD_BYTES_MAX} of its {size} bytes)" if size > RECORD_BYTES_MAX else ""
+    return f"{letter.reason[:_REASON_MAX]}{cut}"

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # no __all__
 
-__all__ = ["ReportTopic", "make_topics"]
+__all__ = ["LETTER_BYTES_MAX", "RECORD_BYTES_MAX", "ReportTopic", "make_topics"]
 
 _WITHIN_S = 10.0
 _DAY_MS = 24 * 3600 * 1000
 RECORD_BYTES_MAX = 2 * 1024 * 1024
+LETTER_BYTES_MAX = RECORD_BYTES_MAX + 64 * 1024
+"""A record as it was read fits, with the headers that say why it is a dead letter."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,8 @@ class ReportTopic:
     partitions: int
     days: int
     """How long its records are kept."""
+    bytes_max: int = RECORD_BYTES_MAX
+    """Of a message."""
 
     @property
     def config(self) -> Mapping[str, str]:
@@ -29,7 +33,7 @@ class ReportTopic:
         return {
             "cleanup.policy": "delete",
             "retention.ms": str(self.days * _DAY_MS),
-            "max.message.bytes": str(RECORD_BYTES_MAX),
+            "max.message.bytes": str(self.bytes_max),
         }
 
     @property

@@ -1,6 +1,5 @@
 """Routes of a persister for dead letters.  What a letter holds is for callers with the token."""
 
-import hashlib
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Annotated
@@ -125,10 +124,10 @@ def _shown(letter: MarkedLetter, most: int) -> dict[str, object]:
         "key": None
         if kept.letter.key is None
         else kept.letter.key.decode(errors="backslashreplace")[:_LISTED_MAX],
-        "bytes": len(kept.letter.body),
-        "sha256": hashlib.sha256(kept.letter.body).hexdigest(),
+        "bytes": letter.size_bytes,
+        "sha256": letter.sha256,
         "body": text[:most],
-        "cut": len(text) > most,
+        "cut": len(text) > most or letter.size_bytes > len(kept.letter.body),
         "handled": None if letter.mark is None else _marked(letter.mark),
     }
 

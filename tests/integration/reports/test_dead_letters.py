@@ -1,4 +1,7 @@
-"""Dead letters by HTTP, in a topic of a real broker: listed, shown, replayed, dropped."""
+"""Dead letters by HTTP, in a topic of a real broker: listed, shown, replayed, dropped.
+
+Slow: two persisters follow each other.
+"""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +15,7 @@ from tests.environment.brokers import produce
 from tests.integration.reports.persisters import PersisterProcess, Persisters
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.kafka, pytest.mark.process]
+pytestmark = [pytest.mark.kafka, pytest.mark.process, pytest.mark.long]
 
 _MINE = {"Authorization": "Bearer a-token-for-tests"}
 

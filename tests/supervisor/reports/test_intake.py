@@ -13,10 +13,18 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from supervisor.adapters.kafka.dead_letters import KafkaDeadLetters
+from supervisor.adapters.kafka.kept_letters import KafkaKeptLetters
 from supervisor.adapters.kafka.record_feed import FeedOptions, KafkaFeed
+from supervisor.adapters.kafka.report_topics import (
+    LETTER_BYTES_MAX,
+    RECORD_BYTES_MAX,
+    ReportTopic,
+    make_topics,
+)
 from supervisor.core.reports.flow import FlowBounds
 from supervisor.core.reports.status import BackOff, PersisterState
 from supervisor.dev.broker import Broker
+from supervisor.ports.reports.dead_letters import DeadLetter
 from supervisor.ports.reports.feed import TopicLag
 from supervisor.ports.reports.problems import StoreAway
 from supervisor.ports.reports.reports import ReportQuery
@@ -141,6 +149,21 @@ def test_everything_is_stored_and_committed_and_no_lag_is_left(group: _Group) ->
 
         assert persister.feed.lag()[topic].records == 0
         assert persister.intake.status().lost_offsets == {}
+
+
+def test_a_letter_that_no_topic_takes_whole_is_kept_by_its_beginning(group: _Group) -> None:
+    """Goal: a record of HTTP that is too large must not hold up all others."""
+    topic = f"{group.prefix}dead"
+    client = {"bootstrap.servers": group.bootstrap}
+    assert make_topics(client, [ReportTopic(topic, 1, 1, LETTER_BYTES_MAX)]) == {}
+    letters = KafkaDeadLetters(client, topic, "p-1")
+    letters.put([DeadLetter(None, b"x" * 3_000_000, "direct", 0, 0, "no JSON")])
+    letters.close()
+
+    [kept] = KafkaKeptLetters(client, topic).newest(None, None, 10)
+
+    assert kept.letter.body == b"x" * RECORD_BYTES_MAX
+    assert kept.letter.reason == "no JSON (the first 2097152 of its 3000000 bytes)"
 
 
 def test_the_lag_is_known_in_records_and_in_seconds(group: _Group) -> None:

@@ -79,6 +79,18 @@ def test_letters_are_listed_from_the_newest_on_page_by_page(some: _Desk) -> None
     assert some.desk.waiting() == 7
 
 
+def test_a_list_has_the_beginning_of_a_large_letter_and_its_size(some: _Desk) -> None:
+    some.keep(b"x" * 100_000)
+
+    [listed] = some.desk.page(LetterQuery(), 10).letters
+    whole = some.desk.get(listed.kept.place)
+
+    assert (len(listed.kept.letter.body), listed.size_bytes) == (1_000, 100_000)
+    assert whole is not None
+    assert len(whole.kept.letter.body) == 100_000
+    assert whole.sha256 == listed.sha256
+
+
 def test_a_list_is_narrowed_by_reason_and_by_partition(some: _Desk) -> None:
     some.keep(b"a", reason="Unknown version 9")
     some.keep(b"b", reason="no JSON")

@@ -8,6 +8,7 @@ import pytest
 from pydantic import JsonValue
 
 from supervisor.core.planning.observed import StreamTrouble
+from supervisor.core.reports.table_spec import spec_of_records
 from supervisor.core.spec.reader import read_spec
 from tasks.contract.sample import SampleAnswer
 from tests.supervisor.api.routes.supervisors.test_sampler import sample_order, sampled_record
@@ -23,6 +24,15 @@ def judged(world: World, wanted: object, path: str = VALIDATE) -> Json:
     found = response.json()
     assert isinstance(found, dict)
     return found
+
+
+def test_the_spec_that_makes_reports_a_table_is_taken(world: World) -> None:
+    """Goal: what `tidegate reports spec` prints can be applied as it is."""
+    verdict = judged(
+        world, spec_of_records("localhost:9092", r"completed[.-].*", "reports"), DRY_RUN
+    )
+
+    assert (verdict["valid"], verdict["exists"], verdict["errors"]) == (True, False, [])
 
 
 @pytest.mark.parametrize("path", [VALIDATE, DRY_RUN])
