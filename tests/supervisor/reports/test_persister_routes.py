@@ -41,7 +41,7 @@ def http(tmp_path: Path) -> Iterator[TestClient]:
         lambda: NOW,
     )
     persister = Persister(pipeline, None, Door(pipeline, FlowBounds()), desk)
-    yield TestClient(create_persister_api(persister, "a-token-for-tests"))
+    yield TestClient(create_persister_api(persister, "a-token-for-tests", "the-key-of-the-door"))
     database.close()
 
 
@@ -60,6 +60,8 @@ def test_what_letters_hold_and_what_is_done_with_them_needs_the_token(http: Test
         http.delete(path),
     ]
     assert [each.status_code for each in answers] == [401] * 4
+    of_the_door = {"Authorization": "Bearer the-key-of-the-door"}
+    assert http.get(path, headers=of_the_door).status_code == 401
 
 
 def test_a_list_goes_on_where_its_answer_says(http: TestClient) -> None:
