@@ -56,7 +56,7 @@ def test_full_ranges_are_published_while_reading_goes_on(broker: Broker, tmp_pat
     assert sum(in_table.values()) == RECORDS
     assert all(_rows(p) >= ROWS for p in full), [_rows(p) for p in full]
     assert reasons, "a plan says why"
-    assert all(why.startswith(f"maxTotalRows of {ROWS} is reached") for why in reasons), reasons
+    assert all(why.startswith(f"maxTotalRows of {ROWS:,} is reached") for why in reasons), reasons
     assert {task["status"] for task in tasks} == {"SUCCESS"}, "no task was replaced"
 
 
@@ -91,7 +91,7 @@ def test_a_full_time_chunk_is_published_while_reading_goes_on(
     assert sum(in_table.values()) == RECORDS // 2
     assert all(_rows(p) >= ROWS for p in full), [_rows(p) for p in full]
     assert reasons, "a plan says why"
-    assert all(why.startswith(f"maxRowsPerSegment of {ROWS} is reached") for why in reasons), (
+    assert all(why.startswith(f"maxRowsPerSegment of {ROWS:,} is reached") for why in reasons), (
         reasons
     )
 
