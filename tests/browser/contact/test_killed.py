@@ -73,7 +73,7 @@ def test_a_change_whose_leader_is_killed_behind_the_commit_is_not_done_again(
 
     _try_again(page, dialog)
 
-    expect(page.get_by_role("alert")).to_contain_text(OUT.done)
+    expect(page.get_by_role("alert")).to_contain_text(f"{OUT.done} Its answer got lost")
     expect(dialog).to_have_count(0)
     assert len(set(sent.keys)) == 1
     assert reasons(reading, why) == [OUT.action]
