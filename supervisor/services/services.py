@@ -48,6 +48,7 @@ from supervisor.services.tables.replays import Replays
 from supervisor.services.tables.totals import TableSums
 from supervisor.services.tasks.queries import TaskQueries
 from supervisor.services.tasks.stop_task import TaskStops
+from supervisor.services.tasks.stored_search import StoredSearch
 from supervisor.services.tasks.task_logs import TaskLogViews
 from supervisor.services.tasks.task_reports import TaskReportViews
 from supervisor.services.tasks.worker_pages import WorkerQueries
@@ -105,6 +106,7 @@ class Services:
     task_stops: TaskStops
     task_logs: TaskLogViews
     task_reports: TaskReportViews
+    stored: StoredSearch
     workers: WorkerAdmin
     worker_pages: WorkerQueries
 
@@ -152,9 +154,8 @@ class Services:
 
 def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Services:
     """Build every service; nothing connects yet."""
-    w, o = wiring, outside
+    w, o, service = wiring, outside, _specs(wiring, outside)
     segments, compacting = segments_of(w), compacting_of(w)
-    service = _specs(w, o)
     sampling = _sampling(w, o, service)
     listing = SupervisorListing(w.store, w.clock, w.leadership, w.loop, w.watching, w.registry)
     foresight = RangeForesight(w.store, w.clock, w.leadership, w.registry, service)
@@ -182,6 +183,7 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         task_stops=TaskStops(w.store, w.clock, w.leadership, w.loop, w.endings, w.reach),
         task_logs=TaskLogViews(w.store, o.task_logs, o.stored_logs),
         task_reports=TaskReportViews(w.store, w.registry, w.leadership, w.clock, o.stored_reports),
+        stored=StoredSearch(o.stored_reports, o.stored_logs),
         workers=WorkerAdmin(w.store, w.clock, w.leadership, w.registry, w.loop, w.reach),
         worker_pages=WorkerQueries(w.store, w.clock, w.leadership, w.registry, sampling.running_on),
         table_foresight=TableForesight(w.store, w.leadership, w.registry, segments, compacting),

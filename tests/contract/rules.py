@@ -62,6 +62,8 @@ _CURSOR = Also(
         f"GET {_OURS}/queues/{{container}}/{{name}}/failed",
         f"GET {_OURS}/supervisors/{{supervisor_id}}/generations",
         f"GET {_OURS}/supervisors/{{supervisor_id}}/plans",
+        f"GET {_OURS}/reports",
+        f"GET {_OURS}/logs",
     ),
 )
 _NEVER = Also(
@@ -81,6 +83,8 @@ _INTERVAL = Also(
         f"GET {_OURS}/supervisors/{{supervisor_id}}/bundle",
         f"GET {_OURS}/lag",
         f"GET {_TABLE}/timeline",
+        f"GET {_OURS}/reports",
+        f"GET {_OURS}/logs",
     ),
 )
 _LENGTH = Also(

@@ -18,7 +18,7 @@ from sqlalchemy.engine import make_url
 from supervisor.adapters.reports.errors import translated
 from supervisor.database.engine import WRITES, Bounds, create_engine, sqlite_file
 from supervisor.database.migrations import Migrations, UnknownRevision, stored_revisions
-from supervisor.ports.reports.problems import StoreRefuses
+from supervisor.ports.reports.problems import StoreMissing, StoreRefuses
 
 __all__ = ["ReportDatabase", "migrate_reports"]
 
@@ -86,7 +86,7 @@ class ReportDatabase:
     def _transaction(self, *, writes: bool) -> Iterator[Connection]:
         with translated():
             if self._file is not None and not self._fits and not self._file.exists():
-                raise StoreRefuses(_MISSING)  # to connect would create an empty file
+                raise StoreMissing(_MISSING)  # to connect would create an empty file
             with self._engine.connect() as connection:
                 connection.execution_options(**{WRITES: writes})
                 with connection.begin():
@@ -106,7 +106,7 @@ def _check_schema(connection: Connection) -> None:
     stored = stored_revisions(connection)
     newest = _MIGRATIONS.newest()
     if not stored:
-        raise StoreRefuses(_MISSING)
+        raise StoreMissing(_MISSING)
     if max(stored) > newest:
         raise StoreRefuses(_newer(max(stored)))
     if stored != [newest]:

@@ -7,20 +7,22 @@ more fields.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
 from pydantic_core import PydanticSerializationError
 
+from supervisor.core.reports.first_error import first_error
 from supervisor.core.reports.status import StoreOutcome
 from supervisor.ports.reports.problems import ContentRefused
-from supervisor.ports.reports.reports import ReportPlace, ReportQuery
-from tasks.reporting.record import BadRecord, RecordType, ReportRecord, read_record
+from supervisor.ports.reports.reports import ReportLine, ReportPage, ReportPlace, ReportQuery
+from tasks.contract.patterns import matches_any
+from tasks.reporting.record import BadRecord, RecordOrigin, RecordType, ReportRecord, read_record
 
 __all__ = ["NUMBERED_TYPES", "ReportEntry", "ReportHead", "digest_of", "entries_of", "head_of"]
-__all__ += ["matches", "outcomes_of"]
+__all__ += ["is_of", "line_of", "matches", "outcomes_of", "page_of_heads"]
 
 NUMBERED_TYPES = frozenset({RecordType.EVENT, RecordType.AUDIT})
 _DIGEST_BYTES = 16
@@ -41,6 +43,7 @@ class ReportHead(NamedTuple):
     status: str | None
     at: datetime
     seq: int
+    origin: RecordOrigin
 
     @property
     def place(self) -> ReportPlace:
@@ -92,7 +95,39 @@ def head_of(record: ReportRecord) -> ReportHead:
         record.status,
         record.at,
         record.place,
+        record.origin,
     )
+
+
+def line_of(record: ReportRecord, size_bytes: int, stored_at: datetime | None = None) -> ReportLine:
+    """Return what a list says of a record."""
+    return ReportLine(
+        record_id=record.record_id,
+        type=record.type,
+        subject=record.subject,
+        attempt=record.attempt,
+        origin=record.origin,
+        worker=record.worker,
+        supervisor=record.supervisor,
+        data_source=record.data_source,
+        status=record.status,
+        at=record.at,
+        seq=record.place,
+        final=record.final,
+        stored_at=stored_at,
+        size_bytes=size_bytes,
+        error=first_error(record),
+    )
+
+
+def page_of_heads(
+    heads: Iterable[ReportHead], limit: int, line: Callable[[ReportHead], ReportLine | None]
+) -> ReportPage:
+    """Return a page of heads in any order; `line` returns None for a record that is gone."""
+    newest = sorted(heads, key=lambda head: head.place, reverse=True)
+    shown = newest[:limit]
+    behind = shown[-1].place if len(newest) > limit else None
+    return ReportPage([each for head in shown if (each := line(head)) is not None], behind)
 
 
 def outcomes_of(
@@ -122,10 +157,18 @@ def matches(head: ReportHead, query: ReportQuery) -> bool:
         and query.data_source in {None, head.data_source}
         and query.worker in {None, head.worker}
         and query.status in {None, head.status}
+        and query.origin in {None, head.origin}
         and (query.since is None or head.at >= query.since)
         and (query.until is None or head.at < query.until)
         and (query.after is None or head.place < query.after)
     )
+
+
+def is_of(head: ReportHead, tables: Sequence[str] | None) -> bool:
+    """Return whether a record is of a table whose name matches a pattern; None: of any."""
+    if tables is None:
+        return True
+    return head.data_source is not None and matches_any(tables, head.data_source)
 
 
 def _entry_of(record: ReportRecord) -> ReportEntry:

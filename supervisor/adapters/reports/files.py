@@ -30,12 +30,15 @@ from supervisor.adapters.reports.entries import (
     digest_of,
     entries_of,
     head_of,
+    is_of,
+    line_of,
     matches,
     outcomes_of,
+    page_of_heads,
 )
 from supervisor.core.reports.status import StoreOutcome
 from supervisor.ports.reports.problems import StoreAway, StoreRefuses
-from supervisor.ports.reports.reports import ReportPlace, ReportQuery
+from supervisor.ports.reports.reports import ReportLine, ReportPage, ReportPlace, ReportQuery
 from tasks.reporting.record import RecordType, ReportRecord
 
 __all__ = ["FileReports"]
@@ -107,6 +110,14 @@ class FileReports:
         with self._opened():
             heads = self._heads(lambda head: matches(head, query))
             return self._records(sorted(heads, key=_by_place, reverse=True)[:limit])
+
+    def page(
+        self, query: ReportQuery, limit: int, tables: Sequence[str] | None = None
+    ) -> ReportPage:
+        """Return the newest records that match, without their payloads."""
+        with self._opened():
+            heads = self._heads(lambda head: matches(head, query) and is_of(head, tables))
+            return page_of_heads(heads, limit, self._line)
 
     def numbered(self, kind: RecordType, after: int, limit: int) -> Sequence[ReportRecord]:
         """Return events or audit entries by their numbers."""
@@ -233,6 +244,10 @@ class FileReports:
     def _records(self, heads: Sequence[ReportHead]) -> Sequence[ReportRecord]:
         bodies = [self._body(head.record_id) for head in heads]
         return [ReportRecord.from_json(body) for body in bodies if body is not None]
+
+    def _line(self, head: ReportHead) -> ReportLine | None:
+        body = self._body(head.record_id)
+        return None if body is None else line_of(ReportRecord.from_json(body), len(body))
 
     def _body(self, record_id: str) -> bytes | None:
         for day in self._days.values():

@@ -6,9 +6,10 @@ import sqlalchemy as sa
 
 from supervisor.adapters.reports.chunk_cuts import KnownChunk
 from supervisor.adapters.reports.database import ReportDatabase
-from supervisor.adapters.reports.log_index import attempts_of, grave_hits, known_chunks, span_of
+from supervisor.adapters.reports.grave_index import grave_page
+from supervisor.adapters.reports.log_index import attempts_of, known_chunks, span_of
 from supervisor.adapters.reports.schema import LOG_CHUNKS
-from supervisor.ports.reports.logs import GraveHit, LogQuery, LogSpan
+from supervisor.ports.reports.logs import GravePage, LogQuery, LogSpan
 
 __all__ = ["IndexedLogs"]
 
@@ -30,10 +31,10 @@ class IndexedLogs:
         with self._database.reading() as connection:
             return attempts_of(connection, subject)
 
-    def search(self, query: LogQuery, limit: int) -> Sequence[GraveHit]:
+    def search(self, query: LogQuery, limit: int) -> GravePage:
         """Return the newest warnings and errors that match."""
         with self._database.reading() as connection:
-            return grave_hits(connection, query, limit)
+            return grave_page(connection, query, limit)
 
     def kept_bytes(self) -> int:
         """Return how much the chunks take that have a row."""

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy import Connection, Insert, Row
+from sqlalchemy import Connection, Insert
 from sqlalchemy.dialects.postgresql import insert as postgres_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from supervisor.adapters.reports.chunk_cuts import CHUNK_BYTES_MAX, KnownChunk, digest_of
 from supervisor.adapters.reports.schema import GRAVE_LINES, LOG_CHUNKS
-from supervisor.core.reports.grave import GraveLevel, GraveLine
-from supervisor.ports.reports.logs import GraveHit, GravePlace, LogQuery, LogSpan, StoredChunk
+from supervisor.ports.reports.logs import LogSpan, StoredChunk
 
 __all__ = [
     "INDEX_COLUMNS",
@@ -26,7 +25,6 @@ __all__ = [
     "NewRow",
     "attempts_of",
     "delete_chunks",
-    "grave_hits",
     "insert_chunks",
     "insert_ignoring",
     "known_chunks",
@@ -111,7 +109,7 @@ def insert_chunks(connection: Connection, rows: Sequence[NewRow]) -> None:
             "subject": row.chunk.subject,
             "attempt": row.chunk.attempt,
             "offset": line.offset,
-            "at": row.chunk.at,
+            "at": line.at(row.chunk.at),
             "level": line.level.value,
             "text": line.text,
             "supervisor": row.chunk.supervisor,
@@ -184,30 +182,6 @@ def pages_of(connection: Connection, subject: str, attempt: int, offset: int) ->
         page = connection.execute(query.where(_C.offset >= page[-1].offset, behind)).all()
 
 
-def grave_hits(connection: Connection, query: LogQuery, limit: int) -> Sequence[GraveHit]:
-    """Return the newest lines that match."""
-    order = (_G.at, _G.subject, _G.attempt, _G.offset)
-    lines = sa.select(GRAVE_LINES).order_by(*(column.desc() for column in order)).limit(limit)
-    if query.level is not None:
-        lines = lines.where(_G.level >= query.level.value)
-    if query.text:
-        # Logs are ASCII, where LIKE and ILIKE agree on letters.
-        lines = lines.where(_G.text.icontains(query.text, autoescape=True))
-    for name in ("subject", "supervisor", "data_source", "worker"):
-        if (value := getattr(query, name)) is not None:
-            lines = lines.where(_G[name] == value)
-    if query.since is not None:
-        lines = lines.where(_G.at >= query.since)
-    if query.until is not None:
-        lines = lines.where(_G.at < query.until)
-    if (after := query.after) is not None:
-        columns = zip(order, after, strict=True)
-        place = sa.tuple_(*(sa.literal(value, column.type) for column, value in columns))
-        # The first condition is for the index.
-        lines = lines.where(_G.at <= after.at, sa.tuple_(*order) < place)
-    return [_hit(row) for row in connection.execute(lines)]
-
-
 def delete_chunks(
     connection: Connection, condition: sa.ColumnElement[bool], limit: int
 ) -> list[str]:
@@ -235,12 +209,6 @@ def delete_chunks(
         ]
         connection.execute(lines, places)
     return ids
-
-
-def _hit(row: Row[Any]) -> GraveHit:
-    place = GravePlace(row.at, row.subject, row.attempt, row.offset)
-    line = GraveLine(row.offset, GraveLevel(row.level), row.text)
-    return GraveHit(place, line, row.supervisor, row.data_source, row.worker)
 
 
 def _some(values: Sequence[Any]) -> Iterator[Sequence[Any]]:

@@ -10,11 +10,14 @@ from supervisor.adapters.reports.entries import (
     ReportHead,
     entries_of,
     head_of,
+    is_of,
+    line_of,
     matches,
     outcomes_of,
+    page_of_heads,
 )
 from supervisor.core.reports.status import StoreOutcome
-from supervisor.ports.reports.reports import ReportQuery
+from supervisor.ports.reports.reports import ReportLine, ReportPage, ReportQuery
 from tasks.reporting.record import RecordType, ReportRecord
 
 __all__ = ["MemoryReports"]
@@ -48,6 +51,13 @@ class MemoryReports:
         heads = self._heads(lambda head: matches(head, query))
         return self._records(sorted(heads, key=lambda head: head.place, reverse=True)[:limit])
 
+    def page(
+        self, query: ReportQuery, limit: int, tables: Sequence[str] | None = None
+    ) -> ReportPage:
+        """Return the newest records that match, without their payloads."""
+        heads = self._heads(lambda head: matches(head, query) and is_of(head, tables))
+        return page_of_heads(heads, limit, self._line)
+
     def numbered(self, kind: RecordType, after: int, limit: int) -> Sequence[ReportRecord]:
         """Return events or audit entries by their numbers."""
         heads = self._heads(
@@ -78,6 +88,11 @@ class MemoryReports:
         with self._lock:
             heads = [head_of(entry.record) for entry in self._entries.values()]
         return [head for head in heads if wanted(head)]
+
+    def _line(self, head: ReportHead) -> ReportLine | None:
+        with self._lock:
+            entry = self._entries.get(head.record_id)
+        return None if entry is None else line_of(entry.record, len(entry.body.encode()))
 
     def _records(self, heads: Sequence[ReportHead]) -> Sequence[ReportRecord]:
         return [record for head in heads if (record := self.get(head.record_id)) is not None]

@@ -10,12 +10,14 @@ from supervisor.adapters.reports.log_reading import StoredPiece, read_pieces
 from supervisor.core.reports.status import StoreOutcome
 from supervisor.ports.reports.logs import (
     GraveHit,
+    GravePage,
     GravePlace,
     LogQuery,
     LogSpan,
     StoredBytes,
     StoredChunk,
 )
+from tasks.contract.patterns import matches_any
 
 __all__ = ["MemoryLogStore"]
 
@@ -70,7 +72,7 @@ class MemoryLogStore:
         )
         return read_pieces(pieces, offset, limit)
 
-    def search(self, query: LogQuery, limit: int) -> Sequence[GraveHit]:
+    def search(self, query: LogQuery, limit: int) -> GravePage:
         """Return the newest warnings and errors that match."""
         with self._lock:
             chunks = list(self._chunks.values())
@@ -78,7 +80,9 @@ class MemoryLogStore:
         for hit in (hit for chunk in chunks for hit in _hits(chunk)):
             hits.setdefault(hit.place[1:], hit)
         matching = [hit for hit in hits.values() if _matches(hit, query)]
-        return sorted(matching, key=lambda hit: hit.place, reverse=True)[: max(limit, 0)]
+        newest = sorted(matching, key=lambda hit: hit.place, reverse=True)
+        shown = newest[: max(limit, 0)]
+        return GravePage(shown, shown[-1].place if shown and len(newest) > len(shown) else None)
 
     def delete_older_than(self, cutoff: datetime, limit: int) -> int:
         """Delete chunks from before `cutoff`."""
@@ -143,7 +147,7 @@ def _end(chunk: StoredChunk) -> int:
 
 def _hits(chunk: StoredChunk) -> Iterator[GraveHit]:
     for line in chunk.grave:
-        place = GravePlace(chunk.at, chunk.subject, chunk.attempt, line.offset)
+        place = GravePlace(line.at(chunk.at), chunk.subject, chunk.attempt, line.offset)
         yield GraveHit(place, line, chunk.supervisor, chunk.data_source, chunk.worker)
 
 
@@ -156,6 +160,7 @@ def _matches(hit: GraveHit, query: LogQuery) -> bool:
     )
     return (
         all(value is None or value == of_hit for value, of_hit in wanted)
+        and (query.tables is None or matches_any(query.tables, hit.data_source or ""))
         and (query.level is None or hit.line.level >= query.level)
         and (not query.text or query.text.lower() in hit.line.text.lower())
         and (query.since is None or hit.place.at >= query.since)

@@ -53,6 +53,11 @@ REPORTS = Table(
     Column("seq", BigInteger, nullable=False),
     Column("final", Boolean, nullable=False),
     Column("digest", LargeBinary, nullable=False, comment="of the body: 16 bytes"),
+    Column(
+        "stored_at", UtcTime, comment="null: by a release that did not keep it; so the next two"
+    ),
+    Column("size", BigInteger, comment="of the body, in bytes"),
+    Column("error", Text, comment="the first line of what went wrong"),
     Column("body", Text, nullable=False, comment="the record's JSON"),
     Index("ix_reports_newest", "at", "record_id"),
     Index("ix_reports_supervisor", "supervisor", "at", "record_id"),
@@ -122,6 +127,8 @@ GRAVE_LINES = Table(
     Index("ix_grave_lines_newest", "at", "subject", "attempt", "offset"),
     Index("ix_grave_lines_supervisor", "supervisor", "at", "subject", "attempt", "offset"),
     Index("ix_grave_lines_data_source", "data_source", "at", "subject", "attempt", "offset"),
+    Index("ix_grave_lines_worker", "worker", "at", "subject", "attempt", "offset"),
+    Index("ix_grave_lines_subject", "subject", "at", "attempt", "offset"),
 )
 
 LETTER_MARKS = Table(

@@ -26,6 +26,7 @@ from sqlalchemy import (
     tuple_,
 )
 
+from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.reports.database import ReportDatabase
 from supervisor.adapters.reports.entries import (
     NUMBERED_TYPES,
@@ -33,10 +34,13 @@ from supervisor.adapters.reports.entries import (
     entries_of,
     outcomes_of,
 )
+from supervisor.adapters.reports.report_pages import report_page
 from supervisor.adapters.reports.schema import NUMBERED, REPORTS, UNUSUAL
+from supervisor.core.reports.first_error import first_error
 from supervisor.core.reports.status import StoreOutcome
 from supervisor.database.column_types import NAME, UtcTime
-from supervisor.ports.reports.reports import ReportPlace, ReportQuery
+from supervisor.ports.reports.reports import ReportPage, ReportPlace, ReportQuery
+from supervisor.ports.store import Clock
 from tasks.reporting.record import RecordType, ReportRecord
 
 __all__ = ["SqlReports", "list_query", "numbered_query", "old_query"]
@@ -50,6 +54,8 @@ _NOT_TEXT = {
     "seq": "bigint",
     "final": "boolean",
     "digest": "bytea",
+    "stored_at": "timestamptz",
+    "size": "bigint",
 }
 _NAMES = [column.name for column in _R]
 _ARRAYS = [f"CAST(:{name} AS {_NOT_TEXT.get(name, 'text')}[])" for name in _NAMES]
@@ -60,7 +66,7 @@ _INSERT_ARRAYS = text(
     f"INSERT INTO reports ({', '.join(_NAMES)}) "  # noqa: S608 -- names of our own columns
     f"SELECT * FROM unnest({', '.join(_ARRAYS)}) ON CONFLICT DO NOTHING RETURNING record_id"
 )
-"""A column is one parameter: 500 rows of 14 values each would be 7,000."""
+"""A column is one parameter: 500 rows of 17 values each would be 8,500."""
 _DIGESTS = select(_R.record_id, _R.digest).where(_R.record_id.in_(bindparam("ids", expanding=True)))
 _BODY = select(_R.body).where(_R.record_id == bindparam("record_id"))
 _NOTHING = delete(REPORTS).where(false())
@@ -73,9 +79,10 @@ _ROW_BYTES = 600
 class SqlReports:
     """A `ReportStore` in a database that `migrate_reports` has migrated."""
 
-    def __init__(self, database: ReportDatabase) -> None:
+    def __init__(self, database: ReportDatabase, clock: Clock | None = None) -> None:
         """Own `database`: `close` closes it."""
         self._database = database
+        self._clock = clock or SystemClock()
 
     def put_many(self, records: Sequence[ReportRecord]) -> Sequence[StoreOutcome]:
         """Store records, all or none."""
@@ -87,7 +94,7 @@ class SqlReports:
             first.setdefault(entry.record_id, entry)
         insert_new = _insert_on_sqlite if self._database.on_sqlite else _insert_on_postgresql
         with self._database.writing() as connection:
-            before = insert_new(connection, first)
+            before = insert_new(connection, first, self._clock.now())
         return outcomes_of(entries, before)
 
     def get(self, record_id: str) -> ReportRecord | None:
@@ -102,6 +109,13 @@ class SqlReports:
         with self._database.reading() as connection:
             lists = [_records(connection, each) for each in queries]
         return list(islice(merge(*lists, key=_place_of, reverse=True), limit))
+
+    def page(
+        self, query: ReportQuery, limit: int, tables: Sequence[str] | None = None
+    ) -> ReportPage:
+        """Return the newest records that match, without their payloads."""
+        with self._database.reading() as connection:
+            return report_page(connection, query, limit, tables)
 
     def numbered(self, kind: RecordType, after: int, limit: int) -> Sequence[ReportRecord]:
         """Return events or audit entries by their numbers."""
@@ -190,6 +204,7 @@ def _conditions(query: ReportQuery) -> Iterator[ColumnElement[bool] | TextClause
         _R.data_source: query.data_source,
         _R.worker: query.worker,
         _R.status: query.status,
+        _R.origin: query.origin,
     }
     yield from (column == value for column, value in wanted.items() if value is not None)
     if _is_unusual(query):
@@ -237,23 +252,23 @@ def _by_type(query: ReportQuery) -> Iterator[ReportQuery]:
 
 
 def _insert_on_sqlite(
-    connection: Connection, entries: Mapping[str, ReportEntry]
+    connection: Connection, entries: Mapping[str, ReportEntry], now: datetime
 ) -> Mapping[str, bytes]:
     """Insert what is new; return id -> digest of what is not.
 
     This transaction holds the write lock: nobody inserts between the two statements.
     """
     before = _digests(connection, [*entries])
-    if rows := [_row_of(entries[each]) for each in sorted(entries.keys() - before.keys())]:
+    if rows := [_row_of(entries[each], now) for each in sorted(entries.keys() - before.keys())]:
         connection.execute(_INSERT, rows)
     return before
 
 
 def _insert_on_postgresql(
-    connection: Connection, entries: Mapping[str, ReportEntry]
+    connection: Connection, entries: Mapping[str, ReportEntry], now: datetime
 ) -> Mapping[str, bytes]:
     """Insert what is new; return id -> digest of what is not."""
-    rows = [_row_of(entries[each]) for each in sorted(entries)]
+    rows = [_row_of(entries[each], now) for each in sorted(entries)]
     arrays: dict[str, object] = {name: [row[name] for row in rows] for name in _NAMES[:-1]}
     arrays["body"] = "\n".join(entries[each].body for each in sorted(entries))
     known = entries.keys() - set(connection.execute(_INSERT_ARRAYS, arrays).scalars())
@@ -262,7 +277,7 @@ def _insert_on_postgresql(
     return before | _digests(connection, [*known]) if known else before
 
 
-def _row_of(entry: ReportEntry) -> dict[str, object]:
+def _row_of(entry: ReportEntry, now: datetime) -> dict[str, object]:
     record = entry.record
     return {
         "record_id": record.record_id,
@@ -278,6 +293,9 @@ def _row_of(entry: ReportEntry) -> dict[str, object]:
         "seq": record.place,
         "final": record.final,
         "digest": entry.digest,
+        "stored_at": now,
+        "size": len(entry.body.encode()),
+        "error": first_error(record),
         "body": entry.body,
     }
 

@@ -41,6 +41,7 @@ from supervisor.core.values.errors import (
     MetadataUnavailable,
     NoBackfill,
     NoHistory,
+    NoReportStore,
     NotAllowed,
     NoTaskLog,
     NoTaskReports,
@@ -60,6 +61,8 @@ from supervisor.core.values.errors import (
     QueueNotFound,
     RecordNotFound,
     Refused,
+    ReportNotFound,
+    ReportStoreUnavailable,
     SampleFailed,
     SampleNotFound,
     SampleUnanswered,
@@ -176,6 +179,11 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         NoHistory: Problem(404, "no-history", "Nothing was ever stored under this id"),
         NotAllowed: Problem(403, "not-allowed", "The caller may not do this"),
         NoTaskLog: Problem(404, "no-task-log", "There is no log of this task"),
+        NoReportStore: Problem(404, "no-report-store", "Nothing is stored here"),
+        ReportNotFound: Problem(404, "report-not-found", "There is no such report"),
+        ReportStoreUnavailable: Problem(
+            503, "report-store-unavailable", "The store of reports does not answer"
+        ),
         NoTaskReports: Problem(404, "no-task-reports", "Nothing is known of this task's work"),
         NotOffered: Problem(400, "not-offered", "Tidegate does not do this"),
         NotForgettable: Problem(409, "not-forgettable", "The supervisor still has work to do"),

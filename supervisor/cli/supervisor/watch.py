@@ -14,7 +14,7 @@ from supervisor.cli.shell.completion import complete_ids
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.options import Output, Server, SupervisorId, connect
 from supervisor.cli.shell.output import print_notice, show_json, show_name, show_text
-from supervisor.views.explain import Explanation
+from supervisor.views.attention.explain import Explanation
 from supervisor.views.history import EventsPage
 
 API = "/api/v1/supervisors"

@@ -8,6 +8,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import IntEnum
 
 __all__ = ["LINE_MAX", "GraveLevel", "GraveLine", "grave_lines"]
@@ -34,6 +35,19 @@ class GraveLine:
     level: GraveLevel
     text: str
     """The whole line with its time, cut at `LINE_MAX` characters."""
+
+    def at(self, sent_at: datetime) -> datetime:
+        """Return the line's own time, in a log that was sent at `sent_at`; that, if it has none.
+
+        A log may be sent hours after its lines, as behind an outage of the brokers.  No line is
+        from after its log: one that says so would lead all lists until then.
+        """
+        try:
+            own = datetime.fromisoformat(self.text.partition(" ")[0])
+            own = own.astimezone(UTC) if own.tzinfo is not None else sent_at
+        except (ValueError, OverflowError):
+            return sent_at
+        return min(own, sent_at)
 
 
 def grave_lines(content: bytes, offset: int) -> Iterator[GraveLine]:

@@ -465,6 +465,24 @@ class NoTaskLog(Refused):
         self.task_id = task_id
 
 
+class NoReportStore(Refused):
+    """No reports and logs are stored here; the text says how that changes."""
+
+
+class ReportNotFound(Refused):
+    """No such report is stored, or the caller may not see it."""
+
+    def __init__(self, record_id: str) -> None:
+        super().__init__(
+            f"no report [{record_id}] is stored: it may be older than the retention of reports, "
+            "or not stored yet"
+        )
+
+
+class ReportStoreUnavailable(Unavailable):
+    """The store of reports and logs does not answer, or refuses until somebody acts."""
+
+
 class NoTaskReports(Refused):
     """Nothing is known of what a task has counted; the text is Druid's."""
 

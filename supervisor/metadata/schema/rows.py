@@ -10,7 +10,6 @@ from sqlalchemy import (
     JSON,
     BigInteger,
     Column,
-    ColumnElement,
     Connection,
     Insert,
     Integer,
@@ -53,18 +52,6 @@ def chunks(ids: Iterable[_Id]) -> Iterator[list[_Id]]:
     every = sorted(set(ids))
     for start in range(0, len(every), AT_ONCE):
         yield every[start : start + AT_ONCE]
-
-
-def matching(name: ColumnElement[str], pattern: str, on_sqlite: bool) -> ColumnElement[bool]:
-    """Return the condition that a name matches a pattern, in which `*` stands for any signs.
-
-    It is the rule of `tasks.contract.patterns`, for patterns of names: they have no other sign
-    with a meaning for GLOB.  SQLite's LIKE takes upper and lower case for the same.
-    """
-    if on_sqlite:
-        return name.op("GLOB", is_comparison=True)(pattern)
-    escaped = pattern.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return name.like(escaped.replace("*", "%"), escape="\\")
 
 
 def insert_unless_taken(connection: Connection, *rows: tuple[Table, Sequence[Row]]) -> bool:

@@ -30,7 +30,7 @@ from sqlalchemy import (
 
 from supervisor.core.model.rows import TaskStatus
 from supervisor.core.model.task_query import TaskPlace, TaskQuery
-from supervisor.metadata.schema.rows import matching
+from supervisor.database.name_patterns import matching
 from supervisor.metadata.schema.tables import generations, tasks
 
 _KNOWN = sorted({*TaskStatus} - {TaskStatus.UNKNOWN})

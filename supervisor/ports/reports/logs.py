@@ -9,7 +9,9 @@ from supervisor.core.reports.grave import GraveLevel, GraveLine
 from supervisor.core.reports.status import StoreOutcome
 
 __all__ = [
+    "LINES_LOOKED_AT_MAX",
     "GraveHit",
+    "GravePage",
     "GravePlace",
     "LogQuery",
     "LogSpan",
@@ -17,6 +19,9 @@ __all__ = [
     "StoredBytes",
     "StoredChunk",
 ]
+
+LINES_LOOKED_AT_MAX = 20_000
+"""Lines that a search looks at, newest first, if its conditions are not those of one index."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +97,9 @@ class LogQuery:
     supervisor: str | None = None
     data_source: str | None = None
     worker: str | None = None
+    tables: Sequence[str] | None = None
+    """Of a table whose name matches one of these patterns, in which `*` stands for any signs; so a
+    line of no table is left out."""
     since: datetime | None = None
     until: datetime | None = None
     after: GravePlace | None = None
@@ -107,6 +115,15 @@ class GraveHit:
     supervisor: str | None
     data_source: str | None
     worker: str | None
+
+
+@dataclass(frozen=True)
+class GravePage:
+    """A part of a list of lines, from the newest to the oldest."""
+
+    hits: Sequence[GraveHit]
+    behind: GravePlace | None
+    """Where the list goes on.  None: nothing follows."""
 
 
 class LogStore(Protocol):
@@ -140,8 +157,11 @@ class LogStore(Protocol):
         """
         ...
 
-    def search(self, query: LogQuery, limit: int) -> Sequence[GraveHit]:
-        """Return the newest warnings and errors that match, at most `limit`."""
+    def search(self, query: LogQuery, limit: int) -> GravePage:
+        """Return the newest warnings and errors that match, at most `limit`.
+
+        At most `LINES_LOOKED_AT_MAX` lines are looked at: a page may have fewer, and yet go on.
+        """
         ...
 
     def delete_older_than(self, cutoff: datetime, limit: int) -> int:

@@ -1,6 +1,6 @@
 """What a store of reports or logs says when it takes nothing."""
 
-__all__ = ["ContentRefused", "StoreAway", "StoreRefuses"]
+__all__ = ["ContentRefused", "StoreAway", "StoreMissing", "StoreRefuses"]
 
 
 class StoreAway(Exception):
@@ -12,6 +12,10 @@ class StoreRefuses(Exception):
 
     Its text says what to do.
     """
+
+
+class StoreMissing(StoreRefuses):
+    """Nobody has made the store yet, so nothing is in it."""
 
 
 class ContentRefused(Exception):

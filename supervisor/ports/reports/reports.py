@@ -10,9 +10,13 @@ from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from supervisor.core.reports.status import StoreOutcome
-from tasks.reporting.record import RecordType, ReportRecord
+from tasks.reporting.record import RecordOrigin, RecordType, ReportRecord
 
-__all__ = ["ReportPlace", "ReportQuery", "ReportStore"]
+__all__ = ["LOOKED_AT_MAX", "ReportLine", "ReportPage", "ReportPlace", "ReportQuery"]
+__all__ += ["ReportStore"]
+
+LOOKED_AT_MAX = 10_000
+"""Rows that a page looks at, newest first, if its conditions are not those of one index."""
 
 
 class ReportPlace(NamedTuple):
@@ -33,12 +37,51 @@ class ReportQuery:
     data_source: str | None = None
     worker: str | None = None
     status: str | None = None
+    origin: RecordOrigin | None = None
     since: datetime | None = None
     """This moment and later."""
     until: datetime | None = None
     """Before this moment."""
     after: ReportPlace | None = None
     """Only what comes behind this place in the list."""
+
+
+@dataclass(frozen=True)
+class ReportLine:
+    """A record in a list: all but its payload."""
+
+    record_id: str
+    type: RecordType
+    subject: str
+    attempt: int
+    origin: RecordOrigin
+    worker: str | None
+    supervisor: str | None
+    data_source: str | None
+    status: str | None
+    at: datetime
+    seq: int
+    final: bool
+    stored_at: datetime | None
+    """None: the store does not keep it."""
+    size_bytes: int | None
+    """Of its JSON.  None: the store does not know."""
+    error: str
+    """The first line of what went wrong; empty: nothing did, or the record does not say."""
+
+    @property
+    def place(self) -> ReportPlace:
+        """Its place in lists."""
+        return ReportPlace(self.at, self.record_id)
+
+
+@dataclass(frozen=True)
+class ReportPage:
+    """A part of a list, from the newest to the oldest."""
+
+    lines: Sequence[ReportLine]
+    behind: ReportPlace | None
+    """Where the list goes on.  None: nothing follows."""
 
 
 class ReportStore(Protocol):
@@ -61,6 +104,17 @@ class ReportStore(Protocol):
 
     def list(self, query: ReportQuery, limit: int) -> Sequence[ReportRecord]:
         """Return the newest records that match, by `at` and id, at most `limit`."""
+        ...
+
+    def page(
+        self, query: ReportQuery, limit: int, tables: Sequence[str] | None = None
+    ) -> ReportPage:
+        """Return the newest records that match, at most `limit`, without their payloads.
+
+        `tables`: only of tables whose names match one of these patterns, in which `*` stands for
+        any signs; so a record of no table is left out.
+        At most `LOOKED_AT_MAX` rows are looked at: a page may have fewer lines, and yet go on.
+        """
         ...
 
     def numbered(self, kind: RecordType, after: int, limit: int) -> Sequence[ReportRecord]:

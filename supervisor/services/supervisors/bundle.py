@@ -41,8 +41,8 @@ from supervisor.services.supervisors.version_pages import (
     version_lines_page,
     version_page,
 )
+from supervisor.views.attention.explain import explain
 from supervisor.views.attention.overview import AttentionView
-from supervisor.views.explain import explain
 from supervisor.views.listing import supervisors_page
 from supervisor.views.partitions import partitions_page
 from tasks.contract.wire import iso_utc

@@ -266,7 +266,7 @@ def test_what_is_too_old_is_deleted_and_the_rest_stays(log_stores: LogStores) ->
     assert log_store.delete_older_than(NOON + HOUR, 3) == 0
     assert log_store.span("old", 0) is None
     assert list(whole(log_store, "old")) == []
-    assert [hit.place.subject for hit in log_store.search(LogQuery(), 10)] == ["young"]
+    assert [hit.place.subject for hit in log_store.search(LogQuery(), 10).hits] == ["young"]
     assert text_of(log_store, "young") == line("ERROR", "young")
     assert list(log_store.put_many(old[:1])) == [STORED]
 
@@ -290,7 +290,7 @@ def test_what_belongs_to_a_supervisor_is_deleted_from_lists_at_once(log_store: L
     assert log_store.delete_of_supervisor("clicks", 100) == 0
     assert log_store.span("mine", 0) is None
     assert list(log_store.attempts("mine")) == []
-    assert [hit.place.subject for hit in log_store.search(LogQuery(), 10)] == ["other"]
+    assert [hit.place.subject for hit in log_store.search(LogQuery(), 10).hits] == ["other"]
     assert text_of(log_store, "other") == error
 
 

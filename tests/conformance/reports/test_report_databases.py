@@ -9,7 +9,9 @@ from stat import S_IMODE
 
 import psycopg
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
 from sqlalchemy import inspect, text
 from sqlalchemy.engine import make_url
@@ -19,6 +21,7 @@ from supervisor.adapters.reports.files import FileReports
 from supervisor.adapters.reports.schema import REPORT_TABLES
 from supervisor.adapters.reports.sql import SqlReports
 from supervisor.core.reports.status import StoreOutcome
+from supervisor.database.migrations import Migrations
 from supervisor.metadata.migrate import migrate
 from supervisor.ports.reports.problems import ContentRefused, StoreAway, StoreRefuses
 from supervisor.ports.reports.reports import ReportQuery
@@ -47,6 +50,25 @@ def test_the_migrations_build_what_the_code_expects(reports_url: str) -> None:
             named = {index["name"] for index in inspector.get_indexes(table.name)}
             assert {index.name for index in table.indexes} == named
     database.close()
+
+
+def test_a_step_back_and_forth_keeps_what_is_stored(reports_url: str) -> None:
+    """Goal: rows of the schema before have no size and no time of storing, and are listed."""
+    store = SqlReports(ReportDatabase(reports_url))
+    store.put_many([report("old")])
+    store.close()
+    scripts = Config()
+    scripts.set_main_option("script_location", str(Migrations("reports", 0).scripts()))
+    with ReportDatabase(reports_url).writing() as connection:
+        scripts.attributes["connection"] = connection
+        command.downgrade(scripts, "0001")
+    migrate_reports(reports_url)
+    store = SqlReports(ReportDatabase(reports_url))
+    store.put_many([report("new", NOON + SECOND)])
+    new, old = store.page(ReportQuery(), 10).lines
+    assert (old.subject, old.size_bytes, old.stored_at, old.error) == ("old", None, None, "")
+    assert new.size_bytes is not None
+    store.close()
 
 
 def test_processes_that_start_at_once_migrate_once(database_url: str) -> None:

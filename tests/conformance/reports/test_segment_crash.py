@@ -230,7 +230,7 @@ def test_retention_removes_whole_files_and_their_folders(segments: SegmentWorld)
     assert store.delete_older_than(NOON + HOUR, 100) == 1
     assert segments.files() == []
     assert not file.parent.exists()
-    assert list(store.search(LogQuery(), 10)) == []
+    assert list(store.search(LogQuery(), 10).hits) == []
     assert store.delete_older_than(NOON + HOUR, 100) == 0
     assert list(store.put_many([chunk(b"one\n")])) == [STORED]
 

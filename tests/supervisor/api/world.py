@@ -117,13 +117,15 @@ class World:
         """Let the overlord read a store of logs."""
         state = cast("FastAPI", self.client.app).state
         views = replace(state.parts.task_logs, stored=stored)
-        state.parts = replace(state.parts, task_logs=views)
+        search = replace(state.parts.stored, stored_logs=stored)
+        state.parts = replace(state.parts, task_logs=views, stored=search)
 
     def store_reports(self, stored: ReportStore) -> None:
         """Let the overlord read a store of reports."""
         state = cast("FastAPI", self.client.app).state
         views = replace(state.parts.task_reports, stored=stored)
-        state.parts = replace(state.parts, task_reports=views)
+        search = replace(state.parts.stored, stored_reports=stored)
+        state.parts = replace(state.parts, task_reports=views, stored=search)
 
     def start(self, partitions: int = 2, **spec: int) -> list[Agent]:
         """Two registered workers, a topic and a supervisor whose tasks have reported."""

@@ -5,7 +5,7 @@ from fastapi import APIRouter
 from supervisor.api.http.access import SUPERVISOR_EVER, needs
 from supervisor.api.http.deps import Parts
 from supervisor.core.values.permissions import Permission
-from supervisor.views.explain import Explanation, explain
+from supervisor.views.attention.explain import Explanation, explain
 
 router = APIRouter(prefix="/api/v1/supervisors/{supervisor_id}", tags=["supervisors"])
 
