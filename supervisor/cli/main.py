@@ -22,6 +22,7 @@ from supervisor.cli.cluster.doctor.doctor import doctor
 from supervisor.cli.cluster.overview import overview
 from supervisor.cli.cluster.reports import reports
 from supervisor.cli.cluster.serve import dev, overlord, persister
+from supervisor.cli.cluster.stored import search_logs, task_reports
 from supervisor.cli.cluster.task_logs import logs
 from supervisor.cli.cluster.whoami import whoami
 from supervisor.cli.flow import flows
@@ -78,6 +79,7 @@ app.add_typer(metadata.commands, name="metadata")
 app.add_typer(reports.commands, name="reports")
 app.add_typer(config.commands, name="config")
 tasks.commands.command()(logs)
+tasks.commands.command("reports")(task_reports)
 for _verb in (apply, diff, sample, rollback, suspend, resume, terminate, init):
     supervisors.commands.command()(_verb)
 for _other in (
@@ -98,6 +100,7 @@ for _other in (
     supervisors.commands.command()(_other)
 for _command in (overview, audit, whoami, verify, query, exports.snippet, doctor):
     app.command()(_command)
+app.command("logs")(search_logs)
 for _process in (completion, overlord, persister, dev):
     app.command()(_process)
 

@@ -11,7 +11,7 @@ import typer
 from supervisor.cli.shell.client import TASK, ApiReply, Client, path_of
 from supervisor.cli.shell.options import Server, TaskId, connect
 from supervisor.cli.shell.output import print_notice, printable
-from supervisor.cli.shell.problems import ProblemAnswer
+from supervisor.cli.shell.problems import ProblemAnswer, Unreachable
 from supervisor.views.tasks import TaskStatusView
 
 _LOOK_AGAIN_S = 1.0
@@ -66,21 +66,25 @@ def _whole(client: Client, task_id: str, tail: int | None) -> Iterator[bytes]:
 def _followed(client: Client, task_id: str, tail: int | None) -> Iterator[bytes]:
     """Yield the log and what is added to it, until the task has ended.
 
-    While the worker is away, or the task has not begun, requests are repeated.
+    While no overlord or the worker is there, as across their restarts, or the task has not begun,
+    requests are repeated: what was printed is not printed again.
     """
-    offset, last_error = -tail if tail else 0, ""
+    offset, last_error, known = -tail if tail else 0, "", False
     while True:
-        ended = _has_ended(client, task_id)  # before reading: the last lines come before the end
+        ended: bool | None = None
         try:
+            # Before reading: the last lines come before the end.
+            ended = _has_ended(client, task_id)
             answer = client.get(_path(task_id), {"offset": offset})
-        except ProblemAnswer as error:
-            if ended or error.status not in {_NOT_YET, _AWAY}:
+        except (ProblemAnswer, Unreachable) as error:
+            if not _passes(error, ended=ended, known=known):
                 raise
             if str(error) != last_error:
                 last_error = str(error)
                 print_notice(f"waiting: {last_error}")
             time.sleep(_LOOK_AGAIN_S)
             continue
+        known = True
         offset = _after(answer, offset)
         if answer.body:
             yield answer.body
@@ -88,6 +92,20 @@ def _followed(client: Client, task_id: str, tail: int | None) -> Iterator[bytes]
             return
         else:
             time.sleep(_LOOK_AGAIN_S)
+
+
+def _passes(error: ProblemAnswer | Unreachable, *, ended: bool | None, known: bool) -> bool:
+    """Return whether a repeat may help.
+
+    `ended`: whether the task had ended; None: that was not answered.  `known`: something was
+    answered before, so that this is the right address and there is such a task.
+    """
+    if ended is None:
+        away = isinstance(error, Unreachable) or error.status == _AWAY
+        return known and away
+    if isinstance(error, Unreachable):
+        return True
+    return error.status in {_NOT_YET, _AWAY} and not ended
 
 
 def _after(answer: ApiReply, offset: int) -> int:

@@ -38,7 +38,7 @@ class TopLevel(HelpSections):
     """The group `tidegate`."""
 
     sections: ClassVar[Mapping[str, Sequence[str]]] = {
-        "Supervise": ("overview", "supervisor", "task", "quarantine", "flow"),
+        "Supervise": ("overview", "supervisor", "task", "logs", "quarantine", "flow"),
         "Tables": ("table", "query", "verify", "segment", "compaction", "export", "snippet"),
         "Operate": ("doctor", "queue", "reports", "access", "whoami", "audit", "metadata"),
         "Run": ("dev", "overlord", "worker", "persister"),

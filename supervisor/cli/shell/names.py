@@ -45,6 +45,8 @@ _DATA = Nameless("-o json prints all that is known of each")
 NAMES: Mapping[str, Naming] = MappingProxyType(
     {
         "audit": _DATA,
+        "logs": _DATA,
+        "task reports": _DATA,
         "overview": Nameless("-o json prints what each item is about"),
         "whoami": Nameless("-o json prints the name, the grants and the permissions"),
         "verify": Nameless("the exit code is the answer, and -o json prints the findings"),

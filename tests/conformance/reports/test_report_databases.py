@@ -59,9 +59,11 @@ def test_a_step_back_and_forth_keeps_what_is_stored(reports_url: str) -> None:
     store.close()
     scripts = Config()
     scripts.set_main_option("script_location", str(Migrations("reports", 0).scripts()))
-    with ReportDatabase(reports_url).writing() as connection:
+    database = ReportDatabase(reports_url)
+    with database.writing() as connection:
         scripts.attributes["connection"] = connection
         command.downgrade(scripts, "0001")
+    database.close()
     migrate_reports(reports_url)
     store = SqlReports(ReportDatabase(reports_url))
     store.put_many([report("new", NOON + SECOND)])

@@ -120,6 +120,29 @@ def test_a_log_is_followed_until_the_task_has_ended(tidegate: Tidegate, server: 
     assert (ended.code, ended.out) == (0, "".join(LINES[:9]))
 
 
+@pytest.mark.parametrize("away", ["status", "log"])
+def test_a_log_is_followed_across_a_restart_of_the_overlord(
+    tidegate: Tidegate, server: Overlord, away: str
+) -> None:
+    """Goal: no line twice and none left out, whichever request meets the restart."""
+    _log_of(server, [*["RUNNING"] * 5, "SUCCESS"], [LINES[:3], [], LINES[3:7], [], LINES[7:9]])
+    reply, left = server.ask, [2]
+    assert reply is not None
+
+    def restarting(request: Request) -> Reply:
+        if len(server.requests) > 3 and request.path.endswith(away) and left[0] > 0:
+            left[0] -= 1
+            problem = {"type": "/problems/unavailable", "status": 503, "detail": "it starts"}
+            return Reply(problem, 503, "application/problem+json")
+        return reply(request)
+
+    server.ask = restarting
+    ended = tidegate("task", "logs", "-f", ID)
+
+    assert (ended.code, ended.out, left) == (0, "".join(LINES[:9]), [0])
+    assert ended.err.count("waiting: ") == 1
+
+
 def test_what_is_missing_is_told(tidegate: Tidegate, server: Overlord) -> None:
     server.refuse("GET", f"{BASE}/task/{ID}/log", 404, detail="No log was found for this task.")
 
