@@ -47,6 +47,8 @@ _PLACES = (
     "/ui/work",
     "/ui/audit",
     "/ui/audit/denied",
+    "/ui/logs",
+    "/ui/logs/reports",
 )
 
 

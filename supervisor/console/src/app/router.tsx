@@ -7,6 +7,7 @@ import {
   redirect,
 } from "@tanstack/react-router";
 import { auditSearch } from "@/pages/audit/search";
+import { linesSearch, reportsSearch } from "@/pages/logs/search";
 import { queueSearch, queuesSearch } from "@/pages/queues/search";
 import { badRecordsSearch } from "@/pages/supervisor/badRecords/search";
 import { eventsSearch } from "@/pages/supervisor/events/search";
@@ -295,6 +296,20 @@ const work = createRoute({
   component: lazyRouteComponent(() => import("@/pages/work/WorkPage"), "WorkPage"),
 });
 
+const logs = createRoute({
+  getParentRoute: () => shell,
+  path: "/logs",
+  validateSearch: linesSearch,
+  component: lazyRouteComponent(() => import("@/pages/logs/LinesPage"), "LinesPage"),
+});
+
+const reports = createRoute({
+  getParentRoute: () => shell,
+  path: "/logs/reports",
+  validateSearch: reportsSearch,
+  component: lazyRouteComponent(() => import("@/pages/logs/ReportsPage"), "ReportsPage"),
+});
+
 const audit = createRoute({
   getParentRoute: () => shell,
   path: "/audit",
@@ -354,6 +369,8 @@ export const router = createRouter({
       queues,
       queue,
       work,
+      logs,
+      reports,
       audit,
       denied,
       settings,

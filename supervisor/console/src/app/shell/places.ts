@@ -10,6 +10,7 @@ type Place = {
     | "/workers"
     | "/queues"
     | "/work"
+    | "/logs"
     | "/audit"
     | "/settings";
   label: string;
@@ -26,6 +27,7 @@ export const PLACES: readonly Place[] = [
   { to: "/workers", label: "Workers", icon: "machine", key: "w" },
   { to: "/queues", label: "Queues", icon: "queue", key: "q" },
   { to: "/work", label: "Work", icon: "work", key: "o" },
+  { to: "/logs", label: "Logs", icon: "terminal", key: "l" },
   { to: "/audit", label: "Audit", icon: "book", key: "a" },
   { to: "/settings", label: "Settings", icon: "gear", key: "," },
 ];

@@ -1,0 +1,40 @@
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import type { Problem } from "@/api/problem";
+import { Page } from "@/components/Page";
+import { visible } from "@/text/visible";
+import classes from "./LogsFrame.module.css";
+
+type Props = {
+  title: string;
+  sentence: ReactNode;
+  actions?: ReactNode;
+  error: Problem | null;
+  children: ReactNode;
+};
+
+/** The frame of both views; where nothing is stored it says how that changes in their place. */
+export function LogsFrame({ title, sentence, actions, error, children }: Props) {
+  const hasNoStore = error?.kind === "no-report-store";
+  return (
+    <Page title={title} heading="Logs and reports" sentence={sentence} actions={actions} fills>
+      <nav className={classes.tabs} aria-label="Views of logs and reports">
+        <Link
+          to="/logs"
+          activeOptions={{ exact: true, includeSearch: false }}
+          className={classes.tab}
+        >
+          Warnings and errors
+        </Link>
+        <Link to="/logs/reports" className={classes.tab}>
+          Reports
+        </Link>
+      </nav>
+      {hasNoStore ? (
+        <p role="status">{`Nothing can be searched: ${visible(error.detail)}.`}</p>
+      ) : (
+        children
+      )}
+    </Page>
+  );
+}
