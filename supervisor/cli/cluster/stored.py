@@ -19,6 +19,14 @@ from supervisor.views.reports import LogLinesPage, LogLineView, ReportsPage, Rep
 
 _REPORTS, _LINES = "/api/v1/reports", "/api/v1/logs"
 _REPORTS_MAX = 1_000
+_OfSupervisor = Annotated[
+    str | None,
+    typer.Option("--supervisor", metavar="ID", help="Of this one.", show_default="all"),
+]
+_OfWorker = Annotated[
+    str | None,
+    typer.Option("--worker", metavar="ID", help="Of this worker.", show_default="all"),
+]
 
 
 class ShownLevel(StrEnum):
@@ -31,18 +39,12 @@ class ShownLevel(StrEnum):
 
 def search_logs(
     *,
-    supervisor: Annotated[
-        str | None,
-        typer.Option("--supervisor", metavar="ID", help="Of this one.", show_default="all"),
-    ] = None,
+    supervisor: _OfSupervisor = None,
     data_source: Annotated[
         str | None,
         typer.Option("--data-source", metavar="TABLE", help="Of this table.", show_default="all"),
     ] = None,
-    worker: Annotated[
-        str | None,
-        typer.Option("--worker", metavar="ID", help="Of this worker.", show_default="all"),
-    ] = None,
+    worker: _OfWorker = None,
     task: Annotated[
         str | None,
         typer.Option("--task", metavar="ID", help="Of this task.", show_default="all"),
