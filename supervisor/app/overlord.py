@@ -23,6 +23,7 @@ from supervisor.adapters.tables.quarantined_records import DuckRecords
 from supervisor.adapters.tables.warehouse import LocalWarehouse
 from supervisor.adapters.workers.journals import HttpJournals
 from supervisor.adapters.workers.task_logs import HttpTaskLogs
+from supervisor.app.archive import sender_in
 from supervisor.app.parts import (
     address_for_workers,
     authentication_of,
@@ -31,7 +32,7 @@ from supervisor.app.parts import (
     names_of,
     table_formats,
 )
-from supervisor.app.report_stores import stored_in
+from supervisor.app.report_stores import StoredReports, stored_in
 from supervisor.chores.duty import Chore, Duty, Wiring
 from supervisor.chores.table import CHORES, consume_queues
 from supervisor.control.change_log import log_and_count
@@ -188,12 +189,20 @@ def wire_overlord(
     )
     queue_meters = Meters()
     queues = EventQueues(store, clock, leadership.term, queue_meters)
+    stored = stored_in(settings)
     wiring = _wiring_of(
-        settings, store, clock, leadership, streams, queues=queues, failpoint=failpoint
+        settings,
+        store,
+        clock,
+        leadership,
+        streams,
+        queues=queues,
+        stored=stored,
+        failpoint=failpoint,
     )
     consume_queues(wiring)
     services = services_of(
-        wiring, _outside_of(settings, wiring), _operations_of(wiring, queue_meters)
+        wiring, _outside_of(settings, wiring, stored), _operations_of(wiring, queue_meters)
     )
     services = replace(
         services,
@@ -214,6 +223,7 @@ def _wiring_of(
     streams: KafkaStreams,
     *,
     queues: EventQueues,
+    stored: StoredReports,
     failpoint: Callable[[str], None],
 ) -> Wiring:
     changed, warehouse = Wakeups(), settings.warehouse.absolute()
@@ -248,6 +258,8 @@ def _wiring_of(
         task_retention=settings.task_retention,
         new_token=new_token,
         persisters=_persisters_of(settings, clock),
+        archive_sender=sender_in(settings, f"overlord-{os.getpid()}"),
+        stored_reports=stored.reports,
         replays=KafkaReplays(warehouse, read_secret, settings.connections()),
         reach=failpoint,
     )
@@ -259,9 +271,8 @@ def _persisters_of(settings: Settings, clock: SystemClock) -> PersisterWatch | N
     return PersisterWatch(clock, HttpPersisters(settings.trust()), settings.reports_persister)
 
 
-def _outside_of(settings: Settings, wiring: Wiring) -> ServicePorts:
+def _outside_of(settings: Settings, wiring: Wiring, stored: StoredReports) -> ServicePorts:
     warehouse = settings.warehouse.absolute()
-    stored = stored_in(settings)
     return ServicePorts(
         journals=HttpJournals(),
         task_logs=HttpTaskLogs(),

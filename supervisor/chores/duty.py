@@ -23,6 +23,8 @@ from supervisor.eventqueue.handling import Handler
 from supervisor.eventqueue.queues import EventQueues
 from supervisor.ports.exports import Copies, TableFormat
 from supervisor.ports.replays import ReplaySender
+from supervisor.ports.reports.archive import RecordSender
+from supervisor.ports.reports.reports import ReportStore
 from supervisor.ports.store import Clock, OverlordStore
 from supervisor.ports.warehouse import Warehouse
 from supervisor.reports.watch import PersisterWatch
@@ -59,6 +61,11 @@ class Wiring:
     """None: this installation sends no bad records to topics, and the events wait."""
     persisters: PersisterWatch | None = None
     """Those of the reports; None: there are none."""
+
+    archive_sender: RecordSender | None = None
+    """None: events and audit entries have no archive."""
+    stored_reports: ReportStore | None = None
+    """The reports that a persister has stored; None: none are."""
     history_ages: HistoryAges = field(default_factory=HistoryAges)
     reach: Callable[[str], None] = lambda _: None
     """Called with each named step; a test may end the process there (failpoints)."""

@@ -10,7 +10,7 @@ the next run continues.  What a table holds, and the proof of it, stays: see `co
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
@@ -19,6 +19,7 @@ import structlog
 from supervisor.chores.duty import Duty
 from supervisor.chores.each_table import each_table
 from supervisor.chores.segments import SEGMENT_FILES
+from supervisor.core.history.archive import AGES_HELD, ArchivePosition
 from supervisor.core.history.expiry import (
     NO_FILES,
     DroppedFiles,
@@ -35,6 +36,7 @@ from supervisor.core.values.errors import StateMoved
 from supervisor.core.values.sessions import ENDED_KEPT, IDLE, LASTS
 from supervisor.core.values.table_names import errors_table
 from supervisor.ports.store import Clock, Store, Transaction
+from tasks.reporting.record import RecordType
 
 log = structlog.get_logger()
 
@@ -79,13 +81,14 @@ class EndOfHistory:
             LeaseLost, Unavailable: what was done stays done; the next run goes on.
         """
         now, budget = self.clock.now(), _Budget(self.run_transactions)
-        before, audited = now - self.ages.ranges, now - self.ages.audit
+        before = now - self.ages.ranges
         with self.store.reading() as tx:
             supervisors = tx.expiry.supervisors()
+            archived = tx.archive.positions()
         used, begun = now - IDLE - ENDED_KEPT, now - LASTS - ENDED_KEPT
         done = self._repeat(budget, lambda tx: tx.access.delete_sessions(used, begun, ROWS_AT_ONCE))
-        done += self._repeat(budget, lambda tx: tx.expiry.delete_audit(audited, ROWS_AT_ONCE))
-        done += self._trim_events(now - self.ages.events, budget)
+        done += self._delete_audit(now, archived.get(RecordType.AUDIT), budget)
+        done += self._trim_events(now, archived.get(RecordType.EVENT), budget)
         work = ((each, partial(self._expire, each, before, budget)) for each in supervisors)
         done += each_table(DUTY.name, work, of="supervisor")
         done += self._repeat(budget, lambda tx: tx.expiry.delete_compactions(before, ROWS_AT_ONCE))
@@ -93,10 +96,33 @@ class EndOfHistory:
             log.info("history has ended", rows=done, before=before.isoformat())
         return done
 
-    def _trim_events(self, before: datetime, budget: _Budget) -> int:
-        limits = EventLimits(before, self.events_of_each, self.events_of_all)
+    def _delete_audit(
+        self, now: datetime, archived: ArchivePosition | None, budget: _Budget
+    ) -> int:
+        """Delete old entries; those that the archive lacks at a multiple of the age."""
+        age, up_to = self.ages.audit, None if archived is None else archived.stored_to
+        old, oldest = now - age, now - AGES_HELD * age
+        done = self._repeat(
+            budget, lambda tx: tx.expiry.delete_audit(old, ROWS_AT_ONCE, up_to=up_to)
+        )
+        if up_to is None:
+            return done
+        lost = self._repeat(budget, lambda tx: tx.expiry.delete_audit(oldest, ROWS_AT_ONCE))
+        if lost:
+            log.error("audit entries have ended that the archive never stored", entries=lost)
+        return done + lost
+
+    def _trim_events(self, now: datetime, archived: ArchivePosition | None, budget: _Budget) -> int:
+        age = self.ages.events
+        limits = EventLimits(now - age, self.events_of_each, self.events_of_all)
+        beyond = EventLimits(
+            now - AGES_HELD * age, AGES_HELD * self.events_of_each, AGES_HELD * self.events_of_all
+        )
         with self.store.reading() as tx:
             cuts = tx.expiry.event_cuts(limits)
+            if archived is not None and any(cut.up_to > archived.stored_to for cut in cuts):
+                stored = (replace(cut, up_to=min(cut.up_to, archived.stored_to)) for cut in cuts)
+                cuts = [*stored, *tx.expiry.event_cuts(beyond)]
         return sum(
             self._repeat(budget, partial(_delete_events, cut=cut)) for cut in cuts if cut.up_to
         )

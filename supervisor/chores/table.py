@@ -5,6 +5,7 @@ A new duty is a module with its `DUTY` and a row here.  A new kind of event is a
 """
 
 from supervisor.chores import (
+    archive,
     compaction,
     expiry,
     exports,
@@ -33,6 +34,7 @@ CHORES: tuple[Duty, ...] = (
     lag_samples.DUTY,
     persisters.DUTY,
     expiry.DUTY,
+    archive.DUTY,
 )
 HANDLERS: tuple[QueueHandler, ...] = (
     task_output.HANDLER,

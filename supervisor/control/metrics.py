@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, Metric
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric
 from prometheus_client.registry import Collector
 
 from supervisor.core.history.lifecycle_events import EventKind, LifecycleEvent
@@ -82,6 +82,10 @@ class OverlordMeters(Collector):
         self._bytes = _counter(own, "published_bytes", "Size of those files.", *of)
         text = "Replicas of published ranges, by what they came to beside what was published."
         self._compared = _counter(own, "replicas_compared", text, *of, "found")
+        text = "Events and audit entries that were sent to the archive, repeats included."
+        self._archived = _counter(own, "archive_sent", text, "kind")
+        text = "Numbers of events and audit entries that the archive does not have; of the leader."
+        self._unarchived = Gauge("tidegate_archive_waiting", text, ("kind",), registry=own)
         # An alert needs a series that begins at zero: else its first event would show no growth.
         self._publishes.labels(PublishOutcome.STALE.value, Check.OFFSET_BEHIND.value)
 
@@ -107,6 +111,11 @@ class OverlordMeters(Collector):
     def transaction(self, kind: str, outcome: str, seconds: float) -> None:
         """Count a transaction."""
         self._transactions.labels(kind, outcome).observe(seconds)
+
+    def archived(self, kind: str, sent: int, waiting: int) -> None:
+        """Count records that were sent to the archive, and note how many it does not have."""
+        self._archived.labels(kind).inc(sent)
+        self._unarchived.labels(kind).set(waiting)
 
     def publish_judged(self, outcome: PublishOutcome, check: Check) -> None:
         """Count an answer to a publish request."""

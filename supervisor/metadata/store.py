@@ -29,6 +29,7 @@ from supervisor.core.values.errors import (
     SupervisorError,
 )
 from supervisor.database.engine import WRITES, Bounds, create_engine, optimize
+from supervisor.metadata.archive import SqlArchive
 from supervisor.metadata.installation import SqlInstallation
 from supervisor.metadata.parsed_specs import ParsedSpecs
 from supervisor.metadata.repositories.access import SqlAccess
@@ -59,6 +60,7 @@ from supervisor.ports.idempotency import Keys
 from supervisor.ports.lifecycle import LifecycleEvents
 from supervisor.ports.operations import OperationsTable
 from supervisor.ports.queue_events import Events, Heard
+from supervisor.ports.reports.archive import Archive
 from supervisor.ports.segments import Retention, Segments
 from supervisor.ports.specs import Specs
 from supervisor.ports.state_history import Watched
@@ -105,6 +107,7 @@ class SqlTransaction:
     keys: Keys
     access: Access
     expiry: Expiry
+    archive: Archive
 
     @classmethod
     def on(
@@ -140,6 +143,7 @@ class SqlTransaction:
             keys=SqlKeys(connection),
             access=SqlAccess(connection),
             expiry=SqlExpiry(connection, files),
+            archive=SqlArchive(connection),
         )
 
 

@@ -86,6 +86,9 @@ class Expiry(Protocol):
         """Delete some events of a cut, oldest first; return how many."""
         ...
 
-    def delete_audit(self, before: datetime, limit: int) -> int:
-        """Delete the oldest audit entries from before a time; return how many."""
+    def delete_audit(self, before: datetime, limit: int, up_to: int | None = None) -> int:
+        """Delete the oldest audit entries from before a time; return how many.
+
+        `up_to`: no higher number; None: all.
+        """
         ...

@@ -32,6 +32,7 @@ from supervisor.ports.idempotency import ActsOnce, Keys
 from supervisor.ports.lifecycle import LifecycleEvents
 from supervisor.ports.operations import OperationsTable
 from supervisor.ports.queue_events import Events, Heard
+from supervisor.ports.reports.archive import Archive
 from supervisor.ports.segments import Retention, Segments
 from supervisor.ports.specs import Specs
 from supervisor.ports.state_history import Watched
@@ -275,6 +276,7 @@ class Transaction(Protocol):
     keys: Keys
     access: Access
     expiry: Expiry
+    archive: Archive
 
 
 class Store(Protocol):

@@ -27,6 +27,7 @@ from supervisor.services.access.authentication import Authentication
 from supervisor.services.access.idempotency import Idempotency
 from supervisor.services.foresight.ranges import RangeForesight
 from supervisor.services.foresight.tables import TableForesight
+from supervisor.services.history.archive_reader import ArchiveReader
 from supervisor.services.history.history import History
 from supervisor.services.supervisors.admission import OperatorPolicy
 from supervisor.services.supervisors.backfill import Backfills
@@ -199,10 +200,14 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         tasks=TaskQueries(w.store, w.registry, w.leadership),
         sums=TableSums(w.store, w.clock),
         tables=TableQueries(w.store, w.registry, w.leadership, w.clock, o.warehouse, o.journals),
-        chronicle=History(w.store, w.clock),
+        chronicle=History(w.store, w.clock, _archive(w, o)),
         queues=queues,
         keys=Idempotency(w.store, w.clock, w.term),
     )
+
+
+def _archive(w: Wiring, o: ServicePorts) -> ArchiveReader | None:
+    return None if o.stored_reports is None else ArchiveReader(o.stored_reports, w.store)
 
 
 def _specs(w: Wiring, o: ServicePorts) -> Service:

@@ -28,6 +28,8 @@ class AuditPage(Wire):
     entries: list[AuditView]
     next: str | None
     """The `cursor` of the next page; null: there is none."""
+    missing: str | None = None
+    """Why older entries, which are in the archive, are not in the list now; null: they are."""
 
 
 def audit_view(entry: AuditEntry) -> AuditView:
@@ -66,8 +68,10 @@ class EventsPage(Wire):
     next: str | None
     """The `cursor` of the next page; null: there is none, or it was trimmed."""
     complete_since: Instant | None = None
-    """Since when events of every type are kept; before it only those of the types that are kept
-    longer.  null: nothing was trimmed yet."""
+    """Since when events of every type are kept, here or in the archive; before it only those of
+    the types that are kept longer.  null: since the first."""
+    missing: str | None = None
+    """Why older events, which are in the archive, are not in the list now; null: they are."""
 
 
 def event_view(numbered: NumberedEvent) -> EventView:

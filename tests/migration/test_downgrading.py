@@ -128,8 +128,9 @@ def test_each_version_gets_its_document_back(url: str, store: SqlStore) -> None:
 
 
 def test_what_is_lost_is_named_step_by_step() -> None:
-    replays, events, reasons, last, history, between, first = lost_by(EARLIER)
-    assert replays.startswith(f"{newest()}: what replays of bad records")
+    archive, replays, events, reasons, last, history, between, first = lost_by(EARLIER)
+    assert archive.startswith(f"{newest()}: how far the archive of events and audit is")
+    assert replays.startswith("0020: what replays of bad records")
     assert events.startswith("0019: changes of states, specs and offsets")
     assert reasons == "0018: the reasons that people gave for their changes"
     assert last.startswith("0017: sessions of browsers")

@@ -15,6 +15,7 @@ _PROJECT = {
     "supervisor/adapters/clock.py": "",
     "supervisor/api/routes.py": "",
     "supervisor/app/overlord.py": "import supervisor.adapters.clock, supervisor.metadata.store\n",
+    "supervisor/app/archive.py": "import tasks.sending.spool\n",
     "supervisor/app/worker.py": "import tasks.sending.spool, tasks.worker.process\n",
     "supervisor/chores/sweep.py": "",
     "supervisor/cli/main.py": "import supervisor.app.overlord, supervisor.settings.log\n",

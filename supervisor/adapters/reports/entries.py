@@ -17,12 +17,30 @@ from pydantic_core import PydanticSerializationError
 from supervisor.core.reports.first_error import first_error
 from supervisor.core.reports.status import StoreOutcome
 from supervisor.ports.reports.problems import ContentRefused
-from supervisor.ports.reports.reports import ReportLine, ReportPage, ReportPlace, ReportQuery
+from supervisor.ports.reports.reports import (
+    NumberedQuery,
+    ReportLine,
+    ReportPage,
+    ReportPlace,
+    ReportQuery,
+)
 from tasks.contract.patterns import matches_any
 from tasks.reporting.record import BadRecord, RecordOrigin, RecordType, ReportRecord, read_record
 
-__all__ = ["NUMBERED_TYPES", "ReportEntry", "ReportHead", "digest_of", "entries_of", "head_of"]
-__all__ += ["is_of", "line_of", "matches", "outcomes_of", "page_of_heads"]
+__all__ = [
+    "NUMBERED_TYPES",
+    "ReportEntry",
+    "ReportHead",
+    "digest_of",
+    "entries_of",
+    "has_number",
+    "head_of",
+    "is_of",
+    "line_of",
+    "matches",
+    "outcomes_of",
+    "page_of_heads",
+]
 
 NUMBERED_TYPES = frozenset({RecordType.EVENT, RecordType.AUDIT})
 _DIGEST_BYTES = 16
@@ -169,6 +187,18 @@ def is_of(head: ReportHead, tables: Sequence[str] | None) -> bool:
     if tables is None:
         return True
     return head.data_source is not None and matches_any(tables, head.data_source)
+
+
+def has_number(head: ReportHead, query: NumberedQuery) -> bool:
+    """Return whether a list by number holds a record; its length is another matter."""
+    return (
+        head.type is query.kind
+        and query.kind in NUMBERED_TYPES
+        and head.subject == query.subject
+        and head.seq > query.above
+        and (query.below is None or head.seq < query.below)
+        and query.supervisor in {None, head.supervisor}
+    )
 
 
 def _entry_of(record: ReportRecord) -> ReportEntry:

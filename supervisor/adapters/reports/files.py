@@ -25,10 +25,10 @@ from threading import Lock
 from typing import NamedTuple
 
 from supervisor.adapters.reports.entries import (
-    NUMBERED_TYPES,
     ReportHead,
     digest_of,
     entries_of,
+    has_number,
     head_of,
     is_of,
     line_of,
@@ -38,7 +38,13 @@ from supervisor.adapters.reports.entries import (
 )
 from supervisor.core.reports.status import StoreOutcome
 from supervisor.ports.reports.problems import StoreAway, StoreRefuses
-from supervisor.ports.reports.reports import ReportLine, ReportPage, ReportPlace, ReportQuery
+from supervisor.ports.reports.reports import (
+    NumberedQuery,
+    ReportLine,
+    ReportPage,
+    ReportPlace,
+    ReportQuery,
+)
 from tasks.reporting.record import RecordType, ReportRecord
 
 __all__ = ["FileReports"]
@@ -119,14 +125,22 @@ class FileReports:
             heads = self._heads(lambda head: matches(head, query) and is_of(head, tables))
             return page_of_heads(heads, limit, self._line)
 
-    def numbered(self, kind: RecordType, after: int, limit: int) -> Sequence[ReportRecord]:
+    def numbered(self, query: NumberedQuery, limit: int) -> Sequence[ReportRecord]:
         """Return events or audit entries by their numbers."""
-        if kind not in NUMBERED_TYPES:
-            return []
         with self._opened():
-            heads = self._heads(lambda head: head.type is kind and head.seq > after)
-            ordered = sorted(heads, key=lambda head: head.seq)
-            return self._records(ordered[:limit])
+            return self._records(self._by_number(query)[:limit])
+
+    def numbers(self, query: NumberedQuery, limit: int) -> Sequence[int]:
+        """Return the numbers alone."""
+        with self._opened():
+            return [head.seq for head in self._by_number(query)[:limit]]
+
+    def number_at(self, query: NumberedQuery, at: datetime) -> int:
+        """Return the number of the newest one up to a time."""
+        whole = NumberedQuery(query.kind, query.subject)
+        with self._opened():
+            heads = self._heads(lambda head: has_number(head, whole) and head.at <= at)
+        return max(heads, key=_by_place).seq if heads else 0
 
     def delete_older_than(self, kind: RecordType, cutoff: datetime, limit: int) -> int:
         """Delete old records of a type; a file of nothing else goes as a whole, and first."""
@@ -151,6 +165,10 @@ class FileReports:
         with self._thread:
             for name in [*self._days]:
                 self._forget(name)
+
+    def _by_number(self, query: NumberedQuery) -> Sequence[ReportHead]:
+        heads = self._heads(lambda head: has_number(head, query))
+        return sorted(heads, key=lambda head: head.seq, reverse=query.newest_first)
 
     @contextmanager
     def _opened(self) -> Iterator[int]:

@@ -5,10 +5,10 @@ from datetime import datetime
 from threading import Lock
 
 from supervisor.adapters.reports.entries import (
-    NUMBERED_TYPES,
     ReportEntry,
     ReportHead,
     entries_of,
+    has_number,
     head_of,
     is_of,
     line_of,
@@ -17,7 +17,7 @@ from supervisor.adapters.reports.entries import (
     page_of_heads,
 )
 from supervisor.core.reports.status import StoreOutcome
-from supervisor.ports.reports.reports import ReportLine, ReportPage, ReportQuery
+from supervisor.ports.reports.reports import NumberedQuery, ReportLine, ReportPage, ReportQuery
 from tasks.reporting.record import RecordType, ReportRecord
 
 __all__ = ["MemoryReports"]
@@ -58,12 +58,19 @@ class MemoryReports:
         heads = self._heads(lambda head: matches(head, query) and is_of(head, tables))
         return page_of_heads(heads, limit, self._line)
 
-    def numbered(self, kind: RecordType, after: int, limit: int) -> Sequence[ReportRecord]:
+    def numbered(self, query: NumberedQuery, limit: int) -> Sequence[ReportRecord]:
         """Return events or audit entries by their numbers."""
-        heads = self._heads(
-            lambda head: head.type is kind and kind in NUMBERED_TYPES and head.seq > after
-        )
-        return self._records(sorted(heads, key=lambda head: head.seq)[:limit])
+        return self._records(self._by_number(query)[:limit])
+
+    def numbers(self, query: NumberedQuery, limit: int) -> Sequence[int]:
+        """Return the numbers alone."""
+        return [head.seq for head in self._by_number(query)[:limit]]
+
+    def number_at(self, query: NumberedQuery, at: datetime) -> int:
+        """Return the number of the newest one up to a time."""
+        whole = NumberedQuery(query.kind, query.subject)
+        heads = self._heads(lambda head: has_number(head, whole) and head.at <= at)
+        return max(heads, key=lambda head: head.place).seq if heads else 0
 
     def delete_older_than(self, kind: RecordType, cutoff: datetime, limit: int) -> int:
         """Delete old records of a type."""
@@ -93,6 +100,10 @@ class MemoryReports:
         with self._lock:
             entry = self._entries.get(head.record_id)
         return None if entry is None else line_of(entry.record, len(entry.body.encode()))
+
+    def _by_number(self, query: NumberedQuery) -> Sequence[ReportHead]:
+        heads = self._heads(lambda head: has_number(head, query))
+        return sorted(heads, key=lambda head: head.seq, reverse=query.newest_first)
 
     def _records(self, heads: Sequence[ReportHead]) -> Sequence[ReportRecord]:
         return [record for head in heads if (record := self.get(head.record_id)) is not None]

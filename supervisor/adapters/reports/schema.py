@@ -67,6 +67,15 @@ REPORTS = Table(
     Index("ix_reports_type", "type", "at", "record_id"),
     Index(
         "ix_reports_numbered",
+        "subject",
+        "type",
+        "seq",
+        sqlite_where=text(NUMBERED),
+        postgresql_where=text(NUMBERED),
+    ),
+    Index(
+        "ix_reports_numbered_supervisor",
+        "supervisor",
         "type",
         "seq",
         sqlite_where=text(NUMBERED),

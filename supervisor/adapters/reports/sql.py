@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from heapq import merge
 from itertools import islice
+from typing import TypeVar
 
 from sqlalchemy import (
     ColumnElement,
@@ -29,7 +30,6 @@ from sqlalchemy import (
 from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.reports.database import ReportDatabase
 from supervisor.adapters.reports.entries import (
-    NUMBERED_TYPES,
     ReportEntry,
     entries_of,
     outcomes_of,
@@ -39,12 +39,14 @@ from supervisor.adapters.reports.schema import NUMBERED, REPORTS, UNUSUAL
 from supervisor.core.reports.first_error import first_error
 from supervisor.core.reports.status import StoreOutcome
 from supervisor.database.column_types import NAME, UtcTime
-from supervisor.ports.reports.reports import ReportPage, ReportPlace, ReportQuery
+from supervisor.ports.reports.reports import NumberedQuery, ReportPage, ReportPlace, ReportQuery
 from supervisor.ports.store import Clock
 from tasks.reporting.record import RecordType, ReportRecord
 
-__all__ = ["SqlReports", "list_query", "numbered_query", "old_query"]
-__all__ += ["owned_query"]
+__all__ = ["SqlReports", "list_query", "number_at_query", "numbered_query", "numbers_query"]
+__all__ += ["old_query", "owned_query"]
+
+T = TypeVar("T")
 
 _R = REPORTS.c
 _INSERT = insert(REPORTS)
@@ -117,12 +119,20 @@ class SqlReports:
         with self._database.reading() as connection:
             return report_page(connection, query, limit, tables)
 
-    def numbered(self, kind: RecordType, after: int, limit: int) -> Sequence[ReportRecord]:
+    def numbered(self, query: NumberedQuery, limit: int) -> Sequence[ReportRecord]:
         """Return events or audit entries by their numbers."""
-        if kind not in NUMBERED_TYPES:
-            return []
         with self._database.reading() as connection:
-            return list(_records(connection, numbered_query(kind, after, limit)))
+            return list(_records(connection, numbered_query(query, limit)))
+
+    def numbers(self, query: NumberedQuery, limit: int) -> Sequence[int]:
+        """Return the numbers alone."""
+        with self._database.reading() as connection:
+            return list(connection.execute(numbers_query(query, limit)).scalars())
+
+    def number_at(self, query: NumberedQuery, at: datetime) -> int:
+        """Return the number of the newest one up to a time."""
+        with self._database.reading() as connection:
+            return connection.execute(number_at_query(query, at)).scalar_one_or_none() or 0
 
     def delete_older_than(self, kind: RecordType, cutoff: datetime, limit: int) -> int:
         """Delete old records of a type."""
@@ -189,11 +199,39 @@ def list_query(query: ReportQuery, limit: int) -> Select[str]:
     return newest_first.with_hint(REPORTS, hint, "sqlite")
 
 
-def numbered_query(kind: RecordType, after: int, limit: int) -> Select[str]:
+def numbered_query(query: NumberedQuery, limit: int) -> Select[str]:
     """Return the query of events or audit entries by their numbers."""
-    of_kind = (_R.type == kind.value, _R.seq > after, text(NUMBERED))
-    numbered = select(_R.body).where(*of_kind).order_by(_R.seq).limit(limit)
-    return numbered.with_hint(REPORTS, "INDEXED BY ix_reports_numbered", "sqlite")
+    return _by_number(select(_R.body), query, limit)
+
+
+def numbers_query(query: NumberedQuery, limit: int) -> Select[int]:
+    """Return the query of the numbers of events or audit entries."""
+    return _by_number(select(_R.seq), query, limit)
+
+
+def number_at_query(query: NumberedQuery, at: datetime) -> Select[int]:
+    """Return the query of the number of the newest event or entry up to a time."""
+    newest = select(_R.seq).where(
+        _R.type == query.kind.value, _R.subject == query.subject, _R.at <= at
+    )
+    newest = newest.order_by(_R.at.desc(), _R.record_id.desc()).limit(1)
+    return newest.with_hint(REPORTS, "INDEXED BY ix_reports_type", "sqlite")
+
+
+def _by_number(selected: Select[T], query: NumberedQuery, limit: int) -> Select[T]:
+    rows = selected.where(
+        _R.type == query.kind.value,
+        _R.subject == query.subject,
+        _R.seq > query.above,
+        text(NUMBERED),
+    )
+    if query.below is not None:
+        rows = rows.where(_R.seq < query.below)
+    index = "numbered"
+    if query.supervisor is not None:
+        rows, index = rows.where(_R.supervisor == query.supervisor), "numbered_supervisor"
+    ordered = rows.order_by(_R.seq.desc() if query.newest_first else _R.seq).limit(limit)
+    return ordered.with_hint(REPORTS, f"INDEXED BY ix_reports_{index}", "sqlite")
 
 
 def _conditions(query: ReportQuery) -> Iterator[ColumnElement[bool] | TextClause]:

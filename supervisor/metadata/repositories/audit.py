@@ -31,7 +31,7 @@ class SqlAudit:
     def recent(self, limit: int) -> list[AuditEntry]:
         """Return entries, newest first."""
         rows = self._db.execute(select(audit).order_by(_AT.id.desc()).limit(limit))
-        return [_entry(row) for row in rows]
+        return [read_entry(row) for row in rows]
 
     def page(
         self,
@@ -59,8 +59,9 @@ class SqlAudit:
             ]
             ids = {number for part in parts for number in self._db.execute(part).scalars()}
             query = query.where(_AT.id.in_(sorted(ids, reverse=True)[:limit]))
-        return [(row.id, _entry(row)) for row in self._db.execute(query)]
+        return [(row.id, read_entry(row)) for row in self._db.execute(query)]
 
 
-def _entry(row: Row[tuple[object, ...]]) -> AuditEntry:
+def read_entry(row: Row[tuple[object, ...]]) -> AuditEntry:
+    """Return the entry of a row."""
     return AuditEntry(row.at, row.actor, row.action, row.subject, row.detail, row.reason)

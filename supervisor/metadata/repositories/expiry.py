@@ -304,10 +304,13 @@ class SqlExpiry:
             ids = ids.where(_KEPT.supervisor_id == cut.supervisor_id)
         return self._deleted(delete(kept_happenings).where(_KEPT.number.in_(ids.limit(limit))))
 
-    def delete_audit(self, before: datetime, limit: int) -> int:
+    def delete_audit(self, before: datetime, limit: int, up_to: int | None = None) -> int:
         """Delete the oldest audit entries from before a time; return how many."""
-        oldest = select(audit.c.id, audit.c.at).order_by(audit.c.id).limit(limit).subquery()
-        ids = select(oldest.c.id).where(oldest.c.at < before)
+        rows = select(audit.c.id, audit.c.at).order_by(audit.c.id).limit(limit)
+        oldest = (rows if up_to is None else rows.where(audit.c.id <= up_to)).subquery()
+        # In their order: the archive goes on where the table ends, whatever a clock says.
+        young = select(func.min(oldest.c.id)).where(oldest.c.at >= before).scalar_subquery()
+        ids = select(oldest.c.id).where(oldest.c.id < func.coalesce(young, 2**62))
         return self._deleted(delete(audit).where(audit.c.id.in_(ids)))
 
     def _deleted(self, statement: Delete) -> int:

@@ -14,6 +14,7 @@ from datetime import datetime
 from sqlalchemy import Connection, RowMapping, Select, Table, bindparam, delete, insert, select
 from sqlalchemy import update as sql_update
 
+from supervisor.core.history.archive import trimmed_to
 from supervisor.core.history.lifecycle_events import LASTING, LifecycleEvent, NumberedEvent
 from supervisor.core.history.windows import EventWindow
 from supervisor.metadata.schema.history import happening_counter, happenings, kept_happenings
@@ -27,13 +28,16 @@ A client of the event stream may be away for that long.
 TRIM_EVERY = 1_000
 """Old rows are deleted in batches of this size, so that as many new rows share the cost."""
 
+TRIM_AT_ONCE = 5 * TRIM_EVERY
+"""The most rows that a transaction trims after the archive was behind."""
+
 _AT = happenings.c
 _COUNTER = happening_counter.c
 # Built once: these end each transaction that changes something.
 _NUMBER = (
     sql_update(happening_counter)
     .values(newest=_COUNTER.newest + bindparam("count"))
-    .returning(_COUNTER.newest, _COUNTER.trimmed)
+    .returning(_COUNTER.newest, _COUNTER.trimmed, _COUNTER.archived)
 )
 _GROUPS = select(generations.c.id, generations.c.group_number).where(
     generations.c.id.in_(bindparam("wanted", expanding=True))
@@ -70,11 +74,12 @@ class SqlLifecycleEvents:
         drafts, self._drafts = self._with_groups(self._drafts), []
         if not drafts:
             return drafts
-        newest, trimmed = self._db.execute(_NUMBER, {"count": len(drafts)}).one()
+        newest, trimmed, archived = self._db.execute(_NUMBER, {"count": len(drafts)}).one()
         first = newest - len(drafts) + 1
         self._db.execute(_INSERT, [_row(first + n, one) for n, one in enumerate(drafts)])
-        if newest - trimmed >= self._kept + min(TRIM_EVERY, self._kept):
-            self._trim(newest - self._kept)
+        up_to = trimmed_to(newest, trimmed, self._kept, archived, TRIM_AT_ONCE)
+        if up_to - trimmed >= min(TRIM_EVERY, self._kept):
+            self._trim(up_to)
         return drafts
 
     def _with_groups(self, drafts: Sequence[LifecycleEvent]) -> Sequence[LifecycleEvent]:
@@ -164,7 +169,7 @@ class SqlLifecycleEvents:
     ) -> list[NumberedEvent]:
         if supervisor_id is not None:
             query = query.where(_AT.supervisor_id == supervisor_id)
-        return [_read(row) for row in self._db.execute(query.limit(limit)).mappings()]
+        return [read_event(row) for row in self._db.execute(query.limit(limit)).mappings()]
 
 
 def _row(number: int, event: LifecycleEvent) -> dict[str, object]:
@@ -180,7 +185,8 @@ def _row(number: int, event: LifecycleEvent) -> dict[str, object]:
     }
 
 
-def _read(row: RowMapping) -> NumberedEvent:
+def read_event(row: RowMapping) -> NumberedEvent:
+    """Return the event of a row."""
     return NumberedEvent(
         row["number"],
         LifecycleEvent(

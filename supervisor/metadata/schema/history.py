@@ -1,6 +1,6 @@
 """The tables of history: events, operations, states, lag samples, plans, and the audit log."""
 
-from sqlalchemy import BigInteger, Boolean, CheckConstraint, Column, Index, Integer, Table
+from sqlalchemy import BigInteger, Boolean, CheckConstraint, Column, Index, Integer, String, Table
 
 from supervisor.core.history.lifecycle_events import EventKind
 from supervisor.database.column_types import NAME, UtcTime
@@ -52,6 +52,11 @@ happening_counter = Table(
     Column("id", Integer, primary_key=True, autoincrement=False),
     Column("newest", BigInteger, nullable=False),
     Column("trimmed", BigInteger, nullable=False),
+    Column(
+        "archived",
+        BigInteger,
+        comment="up to this number events may be trimmed; null: there is no archive",
+    ),
     CheckConstraint("id = 1", name="one_row"),
 )
 """The counter of lifecycle events.
@@ -59,6 +64,27 @@ happening_counter = Table(
 Its lock is held from the numbering to the commit.  So numbers follow the order of the commits,
 without a gap.
 """
+
+archive_positions = Table(
+    "archive_positions",
+    METADATA,
+    Column("kind", String, primary_key=True, comment="event or audit"),
+    Column("sent_to", BigInteger, nullable=False, comment="number of the last one sent"),
+    Column(
+        "stored_to",
+        BigInteger,
+        nullable=False,
+        comment="the report store has all up to this number",
+    ),
+    Column(
+        "whole_from",
+        BigInteger,
+        nullable=False,
+        comment="from this number on nothing is missing in the archive",
+    ),
+    Column("whole_since", UtcTime, comment="the time of that event; null: it is the first"),
+)
+"""How far the archive is in the report store; without rows there is none."""
 
 operations = Table(
     "operations",

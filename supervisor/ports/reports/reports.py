@@ -18,6 +18,8 @@ __all__ += ["ReportStore"]
 LOOKED_AT_MAX = 10_000
 """Rows that a page looks at, newest first, if its conditions are not those of one index."""
 
+__all__ = ["NumberedQuery", "ReportPlace", "ReportQuery", "ReportStore"]
+
 
 class ReportPlace(NamedTuple):
     """The place of a record in lists, which go from the newest to the oldest."""
@@ -84,6 +86,19 @@ class ReportPage:
     """Where the list goes on.  None: nothing follows."""
 
 
+@dataclass(frozen=True)
+class NumberedQuery:
+    """Which events or audit entries to list, by their number (`seq`)."""
+
+    kind: RecordType
+    subject: str
+    """The installation whose history it is."""
+    above: int = 0
+    below: int | None = None
+    supervisor: str | None = None
+    newest_first: bool = False
+
+
 class ReportStore(Protocol):
     """A store of records that are no log chunks; safe to call from many threads and processes.
 
@@ -117,8 +132,19 @@ class ReportStore(Protocol):
         """
         ...
 
-    def numbered(self, kind: RecordType, after: int, limit: int) -> Sequence[ReportRecord]:
-        """Return events or audit entries with a `seq` above `after`, in their order."""
+    def numbered(self, query: NumberedQuery, limit: int) -> Sequence[ReportRecord]:
+        """Return events or audit entries by their numbers, at most `limit`."""
+        ...
+
+    def numbers(self, query: NumberedQuery, limit: int) -> Sequence[int]:
+        """Return the numbers alone, as `numbered` has them; it costs less."""
+        ...
+
+    def number_at(self, query: NumberedQuery, at: datetime) -> int:
+        """Return the number of the newest event or entry up to a time; 0: there is none.
+
+        Of the query only kind and subject count.
+        """
         ...
 
     def delete_older_than(self, kind: RecordType, cutoff: datetime, limit: int) -> int:

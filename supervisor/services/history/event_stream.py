@@ -2,11 +2,13 @@
 
 lifecycle events ─► reader thread, while there are listeners ─► the newest in memory ─► listeners
 older events ─► each listener reads the database by itself, page by page
+what was trimmed ─► from the archive, where there is one
 """
 
 import asyncio
 import threading
 from collections import Counter, deque
+from dataclasses import dataclass
 from itertools import islice
 
 import structlog
@@ -14,7 +16,10 @@ import structlog
 from supervisor.control.wakeups import Wakeups
 from supervisor.core.history.lifecycle_events import NumberedEvent
 from supervisor.core.values.errors import TooManyListeners, Unavailable
+from supervisor.ports.reports.problems import StoreAway, StoreRefuses
 from supervisor.ports.store import Store
+from supervisor.services.history.archive_reader import ArchiveReader
+from tasks.reporting.record import RecordType
 
 log = structlog.get_logger()
 
@@ -27,11 +32,27 @@ LISTENERS_OF_ONE_MAX = 10
 """Of one caller who has a name, so that no caller leaves the others without."""
 
 
+@dataclass(frozen=True)
+class StoredEvents:
+    """A page of events in their order, and what the table has."""
+
+    rows: list[NumberedEvent]
+    """A number that is left out between them, or before the first, is gone."""
+    trimmed: int
+    """The last number that the table has not."""
+    newest: int
+    away: str = ""
+    """Why the archive has no answer now; the page is empty then."""
+
+
 class EventStream:
     """The lifecycle events of one database, for the listeners of this process; thread-safe."""
 
-    def __init__(self, store: Store, *, poll_s: float = POLL_S) -> None:
+    def __init__(
+        self, store: Store, archive: ArchiveReader | None = None, *, poll_s: float = POLL_S
+    ) -> None:
         self._store = store
+        self._archive = archive
         self._poll_s = poll_s
         self._lock = threading.Lock()
         self._listeners = 0
@@ -89,11 +110,19 @@ class EventStream:
             skipped = after + 1 - self._first
             return list(islice(self._rows, max(0, skipped), max(0, skipped) + PAGE))
 
-    def stored(self, after: int) -> tuple[list[NumberedEvent], int, int]:
-        """Return a page of events after a number, the last trimmed number, the newest number."""
+    def stored(self, after: int) -> StoredEvents:
+        """Return a page of events after a number, of the archive where the table has them not."""
         with self._store.reading() as tx:
             rows = tx.happenings.after(after, PAGE)
-            return rows, tx.happenings.trimmed(), tx.happenings.newest()
+            trimmed, newest = tx.happenings.trimmed(), tx.happenings.newest()
+            archived = RecordType.EVENT in tx.archive.positions()
+        if self._archive is None or not archived or after >= trimmed:
+            return StoredEvents(rows, trimmed, newest)
+        try:
+            older = self._archive.after(after, trimmed, PAGE)
+        except (StoreAway, StoreRefuses) as error:
+            return StoredEvents([], trimmed, newest, away=str(error))
+        return StoredEvents(older or rows, trimmed, newest)
 
     def _read_on(self, ended: threading.Event) -> None:
         """Read new events until the last listener has left; a failed look is repeated."""

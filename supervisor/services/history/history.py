@@ -3,7 +3,8 @@
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
+from typing import TypeVar
 
 from supervisor.chores.replays import trouble_of
 from supervisor.control.declared_types import last_spec
@@ -25,7 +26,7 @@ from supervisor.core.history.windows import (
     next_position,
     scanned_down_to,
 )
-from supervisor.core.model.rows import AuditEntry, StoredPlan
+from supervisor.core.model.rows import StoredPlan
 from supervisor.core.planning.rules.bounds import is_completed
 from supervisor.core.values.errors import (
     OperationNotFound,
@@ -34,19 +35,24 @@ from supervisor.core.values.errors import (
     UnknownWord,
 )
 from supervisor.core.values.page_cursors import page, read_cursor, write_cursor
+from supervisor.ports.reports.problems import StoreAway, StoreRefuses
 from supervisor.ports.state_history import StoredState
 from supervisor.ports.store import Clock, Store, Transaction
-from supervisor.services.history.event_pages import event_rows
+from supervisor.services.history.archive_reader import ArchiveReader, AuditWindow, joined
+from supervisor.services.history.event_pages import event_part
 from supervisor.services.history.event_stream import EventStream
 from supervisor.views.generations import GenerationsPage, generation_views
 from supervisor.views.history import AuditPage, EventsPage, audit_view, event_views
 from supervisor.views.lag import LagHistory, LagsView, lag_history, lags_view
 from supervisor.views.operations import OperationsPage, OperationView, operation_view
 from supervisor.views.tables.ledger import PlansView, plans_of
+from tasks.reporting.record import RecordType
 
 AUDIT, EVENTS, GENERATIONS = "audit", "events", "generations"
 OPERATIONS, PLANS = "operations", "plans"
 MayRead = Callable[[str], bool]
+T = TypeVar("T")
+_NUMBER_MAX = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,8 @@ class History:
 
     store: Store
     clock: Clock
+    archive: ArchiveReader | None = None
+    """What has left the tables; None: there is no archive."""
 
     def audit(
         self,
@@ -70,24 +78,37 @@ class History:
         Raises:
             BadCursor: the cursor does not belong to this list.
         """
-
-        def read(rows_max: int, before: int | None) -> list[tuple[int, AuditEntry]]:
-            with self.store.reading() as tx:
-                return tx.audit.page(
-                    rows_max,
-                    before=before,
-                    supervisor_id=supervisor_id,
-                    action=action,
-                    actor=actor,
-                )
-
-        entries, following = page(AUDIT, limit, cursor, read)
-        return AuditPage(entries=[audit_view(entry) for entry in entries], next=following)
+        place = read_cursor(AUDIT, cursor)
+        window = AuditWindow(supervisor_id, action, actor)
+        with self.store.reading() as tx:
+            rows = tx.audit.page(
+                limit + 1,
+                before=place,
+                supervisor_id=supervisor_id,
+                action=action,
+                actor=actor,
+            )
+            oldest = tx.archive.oldest_entry()
+            position = tx.archive.positions().get(RecordType.AUDIT)
+        following = rows[limit - 1][0] if len(rows) > limit else None
+        entries, missing = [entry for _, entry in rows[:limit]], None
+        if following is None and self.archive is not None and position is not None:
+            start = min(each for each in (place, oldest, _NUMBER_MAX) if each is not None)
+            room = limit - len(entries)
+            archived, missing = _unless_away(partial(self.archive.entries, window, start, room))
+            if archived is not None:
+                older, following = joined([archived], start, room)
+                entries += older
+        return AuditPage(
+            entries=[audit_view(entry) for entry in entries],
+            next=None if following is None else write_cursor(AUDIT, following),
+            missing=missing,
+        )
 
     @cached_property
     def feed(self) -> EventStream:
         """The event stream, one per process."""
-        return EventStream(self.store)
+        return EventStream(self.store, self.archive)
 
     def events(
         self, limit: int, cursor: str | None = None, window: EventWindow = EVERY_EVENT
@@ -100,13 +121,22 @@ class History:
         with self.store.reading() as tx:
             newest, trimmed = tx.happenings.newest(), tx.happenings.trimmed()
             start = newest + 1 if (place := read_cursor(EVENTS, cursor)) is None else place
-            rows, following = event_rows(tx.happenings, window, start, limit)
+            part = event_part(tx.happenings, window, start, limit)
             oldest = tx.happenings.after(trimmed, 1) if trimmed else []
+            position = tx.archive.positions().get(RecordType.EVENT)
+        since, archived, missing = (oldest[0].happening.at if oldest else None), None, None
+        if self.archive is not None and position is not None and trimmed:
+            since = position.whole_since
+            if part.older is not None:
+                below, room = part.older.start, part.older.room
+                archived, missing = _unless_away(partial(self.archive.events, window, below, room))
+        rows, following = part.joined(archived)
         return EventsPage(
             events=event_views(rows),
             newest=newest,
             next=None if following is None else write_cursor(EVENTS, following),
-            complete_since=oldest[0].happening.at if oldest else None,
+            complete_since=since,
+            missing=missing,
         )
 
     def generations(
@@ -249,6 +279,14 @@ class History:
         """Return the last state that a leader recorded of a supervisor."""
         with self.store.reading() as tx:
             return tx.watched.state(supervisor_id)
+
+
+def _unless_away(look: Callable[[], T]) -> tuple[T | None, str | None]:
+    """Return what the archive has; else why it has no answer now."""
+    try:
+        return look(), None
+    except (StoreAway, StoreRefuses) as error:
+        return None, f"older ones are in the archive, which cannot be read now: {error}"
 
 
 def _judged(tx: Transaction, operation: Operation) -> OperationView:

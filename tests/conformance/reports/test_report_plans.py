@@ -11,10 +11,16 @@ from supervisor.adapters.reports.database import ReportDatabase
 from supervisor.adapters.reports.grave_index import lines_listed
 from supervisor.adapters.reports.report_pages import reports_listed
 from supervisor.adapters.reports.schema import GRAVE_LINES, REPORTS
-from supervisor.adapters.reports.sql import list_query, numbered_query, old_query, owned_query
+from supervisor.adapters.reports.sql import (
+    list_query,
+    numbered_query,
+    numbers_query,
+    old_query,
+    owned_query,
+)
 from supervisor.core.reports.grave import GraveLevel
 from supervisor.ports.reports.logs import GravePlace, LogQuery
-from supervisor.ports.reports.reports import ReportPlace, ReportQuery
+from supervisor.ports.reports.reports import NumberedQuery, ReportPlace, ReportQuery
 from tasks.reporting.record import RecordType
 from tests.conformance.reports.report_stores import NOON
 
@@ -22,7 +28,8 @@ _COLUMNS = """INSERT INTO reports (record_id, type, subject, attempt, origin, wo
  data_source, status, at, seq, final, digest, body) """
 _VALUES = """ {numbers} SELECT 'r' || n,
  CASE WHEN n % 10 = 0 THEN 'task_result' WHEN n % 2 = 1 THEN 'event' ELSE 'progress' END,
- 't' || n % 5000, 1, 'stream', 'w' || n % 50, 's' || n % 100, 'd' || n % 100,
+ CASE WHEN n % 2 = 1 THEN 'history' ELSE 't' || n % 5000 END, 1,
+ 'stream', 'w' || n % 50, 's' || n % 100, 'd' || n % 100,
  CASE WHEN n % 1000 = 0 THEN 'FAILED' WHEN n % 10 = 0 THEN 'SUCCESS' END, {at}, n, {false},
  CAST('x' AS {bytes}), '{{}}' FROM numbers"""
 _LINE_COLUMNS = """INSERT INTO grave_lines (subject, attempt, "offset", at, level, text,
@@ -50,10 +57,16 @@ _QUERIES = {
     "supervisor": list_query(ReportQuery(supervisor="s7", after=_PLACE), 100),
     "data_source": list_query(ReportQuery(data_source="d7", types=_RESULTS), 100),
     "worker": list_query(ReportQuery(worker="w7", status="SUCCESS"), 100),
-    "subject": list_query(ReportQuery(subject="t7", attempt=1), 100),
+    "subject": list_query(ReportQuery(subject="t8", attempt=1), 100),
     "type": list_query(ReportQuery(types=_RESULTS, since=NOON), 100),
     "unusual": list_query(ReportQuery(status="FAILED", after=_PLACE), 100),
-    "numbered": numbered_query(RecordType.EVENT, 17, 100),
+    "numbered": numbered_query(NumberedQuery(RecordType.EVENT, "history", above=17), 100),
+    "numbered_supervisor": numbers_query(
+        NumberedQuery(
+            RecordType.EVENT, "history", below=17_000, supervisor="s7", newest_first=True
+        ),
+        100,
+    ),
 }
 _DELETED = {
     "type": old_query(RecordType.PROGRESS, NOON, 100),

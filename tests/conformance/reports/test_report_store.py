@@ -14,7 +14,7 @@ import pytest
 from supervisor.adapters.reports.memory import MemoryReports
 from supervisor.core.reports.status import StoreOutcome
 from supervisor.ports.reports.problems import ContentRefused
-from supervisor.ports.reports.reports import ReportPlace, ReportQuery, ReportStore
+from supervisor.ports.reports.reports import NumberedQuery, ReportPlace, ReportQuery, ReportStore
 from tasks.reporting.record import RecordType, ReportRecord
 from tests.conformance.reports.report_stores import NOON, RESULT, SECOND, opener, report, subjects
 
@@ -161,11 +161,32 @@ def test_events_are_read_by_their_numbers(store: ReportStore) -> None:
     events = [report("events", NOON, kind=EVENT, seq=n) for n in range(1, 11)]
     audit = [report("audit", NOON, kind=RecordType.AUDIT, seq=n) for n in range(1, 4)]
     store.put_many([*reversed(events), *audit, report()])
-    assert store.numbered(EVENT, 0, 4) == events[:4]
-    assert store.numbered(EVENT, 4, 100) == events[4:]
-    assert store.numbered(EVENT, 10, 100) == []
-    assert store.numbered(RecordType.AUDIT, 1, 100) == audit[1:]
-    assert store.numbered(RESULT, -1, 100) == []
+    mine = NumberedQuery(EVENT, "events")
+    assert store.numbered(mine, 4) == events[:4]
+    assert store.numbered(replace(mine, above=4), 100) == events[4:]
+    assert store.numbered(replace(mine, above=10), 100) == []
+    back = replace(mine, below=8, newest_first=True)
+    assert store.numbered(back, 3) == [events[6], events[5], events[4]]
+    assert store.numbers(replace(back, above=5), 100) == [7, 6]
+    assert store.numbered(NumberedQuery(RecordType.AUDIT, "audit", above=1), 100) == audit[1:]
+    assert store.numbered(NumberedQuery(EVENT, "another"), 100) == []
+    assert store.numbered(NumberedQuery(RESULT, "t1", above=-1), 100) == []
+
+
+def test_events_of_a_supervisor_and_of_a_time_are_read_by_their_numbers(
+    store: ReportStore,
+) -> None:
+    events = [
+        report("events", NOON + n * SECOND, kind=EVENT, seq=n, supervisor=f"s{n % 2}")
+        for n in range(1, 8)
+    ]
+    store.put_many([*events, report("events", NOON + 9 * SECOND)])
+    mine = NumberedQuery(EVENT, "events", supervisor="s1", newest_first=True)
+    assert store.numbered(mine, 3) == [events[6], events[4], events[2]]
+    assert store.numbers(replace(mine, below=5), 9) == [3, 1]
+    assert store.number_at(mine, NOON + 4 * SECOND) == 4
+    assert store.number_at(mine, NOON + 99 * SECOND) == 7
+    assert store.number_at(mine, NOON) == 0
 
 
 def test_what_is_old_goes_in_batches_type_by_type(store: ReportStore) -> None:

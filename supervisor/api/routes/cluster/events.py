@@ -1,10 +1,11 @@
 """Routes of lifecycle events: a paged list, and an endless stream of server-sent events.
 
 Last-Event-ID, ?after=      ──► stored events after it, page by page ──► new events
-older than the stored ones  ──► one event `trimmed` marks the hole
+older than the table's      ──► from the archive; `trimmed` marks what is nowhere
 """
 
 import asyncio
+import json
 import math
 from collections.abc import AsyncIterator, Sequence
 from typing import Annotated
@@ -22,7 +23,7 @@ from supervisor.core.history.lifecycle_events import EventKind, NumberedEvent
 from supervisor.core.history.windows import EventWindow
 from supervisor.core.values.errors import FieldError, InvalidRequest, Unavailable
 from supervisor.core.values.permissions import Caller, Permission
-from supervisor.services.history.event_stream import EventStream
+from supervisor.services.history.event_stream import EventStream, StoredEvents
 from supervisor.services.services import Services
 from supervisor.views.history import EventsPage, event_view
 
@@ -40,6 +41,8 @@ KNOWN_S = 600.0
 """The longest stream for an authenticated caller, who may be revoked meanwhile.  Clients reconnect
 by themselves, and go on behind the last event."""
 RETRY_MS = 1_000
+ARCHIVE_WAIT_S = 30.0
+"""How long a stream waits for an archive that does not answer, before it marks a hole."""
 _ID_MAX = 2**63 - 1
 _DIGITS_MAX = 18
 
@@ -99,13 +102,13 @@ async def stream_events(
     """Follow events, from an id or from now on, optionally of one supervisor or of some types."""
     window = EventWindow(supervisor, _kinds(kinds))
     wanted = after if last_event_id is None else _id_of(last_event_id)
-    _, trimmed, newest = await run_in_threadpool(parts.chronicle.feed.stored, _ID_MAX)
+    newest = (await run_in_threadpool(parts.chronicle.feed.stored, _ID_MAX)).newest
     begin = newest if wanted is None else wanted
     if begin > newest:
         hint = "begin at an id from the list of events, or leave it out"
         raise InvalidRequest([FieldError("/query/after", f"the newest event is {newest}", hint)])
     listener = _Listener(parts.chronicle.feed, asking.name)  # before the answer: it may be a 503
-    stream = _server_sent_events(parts, asking, (begin, trimmed), window, listener.woken)
+    stream = _server_sent_events(parts, asking, begin, window, listener.woken)
     return _EventResponse(stream, listener)
 
 
@@ -152,34 +155,36 @@ def _id_of(text: str) -> int:
 async def _server_sent_events(
     parts: Services,
     asking: Caller,
-    place: tuple[int, int],
+    after: int,
     window: EventWindow,
     woken: asyncio.Event,
 ) -> AsyncIterator[str]:
-    """Yield what happens; `place`: the number to begin after, that of the last trimmed event."""
-    after, trimmed = place
+    """Yield what happens behind a number."""
     clock = asyncio.get_running_loop().time
     yield f"retry: {RETRY_MS}\n\n"
-    spoke = clock()
+    spoke, waits_since = clock(), math.inf
     until = math.inf if asking.is_anyone else clock() + KNOWN_S
     while not parts.changed.closed and clock() < until:
-        if after < trimmed:
-            yield _trimmed(after, trimmed)
-            after = trimmed
         woken.clear()  # before the look: a later event wakes us again
-        rows, trimmed = await _next_rows(parts, after, trimmed)
-        shown = await _shown(parts, asking, rows)
+        page = await _next_rows(parts, after)
+        waits_since = min(waits_since, clock()) if page.away else math.inf
+        if page.away and clock() - waits_since >= ARCHIVE_WAIT_S:
+            yield _trimmed(after, page.trimmed, page.away)
+            after = page.trimmed
+            continue
+        shown = await _shown(parts, asking, page.rows)
         if shown is None:
             await _wait(woken)
             continue
-        for row in shown:
-            if window.admits(row.happening):
+        mine = {row.number for row in shown if window.admits(row.happening)}
+        for row in page.rows:
+            if row.number > after + 1:
+                yield _trimmed(after, row.number - 1)
+            if row.number in mine:
                 yield _event(row)
                 spoke = clock()
-        if rows:
-            after = rows[-1].number
-            continue
-        if after < trimmed:
+            after = row.number
+        if page.rows:
             continue
         if clock() - spoke >= HEARTBEAT_S:
             yield ": still here\n\n"
@@ -204,17 +209,16 @@ async def _shown(
         return None
 
 
-async def _next_rows(parts: Services, after: int, trimmed: int) -> tuple[list[NumberedEvent], int]:
-    """Return the next events, and the number up to which events were trimmed meanwhile."""
+async def _next_rows(parts: Services, after: int) -> StoredEvents:
+    """Return the next events; a hole before them is one that the caller has to hear of."""
     feed = parts.chronicle.feed
     if (known := feed.remembered(after)) is not None:
-        return known, trimmed
+        return StoredEvents(known, 0, after)
     try:
-        rows, trimmed, _ = await run_in_threadpool(feed.stored, after)
+        return await run_in_threadpool(feed.stored, after)
     except Unavailable:
-        return [], trimmed  # the database may come back; the heartbeat keeps the client
-    # The page begins behind a hole: the caller hears of the hole first, however slowly it reads.
-    return ([] if after < trimmed else rows), trimmed
+        # The database may come back; the heartbeat keeps the client.
+        return StoredEvents([], 0, after)
 
 
 async def _wait(woken: asyncio.Event) -> None:
@@ -230,6 +234,7 @@ def _event(row: NumberedEvent) -> str:
     return f"id: {view.id}\nevent: {view.type.value}\ndata: {view.model_dump_json()}\n\n"
 
 
-def _trimmed(after: int, trimmed: int) -> str:
-    data = f'{{"from":{after + 1},"to":{trimmed}}}'
+def _trimmed(after: int, trimmed: int, why: str = "") -> str:
+    members: dict[str, int | str] = {"from": after + 1, "to": trimmed}
+    data = json.dumps(members | ({"why": why} if why else {}), separators=(",", ":"))
     return f"id: {trimmed}\nevent: trimmed\ndata: {data}\n\n"

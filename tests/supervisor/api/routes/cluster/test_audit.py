@@ -57,4 +57,4 @@ def test_a_cursor_that_is_none_is_refused(world: World) -> None:
 
 
 def test_a_follower_lists_them_too(follower: World) -> None:
-    assert follower.get(AUDIT) == {"entries": [], "next": None}
+    assert follower.get(AUDIT) == {"entries": [], "next": None, "missing": None}

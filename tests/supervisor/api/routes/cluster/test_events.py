@@ -225,10 +225,13 @@ def test_a_slow_reader_hears_of_a_hole_that_came_up_meanwhile(served: Served) ->
     """Goal: what was trimmed between two pages of a reader is not passed over in silence."""
     _trim_all_but_the_newest(served.world)
     parts = served.world.client.app.state.parts  # type: ignore[attr-defined]  # a FastAPI
-    rows, trimmed = asyncio.run(_next_rows(parts, 2, 0))
-    assert (rows, trimmed > 2) == ([], True)
-    rows, _ = asyncio.run(_next_rows(parts, trimmed, trimmed))
-    assert rows[0].number == trimmed + 1
+    page = asyncio.run(_next_rows(parts, 2))
+    assert page.trimmed > 2
+    assert page.rows[0].number == page.trimmed + 1
+    with served.follow("?after=2") as events:
+        hole, first = take(events, 2)
+    assert (hole["event"], hole["data"]) == ("trimmed", {"from": 3, "to": page.trimmed})
+    assert first["id"] == str(page.trimmed + 1)
 
 
 def test_the_list_has_the_states_of_before_the_trimming(served: Served) -> None:
