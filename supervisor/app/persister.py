@@ -110,9 +110,8 @@ def _wire(settings: Settings) -> _Wired:
     intake = None if feed is None else Intake(feed, pipeline, intake_options)
     door = Door(pipeline, intake_options.bounds)
     now = SystemClock().now
-    retention = ReportRetention(
-        reports, logs, now, settings.reports_retention, bytes_max=settings.reports_bytes
-    )
+    ages = settings.reports_retention, settings.reports_archive_retention
+    retention = ReportRetention(reports, logs, now, *ages, bytes_max=settings.reports_bytes)
     desk = LetterDesk(kept, SqlLetterMarks(database), storing, pipeline, now)
     closes = (letters.close, logs.close, database.close)
     return _Wired(Persister(pipeline, intake, door, desk), retention, closes)

@@ -18,6 +18,7 @@ import structlog
 
 from supervisor.chores.duty import Duty
 from supervisor.core.history.archive import (
+    EVENTS_HELD,
     ArchivePosition,
     Missing,
     audit_record,
@@ -95,6 +96,7 @@ class ArchiveHistory:
     _turn: Lock = field(default_factory=Lock)
     _settled: _Settled = field(default_factory=_Settled)
     _missing: dict[RecordType, Missing] = field(default_factory=dict)
+    _behind: set[RecordType] = field(default_factory=set)
     _trouble: str = ""
     _without: int = 0
     """The term in which it was seen that there is no archive."""
@@ -129,8 +131,23 @@ class ArchiveHistory:
                 log.warning("events and audit entries wait for their archive", why=trouble)
         self._trouble = trouble
         for kind in KINDS:
-            self.counted(kind, sent[kind], max(0, look.up_to[kind] - look.position(kind).stored_to))
+            waiting = max(0, look.up_to[kind] - look.position(kind).stored_to)
+            self.counted(kind, sent[kind], waiting)
+            self._warn(kind, waiting)
         return sent.total()
+
+    def _warn(self, kind: RecordType, waiting: int) -> None:
+        """Say once that the table grows, until the archive has caught up."""
+        if waiting < EVENTS_HELD // 10:
+            self._behind.discard(kind)
+        elif kind not in self._behind:
+            self._behind.add(kind)
+            log.warning(
+                "the archive is behind: the table grows, and at a bound rows go unsaved",
+                kind=kind,
+                waiting=waiting,
+                events_held=EVENTS_HELD,
+            )
 
     def _end(self) -> None:
         """Let rows go as ever, where an archive was before."""
@@ -156,6 +173,9 @@ class ArchiveHistory:
     def _send(self, term: int, kind: RecordType, look: _Look, sender: RecordSender) -> int:
         """Send new rows of a kind, page by page; return how many."""
         position, sent = look.position(kind), 0
+        if kind not in look.positions:  # from now on nothing goes unsaved
+            self._put(term, kind, position)
+            look.positions[kind] = position
         for _ in range(PAGES):
             if position.sent_to >= look.up_to[kind]:
                 break
@@ -201,7 +221,10 @@ class ArchiveHistory:
         """Return the position without what was trimmed before it was stored."""
         with self.store.reading() as tx:
             oldest = tx.happenings.after(tx.happenings.trimmed(), 1)
-        return without_lost(position, oldest[0]) if oldest else position
+        after = without_lost(position, oldest[0]) if oldest else position
+        if after != position:
+            log.warning("the archive lacks events before this one", number=after.whole_from)
+        return after
 
     def _waited(
         self, position: ArchivePosition, number: int, reports: ReportStore, query: NumberedQuery

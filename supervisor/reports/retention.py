@@ -23,8 +23,8 @@ __all__ = ["ReportRetention"]
 log = structlog.get_logger()
 
 _BATCH = 1_000
-_KEPT = {RecordType.EVENT, RecordType.AUDIT}
-"""The archive of the control plane's history has ages of its own."""
+_ARCHIVED = {RecordType.EVENT, RecordType.AUDIT}
+"""The archive of the control plane's history has an age of its own."""
 _STEPS = 50
 """Of the age: what is younger than one of them stays, whatever it takes."""
 
@@ -37,6 +37,8 @@ class ReportRetention:
     logs: LogStore
     now: Callable[[], datetime]
     age: timedelta
+    archive_age: timedelta
+    """Of events and audit entries."""
     bytes_max: int | None = None
     """The most that reports and logs take together; None: there is no bound."""
     period: timedelta = timedelta(hours=1)
@@ -76,10 +78,11 @@ class ReportRetention:
         return self.reports.size_bytes() + self.logs.kept_bytes()
 
     def _before(self, cutoff: datetime) -> int:
+        archived = self.now() - self.archive_age
         deleted = 0
         for kind in RecordType:
-            if kind not in _KEPT:
-                deleted += self._all(partial(self.reports.delete_older_than, kind, cutoff, _BATCH))
+            before = archived if kind in _ARCHIVED else cutoff
+            deleted += self._all(partial(self.reports.delete_older_than, kind, before, _BATCH))
         return deleted + self._all(partial(self.logs.delete_older_than, cutoff, _BATCH))
 
     def _all(self, delete: Callable[[], int]) -> int:

@@ -100,6 +100,12 @@ class ReportSettings(BaseSettings):
         "before their age.",
         json_schema_extra={"default": "no bound", "unit": "bytes"},
     )
+    reports_archive_retention: LongDuration = Field(
+        default=timedelta(days=1_095),
+        ge=timedelta(hours=1),
+        description="The age at which archived events and audit entries are deleted.",
+        json_schema_extra={"unit": "ISO 8601 duration"},
+    )
     reports_writers: int = Field(
         default=4, ge=1, le=64, description="Batches that a persister stores at once."
     )

@@ -84,7 +84,8 @@ def event_of(record: ReportRecord) -> NumberedEvent:
     """Return the event of a record; kinds of a newer release are `UNKNOWN`."""
     payload = record.payload
     word, group, detail = payload.get("type"), payload.get("group"), payload.get("detail")
-    kind = EventKind(word) if word in {*EventKind} else EventKind.UNKNOWN
+    known = isinstance(word, str) and word in {*EventKind}
+    kind = EventKind(str(word)) if known else EventKind.UNKNOWN
     fact = LifecycleEvent(
         record.at,
         kind,

@@ -117,6 +117,14 @@ def test_what_was_sent_before_a_takeover_is_a_conflict_after_it(leader: Leader) 
     assert positions(newer)[EVENT] == ArchivePosition(7, 7, 1)
 
 
+def test_nothing_is_trimmed_unsaved_once_a_leader_has_an_archive(leader: Leader) -> None:
+    """Goal: also before the first record is acknowledged."""
+    topic = Topic(away=True)
+    archive_of(leader, topic).run_once()
+    happens(leader, 30)
+    assert trimmed(leader) == 0
+
+
 def test_a_leader_whose_term_is_over_moves_no_position(leader: Leader) -> None:
     topic = Topic()
     happens(leader, 5)

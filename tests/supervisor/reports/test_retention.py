@@ -36,7 +36,7 @@ def _filled() -> tuple[MemoryReports, MemoryLogStore]:
 
 def test_what_is_too_old_goes_and_events_have_ages_of_their_own() -> None:
     reports, logs = _filled()
-    retention = ReportRetention(reports, logs, lambda: NOW, _AGE)
+    retention = ReportRetention(reports, logs, lambda: NOW, _AGE, 3 * _AGE)
 
     assert retention.run_once() == 2_501
 
@@ -44,11 +44,14 @@ def test_what_is_too_old_goes_and_events_have_ages_of_their_own() -> None:
     assert logs.span("old-1", 0) is None
     assert logs.span("young", 0) is not None
     assert retention.run_once() == 0
+    later = ReportRetention(reports, logs, lambda: NOW, _AGE, _AGE)
+    assert later.run_once() == 1
+    assert {each.subject for each in reports.list(ReportQuery(), 10)} == {"young"}
 
 
 def test_a_stop_ends_it_between_two_batches() -> None:
     reports, logs = _filled()
-    retention = ReportRetention(reports, logs, lambda: NOW, _AGE)
+    retention = ReportRetention(reports, logs, lambda: NOW, _AGE, 3 * _AGE)
     retention.stop()
 
     assert retention.run_once() == 0
@@ -101,7 +104,7 @@ class _Away(MemoryLogStore):
 
 def test_a_store_that_is_away_is_tried_again_later() -> None:
     reports, _ = _filled()
-    retention = ReportRetention(reports, _Away(), lambda: NOW, _AGE)
+    retention = ReportRetention(reports, _Away(), lambda: NOW, _AGE, 3 * _AGE)
 
     with pytest.raises(StoreAway):
         retention.run_once()
