@@ -31,11 +31,11 @@ class TransportSender:
 
 
 def sender_in(settings: Settings, name: str) -> TransportSender | None:
-    """Return the way to the topic `completed-others`; None: reports are off.
+    """Return the way to the topic `completed-others`; None: reports are off, or go by HTTP alone.
 
     `name`: of this process, for the brokers.
     """
-    if settings.reports == "off" or settings.reports_kafka is None:
+    if settings.reports not in {"auto", "kafka"} or settings.reports_kafka is None:
         return None
     topic = f"{settings.reports_prefix}completed-others"
     client = {"bootstrap.servers": settings.reports_kafka}
