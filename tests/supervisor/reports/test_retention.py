@@ -73,7 +73,7 @@ def _of_days(*ages: int) -> tuple[MemoryReports, MemoryLogStore]:
 def test_of_too_much_the_oldest_goes_until_it_fits() -> None:
     reports, logs = _of_days(29, 20, 10, 1)
     one_age = (reports.size_bytes() + logs.kept_bytes()) // 4
-    retention = ReportRetention(reports, logs, lambda: NOW, _AGE, bytes_max=2 * one_age + 500)
+    retention = ReportRetention(reports, logs, lambda: NOW, _AGE, _AGE, bytes_max=2 * one_age + 500)
 
     assert retention.run_once() == 4
 
@@ -89,7 +89,7 @@ def test_of_too_much_the_oldest_goes_until_it_fits() -> None:
 
 def test_what_is_younger_than_a_step_stays_whatever_it_takes() -> None:
     reports, logs = _of_days(20, 0)
-    retention = ReportRetention(reports, logs, lambda: NOW, _AGE, bytes_max=100)
+    retention = ReportRetention(reports, logs, lambda: NOW, _AGE, _AGE, bytes_max=100)
 
     assert retention.run_once() == 2
 
