@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.reports.database import ReportDatabase
-from supervisor.adapters.reports.segments import SegmentLogStore
+from supervisor.adapters.reports.logs.segments import SegmentLogStore
+from supervisor.adapters.reports.logs.sql_logs import SqlLogStore
 from supervisor.adapters.reports.sql import SqlReports
-from supervisor.adapters.reports.sql_logs import SqlLogStore
 from supervisor.database.engine import sqlite_file
 from supervisor.ports.reports.logs import LogStore
 from supervisor.ports.reports.reports import ReportStore

@@ -5,13 +5,11 @@ A new duty is a module with its `DUTY` and a row here.  A new kind of event is a
 """
 
 from supervisor.chores import (
-    archive,
     compaction,
     expiry,
     exports,
     forget,
     lag_samples,
-    persisters,
     queue_poll,
     replays,
     retention,
@@ -22,6 +20,7 @@ from supervisor.chores import (
     wake,
 )
 from supervisor.chores.duty import Duty, QueueHandler, Wiring
+from supervisor.chores.reports import archive, persisters
 
 CHORES: tuple[Duty, ...] = (
     wake.DUTY,

@@ -7,6 +7,7 @@ a caller inside a transaction sees only our errors.
 
 import os
 import sqlite3
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -26,6 +27,8 @@ from supervisor.core.values.errors import MetadataBusy, MetadataUnavailable, Sup
 WRITES = "tidegate_writes"
 """Name of the execution option that says: the next transaction of this connection writes."""
 
+_SWITCH_S, _SWITCH_PAUSE_S = 10.0, 0.01
+"""For how long, and how often, a connection tries to give a new file its write-ahead log."""
 _SQLITE_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _SQLITE_BROKEN = {
     sqlite3.SQLITE_CANTOPEN,
@@ -173,7 +176,7 @@ def _prepare_sqlite(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None
     assert isinstance(connection, sqlite3.Connection)
     connection.isolation_level = None  # the driver begins nothing by itself: `_begin_sqlite` does
     try:
-        connection.execute("PRAGMA journal_mode = WAL")
+        _switch_to_wal(connection)
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
         # KiB of each connection: the default of 2,000 is tens of megabytes of the same pages.
@@ -181,6 +184,25 @@ def _prepare_sqlite(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None
     except sqlite3.Error as error:
         # Events run outside of SQLAlchemy's own error handling.
         raise _of_sqlite(error) or error from error
+
+
+def _switch_to_wal(connection: sqlite3.Connection) -> None:
+    """Let a file have a write-ahead log.
+
+    Where several connections switch a new file at once, SQLite refuses all but one at once: it
+    does not wait as it does for other locks.
+    """
+    ends = time.monotonic() + _SWITCH_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            busy = getattr(error, "sqlite_errorcode", 0) & 0xFF in _SQLITE_BUSY
+            if not busy or time.monotonic() > ends:
+                raise
+            time.sleep(_SWITCH_PAUSE_S)
+        else:
+            return
 
 
 def _begin_sqlite(connection: Connection) -> None:

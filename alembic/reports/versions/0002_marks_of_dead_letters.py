@@ -25,3 +25,7 @@ def upgrade() -> None:
         sa.Column("reason", sa.Text, nullable=False),
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
     )
+
+
+def downgrade() -> None:
+    op.drop_table("letter_marks")

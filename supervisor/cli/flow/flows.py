@@ -19,7 +19,7 @@ from supervisor.core.executions.plan import FlowPlan, all_steps
 from supervisor.core.executions.reduced import ExecutionEvent
 from supervisor.core.executions.states import AttemptState, ExecutionState
 from supervisor.core.flows.compiling import compile_flow
-from supervisor.core.flows.document import FlowDocument, bind_inputs
+from supervisor.core.flows.document import FlowDocument, InvalidInputs, bind_inputs
 from supervisor.core.flows.reading import InvalidFlow
 from supervisor.core.values.json_bodies import parse_document
 from supervisor.executions.simulate import NAME, Simulated
@@ -92,7 +92,10 @@ def simulate(
         raise CommandFailed("there is no flow", "name a file with one")
     plans = {name: compile_flow(flow, 1) for name, flow in flows.items()}
     plan = plans[first.flow]
-    values = bind_inputs(first, read_inputs(inputs or []))
+    try:
+        values = bind_inputs(first, read_inputs(inputs or []))
+    except InvalidInputs as refused:
+        raise CommandFailed(str(refused), "give each with -i NAME=VALUE") from None
     named = read_outcomes(
         outcomes or [], [step.name for one in plans.values() for step in all_steps(one)]
     )

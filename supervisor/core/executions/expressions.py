@@ -10,13 +10,11 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
-from supervisor.core.values.errors import SupervisorError
-
 _OPENS = "${"
 _QUOTES = "'\""
 
 
-class ExpressionFailed(SupervisorError):
+class ExpressionFailed(Exception):
     """An expression does not parse, or has no value for these variables."""
 
 

@@ -12,10 +12,8 @@ A rank orders the states of a task run: a report of a lower rank comes late, and
 
 from enum import StrEnum
 
-from supervisor.core.values.errors import SupervisorError
 
-
-class IllegalMove(SupervisorError):
+class IllegalMove(Exception):
     """A fault of the reducer: it wanted a move that the table does not have."""
 
 

@@ -9,7 +9,7 @@ from pydantic import Field, JsonValue
 
 from supervisor.core.executions.plan import WhenFull
 from supervisor.core.flows.steps import Name, StepDocument
-from supervisor.core.values.errors import FieldError, Refused
+from supervisor.core.values.errors import FieldError
 from supervisor.core.values.field_types import LongDuration, Text, Whole, nearest, shown
 from tasks.contract.wire import Wire
 
@@ -63,7 +63,7 @@ class FlowDocument(Wire):
     warn_after: LongDuration | None = None
 
 
-class InvalidInputs(Refused):
+class InvalidInputs(Exception):
     """The inputs of an execution are not what its flow wants; `errors` names each."""
 
     def __init__(self, errors: tuple[FieldError, ...]) -> None:

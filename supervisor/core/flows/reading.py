@@ -21,14 +21,14 @@ from supervisor.core.flows.steps import (
     SwitchStep,
 )
 from supervisor.core.spec.problems import SpecProblems
-from supervisor.core.values.errors import FieldError, Refused
+from supervisor.core.values.errors import FieldError
 from supervisor.core.values.field_types import nearest, pointer_part, shown
 
 _STEP_OF = re.compile(r"\bsteps\s*\.\s*([A-Za-z_][A-Za-z0-9_]*)")
 _GRAPHS = ("steps", "onFailure", "finally")
 
 
-class InvalidFlow(Refused):
+class InvalidFlow(Exception):
     """A flow is not acceptable; `errors` names each place."""
 
     def __init__(self, errors: list[FieldError]) -> None:

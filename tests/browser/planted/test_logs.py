@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from supervisor.adapters.reports.database import ReportDatabase, migrate_reports
+from supervisor.adapters.reports.logs.sql_logs import SqlLogStore
 from supervisor.adapters.reports.sql import SqlReports
-from supervisor.adapters.reports.sql_logs import SqlLogStore
 from supervisor.reports.incoming import parts_of
 from tasks.reporting.record import RecordOrigin, RecordType, ReportRecord, record_id_of
 from tests.browser.accessible import assert_accessible

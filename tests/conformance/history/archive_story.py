@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.adapters.reports.memory import MemoryReports
-from supervisor.chores.archive import ArchiveHistory
+from supervisor.chores.reports.archive import ArchiveHistory
 from supervisor.core.history.lifecycle_events import EventKind, LifecycleEvent
 from supervisor.core.model.rows import AuditEntry
 from supervisor.core.reports.status import StoreOutcome

@@ -6,8 +6,8 @@ from contextlib import ExitStack
 import pytest
 
 from supervisor.adapters.manual_clock import ManualClock
-from supervisor.chores.archive import ArchiveHistory
 from supervisor.chores.expiry import EndOfHistory
+from supervisor.chores.reports.archive import ArchiveHistory
 from supervisor.core.history.archive import RESEND_AFTER, ArchivePosition, entry_of, event_of
 from supervisor.core.history.expiry import HistoryAges
 from supervisor.core.history.lifecycle_events import EventKind

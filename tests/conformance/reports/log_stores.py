@@ -4,9 +4,9 @@ from pathlib import Path
 
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.adapters.reports.database import ReportDatabase
-from supervisor.adapters.reports.memory_logs import MemoryLogStore
-from supervisor.adapters.reports.segments import SegmentLogStore
-from supervisor.adapters.reports.sql_logs import SqlLogStore
+from supervisor.adapters.reports.logs.memory_logs import MemoryLogStore
+from supervisor.adapters.reports.logs.segments import SegmentLogStore
+from supervisor.adapters.reports.logs.sql_logs import SqlLogStore
 from supervisor.ports.reports.logs import LogStore
 from tests.conformance.reports.log_chunks import NOON
 

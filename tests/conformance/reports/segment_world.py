@@ -9,8 +9,8 @@ from sqlalchemy import Connection
 
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.adapters.reports.database import ReportDatabase
-from supervisor.adapters.reports.segment_files import Disk, segment_files
-from supervisor.adapters.reports.segments import SegmentLogStore
+from supervisor.adapters.reports.logs.segment_files import Disk, segment_files
+from supervisor.adapters.reports.logs.segments import SegmentLogStore
 from tests.conformance.reports.log_chunks import NOON
 
 

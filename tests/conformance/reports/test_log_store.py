@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from supervisor.adapters.reports.chunk_cuts import CHUNK_BYTES_MAX
+from supervisor.adapters.reports.logs.chunk_cuts import CHUNK_BYTES_MAX
 from supervisor.core.reports.status import StoreOutcome
 from supervisor.ports.reports.logs import LogQuery, LogStore, StoredChunk
 from supervisor.ports.reports.problems import ContentRefused

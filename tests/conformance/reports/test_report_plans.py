@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import Select, text
 
 from supervisor.adapters.reports.database import ReportDatabase
-from supervisor.adapters.reports.grave_index import lines_listed
+from supervisor.adapters.reports.logs.grave_index import lines_listed
 from supervisor.adapters.reports.report_pages import reports_listed
 from supervisor.adapters.reports.schema import GRAVE_LINES, REPORTS
 from supervisor.adapters.reports.sql import (

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.adapters.reports.segment_files import Disk, SegmentWriter
+from supervisor.adapters.reports.logs.segment_files import Disk, SegmentWriter
 from supervisor.core.reports.status import StoreOutcome
 from supervisor.ports.reports.logs import LogQuery, LogStore
 from supervisor.ports.reports.problems import StoreAway, StoreRefuses
@@ -298,7 +298,7 @@ from pathlib import Path
 from pathlib import Path
 from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.reports.database import ReportDatabase
-from supervisor.adapters.reports.segments import SegmentLogStore
+from supervisor.adapters.reports.logs.segments import SegmentLogStore
 from tests.conformance.reports.log_chunks import cut, log_of
 folder = Path(sys.argv[1])
 store = SegmentLogStore(

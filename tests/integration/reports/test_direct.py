@@ -12,7 +12,7 @@ import pytest
 
 from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.reports.database import ReportDatabase
-from supervisor.adapters.reports.segments import SegmentLogStore
+from supervisor.adapters.reports.logs.segments import SegmentLogStore
 from supervisor.adapters.reports.sql import SqlReports
 from supervisor.dev.broker import Broker
 from supervisor.ports.reports.reports import ReportQuery

@@ -35,7 +35,15 @@ from tests.supervisor.yard import owned
 BAD, GOOD = "a-bad-table", "b-good-table"
 """In the order in which every duty goes over tables."""
 OF_NO_TABLE = {
-    *("wake", "poll-queues", "sample-lag", "retire-tasks", "end-of-history", "archive"),
+    *(
+        "wake",
+        "poll-queues",
+        "sample-lag",
+        "retire-tasks",
+        "end-of-history",
+        "archive",
+        "persisters",
+    ),
 }
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from supervisor.adapters.reports.logs.memory_logs import MemoryLogStore
 from supervisor.adapters.reports.memory import MemoryReports
-from supervisor.adapters.reports.memory_logs import MemoryLogStore
 from supervisor.core.reports.status import StoreOutcome
 from supervisor.ports.reports.dead_letters import DeadLetter
 from supervisor.ports.reports.logs import StoredChunk

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
+from supervisor.adapters.reports.logs.memory_logs import MemoryLogStore
 from supervisor.adapters.reports.memory import MemoryReports
-from supervisor.adapters.reports.memory_logs import MemoryLogStore
 from supervisor.ports.reports.problems import StoreAway
 from supervisor.ports.reports.reports import ReportQuery
 from supervisor.reports.incoming import parts_of

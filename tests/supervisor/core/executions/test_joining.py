@@ -216,7 +216,7 @@ def test_a_failed_effect_gets_a_new_key_and_one_that_is_not_known_keeps_it() -> 
 
 
 def test_a_due_retry_and_a_late_result_make_one_attempt() -> None:
-    """E15: in both orders."""
+    """In both orders."""
     for order in ([0, 1], [1, 0]):
         world, (job,) = begun(call("a", retry=RetryRule(attempts=2)))
         world.claim(job)
@@ -289,7 +289,7 @@ def test_an_attempt_that_takes_too_long_fails_and_its_runner_is_asked_to_stop() 
 
 
 def test_a_call_that_nobody_claims_fails_after_its_time() -> None:
-    """E16: and its message asks what to look at."""
+    """And its message asks what to look at."""
     world, _ = begun(call("a", queue_timeout=timedelta(minutes=5)))
 
     world.pass_time(timedelta(minutes=5))

@@ -8,7 +8,7 @@ import pytest
 
 from supervisor.adapters.reports.memory import MemoryReports
 from supervisor.api.routes.cluster import events as stream
-from supervisor.chores.archive import ArchiveHistory
+from supervisor.chores.reports.archive import ArchiveHistory
 from supervisor.core.history.lifecycle_events import EventKind
 from supervisor.core.model.rows import AuditEntry
 from supervisor.metadata.store import SqlStore

@@ -7,10 +7,10 @@ import pytest
 from pydantic import JsonValue
 
 from supervisor.adapters.reports.database import ReportDatabase
+from supervisor.adapters.reports.logs.memory_logs import MemoryLogStore
+from supervisor.adapters.reports.logs.sql_logs import SqlLogStore
 from supervisor.adapters.reports.memory import MemoryReports
-from supervisor.adapters.reports.memory_logs import MemoryLogStore
 from supervisor.adapters.reports.sql import SqlReports
-from supervisor.adapters.reports.sql_logs import SqlLogStore
 from supervisor.core.values.permissions import Role
 from supervisor.ports.reports.logs import GravePage, LogQuery
 from supervisor.ports.reports.problems import StoreAway, StoreRefuses

@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 from typing import cast
 
+from supervisor.adapters.reports.logs.memory_logs import MemoryLogStore
 from supervisor.adapters.reports.memory import MemoryReports
-from supervisor.adapters.reports.memory_logs import MemoryLogStore
 from supervisor.ports.reports.logs import StoredChunk
 from tasks.reporting.record import RecordOrigin, RecordType, ReportRecord, record_id_of
 from tests.supervisor.api.routes.tables.test_compacted import compact

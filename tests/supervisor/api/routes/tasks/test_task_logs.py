@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from supervisor.adapters.reports.memory_logs import MemoryLogStore
+from supervisor.adapters.reports.logs.memory_logs import MemoryLogStore
 from supervisor.ports.reports.logs import StoredChunk
 from supervisor.ports.reports.problems import StoreAway
 from tasks.reporting.record import RecordType, record_id_of

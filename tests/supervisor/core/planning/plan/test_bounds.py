@@ -162,7 +162,7 @@ def test_a_group_at_its_end_hands_off_at_once() -> None:
     assert almost.milestones["task-1-0-1"].end == FULL
     assert isinstance(begun, BeginHandoff)
     assert not begun.must_end
-    assert "boundedStreamConfig is read" in begun.why
+    assert "boundedStreamConfig asks of this group is read" in begun.why
 
 
 def test_a_range_that_is_read_out_has_no_successor() -> None:

@@ -20,10 +20,10 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from supervisor.adapters.reports.chunk_cuts import check_chunks, new_chunks
 from supervisor.adapters.reports.database import ReportDatabase
-from supervisor.adapters.reports.indexed_logs import IndexedLogs
-from supervisor.adapters.reports.log_index import (
+from supervisor.adapters.reports.logs.chunk_cuts import check_chunks, new_chunks
+from supervisor.adapters.reports.logs.indexed_logs import IndexedLogs
+from supervisor.adapters.reports.logs.log_index import (
     INDEX_COLUMNS,
     IdsTaken,
     IndexRow,
@@ -32,9 +32,8 @@ from supervisor.adapters.reports.log_index import (
     insert_chunks,
     pages_of,
 )
-from supervisor.adapters.reports.log_reading import StoredPiece, read_pieces
-from supervisor.adapters.reports.schema import LOG_CHUNKS
-from supervisor.adapters.reports.segment_files import (
+from supervisor.adapters.reports.logs.log_reading import StoredPiece, read_pieces
+from supervisor.adapters.reports.logs.segment_files import (
     Disk,
     FramePlace,
     FrameReader,
@@ -42,6 +41,7 @@ from supervisor.adapters.reports.segment_files import (
     remove_segment,
     segment_files,
 )
+from supervisor.adapters.reports.schema import LOG_CHUNKS
 from supervisor.core.reports.status import StoreOutcome
 from supervisor.ports.reports.logs import StoredBytes, StoredChunk
 from supervisor.ports.reports.problems import StoreAway, StoreRefuses

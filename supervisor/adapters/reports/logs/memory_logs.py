@@ -5,8 +5,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
-from supervisor.adapters.reports.chunk_cuts import KnownChunk, check_chunks, digest_of, new_chunks
-from supervisor.adapters.reports.log_reading import StoredPiece, read_pieces
+from supervisor.adapters.reports.logs.chunk_cuts import (
+    KnownChunk,
+    check_chunks,
+    digest_of,
+    new_chunks,
+)
+from supervisor.adapters.reports.logs.log_reading import StoredPiece, read_pieces
 from supervisor.core.reports.status import StoreOutcome
 from supervisor.ports.reports.logs import (
     GraveHit,

@@ -8,9 +8,9 @@ from functools import partial
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from supervisor.adapters.reports.chunk_cuts import check_chunks, new_chunks
-from supervisor.adapters.reports.indexed_logs import IndexedLogs
-from supervisor.adapters.reports.log_index import (
+from supervisor.adapters.reports.logs.chunk_cuts import check_chunks, new_chunks
+from supervisor.adapters.reports.logs.indexed_logs import IndexedLogs
+from supervisor.adapters.reports.logs.log_index import (
     IdsTaken,
     IndexRow,
     NewRow,
@@ -19,7 +19,7 @@ from supervisor.adapters.reports.log_index import (
     insert_ignoring,
     pages_of,
 )
-from supervisor.adapters.reports.log_reading import StoredPiece, read_pieces
+from supervisor.adapters.reports.logs.log_reading import StoredPiece, read_pieces
 from supervisor.adapters.reports.schema import LOG_CHUNKS, LOG_CONTENTS
 from supervisor.core.reports.status import StoreOutcome
 from supervisor.ports.reports.logs import StoredBytes, StoredChunk

@@ -4,10 +4,10 @@ from collections.abc import Collection, Mapping, Sequence
 
 import sqlalchemy as sa
 
-from supervisor.adapters.reports.chunk_cuts import KnownChunk
 from supervisor.adapters.reports.database import ReportDatabase
-from supervisor.adapters.reports.grave_index import grave_page
-from supervisor.adapters.reports.log_index import attempts_of, known_chunks, span_of
+from supervisor.adapters.reports.logs.chunk_cuts import KnownChunk
+from supervisor.adapters.reports.logs.grave_index import grave_page
+from supervisor.adapters.reports.logs.log_index import attempts_of, known_chunks, span_of
 from supervisor.adapters.reports.schema import LOG_CHUNKS
 from supervisor.ports.reports.logs import GravePage, LogQuery, LogSpan
 

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Insert
 from sqlalchemy.dialects.postgresql import insert as postgres_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
-from supervisor.adapters.reports.chunk_cuts import CHUNK_BYTES_MAX, KnownChunk, digest_of
+from supervisor.adapters.reports.logs.chunk_cuts import CHUNK_BYTES_MAX, KnownChunk, digest_of
 from supervisor.adapters.reports.schema import GRAVE_LINES, LOG_CHUNKS
 from supervisor.ports.reports.logs import LogSpan, StoredChunk
 

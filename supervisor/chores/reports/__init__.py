@@ -1,0 +1,1 @@
+"""Duties for reports: the archive of events and audit, and a look at the persisters."""
