@@ -8,7 +8,7 @@ from pathlib import Path
 
 from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.reports.database import ReportDatabase, migrate_reports
-from supervisor.adapters.reports.segments import SegmentLogStore
+from supervisor.adapters.reports.logs.segments import SegmentLogStore
 from supervisor.core.reports.grave import grave_lines
 from supervisor.ports.reports.logs import StoredChunk
 from tasks.reporting.record import RecordType, record_id_of
