@@ -45,7 +45,7 @@ def test_every_queue_has_its_consumer_and_its_delay(settings: Settings, database
 def test_every_duty_and_handler_of_a_module_is_in_the_table() -> None:
     duties: set[str] = set()
     handlers: list[QueueHandler] = []
-    for module in pkgutil.iter_modules(supervisor.chores.__path__, "supervisor.chores."):
+    for module in pkgutil.walk_packages(supervisor.chores.__path__, "supervisor.chores."):
         if module.name == "supervisor.chores.table":
             continue
         for value in vars(import_module(module.name)).values():
