@@ -17,7 +17,11 @@ from supervisor.ports.reports.reports import ReportQuery
 from supervisor.views.reports import LogLinesPage, ReportsPage
 from tasks.reporting.record import RecordOrigin, RecordType, ReportRecord
 
-router = APIRouter(prefix="/api/v1", tags=["history"])
+router = APIRouter(
+    prefix="/api/v1",
+    tags=["history"],
+    responses={404: {"description": "No persister stores anything here"}},
+)
 
 
 class ListedType(StrEnum):

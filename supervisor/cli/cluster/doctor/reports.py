@@ -1,17 +1,20 @@
 """Checks of what stores logs and reports: topics, rights, limits, store, persisters, clocks."""
 
-import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import httpx
 from pydantic import AwareDatetime, BaseModel, ValidationError
 
-from supervisor.adapters.kafka.group_lag import GroupLag
-from supervisor.adapters.kafka.report_topic_checks import TopicFacts, look_at_topics
-from supervisor.adapters.kafka.report_topics import RECORD_BYTES_MAX
-from supervisor.adapters.reports.database import ReportDatabase
-from supervisor.app.report_stores import reports_url
+from supervisor.app.report_facts import (
+    DEAD_TOPIC,
+    RECORD_BYTES_MAX,
+    TopicFacts,
+    group_of,
+    records_behind,
+    topic_facts,
+    try_database,
+)
 from supervisor.cli.cluster.doctor.check import InstallationCheck, Result
 from supervisor.ports.reports.problems import StoreAway, StoreRefuses
 from supervisor.settings.settings import Settings
@@ -21,7 +24,6 @@ __all__ = ["check_reports", "topic_check"]
 _ASK_S = 5.0
 _CLOCKS_APART = timedelta(seconds=5)
 """Beyond it the ages that people see are wrong; records are ordered by their own numbers."""
-_DEAD = "dead.persister"
 
 
 class _Checked(BaseModel):
@@ -46,40 +48,31 @@ def check_reports(settings: Settings) -> Iterator[InstallationCheck]:
 
 def _store(settings: Settings) -> InstallationCheck:
     part = "store of reports"
-    database = ReportDatabase(reports_url(settings))
     try:
-        with database.reading():
-            pass
+        try_database(settings)
     except StoreAway as error:
         fix = "check TIDEGATE_REPORTS_URL, and that the database is up"
         return InstallationCheck(part, Result.PROBLEM, str(error), fix)
     except StoreRefuses as error:
         return InstallationCheck(part, Result.PROBLEM, str(error), "start it: tidegate persister")
-    finally:
-        database.close()
     return InstallationCheck(part, Result.OK, "it answers, with the schema of this release")
 
 
 def _topics(settings: Settings, brokers: str) -> Iterator[InstallationCheck]:
-    client, prefix = {"bootstrap.servers": brokers}, settings.reports_prefix
-    completed = f"{prefix}completed.{settings.reports_topic}"
     try:
-        facts = look_at_topics(client, [completed, f"{prefix}{_DEAD}"])
-        for each in facts:
+        for each in topic_facts(settings, brokers):
             yield topic_check(each)
     except StoreAway as error:
         fix = "check TIDEGATE_REPORTS_KAFKA, and that its advertised listeners are reachable"
         yield InstallationCheck(f"reports at {brokers}", Result.PROBLEM, str(error), fix)
         return
-    group = f"{prefix}persister"
-    pattern = re.compile(rf"{re.escape(prefix)}(completed[.-].*|activations)")
+    group = group_of(settings)
     try:
-        lags = GroupLag(client, pattern, group).read()
+        behind = records_behind(settings, brokers)
     except StoreAway as error:
         fix = f"the persister needs the right to read the group {group}"
         yield InstallationCheck(f"group {group}", Result.PROBLEM, str(error), fix)
         return
-    behind = sum(each.records for each in lags.values())
     yield InstallationCheck(f"group {group}", Result.OK, f"{behind} records are not stored yet")
 
 
@@ -99,7 +92,7 @@ def topic_check(facts: TopicFacts) -> InstallationCheck:
         change = f"--add-config max.message.bytes={RECORD_BYTES_MAX}"
         fix = f"kafka-configs --alter --entity-type topics --entity-name {facts.name} {change}"
         return InstallationCheck(part, Result.PROBLEM, finding, fix)
-    what = "dead letters" if facts.name.endswith(_DEAD) else "reports"
+    what = "dead letters" if facts.name.endswith(DEAD_TOPIC) else "reports"
     return InstallationCheck(part, Result.OK, f"it is there, and takes {what} of full size")
 
 
