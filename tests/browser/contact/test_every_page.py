@@ -80,6 +80,8 @@ def test_it_says_what_is_away_and_heals_by_itself(
 ) -> None:
     tabs, site = Tabs(context), reading
     watch.allow_status(404, "/druid/indexer/v1/task/")  # a worker without a JVM has no report
+    for stored in ("/api/v1/logs", "/api/v1/reports"):  # by a persister; here is none
+        watch.allow_status(404, stored)
     context.clock.install()
     for address in every_address(site.names()):
         tabs.open(address)
