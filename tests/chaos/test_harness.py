@@ -120,9 +120,9 @@ def test_postgresql_has_committed_what_the_client_did_not_hear(postgresql_databa
     ):
         beside.execute("CREATE TABLE told (what text)")
         through = at._replace(netloc=f"postgres@127.0.0.1:{proxy.port}").geturl()
-        proxy.swallow_commits(1, b" segment(s)")
+        proxy.swallow_commits(1, b" rows in ")
         with pytest.raises(psycopg.OperationalError), psycopg.connect(through) as connection:
-            connection.execute("INSERT INTO told VALUES (%s)", ("7 rows in 2 segment(s)",))
+            connection.execute("INSERT INTO told VALUES (%s)", ("7 rows in 2 segments",))
         assert beside.execute("SELECT count(*) FROM told").fetchone() == (1,)
     assert proxy.swallowed == 1
 

@@ -13,7 +13,7 @@ from tests.chaos.runs.schedule import KILLS, Fault, Kind
 
 _KILLED = -9
 _DELAY_S = 0.4
-_PUBLISH = b" segment(s)"
+_PUBLISH = b" rows in "
 """Stands in the audit row of a publish, and so in the transaction whose reply is lost."""
 MODES = {
     Kind.POSTGRES_CUT: Mode.CUT,
