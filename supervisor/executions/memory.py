@@ -7,7 +7,7 @@ It has no thread and no clock: who holds it says what time it is.
 """
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -38,6 +38,12 @@ from supervisor.core.executions.reduced import (
 )
 from supervisor.core.executions.states import ExecutionState
 from supervisor.core.executions.timers import next_due
+from supervisor.executions.records import (
+    StateRecord,
+    first_records,
+    gate_record,
+    records_of,
+)
 
 FlowOf = Callable[[str], FlowPlan | None]
 """Name of a flow -> its newest plan; None: there is no such flow."""
@@ -56,13 +62,17 @@ class MemoryEngine:
     """For runners: answers to their claims, and what they shall stop."""
     events: dict[str, list[ExecutionEvent]] = field(default_factory=dict)
     dropped: list[tuple[str, ExecutionInput | GateInput, Drop]] = field(default_factory=list)
+    keep: Callable[[Iterable[StateRecord]], None] = lambda _: None
+    """Gets what a durable engine would write, one change at a time; by default nobody does."""
     _inbox: deque[tuple[str, ExecutionInput] | tuple[str, GateInput, None]] = field(
         default_factory=deque
     )
 
     def start(self, execution: Execution) -> None:
         """Take a new execution over; one whose id is known is left as it is."""
-        self.executions.setdefault(execution.id, execution)
+        if execution.id not in self.executions:
+            self.executions[execution.id] = execution
+            self.keep(first_records(execution))
         self.send(execution.id, Begin())
 
     def send(self, execution: str, given: ExecutionInput) -> None:
@@ -100,6 +110,7 @@ class MemoryEngine:
         if reduced.dropped is not None:
             self.dropped.append((execution_id, given, reduced.dropped))
         self.executions[execution_id] = reduced.entity
+        self.keep(records_of(reduced))
         self.calls.extend(reduced.calls)
         self.events.setdefault(execution_id, []).extend(reduced.events)
         for message in reduced.messages:
@@ -110,6 +121,7 @@ class MemoryEngine:
         if reduced.dropped is not None:
             self.dropped.append((name, given, reduced.dropped))
         self.gates[name] = reduced.entity
+        self.keep((gate_record(reduced.entity),))
         if reduced.entity.at_rest:
             del self.gates[name]
         for message in reduced.messages:

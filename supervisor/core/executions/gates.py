@@ -15,6 +15,7 @@ from supervisor.core.executions.inputs import (
 )
 from supervisor.core.executions.plan import WhenFull
 from supervisor.core.executions.reduced import Drop, Message, Reduced, Send
+from supervisor.core.values.tagged import SortedTexts
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Gate:
 
     name: str
     limit: int = 1
-    holders: frozenset[str] = frozenset()
+    holders: SortedTexts = frozenset()
     queue: tuple[str, ...] = ()
     version: int = 0
 

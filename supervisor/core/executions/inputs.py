@@ -6,12 +6,14 @@ late, is known as such and changes nothing.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
 
 from pydantic import JsonValue
 
 from supervisor.core.executions.entities import Runner, StepError
 from supervisor.core.executions.plan import WhenFull
 from supervisor.core.executions.states import ExecutionState
+from supervisor.core.values.tagged import Tagged
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class Waits:
     """What the next look needs."""
 
 
-Outcome = Succeeded | Fails | Stopped | Waits
+Outcome = Annotated[Succeeded | Fails | Stopped | Waits, Tagged()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +173,7 @@ class SlotRefused:
     when_full: WhenFull
 
 
-ExecutionInput = (
+ExecutionInput = Annotated[
     Begin
     | Claim
     | Report
@@ -186,8 +188,9 @@ ExecutionInput = (
     | Nudge
     | ChildEnded
     | SlotGiven
-    | SlotRefused
-)
+    | SlotRefused,
+    Tagged(),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,4 +209,4 @@ class SlotFreed:
     execution: str
 
 
-GateInput = SlotWanted | SlotFreed
+GateInput = Annotated[SlotWanted | SlotFreed, Tagged()]

@@ -11,8 +11,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
+from typing import Annotated
 
 from pydantic import JsonValue
+
+from supervisor.core.values.tagged import SortedTexts, Tagged
 
 RUNS_MAX = 1_000
 """Task runs of one execution; a `forEach` of more makes child executions, or fails."""
@@ -57,7 +60,7 @@ class RetryRule:
     backoff: timedelta = timedelta(seconds=10)
     """Before the second attempt; doubled for each further one."""
     longest: timedelta = timedelta(minutes=5)
-    errors: frozenset[str] = frozenset()
+    errors: SortedTexts = frozenset()
     """Codes of the errors that are tried again; empty: each that says that it passes."""
 
 
@@ -132,7 +135,7 @@ class SubflowWork:
     inputs: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
-Work = (
+Work = Annotated[
     CallWork
     | SetWork
     | FailWork
@@ -141,8 +144,9 @@ Work = (
     | ParallelWork
     | SwitchWork
     | EachWork
-    | SubflowWork
-)
+    | SubflowWork,
+    Tagged(),
+]
 
 
 @dataclass(frozen=True, slots=True)

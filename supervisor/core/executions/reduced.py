@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
 from pydantic import JsonValue
 
 from supervisor.core.executions.entities import Runner
 from supervisor.core.executions.inputs import ExecutionInput, GateInput
+from supervisor.core.values.tagged import Tagged
 
 EntityT = TypeVar("EntityT")
 
@@ -101,7 +102,7 @@ class StartChild:
     depth: int
 
 
-Message = ClaimReply | Cancel | Send | SendGate | StartChild
+Message = Annotated[ClaimReply | Cancel | Send | SendGate | StartChild, Tagged()]
 
 
 @dataclass(frozen=True, slots=True)

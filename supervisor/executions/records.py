@@ -1,0 +1,226 @@
+"""Executions, gates and inputs as records: what an engine stores, and reads back after a crash.
+
+    e/<id>            the execution without its plan and task runs
+    e/<id>/plan       the compiled flow, written once
+    e/<id>/r/<run>    one task run
+    g/<name>          a gate that somebody holds or waits for
+
+An input that is worked in changes the first and a few of the third: what is written does not grow
+with the execution.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import from_json
+
+from supervisor.core.executions.entities import Execution, TaskRun
+from supervisor.core.executions.gates import Gate
+from supervisor.core.executions.inputs import ExecutionInput, GateInput
+from supervisor.core.executions.plan import FlowPlan
+from supervisor.core.executions.reduced import Reduced, StepCall
+
+T = TypeVar("T")
+
+__all__ = [
+    "RECORD_VERSION",
+    "NewerRecord",
+    "Restored",
+    "StateRecord",
+    "UnreadableRecord",
+    "first_records",
+    "gate_record",
+    "read_call",
+    "read_gate_input",
+    "read_input",
+    "records_of",
+    "restore",
+    "write_call",
+    "write_gate_input",
+    "write_input",
+]
+
+RECORD_VERSION = 1
+"""Of the shape of records.  A reader takes its own and lower ones."""
+
+_EXECUTION = TypeAdapter(Execution)
+_PLAN = TypeAdapter(FlowPlan)
+_RUN = TypeAdapter(TaskRun)
+_GATE = TypeAdapter(Gate)
+_INPUT: TypeAdapter[ExecutionInput] = TypeAdapter(ExecutionInput)
+_GATE_INPUT: TypeAdapter[GateInput] = TypeAdapter(GateInput)
+_CALL = TypeAdapter(StepCall)
+_APART = {"plan", "runs"}
+"""What has records of its own."""
+
+
+class UnreadableRecord(Exception):
+    """A record is no JSON, or not of its kind."""
+
+
+class NewerRecord(Exception):
+    """A record was written by a newer release: it is kept for one that reads it."""
+
+    def __init__(self, version: int) -> None:
+        """Name the version that a reader needs."""
+        super().__init__(f"the record needs version {version}, this release reads {RECORD_VERSION}")
+        self.version = version
+
+
+@dataclass(frozen=True, slots=True)
+class StateRecord:
+    """One record of what is kept; `value` is JSON, None: the record is over."""
+
+    key: str
+    value: bytes | None
+
+
+@dataclass
+class Restored:
+    """What records give: entities by id, and what could not be read, by the entity's key."""
+
+    executions: dict[str, Execution] = field(default_factory=dict)
+    gates: dict[str, Gate] = field(default_factory=dict)
+    unreadable: dict[str, str] = field(default_factory=dict)
+    """`e/<id>` or `g/<name>` -> why."""
+
+
+def first_records(execution: Execution) -> Iterator[StateRecord]:
+    """Yield the records of a new execution, to which nothing has happened."""
+    head = f"e/{execution.id}"
+    yield StateRecord(head, _write(_EXECUTION, execution, _APART))
+    yield StateRecord(f"{head}/plan", _write(_PLAN, execution.plan))
+
+
+def records_of(reduced: Reduced[Execution]) -> Iterator[StateRecord]:
+    """Yield what an input has changed; an input that was dropped yields nothing."""
+    if reduced.dropped is not None:
+        return
+    execution = reduced.entity
+    head = f"e/{execution.id}"
+    yield StateRecord(head, _write(_EXECUTION, execution, _APART))
+    for run in sorted(reduced.changed):
+        yield StateRecord(f"{head}/r/{run}", _write(_RUN, execution.runs[run]))
+
+
+def gate_record(gate: Gate) -> StateRecord:
+    """Return the record of a gate; of one that nobody needs it ends."""
+    return StateRecord(f"g/{gate.name}", None if gate.at_rest else _write(_GATE, gate))
+
+
+def restore(records: Iterable[StateRecord]) -> Restored:
+    """Build entities from the newest record of each key, in any order.
+
+    An entity with a record that cannot be read is set aside; its neighbours are built.
+
+    Raises:
+        NewerRecord: a record needs a newer release; nothing may be worked in without it.
+    """
+    restored = Restored()
+    parts: dict[str, dict[str, Mapping[str, object]]] = {}
+    for record in records:
+        if record.value is None:
+            continue
+        kind, _, rest = record.key.partition("/")
+        name = rest if kind == "g" else rest.partition("/")[0]
+        entity = f"{kind}/{name}"
+        try:
+            parts.setdefault(entity, {})[record.key.removeprefix(entity)] = _read(record.value)
+        except UnreadableRecord as error:
+            restored.unreadable[entity] = str(error)
+    for entity, part in parts.items():
+        if entity not in restored.unreadable:
+            _build(entity, part, restored)
+    return restored
+
+
+def _build(entity: str, part: Mapping[str, Mapping[str, object]], restored: Restored) -> None:
+    name = entity[2:]
+    try:
+        if entity.startswith("g/"):
+            restored.gates[name] = _GATE.validate_python(part[""])
+            return
+        head, plan = part[""], part["/plan"]
+        runs = {key.removeprefix("/r/"): run for key, run in part.items() if key[:3] == "/r/"}
+        restored.executions[name] = _EXECUTION.validate_python({**head, "plan": plan, "runs": runs})
+    except KeyError as error:
+        restored.unreadable[entity] = f"its record {entity}{error.args[0]} is missing"
+    except ValidationError as error:
+        restored.unreadable[entity] = _line(error)
+
+
+def write_input(given: ExecutionInput) -> bytes:
+    """Return an input of an execution as JSON."""
+    return _write(_INPUT, given)
+
+
+def read_input(value: bytes) -> ExecutionInput:
+    """Read an input of an execution.
+
+    Raises:
+        UnreadableRecord: it is none.
+        NewerRecord: a newer release has written it.
+    """
+    return _parse(_INPUT, value)
+
+
+def write_gate_input(given: GateInput) -> bytes:
+    """Return an input of a gate as JSON."""
+    return _write(_GATE_INPUT, given)
+
+
+def read_gate_input(value: bytes) -> GateInput:
+    """Read an input of a gate.
+
+    Raises:
+        UnreadableRecord: it is none.
+        NewerRecord: a newer release has written it.
+    """
+    return _parse(_GATE_INPUT, value)
+
+
+def write_call(call: StepCall) -> bytes:
+    """Return a call as JSON."""
+    return _write(_CALL, call)
+
+
+def read_call(value: bytes) -> StepCall:
+    """Read a call.
+
+    Raises:
+        UnreadableRecord: it is none.
+        NewerRecord: a newer release has written it.
+    """
+    return _parse(_CALL, value)
+
+
+def _write(adapter: TypeAdapter[T], value: T, exclude: set[str] | None = None) -> bytes:
+    return b'{"v":%d,' % RECORD_VERSION + adapter.dump_json(value, exclude=exclude)[1:]
+
+
+def _parse(adapter: TypeAdapter[T], value: bytes) -> T:
+    try:
+        return adapter.validate_python(_read(value))
+    except ValidationError as error:
+        raise UnreadableRecord(_line(error)) from error
+
+
+def _read(value: bytes) -> dict[str, object]:
+    """Return a record as a JSON object of the version that this release knows."""
+    try:
+        body: object = from_json(value)
+    except ValueError as error:
+        raise UnreadableRecord(f"it is no JSON: {error}") from error
+    if not isinstance(body, dict) or not isinstance(version := body.pop("v", None), int):
+        raise UnreadableRecord("it has no version")
+    if version > RECORD_VERSION:
+        raise NewerRecord(version)
+    return body
+
+
+def _line(error: ValidationError) -> str:
+    """Return the first problem in one line, without the value, which may be large or secret."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"

@@ -1,0 +1,1 @@
+"""Executions at work: records, and what each engine promises."""
