@@ -3,7 +3,7 @@
 from supervisor.adapters.expressions import CelExpressions
 from supervisor.core.flows.document import FlowDocument
 from supervisor.core.flows.reading import read_flow
-from supervisor.executions.memory import FlowOf
+from supervisor.executions.batch import FlowOf
 from supervisor.executions.simulate import NamedOutcome, Simulation
 
 __all__ = ["flow_from", "simulation_of"]

@@ -29,7 +29,8 @@ from supervisor.core.executions.inputs import (
 )
 from supervisor.core.executions.plan import FlowPlan
 from supervisor.core.executions.reduced import ExecutionEvent, StepCall
-from supervisor.executions.memory import FlowOf, MemoryEngine
+from supervisor.executions.batch import FlowOf
+from supervisor.executions.memory import MemoryEngine
 
 NAME = "simulated"
 """The id of the execution that is tried."""

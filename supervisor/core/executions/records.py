@@ -9,7 +9,7 @@ An input that is worked in changes the first and a few of the third: what is wri
 with the execution.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -20,7 +20,7 @@ from supervisor.core.executions.entities import Execution, TaskRun
 from supervisor.core.executions.gates import Gate
 from supervisor.core.executions.inputs import ExecutionInput, GateInput
 from supervisor.core.executions.plan import FlowPlan
-from supervisor.core.executions.reduced import Reduced, StepCall
+from supervisor.core.executions.reduced import StepCall
 
 T = TypeVar("T")
 
@@ -30,13 +30,14 @@ __all__ = [
     "Restored",
     "StateRecord",
     "UnreadableRecord",
-    "first_records",
     "gate_record",
+    "head_record",
+    "plan_record",
     "read_call",
     "read_gate_input",
     "read_input",
-    "records_of",
     "restore",
+    "run_record",
     "write_call",
     "write_gate_input",
     "write_input",
@@ -87,22 +88,19 @@ class Restored:
     """`e/<id>` or `g/<name>` -> why."""
 
 
-def first_records(execution: Execution) -> Iterator[StateRecord]:
-    """Yield the records of a new execution, to which nothing has happened."""
-    head = f"e/{execution.id}"
-    yield StateRecord(head, _write(_EXECUTION, execution, _APART))
-    yield StateRecord(f"{head}/plan", _write(_PLAN, execution.plan))
+def head_record(execution: Execution) -> StateRecord:
+    """Return the record of an execution without its plan and task runs."""
+    return StateRecord(f"e/{execution.id}", _write(_EXECUTION, execution, _APART))
 
 
-def records_of(reduced: Reduced[Execution]) -> Iterator[StateRecord]:
-    """Yield what an input has changed; an input that was dropped yields nothing."""
-    if reduced.dropped is not None:
-        return
-    execution = reduced.entity
-    head = f"e/{execution.id}"
-    yield StateRecord(head, _write(_EXECUTION, execution, _APART))
-    for run in sorted(reduced.changed):
-        yield StateRecord(f"{head}/r/{run}", _write(_RUN, execution.runs[run]))
+def plan_record(execution: Execution) -> StateRecord:
+    """Return the record of its plan, which never changes."""
+    return StateRecord(f"e/{execution.id}/plan", _write(_PLAN, execution.plan))
+
+
+def run_record(execution: Execution, run: str) -> StateRecord:
+    """Return the record of one of its task runs."""
+    return StateRecord(f"e/{execution.id}/r/{run}", _write(_RUN, execution.runs[run]))
 
 
 def gate_record(gate: Gate) -> StateRecord:

@@ -46,14 +46,13 @@ from supervisor.core.executions.plan import (
     SetWork,
     WhenFull,
 )
-from supervisor.core.executions.reduced import StepCall
-from supervisor.core.executions.states import ExecutionState
-from supervisor.executions.records import (
+from supervisor.core.executions.records import (
     NewerRecord,
     StateRecord,
     UnreadableRecord,
-    first_records,
     gate_record,
+    head_record,
+    plan_record,
     read_call,
     read_gate_input,
     read_input,
@@ -62,6 +61,8 @@ from supervisor.executions.records import (
     write_gate_input,
     write_input,
 )
+from supervisor.core.executions.reduced import StepCall
+from supervisor.core.executions.states import ExecutionState
 from tests.supervisor.core.executions.test_any_order import Life
 from tests.supervisor.core.executions.world import BEGAN, PASSES, World, call
 
@@ -200,11 +201,10 @@ def test_a_set_is_written_in_one_order() -> None:
 
 
 def test_an_entity_that_cannot_be_read_stops_nobody() -> None:
-    plan = FlowPlan("f", 1, (call("a"),), timeout=timedelta(hours=1))
-    good = list(first_records(Execution("good", plan, {}, BEGAN)))
-    torn = list(first_records(Execution("torn", plan, {}, BEGAN)))
+    good = _first_of("good")
+    torn = _first_of("torn")
     torn[0] = StateRecord("e/torn", b'{"v":1,"id":')
-    half = list(first_records(Execution("half", plan, {}, BEGAN)))[:1]
+    half = _first_of("half")[:1]
     wrong = StateRecord("g/wrong", b'{"v":1,"limit":"many","name":"wrong"}')
 
     restored = restore([*torn, *half, wrong, *good])
@@ -212,6 +212,12 @@ def test_an_entity_that_cannot_be_read_stops_nobody() -> None:
     assert list(restored.executions) == ["good"]
     assert sorted(restored.unreadable) == ["e/half", "e/torn", "g/wrong"]
     assert restored.unreadable["e/half"] == "its record e/half/plan is missing"
+
+
+def _first_of(execution_id: str) -> list[StateRecord]:
+    plan = FlowPlan("f", 1, (call("a"),), timeout=timedelta(hours=1))
+    execution = Execution(execution_id, plan, {}, BEGAN)
+    return [head_record(execution), plan_record(execution)]
 
 
 def test_a_newer_record_is_not_an_unreadable_one() -> None:

@@ -1,1 +1,0 @@
-"""Executions at work: records, and what each engine promises."""
