@@ -40,7 +40,7 @@ from supervisor.core.executions.reduced import (
 )
 from supervisor.core.executions.states import ExecutionState
 
-__all__ = ["Batch", "Entities", "FlowOf"]
+__all__ = ["InputBatch", "Entities", "FlowOf"]
 
 FlowOf = Callable[[str], FlowPlan | None]
 """Name of a flow -> its newest plan; None: there is no such flow."""
@@ -59,7 +59,7 @@ class Entities(Protocol):
 
 
 @dataclass
-class Batch:
+class InputBatch:
     """Inputs of one moment, and what comes of them."""
 
     stored: Entities

@@ -14,7 +14,7 @@ from supervisor.core.executions.inputs import ExecutionInput, GateInput, Tick
 from supervisor.core.executions.records import StateRecord
 from supervisor.core.executions.reduced import Cancel, ClaimReply, Drop, ExecutionEvent, StepCall
 from supervisor.core.executions.timers import next_due
-from supervisor.executions.batch import Batch, FlowOf
+from supervisor.executions.batch import InputBatch, FlowOf
 
 
 @dataclass
@@ -54,7 +54,7 @@ class MemoryEngine:
 
     def work(self, now: datetime) -> None:
         """Reduce everything that is queued, new executions first, and what follows from it."""
-        batch = Batch(self, self.language, self.flow_of, now)
+        batch = InputBatch(self, self.language, self.flow_of, now)
         for execution in self._starts:
             batch.start(execution)
         for execution_id, given in self._inputs:
@@ -76,7 +76,7 @@ class MemoryEngine:
                 self.send(execution.id, Tick())
         self.work(now)
 
-    def _store(self, batch: Batch) -> None:
+    def _store(self, batch: InputBatch) -> None:
         self.executions.update(batch.executions)
         for gate in batch.gates.values():
             if gate.at_rest:
