@@ -40,7 +40,7 @@ from supervisor.core.executions.reduced import (
 )
 from supervisor.core.executions.states import ExecutionState
 
-__all__ = ["InputBatch", "Entities", "FlowOf"]
+__all__ = ["Entities", "FlowOf", "InputBatch"]
 
 FlowOf = Callable[[str], FlowPlan | None]
 """Name of a flow -> its newest plan; None: there is no such flow."""

@@ -14,7 +14,7 @@ from supervisor.core.executions.inputs import ExecutionInput, GateInput, Tick
 from supervisor.core.executions.records import StateRecord
 from supervisor.core.executions.reduced import Cancel, ClaimReply, Drop, ExecutionEvent, StepCall
 from supervisor.core.executions.timers import next_due
-from supervisor.executions.batch import InputBatch, FlowOf
+from supervisor.executions.batch import FlowOf, InputBatch
 
 
 @dataclass
