@@ -40,6 +40,7 @@ class Part:
 PARTS = (
     Part("seeds", (*_PYTHON, "tests.simulation", "--seeds", "10000")),
     Part("mutants", (*_PYTHON, "tests.simulation", "--mutants")),
+    Part("planted", (*_PYTHON, "tests.supervisor.reports.planted")),
     Part("coverage", (*_PYTHON, "tests.simulation", "--seeds", "300", "--coverage")),
     Part(
         "division",

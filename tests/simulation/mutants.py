@@ -7,7 +7,6 @@ seeds that find it there, and a test of the real path that finds it in the produ
 """
 
 import argparse
-import os
 import signal
 import subprocess
 import sys
@@ -32,6 +31,7 @@ from tests.simulation.planted import (
     unseen,
     worker,
 )
+from tests.simulation.planted.finding import MISFITS, found_by_its_test
 from tests.simulation.planted.patches import Mutant
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -48,8 +48,6 @@ MUTANTS: tuple[Mutant, ...] = (
 )
 SEED_S = 60
 """A seed that needs more of the processor goes round in a circle: the fault is found."""
-_MISFITS = ("TypeError", "AttributeError", "NameError")
-"""What a replaced function raises whose neighbours have changed: the fault was never tried."""
 _ROOT = Path(__file__).parents[2]
 
 
@@ -145,7 +143,7 @@ def hunt(name: str, seeds: Sequence[int]) -> Hunt:
     with mutant.applied():
         for number, seed in enumerate(seeds, start=1):
             violations = _violations(seed)
-            if any(word in line for word in _MISFITS for line in violations):
+            if any(word in line for word in MISFITS for line in violations):
                 _print_line(f"{name} does not fit the product any more: {violations[0]}")
                 return Hunt(mutant, "", number)
             if violations and _is_sound(seed):  # else the seed says nothing of this fault
@@ -181,20 +179,3 @@ def _bounded(seconds: int) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
-
-
-def found_by_its_test(mutant: Mutant) -> bool:
-    """Run a fault's direct test without it, then with it: it has to pass, then to fail."""
-    if _tested(mutant, planted=False).returncode != 0:
-        return False
-    done = _tested(mutant, planted=True)
-    return done.returncode == 1 and not any(word in done.stdout for word in _MISFITS)
-
-
-def _tested(mutant: Mutant, *, planted: bool) -> subprocess.CompletedProcess[str]:
-    named = {"TIDEGATE_PLANTED": mutant.name} if planted else {}
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "--tb=line"]
-    command += ["-p", "tests.simulation.planted.plugin", mutant.direct]
-    return subprocess.run(
-        command, cwd=_ROOT, env={**os.environ, **named}, capture_output=True, text=True, check=False
-    )

@@ -6,9 +6,7 @@ Slow: three planted faults are hunted with seeds, and three by tests in processe
 import subprocess
 import sys
 from argparse import Namespace
-from inspect import Parameter, signature
 from pathlib import Path
-from types import FunctionType, ModuleType
 
 import pytest
 
@@ -19,12 +17,13 @@ from tests.simulation.mutants import (
     MUTANTS,
     Hunt,
     by_name,
-    found_by_its_test,
     hunt,
     main,
     table,
 )
-from tests.simulation.planted.patches import Make, Mutant, Patches
+from tests.simulation.planted.finding import found_by_its_test
+from tests.simulation.planted.patches import Mutant
+from tests.simulation.planted.spying import Spy, check_fit
 
 ROOT = Path(__file__).parents[2]
 WANTED = {f"M{number}" for number in range(1, 14)}
@@ -49,50 +48,9 @@ QUICK = ("empty-end-persisted", "successor-at-start", "set-end-without-resume")
 FEW = 40
 
 
-class _Spy(Patches):
-    """Notes what is replaced by what."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.replaced: list[tuple[object, object]] = []
-
-    def method(self, owner: type, name: str, make: Make) -> None:
-        old = owner.__dict__[name]
-        super().method(owner, name, make)
-        self.replaced.append((old, owner.__dict__[name]))
-
-    def function(self, module: ModuleType, name: str, make: Make) -> None:
-        old = getattr(module, name)
-        super().function(module, name, make)
-        self.replaced.append((old, getattr(module, name)))
-
-
-def _assert_fits(old: object, new: object) -> None:
-    """What stands there instead can be called as what stood there: else nothing is tried."""
-    if not isinstance(old, FunctionType) or not callable(new):
-        return
-    wanted = signature(old).parameters.values()
-    by_name = {p.name: None for p in wanted if p.kind is Parameter.KEYWORD_ONLY}
-    signature(new).bind(*(None for p in wanted if p.name not in by_name), **by_name)
-
-
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_fault_replaces_something_and_is_taken_away_whole(mutant: Mutant) -> None:
-    spy = _Spy()
-    try:
-        mutant.plant(spy)
-        assert spy.replaced
-        assert all(old is not new for old, new in spy.replaced)
-        for old, new in spy.replaced:
-            _assert_fits(old, new)
-    finally:
-        spy.undo()
-    again = _Spy()
-    try:
-        mutant.plant(again)
-        assert [old for old, _ in again.replaced] == [old for old, _ in spy.replaced]
-    finally:
-        again.undo()
+    check_fit(mutant)
 
 
 def test_a_replaced_function_is_replaced_wherever_it_was_imported() -> None:
@@ -127,7 +85,7 @@ def test_a_fault_that_changes_a_stand_in_of_the_simulation_says_so() -> None:
         "tests.simulation.world.folder",
     )
     for mutant in MUTANTS:
-        spy = _Spy()
+        spy = Spy()
         mutant.plant(spy)
         spy.undo()
         owners = {getattr(old, "__module__", "") for old, _ in spy.replaced}

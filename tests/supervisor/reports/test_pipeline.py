@@ -24,6 +24,8 @@ from tests.supervisor.reports.shelves import (
 from tests.waiting import wait_until
 
 _SOON = BackOff(min_s=0.001, max_s=0.002, tries_max=10)
+_A_MOMENT_S = 0.2
+"""What does not wait is over by then."""
 
 
 @contextmanager
@@ -235,11 +237,13 @@ def test_what_waits_of_a_partition_that_goes_is_forgotten_and_the_rest_is_stored
             target=pipeline.discard, args=([FeedPartition("completed.default", 0)], WITHIN_S)
         )
         gone.start()
+        gone.join(_A_MOMENT_S)
+        assert gone.is_alive(), "discard waits for what is being stored"
         weather.gate.set()
         gone.join(WITHIN_S)
 
         assert not gone.is_alive()
-        assert 0 in dict(ends.outcomes), "discard waits for what is being stored"
+        assert 0 in dict(ends.outcomes)
         ends.await_all(2)
     assert _stored(shelves) == {"in hand", "other"}
 
