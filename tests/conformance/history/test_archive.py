@@ -6,6 +6,7 @@ from contextlib import ExitStack
 import pytest
 
 from supervisor.adapters.manual_clock import ManualClock
+from supervisor.adapters.reports.memory import MemoryReports
 from supervisor.chores.expiry import EndOfHistory
 from supervisor.chores.reports.archive import ArchiveHistory
 from supervisor.core.history.archive import RESEND_AFTER, ArchivePosition, entry_of, event_of
@@ -19,6 +20,7 @@ from supervisor.metadata.store import SqlStore
 from tasks.reporting.record import RecordType
 from tests.conformance.history.archive_story import Topic, acts, archive_of, happens
 from tests.conformance.stories import CLICKS, HOUR, LEASE_TTL, NOON, Leader, take_lease
+from tests.environment.burdens import Burdens
 
 EVENT, AUDIT = RecordType.EVENT, RecordType.AUDIT
 KEPT = 10
@@ -60,6 +62,22 @@ def test_events_and_entries_are_sent_once_as_they_are(leader: Leader) -> None:
     assert sent == events
     sent_entries = [(each.place, entry_of(each)) for each in topic.sent if each.type is AUDIT]
     assert sent_entries == entries[::-1]
+
+
+def test_nothing_is_sent_within_a_transaction(
+    leader: Leader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Goal: a broker that hangs holds up no transaction."""
+    burdens = Burdens()
+    burdens.during(monkeypatch, SqlStore, "reading", "writing", "leading")
+    for owner, name in ((Topic, "send"), (MemoryReports, "numbers")):
+        burdens.before(monkeypatch, owner, name)
+    happens(leader, 8)
+    acts(leader, "suspend")
+    assert archive_of(leader, Topic()).run_once() == 9
+
+    assert {call for call, _, _ in burdens.calls} == {"Topic.send", "MemoryReports.numbers"}
+    assert burdens.burdened() == []
 
 
 def test_only_what_is_stored_is_trimmed(leader: Leader) -> None:
