@@ -111,6 +111,10 @@ MUTANTS = (
         "P7",
         "a task begins for an incarnation of its worker that has just been replaced",
         starts_behind_a_registration,
+        covered_by="rare: a worker has to register during a start, and then to live to the end of "
+        "the faults; its next registration takes the task up",
+        direct="tests/supervisor/scenarios/test_start_race.py"
+        "::test_no_task_starts_for_an_incarnation_that_is_not_the_newest",
     ),
     Mutant("no-term-fence", "P1, R8, M5", "a deposed leader writes on", no_term_fence),
     Mutant(

@@ -5,8 +5,13 @@ from types import SimpleNamespace
 from typing import Any
 
 from supervisor.control import discard as moves
-from supervisor.control import worker_registry
-from supervisor.core.planning.actions import CommitInitialOffsets, FixEnd, ResetOffsets
+from supervisor.control import reconcile, worker_registry
+from supervisor.core.planning.actions import (
+    CommitInitialOffsets,
+    FixEnd,
+    OpenGeneration,
+    ResetOffsets,
+)
 from supervisor.core.planning.observed import Liveness
 from supervisor.core.planning.offset_moves import NewOffsets
 from supervisor.core.planning.rules import discards, handoff, initial_offsets
@@ -51,6 +56,27 @@ def successor_forgotten(patches: Patches) -> None:
 
     patches.function(handoff, "_fix", make)
     restart_from_committed(patches)
+
+
+def opened_unchecked(patches: Patches) -> None:
+    def make(open_range: Any) -> object:  # noqa: ANN401 -- whatever stands there
+        def unchecked(action: OpenGeneration, seen: Any, tx: Any) -> None:  # noqa: ANN401
+            at = {p: SimpleNamespace(next_offset=start) for p, start in action.start.items()}
+            rows = tx.offsets.of(seen.current.supervisor_id)
+            for partition, row in at.items():
+                row.reset_epoch = rows[partition].reset_epoch
+            generations = SimpleNamespace(live=lambda _: (), open=tx.generations.open)
+            offsets = SimpleNamespace(of=lambda _: at)
+            open_range(action, seen, SimpleNamespace(generations=generations, offsets=offsets))
+
+        return unchecked
+
+    patches.function(reconcile, "_open", make)
+
+
+def restart_unchecked(patches: Patches) -> None:
+    successor_forgotten(patches)
+    opened_unchecked(patches)
 
 
 def discard_not_transitive(patches: Patches) -> None:
@@ -181,8 +207,27 @@ MUTANTS = (
     Mutant(
         "restart-from-committed",
         "A7, P8, M12",
-        "a group that is opened anew begins at the committed offset, not at the persisted end",
-        successor_forgotten,
+        "a group that is opened anew begins at the committed offset, not at the persisted end; "
+        "neither the plan nor the transaction looks at the end",
+        restart_unchecked,
+    ),
+    Mutant(
+        "planned-from-committed",
+        "A7, P8",
+        "a plan opens a group at the committed offset, not at the persisted end",
+        restart_from_committed,
+        covered_by="the transaction that opens a range compares its start once more",
+        direct="tests/supervisor/core/planning/plan/test_opening.py"
+        "::test_after_a_rescale_groups_start_where_the_old_ones_end",
+    ),
+    Mutant(
+        "opened-unchecked",
+        "A7, P8",
+        "a range is opened where the plan says, wherever the range before it leads by then",
+        opened_unchecked,
+        covered_by="the next pass gives up a range that nothing leads to, and opens it anew",
+        direct="tests/supervisor/scenarios/test_overtaken.py"
+        "::test_a_range_opens_only_where_the_range_before_it_leads_by_then",
     ),
     Mutant(
         "discard-not-transitive",

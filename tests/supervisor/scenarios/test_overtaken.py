@@ -66,6 +66,25 @@ def test_a_reset_of_one_partition_before_ranges_open_stops_no_other(apart: World
     assert committed(apart)[1] > 15
 
 
+def test_a_range_opens_only_where_the_range_before_it_leads_by_then(apart: World) -> None:
+    """Goal: a plan that was overtaken by a discard opens nothing (A7, P8)."""
+    done: list[bool] = []
+
+    def reach(place: str) -> None:
+        if place == "before:OpenGeneration" and not done:
+            now, why = apart.clock.now(), "a test"
+            with apart.store.leading(apart.leadership.term()) as tx:
+                [old] = tx.generations.live(TOPIC)
+                done.append(tx.generations.close(old.id, GenerationState.DISCARDED, now, why))
+
+    make_pass(TOPIC, replace(apart.shell, failpoint=reach), apart.leadership.term())
+
+    assert done == [True]
+    with apart.store.reading() as tx:
+        starts = {at for each in tx.generations.live(TOPIC) for at in each.start.values()}
+    assert starts <= {0}, "nothing leads to 15 any more"
+
+
 def test_a_range_that_nothing_leads_to_is_read_again_from_where_it_is_led(apart: World) -> None:
     """Goal: where the transactions of both ran side by side, the next pass mends it."""
     world = apart
