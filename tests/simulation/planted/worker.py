@@ -119,7 +119,7 @@ def cancelled_batch_is_skipped(patches: Patches) -> None:
                 files=(),
                 counters=Counters(),
             )
-            return replace(after, unchecked=entry)
+            return replace(after, batch_to_confirm=entry)
 
         return skips
 
