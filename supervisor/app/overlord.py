@@ -260,6 +260,7 @@ def _wiring_of(
         persisters=_persisters_of(settings, clock),
         archive_sender=sender_in(settings, f"overlord-{os.getpid()}"),
         stored_reports=stored.reports,
+        stored_logs=stored.logs,
         replays=KafkaReplays(warehouse, read_secret, settings.connections()),
         reach=failpoint,
     )

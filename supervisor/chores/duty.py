@@ -24,6 +24,7 @@ from supervisor.eventqueue.queues import EventQueues
 from supervisor.ports.exports import Copies, TableFormat
 from supervisor.ports.replays import ReplaySender
 from supervisor.ports.reports.archive import RecordSender
+from supervisor.ports.reports.logs import LogStore
 from supervisor.ports.reports.reports import ReportStore
 from supervisor.ports.store import Clock, OverlordStore
 from supervisor.ports.warehouse import Warehouse
@@ -66,6 +67,8 @@ class Wiring:
     """None: events and audit entries have no archive."""
     stored_reports: ReportStore | None = None
     """The reports that a persister has stored; None: none are."""
+    stored_logs: LogStore | None = None
+    """The logs that a persister has stored; None: none are."""
     history_ages: HistoryAges = field(default_factory=HistoryAges)
     reach: Callable[[str], None] = lambda _: None
     """Called with each named step; a test may end the process there (failpoints)."""

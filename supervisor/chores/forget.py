@@ -2,7 +2,8 @@
 
     asked ─► one transaction: specs, committed offsets, gaps and plans go; publications are marked
         └─► event in cluster/forgotten ─► generations that published nothing, and their tasks, go
-                                          in batches, once their folders were found empty for good
+        │                                 in batches, once their folders were found empty for good
+        └─► event in cluster/forgotten-reports, if wanted ─► stored reports and logs (reports/)
 
 Published generations keep their rows, because these name the files of the table.  The newest
 generation stays too, without its tasks: ordinals go on from it, so that no id is used twice.
@@ -15,9 +16,15 @@ from datetime import datetime, timedelta
 import structlog
 
 from supervisor.chores.duty import QueueHandler, Wiring
+from supervisor.chores.reports.forgotten import FORGOTTEN_REPORTS, reports_gone
 from supervisor.core.model.rows import AuditEntry, SpecVersion
 from supervisor.core.queue.events import CLUSTER, QueueConfig, QueuedEvent, QueueName
-from supervisor.core.values.errors import NotForgettable, StateMoved, SupervisorNotFound
+from supervisor.core.values.errors import (
+    NoReportStore,
+    NotForgettable,
+    StateMoved,
+    SupervisorNotFound,
+)
 from supervisor.eventqueue.handling import Context, EventDone, Fail, Handled, Handling, Later
 from supervisor.ports.store import Clock, Store, Transaction
 
@@ -43,28 +50,47 @@ class Forgetting:
     term: Callable[[], int]
     delay: timedelta
     """The delay before the rows of unpublished work are looked at, and between two looks."""
+    has_reports: bool = False
+    """Whether reports and logs are stored here."""
 
     @property
     def config(self) -> QueueConfig:
         """Return the configuration of the queue of forgotten supervisors."""
         return QueueConfig(delay=self.delay)
 
+    def check_reports(self) -> None:
+        """Return if there are reports that could go with a supervisor.
+
+        Raises:
+            NoReportStore: nothing is stored here.
+        """
+        if not self.has_reports:
+            raise NoReportStore(
+                "no reports can go with it: they are switched off here by TIDEGATE_REPORTS=off"
+            )
+
     def forget(
         self,
         supervisor_id: str,
         author: str,
         judge: Callable[[Transaction, SpecVersion], None] = _any,
+        *,
+        with_reports: bool = False,
     ) -> None:
         """Forget a terminated supervisor; its id can be used anew, from the start.
 
         `judge` is called with its tombstone first, and raises if that is not what is wanted.
+        `with_reports`: its stored reports and logs go too, a little later.
 
         Raises:
+            NoReportStore: there are none to go with it; nothing was forgotten.
             SupervisorNotFound: there is no such id, or it was forgotten before.
             NotForgettable: the supervisor is not terminated, or has work to finish.
             StateMoved: the id was given a new spec meanwhile; nothing was forgotten.
             LeaseLost, Unavailable: nothing was forgotten.
         """
+        if with_reports:
+            self.check_reports()
         now = self.clock.now()
         with self.store.leading(self.term()) as tx:
             newest = at_rest(tx, supervisor_id)
@@ -77,6 +103,9 @@ class Forgetting:
             tx.watched.forget(supervisor_id)
             publications = tx.segments.forget_publications(supervisor_id, now)
             _write_audit(tx, newest, publications, author, now)
+            if with_reports:
+                gone = reports_gone(supervisor_id, now)
+                tx.events.add(FORGOTTEN_REPORTS, gone, self.config, now, exempt=True)
             if last is not None:
                 event = QueuedEvent(KIND, supervisor_id, {"upTo": last.ordinal})
                 tx.events.add(FORGOTTEN, event, self.config, now, exempt=True)
@@ -146,7 +175,8 @@ class SupervisorGone:
 
 def forgetting_of(wiring: Wiring) -> Forgetting:
     """Return the forget verb of one overlord."""
-    return Forgetting(wiring.store, wiring.clock, wiring.term, wiring.gc_delay)
+    has_reports = wiring.stored_reports is not None and wiring.stored_logs is not None
+    return Forgetting(wiring.store, wiring.clock, wiring.term, wiring.gc_delay, has_reports)
 
 
 HANDLER = QueueHandler(

@@ -20,7 +20,7 @@ from supervisor.chores import (
     wake,
 )
 from supervisor.chores.duty import Duty, QueueHandler, Wiring
-from supervisor.chores.reports import archive, persisters
+from supervisor.chores.reports import archive, forgotten, persisters
 
 CHORES: tuple[Duty, ...] = (
     wake.DUTY,
@@ -40,6 +40,7 @@ HANDLERS: tuple[QueueHandler, ...] = (
     segments.UNUSED_HANDLER,
     segments.FILES_HANDLER,
     forget.HANDLER,
+    forgotten.HANDLER,
     replays.HANDLER,
     *exports.HANDLERS,
 )

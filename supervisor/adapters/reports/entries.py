@@ -35,6 +35,7 @@ __all__ = [
     "entries_of",
     "has_number",
     "head_of",
+    "is_forgettable",
     "is_of",
     "line_of",
     "matches",
@@ -187,6 +188,12 @@ def is_of(head: ReportHead, tables: Sequence[str] | None) -> bool:
     if tables is None:
         return True
     return head.data_source is not None and matches_any(tables, head.data_source)
+
+
+def is_forgettable(head: ReportHead, supervisor: str, before: datetime) -> bool:
+    """Return whether a record goes with a supervisor that was forgotten at a time."""
+    mine = head.supervisor == supervisor and head.at < before
+    return mine and head.type not in NUMBERED_TYPES
 
 
 def has_number(head: ReportHead, query: NumberedQuery) -> bool:

@@ -30,6 +30,7 @@ from supervisor.adapters.reports.entries import (
     entries_of,
     has_number,
     head_of,
+    is_forgettable,
     is_of,
     line_of,
     matches,
@@ -146,9 +147,9 @@ class FileReports:
         """Delete old records of a type; a file of nothing else goes as a whole, and first."""
         return self._delete(lambda head: head.type is kind and head.at < cutoff, limit)
 
-    def delete_of_supervisor(self, supervisor: str, limit: int) -> int:
+    def delete_of_supervisor(self, supervisor: str, before: datetime, limit: int) -> int:
         """Delete records of a supervisor."""
-        return self._delete(lambda head: head.supervisor == supervisor, limit)
+        return self._delete(lambda head: is_forgettable(head, supervisor, before), limit)
 
     def size_bytes(self) -> int:
         """Return the size of the files."""

@@ -10,6 +10,7 @@ from supervisor.adapters.reports.entries import (
     entries_of,
     has_number,
     head_of,
+    is_forgettable,
     is_of,
     line_of,
     matches,
@@ -76,9 +77,9 @@ class MemoryReports:
         """Delete old records of a type."""
         return self._delete(lambda head: head.type is kind and head.at < cutoff, limit)
 
-    def delete_of_supervisor(self, supervisor: str, limit: int) -> int:
+    def delete_of_supervisor(self, supervisor: str, before: datetime, limit: int) -> int:
         """Delete records of a supervisor."""
-        return self._delete(lambda head: head.supervisor == supervisor, limit)
+        return self._delete(lambda head: is_forgettable(head, supervisor, before), limit)
 
     def size_bytes(self) -> int:
         """Return the size of all bodies."""

@@ -30,6 +30,7 @@ from sqlalchemy import (
 from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.reports.database import ReportDatabase
 from supervisor.adapters.reports.entries import (
+    NUMBERED_TYPES,
     ReportEntry,
     entries_of,
     outcomes_of,
@@ -138,9 +139,14 @@ class SqlReports:
         """Delete old records of a type."""
         return self._delete(old_query(kind, cutoff, limit))
 
-    def delete_of_supervisor(self, supervisor: str, limit: int) -> int:
-        """Delete records of a supervisor."""
-        return self._delete(owned_query(supervisor, limit))
+    def delete_of_supervisor(self, supervisor: str, before: datetime, limit: int) -> int:
+        """Delete records of a supervisor; they are looked for before the table is held."""
+        with self._database.reading() as connection:
+            ids = list(connection.execute(owned_query(supervisor, before, limit)).scalars())
+        if not ids:
+            return 0
+        with self._database.writing() as connection:
+            return connection.execute(delete(REPORTS).where(_R.record_id.in_(ids))).rowcount
 
     def size_bytes(self) -> int:
         """Return about how much the records take, from their number and a sample of their sizes."""
@@ -182,10 +188,16 @@ def old_query(kind: RecordType, cutoff: datetime, limit: int) -> Select[str]:
     return oldest.limit(limit).with_hint(REPORTS, "INDEXED BY ix_reports_type", "sqlite")
 
 
-def owned_query(supervisor: str, limit: int) -> Select[str]:
-    """Return the query of the ids of a supervisor's oldest records."""
-    owned = select(_R.record_id).where(_R.supervisor == supervisor)
-    return owned.order_by(_R.at, _R.record_id).limit(limit)
+def owned_query(supervisor: str, before: datetime, limit: int) -> Select[str]:
+    """Return the query of the ids of a supervisor's newest records that may be deleted.
+
+    The newest first: archived events, which stay, are kept far longer, and are passed by.
+    """
+    owned = select(_R.record_id).where(
+        _R.supervisor == supervisor, _R.at < before, _R.type.not_in(sorted(NUMBERED_TYPES))
+    )
+    newest = owned.order_by(_R.at.desc(), _R.record_id.desc()).limit(limit)
+    return newest.with_hint(REPORTS, "INDEXED BY ix_reports_supervisor", "sqlite")
 
 
 def list_query(query: ReportQuery, limit: int) -> Select[str]:

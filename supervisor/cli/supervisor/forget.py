@@ -1,5 +1,9 @@
 """`tidegate supervisor forget`: delete versions and offsets of a terminated supervisor."""
 
+from typing import Annotated
+
+import typer
+
 from supervisor.cli.shell.client import path_of
 from supervisor.cli.shell.confirm import confirm
 from supervisor.cli.shell.dry_runs import DryRun, Expect, VerbQuery, show_preview
@@ -7,6 +11,10 @@ from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.options import Output, Reason, Server, SupervisorId, Yes, connect
 from supervisor.cli.shell.output import show_done, show_json
 
+WithReports = Annotated[
+    bool,
+    typer.Option("--reports", help="Its stored reports and logs go too; events and audit stay."),
+]
 SUPERVISORS_OF_OURS = "/api/v1/supervisors"
 
 
@@ -15,6 +23,7 @@ def forget(
     *,
     dry_run: DryRun = False,
     expect: Expect = None,
+    reports: WithReports = False,
     yes: Yes = False,
     reason: Reason = None,
     server: Server = None,
@@ -33,9 +42,11 @@ def forget(
             f"Forget {supervisor_id}? Its spec versions and committed offsets are lost for good: a "
             "new supervisor of this id reads from the start and doubles rows that are still in "
             "the table. The table itself stays."
+            + (" Its stored reports and logs go too." if reports else "")
         )
     with connect(server, reason) as client:
-        answer = query.send(client, lambda params: client.post(path, params=params))
+        more = {"reports": "true"} if reports else {}
+        answer = query.send(client, lambda params: client.post(path, params={**params, **more}))
     if dry_run:
         show_preview(answer, output)
     elif output is Format.JSON:

@@ -171,8 +171,11 @@ class LogStore(Protocol):
         """
         ...
 
-    def delete_of_supervisor(self, supervisor: str, limit: int) -> int:
-        """Delete at most `limit` chunks of a supervisor, from lists at once; return how many."""
+    def delete_of_supervisor(self, supervisor: str, before: datetime, limit: int) -> int:
+        """Delete at most `limit` chunks of a supervisor from before a time; return how many.
+
+        They are gone from lists at once, and from files as a store's files go.
+        """
         ...
 
     def size_bytes(self) -> int:

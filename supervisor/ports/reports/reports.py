@@ -151,8 +151,11 @@ class ReportStore(Protocol):
         """Delete at most `limit` records of a type from before `cutoff`; return how many."""
         ...
 
-    def delete_of_supervisor(self, supervisor: str, limit: int) -> int:
-        """Delete at most `limit` records of a supervisor; return how many."""
+    def delete_of_supervisor(self, supervisor: str, before: datetime, limit: int) -> int:
+        """Delete at most `limit` records of a supervisor from before a time; return how many.
+
+        Archived events and audit entries stay: their numbers have no holes.
+        """
         ...
 
     def size_bytes(self) -> int:

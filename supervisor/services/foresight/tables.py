@@ -116,17 +116,19 @@ class TableForesight:
             for group in self.compacting.chosen(data_source, target, within)
         ]
 
-    def of_forgetting(self, supervisor_id: str) -> Foreseen:
+    def of_forgetting(self, supervisor_id: str, *, with_reports: bool) -> Foreseen:
         """Return what forgetting a terminated supervisor does; raises as the verb does."""
         with leaders_view(self.store, self.leadership) as tx:
-            return _forgotten(tx, at_rest(tx, supervisor_id))
+            return _forgotten(tx, at_rest(tx, supervisor_id), with_reports=with_reports)
 
-    def judge_forgetting(self, expect: str | None) -> Callable[[Transaction, SpecVersion], None]:
+    def judge_forgetting(
+        self, expect: str | None, *, with_reports: bool
+    ) -> Callable[[Transaction, SpecVersion], None]:
         """Return what holds forgetting against the preview that its caller has read."""
 
         def judge(tx: Transaction, newest: SpecVersion) -> None:
             if expect is not None:
-                hold_against(expect, _forgotten(tx, newest))
+                hold_against(expect, _forgotten(tx, newest, with_reports=with_reports))
 
         return judge
 
@@ -157,8 +159,10 @@ class TableForesight:
         return worker_foreseen(row.id, mine, free, disables=disables, changes=changes)
 
 
-def _forgotten(tx: Transaction, newest: SpecVersion) -> Foreseen:
+def _forgotten(tx: Transaction, newest: SpecVersion, *, with_reports: bool) -> Foreseen:
     supervisor_id = newest.supervisor_id
     committed = [f"{p} {row.next_offset}" for p, row in tx.offsets.of(supervisor_id).items()]
     kept = [key for key in tx.segments.keys_of_supervisor(supervisor_id) if key.used]
-    return forget_foreseen(supervisor_id, newest.version, committed, kept)
+    return forget_foreseen(
+        supervisor_id, newest.version, committed, kept, with_reports=with_reports
+    )

@@ -284,14 +284,17 @@ def test_a_chunk_may_stay_for_as_long_as_a_younger_one_of_its_file(log_stores: L
 def test_what_belongs_to_a_supervisor_is_deleted_from_lists_at_once(log_store: LogStore) -> None:
     error = line("ERROR", "disk")
     mine = [chunk(error, number * 100, subject="mine") for number in range(5)]
-    log_store.put_many([*mine, chunk(error, subject="other", supervisor="orders")])
-    assert log_store.delete_of_supervisor("clicks", 2) == 2
-    assert log_store.delete_of_supervisor("clicks", 100) == 3
-    assert log_store.delete_of_supervisor("clicks", 100) == 0
+    others = chunk(error, subject="other", supervisor="orders")
+    young = chunk(b"young", subject="young", at=NOON + HOUR)
+    log_store.put_many([*mine, others, young])
+    assert log_store.delete_of_supervisor("clicks", NOON + HOUR, 2) == 2
+    assert log_store.delete_of_supervisor("clicks", NOON + HOUR, 100) == 3
+    assert log_store.delete_of_supervisor("clicks", NOON + HOUR, 100) == 0
     assert log_store.span("mine", 0) is None
     assert list(log_store.attempts("mine")) == []
     assert [hit.place.subject for hit in log_store.search(LogQuery(), 10).hits] == ["other"]
     assert text_of(log_store, "other") == error
+    assert text_of(log_store, "young") == b"young"
 
 
 def test_a_store_knows_about_how_much_it_takes(log_store: LogStore) -> None:

@@ -213,7 +213,7 @@ def test_only_its_owner_reads_what_is_stored(tmp_path: Path) -> None:
     migrate_reports(f"sqlite:///{tmp_path / 'reports.db'}")
     with closing(FileReports(tmp_path / "files")) as files:
         files.put_many([report("a", supervisor="s"), report("b")])
-        files.delete_of_supervisor("s", 10)
+        files.delete_of_supervisor("s", NOON + SECOND, 10)
     stored = [tmp_path / "reports.db", *(tmp_path / "files").iterdir()]
     assert len(stored) == 3
     assert {S_IMODE(file.stat().st_mode) for file in stored} == {0o600}
@@ -240,7 +240,7 @@ def test_a_process_sees_what_others_wrote_replaced_and_removed(tmp_path: Path) -
         for _ in range(5):  # the inodes of files that went are used again
             one.put_many([report("a", supervisor="s"), report("b")])
             assert len(other.list(ReportQuery(), 10)) == 2
-            assert one.delete_of_supervisor("s", 10) == 1
+            assert one.delete_of_supervisor("s", NOON + SECOND, 10) == 1
             assert [each.subject for each in other.list(ReportQuery(), 10)] == ["b"]
             assert other.delete_older_than(RESULT, NOON + SECOND, 10) == 1
             assert one.list(ReportQuery(), 10) == []

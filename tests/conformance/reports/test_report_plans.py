@@ -70,7 +70,7 @@ _QUERIES = {
 }
 _DELETED = {
     "type": old_query(RecordType.PROGRESS, NOON, 100),
-    "supervisor": owned_query("s7", 100),
+    "supervisor": owned_query("s7", NOON + HOUR, 100),
 }
 
 

@@ -19,7 +19,7 @@ from tasks.reporting.record import RecordType, ReportRecord
 from tests.conformance.reports.report_stores import NOON, RESULT, SECOND, opener, report, subjects
 
 STORED, CONFLICT, MISMATCH = StoreOutcome.STORED, StoreOutcome.CONFLICT, StoreOutcome.MISMATCH
-EVENT, PROGRESS = RecordType.EVENT, RecordType.PROGRESS
+AUDIT, EVENT, PROGRESS = RecordType.AUDIT, RecordType.EVENT, RecordType.PROGRESS
 ALL = ReportQuery()
 _KEPT = ["files", "sqlite", pytest.param("postgresql", marks=pytest.mark.pg)]
 
@@ -204,9 +204,12 @@ def test_what_is_old_goes_in_batches_type_by_type(store: ReportStore) -> None:
 def test_a_supervisors_records_go_in_batches(store: ReportStore) -> None:
     own = [report(f"t{n}", NOON, supervisor="s1") for n in range(3)]
     others = [report("o", NOON, supervisor="s2"), report("p", NOON)]
-    store.put_many([*own, *others])
-    assert [store.delete_of_supervisor("s1", 2) for _ in range(3)] == [2, 1, 0]
-    assert {*subjects(store.list(ALL, 10))} == {"o", "p"}
+    young = report("young", NOON + SECOND, supervisor="s1")
+    history = [report("all", NOON, kind=kind, supervisor="s1") for kind in (EVENT, AUDIT)]
+    store.put_many([*own, *others, young, *history])
+    deleted = [store.delete_of_supervisor("s1", young.at, 2) for _ in range(3)]
+    assert deleted == [2, 1, 0]
+    assert sorted(subjects(store.list(ALL, 10))) == ["all", "all", "o", "p", "young"]
 
 
 @pytest.mark.parametrize(

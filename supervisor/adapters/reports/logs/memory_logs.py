@@ -96,12 +96,13 @@ class MemoryLogStore:
                 [key for key, each in self._chunks.items() if each.at < cutoff], limit
             )
 
-    def delete_of_supervisor(self, supervisor: str, limit: int) -> int:
+    def delete_of_supervisor(self, supervisor: str, before: datetime, limit: int) -> int:
         """Delete chunks of a supervisor."""
         with self._lock:
             chunks = self._chunks.items()
             return self._delete(
-                [key for key, each in chunks if each.supervisor == supervisor], limit
+                [key for key, each in chunks if each.supervisor == supervisor and each.at < before],
+                limit,
             )
 
     def size_bytes(self) -> int:

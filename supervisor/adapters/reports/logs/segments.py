@@ -120,9 +120,9 @@ class SegmentLogStore(IndexedLogs):
             self._remove_garbage()
         return deleted
 
-    def delete_of_supervisor(self, supervisor: str, limit: int) -> int:
+    def delete_of_supervisor(self, supervisor: str, before: datetime, limit: int) -> int:
         """Delete chunks of a supervisor; their bytes go with the last chunk of their segment."""
-        return self._delete(_C.supervisor == supervisor, limit)
+        return self._delete(sa.and_(_C.supervisor == supervisor, _C.at < before), limit)
 
     def size_bytes(self) -> int:
         """Return how much the segment files take."""

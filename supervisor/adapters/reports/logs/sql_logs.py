@@ -57,9 +57,9 @@ class SqlLogStore(IndexedLogs):
         """Delete chunks from before `cutoff`."""
         return self._delete(_C.at < cutoff, limit)
 
-    def delete_of_supervisor(self, supervisor: str, limit: int) -> int:
+    def delete_of_supervisor(self, supervisor: str, before: datetime, limit: int) -> int:
         """Delete chunks of a supervisor."""
-        return self._delete(_C.supervisor == supervisor, limit)
+        return self._delete(sa.and_(_C.supervisor == supervisor, _C.at < before), limit)
 
     def size_bytes(self) -> int:
         """Return the size of all contents, compressed."""

@@ -249,11 +249,18 @@ def forget(
     *,
     expect: Expect = None,
     dry_run: DryRun = False,
+    reports: Annotated[
+        bool,
+        Query(description="Its stored reports and logs go too; events and audit entries stay."),
+    ] = False,
 ) -> ForgottenSupervisor | JSONResponse:
     """Forget where a terminated supervisor stood, and its history; its table stays as it is."""
+    foresight = parts.table_foresight
+    if reports:
+        parts.forgetting.check_reports()
     if dry_run:
-        return preview_of(parts.table_foresight.of_forgetting(supervisor_id))
-    judge = parts.table_foresight.judge_forgetting(expect)
+        return preview_of(foresight.of_forgetting(supervisor_id, with_reports=reports))
+    judge = foresight.judge_forgetting(expect, with_reports=reports)
     with previewed():
-        parts.forgetting.forget(supervisor_id, author, judge)
+        parts.forgetting.forget(supervisor_id, author, judge, with_reports=reports)
     return ForgottenSupervisor(id=supervisor_id)

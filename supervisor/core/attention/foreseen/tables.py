@@ -82,13 +82,20 @@ def compact_foreseen(data_source: str, groups: Sequence[Sequence[FileSize]]) -> 
 
 
 def forget_foreseen(
-    supervisor_id: str, newest_version: int, committed: Sequence[str], kept: Sequence[SegmentKey]
+    supervisor_id: str,
+    newest_version: int,
+    committed: Sequence[str],
+    kept: Sequence[SegmentKey],
+    *,
+    with_reports: bool = False,
 ) -> Foreseen:
     """Return what forgetting a terminated supervisor does.
 
-    `committed`: its offsets in words; `kept`: its files that are part of a table.
+    `committed`: its offsets in words; `kept`: its files that are part of a table;
+    `with_reports`: its stored reports and logs go too.
     """
     files = totals_of(kept)
+    reports = ", and its stored reports and logs" if with_reports else ""
     warnings = (
         f"a new supervisor of this id reads from the start: {files.rows:,} rows that stay in the "
         "table come in a second time, unless they are taken out first"
@@ -97,9 +104,9 @@ def forget_foreseen(
         "forget",
         supervisor_id,
         f"{newest_version:,} versions of its spec, its committed offsets and its history are "
-        "deleted; its table stays as it is.",
+        f"deleted{reports}; its table stays as it is.",
         "it cannot be undone",
-        digest_of("forget", supervisor_id, [str(newest_version)], committed),
+        digest_of("forget", supervisor_id, [str(newest_version)], committed, [reports]),
         files=files,
         warnings=(warnings,) if files.rows else (),
     )

@@ -197,6 +197,20 @@ def test_forgetting_says_what_is_lost_and_asks(tidegate: Tidegate, server: Overl
     assert (ended.code, ended.out) == (0, "clicks is forgotten; its table stays\n")
 
 
+def test_reports_go_with_a_supervisor_where_that_is_wanted(
+    tidegate: Tidegate, server: Overlord
+) -> None:
+    server.on("POST", FORGET, Reply({"id": "clicks"}))
+
+    unconfirmed = tidegate("supervisor", "forget", "clicks", "--reports")
+    assert "Its stored reports and logs go too." in " ".join(unconfirmed.err.split())
+    assert server.requests == []
+
+    ended = tidegate("supervisor", "forget", "clicks", "--reports", "--yes")
+    assert ended.code == 0
+    assert server.requests[-1].query == {"reports": ["true"]}
+
+
 def test_a_refusal_to_forget_is_told(tidegate: Tidegate, server: Overlord) -> None:
     why = "[clicks] cannot be forgotten: terminate it first"
     server.refuse("POST", FORGET, 409, detail=why)

@@ -198,6 +198,9 @@ def test_a_compaction_binds_which_files_become_one() -> None:
 
 def test_forgetting_warns_of_rows_that_would_come_in_twice() -> None:
     assert forget_foreseen("clicks", 3, ["clicks:0 7"], []).warnings == ()
+    with_reports = forget_foreseen("clicks", 3, ["clicks:0 7"], [], with_reports=True)
+    assert "and its stored reports and logs; its table stays" in with_reports.text
+    assert with_reports.digest != forget_foreseen("clicks", 3, ["clicks:0 7"], []).digest
     [warning] = forget_foreseen("clicks", 3, ["clicks:0 7"], [key("a", 1_200)]).warnings
     assert "1,200 rows" in warning
 

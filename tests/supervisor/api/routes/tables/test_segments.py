@@ -264,3 +264,13 @@ def test_a_window_of_segments_that_makes_no_sense_is_refused(
     problem = world.get_object(f"{OURS}/segments?{query}", status=400)
     [error] = cast("list[Json]", problem["errors"])
     assert error["pointer"] == place
+
+
+def test_reports_go_with_a_supervisor_where_there_are_any(world: World) -> None:
+    publish(world)
+
+    answer = world.post(f"{FORGET}?reports=true")
+
+    assert (answer.status_code, answer.json()["type"]) == (404, "/problems/no-report-store")
+    assert "TIDEGATE_REPORTS=off" in answer.json()["detail"]
+    assert world.post(f"{FORGET}?reports=true&dryRun=true").status_code == 404

@@ -1,0 +1,1 @@
+"""Tests of the duties of the leader that are about reports."""
