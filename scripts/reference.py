@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import assert_never
 
 import typer
+from pydantic import JsonValue
 from typer.core import TyperCommand, TyperGroup
 
 from scripts.meanings import rewrite_meanings
@@ -52,6 +53,7 @@ from supervisor.core.spec.sections.kafka_property_names import (
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.settings.settings import as_markdown, settings_table
 from tasks.reporting.record import ReportRecord
+from tasks.reporting.timings import TaskTimings
 from tasks.rows.expression.functions.known import ABSENT, FUNCTIONS
 
 FOLDER = Path("docs/reference")
@@ -105,13 +107,28 @@ def rewrite(folder: Path) -> list[Path]:
 def rewrite_schema(folder: Path) -> list[Path]:
     """Rewrite the JSON Schemas in `folder` and return those that have changed."""
     changed = []
-    record = {"$schema": _DIALECT, **ReportRecord.model_json_schema()}
+    record = {"$schema": _DIALECT, **record_schema()}
     for name, schema in ((SCHEMA, spec_schema()), (RECORD_SCHEMA, record)):
         page, new = folder / name, json.dumps(schema, indent=1) + "\n"
         if not page.exists() or page.read_text(encoding="utf-8") != new:
             page.write_text(new, encoding="utf-8")
             changed.append(page)
     return changed
+
+
+def record_schema() -> dict[str, JsonValue]:
+    """Return the schema of a record; of a task it also says what the timings are."""
+    schema: dict[str, JsonValue] = ReportRecord.model_json_schema()
+    timings = TaskTimings.model_json_schema(ref_template="#/$defs/{model}")
+    own, models = schema["$defs"], timings.pop("$defs")
+    assert isinstance(own, dict)
+    own |= {**models, TaskTimings.__name__: timings}
+    kinds: JsonValue = ["task_result", "task_report", "progress"]
+    of_tasks: JsonValue = {"type": {"enum": kinds}, "origin": {"const": "stream"}}
+    has: JsonValue = {"timings": {"$ref": f"#/$defs/{TaskTimings.__name__}"}}
+    schema["if"] = {"properties": of_tasks}
+    schema["then"] = {"properties": {"payload": {"properties": has}}}
+    return schema
 
 
 def commands() -> Iterator[tuple[str, TyperCommand | TyperGroup]]:

@@ -34,7 +34,7 @@ _FORGOTTEN_MAX = 10_000
 
 def reported(runner: TaskRunner) -> ReportedTask:
     """Return a task as its reports need it."""
-    return ReportedTask(runner.desired, runner.report(), runner.started_at)
+    return ReportedTask(runner.desired, runner.report(), runner.started_at, runner.stages.timings())
 
 
 class Roster:

@@ -71,6 +71,7 @@ from tasks.worker.batches.notes import running
 from tasks.worker.batches.reject_log import log_bad_records
 from tasks.worker.journal import Journal
 from tasks.worker.metrics import FAILED, outcome_of
+from tasks.worker.reporting.stage_clocks import StageClocks
 from tasks.worker.world import Progress, StartThread, World, start_thread
 
 __all__ = ["Progress", "StartThread", "TaskRunner", "World", "start_thread"]
@@ -83,8 +84,7 @@ class TaskRunner:
         self, desired: DesiredTask, journal: Journal | None, first: Step, world: World
     ) -> None:
         self._desired = desired
-        self._journal = journal
-        self._world = world
+        self._journal, self._world = journal, world
         self._state, effects = first
         self._todo: deque[Effect] = deque(effects)
         self._changed = Condition()
@@ -94,6 +94,7 @@ class TaskRunner:
         self._seen: Hashable = None
         self._facts = about(desired)
         self._meter = world.meters.task(desired)
+        self.stages = StageClocks(world.monotonic)
         self.started_at = datetime.now(UTC)
 
     @property
@@ -184,6 +185,7 @@ class TaskRunner:
             dropped = cancels and self._drop_queued_job()
             after = self._state
             self._meter.stepped(before, event, after)
+            self.stages.step(after, event.now)
             self._changed.notify_all()
         self._log(lines_for(before, event, after))
         if after.phase is not before.phase:
@@ -333,9 +335,8 @@ class TaskRunner:
                 assert_never(effect)
 
     def _look(self) -> Event:
-        spec, start = self._desired.spec, self._state.start
         try:
-            view = self._world.stream.look(spec.kafka, sorted(start))
+            view = self._world.stream.look(self._desired.spec.kafka, sorted(self._state.start))
         except StreamTimeout as error:
             return LookFailed(self._world.monotonic(), str(error))
         return Looked(self._world.monotonic(), view)

@@ -10,7 +10,7 @@ sent again is a repeat.
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from threading import Event, Thread
 
@@ -26,6 +26,7 @@ from tasks.reporting.record import (
     record_id_of,
 )
 from tasks.reporting.sizes import PAYLOAD_BYTES, RecordLimits, fitted
+from tasks.reporting.timings import TaskTimings
 from tasks.sending.held_logs import HeldLogs
 from tasks.sending.log_tail import LogPiece
 from tasks.worker.reporting.compaction_end import CompactionEnd
@@ -51,6 +52,7 @@ class ReportedTask:
     desired: DesiredTask
     report: TaskReport
     started_at: datetime
+    timings: TaskTimings = field(default_factory=TaskTimings)
 
 
 @dataclass(frozen=True)
@@ -275,7 +277,8 @@ def _shown(task: ReportedTask) -> dict[str, JsonValue]:
     """Return a report for a payload: no token, no order."""
     left_out: Sequence[str] = ("taskId", "orderTerm", "orderSequence")
     shown = task.report.model_dump(mode="json")
-    return {name: each for name, each in shown.items() if name not in left_out}
+    rest = {name: each for name, each in shown.items() if name not in left_out}
+    return {**rest, "timings": task.timings.model_dump(mode="json")}
 
 
 def _origin(value: object) -> RecordOrigin:

@@ -13,6 +13,7 @@ import pytest
 from tasks.contract.messages import Counters, FailureCode, RejectSample, TaskPhase, TaskReport
 from tasks.reporting.levels import read_levels
 from tasks.reporting.record import RecordType, ReportRecord, read_record
+from tasks.reporting.timings import PauseTiming, TaskTimings
 from tasks.sending.held_logs import HeldLogs
 from tasks.sending.log_tail import LogPiece
 from tasks.worker.reporting import reporter as reporting
@@ -57,7 +58,8 @@ def _task(phase: TaskPhase, task_id: str = "task-1") -> ReportedTask:
         detail="Kafka has deleted it" if failed else "",
         running_for=timedelta(seconds=30),
     )
-    return ReportedTask(desired(task_id), report, _STARTED)
+    timings = TaskTimings(pauses=PauseTiming(count=2, ms=30, longest_ms=20))
+    return ReportedTask(desired(task_id), report, _STARTED, timings)
 
 
 @contextmanager
@@ -107,9 +109,15 @@ def test_an_end_is_reported_once_as_result_and_as_report() -> None:
     assert failed.payload["failure"] == "READ_FAILED"
     assert failed.payload["detail"] == "Kafka has deleted it"
     assert "samples" not in failed.payload
+    assert failed.payload["timings"] == {
+        "pauses": {"count": 2, "ms": 30, "longestMs": 20},
+        "merge": {"count": 0, "ms": 0},
+        "publish": {"ms": 0},
+    }
     [report] = [each for each in offered.of(RecordType.TASK_REPORT) if each.subject == "task-1"]
     assert report.payload["startedAt"] == _STARTED.isoformat()
     assert report.payload["counters"]["processed"] == 4  # type: ignore[index,call-overload]
+    assert report.payload["timings"] == results["task-1"].payload["timings"]
     assert report.payload["samples"][0]["reason"] == "not-json"  # type: ignore[index,call-overload]
     assert offered.of(RecordType.PROGRESS) == []
 
