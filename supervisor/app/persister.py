@@ -2,7 +2,7 @@
 
 import re
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -12,7 +12,12 @@ from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.kafka.dead_letters import KafkaDeadLetters
 from supervisor.adapters.kafka.kept_letters import KafkaKeptLetters
 from supervisor.adapters.kafka.record_feed import FeedOptions, KafkaFeed
-from supervisor.adapters.kafka.report_topics import LETTER_BYTES_MAX, ReportTopic, make_topics
+from supervisor.adapters.kafka.report_topics import (
+    INLINE_RECORD_BYTES_MAX,
+    LETTER_BYTES_MAX,
+    ReportTopic,
+    make_topics,
+)
 from supervisor.adapters.reports.database import ReportDatabase, migrate_reports
 from supervisor.adapters.reports.dead_letter_files import DeadLetterFiles
 from supervisor.adapters.reports.kept_letter_files import KeptLetterFiles
@@ -147,12 +152,20 @@ def _topics(settings: Settings, instance: str) -> tuple[DeadLetters, KeptLetters
     return KafkaDeadLetters(client, dead, instance), KafkaKeptLetters(client, dead), feed
 
 
+def _inline_topics(settings: Settings) -> Sequence[ReportTopic]:
+    if settings.reports_mode == "chunked":
+        return ()
+    name = f"{settings.reports_prefix}activations"
+    return (ReportTopic(name, partitions=4, days=7, bytes_max=INLINE_RECORD_BYTES_MAX),)
+
+
 def _make_topics(settings: Settings, client: Mapping[str, str], dead: str) -> None:
     """Make the topics; without the right to do so say who has to do what, and go on."""
     prefix = settings.reports_prefix
     topics = [
         ReportTopic(f"{prefix}completed.{settings.reports_topic}", partitions=4, days=7),
         ReportTopic(f"{prefix}completed-others", partitions=2, days=7),
+        *_inline_topics(settings),
         ReportTopic(dead, partitions=1, days=30, bytes_max=LETTER_BYTES_MAX),
     ]
     troubles = make_topics(client, topics)

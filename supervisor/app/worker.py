@@ -81,6 +81,7 @@ def run_worker(settings: Settings) -> int:
         transport=_transport(settings, options.worker_id, doors),
         doors=doors,
         levels=read_levels(settings.reports_level),
+        inline=settings.reports_mode == "inline",
         waits_for_a_door=_way(settings) == "direct" and settings.reports == "auto",
     )
     try:
@@ -112,6 +113,7 @@ def _transport(settings: Settings, worker_id: str, doors: Doors) -> Transport | 
         raise SetupProblem(
             "TIDEGATE_REPORTS=kafka needs brokers", "set TIDEGATE_REPORTS_KAFKA to their addresses"
         )
-    topic = f"{settings.reports_prefix}completed.{settings.reports_topic}"
+    name = f"completed.{settings.reports_topic}"
+    topic = settings.reports_prefix + ("activations" if settings.reports_mode == "inline" else name)
     client = {"bootstrap.servers": settings.reports_kafka}
     return KafkaTransport(client, topic, f"{worker_id}-reports")

@@ -60,6 +60,13 @@ class ReportSettings(BaseSettings):
         description="The topic of a worker's reports: `completed.` and this name.",
     )
 
+    reports_mode: Literal["chunked", "inline"] = Field(
+        default="chunked",
+        description="Whether a log goes in chunks while its task runs, or with the result of the "
+        "task, as one record of up to 10 MiB to the topic `activations`. The same for workers and "
+        "persisters.",
+    )
+
     reports_url: str | None = Field(
         default=None,
         description="Database of reports: `sqlite:///file`, or `postgresql://user@host/database`, "

@@ -45,6 +45,15 @@ class HeldLogs:
                 size = (self._folder / f"{task}.log").stat().st_size
                 self._sent(task).write_text(f"{size} {ALL}\n")
 
+    def stored(self, task: str, size: int) -> None:
+        """Note that a store has `size` bytes of an ended log, which came with its task's result."""
+        if is_safe_name(task):
+            with suppress(OSError):
+                half = self._sent(task).with_suffix(".sent-new")
+                half.write_text(f"{size} {ALL}\n")
+                half.replace(self._sent(task))
+                self._path(task).unlink(missing_ok=True)
+
     def undecided(self) -> list[str]:
         """Return the tasks whose end has not decided yet."""
         waiting = []

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tasks.contract.ids import is_safe_name
 
-__all__ = ["ALL", "LogPiece", "LogTail"]
+__all__ = ["ALL", "LogPiece", "LogTail", "plain_text"]
 
 CHUNK_BYTES = 64 * 1024
 WAITS_S = 2.0
@@ -144,7 +144,7 @@ class LogTail:
         if end == 0 or (ended and is_last):
             # A line without its end: the task has ended, or the line is longer than a chunk.
             end = len(content) if ended or len(content) >= self._chunk_bytes else 0
-        return "".join(chr(each) if 0 < each < 128 else "?" for each in content[:end])  # noqa: PLR2004
+        return plain_text(content[:end])
 
     def _about(self, task: str) -> Mapping[str, object]:
         with suppress(OSError, ValueError):
@@ -168,3 +168,8 @@ class LogTail:
 
     def _path(self, task: str, kind: str) -> Path:
         return self._folder / f"{task}.{kind}"
+
+
+def plain_text(content: bytes) -> str:
+    """Return as many characters as bytes: one that is no ASCII, or NUL, is a question mark."""
+    return "".join(chr(each) if 0 < each < 128 else "?" for each in content)  # noqa: PLR2004

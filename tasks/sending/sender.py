@@ -72,8 +72,15 @@ class Sender:
         transport: Transport,
         log_record: LogRecord,
         options: SenderOptions | None = None,
+        *,
+        acknowledged: Callable[[str, int], None] = lambda _, __: None,
     ) -> None:
-        """Prepare to send; `start` begins."""
+        """Prepare to send; `start` begins.
+
+        `acknowledged` is called with the subject and the bytes of each log that came whole in a
+        record, once that is where no crash loses it.
+        """
+        self._acknowledged = acknowledged
         self._spool, self._logs = spool, logs
         self._transport, self._log_record = transport, log_record
         self._options = options or SenderOptions()
@@ -180,7 +187,11 @@ class Sender:
         """Send one batch of records and one piece of each log; return whether anything was sent."""
         batch = self._spool.next(self._options.batch_bytes)
         if batch.records:
-            self._transport.send([_outgoing(each) for each in batch.records])
+            outgoing = [_outgoing(each) for each in batch.records]
+            self._transport.send([each for each, _ in outgoing])
+            for each, log_bytes in outgoing:
+                if log_bytes is not None:
+                    self._acknowledged(each.key, log_bytes)
         if batch.records or batch.damaged:
             self._spool.sent(batch)
         pieces = [] if self._logs is None else [*self._logs.due(time.monotonic())]
@@ -212,7 +223,14 @@ def _of(record: ReportRecord) -> Outgoing:
     return Outgoing(record.subject, record.to_json().encode())
 
 
-def _outgoing(body: bytes) -> Outgoing:
-    """Return a record of the spool, which another release may have written."""
-    subject = json.loads(body).get("subject")
-    return Outgoing(subject if isinstance(subject, str) else "", body)
+def _outgoing(body: bytes) -> tuple[Outgoing, int | None]:
+    """Return a record of the spool, which another release may have written.
+
+    With it the size of the log that is in it; None: there is none.
+    """
+    record = json.loads(body)
+    subject, log_bytes = record.get("subject"), None
+    if record.get("type") == RecordType.COMBINED:
+        text = record.get("payload", {}).get("log")
+        log_bytes = len(text) if isinstance(text, str) else None
+    return Outgoing(subject if isinstance(subject, str) else "", body), log_bytes

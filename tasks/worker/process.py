@@ -63,6 +63,8 @@ class WorkerSetup:
     doors: Doors = field(default_factory=Doors)
     """Where persisters are; overlords say it."""
     levels: ReportLevels = field(default_factory=ReportLevels)
+    inline: bool = False
+    """Logs go with the results of their tasks."""
     """Which tasks are reported."""
     waits_for_a_door: bool = False
     """Whether nothing is reported before an overlord has named a persister."""
@@ -144,6 +146,7 @@ def _reports(setup: WorkerSetup) -> WorkerReports | None:
         setup.transport,
         when_known=when,
         levels=setup.levels,
+        inline=setup.inline,
     )
 
 

@@ -7,11 +7,21 @@ from dataclasses import dataclass
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # no __all__
 
-__all__ = ["LETTER_BYTES_MAX", "RECORD_BYTES_MAX", "ReportTopic", "make_topics"]
+from tasks.reporting.sizes import INLINE_BYTES
+
+__all__ = [
+    "INLINE_RECORD_BYTES_MAX",
+    "LETTER_BYTES_MAX",
+    "RECORD_BYTES_MAX",
+    "ReportTopic",
+    "make_topics",
+]
 
 _WITHIN_S = 10.0
 _DAY_MS = 24 * 3600 * 1000
 RECORD_BYTES_MAX = 2 * 1024 * 1024
+INLINE_RECORD_BYTES_MAX = INLINE_BYTES + 64 * 1024
+"""With a topic's own bytes around a record."""
 LETTER_BYTES_MAX = RECORD_BYTES_MAX + 64 * 1024
 """A record as it was read fits, with the headers that say why it is a dead letter."""
 

@@ -38,6 +38,8 @@ from tasks.contract.offsets import Offsets
 from tasks.reporting.record import RecordType, ReportRecord
 
 SAMPLES_MAX = 1_000
+_REPORTS = (RecordType.TASK_REPORT, RecordType.COMBINED)
+"""Of an end, in the modes of workers."""
 Report = dict[str, object]
 
 
@@ -81,10 +83,10 @@ class TaskReportViews:
         self, task: Task, generation: Generation, publication: Publication | None, *, topics: bool
     ) -> Report:
         if task.totals is None:
-            return _as_of(task, self._last(task, RecordType.TASK_REPORT, RecordType.PROGRESS))
+            return _as_of(task, self._last(task, *_REPORTS, RecordType.PROGRESS))
         if publication is not None and publication.task_id == task.id:
             return _final(task, generation, topics=topics, published=publication)
-        own = self._last(task, RecordType.TASK_REPORT)
+        own = self._last(task, *_REPORTS)
         return _final(task, generation, topics=topics, sent=own)
 
     def _of_compaction(self, row: Compaction | None, task_id: str) -> Report:
@@ -92,7 +94,7 @@ class TaskReportViews:
             raise TaskNotFound(task_id)
         if row.live:
             raise NoTaskReports(task_id)
-        query = ReportQuery(types=frozenset({RecordType.TASK_REPORT}), subject=task_id, attempt=0)
+        query = ReportQuery(types=frozenset(_REPORTS), subject=task_id, attempt=0)
         sent: list[ReportRecord] = []
         if self.stored is not None:
             with suppress(StoreAway, StoreRefuses):

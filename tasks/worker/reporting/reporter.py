@@ -12,6 +12,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from threading import Event, Thread
 
 import structlog
@@ -31,6 +32,7 @@ from tasks.sending.held_logs import HeldLogs
 from tasks.sending.log_tail import LogPiece
 from tasks.worker.reporting.compaction_end import CompactionEnd
 from tasks.worker.reporting.ends import KeptEnds
+from tasks.worker.reporting.inline import InlineLogs, combined
 
 __all__ = ["LogAbout", "ReportedTask", "TaskReporter", "log_record"]
 
@@ -106,11 +108,14 @@ class TaskReporter:
         levels: ReportLevels,
         held: HeldLogs,
         may_write: Callable[[str], bool],
+        inline: InlineLogs | None = None,
     ) -> None:
         """Report the tasks that `tasks` returns at each look, and those that are noted as left.
 
-        `may_write`: whether lines of a task may still come.
+        `may_write`: whether lines of a task may still come; `inline`: the logs that go with the
+        results; None: logs go in chunks.
         """
+        self._inline = inline
         self._levels, self._held, self._may_write = levels, held, may_write
         self._tasks, self._offer, self._worker = tasks, offer, worker
         self._kept = ends
@@ -144,7 +149,7 @@ class TaskReporter:
             closing = self._closing.wait(_LOOK_S)
             try:
                 now = time.monotonic()
-                self._look(with_progress=now >= progress_at)
+                self._look(with_progress=now >= progress_at, closing=closing)
                 if now >= progress_at:
                     progress_at = now + PROGRESS_S
             except Exception:
@@ -152,14 +157,14 @@ class TaskReporter:
             if closing:
                 return
 
-    def _look(self, *, with_progress: bool) -> None:
+    def _look(self, *, with_progress: bool, closing: bool) -> None:
         # First: what no line comes to any more has been noted as gone before.
         undecided = {each for each in self._held.undecided() if not self._may_write(each)}
         present = [*self._tasks()]
         gone = [self._left.popleft() for _ in range(len(self._left))]
         for task in (*gone, *present):
             if task.report.phase in _OVER:
-                self._report_end(task)
+                self._report_end(task, waits=not closing and task not in gone)
             elif task in gone:
                 self._held.send(task.desired.task_id)  # nobody knows how it ended
             elif with_progress and self._levels.at_once(_ORIGIN, debug=task.desired.debug):
@@ -169,34 +174,49 @@ class TaskReporter:
         for end in ends:
             self._report_compaction(end)
         known = {task.desired.task_id for task in (*gone, *present)}
-        for task_id in undecided - known - {end.task_id for end in ends}:
+        # Of those that are reported a log may be on its way with the result.
+        for task_id in undecided - known - {end.task_id for end in ends} - self._reported.keys():
             self._held.send(task_id)  # an earlier life of the worker ended before it decided
+
+    def _formed(self, records: Iterable[ReportRecord]) -> Iterable[ReportRecord]:
+        return records if self._inline is None else combined(records)
 
     def _of_compaction(self, end: CompactionEnd) -> Iterator[ReportRecord]:
         return end.records(self._worker, self._levels, self._kept.graves(end.task_id))
 
     def _report_compaction(self, end: CompactionEnd) -> None:
-        records = self._kept.of(end.task_id, 0, lambda: self._of_compaction(end))
-        for record in records:
-            self._offer(record, len(record.to_json()))
-        if records[0].type is RecordType.COMPLETION:
-            self._held.drop(end.task_id)
-        else:
-            self._held.send(end.task_id)
+        records = self._kept.of(end.task_id, 0, lambda: self._formed(self._of_compaction(end)))
+        self._offer_end(end.task_id, records)
 
-    def _report_end(self, task: ReportedTask) -> None:
+    def _report_end(self, task: ReportedTask, *, waits: bool) -> None:
         task_id = task.desired.task_id
         if task_id in self._reported:
             return
-        for record in self._kept.of(task_id, task.desired.attempt, lambda: self._ends(task)):
+        if self._inline is not None and self._may_write(task_id) and waits:
+            return  # its log is not whole yet: the next look has it
+        make = partial(self._formed, self._ends(task))
+        records = self._kept.of(task_id, task.desired.attempt, make)
+        self._offer_end(task_id, records)
+
+    def _offer_end(self, task_id: str, records: Sequence[ReportRecord]) -> None:
+        has_log = False
+        for each in records:
+            record = self._with_log(each) or each
+            has_log = has_log or record is not each
             self._offer(record, len(record.to_json()))
-        if self._wants(task):
-            self._held.send(task_id)
-        else:
+        if any(each.type is RecordType.COMPLETION for each in records):
             self._held.drop(task_id)
+        elif not has_log:
+            self._held.send(task_id)
+        # Else it is held, until the record that has it is stored.
         self._reported[task_id] = None
         while len(self._reported) > _REPORTED_MAX:
             self._reported.popitem(last=False)
+
+    def _with_log(self, record: ReportRecord) -> ReportRecord | None:
+        if self._inline is None or self._may_write(record.subject):
+            return None
+        return self._inline.with_log(record)
 
     def _progress(self, task: ReportedTask) -> ReportRecord:
         # Numbered by time, so that no number comes twice after a restart of the worker.

@@ -21,6 +21,7 @@ from tasks.sending.spool import Spool
 from tasks.sending.transport import Transport
 from tasks.worker.reporting.compaction_end import CompactionEnd
 from tasks.worker.reporting.ends import KeptEnds
+from tasks.worker.reporting.inline import InlineLogs
 from tasks.worker.reporting.reporter import LogAbout, ReportedTask, TaskReporter, log_record
 
 __all__ = ["WorkerReports"]
@@ -39,11 +40,14 @@ class WorkerReports:
         *,
         when_known: Callable[[Callable[[], None]], None] | None = None,
         levels: ReportLevels | None = None,
+        inline: bool = False,
     ) -> None:
         """Prepare; `start` begins.
 
         `when_known` calls what it is given once there is a store to send to; None: there is one.
+        `inline`: logs go with the results.
         """
+        self._inline = InlineLogs(data_dir / "task-logs") if inline else None
         self._levels = levels or ReportLevels()
         self._held = HeldLogs(data_dir / "task-logs")
         self._data_dir, self._worker, self._transport = data_dir, worker, transport
@@ -84,6 +88,7 @@ class WorkerReports:
             tail,
             self._transport,
             lambda piece: log_record(piece, self._worker),
+            acknowledged=self._held.stored,
         )
         reporter = TaskReporter(
             tasks,
@@ -93,6 +98,7 @@ class WorkerReports:
             levels=self._levels,
             held=self._held,
             may_write=may_write,
+            inline=self._inline,
         )
         sender.start()
         reporter.start()
@@ -101,19 +107,19 @@ class WorkerReports:
     def begun(self, task: DesiredTask) -> None:
         """Note whose log begins."""
         self._about.begin(task.task_id, LogAbout.of(task).written())
-        if self._levels.at_once(RecordOrigin.STREAM, debug=task.debug):
-            self._held.send(task.task_id)
-        else:
-            self._held.hold(task.task_id)
+        self._send_or_hold(task.task_id, RecordOrigin.STREAM, debug=task.debug)
 
     def compaction_begun(self, compaction_id: str, data_source: str) -> None:
         """Note whose log begins."""
         about = LogAbout(0, None, data_source, origin=RecordOrigin.COMPACTION)
         self._about.begin(compaction_id, about.written())
-        if self._levels.at_once(RecordOrigin.COMPACTION, debug=False):
-            self._held.send(compaction_id)
+        self._send_or_hold(compaction_id, RecordOrigin.COMPACTION, debug=False)
+
+    def _send_or_hold(self, task_id: str, origin: RecordOrigin, *, debug: bool) -> None:
+        if self._inline is None and self._levels.at_once(origin, debug=debug):
+            self._held.send(task_id)
         else:
-            self._held.hold(compaction_id)
+            self._held.hold(task_id)
 
     def compaction_ended(self, end: CompactionEnd) -> None:
         """Note the end of a compaction."""

@@ -13,6 +13,8 @@ from supervisor.adapters.reports.logs.chunk_cuts import CHUNK_BYTES_MAX
 from supervisor.core.reports.status import StoreOutcome
 from supervisor.ports.reports.logs import LogQuery, LogStore, StoredChunk
 from supervisor.ports.reports.problems import ContentRefused
+from supervisor.reports.incoming import parts_of
+from tasks.reporting.record import RecordOrigin, RecordType, ReportRecord, record_id_of
 from tests.conformance.reports.log_chunks import (
     DAY,
     EVERYTHING,
@@ -295,6 +297,37 @@ def test_what_belongs_to_a_supervisor_is_deleted_from_lists_at_once(log_store: L
     assert [hit.place.subject for hit in log_store.search(LogQuery(), 10).hits] == ["other"]
     assert text_of(log_store, "other") == error
     assert text_of(log_store, "young") == b"young"
+
+
+def test_the_log_of_a_combined_record_is_whole_and_more_of_it_is_stored_beside_it(
+    log_store: LogStore,
+) -> None:
+    """Goal: mode `inline` stores a log of megabytes at once, and a repeat may have more of it."""
+    log = log_of(3_000)
+    record = ReportRecord(
+        type=RecordType.COMBINED,
+        record_id=record_id_of("t", 1, RecordType.COMBINED, 0),
+        subject="t",
+        attempt=1,
+        origin=RecordOrigin.STREAM,
+        at=NOON,
+        seq=0,
+        final=True,
+        payload={"log": log.decode(), "rows": 1},
+    )
+    first = parts_of(record.to_json().encode())
+    more = record.model_copy(update={"payload": {"log": log.decode() + "more\n", "rows": 1}})
+    second = parts_of(more.to_json().encode())
+    assert first.report == second.report
+    assert first.chunk is not None
+    assert second.chunk is not None
+
+    assert log_store.put_many([first.chunk]) == [StoreOutcome.STORED]
+    span = log_store.span("t", 1)
+    assert span is not None
+    assert (span.is_whole, span.size) == (True, len(log))
+    log_store.put_many([second.chunk])
+    assert text_of(log_store, "t", 1) == log + b"more\n"
 
 
 def test_a_store_knows_about_how_much_it_takes(log_store: LogStore) -> None:

@@ -268,13 +268,16 @@ def _attempt_of(world: World, task_id: str) -> int:
     return task.attempt
 
 
-def test_a_task_that_published_nothing_shows_the_samples_that_it_sent(world: World) -> None:
+@pytest.mark.parametrize("kind", [RecordType.TASK_REPORT, RecordType.COMBINED])
+def test_a_task_that_published_nothing_shows_the_samples_that_it_sent(
+    world: World, kind: RecordType
+) -> None:
     agent, task_id = _reading(world)
     world.post(f"{TASKS}/task/{task_id}/shutdown")
     agent.held.pop(task_id)
     assert _payload(world, task_id)["unparseableEvents"] == {"buildSegments": []}
     stored = MemoryReports()
-    stored.put_many([_sent(task_id, RecordType.TASK_REPORT, startedAt="2026-01-05T11:00:00Z")])
+    stored.put_many([_sent(task_id, kind, startedAt="2026-01-05T11:00:00Z")])
     world.store_reports(stored)
 
     payload = _payload(world, task_id)
