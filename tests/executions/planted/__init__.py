@@ -1,0 +1,1 @@
+"""Mistakes that are planted into the core, or into the model of an engine around it."""

@@ -1,0 +1,1 @@
+"""The simulated outside of executions: log, database, group, sink, and random flows."""
