@@ -23,7 +23,7 @@ TURNS = 2_500
 QUIET_MAX = 12_000
 """Within so many turns after the faults everything has to end."""
 _SMALL_S = (0.01, 0.02, 0.05, 0.1, 0.3)
-_QUIET_S = 0.5
+_QUIET_S = 0.4
 
 
 class Process(Protocol):

@@ -83,7 +83,8 @@ def _run_out(draft: ExecutionDraft, run: TaskRun) -> None:
     attempt = run.attempt
     if run.state is StepState.SUBMITTED:
         message = "no runner has claimed it in time: are there executors?"
-        error = StepError("queue-timeout", message, passes=True)
+        # An attempt before may have been lost: its effect is not known, so its key stays.
+        error = StepError("queue-timeout", message, passes=True, known=False)
     else:
         error = StepError("timeout", "it has taken too long", passes=True, known=False)
     if run.state is StepState.RUNNING and attempt is not None and attempt.runner is not None:
@@ -104,9 +105,15 @@ def _look_at_condition(draft: ExecutionDraft, run: TaskRun) -> None:
 
 
 def _time_out(draft: ExecutionDraft) -> None:
-    """Let an execution fail whose time is over: what is open ends, and no more begins."""
+    """Let an execution fail whose time is over: what is open ends, and no more begins.
+
+    `finally` steps take their time all the same, as they do after a kill.
+    """
     draft.execution = replace(draft.execution, due_at=None)
     error = StepError("timeout", "the execution has taken too long")
     note_failure(draft, RunFailure("", "", error, draft.now))
+    if draft.execution.phase is Phase.ALWAYS:
+        draft.execution = replace(draft.execution, failed=True)
+        return
     lose_scope(draft, StepScope(Phase(draft.execution.phase)))
     stop_open(draft)

@@ -178,14 +178,19 @@ class People:
         self.world.database.want(f"wish-{self.number}", Wanted(execution, given))
 
     def help(self) -> None:
-        """Do for each execution what it waits for people to do."""
+        """Do for each execution what it waits for people to do; once per version of it."""
         for execution in self.world.database.projected.values():
+            if execution.state.ended:
+                continue
             if execution.state is ExecutionState.PAUSED:
-                self.want(execution.id, ResumeIt("p"))
+                self.help_with(execution, "", ResumeIt("p"))
             for run in execution.runs.values():
-                if run.wait is None or execution.state.ended:
-                    continue
-                if run.wait.kind is WaitsFor.ANSWER:
-                    self.want(execution.id, AnswerStep(run.id, True, "p"))
-                elif run.wait.kind is WaitsFor.PERSON:
-                    self.want(execution.id, SkipStep(run.id, "p"))
+                if run.wait is not None and run.wait.kind is WaitsFor.ANSWER:
+                    self.help_with(execution, run.id, AnswerStep(run.id, True, "p"))
+                elif run.wait is not None and run.wait.kind is WaitsFor.PERSON:
+                    self.help_with(execution, run.id, SkipStep(run.id, "p"))
+
+    def help_with(self, execution: Execution, run: str, given: ExecutionInput) -> None:
+        """Store a wish, unless it is there already."""
+        key = f"help-{execution.id}-{run}-{execution.version}"
+        self.world.database.want(key, Wanted(execution.id, given))

@@ -295,5 +295,5 @@ def test_a_call_that_nobody_claims_fails_after_its_time() -> None:
     world.pass_time(timedelta(minutes=5))
 
     error = world.get().failures[0].error
-    assert (error.code, error.known) == ("queue-timeout", True)
+    assert (error.code, error.known) == ("queue-timeout", False)
     assert "executors" in error.message
