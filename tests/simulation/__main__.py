@@ -27,6 +27,8 @@ def main(arguments: list[str] | None = None) -> int:
     """
     args = _parser().parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    if args.executions:
+        return int(import_module("tests.executions.command").main(args))
     if args.mutants:
         return int(import_module("tests.simulation.mutants").main(args))
     if args.trace is not None:
@@ -42,6 +44,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--trace", type=int, metavar="SEED", help="run one seed and print it all")
     parser.add_argument("--coverage", action="store_true", help="in one process; 90 %% of branches")
     parser.add_argument("--mutants", action="store_true", help="plant faults, and look for each")
+    parser.add_argument("--executions", action="store_true", help="executions under crashes")
     parser.add_argument("--only", metavar="NAME", help="with --mutants: this one alone")
     return parser
 

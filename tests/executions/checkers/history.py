@@ -55,10 +55,10 @@ class History:
         return wrong
 
     def _state(self, record: Record) -> list[str]:
-        part, (_, epoch) = record.place[1], record.writer
-        if epoch < self.epochs.get(part, 0):
+        part, (writer, epoch) = record.place[1], record.writer
+        if writer and epoch < self.epochs.get(part, 0):
             return [f"X1 an old owner has written {record.key}"]
-        self.epochs[part] = epoch
+        self.epochs[part] = max(epoch, self.epochs.get(part, 0))
         match record.value:
             case Execution():
                 return self._head(record.value)

@@ -6,6 +6,7 @@ X1 and so on are the names of the checks in docs/explanation/proof-of-executions
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from supervisor.core.executions.entities import Execution, TaskRun
 from supervisor.core.executions.plan import CallWork, FlowPlan, OnError, OnLost, SleepWork
@@ -93,7 +94,9 @@ class Judge:
         for name, head in history.heads.items():
             if head.state not in ENDS:
                 runs = history.runs[name].values()
-                open_ones = [f"{run.step} {run.state}" for run in runs if run.state not in STEP_ENDS]
+                open_ones = [
+                    f"{run.step} {run.state}" for run in runs if run.state not in STEP_ENDS
+                ]
                 yield f"X10 {name} is {head.state} and goes no further: {', '.join(open_ones)}"
             elif name not in history.gone:
                 yield f"X10 {name} is never forgotten"
@@ -161,8 +164,10 @@ class Judge:
                 before = places.get((*place[:3], name))
                 good = before is not None and (
                     before.state in ("SUCCESS", "SKIPPED")
-                    or (before.state == "FAILED"
-                        and head.plan.step(name).on_error is OnError.CONTINUE)
+                    or (
+                        before.state == "FAILED"
+                        and head.plan.step(name).on_error is OnError.CONTINUE
+                    )
                 )
                 if before is None or not good:
                     yield f"X8 {run.step} has begun without {name}"
@@ -185,6 +190,10 @@ class Judge:
                 yield f"X6 {run.step} has no attempt {number}"
             if attempt.ended_at is None:
                 yield f"X6 attempt {number} of {run.step} has no end"
+        for old, new in pairwise(run.attempts):
+            known = old.state == "FAILED" and old.error is not None and old.error.known
+            if new.effect - old.effect != int(known):
+                yield f"X6 effect {new.effect} of {run.step} after {old.effect}, {old.state}"
         asked = any(
             event.name == "retry-requested" and event.run == run.id
             for events in self.history.events.values()
@@ -214,8 +223,10 @@ class Judge:
         roots = [step.name for step in head.plan.always if not step.after]
         if head.began_at is not None and roots and not forced:
             names = [one.step for one in tidied]
-            if not names or (all(one.state in ("SUCCESS", "SKIPPED") for one in tidied)
-                             and not set(roots) <= set(names)):
+            if not names or (
+                all(one.state in ("SUCCESS", "SKIPPED") for one in tidied)
+                and not set(roots) <= set(names)
+            ):
                 yield f"X9 finally of {head.id} has not begun"
         early = [one.created_at for one in tidied]
         for run in runs:

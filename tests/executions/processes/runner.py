@@ -1,6 +1,6 @@
 """The model of a runner: it asks for each call, makes what it is granted, and reports.
 
-    renew ─► read answers ─► claim new calls, look ─► run ─► effect ─► result ─► mark the offset
+renew ─► read answers ─► claim new calls, look ─► run ─► effect ─► result ─► mark the offset
 """
 
 from collections.abc import Iterator

@@ -71,8 +71,11 @@ class Flows:
         calls = isinstance(work, CallWork)
         condition = None
         if chance.random() < 0.15:
-            condition = chance.choice(["1 == 1", "1 == 2", f"steps.{after[0]}.state == 'SUCCESS'"]
-                                      if after else ["1 == 1", "1 == 2"])
+            condition = chance.choice(
+                ["1 == 1", "1 == 2", f"steps.{after[0]}.state == 'SUCCESS'"]
+                if after
+                else ["1 == 1", "1 == 2"]
+            )
         errors = [OnError.FAIL, OnError.CONTINUE, *([OnError.PAUSE] if calls else [])]
         tries = chance.randint(1, 3) if calls or isinstance(work, SubflowWork) else 1
         return Step(

@@ -35,9 +35,7 @@ class Group:
         if member not in members:
             return frozenset()
         place = members.index(member)
-        return frozenset(
-            part for part in range(self.partitions) if part % len(members) == place
-        )
+        return frozenset(part for part in range(self.partitions) if part % len(members) == place)
 
     def leave(self, member: str) -> None:
         """Take a member out that ends in order."""

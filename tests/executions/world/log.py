@@ -1,7 +1,7 @@
 """A log with partitions and transactions, as a broker has it.
 
-    open ─► committed      readers see what is committed, up to the first record that is open
-       └──► aborted        a new producer of a transactional id aborts what the old one left open
+open ─► committed      readers see what is committed, up to the first record that is open
+   └──► aborted        a new producer of a transactional id aborts what the old one left open
 """
 
 from collections import defaultdict
