@@ -144,6 +144,7 @@ class Judge:
                 yield f"X8 {name} has no {kind}"
         yield from self._steps(head)
         yield from self._phases(head)
+        yield from self._failures(head)
 
     def _steps(self, head: Execution) -> Iterator[str]:
         """Each step once, after all that it comes after, and no sooner than it may."""
@@ -154,7 +155,12 @@ class Judge:
             yield f"X8 {head.id} has other runs than events"
         places: dict[tuple[object, ...], TaskRun] = {}
         for run in runs.values():
-            place = (run.scope.phase, run.scope.parent, run.scope.item, run.step)
+            place: tuple[object, ...] = (
+                run.scope.phase,
+                run.scope.parent,
+                run.scope.item,
+                run.step,
+            )
             if place in places:
                 yield f"X8 {run.step} of {head.id} is there twice"
             places[place] = run
@@ -213,41 +219,44 @@ class Judge:
         return 0
 
     def _phases(self, head: Execution) -> Iterator[str]:
-        """X9: `finally` begins once, and last; no failure is forgotten."""
+        """X9: `finally` begins once, and last."""
         runs = list(self.history.runs[head.id].values())
-        forced = any(
-            one.name == "kill-requested" and one.about.get("force")
-            for one in self.history.events[head.id]
-        )
         tidied = [one for one in runs if one.scope.phase == "finally" and not one.scope.parent]
-        roots = [step.name for step in head.plan.always if not step.after]
-        if head.began_at is not None and roots and not forced:
-            names = [one.step for one in tidied]
-            if not names or (
-                all(one.state in ("SUCCESS", "SKIPPED") for one in tidied)
-                and not set(roots) <= set(names)
-            ):
+        roots = {step.name for step in head.plan.always if not step.after}
+        if head.began_at is not None and roots and not self._killed(head.id, force=True):
+            well = all(one.state in ("SUCCESS", "SKIPPED") for one in tidied)
+            if not tidied or (well and not roots <= {one.step for one in tidied}):
                 yield f"X9 finally of {head.id} has not begun"
-        early = [one.created_at for one in tidied]
+        began = min((one.created_at for one in tidied), default=None)
         for run in runs:
-            if run.scope.phase != "finally" and early and run.ended_at is not None:
-                if run.ended_at > min(early):
-                    yield f"X9 {run.step} ends after finally has begun"
-            fails = run.state == "FAILED"
-            if fails and head.plan.step(run.step).on_error is not OnError.CONTINUE:
-                above = self.history.runs[head.id].get(run.scope.parent)
+            late = began is not None and run.ended_at is not None and run.ended_at > began
+            if late and run.scope.phase != "finally":
+                yield f"X9 {run.step} ends after finally has begun"
+
+    def _failures(self, head: Execution) -> Iterator[str]:
+        """X8: no failure and no kill is forgotten."""
+        runs = self.history.runs[head.id]
+        for run in runs.values():
+            overlooked = head.plan.step(run.step).on_error is OnError.CONTINUE
+            if run.state == "FAILED" and not overlooked:
+                above = runs.get(run.scope.parent)
                 around = head.state if above is None else above.state
                 if around == "SUCCESS":
                     yield f"X8 {run.step} has failed, and what is around it has not"
-        killed = any(one.name == "kill-requested" for one in self.history.events[head.id])
-        if killed and head.state != "KILLED":
+        if self._killed(head.id) and head.state != "KILLED":
             yield f"X8 {head.id} was killed, and ends as {head.state}"
+
+    def _killed(self, name: str, *, force: bool = False) -> bool:
+        return any(
+            one.name == "kill-requested" and (one.about.get("force") or not force)
+            for one in self.history.events[name]
+        )
 
     def _ledger(self) -> Iterator[str]:
         """X3: an effect per step once; `onLost: fail` lets no step run again after a loss."""
-        for run, keys in self.world.sink.applied.items():
+        for place, keys in self.world.sink.applied.items():
             if len(keys) > 1:
-                yield f"X3 {self._name(run)} has {len(keys)} effects: {sorted(keys)}"
+                yield f"X3 {self._name(place)} has {len(keys)} effects: {sorted(keys)}"
         visits: Mapping[str, list[str]] = defaultdict(list)
         for job, life, _ in self.world.sink.visits:
             visits[job.run].append(life)
@@ -261,9 +270,9 @@ class Judge:
                 once = once and step.retry.attempts == 1 and run.id not in retried
                 if once and len(visits[run.id]) > 1:
                     yield f"X3 {run.step} has run {len(visits[run.id])} times with onLost: fail"
-                if run.state == "SUCCESS" and isinstance(step.work, CallWork):
-                    if not self.world.sink.applied.get(run.id):
-                        yield f"X3 {run.step} is SUCCESS without an effect"
+                called = run.state == "SUCCESS" and isinstance(step.work, CallWork)
+                if called and not self.world.sink.applied.get(run.id):
+                    yield f"X3 {run.step} is SUCCESS without an effect"
 
     def _name(self, run: str) -> str:
         for runs in self.history.runs.values():

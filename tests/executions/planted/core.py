@@ -1,14 +1,14 @@
 """Mistakes in the product's own rules: the reducer, and the gates."""
 
 from dataclasses import replace
-from typing import Any
 
 from supervisor.core.executions import failing, gates, joining, progress, timers
 from supervisor.core.executions.draft import ExecutionDraft
-from supervisor.core.executions.entities import Phase, RunAttempt, TaskRun
+from supervisor.core.executions.entities import Execution, Phase, RunAttempt, StepScope, TaskRun
 from supervisor.core.executions.gates import Gate
 from supervisor.core.executions.inputs import Claim, SlotFreed
-from supervisor.core.executions.reduced import ClaimReply, Drop, Reduced, SendGate
+from supervisor.core.executions.plan import Step
+from supervisor.core.executions.reduced import ClaimReply, Drop, Message, Reduced, SendGate
 from supervisor.core.executions.states import AttemptState, StepState
 from tests.simulation.planted.patches import Function, Mutant, Patches
 
@@ -30,7 +30,7 @@ def _grant_to_everybody(patches: Patches) -> None:
 
 def _old_attempts_join(patches: Patches) -> None:
     def make(whole: Function) -> Function:
-        def addressed(draft: ExecutionDraft, run_id: str, attempt: int) -> Any:
+        def addressed(draft: ExecutionDraft, run_id: str, attempt: int) -> object:
             run, drop = whole(draft, run_id, attempt)
             return run, None if drop is Drop.OLD_ATTEMPT else drop
 
@@ -41,7 +41,7 @@ def _old_attempts_join(patches: Patches) -> None:
 
 def _ends_join_again(patches: Patches) -> None:
     def make(whole: Function) -> Function:
-        def addressed(draft: ExecutionDraft, run_id: str, attempt: int) -> Any:
+        def addressed(draft: ExecutionDraft, run_id: str, attempt: int) -> object:
             run, drop = whole(draft, run_id, attempt)
             again = drop is Drop.AFTER_TERMINAL and not run.state.ended
             return run, None if again else drop
@@ -109,7 +109,7 @@ def _slot_kept_by_who_is_killed(patches: Patches) -> None:
 
 def _gate_forgets_its_holders(patches: Patches) -> None:
     def make(whole: Function) -> Function:
-        def given(gate: Gate, messages: Any = ()) -> Reduced[Gate]:
+        def given(gate: Gate, messages: tuple[Message, ...] = ()) -> Reduced[Gate]:
             return whole(replace(gate, holders=frozenset()), messages)  # type: ignore[no-any-return]
 
         return given
@@ -119,7 +119,7 @@ def _gate_forgets_its_holders(patches: Patches) -> None:
 
 def _finally_twice(patches: Patches) -> None:
     def make(whole: Function) -> Function:
-        def after(execution: Any, *, failed: bool) -> Phase | None:
+        def after(execution: Execution, *, failed: bool) -> Phase | None:
             phase: Phase | None = whole(execution, failed=failed)
             again = execution.phase is Phase.ALWAYS and not execution.failed and failed
             return Phase.ALWAYS if again else phase
@@ -131,7 +131,7 @@ def _finally_twice(patches: Patches) -> None:
 
 def _no_finally_after_a_kill(patches: Patches) -> None:
     def make(whole: Function) -> Function:
-        def after(execution: Any, *, failed: bool) -> Phase | None:
+        def after(execution: Execution, *, failed: bool) -> Phase | None:
             return None if execution.killed else whole(execution, failed=failed)
 
         return after
@@ -141,7 +141,7 @@ def _no_finally_after_a_kill(patches: Patches) -> None:
 
 def _end_before_what_runs(patches: Patches) -> None:
     def make(_: Function) -> Function:
-        def is_over(draft: ExecutionDraft, scope: Any, steps: Any) -> bool:
+        def is_over(draft: ExecutionDraft, scope: StepScope, steps: tuple[Step, ...]) -> bool:
             runs = [progress._run_of(draft, scope, step) for step in steps]
             return progress._is_cut(draft, scope) or all(run and run.state.ended for run in runs)
 
@@ -165,7 +165,7 @@ def _times_come_early(patches: Patches) -> None:
 
 def _changed_runs_are_not_named(patches: Patches) -> None:
     def make(whole: Function) -> Function:
-        def finish(draft: ExecutionDraft) -> Any:
+        def finish(draft: ExecutionDraft) -> object:
             reduced = whole(draft)
             first = frozenset(sorted(reduced.changed)[:1])
             return replace(reduced, changed=first)

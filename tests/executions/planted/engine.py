@@ -4,15 +4,17 @@ The engines on Kafka and in the event queue are not there yet: each of these bec
 theirs, with a test of the real path.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
+from datetime import datetime
 
+from supervisor.core.executions.entities import Execution
 from supervisor.core.executions.reduced import StepCall
 from tests.executions.processes.others import Projector, Relay
 from tests.executions.processes.runner import RunnerLife
 from tests.executions.processes.sequencer import Batch, Owned, Sequencer
 from tests.executions.world.group import Database, Registry
+from tests.executions.world.log import Producer, Record
 from tests.executions.world.messages import CALLS, HISTORY, POSITION, STATE
 from tests.executions.world.sink import UNKNOWN, Sink
 from tests.simulation.planted.patches import Function, Mutant, Patches
@@ -22,7 +24,7 @@ _MODEL = "the model of the engine; no engine is there yet"
 
 def _position_outside(patches: Patches) -> None:
     def make(whole: Function) -> Function:
-        def entries(self: Sequencer, owned: Owned, batch: Batch) -> Any:
+        def entries(self: Sequencer, owned: Owned, batch: Batch) -> object:
             place = (STATE, owned.part)
             self.world.log.append(place, POSITION, batch.position)
             return whole(self, owned, batch)[:-1]
@@ -33,19 +35,17 @@ def _position_outside(patches: Patches) -> None:
 
 
 def _no_takeover(patches: Patches) -> None:
-    def producer(self: Sequencer, part: int) -> Any:
+    def producer(self: Sequencer, part: int) -> Producer:
         log, name = self.world.log, f"seq-{part}"
         if name not in log._epochs:
             return log.producer(name)
-        from tests.executions.world.log import Producer
-
         return Producer(log, name, log._epochs[name])
 
     patches.method(Sequencer, "producer", lambda _: producer)
 
 
 def _random_transactional_id(patches: Patches) -> None:
-    def producer(self: Sequencer, part: int) -> Any:
+    def producer(self: Sequencer, part: int) -> Producer:
         return self.world.log.producer(f"seq-{part}-{self.world.next_life()}")
 
     patches.method(Sequencer, "producer", lambda _: producer)
@@ -80,7 +80,7 @@ def _abort_without_going_back(patches: Patches) -> None:
 
 def _calls_before_the_commit(patches: Patches) -> None:
     def make(whole: Function) -> Function:
-        def entries(self: Sequencer, owned: Owned, batch: Batch) -> Any:
+        def entries(self: Sequencer, owned: Owned, batch: Batch) -> object:
             for place, key, value in [one for one in batch.out if one[0][0] == CALLS]:
                 self.world.log.append(place, key, value)
             batch.out = [one for one in batch.out if one[0][0] != CALLS]
@@ -101,7 +101,7 @@ def _messages_outside(patches: Patches) -> None:
         return take_over
 
     def make_entries(whole: Function) -> Function:
-        def entries(self: Sequencer, owned: Owned, batch: Batch) -> Any:
+        def entries(self: Sequencer, owned: Owned, batch: Batch) -> object:
             late = [one for one in batch.out if one[0][0] == HISTORY]
             vars(batch)["late"] = late
             batch.out = [one for one in batch.out if one[0][0] != HISTORY]
@@ -119,7 +119,7 @@ def _creation_without_a_filter(patches: Patches) -> None:
 
 def _run_before_the_grant(patches: Patches) -> None:
     def make(whole: Function) -> Function:
-        def take(self: RunnerLife, job: StepCall, record: Any) -> Any:
+        def take(self: RunnerLife, job: StepCall, record: Record) -> object:
             sent = whole(self, job, record)
             if not job.check and self.world.chance.random() < 0.2:
                 self.pending.pop((job.run, job.attempt), None)
@@ -161,7 +161,7 @@ def _mark_before_it_is_in_the_log(patches: Patches) -> None:
 
 
 def _purge_before_its_time(patches: Patches) -> None:
-    def may_purge(self: Relay, execution: Any) -> bool:
+    def may_purge(self: Relay, execution: Execution) -> bool:
         del self
         return bool(execution.state.ended)
 
@@ -169,7 +169,7 @@ def _purge_before_its_time(patches: Patches) -> None:
 
 
 def _projection_without_its_offset(patches: Patches) -> None:
-    def project(self: Database, part: int, start: int, end: int, heads: Any) -> None:
+    def project(self: Database, part: int, start: int, end: int, heads: list[Execution]) -> None:
         del start
         self.offsets[part] = end
         for head in heads:
@@ -197,7 +197,7 @@ def _refused_connection_is_known(patches: Patches) -> None:
     """The runner takes a call that nobody has answered for one that has failed."""
 
     def make(whole: Function) -> Function:
-        def call(self: Sink, job: StepCall, life: str, now: Any) -> Any:
+        def call(self: Sink, job: StepCall, life: str, now: datetime) -> object:
             outcome = whole(self, job, life, now)
             if getattr(outcome, "error", None) is UNKNOWN:
                 return replace(outcome, error=replace(UNKNOWN, known=True))
@@ -219,7 +219,7 @@ def _drops_are_not_counted(patches: Patches) -> None:
     patches.method(Sequencer, "drop", make)
 
 
-def _of(name: str, rule: str, story: str, plant: Any) -> Mutant:
+def _of(name: str, rule: str, story: str, plant: Callable[[Patches], None]) -> Mutant:
     return Mutant(name, rule, story, plant, stand_in=_MODEL)
 
 

@@ -8,7 +8,7 @@ Each word is a step before which the process can die or freeze.
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from supervisor.core.executions.entities import Execution
+from supervisor.core.executions.entities import Execution, TaskRun
 from supervisor.core.executions.gates import Gate, reduce_gate
 from supervisor.core.executions.inputs import (
     AttemptLost,
@@ -134,7 +134,7 @@ class Sequencer:
                 runs = {
                     name.removeprefix(prefix): run
                     for name, run in newest.items()
-                    if name.startswith(prefix) and run is not None
+                    if name.startswith(prefix) and isinstance(run, TaskRun)
                 }
                 entities[value.id] = replace(value, runs=runs)
             elif isinstance(value, Gate):
@@ -232,9 +232,9 @@ class Sequencer:
                     self.drop(batch, "known")
                 else:
                     self.apply(batch, execution, Begin())
-            case Addressed(SlotWanted() | SlotFreed()):
+            case Addressed(SlotWanted() | SlotFreed() as wanted):
                 gate = entity if isinstance(entity, Gate) else Gate(key)
-                self.take_gate(batch, reduce_gate(gate, value.given))
+                self.take_gate(batch, reduce_gate(gate, wanted))
             case Addressed(given):
                 if isinstance(entity, Execution):
                     self.apply(batch, entity, given)

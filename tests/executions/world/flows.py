@@ -3,6 +3,8 @@
 import random
 from datetime import timedelta
 
+from pydantic import JsonValue
+
 from supervisor.core.executions.plan import (
     ApproveWork,
     CallWork,
@@ -108,7 +110,7 @@ class Flows:
                 cases = {name: self._graph(depth - 1, subflows=subflows) for name in "ab"}
                 return SwitchWork(chance.choice(["'a'", "'b'", "'c'"]), cases)
             case "each":
-                items = list(range(chance.randint(0, 4)))
+                items: list[JsonValue] = list(range(chance.randint(0, 4)))
                 return EachWork(
                     items, self._graph(depth - 1, subflows=subflows), chance.randint(1, 3)
                 )
