@@ -28,7 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
     args = _parser().parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     if args.executions:
-        return int(import_module("tests.executions.command").main(args))
+        return int(import_module("tests.supervisor.core.crashes.command").main(args))
     if args.mutants:
         return int(import_module("tests.simulation.mutants").main(args))
     if args.trace is not None:

@@ -11,7 +11,7 @@ Function: TypeAlias = Callable[..., Any]
 Make: TypeAlias = Callable[[Function], object]
 """Takes what was there, returns what stands there instead."""
 
-_OURS = ("supervisor", "tasks", "tests.simulation", "tests.executions")
+_OURS = ("supervisor", "tasks", "tests.simulation", "tests.supervisor.core.crashes")
 
 
 @dataclass

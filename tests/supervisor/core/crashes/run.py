@@ -9,19 +9,21 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from tests.executions.checkers.judge import Judge
-from tests.executions.processes.others import People, Projector, Relay
-from tests.executions.processes.runner import RunnerLife
-from tests.executions.processes.sequencer import Sequencer
-from tests.executions.world.flows import CHILD, Flows
-from tests.executions.world.log import Record
-from tests.executions.world.messages import STATE
-from tests.executions.world.world import PARTITIONS, World
+from tests.supervisor.core.crashes.checkers.judge import Judge
+from tests.supervisor.core.crashes.processes.others import People, Projector, Relay
+from tests.supervisor.core.crashes.processes.runner import RunnerLife
+from tests.supervisor.core.crashes.processes.sequencer import Sequencer
+from tests.supervisor.core.crashes.world.flows import CHILD, Flows
+from tests.supervisor.core.crashes.world.log import Record
+from tests.supervisor.core.crashes.world.messages import STATE
+from tests.supervisor.core.crashes.world.world import PARTITIONS, World
 
 TURNS = 2_500
 """So many turns have faults."""
-QUIET_MAX = 12_000
+QUIET_MAX = 60_000
 """Within so many turns after the faults everything has to end."""
+STILL_MAX = 4_000
+"""So many turns without any record: it goes no further."""
 _SMALL_S = (0.01, 0.02, 0.05, 0.1, 0.3)
 _QUIET_S = 0.4
 
@@ -86,6 +88,7 @@ class _Run:
         self.world = World(seed, self._judge.plans, self._watch, on_line)
         self._judge.world = self.world
         self._violations: list[str] = []
+        self._wrote = 0
         self._people = People(
             self.world, "people", self._chance.randint(3, 8), random.Random(f"{seed}/people")
         )
@@ -126,8 +129,10 @@ class _Run:
         world.broker_away_until = world.now
         for life in self._lives:
             life.away_until = None
-        began = world.turns
+        began = self._wrote = world.turns
         while world.turns < began + QUIET_MAX and not self._violations:
+            if world.turns > self._wrote + STILL_MAX:
+                break
             self._turn()
             if world.turns % 60 == 0:
                 self._people.help()
@@ -191,6 +196,7 @@ class _Run:
         world.lose(life.name)
 
     def _watch(self, records: list[Record]) -> None:
+        self._wrote = self.world.turns
         if not self._violations:
             self._violations += self._judge.see(records)
 

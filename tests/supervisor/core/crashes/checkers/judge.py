@@ -10,10 +10,10 @@ from itertools import pairwise
 
 from supervisor.core.executions.entities import Execution, TaskRun
 from supervisor.core.executions.plan import CallWork, FlowPlan, OnError, OnLost, SleepWork
-from tests.executions.checkers.history import History
-from tests.executions.world.log import Record
-from tests.executions.world.messages import HISTORY
-from tests.executions.world.world import PARTITIONS, World
+from tests.supervisor.core.crashes.checkers.history import History
+from tests.supervisor.core.crashes.world.log import Record
+from tests.supervisor.core.crashes.world.messages import HISTORY
+from tests.supervisor.core.crashes.world.world import PARTITIONS, World
 
 ENDS = ("SUCCESS", "FAILED", "KILLED")
 STEP_ENDS = (*ENDS, "SKIPPED")

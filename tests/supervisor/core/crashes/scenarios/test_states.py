@@ -18,8 +18,8 @@ from supervisor.core.executions.inputs import (
     Tick,
 )
 from supervisor.core.executions.plan import CallWork, FlowPlan, OnLost, RetryRule, Step
-from tests.executions.scenarios.engines import OTHER, RUNNER, Stage
-from tests.executions.scenarios.test_calls import call, plan
+from tests.supervisor.core.crashes.scenarios.engines import OTHER, RUNNER, Stage
+from tests.supervisor.core.crashes.scenarios.test_calls import call, plan
 
 PASSES = StepError("busy", "try later", passes=True)
 

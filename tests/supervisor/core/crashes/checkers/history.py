@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from supervisor.core.executions.entities import Execution, Runner, TaskRun
 from supervisor.core.executions.gates import Gate
 from supervisor.core.executions.reduced import ClaimReply, ExecutionEvent, StepCall
-from tests.executions.world.log import Record
-from tests.executions.world.messages import (
+from tests.supervisor.core.crashes.world.log import Record
+from tests.supervisor.core.crashes.world.messages import (
     CALLS,
     DEAD,
     HISTORY,

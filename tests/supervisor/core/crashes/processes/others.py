@@ -17,9 +17,16 @@ from supervisor.core.executions.inputs import (
     SkipStep,
 )
 from supervisor.core.executions.states import ExecutionState
-from tests.executions.world.group import Wanted
-from tests.executions.world.messages import HISTORY, STATE, Addressed, Created, Letter, Purged
-from tests.executions.world.world import PARTITIONS, Sent, World, partition_of
+from tests.supervisor.core.crashes.world.group import Wanted
+from tests.supervisor.core.crashes.world.messages import (
+    HISTORY,
+    STATE,
+    Addressed,
+    Created,
+    Letter,
+    Purged,
+)
+from tests.supervisor.core.crashes.world.world import PARTITIONS, Sent, World, partition_of
 
 KEPT = timedelta(seconds=90)
 """An execution that has ended is kept so long: longer than the longest freeze of a relay."""

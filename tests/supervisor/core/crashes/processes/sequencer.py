@@ -31,8 +31,8 @@ from supervisor.core.executions.reduced import (
 )
 from supervisor.core.executions.states import AttemptState, ExecutionState
 from supervisor.core.executions.timers import next_due
-from tests.executions.world.log import Fenced, Place, Producer
-from tests.executions.world.messages import (
+from tests.supervisor.core.crashes.world.log import Fenced, Place, Producer
+from tests.supervisor.core.crashes.world.messages import (
     CALLS,
     DEAD,
     HISTORY,
@@ -46,7 +46,7 @@ from tests.executions.world.messages import (
     Position,
     Purged,
 )
-from tests.executions.world.world import LANGUAGE, World, partition_of
+from tests.supervisor.core.crashes.world.world import LANGUAGE, World, partition_of
 
 Entity = Execution | Gate
 

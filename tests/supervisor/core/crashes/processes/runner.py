@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 from supervisor.core.executions.entities import Runner
 from supervisor.core.executions.inputs import Claim, Outcome, Report, Stopped
 from supervisor.core.executions.reduced import Cancel, ClaimReply, StepCall
-from tests.executions.world.log import Record
-from tests.executions.world.messages import CALLS, HISTORY, RESULTS, Addressed
-from tests.executions.world.world import Sent, World, partition_of
+from tests.supervisor.core.crashes.world.log import Record
+from tests.supervisor.core.crashes.world.messages import CALLS, HISTORY, RESULTS, Addressed
+from tests.supervisor.core.crashes.world.world import Sent, World, partition_of
 
 Key = tuple[str, int]
 """Task run and attempt."""

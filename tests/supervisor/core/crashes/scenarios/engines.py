@@ -12,8 +12,8 @@ from supervisor.core.executions.plan import FlowPlan
 from supervisor.core.executions.reduced import ClaimReply, ExecutionEvent, StepCall
 from supervisor.core.executions.timers import next_due
 from supervisor.executions.memory import MemoryEngine
-from tests.executions.processes.sequencer import Sequencer
-from tests.executions.world.messages import (
+from tests.supervisor.core.crashes.processes.sequencer import Sequencer
+from tests.supervisor.core.crashes.world.messages import (
     CALLS,
     HISTORY,
     RESULTS,
@@ -21,7 +21,13 @@ from tests.executions.world.messages import (
     Created,
     EventOf,
 )
-from tests.executions.world.world import BEGAN, LANGUAGE, PARTITIONS, World, partition_of
+from tests.supervisor.core.crashes.world.world import (
+    BEGAN,
+    LANGUAGE,
+    PARTITIONS,
+    World,
+    partition_of,
+)
 
 RUNNER = Runner("executor-1", "one")
 OTHER = Runner("executor-2", "one")

@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 
 from supervisor.adapters.expressions import CelExpressions
 from supervisor.core.executions.plan import FlowPlan
-from tests.executions.world.group import Database, Group, Registry
-from tests.executions.world.log import Log, Place, Watch
-from tests.executions.world.sink import Sink
+from tests.supervisor.core.crashes.world.group import Database, Group, Registry
+from tests.supervisor.core.crashes.world.log import Log, Place, Watch
+from tests.supervisor.core.crashes.world.sink import Sink
 
 BEGAN = datetime(2026, 11, 1, tzinfo=UTC)
 PARTITIONS = 2

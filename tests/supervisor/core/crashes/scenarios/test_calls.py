@@ -7,8 +7,8 @@ import pytest
 from supervisor.core.executions.entities import Execution, StepError
 from supervisor.core.executions.inputs import Claim, Fails, Report, Succeeded
 from supervisor.core.executions.plan import CallWork, FlowPlan, RetryRule, Step
-from tests.executions.scenarios.engines import RUNNER, Model, Stage
-from tests.executions.world.messages import Addressed, Created
+from tests.supervisor.core.crashes.scenarios.engines import RUNNER, Model, Stage
+from tests.supervisor.core.crashes.world.messages import Addressed, Created
 
 BROKEN = StepError("broken", "it is broken")
 

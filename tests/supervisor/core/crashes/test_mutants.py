@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.executions.mutants import MUTANTS, hunt, main
 from tests.simulation.planted.patches import Make, Mutant, Patches
+from tests.supervisor.core.crashes.mutants import MUTANTS, hunt, main
 
 QUICK = (
     "grant-to-everybody",
@@ -59,7 +59,7 @@ def test_a_mistake_that_nobody_finds_is_not_counted(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     harmless = Mutant("harmless", "-", "nothing is wrong", lambda _: None)
-    monkeypatch.setattr("tests.executions.mutants.MUTANTS", (harmless,))
+    monkeypatch.setattr("tests.supervisor.core.crashes.mutants.MUTANTS", (harmless,))
 
     assert main(None, range(1), jobs=1) == 1
     assert capsys.readouterr().out.splitlines()[-1] == "0 of 1 planted mistakes found"

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from multiprocessing import get_context
 
-from tests.executions import mutants
-from tests.executions.run import ExecutionsOutcome, run_seed
+from tests.supervisor.core.crashes import mutants
+from tests.supervisor.core.crashes.run import ExecutionsOutcome, run_seed
 
 CRASH_POINTS = frozenset(
     {

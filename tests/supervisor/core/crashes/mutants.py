@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from multiprocessing import get_context
 
-from tests.executions.planted import core, engine
-from tests.executions.run import run_seed
 from tests.simulation.planted.patches import Mutant
+from tests.supervisor.core.crashes.planted import core, engine
+from tests.supervisor.core.crashes.run import run_seed
 
 MUTANTS: tuple[Mutant, ...] = (*core.MUTANTS, *engine.MUTANTS)
 _MISFITS = ("AttributeError", "NameError", "unexpected keyword", "positional argument")

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.executions.scenarios.engines import ENGINES, Stage
+from tests.supervisor.core.crashes.scenarios.engines import ENGINES, Stage
 
 
 @pytest.fixture(params=sorted(ENGINES))
 def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
     """An engine with nothing in it; K7 and K8 are checked when the test is over."""
-    made = Stage(ENGINES[request.param]())
-    yield made
-    made.check_ends()
+    whole = Stage(ENGINES[request.param]())
+    yield whole
+    whole.check_ends()

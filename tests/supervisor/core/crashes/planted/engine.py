@@ -10,14 +10,14 @@ from datetime import datetime
 
 from supervisor.core.executions.entities import Execution
 from supervisor.core.executions.reduced import StepCall
-from tests.executions.processes.others import Projector, Relay
-from tests.executions.processes.runner import RunnerLife
-from tests.executions.processes.sequencer import Batch, Owned, Sequencer
-from tests.executions.world.group import Database, Registry
-from tests.executions.world.log import Producer, Record
-from tests.executions.world.messages import CALLS, HISTORY, POSITION, STATE
-from tests.executions.world.sink import UNKNOWN, Sink
 from tests.simulation.planted.patches import Function, Mutant, Patches
+from tests.supervisor.core.crashes.processes.others import Projector, Relay
+from tests.supervisor.core.crashes.processes.runner import RunnerLife
+from tests.supervisor.core.crashes.processes.sequencer import Batch, Owned, Sequencer
+from tests.supervisor.core.crashes.world.group import Database, Registry
+from tests.supervisor.core.crashes.world.log import Producer, Record
+from tests.supervisor.core.crashes.world.messages import CALLS, HISTORY, POSITION, STATE
+from tests.supervisor.core.crashes.world.sink import UNKNOWN, Sink
 
 _MODEL = "the model of the engine; no engine is there yet"
 
