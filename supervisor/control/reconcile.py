@@ -69,6 +69,7 @@ def make_pass(supervisor_id: str, shell: ActionContext, term: int) -> Pass | Non
     seen = observe(supervisor_id, shell.sources, now)
     if seen is None:
         return None
+    shell.sources.workers.reads(supervisor_id, seen.tasks)
     decided = plan(seen)
     if decided.actions:
         with shell.sources.store.leading(term) as tx:

@@ -6,19 +6,13 @@ monotonic clock, since the later of its last sync and the start of the present t
 """
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from supervisor.core.history.rates import (
-    RowRate,
-    SampleSeries,
-    extended,
-    rates,
-    row_rate,
-    sample_of,
-)
-from supervisor.core.model.rows import WorkerRow
+from supervisor.core.history.rates import rates
+from supervisor.core.history.task_histories import TaskHistories, rows_per_second
+from supervisor.core.model.rows import Task, WorkerRow
 from supervisor.core.planning.observed import Liveness, WorkerView
 from supervisor.core.planning.wake_condition import WakeCondition
 from supervisor.ports.store import Clock
@@ -43,8 +37,6 @@ class _Heard:
     previous_end: str = ""
     reports: Mapping[str, TaskReport] | None = None
     compactions: Mapping[str, CompactionReport] = field(default_factory=dict)
-    histories: Mapping[str, SampleSeries] = field(default_factory=dict)
-    """Task -> samples of its counters over time."""
     facts: WorkerFacts | None = None
     started_at: datetime | None = None
 
@@ -69,6 +61,7 @@ class WorkerRegistry:
         """Supervisor -> the wake conditions of its last `watch`."""
         self._milestones: dict[str, WakeCondition] = {}
         """Task -> its wake condition, of all supervisors."""
+        self._histories = TaskHistories()
 
     def led_for(self) -> timedelta:
         """Return how long this overlord has led without a lapse; zero: it does not lead."""
@@ -85,6 +78,7 @@ class WorkerRegistry:
         with self._lock:
             heard = self._heard.get(row.id)
             if heard is None or heard.row.incarnation < row.incarnation:
+                self._end_tasks(heard)
                 self._heard[row.id] = _Heard(row, self._clock.monotonic())
             elif heard.row.incarnation == row.incarnation:  # a repeated registration
                 heard.row = row
@@ -96,6 +90,7 @@ class WorkerRegistry:
             self._heard = {row.id: _Heard(row, now) for row in rows}
             self._disabled = {row.id for row in rows if row.disabled}
             self._watched, self._milestones = {}, {}
+            self._histories.clear()
 
     def starts(self, task_id: str, worker_id: str, term: int) -> None:
         """Record a new task of a worker, before its row is stored in `term`."""
@@ -127,7 +122,7 @@ class WorkerRegistry:
     def forget(self, worker_id: str) -> None:
         """Forget a worker whose row was deleted; if it comes back, it registers anew."""
         with self._lock:
-            self._heard.pop(worker_id, None)
+            self._end_tasks(self._heard.pop(worker_id, None))
             self._unheard.pop(worker_id, None)
             self._disabled.discard(worker_id)
 
@@ -139,6 +134,11 @@ class WorkerRegistry:
             if milestones:
                 self._watched[supervisor_id] = milestones
                 self._milestones.update(milestones)
+
+    def reads(self, supervisor_id: str, tasks: Sequence[Task]) -> None:
+        """Record the active tasks of a supervisor."""
+        with self._lock:
+            self._histories.reads(supervisor_id, tasks)
 
     def record(self, request: SyncRequest) -> set[str]:
         """Store a worker's report; return the tasks whose phase, order or wake condition is news.
@@ -158,13 +158,9 @@ class WorkerRegistry:
             before = heard.reports or {}
             heard.reports = {report.task_id: report for report in request.tasks}
             heard.compactions = {each.compaction_id: each for each in request.compactions}
-            heard.histories = {
-                task_id: extended(
-                    heard.histories.get(task_id, ()), sample_of(report.counters, heard.heard_at)
-                )
-                for task_id, report in heard.reports.items()
-            }
             gone = before.keys() - heard.reports.keys()
+            self._histories.record(heard.reports, heard.heard_at)
+            self._histories.end(gone, heard.heard_at)
             news = {
                 task_id
                 for task_id, report in heard.reports.items()
@@ -221,21 +217,23 @@ class WorkerRegistry:
         """Return window -> counter -> growth per second, as far as this leader has seen it."""
         now = self._clock.monotonic()
         with self._lock:
-            found = (h.histories[task_id] for h in self._heard.values() if task_id in h.histories)
-            history = next(found, ())
+            history = self._histories.series(task_id)
         return rates(history, now)
 
-    def row_rates(self) -> dict[str, RowRate]:
-        """Return task -> its rate in rows, as far as this leader has seen it."""
+    def rows_per_second(self) -> dict[str, float | None]:
+        """Return supervisor -> rows per second over the last minute, of those with tasks.
+
+        None: this leader has not seen enough of them.
+        """
         now = self._clock.monotonic()
         with self._lock:
-            histories = [*(h.histories for h in self._heard.values())]
-        return {
-            task_id: rate
-            for by_task in histories
-            for task_id, history in by_task.items()
-            if (rate := row_rate(history, now)) is not None
-        }
+            readers = self._histories.readers()
+        return rows_per_second(readers, now)
+
+    def _end_tasks(self, heard: _Heard | None) -> None:
+        """Record that nobody reports the tasks of an incarnation any more."""
+        if heard is not None:
+            self._histories.end(heard.reports or {}, self._clock.monotonic())
 
     def _liveness(self, heard: _Heard, now: float) -> Liveness:
         last = max(heard.heard_at or 0.0, self._led_since())

@@ -355,6 +355,10 @@ class Workers(Protocol):
         """Wake the loop when a task reaches its wake condition; replaces the conditions before."""
         ...
 
+    def reads(self, supervisor_id: str, tasks: Sequence[Task]) -> None:
+        """Record the active tasks of a supervisor: its rows per second are theirs."""
+        ...
+
     def led_for(self) -> timedelta:
         """Return how long this overlord has led without a lapse; zero if it does not lead."""
         ...

@@ -1,6 +1,6 @@
 """One supervisor in a small world: real planner, shell, publishing and store; workers by hand."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -14,7 +14,7 @@ from supervisor.control.loop import Loop
 from supervisor.control.observe import Sources
 from supervisor.control.publish import Publisher
 from supervisor.control.reconcile import ActionContext, make_pass
-from supervisor.core.model.rows import WorkerRow
+from supervisor.core.model.rows import Task, WorkerRow
 from supervisor.core.planning.observed import Liveness, PlanLimits, WorkerView
 from supervisor.core.planning.passes import Pass
 from supervisor.core.planning.wake_condition import WakeCondition
@@ -177,6 +177,9 @@ class Hands:
 
     def watch(self, supervisor_id: str, milestones: Mapping[str, WakeCondition]) -> None:
         """Wake nobody: the tests of this world make their passes themselves."""
+
+    def reads(self, supervisor_id: str, tasks: Sequence[Task]) -> None:
+        """Forget it: nobody asks this world for rows per second."""
 
     def led_for(self) -> timedelta:
         """Of this leader: what is stored ahead of the clock was stored before its term."""

@@ -15,11 +15,9 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from supervisor.core.history.lag import UNKNOWN_LAG, Lag
-from supervisor.core.history.rates import RowRate
 from supervisor.core.planning.pass_summary import (
     NO_REPLICAS,
     LastError,
-    RangeReaders,
     ReplicaCounts,
 )
 from supervisor.core.planning.states import SupervisorState
@@ -65,24 +63,6 @@ def _trend(before: float, now: float, least: float) -> Trend:
     if abs(now - before) <= max(least, TREND_SHARE * max(before, now)):
         return Trend.STEADY
     return Trend.RISING if now > before else Trend.FALLING
-
-
-def rows_per_second(readers: Iterable[RangeReaders], rates: Mapping[str, RowRate]) -> float | None:
-    """Return the rows per second that open ranges make; `rates` are of tasks.  None: unknown.
-
-    Replicas read the same records, so the one counts that is furthest.  A range that has just begun
-    goes on as fast as the one before it, until it has a rate of its own.
-    """
-    total = 0.0
-    for ranges in readers:
-        if not any(ranges):
-            continue  # nobody reads it
-        known = ([rates[task] for task in tasks if task in rates] for tasks in ranges)
-        newest = next(filter(None, known), None)
-        if newest is None:
-            return None
-        total += max(newest, key=lambda rate: rate.rows).per_second
-    return round(total, 1)
 
 
 @dataclass(frozen=True)

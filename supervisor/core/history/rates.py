@@ -1,4 +1,4 @@
-"""Rates of a task over the last minutes, computed from samples of its counters.
+"""Rates of tasks and supervisors over the last minutes, computed from samples of counters.
 
     counters  ──┬────┬────┬────┬──►  a sample every 15 seconds, and the newest one
     window           └─────────┘     growth within the window, per second of the window
@@ -7,7 +7,7 @@ Growth before the first sample does not count, because its time is not known.
 Source: Druid's moving averages, which divide by the whole window also when a task is younger.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
@@ -19,7 +19,7 @@ STEP_S = 15.0
 """Minimum distance of the outer two of three consecutive samples; growth in between counts as even.
 """
 YOUNGEST_S = 10.0
-"""The age of a history from which on it has a rate in rows per second."""
+"""The age of the oldest sample from which on a supervisor has a rate in rows per second."""
 _NAMES = ("processed", "processed_bytes", "unparseable", "thrown_away", "processed_with_error")
 
 
@@ -33,12 +33,12 @@ class CounterSample:
 
 
 @dataclass(frozen=True)
-class RowRate:
-    """How fast a task makes rows."""
+class RangeReader:
+    """A task that reads a range of offsets, or has read it within the last minutes."""
 
-    rows: int
-    """Rows that the task has made so far."""
-    per_second: float
+    generation_id: str
+    is_new: bool
+    """Whether it began while this leader looked on: unheard of, it has made nothing yet."""
 
 
 SampleSeries = tuple[CounterSample, ...]
@@ -72,19 +72,41 @@ def rates(history: SampleSeries, now_s: float) -> dict[str, dict[str, float]]:
     }
 
 
-def row_rate(history: SampleSeries, now_s: float) -> RowRate | None:
-    """Return the rate in rows over the last minute, or since the first sample of a younger history.
+def trimmed(history: SampleSeries) -> SampleSeries:
+    """Return what rows per second need of a task that has ended."""
+    kept = [*history]
+    while len(kept) > 1 and kept[1].at_s <= kept[-1].at_s - WINDOWS_S["1m"]:
+        del kept[0]
+    return tuple(kept)
 
-    None: the history is too young for a rate.
+
+def row_rate(readers: Iterable[tuple[RangeReader, SampleSeries]], now_s: float) -> float | None:
+    """Return the rows per second of a supervisor over the last minute.  None: not known.
+
+    `readers` are its tasks, those too that ended within the last minutes: a handoff makes no dip.
+    Replicas read the same records, so of each range the one counts that is furthest.  Until the
+    first samples are a minute old, the rate is that since these samples.
     """
-    if not history:
+    furthest: dict[str, SampleSeries] = {}
+    unheard: set[str] = set()
+    at, since_s = _NAMES.index("processed"), now_s
+    for reader, history in readers:
+        if not history:
+            if not reader.is_new:
+                unheard.add(reader.generation_id)
+            continue
+        since_s = min(since_s, history[0].at_s)
+        best = furthest.get(reader.generation_id)
+        if best is None or history[-1].counts[at] > best[-1].counts[at]:
+            furthest[reader.generation_id] = history
+    if not unheard <= furthest.keys() or now_s - since_s < YOUNGEST_S:
         return None
-    since_s = max(now_s - WINDOWS_S["1m"], history[0].at_s)
-    if now_s - since_s < YOUNGEST_S:
-        return None
-    before, at = _counted_at(history, since_s), _NAMES.index("processed")
-    rows = history[-1].counts[at]
-    return RowRate(rows, max(0.0, rows - before[at]) / (now_s - since_s))
+    since_s = max(since_s, now_s - WINDOWS_S["1m"])
+    grown = sum(
+        max(0.0, history[-1].counts[at] - _counted_at(history, since_s)[at])
+        for history in furthest.values()
+    )
+    return round(grown / (now_s - since_s), 1)
 
 
 def _rates(history: SampleSeries, since_s: float, seconds: float) -> dict[str, float]:

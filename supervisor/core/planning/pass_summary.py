@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeAlias
 
 from supervisor.core.model.rows import Generation, GenerationState, TaskStatus
 from supervisor.core.planning.observed import Observed, StreamTrouble
@@ -40,10 +39,6 @@ class LastError:
     message: str
 
 
-RangeReaders: TypeAlias = tuple[tuple[str, ...], ...]
-"""The active tasks of a range, then those of the ranges before it in its group, newest first."""
-
-
 @dataclass(frozen=True)
 class PassSummary:
     """What one pass saw of its supervisor."""
@@ -58,8 +53,8 @@ class PassSummary:
     next_publish_due: datetime | None
     """When the first handoff begins at the latest; None: no range reads."""
     bad_records: int
-    readers: Sequence[RangeReaders]
-    """Of each open range."""
+    tasks: int
+    """Active tasks."""
     last_error: LastError | None
     bounded_left: int | None = None
     """Records of the fixed ranges that are not published; None: it reads for ever."""
@@ -83,27 +78,10 @@ def summary_of(last_pass: Pass) -> PassSummary:
         replicas=replica_counts(view),
         next_publish_due=min(dues, default=None),
         bad_records=rejected_live(seen)[0],
-        readers=_readers(seen),
+        tasks=len(seen.tasks),
         last_error=_last_error(seen),
         bounded_left=None if spec is None else records_left(spec, seen.committed),
     )
-
-
-def _readers(seen: Observed) -> list[RangeReaders]:
-    """Return the readers of each open range: a range that has just begun has no rate of its own."""
-    tasks: dict[str, list[str]] = {}
-    for task in seen.tasks:
-        tasks.setdefault(task.generation_id, []).append(task.id)
-    newest_first = sorted(seen.generations, key=lambda g: g.ordinal, reverse=True)
-    return [
-        tuple(
-            tuple(tasks.get(each.id, ()))
-            for each in newest_first
-            if each.group == generation.group and each.ordinal <= generation.ordinal
-        )
-        for generation in newest_first
-        if generation.open
-    ]
 
 
 def governing_spec(view: PassView, generation: Generation) -> SupervisorSpec | None:

@@ -2,7 +2,7 @@
 
     rows: versions, states, last publications, lag 15 min ago,
           newest operations of the rows of the page ────────────┐
-    memory: last pass of each, failed passes, rates of tasks ───┴──► rows of the list
+    memory: last pass of each, failed passes, rows a second ────┴──► rows of the list
 
 Kafka and the workers are not asked, and no supervisor is observed anew.  So the list of a thousand
 supervisors takes as many statements as the list of one.  Only the leader has what passes saw:
@@ -29,7 +29,6 @@ from supervisor.core.history.listing import (
     ListOrder,
     finished_row,
     page_of,
-    rows_per_second,
     trend_of,
 )
 from supervisor.core.history.operations import (
@@ -39,7 +38,6 @@ from supervisor.core.history.operations import (
     progress_in_pass,
 )
 from supervisor.core.history.partitions import least_headroom
-from supervisor.core.history.rates import RowRate
 from supervisor.core.model.rows import PresentVersion
 from supervisor.core.planning.observed import Observed
 from supervisor.core.planning.pass_summary import PassSummary, newest_error, summary_of
@@ -107,8 +105,8 @@ class _Facts:
     states: Mapping[str, StoredState]
     lag_before: Mapping[str, Lag]
     published: Mapping[str, datetime]
-    rates: Mapping[str, RowRate]
-    """Of tasks."""
+    rates: Mapping[str, float | None]
+    """Rows per second, of supervisors with tasks; None: not known."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +168,7 @@ class SupervisorListing:
             states=tx.watched.states(),
             lag_before=tx.watched.lag_about(now - TREND_SPAN - SAMPLE_AGE, now - TREND_SPAN),
             published=tx.segments.last_published(),
-            rates=self.registry.row_rates(),
+            rates=self.registry.rows_per_second(),
         )
         dead = dead_owners(tx)
         self._drop_gone(versions)
@@ -232,7 +230,7 @@ class SupervisorListing:
             lag_at=kept.looked_at,
             headroom=kept.headroom,
             trend=trend_of(facts.lag_before.get(supervisor_id), kept.lag),
-            rows_per_second=rows_per_second(summary.readers, facts.rates),
+            rows_per_second=facts.rates.get(supervisor_id, None if summary.tasks else 0.0),
             groups=summary.groups,
             replicas=summary.replicas,
             next_publish_due=summary.next_publish_due,

@@ -16,11 +16,9 @@ from supervisor.core.history.listing import (
     ListOrder,
     Trend,
     page_of,
-    rows_per_second,
     trend_of,
 )
-from supervisor.core.history.rates import RowRate
-from supervisor.core.planning.pass_summary import RangeReaders, ReplicaCounts
+from supervisor.core.planning.pass_summary import ReplicaCounts
 from supervisor.core.planning.states import State, SupervisorState
 from supervisor.core.values.errors import BadCursor, InvalidRequest
 from supervisor.core.values.page_cursors import KeyedPlace, SortValue, write_keyed
@@ -139,40 +137,6 @@ def test_each_filter_holds_together_with_the_others(
     assert ids(rows, "id", wanted) == expected
     assert page.matching == len(expected)
     assert page.totals == {"RUNNING": 2, "UNHEALTHY_SUPERVISOR": 1}, "whatever the filter"
-
-
-@pytest.mark.parametrize(
-    ("readers", "expected"),
-    [
-        ([], 0.0),
-        ([((),)], 0.0),
-        ([(("fast", "far"),)], 5.0),
-        ([(("far", "silent"),)], 5.0),
-        ([(("silent",), ("far",))], 5.0),
-        ([(("far",), ("fast",))], 5.0),
-        ([(("far",),), (("fast",),)], 95.1),
-        ([(("far",),), (("silent",),)], None),
-        ([(("silent",), ())], None),
-    ],
-    ids=[
-        "no range",
-        "no task",
-        "the replica that is furthest",
-        "the replica that is known",
-        "a range that has just begun goes on",
-        "a range with a rate of its own",
-        "all ranges",
-        "one range is not known",
-        "nothing is known",
-    ],
-)
-def test_rows_a_second_are_those_of_the_open_ranges(
-    readers: list[RangeReaders], expected: float | None
-) -> None:
-    """Goal: no replica counts twice, a handoff makes no dip, and no part is shown as the whole."""
-    rates = {"far": RowRate(900, 5.0), "fast": RowRate(10, 90.12)}
-
-    assert rows_per_second(readers, rates) == expected
 
 
 _LAGS = st.dictionaries(st.text("abcdef", min_size=1, max_size=3), st.none() | st.integers(0, 3))

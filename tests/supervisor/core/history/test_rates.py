@@ -10,16 +10,18 @@ from supervisor.core.history.rates import (
     STEP_S,
     WINDOWS_S,
     YOUNGEST_S,
-    RowRate,
+    RangeReader,
     SampleSeries,
     extended,
     rates,
     row_rate,
     sample_of,
+    trimmed,
 )
 from tasks.contract.messages import Counters
 
 TENTH = 0.1
+FIRST, NEXT = RangeReader("r1", is_new=False), RangeReader("r2", is_new=True)
 
 
 def _history(counted: list[tuple[float, int]]) -> SampleSeries:
@@ -107,20 +109,58 @@ def test_counters_that_fall_begin_anew() -> None:
 
 
 @given(growing, st.floats(0, 2_000))
-def test_rows_a_second_of_an_old_task_are_the_rate_of_the_shortest_window(
+def test_rows_a_second_of_one_old_task_are_the_rate_of_the_shortest_window(
     counted: list[tuple[float, int]], later_s: float
 ) -> None:
     history = _history(counted)
     now_s = max(counted[-1][0] + later_s, history[0].at_s + WINDOWS_S["1m"])
+    expected = round(_processed(history, now_s)["1m"], 1)
 
-    assert row_rate(history, now_s) == RowRate(counted[-1][1], _processed(history, now_s)["1m"])
+    assert row_rate([(FIRST, history)], now_s) == expected
+    if now_s >= counted[-1][0] + WINDOWS_S["1m"]:
+        assert expected == 0.0
 
 
-def test_rows_a_second_of_a_young_task_are_those_since_it_was_first_seen() -> None:
+def test_rows_a_second_of_young_tasks_are_those_since_they_were_first_seen() -> None:
     """Goal: a task of 20 s is not a third as fast as it is; one of 5 s has no rate at all."""
     history = _history([(100.0, 40), (105.0, 540), (120.0, 2_040)])
 
-    assert row_rate(history, 120.0) == RowRate(2_040, 100.0)
-    assert row_rate(history[:1], 100.0 + YOUNGEST_S) == RowRate(40, 0.0)
-    assert row_rate(history[:1], 99.9 + YOUNGEST_S) is None
-    assert row_rate((), 120.0) is None
+    assert row_rate([(FIRST, history)], 120.0) == 100.0
+    assert row_rate([(FIRST, history[:1])], 100.0 + YOUNGEST_S) == 0.0
+    assert row_rate([(FIRST, history[:1])], 99.9 + YOUNGEST_S) is None
+    assert row_rate([(FIRST, ())], 120.0) is None
+    assert row_rate([], 120.0) is None
+
+
+@given(st.integers(30, 100), st.integers(0, 20), st.integers(1, 30))
+def test_rows_a_second_stay_the_same_over_a_handoff(
+    ends_s: int, silent_s: int, later_s: int
+) -> None:
+    """Goal: the window is the same before, between and after two tasks, for what both made."""
+    old = _history([(float(at), 100 * at) for at in range(ends_s + 1)])
+    begins_s = ends_s + silent_s
+    new = _history([(float(begins_s + at), 100 * at) for at in range(later_s + 1)])
+    now_s = float(begins_s + later_s)
+
+    rate = row_rate([(FIRST, trimmed(old)), (NEXT, new)], now_s)
+
+    window = min(60, now_s)
+    quiet = max(0, begins_s - max(ends_s, now_s - window))
+    assert rate == pytest.approx(100 * (window - quiet) / window, abs=TENTH)
+
+
+def test_replicas_count_once_and_ranges_together() -> None:
+    far, near = _history([(0.0, 0), (60.0, 900)]), _history([(0.0, 0), (60.0, 600)])
+    replica = RangeReader("r1", is_new=False)
+
+    assert row_rate([(FIRST, near), (replica, far)], 60.0) == 15.0
+    assert row_rate([(FIRST, near), (NEXT, far)], 60.0) == 25.0
+
+
+def test_no_part_is_shown_as_the_whole() -> None:
+    """Goal: after a change of leader a worker that is not heard of yet may read; a new task not."""
+    history = _history([(0.0, 0), (60.0, 900)])
+
+    assert row_rate([(FIRST, history), (RangeReader("r2", is_new=False), ())], 60.0) is None
+    assert row_rate([(FIRST, history), (FIRST, ())], 60.0) == 15.0, "another replica is known"
+    assert row_rate([(FIRST, history), (NEXT, ())], 60.0) == 15.0

@@ -13,7 +13,7 @@ from supervisor.core.spec.reader import read_spec
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.permissions import Role
 from tests.supervisor.api.guarded import FOREIGN, OWN, a_guarded_world, grants_of
-from tests.supervisor.api.world import SUPERVISORS, TOPIC, Json, World, spec_document, task_ids
+from tests.supervisor.api.world import SUPERVISORS, TOPIC, Json, World, spec_document
 from tests.supervisor.cli.overlord import Reply, overlord
 from tests.waiting import wait_until
 
@@ -114,20 +114,6 @@ def test_a_row_tells_how_a_supervisor_stands(world: World) -> None:
 def _list(value: object) -> list[Json]:
     assert isinstance(value, list)
     return value
-
-
-def test_rows_a_second_are_those_of_one_replica_of_each_range(world: World) -> None:
-    """Goal: two replicas read the same records; and what is heard of just now has no rate."""
-    agents = world.start(partitions=1, task_count=1, replicas=2)
-    world.streams.append(TOPIC, 0, 600)
-    assert rows(world)[0]["rowsPerSecond"] is None, "the tasks are seconds old"
-    world.pass_time(MINUTE, agents)
-    assert rows(world)[0]["rowsPerSecond"] == 0.0
-    for agent, task_id in task_ids(agents):
-        agent.read(task_id, 600)
-    world.pass_time(timedelta(seconds=10), agents)
-
-    assert rows(world)[0]["rowsPerSecond"] == 10.0
 
 
 def test_what_no_pass_has_seen_is_null_and_said(world: World) -> None:
