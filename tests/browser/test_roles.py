@@ -11,6 +11,7 @@ from playwright.sync_api import Page, Request, expect
 
 from supervisor.dev.ports import LOOPBACK
 from tests.browser.accessible import assert_accessible
+from tests.browser.planted.stored import failed_task, store_records
 from tests.browser.test_login import REQUIRED, create_token, log_in
 from tests.browser.watch import Watch
 from tests.integration.oracle import spec
@@ -39,6 +40,7 @@ def roles(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ro
     granted = {"viewer": OURS, "operator": OURS, "admin": "*"}
     tokens = {role: create_token(folder, url, role, role, on) for role, on in granted.items()}
     more = REQUIRED | {"TIDEGATE_SUPERVISOR_PERIOD": "PT1S"}
+    store_records(url, [*failed_task(OURS), *failed_task(FOREIGN)])
     with Overlords(folder, url, more=more) as overlords:
         leader = overlords.start(TIDEGATE_TOKEN="")
         headers = {"Authorization": f"Bearer {tokens['admin']}"}
@@ -113,6 +115,11 @@ def test_a_control_works_or_says_what_is_missing(
             expect(item).to_contain_text(f"Needs the permission {permission} on {OURS}")
     page.keyboard.press("Escape")
 
+    if role == "admin":
+        page.goto("/ui/logs")
+        expect(page.get_by_role("table", name="Lines")).to_contain_text(FOREIGN)
+        page.goto("/ui/logs/reports")
+        expect(page.get_by_role("table", name="Reports")).to_contain_text(FOREIGN)
     page.goto("/ui/audit")
     if role == "admin":
         expect(page.get_by_role("table", name="Changes")).to_contain_text(FOREIGN)
@@ -132,6 +139,10 @@ def test_a_foreign_table_is_nowhere(
     expect(page.get_by_role("link", name=OURS)).to_be_visible()
     expect(page.get_by_text("1 supervisor", exact=False).first).to_be_visible()
     expect(page.get_by_role("link", name="Supervisors")).to_contain_text("1")
+    for path, name in (("logs", "Lines"), ("logs/reports", "Reports")):
+        page.goto(f"/ui/{path}")
+        expect(page.get_by_role("table", name=name)).to_contain_text(OURS)
+        expect(page.locator("body")).not_to_contain_text(FOREIGN)
     for path in ("", "queues", "work", "settings"):
         page.goto(f"/ui/{path}")
         expect(page.get_by_role("heading", level=1)).to_be_visible()

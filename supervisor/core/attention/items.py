@@ -56,6 +56,7 @@ class AttentionKind(StrEnum):
     PERSISTER_STOPPED = "persister-stopped"
     REPORTS_BEHIND = "reports-behind"
     DEAD_LETTERS = "dead-letters"
+    ARCHIVE_BEHIND = "archive-behind"
     TOKEN_ENDING = "token-ending"  # noqa: S105 -- a word
 
 

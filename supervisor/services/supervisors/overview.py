@@ -17,6 +17,7 @@ from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
 from supervisor.control.state_recorder import StateRecorder
 from supervisor.control.worker_registry import WorkerRegistry
+from supervisor.core.attention.archive import archive_items
 from supervisor.core.attention.cluster import (
     leader_items,
     no_leader,
@@ -221,6 +222,7 @@ def _items(moment: _Moment, *, reads_workers: bool) -> Iterator[AttentionItem]:
     yield from export_items(rows.exports, now)
     yield from divergence_items(rows.diverged)
     yield from token_items(rows.tokens, now)
+    yield from archive_items(rows.unstored, now)
     unheard = [each for each in moment.workers if each.liveness is not Liveness.ALIVE]
     if reads_workers:
         yield from version_items(moment.workers)

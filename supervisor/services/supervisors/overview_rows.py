@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
+from supervisor.core.attention.archive import UnstoredHistory
 from supervisor.core.attention.cluster import EndingToken
 from supervisor.core.attention.divergence import DIVERGED_SHOWN_FOR, DivergedRange
 from supervisor.core.attention.exports import WatchedExport
@@ -16,6 +17,7 @@ from supervisor.core.tables.exports import Export, Waiting, queue_of
 from supervisor.core.values.permissions import Caller, Kind, Permission
 from supervisor.ports.store import Transaction
 from supervisor.services.supervisors.listing import MayRead, SupervisorListing
+from tasks.reporting.record import RecordType
 
 OPERATIONS_LOOKED_AT = 200
 """The number of newest operations that are looked at for those that run."""
@@ -38,6 +40,8 @@ class OverviewRows:
     diverged: Sequence[DivergedRange]
     tokens: Sequence[EndingToken]
     """Tokens that may be used and that end: all for who manages them, else the caller's own."""
+    unstored: UnstoredHistory | None = None
+    """What the archive lacks; None: nothing, or there is no archive."""
 
 
 def read_rows(
@@ -71,6 +75,7 @@ def read_rows(
             if caller.may_read(each.data_source)
         ],
         tokens=_tokens(tx, caller, now),
+        unstored=_unstored(tx) if caller.reads_all else None,
     )
 
 
@@ -124,3 +129,19 @@ def _tokens(tx: Transaction, caller: Caller, now: datetime) -> list[EndingToken]
     if caller.kind is Kind.TOKEN and caller.until is not None and caller.session is None:
         return [EndingToken(caller.name, caller.until)]
     return []
+
+
+def _unstored(tx: Transaction) -> UnstoredHistory | None:
+    positions = tx.archive.positions()
+    if RecordType.EVENT not in positions or RecordType.AUDIT not in positions:
+        return None
+    stored, audited = (positions[kind].stored_to for kind in (RecordType.EVENT, RecordType.AUDIT))
+    events, entries = tx.archive.events(stored, 1), tx.archive.entries(audited, 1)
+    times = [each.happening.at for each in events] + [entry.at for _, entry in entries]
+    if not times:
+        return None
+    return UnstoredHistory(
+        events=tx.happenings.newest() - stored if events else 0,
+        entries=tx.archive.newest_entry() - audited if entries else 0,
+        since=min(times),
+    )

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.accessible import assert_accessible
 from tests.browser.planted.conftest import Planted
@@ -52,3 +52,25 @@ def test_older_changes_come_as_the_list_is_read(page: Page, planted: Planted) ->
     page.mouse.wheel(0, 3_000)
     expect(table).to_have_attribute("aria-rowcount", str(_MANY + 2))
     assert table.locator("tbody tr").count() < _MANY, "rows are virtual"
+
+
+_AWAY = "older ones are in the archive, which cannot be read now: <b>the disk</b> is gone"
+
+
+def test_what_the_archive_cannot_give_is_in_words(page: Page, planted: Planted) -> None:
+    """Goal: a list that ends early does not look like a list that is whole."""
+    planted.apply("half-there")
+
+    def lack(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, json=answer.json() | {"missing": _AWAY})
+
+    page.route(re.compile(r"/api/v1/(audit|events)\?"), lack)
+    page.goto("/ui/audit?supervisor=half-there")
+    expect(page.get_by_text(f"Older changes are not in this list: {_AWAY}")).to_be_visible()
+    expect(page.get_by_role("table", name="Changes")).to_contain_text("half-there")
+    assert_accessible(page)
+    page.goto("/ui/supervisors/half-there/events")
+    expect(page.get_by_text(f"Older events are not in this list: {_AWAY}")).to_be_visible()
+    page.emulate_media(color_scheme="dark")
+    assert_accessible(page)

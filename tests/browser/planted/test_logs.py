@@ -2,22 +2,18 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import closing
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Response, expect
 
-from supervisor.adapters.reports.database import ReportDatabase, migrate_reports
-from supervisor.adapters.reports.logs.sql_logs import SqlLogStore
-from supervisor.adapters.reports.sql import SqlReports
-from supervisor.reports.incoming import parts_of
-from tasks.reporting.record import RecordOrigin, RecordType, ReportRecord, record_id_of
+from tasks.reporting.record import ReportRecord
 from tests.browser.accessible import assert_accessible
 from tests.browser.hostile.payloads import CONTROLS, LONG, PAYLOADS
 from tests.browser.planted.conftest import Planted
+from tests.browser.planted.stored import store_records, whole_log
 from tests.browser.watch import Watch
 from tests.conformance.reports.log_chunks import line
-from tests.conformance.reports.report_stores import NOON, SECOND, report
+from tests.conformance.reports.report_stores import NOON, report
 
 pytestmark = pytest.mark.process
 
@@ -25,30 +21,14 @@ _TASK = "index_kafka_stored_0123456789abcde_abcdefgh"
 _HOSTILE = "index_kafka_hostile_0123456789abcde_abcdefgh"
 
 
-def _log(task: str, text: bytes) -> ReportRecord:
-    """Return the record of a whole log, as a worker sends it."""
-    kind = RecordType.LOG_CHUNK
-    return ReportRecord(
-        type=kind,
-        record_id=record_id_of(task, 1, kind, 0),
-        subject=task,
-        attempt=1,
-        origin=RecordOrigin.STREAM,
-        worker="w1",
-        supervisor="hostile" if task == _HOSTILE else "stored",
-        data_source="stored",
-        at=NOON + 3_600 * SECOND,
-        offset=0,
-        final=True,
-        payload={"text": text.decode()},
-    )
-
-
 def _records() -> Iterator[ReportRecord]:
     lines = line("INFO", "begins") + line("WARNING", "a batch waits", 1)
-    yield _log(_TASK, lines + line("ERROR", "the disk is full path=/data", 2))
+    yield whole_log(
+        _TASK, ("stored", "stored"), lines + line("ERROR", "the disk is full path=/data", 2)
+    )
     hostile = [*PAYLOADS, *CONTROLS, LONG]
-    yield _log(_HOSTILE, b"".join(line("ERROR", each, n) for n, each in enumerate(hostile)))
+    text = b"".join(line("ERROR", each, n) for n, each in enumerate(hostile))
+    yield whole_log(_HOSTILE, ("hostile", "stored"), text)
     failed = report(
         _TASK,
         NOON,
@@ -62,29 +42,27 @@ def _records() -> Iterator[ReportRecord]:
     yield report("index_kafka_stored_good", NOON, status="SUCCESS", supervisor="stored")
 
 
-def _store(planted: Planted) -> None:
-    """Do what a persister does with these records."""
-    url = planted.url.replace("metadata.db", "reports.db")
-    migrate_reports(url)
-    database = ReportDatabase(url)
-    with closing(SqlReports(database)) as reports:
-        for record in _records():
-            parts = parts_of(record.to_json().encode())
-            if parts.chunk is not None:
-                SqlLogStore(database).put_many([parts.chunk])
-            if parts.report is not None:
-                reports.put_many([parts.report])
-
-
 def test_what_is_stored_is_searched_and_text_stays_text(
     page: Page, watch: Watch, planted: Planted
 ) -> None:
     watch.expect_status(404, "/api/v1/logs")
+    looks = 0
+
+    def count(response: Response) -> None:
+        nonlocal looks
+        looks += response.url.startswith(f"{planted.overlord.url}/api/v1/logs")
+
+    page.on("response", count)
+    page.clock.install()
     page.goto("/ui/logs")
     expect(page.get_by_role("main")).to_contain_text("start a persister")
+    page.clock.fast_forward(60_000)
+    page.get_by_role("link", name="Reports").focus()
+    assert looks == 1, "a page without a store does not ask again and again"
+    page.clock.resume()
     assert_accessible(page)
 
-    _store(planted)
+    store_records(planted.url, _records())
     page.goto("/ui/logs?supervisor=stored")
     rows = page.get_by_role("table", name="Lines").locator("tbody tr")
     expect(rows).to_have_count(2)

@@ -1,6 +1,7 @@
 import { Button } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
+import { ArchiveNote } from "@/components/ArchiveNote";
 import filters from "@/components/filters/Filters.module.css";
 import { TextFilter } from "@/components/filters/TextFilter";
 import { Icon } from "@/components/Icon";
@@ -60,29 +61,35 @@ export function AuditPage() {
         )}
       </search>
       <QueryView query={list} lines={14}>
-        {({ entries, hasMore }) => (
-          <DataTable
-            name={NAME}
-            label="Changes"
-            columns={columns}
-            rows={entries}
-            rowId={({ key }) => key}
-            total={entries.length + (hasMore ? 1 : 0)}
-            active={search.sel}
-            onActive={(sel) => change({ sel })}
-            onOpen={setOpened}
-            onEnd={list.more}
-            empty={
-              isFiltered(search)
-                ? "No change fits the filters: they take whole names."
-                : "Nothing was changed yet."
-            }
-          />
+        {({ entries, hasMore, missing }) => (
+          <>
+            <ArchiveNote what="changes" missing={missing} />
+            <DataTable
+              name={NAME}
+              label="Changes"
+              columns={columns}
+              rows={entries}
+              rowId={({ key }) => key}
+              total={entries.length + (hasMore ? 1 : 0)}
+              active={search.sel}
+              onActive={(sel) => change({ sel })}
+              onOpen={setOpened}
+              onEnd={list.more}
+              empty={emptyOf(isFiltered(search), missing !== null)}
+            />
+          </>
         )}
       </QueryView>
       <EntryDialog entry={opened} onClose={() => setOpened(null)} />
     </AuditFrame>
   );
+}
+
+function emptyOf(isCut: boolean, lacksOlder: boolean): string {
+  if (isCut) {
+    return "No change fits the filters: they take whole names.";
+  }
+  return lacksOlder ? "No change is newer than those of the archive." : "Nothing was changed yet.";
 }
 
 function sentenceOf({ entries, hasMore }: Listed, isCut: boolean): string {

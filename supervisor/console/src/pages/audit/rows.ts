@@ -10,7 +10,7 @@ const PATH = "/api/v1/audit";
 const LIMIT = 100;
 
 type AuditPage = Got<typeof PATH>;
-export type Listed = { entries: Entry[]; hasMore: boolean };
+export type Listed = { entries: Entry[]; hasMore: boolean; missing: string | null };
 
 /** The audit log, page by page; the first page is asked for again while it is seen. */
 export function useAudit({ supervisor, action, actor }: AuditSearch, isAllowed: boolean) {
@@ -45,6 +45,7 @@ export function useAudit({ supervisor, action, actor }: AuditSearch, isAllowed: 
       : {
           entries: named(pages.flatMap(({ entries }) => entries)),
           hasMore: typeof pages.at(-1)?.next === "string",
+          missing: pages.at(-1)?.missing ?? null,
         };
   }, [query.data]);
   return { data, error: query.error, refetch: query.refetch, more };

@@ -4,6 +4,7 @@ import type { Problem } from "@/api/problem";
 import { Page } from "@/components/Page";
 import { visible } from "@/text/visible";
 import classes from "./LogsFrame.module.css";
+import { hasNoStore } from "./rows";
 
 type Props = {
   title: string;
@@ -15,7 +16,6 @@ type Props = {
 
 /** The frame of both views; where nothing is stored it says how that changes in their place. */
 export function LogsFrame({ title, sentence, actions, error, children }: Props) {
-  const hasNoStore = error?.kind === "no-report-store";
   return (
     <Page title={title} heading="Logs and reports" sentence={sentence} actions={actions} fills>
       <nav className={classes.tabs} aria-label="Views of logs and reports">
@@ -30,7 +30,7 @@ export function LogsFrame({ title, sentence, actions, error, children }: Props) 
           Reports
         </Link>
       </nav>
-      {hasNoStore ? (
+      {error !== null && hasNoStore(error) ? (
         <p role="status">{`Nothing can be searched: ${visible(error.detail)}.`}</p>
       ) : (
         children

@@ -38,6 +38,11 @@ export function useReports(search: ReportsSearch) {
 const linesOf = ({ lines }: LinesPage) => lines;
 const reportsOf = ({ reports }: ReportsPage) => reports;
 
+/** Whether nothing is stored: it stays so until somebody acts, and the page is opened again. */
+export function hasNoStore(error: Problem | null): boolean {
+  return error?.kind === "no-report-store";
+}
+
 type Page = { next: string | null };
 
 /** A list of pages; the known ones are asked for again while they are seen. */
@@ -52,7 +57,7 @@ function usePages<P extends Page, T>(
       ask(typeof pageParam === "string" ? { cursor: pageParam } : {}, signal),
     initialPageParam: null,
     getNextPageParam: (page) => page.next,
-    refetchInterval: pacedBy(POLL_MS),
+    refetchInterval: (of) => (hasNoStore(of.state.error) ? false : pacedBy(POLL_MS)(of)),
     placeholderData: keepPreviousData,
   });
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = query;

@@ -1,5 +1,6 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback } from "react";
+import { ArchiveNote } from "@/components/ArchiveNote";
 import { QueryView } from "@/components/QueryView";
 import { Stamp } from "@/components/Time";
 import { DataTable } from "@/components/table/DataTable";
@@ -28,8 +29,9 @@ export function Events() {
     <>
       <EventFilters search={search} isLive={isLive} onChange={change} />
       <QueryView query={feed} lines={10}>
-        {({ events, next, completeSince }) => (
+        {({ events, next, completeSince, missing }) => (
           <>
+            <ArchiveNote what="events" missing={missing} />
             <Trimmed search={search} before={completeSince} />
             <div className={split.split} data-open={search.event !== undefined}>
               <DataTable

@@ -3,9 +3,9 @@ import { extended, type Feed, joined } from "./feed";
 import { isTrouble, lacksTrimmed, summed } from "./kinds";
 import { eventsSearch } from "./search";
 
-function feed(ids: number[], next: string | null = null): Feed {
+function feed(ids: number[], next: string | null = null, missing: string | null = null): Feed {
   const events = ids.map((id) => ({ id }) as Feed["events"][number]);
-  return { events, next, completeSince: null };
+  return { events, next, completeSince: null, missing };
 }
 
 test("a new page comes before what is known, each event once", () => {
@@ -18,6 +18,15 @@ test("a new page comes before what is known, each event once", () => {
 
 test("a list with a hole begins anew", () => {
   expect(joined(feed([5, 4], "old"), feed([9, 8], "new"))).toEqual(feed([9, 8], "new"));
+});
+
+test("what the archive cannot give is as of the page that reached it", () => {
+  const away = "it is away";
+  expect(joined(feed([5, 4], null, away), feed([6, 5, 4], null, null))).toEqual(feed([6, 5, 4]));
+  expect(joined(feed([5, 4], null, away), feed([6, 5], "b", null))).toEqual(
+    feed([6, 5, 4], null, away),
+  );
+  expect(extended(feed([5], "a"), feed([4], null, away))).toEqual(feed([5, 4], null, away));
 });
 
 test("an older page comes behind", () => {

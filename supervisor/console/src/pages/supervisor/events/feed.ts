@@ -14,7 +14,7 @@ type Page = Got<typeof PATH>;
 type Query = NonNullable<Params<typeof PATH, "get">["query"]>;
 export type EventView = Page["events"][number];
 /** Events, newest first, and the cursor of what is before them; null: there is nothing. */
-export type Feed = Pick<Page, "events" | "next" | "completeSince">;
+export type Feed = Pick<Page, "events" | "next" | "completeSince" | "missing">;
 
 /**
  * The events of a supervisor, newest first.  Events never change: only the newest page is read again,
@@ -75,7 +75,10 @@ export function joined(known: Feed | undefined, newest: Feed): Feed {
   if (known === undefined || !meets) {
     return newest;
   }
-  return { ...newest, events: united(newest.events, known.events), next: known.next };
+  // A page that reaches as far down as what is known says anew what the archive cannot give.
+  const isWhole = lowest !== undefined && lowest <= (known.events.at(-1)?.id ?? lowest);
+  const { next, missing = null } = isWhole ? newest : known;
+  return { ...newest, events: united(newest.events, known.events), next, missing };
 }
 
 /** Puts an older page behind what is known. */
