@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Error, Page, expect
 
 from tests.browser.accessible import assert_accessible
+from tests.browser.planted.stored import failed_task, store_records
 from tests.browser.rows.conftest import Published
 from tests.waiting import HANGS_AFTER_S
 
@@ -49,6 +50,7 @@ def _places(published: Published) -> Iterator[str]:
     )
     yield from ("", "supervisors", "tasks", "tables", "workers", "queues", "work", "audit")
     yield from (f"workers/{worker['id']}", "audit/denied", "settings", "no/such/page")
+    yield from ("logs", "logs/reports")
     tabs = "overview partitions timeline why spec history bad-records tasks events"
     yield from (f"supervisors/{published.id}/{tab}" for tab in tabs.split())
     yield f"supervisors/{published.id}/overview?do=reset&to=earliest"
@@ -60,6 +62,7 @@ def _places(published: Published) -> Iterator[str]:
 
 def test_no_page_is_wider_than_its_window(page: Page, published: Published) -> None:
     """Goal: nobody scrolls sideways to read a page, and no list is squeezed to nothing."""
+    store_records(f"sqlite:///{published.cluster.folder}/metadata.db", failed_task(published.id))
     for place in _places(published):
         page.goto(f"/ui/{place}")
         expect(page.get_by_role("heading", level=1)).to_be_visible()
