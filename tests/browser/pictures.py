@@ -16,6 +16,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from supervisor.dev.broker import Broker
+from tests.browser.planted.stored import failed_task, store_records
 from tests.browser.rows.conftest import Published, publish_twice
 from tests.environment.brokers import create_topic, produce, start_test_broker
 from tests.environment.chromium import ARGUMENTS, ensure_chromium
@@ -56,6 +57,8 @@ def _take_all(folder: Path, into: Path, only: str) -> None:
     ):
         published = publish_twice(cluster, broker, "clicks")
         _add_troubles(cluster, broker)
+        metadata = f"sqlite:///{cluster.folder}/metadata.db"
+        store_records(metadata, [*failed_task(published.id), *failed_task("orders")])
         ours = ensure_chromium()
         browser = playwright.chromium.launch(
             executable_path=ours.program,
@@ -109,8 +112,9 @@ def _pages(cluster: Cluster, published: Published) -> Iterator[tuple[str, str]]:
         yield f"table-{tab}", f"/ui/tables/{ours}/{tab}"
     yield "workers", "/ui/workers"
     yield "worker", "/ui/workers/w1"
-    for name in ("queues", "work", "audit", "settings"):
+    for name in ("queues", "work", "audit", "logs", "settings"):
         yield name, f"/ui/{name}"
+    yield "reports", "/ui/logs/reports"
 
 
 def _ended_task(cluster: Cluster, published: Published) -> str:

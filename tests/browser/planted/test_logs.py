@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, Response, expect
+from playwright.sync_api import Page, expect
 
 from tasks.reporting.record import ReportRecord
 from tests.browser.accessible import assert_accessible
@@ -46,20 +46,8 @@ def test_what_is_stored_is_searched_and_text_stays_text(
     page: Page, watch: Watch, planted: Planted
 ) -> None:
     watch.expect_status(404, "/api/v1/logs")
-    looks = 0
-
-    def count(response: Response) -> None:
-        nonlocal looks
-        looks += response.url.startswith(f"{planted.overlord.url}/api/v1/logs")
-
-    page.on("response", count)
-    page.clock.install()
     page.goto("/ui/logs")
     expect(page.get_by_role("main")).to_contain_text("start a persister")
-    page.clock.fast_forward(60_000)
-    page.get_by_role("link", name="Reports").focus()
-    assert looks == 1, "a page without a store does not ask again and again"
-    page.clock.resume()
     assert_accessible(page)
 
     store_records(planted.url, _records())
