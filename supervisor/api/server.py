@@ -35,6 +35,7 @@ from supervisor.api.openapi.links import linked
 from supervisor.api.routes.cluster import (
     audit,
     events,
+    letters,
     metrics,
     overview,
     queues,
@@ -103,6 +104,7 @@ ROUTERS = (
     audit.router,
     events.router,
     reports.router,
+    letters.router,
     generations.router,
     operations.router,
     lag.router,

@@ -17,6 +17,7 @@ from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.kafka.probe import KafkaProbe
 from supervisor.adapters.kafka.replays import KafkaReplays
 from supervisor.adapters.kafka.streams import KafkaStreams
+from supervisor.adapters.letter_desks_http import HttpLetterDesks
 from supervisor.adapters.persister_http import HttpPersisters
 from supervisor.adapters.secrets import read_secret
 from supervisor.adapters.tables.quarantined_records import DuckRecords
@@ -278,6 +279,7 @@ def _outside_of(settings: Settings, wiring: Wiring, stored: StoredReports) -> Se
         journals=HttpJournals(),
         task_logs=HttpTaskLogs(),
         raw_records=DuckRecords(warehouse),
+        letter_desks=HttpLetterDesks(settings.token(), settings.trust()),
         probe=KafkaProbe(read_secret),
         rules=_rules_of(settings, wiring.formats),
         warehouse=str(warehouse),

@@ -18,6 +18,7 @@ from supervisor.control.wakeups import Wakeups
 from supervisor.core.values.errors import Unavailable
 from supervisor.eventqueue.operations import Operations
 from supervisor.ports.quarantine import RawRecords
+from supervisor.ports.reports.letter_desks import LetterDesks
 from supervisor.ports.reports.logs import LogStore
 from supervisor.ports.reports.reports import ReportStore
 from supervisor.ports.store import Store
@@ -47,6 +48,7 @@ from supervisor.services.tables.quarantine import Quarantine
 from supervisor.services.tables.queries import TableQueries
 from supervisor.services.tables.replays import Replays
 from supervisor.services.tables.totals import TableSums
+from supervisor.services.tasks.letters import LetterRequests
 from supervisor.services.tasks.queries import TaskQueries
 from supervisor.services.tasks.stop_task import TaskStops
 from supervisor.services.tasks.stored_search import StoredSearch
@@ -64,6 +66,7 @@ class ServicePorts:
     journals: Journals
     task_logs: LogSource
     raw_records: RawRecords
+    letter_desks: LetterDesks
     probe: Probe
     rules: OperatorPolicy
     warehouse: str
@@ -108,6 +111,7 @@ class Services:
     task_logs: TaskLogViews
     task_reports: TaskReportViews
     stored: StoredSearch
+    letters: LetterRequests
     workers: WorkerAdmin
     worker_pages: WorkerQueries
 
@@ -157,11 +161,10 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
     """Build every service; nothing connects yet."""
     w, o, service = wiring, outside, _specs(wiring, outside)
     segments, compacting = segments_of(w), compacting_of(w)
-    sampling = _sampling(w, o, service)
+    sampling, quarantine = _sampling(w, o, service), _quarantine(w, o)
     listing = SupervisorListing(w.store, w.clock, w.leadership, w.loop, w.watching, w.registry)
     foresight = RangeForesight(w.store, w.clock, w.leadership, w.registry, service)
     resets = Resets(w.store, w.sources.streams, w.clock, w.leadership, w.loop, w.endings)
-    quarantine = Quarantine(w.store, o.raw_records, BadCounts(o.raw_records))
     return Services(
         store=w.store,
         leadership=w.leadership,
@@ -185,6 +188,7 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         task_logs=TaskLogViews(w.store, o.task_logs, o.stored_logs),
         task_reports=TaskReportViews(w.store, w.registry, w.leadership, w.clock, o.stored_reports),
         stored=StoredSearch(o.stored_reports, o.stored_logs),
+        letters=_letters(w, o),
         workers=WorkerAdmin(w.store, w.clock, w.leadership, w.registry, w.loop, w.reach),
         worker_pages=WorkerQueries(w.store, w.clock, w.leadership, w.registry, sampling.running_on),
         table_foresight=TableForesight(w.store, w.leadership, w.registry, segments, compacting),
@@ -204,6 +208,14 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         queues=queues,
         keys=Idempotency(w.store, w.clock, w.term),
     )
+
+
+def _quarantine(w: Wiring, o: ServicePorts) -> Quarantine:
+    return Quarantine(w.store, o.raw_records, BadCounts(o.raw_records))
+
+
+def _letters(w: Wiring, o: ServicePorts) -> LetterRequests:
+    return LetterRequests(w.store, w.clock, w.leadership, o.letter_desks, w.persisters)
 
 
 def _archive(w: Wiring, o: ServicePorts) -> ArchiveReader | None:

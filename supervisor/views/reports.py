@@ -1,4 +1,4 @@
-"""Response models of stored reports, and of the warnings and errors of stored logs."""
+"""Response models of stored reports, of grave lines of stored logs, and of dead letters."""
 
 from pydantic import Field
 
@@ -8,7 +8,8 @@ from supervisor.ports.reports.reports import ReportLine
 from tasks.contract.wire import Instant, Wire
 from tasks.reporting.record import RecordOrigin, RecordType
 
-__all__ = ["LogLineView", "LogLinesPage", "ReportView", "ReportsPage", "line_view", "report_view"]
+__all__ = ["HandledView", "LetterPageView", "LetterView", "LogLineView", "LogLinesPage"]
+__all__ += ["ReportView", "ReportsPage", "line_view", "report_view"]
 
 
 class ReportView(Wire):
@@ -70,6 +71,62 @@ class LogLinesPage(Wire):
     lines: list[LogLineView]
     next: str | None
     """The `cursor` of the next page; null: there is none."""
+
+
+class HandledView(Wire):
+    """What was last done with a letter."""
+
+    verb: str
+    """replay or drop."""
+    outcome: str
+    """stored, conflict, mismatch, skipped, rejected, or dropped."""
+    detail: str
+    """Why a replay was refused; empty: it was not."""
+    by: str
+    reason: str
+    at: Instant
+
+
+class LetterView(Wire):
+    """A dead letter."""
+
+    partition: int
+    offset: int
+    at: Instant | None
+    """When it was kept; null: that is not known."""
+    reason: str
+    """Why it could not be stored."""
+    topic: str
+    """Where it was read; `direct`: it came by HTTP."""
+    topic_partition: int
+    topic_offset: int
+    key: str | None
+    size_bytes: int = Field(alias="bytes")
+    sha256: str
+    """Of all its bytes; a verb may name it, and then changes no other letter."""
+    body: str
+    """Its beginning; bytes that are no text are escapes."""
+    cut: bool
+    """There is more than `body` shows."""
+    handled: HandledView | None
+    """Null: nobody has done anything with it."""
+
+    @property
+    def origin(self) -> str:
+        """Where it was read, as people write it."""
+        if self.topic_partition < 0:
+            return self.topic
+        return f"{self.topic}[{self.topic_partition}]@{self.topic_offset}"
+
+
+class LetterPageView(Wire):
+    """Dead letters, the newest first."""
+
+    letters: list[LetterView]
+    next: str | None
+    """The `after` of the next page; null: there is none."""
+    persister: str = ""
+    """The address of the persister that has answered; empty: it was asked without an overlord."""
 
 
 def report_view(line: ReportLine) -> ReportView:

@@ -37,6 +37,8 @@ from supervisor.core.values.errors import (
     KeyReused,
     KeyTakenOver,
     LeaseLost,
+    LetterChanged,
+    LetterNotFound,
     MetadataBusy,
     MetadataUnavailable,
     NoBackfill,
@@ -52,6 +54,8 @@ from supervisor.core.values.errors import (
     NotReplayable,
     NoWorker,
     OperationNotFound,
+    PersisterUnavailable,
+    PersisterUnknown,
     PreconditionFailed,
     PreviewOutdated,
     PrincipalRefused,
@@ -181,6 +185,12 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         NoTaskLog: Problem(404, "no-task-log", "There is no log of this task"),
         NoReportStore: Problem(404, "no-report-store", "Nothing is stored here"),
         ReportNotFound: Problem(404, "report-not-found", "There is no such report"),
+        LetterChanged: Problem(409, "letter-changed", "Another dead letter is there now"),
+        LetterNotFound: Problem(404, "letter-not-found", "There is no such dead letter"),
+        PersisterUnavailable: Problem(
+            503, "persister-unavailable", "No persister answers, or it cannot now"
+        ),
+        PersisterUnknown: Problem(400, "persister-unknown", "The overlord knows no such persister"),
         ReportStoreUnavailable: Problem(
             503, "report-store-unavailable", "The store of reports does not answer"
         ),

@@ -483,6 +483,33 @@ class ReportStoreUnavailable(Unavailable):
     """The store of reports and logs does not answer, or refuses until somebody acts."""
 
 
+class PersisterUnavailable(Unavailable):
+    """No persister answers, or the one that was called cannot now."""
+
+
+class PersisterUnknown(Refused):
+    """The address is none of the persisters that the overlord's settings name."""
+
+    def __init__(self, url: str, known: Sequence[str]) -> None:
+        super().__init__(f"{url!a} is no persister of the settings: {', '.join(known)}")
+
+
+class LetterNotFound(Refused):
+    """There is no such dead letter, or its age has deleted it."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(f"there is no dead letter [{place}], or its age has deleted it")
+
+
+class LetterChanged(Refused):
+    """Another dead letter is at the place than the one that the caller has seen."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(
+            f"another dead letter is at [{place}] now: nothing is done; list the letters again"
+        )
+
+
 class NoTaskReports(Refused):
     """Nothing is known of what a task has counted; the text is Druid's."""
 

@@ -1,5 +1,6 @@
 """An archive in memory: a topic, a persister that can be behind, and the leader's duty."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -9,12 +10,17 @@ from supervisor.chores.reports.archive import ArchiveHistory
 from supervisor.core.history.lifecycle_events import EventKind, LifecycleEvent
 from supervisor.core.model.rows import AuditEntry
 from supervisor.core.reports.status import StoreOutcome
+from supervisor.ports.reports.letter_desks import LetterCall
 from supervisor.ports.reports.problems import StoreAway
+from supervisor.reports.watch import PersisterWatch
+from supervisor.services.tasks.letters import LetterPick, LetterRequests
 from tasks.reporting.record import RecordType, ReportRecord
 from tests.conformance.metadata.keys_story import Story
 from tests.conformance.stories import CLICKS, NOON, Leader
+from tests.supervisor.cli.cluster.test_reports import letter
+from tests.supervisor.reports.desks import PersistersHere
 
-__all__ = ["Topic", "acts", "archive_of", "happens", "history_is_archived"]
+__all__ = ["Topic", "acts", "archive_of", "happens", "history_is_archived", "letters_are_handled"]
 
 
 @dataclass
@@ -79,3 +85,24 @@ def history_is_archived(story: Story) -> None:
     story.does("archive", duty.run_once)
     ended = ArchiveHistory(store, clock, story.term, None, None)
     story.does("end the archive", ended.run_once)
+
+
+class _Desks:
+    """A persister with one letter, whatever is wanted of it."""
+
+    def call(self, url: str, call: LetterCall) -> bytes:
+        return json.dumps(letter(9, persister=url, path=call.path)).encode()
+
+
+def letters_are_handled(story: Story) -> None:
+    """A dead letter is replayed through the overlord; its audit entry is overtaken."""
+    world = story.world
+    url = "http://p-1:8092"
+    watch = PersisterWatch(world.clock, PersistersHere({url}), [url])
+
+    def replay() -> object:
+        # Each try has the leadership of then: another one leads after a rival has struck.
+        known = (story.store, world.clock, world.leadership)
+        return LetterRequests(*known, _Desks(), watch).replay(LetterPick(0, 9), "ann")
+
+    story.does("replay a letter", replay)

@@ -56,7 +56,7 @@ from supervisor.services.supervisors.handoff import HandoffRequests
 from supervisor.services.supervisors.reset import Resets
 from supervisor.services.supervisors.specs import Service
 from tasks.contract.messages import SyncRequest
-from tests.conformance.history.archive_story import history_is_archived
+from tests.conformance.history.archive_story import history_is_archived, letters_are_handled
 from tests.conformance.history.watching_story import notes
 from tests.conformance.metadata.keys_story import keys_are_used
 from tests.conformance.metadata.overtaken import Deposed, Overtaken, uses_of_leading
@@ -248,6 +248,7 @@ def _plays(story: Story) -> None:
     _exports(story)
     replays_are_sent(story, story.store)
     history_is_archived(story)
+    letters_are_handled(story)
     _ends(story)
 
     reached = {(site.module, site.function) for site in story.store.seen}

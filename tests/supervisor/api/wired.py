@@ -20,6 +20,7 @@ from supervisor.services.services import ServicePorts, Services, services_of
 from supervisor.services.supervisors.admission import OperatorPolicy
 from tasks.contract.offsets import TopicPartition
 from tests.supervisor.api.agents import AgentJournals
+from tests.supervisor.reports.desks import DesksHere
 
 ENDS_LATER, DAY = timedelta(seconds=60), timedelta(days=1)
 
@@ -66,6 +67,7 @@ def services_over(
         journals=journals,
         task_logs=journals,
         raw_records=DuckRecords(folder),
+        letter_desks=DesksHere(),
         probe=probe,
         rules=rules,
         warehouse="/warehouse",

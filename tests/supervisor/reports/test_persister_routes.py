@@ -6,43 +6,17 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from supervisor.adapters.reports.database import ReportDatabase, migrate_reports
-from supervisor.adapters.reports.dead_letter_files import DeadLetterFiles
-from supervisor.adapters.reports.kept_letter_files import KeptLetterFiles
-from supervisor.adapters.reports.letter_marks import SqlLetterMarks
-from supervisor.api.persister.server import create_persister_api
-from supervisor.core.reports.flow import FlowBounds
-from supervisor.ports.reports.dead_letters import DeadLetter
-from supervisor.reports.door import Door
-from supervisor.reports.letters import LetterDesk
-from supervisor.reports.pipeline import Pipeline
-from supervisor.reports.service import Persister
-from tests.supervisor.reports.shelves import NOW, Shelves, record
+from tests.supervisor.reports.desks import TOKEN, a_persister
+from tests.supervisor.reports.shelves import NOW
 
-_MINE = {"Authorization": "Bearer a-token-for-tests"}
+_MINE = {"Authorization": f"Bearer {TOKEN}"}
 
 
 @pytest.fixture
 def http(tmp_path: Path) -> Iterator[TestClient]:
     """A persister with three dead letters, of which the first can be stored."""
-    url = f"sqlite:///{tmp_path}/reports.db"
-    migrate_reports(url)
-    database, shelves = ReportDatabase(url), Shelves()
-    files = DeadLetterFiles(tmp_path)
-    for body in (record("task").to_json().encode(), b"\xff\x00 no text", b"no json"):
-        files.put([DeadLetter(None, body, "direct", 0, 0, "unknown version")])
-    pipeline = Pipeline(shelves.storing())
-    pipeline.resume()
-    desk = LetterDesk(
-        KeptLetterFiles(tmp_path, "p-1"),
-        SqlLetterMarks(database),
-        shelves.storing(),
-        pipeline,
-        lambda: NOW,
-    )
-    persister = Persister(pipeline, None, Door(pipeline, FlowBounds()), desk)
-    yield TestClient(create_persister_api(persister, "a-token-for-tests", "the-key-of-the-door"))
-    database.close()
+    with a_persister(tmp_path) as client:
+        yield client
 
 
 def _path(http: TestClient, place: int) -> str:

@@ -1,24 +1,20 @@
-"""`tidegate reports dead ...`: records that could not be stored; list, show, replay, drop."""
+"""`tidegate reports dead ...`: records that could not be stored; list, show, replay, drop.
+
+Where no persister is named, the overlord passes the verbs on to one that lives.
+"""
 
 from collections import Counter
 from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
-from pydantic import BaseModel
 
-from supervisor.cli.cluster.reports.connection import (
-    By,
-    PersisterUrl,
-    asking,
-    caller_name,
-    persisters,
-)
-from supervisor.cli.shell.client import Client, path_of
+from supervisor.cli.cluster.reports.connection import By, caller_name
+from supervisor.cli.cluster.reports.desk import DeskUrl, desk
 from supervisor.cli.shell.confirm import confirm
 from supervisor.cli.shell.form import Format, form
 from supervisor.cli.shell.groups import HelpSections
-from supervisor.cli.shell.options import Limit, Output, Reason, Yes
+from supervisor.cli.shell.options import Limit, Output, Reason, Server, Yes
 from supervisor.cli.shell.output import (
     ago,
     print_notice,
@@ -30,13 +26,12 @@ from supervisor.cli.shell.output import (
     size,
 )
 from supervisor.cli.shell.problems import FAILED
+from supervisor.views.reports import HandledView, LetterView
 
 commands = typer.Typer(
     no_args_is_help=True, cls=HelpSections, help="Dead letters: records that cannot be stored."
 )
-_LETTERS = "/dead-letters"
 _REJECTED = "rejected"
-_PAGE_MAX = 100
 _REASON_SHOWN = 100
 
 Partition = Annotated[
@@ -49,47 +44,6 @@ Offset = Annotated[
     int,
     typer.Argument(metavar="OFFSET", help="Its offset in it.", min=0, show_default=False),
 ]
-
-
-class HandledView(BaseModel):
-    """What was last done with a letter."""
-
-    verb: str
-    outcome: str
-    detail: str = ""
-    by: str
-    reason: str = ""
-    at: datetime
-
-
-class LetterView(BaseModel):
-    """A dead letter, as a persister shows it."""
-
-    partition: int
-    offset: int
-    at: datetime | None = None
-    reason: str
-    topic: str = ""
-    topicPartition: int = -1  # noqa: N815 -- its name on the wire
-    topicOffset: int = -1  # noqa: N815 -- same
-    bytes: int = 0
-    body: str = ""
-    cut: bool = False
-    handled: HandledView | None = None
-
-    @property
-    def origin(self) -> str:
-        """Where it was read."""
-        if self.topicPartition < 0:
-            return self.topic
-        return f"{self.topic}[{self.topicPartition}]@{self.topicOffset}"
-
-
-class LetterPageView(BaseModel):
-    """A page of letters."""
-
-    letters: list[LetterView]
-    next: str | None = None
 
 
 @commands.callback()
@@ -110,17 +64,18 @@ def list_all(
     ] = False,
     limit: Limit = 100,
     *,
-    persister: PersisterUrl = None,
+    persister: DeskUrl = None,
+    server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
     """List the dead letters, the newest first.
 
     Example: tidegate reports dead list --about "unknown version"
     """
-    with asking(persisters(persister)[0]) as client:
-        letters = _read(client, about, limit, handled=handled)
+    with desk(persister, server) as letter_desk:
+        letters = letter_desk.pages(about, limit, handled=handled)
     if output is Format.JSON:
-        show_json([each.model_dump(mode="json") for each in letters])
+        show_json([each.model_dump(mode="json", by_alias=True) for each in letters])
         return
     now = datetime.now(UTC)
     show_table(
@@ -130,7 +85,7 @@ def list_all(
                 each.partition,
                 each.offset,
                 ago(each.at, now),
-                size(each.bytes),
+                size(each.size_bytes),
                 each.origin,
                 each.reason[:_REASON_SHOWN],
                 "" if each.handled is None else f"{each.handled.outcome} by {each.handled.by}",
@@ -147,15 +102,16 @@ def show(
     partition: Partition,
     offset: Offset,
     *,
-    persister: PersisterUrl = None,
+    persister: DeskUrl = None,
+    server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
     """Show one dead letter: why it could not be stored, and its text.
 
     Example: tidegate reports dead show 0 17
     """
-    with asking(persisters(persister)[0]) as client:
-        answer = client.get(_path(partition, offset))
+    with desk(persister, server) as letter_desk:
+        answer = letter_desk.get(partition, offset)
     if output is Format.JSON:
         show_json(answer.json())
         return
@@ -168,7 +124,7 @@ def show(
             ("reason", letter.reason),
             ("read from", letter.origin),
             ("kept", ago(letter.at, now)),
-            ("size", size(letter.bytes)),
+            ("size", size(letter.size_bytes)),
         ]
     )
     if letter.handled is not None:
@@ -210,7 +166,8 @@ def replay(
     *,
     by: By = None,
     reason: Reason = None,
-    persister: PersisterUrl = None,
+    persister: DeskUrl = None,
+    server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
     """Store dead letters that can be stored now, such as after an upgrade.
@@ -224,16 +181,14 @@ def replay(
     """
     if everything == (offset is not None):
         raise typer.BadParameter("give either PARTITION and OFFSET, or --all")
-    who = {"by": caller_name(by)}
-    with asking(persisters(persister)[0], reason) as client:
+    who = caller_name(by)
+    with desk(persister, server, reason) as letter_desk:
         if partition is None or offset is None:
-            letters = _read(client, about, None, handled=False)
+            letters = letter_desk.pages(about, None, handled=False)
             places = [(each.partition, each.offset) for each in letters]
         else:
             places = [(partition, offset)]
-        replayed = [
-            client.post(f"{_path(*place)}/replay", params=who).read(LetterView) for place in places
-        ]
+        replayed = [letter_desk.replay(*place, who).read(LetterView) for place in places]
     _show_replayed(replayed, output)
 
 
@@ -245,19 +200,20 @@ def drop(
     yes: Yes = False,
     by: By = None,
     reason: Reason = None,
-    persister: PersisterUrl = None,
+    persister: DeskUrl = None,
+    server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
     """Drop a dead letter: it is listed no more, and stays in its topic until its age deletes it.
 
     Example: tidegate reports dead drop 0 17 --reason "a test of ours"
     """
-    with asking(persisters(persister)[0], reason) as client:
+    with desk(persister, server, reason) as letter_desk:
         if not yes:
-            letter = client.get(_path(partition, offset)).read(LetterView)
+            letter = letter_desk.get(partition, offset).read(LetterView)
             print_notice(f"the letter {partition} {offset}, from {letter.origin}: {letter.reason}")
             confirm(f"Drop the letter {partition} {offset}?")
-        answer = client.delete(_path(partition, offset), {"by": caller_name(by)})
+        answer = letter_desk.drop(partition, offset, caller_name(by))
     if output is Format.JSON:
         show_json(answer.json())
         return
@@ -269,7 +225,7 @@ def drop(
 def _show_replayed(replayed: list[LetterView], output: Format) -> None:
     outcomes = Counter(each.handled.outcome for each in replayed if each.handled is not None)
     if output is Format.JSON:
-        show_json([each.model_dump(mode="json") for each in replayed])
+        show_json([each.model_dump(mode="json", by_alias=True) for each in replayed])
     else:
         for each in replayed:
             show_name(each.partition, each.offset)
@@ -286,25 +242,3 @@ def _handled(handled: HandledView | None) -> str:
     detail = f": {handled.detail}" if handled.detail else ""
     why = f" ({handled.reason})" if handled.reason else ""
     return f"{handled.outcome}{detail}, by {handled.by} at {handled.at:%Y-%m-%d %H:%M:%S}{why}"
-
-
-def _read(
-    client: Client, about: str | None, limit: int | None, *, handled: bool
-) -> list[LetterView]:
-    """Return letters over as many pages as it takes; `limit` None: all."""
-    letters: list[LetterView] = []
-    params: dict[str, str | int] = {"handled": str(handled).lower()}
-    if about is not None:
-        params["reason"] = about
-    while limit is None or len(letters) < limit:
-        left = _PAGE_MAX if limit is None else min(limit - len(letters), _PAGE_MAX)
-        page = client.get(_LETTERS, params | {"limit": left}).read(LetterPageView)
-        letters += page.letters
-        if page.next is None:
-            break
-        params["after"] = page.next
-    return letters
-
-
-def _path(partition: int, offset: int) -> str:
-    return path_of(_LETTERS, str(partition), str(offset))

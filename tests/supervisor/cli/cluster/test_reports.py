@@ -152,3 +152,27 @@ def test_the_spec_of_records_is_one_that_an_overlord_takes(tidegate: Tidegate) -
     spec = json.loads(done.out)
     assert read_spec(spec).spec.data_schema.data_source == "reports"
     assert spec["spec"]["ioConfig"]["topicPattern"] == "completed[.-].*"
+
+
+def test_without_a_persister_the_overlord_passes_on_what_is_wanted(
+    server: Overlord, tidegate: Tidegate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Goal: the letters of a list are handled at the persister that has answered the list."""
+    monkeypatch.delenv("TIDEGATE_REPORTS_PERSISTER")
+    monkeypatch.setenv("TIDEGATE_OVERLORDS", server.url)
+    letters = "/api/v1/dead-letters"
+    page = {"letters": [letter(9)], "next": None, "persister": "http://p-2:8092"}
+    server.on("GET", letters, Reply(page))
+    server.on("GET", f"{letters}/0/9", Reply(letter(9)))
+    server.on("POST", f"{letters}/0/9/replay", Reply(letter(9, "stored")))
+    server.on("DELETE", f"{letters}/0/9", Reply(letter(9, "dropped")))
+    assert "0 9" in tidegate("reports", "dead", "list", "--about", "x", "-o", "name").out
+    assert "unknown version 9" in tidegate("reports", "dead", "show", "0", "9").out
+    replayed = tidegate("reports", "dead", "replay", "--all", "--reason", "upgraded")
+    dropped = tidegate("reports", "dead", "drop", "0", "9", "--yes")
+
+    assert "letter 0 9: stored" in replayed.out
+    assert "letter 0 9: dropped" in dropped.out
+    assert server.requests[0].query["about"] == ["x"]
+    [replay] = [each for each in server.requests if each.method == "POST"]
+    assert replay.query == {"persister": ["http://p-2:8092"], "reason": ["upgraded"]}
