@@ -22,7 +22,7 @@ def sent_before_the_acknowledgement(patches: Patches) -> None:
         batch = sender._spool.next(sender._options.batch_bytes)
         sender._spool.sent(batch)
         if batch.records:
-            sender._transport.send([_outgoing(each) for each in batch.records])
+            sender._transport.send([_outgoing(each)[0] for each in batch.records])
         pieces = [] if sender._logs is None else [*sender._logs.due(time.monotonic())]
         return sender._send_pieces(pieces) or bool(batch.records)
 
