@@ -20,6 +20,7 @@ from bench.year.shape import GRACE, FleetShape
 from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.kafka.memory import MemoryStreams
 from supervisor.adapters.kafka.probe import KafkaProbe
+from supervisor.adapters.letter_desks_http import HttpLetterDesks
 from supervisor.adapters.secrets import read_secret
 from supervisor.adapters.tables.memory_warehouse import MemoryWarehouse
 from supervisor.adapters.tables.quarantined_records import DuckRecords
@@ -171,6 +172,7 @@ def _wired(
     ports = ServicePorts(
         journals=HttpJournals(),
         task_logs=HttpTaskLogs(),
+        letter_desks=HttpLetterDesks(None),
         raw_records=DuckRecords(folder),
         probe=KafkaProbe(read_secret),
         rules=OperatorPolicy(timedelta(seconds=60)),
