@@ -59,7 +59,7 @@ MUTANTS = (
         failure_tells_the_properties,
         covered_by="rare: the message to the overlord masks what has a name, and few failed tasks "
         "are held to the end of a run",
-        direct="tests/tasks/worker/test_failure_reasons.py"
+        direct="tests/tasks/worker/reporting/test_failure_reasons.py"
         "::test_a_failure_shows_nothing_of_the_clients_properties",
     ),
     Mutant(
