@@ -15,12 +15,8 @@ import { mentions } from "./mentions";
 export function Attention({ items }: { items: readonly AttentionItem[] }) {
   return (
     <ul className={classes.list}>
-      {items.map((item) => (
-        <li
-          key={`${item.kind} ${item.about.kind} ${item.about.id} ${item.text}`}
-          className={classes.item}
-          data-severity={item.severity}
-        >
+      {keyed(items).map(([key, item]) => (
+        <li key={key} className={classes.item} data-severity={item.severity}>
           <SeverityMark severity={item.severity} />
           <div className={classes.words}>
             <Sentence item={item} />
@@ -39,6 +35,20 @@ export function Attention({ items }: { items: readonly AttentionItem[] }) {
       ))}
     </ul>
   );
+}
+
+/**
+ * Items with a name that stays while the figures in their sentences change: else what is open in
+ * one would close with each answer.
+ */
+export function keyed(items: readonly AttentionItem[]): [string, AttentionItem][] {
+  const seen = new Map<string, number>();
+  return items.map((item) => {
+    const name = `${item.kind} ${item.about.kind} ${item.about.id}`;
+    const number = seen.get(name) ?? 0;
+    seen.set(name, number + 1);
+    return [`${name} ${number}`, item];
+  });
 }
 
 /** The item's sentence, in which the thing that it is about is marked, and leads there. */
