@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from supervisor.ports.reports.problems import StoreAway
+from supervisor.ports.store_problems import StoreAway
 from supervisor.settings.settings import Settings
 from tasks.reporting.record import ReportRecord
 from tasks.sending.kafka_transport import KafkaTransport

@@ -30,7 +30,7 @@ from supervisor.app.server import CONNECTIONS_MAX, GRACEFUL_S, tls_of
 from supervisor.app.serving import serve
 from supervisor.ports.reports.dead_letters import DeadLetters
 from supervisor.ports.reports.kept_letters import KeptLetters
-from supervisor.ports.reports.problems import StoreAway, StoreRefuses
+from supervisor.ports.store_problems import StoreAway, StoreRefuses
 from supervisor.reports.door import Door
 from supervisor.reports.intake import Intake, IntakeOptions
 from supervisor.reports.letters import LetterDesk

@@ -21,13 +21,13 @@ from supervisor.core.queue.events import QueueConfig
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.eventqueue.handling import Handler
 from supervisor.eventqueue.queues import EventQueues
-from supervisor.ports.exports import Copies, TableFormat
-from supervisor.ports.replays import ReplaySender
 from supervisor.ports.reports.archive import RecordSender
 from supervisor.ports.reports.logs import LogStore
 from supervisor.ports.reports.reports import ReportStore
 from supervisor.ports.store import Clock, OverlordStore
-from supervisor.ports.warehouse import Warehouse
+from supervisor.ports.tables.exports import Copies, TableFormat
+from supervisor.ports.tables.replays import ReplaySender
+from supervisor.ports.tables.warehouse import Warehouse
 from supervisor.reports.watch import PersisterWatch
 from supervisor.settings.settings import Settings
 

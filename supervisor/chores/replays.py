@@ -33,9 +33,9 @@ from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import LeaseLost, Refused, Unavailable
 from supervisor.core.values.table_names import is_errors_table
 from supervisor.eventqueue.handling import Context, EventDone, Fail, Handled
-from supervisor.ports.replays import ReplaySender
 from supervisor.ports.store import Clock, Transaction
-from supervisor.ports.warehouse import Warehouse
+from supervisor.ports.tables.replays import ReplaySender
+from supervisor.ports.tables.warehouse import Warehouse
 
 log = structlog.get_logger()
 

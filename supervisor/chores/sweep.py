@@ -27,7 +27,7 @@ from supervisor.core.queue.events import CLUSTER, QueuedEvent, QueueName
 from supervisor.core.values.ids import could_be_writer
 from supervisor.core.values.table_names import name_problem
 from supervisor.ports.store import Clock, Store, Transaction
-from supervisor.ports.warehouse import Warehouse
+from supervisor.ports.tables.warehouse import Warehouse
 
 log = structlog.get_logger()
 

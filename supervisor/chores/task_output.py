@@ -32,7 +32,7 @@ from supervisor.core.values.ids import could_be_writer
 from supervisor.core.values.table_names import name_problem
 from supervisor.eventqueue.handling import Context, EventDone, Fail, Handled, Handling, Later, Retry
 from supervisor.ports.store import Transaction, Workers
-from supervisor.ports.warehouse import Warehouse
+from supervisor.ports.tables.warehouse import Warehouse
 from tasks.contract.messages import PublishOutcome
 
 log = structlog.get_logger()

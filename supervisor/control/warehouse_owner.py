@@ -14,7 +14,7 @@ from itertools import islice
 
 from supervisor.core.values.errors import StorageUnavailable
 from supervisor.ports.store import Store
-from supervisor.ports.warehouse import MARKER, Warehouse
+from supervisor.ports.tables.warehouse import MARKER, Warehouse
 from supervisor.settings.problems import SetupProblem
 
 _AT_ONCE = 500

@@ -52,16 +52,13 @@ from supervisor.metadata.repositories.state_history import SqlWatched
 from supervisor.metadata.repositories.tasks import SqlTasks
 from supervisor.metadata.repositories.workers import SqlWorkers
 from supervisor.ports.access import Access
-from supervisor.ports.compaction import Compactions
 from supervisor.ports.expiry import Expiry
-from supervisor.ports.exports import Exports
 from supervisor.ports.generations import Generations, OffsetsTable
 from supervisor.ports.idempotency import Keys
 from supervisor.ports.lifecycle import LifecycleEvents
 from supervisor.ports.operations import OperationsTable
 from supervisor.ports.queue_events import Events, Heard
 from supervisor.ports.reports.archive import Archive
-from supervisor.ports.segments import Retention, Segments
 from supervisor.ports.specs import Specs
 from supervisor.ports.state_history import Watched
 from supervisor.ports.store import (
@@ -72,6 +69,9 @@ from supervisor.ports.store import (
     Tasks,
     Transaction,
 )
+from supervisor.ports.tables.compaction import Compactions
+from supervisor.ports.tables.exports import Exports
+from supervisor.ports.tables.segments import Retention, Segments
 from supervisor.ports.touched import OnTouched, Touched
 from supervisor.ports.workers.workers import WorkersTable
 

@@ -24,18 +24,18 @@ from supervisor.core.planning.wake_condition import WakeCondition
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.intervals import Interval
 from supervisor.ports.access import Access
-from supervisor.ports.compaction import Compactions
 from supervisor.ports.expiry import Expiry
-from supervisor.ports.exports import Exports
 from supervisor.ports.generations import Generations, OffsetsTable
 from supervisor.ports.idempotency import ActsOnce, Keys
 from supervisor.ports.lifecycle import LifecycleEvents
 from supervisor.ports.operations import OperationsTable
 from supervisor.ports.queue_events import Events, Heard
 from supervisor.ports.reports.archive import Archive
-from supervisor.ports.segments import Retention, Segments
 from supervisor.ports.specs import Specs
 from supervisor.ports.state_history import Watched
+from supervisor.ports.tables.compaction import Compactions
+from supervisor.ports.tables.exports import Exports
+from supervisor.ports.tables.segments import Retention, Segments
 from supervisor.ports.touched import OnTouched
 from supervisor.ports.workers.workers import WorkersTable
 from tasks.contract.messages import PublishOutcome

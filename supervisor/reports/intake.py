@@ -20,7 +20,7 @@ from supervisor.core.reports.flow import FlowBounds, InFlight, to_pause
 from supervisor.core.reports.status import PersisterState, StoreOutcome
 from supervisor.core.reports.tracker import Tracker
 from supervisor.ports.reports.feed import Feed, FeedEvents, FeedPartition, FeedRecord, TopicLag
-from supervisor.ports.reports.problems import StoreAway, StoreRefuses
+from supervisor.ports.store_problems import StoreAway, StoreRefuses
 from supervisor.reports.incoming import Incoming
 from supervisor.reports.pipeline import Pipeline
 

@@ -28,7 +28,7 @@ from supervisor.core.reports.status import (
     StoreOutcome,
 )
 from supervisor.ports.reports.feed import FeedPartition
-from supervisor.ports.reports.problems import StoreAway, StoreRefuses
+from supervisor.ports.store_problems import StoreAway, StoreRefuses
 from supervisor.reports.incoming import Incoming
 from supervisor.reports.meters import PersisterMeters
 from supervisor.reports.storing import Storing

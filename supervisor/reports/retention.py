@@ -14,8 +14,8 @@ from functools import partial
 import structlog
 
 from supervisor.ports.reports.logs import LogStore
-from supervisor.ports.reports.problems import StoreAway, StoreRefuses
 from supervisor.ports.reports.reports import ReportStore
+from supervisor.ports.store_problems import StoreAway, StoreRefuses
 from tasks.reporting.record import RecordType
 
 __all__ = ["ReportRetention"]

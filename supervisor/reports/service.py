@@ -6,7 +6,7 @@ from datetime import datetime
 
 import structlog
 
-from supervisor.ports.reports.problems import StoreAway, StoreRefuses
+from supervisor.ports.store_problems import StoreAway, StoreRefuses
 from supervisor.reports.door import Door
 from supervisor.reports.intake import Intake, IntakeStatus
 from supervisor.reports.letters import LetterDesk

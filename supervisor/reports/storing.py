@@ -13,8 +13,8 @@ import structlog
 from supervisor.core.reports.status import StoreOutcome
 from supervisor.ports.reports.dead_letters import DeadLetter, DeadLetters
 from supervisor.ports.reports.logs import LogStore
-from supervisor.ports.reports.problems import ContentRefused
 from supervisor.ports.reports.reports import ReportStore
+from supervisor.ports.store_problems import ContentRefused
 from supervisor.reports.incoming import Incoming, Parts, parts_of
 from tasks.reporting.record import BadRecord, ReportRecord
 

@@ -17,11 +17,11 @@ from supervisor.control.publish import Publisher
 from supervisor.control.wakeups import Wakeups
 from supervisor.core.values.errors import Unavailable
 from supervisor.eventqueue.operations import Operations
-from supervisor.ports.quarantine import RawRecords
 from supervisor.ports.reports.letter_desks import LetterDesks
 from supervisor.ports.reports.logs import LogStore
 from supervisor.ports.reports.reports import ReportStore
 from supervisor.ports.store import Store
+from supervisor.ports.tables.quarantine import RawRecords
 from supervisor.ports.topic_probe import Probe
 from supervisor.ports.workers.task_logs import LogSource
 from supervisor.services.access.authentication import Authentication

@@ -7,7 +7,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from supervisor.adapters.kafka.report_topics import RECORD_BYTES_MAX
 from supervisor.ports.reports.dead_letters import DeadLetter
-from supervisor.ports.reports.problems import StoreAway
+from supervisor.ports.store_problems import StoreAway
 from tasks.contract.kafka_client import Overheard
 
 __all__ = ["KafkaDeadLetters"]

@@ -23,7 +23,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # in no __all
 )
 
 from supervisor.ports.reports.feed import TopicLag
-from supervisor.ports.reports.problems import StoreAway
+from supervisor.ports.store_problems import StoreAway
 
 __all__ = ["GroupLag"]
 

@@ -31,7 +31,7 @@ from supervisor.ports.reports.feed import (
     FeedRecord,
     TopicLag,
 )
-from supervisor.ports.reports.problems import StoreAway, StoreRefuses
+from supervisor.ports.store_problems import StoreAway, StoreRefuses
 from tasks.contract.kafka_client import Overheard
 
 __all__ = ["FeedOptions", "KafkaFeed"]

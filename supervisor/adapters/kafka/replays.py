@@ -98,7 +98,7 @@ class _Present:
 
 
 class KafkaReplays:
-    """Implements `ports.replays.ReplaySender`."""
+    """Implements `ports.tables.replays.ReplaySender`."""
 
     def __init__(self, warehouse: Path, read_secret: ReadSecret, policy: ConnectionPolicy) -> None:
         """Paths of files are relative to `warehouse`; `policy` says where it may connect."""

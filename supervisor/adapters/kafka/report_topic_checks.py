@@ -13,7 +13,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # in no __all
     TopicDescription,
 )
 
-from supervisor.ports.reports.problems import StoreAway
+from supervisor.ports.store_problems import StoreAway
 
 __all__ = ["TopicFacts", "look_at_topics"]
 

@@ -18,7 +18,7 @@ from sqlalchemy.engine import make_url
 from supervisor.adapters.reports.errors import translated
 from supervisor.database.engine import WRITES, Bounds, create_engine, sqlite_file
 from supervisor.database.migrations import Migrations, UnknownRevision, stored_revisions
-from supervisor.ports.reports.problems import StoreMissing, StoreRefuses
+from supervisor.ports.store_problems import StoreMissing, StoreRefuses
 
 __all__ = ["ReportDatabase", "migrate_reports"]
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from supervisor.ports.reports.dead_letters import DeadLetter
-from supervisor.ports.reports.problems import StoreAway
+from supervisor.ports.store_problems import StoreAway
 
 __all__ = ["DeadLetterFiles"]
 

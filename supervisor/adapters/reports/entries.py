@@ -16,7 +16,6 @@ from pydantic_core import PydanticSerializationError
 
 from supervisor.core.reports.first_error import first_error
 from supervisor.core.reports.status import StoreOutcome
-from supervisor.ports.reports.problems import ContentRefused
 from supervisor.ports.reports.reports import (
     NumberedQuery,
     ReportLine,
@@ -24,6 +23,7 @@ from supervisor.ports.reports.reports import (
     ReportPlace,
     ReportQuery,
 )
+from supervisor.ports.store_problems import ContentRefused
 from tasks.contract.patterns import matches_any
 from tasks.reporting.record import BadRecord, RecordOrigin, RecordType, ReportRecord, read_record
 

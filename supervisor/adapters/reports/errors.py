@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from supervisor.core.values.errors import MetadataBusy, MetadataUnavailable
-from supervisor.ports.reports.problems import ContentRefused, StoreAway, StoreRefuses
+from supervisor.ports.store_problems import ContentRefused, StoreAway, StoreRefuses
 
 __all__ = ["translated"]
 

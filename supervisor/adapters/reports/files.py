@@ -38,7 +38,6 @@ from supervisor.adapters.reports.entries import (
     page_of_heads,
 )
 from supervisor.core.reports.status import StoreOutcome
-from supervisor.ports.reports.problems import StoreAway, StoreRefuses
 from supervisor.ports.reports.reports import (
     NumberedQuery,
     ReportLine,
@@ -46,6 +45,7 @@ from supervisor.ports.reports.reports import (
     ReportPlace,
     ReportQuery,
 )
+from supervisor.ports.store_problems import StoreAway, StoreRefuses
 from tasks.reporting.record import RecordType, ReportRecord
 
 __all__ = ["FileReports"]

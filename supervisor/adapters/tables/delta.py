@@ -42,7 +42,7 @@ _CONFIGURATION = {"delta.appendOnly": "false", **_INDEXED}
 
 @dataclass(frozen=True)
 class DeltaFormat:
-    """See `ports.exports.TableFormat`."""
+    """See `ports.tables.exports.TableFormat`."""
 
     warehouse: Path
 
@@ -55,7 +55,7 @@ class DeltaFormat:
 
 
 class OpenDelta:
-    """See `ports.exports.OpenTable`."""
+    """See `ports.tables.exports.OpenTable`."""
 
     def __init__(self, root: Path, table: DeltaTable | None) -> None:
         """Keep the version that was read, because a commit succeeds only against this version."""

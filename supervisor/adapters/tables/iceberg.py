@@ -53,7 +53,7 @@ _PROPERTIES = {
 
 @dataclass(frozen=True)
 class IcebergFormat:
-    """See `ports.exports.TableFormat`."""
+    """See `ports.tables.exports.TableFormat`."""
 
     warehouse: Path
     catalog_url: str
@@ -96,7 +96,7 @@ class _Place:
 
 
 class OpenIceberg:
-    """See `ports.exports.OpenTable`."""
+    """See `ports.tables.exports.OpenTable`."""
 
     def __init__(self, place: _Place, catalog: SqlCatalog, table: Table | None) -> None:
         """Keep the metadata that was read, because a commit succeeds only against this metadata.

@@ -10,7 +10,7 @@ _TASK_DEPTH = 3
 
 
 class MemoryWarehouse:
-    """Implements `ports.warehouse.Warehouse` with the rules of `LocalWarehouse`."""
+    """Implements `ports.tables.warehouse.Warehouse` with the rules of `LocalWarehouse`."""
 
     def __init__(self) -> None:
         self._files: dict[str, int] = {}

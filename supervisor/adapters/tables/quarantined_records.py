@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from supervisor.core.tables.bad_records import BadCount
 from supervisor.core.tables.path_patterns import pattern_of
 from supervisor.core.values.errors import StorageUnavailable
-from supervisor.ports.quarantine import RawRecord, RecordPlace, WantedRecords
+from supervisor.ports.tables.quarantine import RawRecord, RecordPlace, WantedRecords
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -37,7 +37,7 @@ _PLACE = 'topic, partition, "offset"'
 
 
 class DuckRecords:
-    """Implements `ports.quarantine.RawRecords`; safe to call from many threads."""
+    """Implements `ports.tables.quarantine.RawRecords`; safe to call from many threads."""
 
     def __init__(self, warehouse: Path) -> None:
         """Paths of files are relative to `warehouse`."""

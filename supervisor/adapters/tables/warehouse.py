@@ -7,7 +7,7 @@ from pathlib import Path
 from stat import S_ISREG
 
 from supervisor.core.values.errors import StorageUnavailable
-from supervisor.ports.warehouse import MARKER
+from supervisor.ports.tables.warehouse import MARKER
 
 _DATA = "data"
 _OWN_DEPTH = 2
@@ -20,7 +20,7 @@ _STILL_USED = frozenset({errno.ENOTEMPTY, errno.EEXIST})
 
 
 class LocalWarehouse:
-    """Implements `ports.warehouse.Warehouse`; holds no state."""
+    """Implements `ports.tables.warehouse.Warehouse`; holds no state."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

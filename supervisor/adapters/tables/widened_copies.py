@@ -36,7 +36,7 @@ _ARROW: Mapping[str, pa.DataType] = MappingProxyType(
 
 
 class LocalCopies:
-    """See `ports.exports.Copies`."""
+    """See `ports.tables.exports.Copies`."""
 
     def __init__(self, warehouse: Path, failpoint: Callable[[str], None] = lambda _: None) -> None:
         """`reach` is called with the name of each failpoint that is passed."""

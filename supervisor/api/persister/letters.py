@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse
 
 from supervisor.api.persister.answers import Guard, problem
 from supervisor.ports.reports.kept_letters import LetterMark, LetterPlace
-from supervisor.ports.reports.problems import StoreAway, StoreRefuses
+from supervisor.ports.store_problems import StoreAway, StoreRefuses
 from supervisor.reports.door import NotNow
 from supervisor.reports.letters import LetterDesk, LetterPage, LetterQuery, MarkedLetter
 

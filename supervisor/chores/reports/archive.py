@@ -28,9 +28,9 @@ from supervisor.core.history.archive import (
     without_lost,
 )
 from supervisor.ports.reports.archive import RecordSender
-from supervisor.ports.reports.problems import StoreAway, StoreRefuses
 from supervisor.ports.reports.reports import NumberedQuery, ReportStore
 from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.ports.store_problems import StoreAway, StoreRefuses
 from tasks.reporting.record import RecordType, ReportRecord
 
 log = structlog.get_logger()

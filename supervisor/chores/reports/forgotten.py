@@ -20,8 +20,8 @@ from supervisor.chores.duty import QueueHandler, Wiring
 from supervisor.core.queue.events import CLUSTER, QueueConfig, QueuedEvent, QueueName
 from supervisor.eventqueue.handling import Context, EventDone, Fail, Handled, Handling, Later
 from supervisor.ports.reports.logs import LogStore
-from supervisor.ports.reports.problems import StoreAway, StoreRefuses
 from supervisor.ports.reports.reports import ReportStore
+from supervisor.ports.store_problems import StoreAway, StoreRefuses
 
 __all__ = ["FORGOTTEN_REPORTS", "HANDLER", "ReportsGone", "reports_gone"]
 

@@ -34,7 +34,7 @@ _ATTEMPTS = select(_AT.inputs, _AT.ended_at, _AT.blamed)
 
 
 class SqlCompactions:
-    """See `ports.compaction.Compactions`."""
+    """See `ports.tables.compaction.Compactions`."""
 
     def __init__(self, connection: Connection, record: RecordEvent, touched: Touched) -> None:
         self._record = record

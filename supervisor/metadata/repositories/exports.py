@@ -16,7 +16,7 @@ _ALL = (
 
 
 class SqlExports:
-    """See `ports.exports.Exports`."""
+    """See `ports.tables.exports.Exports`."""
 
     def __init__(self, connection: Connection) -> None:
         self._db = connection

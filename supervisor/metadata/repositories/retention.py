@@ -12,7 +12,7 @@ _AT = retention_rules.c
 
 
 class SqlRetention:
-    """See `ports.segments.Retention`."""
+    """See `ports.tables.segments.Retention`."""
 
     def __init__(self, connection: Connection) -> None:
         self._db = connection

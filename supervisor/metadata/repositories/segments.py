@@ -45,7 +45,7 @@ _IN_ORDER = (_AT.interval_start, _AT.interval_end, _AT.path)
 
 
 class SqlSegments:
-    """See `ports.segments.Segments`."""
+    """See `ports.tables.segments.Segments`."""
 
     def __init__(self, connection: Connection, touched: Touched) -> None:
         self._db = connection

@@ -60,7 +60,7 @@ def totals_query(small: SmallSizes) -> Select[*tuple[Any, ...]]:
 
 
 def totals(connection: Connection, small: SmallSizes) -> dict[str, TableTotals]:
-    """Return table -> its totals, of the tables that have a file; see `ports.segments`."""
+    """Return table -> its totals, of the tables that have a file; see `ports.tables.segments`."""
     return {
         row.data_source: TableTotals(
             rows=row.rows,
@@ -102,7 +102,7 @@ def timeline_query(data_source: str, window: TimeWindow) -> Select[*tuple[Any, .
 
 
 def timeline(connection: Connection, data_source: str, window: TimeWindow) -> list[TimeBucket]:
-    """Return the buckets of a table that have a file, newest first; see `ports.segments`."""
+    """Return the buckets of a table that have a file, newest first; see `ports.tables.segments`."""
     return [
         TimeBucket(
             start=moment_of(row.step_begin),

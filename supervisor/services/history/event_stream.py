@@ -16,8 +16,8 @@ import structlog
 from supervisor.control.wakeups import Wakeups
 from supervisor.core.history.lifecycle_events import NumberedEvent
 from supervisor.core.values.errors import TooManyListeners, Unavailable
-from supervisor.ports.reports.problems import StoreAway, StoreRefuses
 from supervisor.ports.store import Store
+from supervisor.ports.store_problems import StoreAway, StoreRefuses
 from supervisor.services.history.archive_reader import ArchiveReader
 from tasks.reporting.record import RecordType
 

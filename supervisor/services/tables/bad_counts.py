@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from supervisor.core.tables.bad_records import BadCount
-from supervisor.ports.quarantine import RawRecords
+from supervisor.ports.tables.quarantine import RawRecords
 
 KEPT_MAX = 200_000
 """Counts that are kept, over all files; those of files that nobody asks for go first."""

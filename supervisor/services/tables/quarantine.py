@@ -14,8 +14,8 @@ from supervisor.core.model.rows import Segment
 from supervisor.core.tables.bad_records import BadCount, BucketWidth, count_by_reason, summarise
 from supervisor.core.values.errors import RecordNotFound, SupervisorNotFound
 from supervisor.core.values.table_names import errors_table
-from supervisor.ports.quarantine import RawRecord, RawRecords, RecordPlace, WantedRecords
 from supervisor.ports.store import Store
+from supervisor.ports.tables.quarantine import RawRecord, RawRecords, RecordPlace, WantedRecords
 from supervisor.services.tables.bad_counts import BadCounts
 from supervisor.views.tables.quarantine import (
     BadRecordsSummary,

@@ -30,9 +30,9 @@ from supervisor.core.values.errors import (
     TooManyLooks,
     Unavailable,
 )
-from supervisor.ports.quarantine import WantedRecords
-from supervisor.ports.replays import ReplaySender
 from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.ports.tables.quarantine import WantedRecords
+from supervisor.ports.tables.replays import ReplaySender
 from supervisor.services.foresight.expected import hold_against
 from supervisor.services.foresight.leaders_view import leaders_view
 from supervisor.services.tables.quarantine import Matching, Quarantine

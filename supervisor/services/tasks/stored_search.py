@@ -17,8 +17,8 @@ from supervisor.core.values.errors import (
 from supervisor.core.values.page_cursors import KeyedPlace, read_keyed, write_keyed
 from supervisor.core.values.permissions import Caller, Permission, permitted
 from supervisor.ports.reports.logs import GravePlace, LogQuery, LogStore
-from supervisor.ports.reports.problems import StoreAway, StoreMissing, StoreRefuses
 from supervisor.ports.reports.reports import ReportPlace, ReportQuery, ReportStore
+from supervisor.ports.store_problems import StoreAway, StoreMissing, StoreRefuses
 from supervisor.views.reports import LogLinesPage, ReportsPage, line_view, report_view
 from tasks.reporting.record import RecordType, ReportRecord
 

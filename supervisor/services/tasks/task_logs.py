@@ -10,8 +10,8 @@ from datetime import UTC
 
 from supervisor.core.values.errors import NoTaskLog, TaskNotFound, WorkerUnavailable
 from supervisor.ports.reports.logs import LogSpan, LogStore
-from supervisor.ports.reports.problems import StoreAway, StoreRefuses
 from supervisor.ports.store import Store, Transaction
+from supervisor.ports.store_problems import StoreAway, StoreRefuses
 from supervisor.ports.workers.task_logs import LogPart, LogSource
 
 _ANSWER_BYTES_MAX = 1024 * 1024

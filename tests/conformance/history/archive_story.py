@@ -11,7 +11,7 @@ from supervisor.core.history.lifecycle_events import EventKind, LifecycleEvent
 from supervisor.core.model.rows import AuditEntry
 from supervisor.core.reports.status import StoreOutcome
 from supervisor.ports.reports.letter_desks import LetterCall
-from supervisor.ports.reports.problems import StoreAway
+from supervisor.ports.store_problems import StoreAway
 from supervisor.reports.watch import PersisterWatch
 from supervisor.services.tasks.letters import LetterPick, LetterRequests
 from tasks.reporting.record import RecordType, ReportRecord

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from supervisor.adapters.reports.logs.chunk_cuts import CHUNK_BYTES_MAX
 from supervisor.core.reports.status import StoreOutcome
 from supervisor.ports.reports.logs import LogQuery, LogStore, StoredChunk
-from supervisor.ports.reports.problems import ContentRefused
+from supervisor.ports.store_problems import ContentRefused
 from supervisor.reports.incoming import parts_of
 from tasks.reporting.record import RecordOrigin, RecordType, ReportRecord, record_id_of
 from tests.conformance.reports.log_chunks import (

@@ -23,8 +23,8 @@ from supervisor.adapters.reports.sql import SqlReports
 from supervisor.core.reports.status import StoreOutcome
 from supervisor.database.migrations import Migrations
 from supervisor.metadata.migrate import migrate
-from supervisor.ports.reports.problems import ContentRefused, StoreAway, StoreRefuses
 from supervisor.ports.reports.reports import ReportQuery
+from supervisor.ports.store_problems import ContentRefused, StoreAway, StoreRefuses
 from tests.conformance.metadata.databases import execute
 from tests.conformance.reports.report_stores import HASTY, NOON, RESULT, SECOND, report
 from tests.environment.postgres import Server

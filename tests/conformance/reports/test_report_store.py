@@ -13,8 +13,8 @@ import pytest
 
 from supervisor.adapters.reports.memory import MemoryReports
 from supervisor.core.reports.status import StoreOutcome
-from supervisor.ports.reports.problems import ContentRefused
 from supervisor.ports.reports.reports import NumberedQuery, ReportPlace, ReportQuery, ReportStore
+from supervisor.ports.store_problems import ContentRefused
 from tasks.reporting.record import RecordType, ReportRecord
 from tests.conformance.reports.report_stores import NOON, RESULT, SECOND, opener, report, subjects
 

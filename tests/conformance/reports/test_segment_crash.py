@@ -15,7 +15,7 @@ import pytest
 from supervisor.adapters.reports.logs.segment_files import Disk, SegmentWriter
 from supervisor.core.reports.status import StoreOutcome
 from supervisor.ports.reports.logs import LogQuery, LogStore
-from supervisor.ports.reports.problems import StoreAway, StoreRefuses
+from supervisor.ports.store_problems import StoreAway, StoreRefuses
 from tests.conformance.reports.log_chunks import (
     DAY,
     HOUR,

@@ -19,7 +19,7 @@ from supervisor.core.tables.exports import ExportChange, ExportedFile, misread_i
 from supervisor.core.values.errors import ExportUnavailable, NotExportable
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.database.engine import bounded_url
-from supervisor.ports.exports import TableFormat
+from supervisor.ports.tables.exports import TableFormat
 from tests.conformance.stories import HOUR, NOON
 
 TABLE = "web.clicks-1"

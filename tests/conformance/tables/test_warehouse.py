@@ -7,7 +7,7 @@ import pytest
 from supervisor.adapters.tables.memory_warehouse import MemoryWarehouse
 from supervisor.adapters.tables.warehouse import LocalWarehouse
 from supervisor.core.values.errors import StorageUnavailable
-from supervisor.ports.warehouse import Warehouse
+from supervisor.ports.tables.warehouse import Warehouse
 
 TASK = "clicks/data/task-1"
 

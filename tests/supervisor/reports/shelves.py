@@ -11,7 +11,7 @@ from supervisor.adapters.reports.memory import MemoryReports
 from supervisor.core.reports.status import StoreOutcome
 from supervisor.ports.reports.dead_letters import DeadLetter
 from supervisor.ports.reports.logs import StoredChunk
-from supervisor.ports.reports.problems import ContentRefused
+from supervisor.ports.store_problems import ContentRefused
 from supervisor.reports.incoming import Incoming
 from supervisor.reports.storing import Storing
 from tasks.reporting.record import RecordOrigin, RecordType, ReportRecord, record_id_of

@@ -26,8 +26,8 @@ from supervisor.core.reports.status import BackOff, PersisterState
 from supervisor.dev.broker import Broker
 from supervisor.ports.reports.dead_letters import DeadLetter
 from supervisor.ports.reports.feed import TopicLag
-from supervisor.ports.reports.problems import StoreAway
 from supervisor.ports.reports.reports import ReportQuery
+from supervisor.ports.store_problems import StoreAway
 from supervisor.reports.intake import Intake, IntakeOptions
 from supervisor.reports.pipeline import Pipeline, PipelineOptions
 from supervisor.reports.storing import Storing

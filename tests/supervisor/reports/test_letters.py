@@ -13,8 +13,8 @@ from supervisor.adapters.reports.letter_marks import SqlLetterMarks
 from supervisor.core.reports.status import StoreOutcome
 from supervisor.ports.reports.dead_letters import DeadLetter
 from supervisor.ports.reports.kept_letters import LetterMark, LetterPlace
-from supervisor.ports.reports.problems import StoreAway
 from supervisor.ports.reports.reports import ReportQuery
+from supervisor.ports.store_problems import StoreAway
 from supervisor.reports.door import NotNow
 from supervisor.reports.letters import LetterDesk, LetterQuery
 from supervisor.reports.pipeline import Pipeline

@@ -9,8 +9,8 @@ import pytest
 from supervisor.core.reports.batches import BatchBounds
 from supervisor.core.reports.status import BackOff, PersisterState, StoreOutcome
 from supervisor.ports.reports.feed import FeedPartition
-from supervisor.ports.reports.problems import StoreAway, StoreRefuses
 from supervisor.ports.reports.reports import ReportQuery
+from supervisor.ports.store_problems import StoreAway, StoreRefuses
 from supervisor.reports.pipeline import Pipeline, PipelineOptions
 from tasks.reporting.record import RecordType, ReportRecord
 from tests.supervisor.reports.shelves import (

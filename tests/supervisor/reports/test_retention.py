@@ -6,8 +6,8 @@ import pytest
 
 from supervisor.adapters.reports.logs.memory_logs import MemoryLogStore
 from supervisor.adapters.reports.memory import MemoryReports
-from supervisor.ports.reports.problems import StoreAway
 from supervisor.ports.reports.reports import ReportQuery
+from supervisor.ports.store_problems import StoreAway
 from supervisor.reports.incoming import parts_of
 from supervisor.reports.retention import ReportRetention
 from tasks.reporting.record import RecordType, ReportRecord

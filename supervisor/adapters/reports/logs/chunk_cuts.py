@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from supervisor.core.reports.status import StoreOutcome
 from supervisor.ports.reports.logs import StoredChunk
-from supervisor.ports.reports.problems import ContentRefused
+from supervisor.ports.store_problems import ContentRefused
 
 __all__ = ["CHUNK_BYTES_MAX", "KnownChunk", "NewChunks", "check_chunks", "digest_of"]
 __all__ += ["new_chunks"]

@@ -23,7 +23,7 @@ from supervisor.adapters.reports.logs.log_reading import StoredPiece, read_piece
 from supervisor.adapters.reports.schema import LOG_CHUNKS, LOG_CONTENTS
 from supervisor.core.reports.status import StoreOutcome
 from supervisor.ports.reports.logs import StoredBytes, StoredChunk
-from supervisor.ports.reports.problems import StoreAway
+from supervisor.ports.store_problems import StoreAway
 
 __all__ = ["SqlLogStore"]
 

@@ -14,7 +14,7 @@ from supervisor.api.routes.supervisors.operations import named
 from supervisor.core.history.replays import ReplayRequest
 from supervisor.core.tables.bad_records import BucketWidth
 from supervisor.core.values.permissions import Permission
-from supervisor.ports.quarantine import RecordPlace, WantedRecords
+from supervisor.ports.tables.quarantine import RecordPlace, WantedRecords
 from supervisor.views.attention.foreseen import VerbPreview
 from supervisor.views.operations import OperationView
 from supervisor.views.tables.quarantine import BadRecordsSummary, Quarantined, QuarantinedRecord

@@ -16,7 +16,7 @@ from supervisor.app.report_facts import (
     try_database,
 )
 from supervisor.cli.cluster.doctor.check import InstallationCheck, Result
-from supervisor.ports.reports.problems import StoreAway, StoreRefuses
+from supervisor.ports.store_problems import StoreAway, StoreRefuses
 from supervisor.settings.settings import Settings
 
 __all__ = ["check_reports", "topic_check"]

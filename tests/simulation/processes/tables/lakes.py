@@ -65,7 +65,7 @@ class LakeAccess:
 
 
 class SimFormat:
-    """One table format; implements `ports.exports.TableFormat`."""
+    """One table format; implements `ports.tables.exports.TableFormat`."""
 
     def __init__(self, name: str, lakes: Lakes, access: LakeAccess) -> None:
         self._name = name
@@ -91,7 +91,7 @@ class SimFormat:
 
 
 class OpenedLake:
-    """One exported table as it was opened; implements `ports.exports.OpenTable`."""
+    """One exported table as it was opened; implements `ports.tables.exports.OpenTable`."""
 
     def __init__(self, export: ExportKey, lakes: Lakes, access: LakeAccess) -> None:
         self._export = export
@@ -137,7 +137,7 @@ def _size(file: ExportedFile) -> int:
 
 
 class NoCopyNeeded:
-    """No column of the simulation changes its type; implements `ports.exports.Copies`."""
+    """No column of the simulation changes its type; implements `ports.tables.exports.Copies`."""
 
     def size_of(self, data_source: str, file: ExportedFile) -> int | None:
         """Never be called."""

@@ -20,7 +20,7 @@ class WarehouseTroubles:
 
 
 class Mount(Mounted):
-    """Implements `ports.warehouse.Warehouse`."""
+    """Implements `ports.tables.warehouse.Warehouse`."""
 
     def __init__(
         self,

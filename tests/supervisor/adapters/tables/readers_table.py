@@ -21,7 +21,7 @@ from supervisor.adapters.tables.iceberg import IcebergFormat
 from supervisor.core.tables.exports import ExportChange, ExportedFile
 from supervisor.core.tables.snippets import Reader, snippet
 from supervisor.core.values.export_formats import ExportFormat
-from supervisor.ports.exports import TableFormat
+from supervisor.ports.tables.exports import TableFormat
 from supervisor.views.tables.files import TableFiles
 from tasks.contract.ingest_spec import Column
 from tests.supervisor.cli.overlord import Overlord, Reply, overlord

@@ -36,8 +36,8 @@ from supervisor.core.values.export_formats import ExportFormat
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.operations import Operations
 from supervisor.eventqueue.processor import EventProcessor, ProcessorParts
-from supervisor.ports.exports import TableFormat
 from supervisor.ports.store import Store
+from supervisor.ports.tables.exports import TableFormat
 from tasks.contract.ingest_spec import Column
 from tasks.contract.messages import PublishOutcome, PublishRequest, SegmentFile
 from tasks.contract.offsets import Offsets

@@ -18,7 +18,7 @@ from supervisor.core.values.export_formats import ExportFormat
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.processor import EventProcessor, ProcessorParts
 from supervisor.metadata.store import SqlStore
-from supervisor.ports.exports import TableFormat
+from supervisor.ports.tables.exports import TableFormat
 from tasks.runtime.failpoints import VARIABLE, reach_of
 from tests.conformance.stories import LEASE_TTL
 from tests.supervisor.chores.exports.exports import Harbour

@@ -17,8 +17,8 @@ from supervisor.core.tables.exports import ExportChange, ExportVersion
 from supervisor.core.values.errors import ExportUnavailable, LeaseLost
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.metadata.store import SqlStore
-from supervisor.ports.exports import OpenTable, TableFormat
 from supervisor.ports.store import Store
+from supervisor.ports.tables.exports import OpenTable, TableFormat
 from tests.sqlite_memory import empty_file
 from tests.supervisor.chores.exports.exports import DELTA, ICEBERG, Harbour
 from tests.supervisor.chores.exports.exports_lives import life_of

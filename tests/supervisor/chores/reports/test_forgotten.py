@@ -13,9 +13,9 @@ from supervisor.chores.reports.forgotten import FORGOTTEN_REPORTS, KIND, Reports
 from supervisor.core.queue.events import QueuedEvent
 from supervisor.core.values.errors import NoReportStore
 from supervisor.eventqueue.handling import Context, Fail
-from supervisor.ports.reports.problems import StoreAway
 from supervisor.ports.reports.reports import ReportQuery
 from supervisor.ports.store import Store
+from supervisor.ports.store_problems import StoreAway
 from tasks.reporting.record import RecordType
 from tests.conformance.reports.log_chunks import chunk
 from tests.conformance.reports.report_stores import report

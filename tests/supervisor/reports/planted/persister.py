@@ -7,7 +7,7 @@ from supervisor.core.reports import flow
 from supervisor.core.reports.status import StoreOutcome
 from supervisor.core.reports.tracker import Tracker
 from supervisor.ports.reports.feed import FeedPartition
-from supervisor.ports.reports.problems import ContentRefused, StoreAway
+from supervisor.ports.store_problems import ContentRefused, StoreAway
 from supervisor.reports import storing
 from supervisor.reports.incoming import Incoming
 from supervisor.reports.intake import Intake

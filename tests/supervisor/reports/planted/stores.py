@@ -14,7 +14,7 @@ from supervisor.adapters.reports.logs.segments import SegmentLogStore
 from supervisor.adapters.reports.schema import REPORTS
 from supervisor.core.reports.status import StoreOutcome
 from supervisor.ports.reports.logs import StoredChunk
-from supervisor.ports.reports.problems import ContentRefused
+from supervisor.ports.store_problems import ContentRefused
 from tests.simulation.planted.patches import Function, Mutant, Patches
 
 _PIPELINE = "tests/supervisor/reports/test_pipeline.py"

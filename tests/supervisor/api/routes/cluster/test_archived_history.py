@@ -12,8 +12,8 @@ from supervisor.chores.reports.archive import ArchiveHistory
 from supervisor.core.history.lifecycle_events import EventKind
 from supervisor.core.model.rows import AuditEntry
 from supervisor.metadata.store import SqlStore
-from supervisor.ports.reports.problems import StoreAway
 from supervisor.ports.reports.reports import NumberedQuery
+from supervisor.ports.store_problems import StoreAway
 from supervisor.services.history import archive_reader
 from supervisor.services.history.archive_reader import ArchiveReader
 from supervisor.services.history.history import History

@@ -13,8 +13,8 @@ from supervisor.adapters.reports.memory import MemoryReports
 from supervisor.adapters.reports.sql import SqlReports
 from supervisor.core.values.permissions import Role
 from supervisor.ports.reports.logs import GravePage, LogQuery
-from supervisor.ports.reports.problems import StoreAway, StoreRefuses
 from supervisor.ports.reports.reports import ReportPage, ReportQuery
+from supervisor.ports.store_problems import StoreAway, StoreRefuses
 from tasks.reporting.record import RecordType
 from tests.conformance.reports.log_chunks import chunk, line
 from tests.conformance.reports.report_stores import NOON, SECOND, report

@@ -9,7 +9,7 @@ import pytest
 
 from supervisor.adapters.reports.logs.memory_logs import MemoryLogStore
 from supervisor.ports.reports.logs import StoredChunk
-from supervisor.ports.reports.problems import StoreAway
+from supervisor.ports.store_problems import StoreAway
 from tasks.reporting.record import RecordType, record_id_of
 from tests.supervisor.api.agents import AgentJournals
 from tests.supervisor.api.world import TASKS, World, task_ids

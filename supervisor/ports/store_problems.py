@@ -1,4 +1,4 @@
-"""What a store of reports or logs says when it takes nothing."""
+"""What a store beside the metadata says when it takes nothing: reports, logs, executions."""
 
 __all__ = ["ContentRefused", "StoreAway", "StoreMissing", "StoreRefuses"]
 

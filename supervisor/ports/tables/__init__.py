@@ -1,0 +1,1 @@
+"""Ports of tables: their files, exports, compactions, records in quarantine and replays."""
