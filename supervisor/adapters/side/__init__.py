@@ -1,0 +1,1 @@
+"""Databases beside the metadata, each with a URL and migrations of its own: reports, executions."""
