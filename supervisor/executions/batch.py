@@ -39,6 +39,7 @@ from supervisor.core.executions.reduced import (
     StepCall,
 )
 from supervisor.core.executions.states import ExecutionState
+from supervisor.ports.executions import ExecutionChanges
 
 __all__ = ["Entities", "FlowOf", "InputBatch"]
 
@@ -111,6 +112,12 @@ class InputBatch:
     def execution(self, execution_id: str) -> Execution | None:
         """Return an execution as it is by now."""
         return self.executions.get(execution_id) or self.stored.execution(execution_id)
+
+    def changes(self) -> ExecutionChanges:
+        """Return what is to be stored."""
+        return ExecutionChanges(
+            self.executions, self.new, self.runs, self.gates, self.calls, self.events
+        )
 
     def records(self) -> Iterator[StateRecord]:
         """Yield the newest record of each thing that is new or other than before."""

@@ -20,7 +20,7 @@ from supervisor.core.executions.entities import Execution, TaskRun
 from supervisor.core.executions.gates import Gate
 from supervisor.core.executions.inputs import ExecutionInput, GateInput
 from supervisor.core.executions.plan import FlowPlan
-from supervisor.core.executions.reduced import StepCall
+from supervisor.core.executions.reduced import ExecutionEvent, StepCall
 
 T = TypeVar("T")
 
@@ -34,11 +34,13 @@ __all__ = [
     "head_record",
     "plan_record",
     "read_call",
+    "read_event",
     "read_gate_input",
     "read_input",
     "restore",
     "run_record",
     "write_call",
+    "write_event",
     "write_gate_input",
     "write_input",
 ]
@@ -53,6 +55,7 @@ _GATE = TypeAdapter(Gate)
 _INPUT: TypeAdapter[ExecutionInput] = TypeAdapter(ExecutionInput)
 _GATE_INPUT: TypeAdapter[GateInput] = TypeAdapter(GateInput)
 _CALL = TypeAdapter(StepCall)
+_EVENT = TypeAdapter(ExecutionEvent)
 _APART = {"plan", "runs"}
 """What has records of its own."""
 
@@ -192,6 +195,21 @@ def read_call(value: bytes) -> StepCall:
         NewerRecord: a newer release has written it.
     """
     return _parse(_CALL, value)
+
+
+def write_event(event: ExecutionEvent) -> bytes:
+    """Return an event as JSON."""
+    return _write(_EVENT, event)
+
+
+def read_event(value: bytes) -> ExecutionEvent:
+    """Read an event.
+
+    Raises:
+        UnreadableRecord: it is none.
+        NewerRecord: a newer release has written it.
+    """
+    return _parse(_EVENT, value)
 
 
 def _write(adapter: TypeAdapter[T], value: T, exclude: set[str] | None = None) -> bytes:

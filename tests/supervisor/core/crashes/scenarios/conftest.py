@@ -4,12 +4,32 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.environment.executions import (
+    executions_postgresql_url,
+    executions_sqlite_url,
+    migrated_executions_file,
+    migrated_executions_postgres,
+)
 from tests.supervisor.core.crashes.scenarios.engines import ENGINES, Stage
+from tests.supervisor.core.crashes.scenarios.stored import Stored
+
+__all__ = [
+    "executions_postgresql_url",
+    "executions_sqlite_url",
+    "migrated_executions_file",
+    "migrated_executions_postgres",
+    "stage",
+]
+_DATABASES = ["sqlite", pytest.param("postgresql", marks=pytest.mark.pg)]
 
 
-@pytest.fixture(params=sorted(ENGINES))
+@pytest.fixture(params=[*sorted(ENGINES), *_DATABASES])
 def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
     """An engine with nothing in it; K7 and K8 are checked when the test is over."""
-    whole = Stage(ENGINES[request.param]())
+    kind = str(request.param)
+    if kind in ENGINES:
+        whole = Stage(ENGINES[kind]())
+    else:
+        whole = Stage(Stored(str(request.getfixturevalue(f"executions_{kind}_url"))))
     yield whole
     whole.check_ends()

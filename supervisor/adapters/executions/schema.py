@@ -1,0 +1,115 @@
+"""The schema of the database of executions; the migrations in `alembic/executions` build it.
+
+    executions   one row each, with what lists and timers need; `head` and `plan` are JSON
+    task_runs    one row per task run
+    gates        those that somebody holds or waits for
+    calls        what runners may claim or look at now
+    claims       who makes which call
+    events       what listeners see, by its number within the execution
+    writer       one row: the highest term that has written
+
+On PostgreSQL the tables lie in the schema `executions`, the search path of each connection.
+"""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Index,
+    Integer,
+    MetaData,
+    SmallInteger,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+from supervisor.database.column_types import NAME, UtcTime
+
+__all__ = ["CALLS", "CLAIMS", "EVENTS", "EXECUTIONS", "EXECUTION_TABLES", "GATES", "RUNS", "WRITER"]
+
+EXECUTION_TABLES = MetaData()
+"""The SQLAlchemy metadata of this database."""
+
+EXECUTIONS = Table(
+    "executions",
+    EXECUTION_TABLES,
+    Column("id", NAME, primary_key=True),
+    Column("flow", NAME, nullable=False),
+    Column("flow_version", BigInteger, nullable=False),
+    Column("state", String, nullable=False),
+    Column("version", BigInteger, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
+    Column("ended_at", UtcTime),
+    Column("due_at", UtcTime, comment="when it has to be looked at next"),
+    Column("parent", NAME),
+    Column("head", Text, nullable=False, comment="without its plan and task runs"),
+    Column("plan", Text, nullable=False),
+    Index("ix_executions_due", "due_at"),
+    Index("ix_executions_newest", "created_at", "id"),
+    Index("ix_executions_flow", "flow", "created_at", "id"),
+    Index("ix_executions_state", "state", "created_at", "id"),
+    Index("ix_executions_parent", "parent"),
+)
+
+RUNS = Table(
+    "task_runs",
+    EXECUTION_TABLES,
+    Column("execution", NAME, primary_key=True),
+    Column("id", NAME, primary_key=True),
+    Column("body", Text, nullable=False),
+)
+
+GATES = Table(
+    "gates",
+    EXECUTION_TABLES,
+    Column("name", NAME, primary_key=True),
+    Column("body", Text, nullable=False),
+)
+
+CALLS = Table(
+    "calls",
+    EXECUTION_TABLES,
+    Column(
+        "number",
+        BigInteger().with_variant(Integer, "sqlite"),
+        primary_key=True,
+        autoincrement=True,
+    ),
+    Column("execution", NAME, nullable=False),
+    Column("run", NAME, nullable=False),
+    Column("attempt", BigInteger, nullable=False),
+    Column("look", BigInteger, nullable=False, comment="0: the call itself"),
+    Column("body", Text, nullable=False),
+    UniqueConstraint("run", "attempt", "look", name="uq_calls_place"),
+    Index("ix_calls_execution", "execution"),
+)
+
+CLAIMS = Table(
+    "claims",
+    EXECUTION_TABLES,
+    Column("run", NAME, primary_key=True),
+    Column("execution", NAME, nullable=False),
+    Column("attempt", BigInteger, nullable=False),
+    Column("runner", NAME, nullable=False),
+    Column("incarnation", NAME, nullable=False),
+    Column("cancelled", Boolean, nullable=False),
+    Index("ix_claims_runner", "runner", "incarnation"),
+    Index("ix_claims_execution", "execution"),
+)
+
+EVENTS = Table(
+    "events",
+    EXECUTION_TABLES,
+    Column("execution", NAME, primary_key=True),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("body", Text, nullable=False),
+)
+
+WRITER = Table(
+    "writer",
+    EXECUTION_TABLES,
+    Column("id", SmallInteger, primary_key=True, autoincrement=False),
+    Column("term", BigInteger, nullable=False),
+)

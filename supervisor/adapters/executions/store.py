@@ -1,0 +1,336 @@
+"""The store of executions in SQL: what a batch has changed, in one transaction of a leader's term.
+
+A result writes the head of its execution and the task runs that it has changed, however many there
+are.  The executions that were written last are kept in memory as well; what the database says of
+their version decides whether that is used.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from threading import Lock
+
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from supervisor.adapters.executions.database import ExecutionDatabase
+from supervisor.adapters.executions.schema import (
+    CALLS,
+    CLAIMS,
+    EVENTS,
+    EXECUTIONS,
+    GATES,
+    RUNS,
+    WRITER,
+)
+from supervisor.core.executions.entities import Execution, Runner, TaskRun
+from supervisor.core.executions.gates import Gate
+from supervisor.core.executions.records import (
+    StateRecord,
+    UnreadableRecord,
+    gate_record,
+    head_record,
+    plan_record,
+    read_call,
+    read_event,
+    restore,
+    run_record,
+    write_call,
+    write_event,
+)
+from supervisor.core.executions.reduced import ExecutionEvent, StepCall
+from supervisor.core.executions.states import StepState
+from supervisor.core.executions.timers import next_due
+from supervisor.core.values.errors import LeaseLost
+from supervisor.ports.executions import CallPlace, ExecutionChanges, HeldCall
+
+__all__ = ["SqlExecutions"]
+
+_KNOWN_MAX = 10_000
+"""Executions that are kept in memory, to be read with one small row."""
+_HELD = {StepState.RUNNING, StepState.KILLING}
+
+
+class SqlExecutions:
+    """Implements `ports.executions.ExecutionStore`."""
+
+    def __init__(self, database: ExecutionDatabase) -> None:
+        """Own `database`: `close` closes it."""
+        self._database = database
+        self._known = _Known()
+
+    @contextmanager
+    def reading(self) -> Iterator["SqlExecutionRows"]:
+        """Open a transaction that only reads."""
+        with self._database.reading() as connection:
+            yield SqlExecutionRows(connection, self._known)
+
+    @contextmanager
+    def working(self, term: int) -> Iterator["SqlExecutionRows"]:
+        """Open the transaction of a term; see the port."""
+        with self._database.writing() as connection:
+            # The row is locked until the commit: two transactions never interleave.
+            fence = update(WRITER).where(WRITER.c.term <= term).values(term=term)
+            if connection.execute(fence).rowcount != 1:
+                raise LeaseLost(f"a later term than {term} has written executions")
+            rows = SqlExecutionRows(connection, self._known)
+            yield rows
+        self._known.put(rows.stored)
+
+    def close(self) -> None:
+        """Close its connections."""
+        self._database.close()
+
+
+class _Known:
+    """The newest executions that this process has written or read, by id; bounded."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._by_id: OrderedDict[str, Execution] = OrderedDict()
+
+    def get(self, execution_id: str) -> Execution | None:
+        with self._lock:
+            return self._by_id.get(execution_id)
+
+    def put(self, executions: Sequence[Execution]) -> None:
+        with self._lock:
+            for execution in executions:
+                self._by_id[execution.id] = execution
+                self._by_id.move_to_end(execution.id)
+            while len(self._by_id) > _KNOWN_MAX:
+                self._by_id.popitem(last=False)
+
+
+@dataclass
+class SqlExecutionRows:
+    """Implements `ports.executions.ExecutionRows` in one transaction."""
+
+    connection: Connection
+    known: _Known
+
+    def __post_init__(self) -> None:
+        """Begin with nothing stored."""
+        self.stored: list[Execution] = []
+        """Those of this transaction, which count once it is committed."""
+
+    def execution(self, execution_id: str) -> Execution | None:
+        """Return an execution; see the port."""
+        of_it = EXECUTIONS.c.id == execution_id
+        if (known := self.known.get(execution_id)) is not None:
+            version = self.connection.execute(select(EXECUTIONS.c.version).where(of_it)).scalar()
+            if version == known.version:
+                return known
+        query = select(EXECUTIONS.c.head, EXECUTIONS.c.plan).where(of_it)
+        row = self.connection.execute(query).one_or_none()
+        if row is None:
+            return None
+        runs = select(RUNS.c.id, RUNS.c.body).where(RUNS.c.execution == execution_id)
+        name = f"e/{execution_id}"
+        records = [
+            StateRecord(name, row.head.encode()),
+            StateRecord(f"{name}/plan", row.plan.encode()),
+            *(
+                StateRecord(f"{name}/r/{run}", body.encode())
+                for run, body in self.connection.execute(runs)
+            ),
+        ]
+        restored = restore(records)
+        if restored.unreadable:
+            raise UnreadableRecord(f"execution {execution_id}: {restored.unreadable[name]}")
+        execution = restored.executions[execution_id]
+        self.known.put([execution])
+        return execution
+
+    def gate(self, name: str) -> Gate | None:
+        """Return a gate; see the port."""
+        query = select(GATES.c.body).where(GATES.c.name == name)
+        body = self.connection.execute(query).scalar_one_or_none()
+        if body is None:
+            return None
+        restored = restore([StateRecord(f"g/{name}", body.encode())])
+        if restored.unreadable:
+            raise UnreadableRecord(f"gate {name}: {restored.unreadable[f'g/{name}']}")
+        return restored.gates[name]
+
+    def due(self, now: datetime, limit: int) -> Sequence[str]:
+        """Return executions whose time has come."""
+        due_at = EXECUTIONS.c.due_at
+        query = select(EXECUTIONS.c.id).where(due_at <= now).order_by(due_at).limit(limit)
+        return self.connection.execute(query).scalars().all()
+
+    def next_due(self) -> datetime | None:
+        """Return the earliest time that something waits for."""
+        query = select(func.min(EXECUTIONS.c.due_at).label("first"))
+        first: datetime | None = self.connection.execute(query).scalar()
+        return first
+
+    def calls(self, limit: int) -> Sequence[StepCall]:
+        """Return calls and looks that nobody has taken."""
+        query = select(CALLS.c.body).order_by(CALLS.c.number).limit(limit)
+        return [read_call(body.encode()) for body in self.connection.execute(query).scalars()]
+
+    def held(self, runner: Runner | None = None) -> Sequence[HeldCall]:
+        """Return the calls that runners make."""
+        columns = CLAIMS.c
+        query = select(CLAIMS).order_by(columns.run)
+        if runner is not None:
+            query = query.where(
+                columns.runner == runner.name, columns.incarnation == runner.incarnation
+            )
+        return [
+            HeldCall(
+                CallPlace(row.execution, row.run, row.attempt),
+                Runner(row.runner, row.incarnation),
+                row.cancelled,
+            )
+            for row in self.connection.execute(query)
+        ]
+
+    def events(self, execution_id: str, after: int, limit: int) -> Sequence[ExecutionEvent]:
+        """Return events behind a number."""
+        columns = EVENTS.c
+        query = (
+            select(columns.body)
+            .where(columns.execution == execution_id, columns.number > after)
+            .order_by(columns.number)
+            .limit(limit)
+        )
+        return [read_event(body.encode()) for body in self.connection.execute(query).scalars()]
+
+    def store(self, changes: ExecutionChanges) -> None:
+        """Store what a batch has changed."""
+        for execution in changes.executions.values():
+            self._put_head(execution, new=execution.id in changes.new)
+        changed = [
+            (changes.executions[execution], changes.executions[execution].runs[run])
+            for execution, runs in changes.runs.items()
+            for run in sorted(runs)
+        ]
+        self._put_runs(changed)
+        self._put_gates(list(changes.gates.values()))
+        self._put_calls(changed, changes.calls)
+        self._put_claims(changed)
+        events = [
+            {"execution": execution, "number": each.number, "body": write_event(each).decode()}
+            for execution, some in changes.events.items()
+            for each in some
+        ]
+        if events:
+            self.connection.execute(insert(EVENTS), events)
+        self.stored += changes.executions.values()
+
+    def _put_head(self, execution: Execution, *, new: bool) -> None:
+        values = {
+            "state": execution.state,
+            "version": execution.version,
+            "ended_at": execution.ended_at,
+            "due_at": next_due(execution),
+            "head": _text(head_record(execution)),
+        }
+        if not new:
+            of_it = EXECUTIONS.c.id == execution.id
+            self.connection.execute(update(EXECUTIONS).where(of_it).values(**values))
+            return
+        fixed = {
+            "id": execution.id,
+            "flow": execution.flow,
+            "flow_version": execution.plan.version,
+            "created_at": execution.created_at,
+            "parent": execution.parent,
+            "plan": _text(plan_record(execution)),
+        }
+        self.connection.execute(insert(EXECUTIONS), {**fixed, **values})
+
+    def _put_runs(self, changed: Sequence[tuple[Execution, TaskRun]]) -> None:
+        rows = [
+            {"execution": execution.id, "id": run.id, "body": _text(run_record(execution, run.id))}
+            for execution, run in changed
+        ]
+        if rows:
+            on_sqlite = self.connection.dialect.name == "sqlite"
+            put = sqlite.insert(RUNS) if on_sqlite else postgresql.insert(RUNS)
+            keys = [RUNS.c.execution, RUNS.c.id]
+            upsert = put.on_conflict_do_update(
+                index_elements=keys, set_={"body": put.excluded.body}
+            )
+            self.connection.execute(upsert, rows)
+
+    def _put_gates(self, gates: Sequence[Gate]) -> None:
+        for gate in gates:
+            self.connection.execute(delete(GATES).where(GATES.c.name == gate.name))
+            if not gate.at_rest:
+                row = {"name": gate.name, "body": _text(gate_record(gate))}
+                self.connection.execute(insert(GATES), row)
+
+    def _put_calls(
+        self, changed: Sequence[tuple[Execution, TaskRun]], calls: Sequence[StepCall]
+    ) -> None:
+        """Keep the one call that each run waits for; the others are answered, or are too late."""
+        looks = {each.run: each.check for each in calls}
+        wanted = {run.id: _wanted(run, looks.get(run.id, 0)) for _, run in changed}
+        new = [
+            {
+                "execution": each.execution,
+                "run": each.run,
+                "attempt": each.attempt,
+                "look": each.check,
+                "body": write_call(each).decode(),
+            }
+            for each in calls
+            if wanted.get(each.run) == (each.attempt, each.check)
+        ]
+        if changed:
+            gone = delete(CALLS).where(
+                CALLS.c.run == bindparam("of_run"),
+                (CALLS.c.attempt != bindparam("of_attempt"))
+                | (CALLS.c.look != bindparam("of_look")),
+            )
+            rows = [
+                {"of_run": run, "of_attempt": place[0], "of_look": place[1]}
+                for run, place in wanted.items()
+            ]
+            self.connection.execute(gone, rows)
+        if new:
+            on_sqlite = self.connection.dialect.name == "sqlite"
+            put = sqlite.insert(CALLS) if on_sqlite else postgresql.insert(CALLS)
+            self.connection.execute(put.on_conflict_do_nothing(), new)
+
+    def _put_claims(self, changed: Sequence[tuple[Execution, TaskRun]]) -> None:
+        if not changed:
+            return
+        gone = delete(CLAIMS).where(CLAIMS.c.run == bindparam("of_run"))
+        self.connection.execute(gone, [{"of_run": run.id} for _, run in changed])
+        rows = [
+            {
+                "run": run.id,
+                "execution": execution.id,
+                "attempt": run.attempts[-1].number,
+                "runner": runner.name,
+                "incarnation": runner.incarnation,
+                "cancelled": run.state is StepState.KILLING,
+            }
+            for execution, run in changed
+            if run.state in _HELD and run.attempts and (runner := run.attempts[-1].runner)
+        ]
+        if rows:
+            self.connection.execute(insert(CLAIMS), rows)
+
+
+def _wanted(run: TaskRun, look: int) -> tuple[int, int]:
+    """Return the attempt and the look that a task run waits for; (-1, -1): for none.
+
+    `look`: the one that this batch asks for; an earlier one is answered, or nobody's any more.
+    """
+    if run.state is StepState.SUBMITTED:
+        return run.attempts[-1].number, 0
+    if run.state is StepState.WAITING and look > 0:
+        return run.attempts[-1].number, look
+    return -1, -1
+
+
+def _text(record: StateRecord) -> str:
+    assert record.value is not None
+    return record.value.decode()

@@ -1,0 +1,171 @@
+"""The engine over a store: each batch of inputs is one transaction of the leader's term.
+
+    requests, claims, reports, times ─► batch ─► one commit ─► replies
+
+What was not committed has not happened: whoever sent it sends it again, and the reducer knows a
+repeat.  So there is no inbox, and no crash between two steps of an input.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from supervisor.core.executions.entities import Execution, Runner
+from supervisor.core.executions.expressions import Expressions
+from supervisor.core.executions.inputs import (
+    AttemptLost,
+    Claim,
+    ExecutionInput,
+    GateInput,
+    Report,
+    Tick,
+)
+from supervisor.core.executions.reduced import Cancel, ClaimReply, Drop, StepCall
+from supervisor.executions.batch import FlowOf, InputBatch
+from supervisor.ports.executions import CallPlace, ExecutionRows, ExecutionStore
+
+__all__ = ["CallReport", "RunnerOrders", "StoredEngine", "Worked"]
+
+_TICKED_AT_ONCE = 200
+"""Executions whose time has come, per transaction."""
+
+
+@dataclass(frozen=True)
+class Worked:
+    """What came of a batch, once it is stored."""
+
+    started: frozenset[str]
+    """Ids of the executions that are new."""
+    replies: Sequence[ClaimReply | Cancel] = ()
+    dropped: Sequence[tuple[str, ExecutionInput | GateInput, Drop]] = ()
+
+
+@dataclass(frozen=True)
+class CallReport:
+    """What a runner reports of a call or of a look."""
+
+    execution: str
+    given: Report
+
+
+@dataclass(frozen=True)
+class RunnerOrders:
+    """What a runner shall do now."""
+
+    begin: Sequence[StepCall]
+    """Calls that are granted to it, and looks."""
+    stop: Sequence[CallPlace]
+    """What it makes and shall not, or not any more."""
+
+
+class StoredEngine:
+    """Works inputs in; safe to use from many threads."""
+
+    def __init__(
+        self,
+        store: ExecutionStore,
+        term: Callable[[], int],
+        language: Expressions,
+        flow_of: FlowOf,
+        now: Callable[[], datetime],
+    ) -> None:
+        """`term` raises LeaseLost while this overlord does not lead."""
+        self._store = store
+        self._term = term
+        self._language = language
+        self._flow_of = flow_of
+        self._now = now
+
+    def work(
+        self,
+        inputs: Sequence[tuple[str, ExecutionInput]] = (),
+        starts: Sequence[Execution] = (),
+    ) -> Worked:
+        """Work new executions and inputs in, in this order, and what follows from them.
+
+        Raises:
+            LeaseLost: this overlord does not lead any more; nothing is stored.
+            StoreAway, StoreRefuses: the database; nothing is stored.
+            IllegalMove, UnreadableRecord, NewerRecord: nothing is stored.
+        """
+        with self._store.working(self._term()) as rows:
+            batch = self._batch(rows)
+            for execution in starts:
+                batch.start(execution)
+            for execution_id, given in inputs:
+                batch.send(execution_id, given)
+            batch.work()
+            rows.store(batch.changes())
+        return Worked(frozenset(batch.new), batch.replies, batch.dropped)
+
+    def serve(
+        self,
+        runner: Runner,
+        makes: Sequence[CallPlace],
+        reports: Sequence[CallReport] = (),
+        free: int = 0,
+    ) -> RunnerOrders:
+        """Take a runner's reports, grant it up to `free` calls, and say what it shall stop.
+
+        `makes`: the calls that it makes now, without those that it reports.  A call that was
+        granted to it and that it does not know of is handed out again: the answer got lost.
+
+        Raises:
+            As `work`.
+        """
+        with self._store.working(self._term()) as rows:
+            batch = self._batch(rows)
+            for each in reports:
+                batch.send(each.execution, each.given)
+            batch.work()
+            rows.store(batch.changes())
+            offered = rows.calls(free) if free else ()
+            granting = self._batch(rows)
+            for call in offered:
+                if not call.check:
+                    granting.send(call.execution, Claim(call.run, call.attempt, runner))
+            granting.work()
+            granted = {
+                (reply.run, reply.attempt)
+                for reply in granting.replies
+                if isinstance(reply, ClaimReply) and reply.granted
+            }
+            rows.store(granting.changes())
+            held = {each.place: each for each in rows.held(runner)}
+        begin = [call for call in offered if call.check or (call.run, call.attempt) in granted]
+        stop = [place for place in makes if place not in held or held[place].cancelled]
+        return RunnerOrders(begin, stop)
+
+    def lose(self, runner: Runner) -> int:
+        """Let every call of a runner that is gone be lost; return how many there were.
+
+        Raises:
+            As `work`.
+        """
+        with self._store.working(self._term()) as rows:
+            held = rows.held(runner)
+            batch = self._batch(rows)
+            for each in held:
+                lost = AttemptLost(each.place.run, each.place.attempt, runner)
+                batch.send(each.place.execution, lost)
+            batch.work()
+            rows.store(batch.changes())
+        return len(held)
+
+    def tick(self) -> int:
+        """Work in the times that have come; return how many executions had one.
+
+        Raises:
+            As `work`.
+        """
+        with self._store.working(self._term()) as rows:
+            batch = self._batch(rows)
+            due = rows.due(batch.now, _TICKED_AT_ONCE)
+            for execution in due:
+                batch.send(execution, Tick())
+            batch.work()
+            rows.store(batch.changes())
+        return len(due)
+
+    def _batch(self, rows: ExecutionRows) -> InputBatch:
+        return InputBatch(rows, self._language, self._flow_of, self._now())

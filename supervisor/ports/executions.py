@@ -1,0 +1,128 @@
+"""The port to the store of executions: entities, calls, claims and events, as one place keeps them.
+
+One leader writes at a time.  The store knows the highest term that has written, and refuses every
+lower one: a leader that was deposed changes nothing from the first write of the next one on.
+"""
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from supervisor.core.executions.entities import Execution, Runner
+from supervisor.core.executions.gates import Gate
+from supervisor.core.executions.reduced import ExecutionEvent, StepCall
+
+__all__ = [
+    "CallPlace",
+    "ExecutionChanges",
+    "ExecutionReads",
+    "ExecutionRows",
+    "ExecutionStore",
+    "HeldCall",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class CallPlace:
+    """Which call it is; a `look` above 0 is a look at a condition."""
+
+    execution: str
+    run: str
+    attempt: int
+    look: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HeldCall:
+    """A call that a runner makes; `cancelled`: it shall stop."""
+
+    place: CallPlace
+    runner: Runner
+    cancelled: bool
+
+
+@dataclass(frozen=True)
+class ExecutionChanges:
+    """What a batch has brought about; stored as a whole, or not at all."""
+
+    executions: Mapping[str, Execution] = field(default_factory=dict)
+    """Those that are new or other than before."""
+    new: AbstractSet[str] = frozenset()
+    """The ids of those that are new."""
+    runs: Mapping[str, AbstractSet[str]] = field(default_factory=dict)
+    """Execution -> the ids of its task runs that are new or other than before."""
+    gates: Mapping[str, Gate] = field(default_factory=dict)
+    calls: Sequence[StepCall] = ()
+    events: Mapping[str, Sequence[ExecutionEvent]] = field(default_factory=dict)
+
+
+class ExecutionReads(Protocol):
+    """What can be read, as of one moment."""
+
+    def execution(self, execution_id: str) -> Execution | None:
+        """Return an execution; None: there is none.
+
+        Raises:
+            UnreadableRecord: one of its records cannot be read.
+            NewerRecord: a newer release has written one of them.
+        """
+        ...
+
+    def gate(self, name: str) -> Gate | None:
+        """Return a gate; None: nobody needs it."""
+        ...
+
+    def due(self, now: datetime, limit: int) -> Sequence[str]:
+        """Return ids of executions whose time has come, those that wait longest first."""
+        ...
+
+    def next_due(self) -> datetime | None:
+        """Return the earliest time for which an execution waits; None: none does."""
+        ...
+
+    def calls(self, limit: int) -> Sequence[StepCall]:
+        """Return calls that can be claimed and looks that can be taken now, oldest first."""
+        ...
+
+    def held(self, runner: Runner | None = None) -> Sequence[HeldCall]:
+        """Return the calls that a runner makes, or all runners do, by run."""
+        ...
+
+    def events(self, execution_id: str, after: int, limit: int) -> Sequence[ExecutionEvent]:
+        """Return events of an execution behind a number, in order."""
+        ...
+
+
+class ExecutionRows(ExecutionReads, Protocol):
+    """What can be read and written in the transaction of one term."""
+
+    def store(self, changes: ExecutionChanges) -> None:
+        """Store what a batch has changed.
+
+        A call is kept until its run is changed and no longer SUBMITTED with it, a look until its
+        run is changed at all, a claim for as long as its run is RUNNING or KILLING: what is kept
+        follows from the runs of `changes`.
+        """
+        ...
+
+
+class ExecutionStore(Protocol):
+    """A database of executions; safe to use from many threads.
+
+    Each use raises `StoreAway` or `StoreRefuses` of `ports.store_problems`.
+    """
+
+    def reading(self) -> AbstractContextManager[ExecutionReads]:
+        """Open a transaction that only reads."""
+        ...
+
+    def working(self, term: int) -> AbstractContextManager[ExecutionRows]:
+        """Open the transaction of a leader's term; committed when its block ends.
+
+        Raises:
+            LeaseLost: a later term has written; nothing of this one is stored.
+        """
+        ...

@@ -1,0 +1,106 @@
+"""The engine over a database, as a scenario drives it."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+
+from supervisor.adapters.executions.database import ExecutionDatabase
+from supervisor.adapters.executions.store import SqlExecutions
+from supervisor.core.executions.entities import Execution
+from supervisor.core.executions.inputs import ExecutionInput
+from supervisor.core.executions.plan import FlowPlan
+from supervisor.core.executions.reduced import ClaimReply, ExecutionEvent, StepCall
+from supervisor.executions.engine import StoredEngine
+from tests.supervisor.core.crashes.world.world import BEGAN, LANGUAGE
+
+_ALL = 1_000_000
+
+
+class Stored:
+    """Implements `EngineInTest`: each life of the owner opens the database anew."""
+
+    def __init__(self, url: str, flows: Mapping[str, FlowPlan] | None = None) -> None:
+        """Open a database that is migrated and empty."""
+        self.now: datetime = BEGAN
+        self._url, self._flows = url, flows or {}
+        self._replies: list[ClaimReply] = []
+        self._dropped: Counter[str] = Counter()
+        self._seen: set[tuple[str, int, int]] = set()
+        self._term = 0
+        self._open()
+
+    def _open(self) -> None:
+        self._term += 1
+        term = self._term
+        self.store = SqlExecutions(ExecutionDatabase(self._url))
+        self.engine = StoredEngine(
+            self.store, lambda: term, LANGUAGE, self._flows.get, lambda: self.now
+        )
+
+    def start(self, plan: FlowPlan, execution: str) -> None:
+        """Start an execution, or repeat the start of one."""
+        self._note(starts=[Execution(execution, plan, {}, self.now)])
+
+    def send(self, execution: str, *inputs: ExecutionInput) -> None:
+        """Give inputs to an execution, in their order."""
+        self._note([(execution, given) for given in inputs])
+
+    def _note(
+        self,
+        inputs: list[tuple[str, ExecutionInput]] | None = None,
+        starts: list[Execution] | None = None,
+    ) -> None:
+        worked = self.engine.work(inputs or [], starts or [])
+        self._replies += [one for one in worked.replies if isinstance(one, ClaimReply)]
+        self._dropped.update(str(reason) for _, _, reason in worked.dropped)
+
+    def get(self, execution: str) -> Execution:
+        """Return an execution as another process reads it."""
+        with _another(self._url) as store, store.reading() as rows:
+            stored = rows.execution(execution)
+        assert stored is not None
+        return stored
+
+    def take_calls(self) -> list[StepCall]:
+        """Return the calls that are new since the last time."""
+        with self.store.reading() as rows:
+            calls = rows.calls(_ALL)
+        new = [one for one in calls if (one.run, one.attempt, one.check) not in self._seen]
+        self._seen.update((one.run, one.attempt, one.check) for one in new)
+        return new
+
+    def replies(self) -> list[ClaimReply]:
+        """Return every answer to a claim."""
+        return self._replies
+
+    def events(self, execution: str) -> list[ExecutionEvent]:
+        """Return every event of an execution."""
+        with self.store.reading() as rows:
+            return list(rows.events(execution, 0, _ALL))
+
+    def dropped(self) -> Counter[str]:
+        """Return how many inputs changed nothing, by reason."""
+        return self._dropped
+
+    def pass_time(self, by: timedelta) -> None:
+        """Let time go on."""
+        self.now += by
+        while self.engine.tick():
+            pass
+
+    def restart(self) -> None:
+        """Let the owner end as a crash does, and another one begin."""
+        self.store.close()
+        self._open()
+
+    def unread(self) -> int:
+        """Nothing waits: an input is stored with what it changes."""
+        return 0
+
+
+@contextmanager
+def _another(url: str) -> Iterator[SqlExecutions]:
+    store = SqlExecutions(ExecutionDatabase(url))
+    yield store
+    store.close()
