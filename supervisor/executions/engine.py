@@ -24,7 +24,7 @@ from supervisor.core.executions.reduced import Cancel, ClaimReply, Drop, StepCal
 from supervisor.executions.batch import FlowOf, InputBatch
 from supervisor.ports.executions import CallPlace, ExecutionRows, ExecutionStore
 
-__all__ = ["CallReport", "RunnerOrders", "StoredEngine", "Worked"]
+__all__ = ["CallReport", "RunnerOrders", "StoredEngine", "Worked", "place_of"]
 
 _TICKED_AT_ONCE = 200
 """Executions whose time has come, per transaction."""
@@ -58,6 +58,11 @@ class RunnerOrders:
     """What it makes and shall not, or not any more."""
 
 
+def place_of(call: StepCall) -> CallPlace:
+    """Return which call it is."""
+    return CallPlace(call.execution, call.run, call.attempt, call.check)
+
+
 class StoredEngine:
     """Works inputs in; safe to use from many threads."""
 
@@ -89,7 +94,7 @@ class StoredEngine:
             IllegalMove, UnreadableRecord, NewerRecord: nothing is stored.
         """
         with self._store.working(self._term()) as rows:
-            batch = self._batch(rows)
+            batch = self.batch(rows)
             for execution in starts:
                 batch.start(execution)
             for execution_id, given in inputs:
@@ -114,26 +119,24 @@ class StoredEngine:
             As `work`.
         """
         with self._store.working(self._term()) as rows:
-            batch = self._batch(rows)
+            batch = self.batch(rows)
             for each in reports:
                 batch.send(each.execution, each.given)
             batch.work()
             rows.store(batch.changes())
-            offered = rows.calls(free) if free else ()
-            granting = self._batch(rows)
-            for call in offered:
-                if not call.check:
+            looks, granting = [], self.batch(rows)
+            for call in rows.calls(free) if free else ():
+                if call.check:
+                    looks.append(call)
+                else:
                     granting.send(call.execution, Claim(call.run, call.attempt, runner))
             granting.work()
-            granted = {
-                (reply.run, reply.attempt)
-                for reply in granting.replies
-                if isinstance(reply, ClaimReply) and reply.granted
-            }
             rows.store(granting.changes())
-            held = {each.place: each for each in rows.held(runner)}
-        begin = [call for call in offered if call.check or (call.run, call.attempt) in granted]
-        stop = [place for place in makes if place not in held or held[place].cancelled]
+            own, held = rows.calls_of(runner), {each.place: each for each in rows.held(runner)}
+        known = set(makes)
+        begin = [call for call in (*own, *looks) if place_of(call) not in known]
+        calls = [place for place in makes if place.look == 0]
+        stop = [place for place in calls if place not in held or held[place].cancelled]
         return RunnerOrders(begin, stop)
 
     def lose(self, runner: Runner) -> int:
@@ -144,7 +147,7 @@ class StoredEngine:
         """
         with self._store.working(self._term()) as rows:
             held = rows.held(runner)
-            batch = self._batch(rows)
+            batch = self.batch(rows)
             for each in held:
                 lost = AttemptLost(each.place.run, each.place.attempt, runner)
                 batch.send(each.place.execution, lost)
@@ -159,7 +162,7 @@ class StoredEngine:
             As `work`.
         """
         with self._store.working(self._term()) as rows:
-            batch = self._batch(rows)
+            batch = self.batch(rows)
             due = rows.due(batch.now, _TICKED_AT_ONCE)
             for execution in due:
                 batch.send(execution, Tick())
@@ -167,5 +170,6 @@ class StoredEngine:
             rows.store(batch.changes())
         return len(due)
 
-    def _batch(self, rows: ExecutionRows) -> InputBatch:
+    def batch(self, rows: ExecutionRows) -> InputBatch:
+        """Begin a batch in a transaction of one's own, such as that of a queue's position."""
         return InputBatch(rows, self._language, self._flow_of, self._now())

@@ -84,7 +84,11 @@ class ExecutionReads(Protocol):
         ...
 
     def calls(self, limit: int) -> Sequence[StepCall]:
-        """Return calls that can be claimed and looks that can be taken now, oldest first."""
+        """Return calls that nobody holds and looks that nobody has answered, oldest first."""
+        ...
+
+    def calls_of(self, runner: Runner) -> Sequence[StepCall]:
+        """Return the calls that a runner holds and that it was not told to stop."""
         ...
 
     def held(self, runner: Runner | None = None) -> Sequence[HeldCall]:
@@ -102,9 +106,9 @@ class ExecutionRows(ExecutionReads, Protocol):
     def store(self, changes: ExecutionChanges) -> None:
         """Store what a batch has changed.
 
-        A call is kept until its run is changed and no longer SUBMITTED with it, a look until its
-        run is changed at all, a claim for as long as its run is RUNNING or KILLING: what is kept
-        follows from the runs of `changes`.
+        A call is kept for as long as its run is SUBMITTED or RUNNING with it, a look until its run
+        is changed, a claim for as long as its run is RUNNING or KILLING: what is kept follows from
+        the runs of `changes`.
         """
         ...
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from threading import Lock
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, exists, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from supervisor.adapters.executions.database import ExecutionDatabase
@@ -168,8 +168,23 @@ class SqlExecutionRows:
         return first
 
     def calls(self, limit: int) -> Sequence[StepCall]:
-        """Return calls and looks that nobody has taken."""
-        query = select(CALLS.c.body).order_by(CALLS.c.number).limit(limit)
+        """Return calls that nobody holds, and looks."""
+        taken = exists().where(CLAIMS.c.run == CALLS.c.run)
+        query = select(CALLS.c.body).where(~taken).order_by(CALLS.c.number).limit(limit)
+        return [read_call(body.encode()) for body in self.connection.execute(query).scalars()]
+
+    def calls_of(self, runner: Runner) -> Sequence[StepCall]:
+        """Return the calls that a runner holds."""
+        query = (
+            select(CALLS.c.body)
+            .join(CLAIMS, (CLAIMS.c.run == CALLS.c.run) & (CLAIMS.c.attempt == CALLS.c.attempt))
+            .where(
+                CLAIMS.c.runner == runner.name,
+                CLAIMS.c.incarnation == runner.incarnation,
+                ~CLAIMS.c.cancelled,
+            )
+            .order_by(CALLS.c.number)
+        )
         return [read_call(body.encode()) for body in self.connection.execute(query).scalars()]
 
     def held(self, runner: Runner | None = None) -> Sequence[HeldCall]:
@@ -324,7 +339,9 @@ def _wanted(run: TaskRun, look: int) -> tuple[int, int]:
 
     `look`: the one that this batch asks for; an earlier one is answered, or nobody's any more.
     """
-    if run.state is StepState.SUBMITTED:
+    if not run.attempts:  # a step of steps runs without one
+        return -1, -1
+    if run.state in {StepState.SUBMITTED, StepState.RUNNING}:
         return run.attempts[-1].number, 0
     if run.state is StepState.WAITING and look > 0:
         return run.attempts[-1].number, look

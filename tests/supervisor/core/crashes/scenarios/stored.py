@@ -1,11 +1,14 @@
 """The engine over a database, as a scenario drives it."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
+from sqlalchemy import func, select
+
 from supervisor.adapters.executions.database import ExecutionDatabase
+from supervisor.adapters.executions.schema import CALLS, CLAIMS, GATES
 from supervisor.adapters.executions.store import SqlExecutions
 from supervisor.core.executions.entities import Execution
 from supervisor.core.executions.inputs import ExecutionInput
@@ -40,18 +43,17 @@ class Stored:
 
     def start(self, plan: FlowPlan, execution: str) -> None:
         """Start an execution, or repeat the start of one."""
-        self._note(starts=[Execution(execution, plan, {}, self.now)])
+        self.work(starts=[Execution(execution, plan, {}, self.now)])
 
     def send(self, execution: str, *inputs: ExecutionInput) -> None:
         """Give inputs to an execution, in their order."""
-        self._note([(execution, given) for given in inputs])
+        self.work([(execution, given) for given in inputs])
 
-    def _note(
-        self,
-        inputs: list[tuple[str, ExecutionInput]] | None = None,
-        starts: list[Execution] | None = None,
+    def work(
+        self, inputs: Sequence[tuple[str, ExecutionInput]] = (), starts: Sequence[Execution] = ()
     ) -> None:
-        worked = self.engine.work(inputs or [], starts or [])
+        """Work a batch in, and note what it says."""
+        worked = self.engine.work(inputs, starts)
         self._replies += [one for one in worked.replies if isinstance(one, ClaimReply)]
         self._dropped.update(str(reason) for _, _, reason in worked.dropped)
 
@@ -97,6 +99,15 @@ class Stored:
     def unread(self) -> int:
         """Nothing waits: an input is stored with what it changes."""
         return 0
+
+    def leftovers(self) -> dict[str, int]:
+        """Return how many rows there are of what lives no longer than its execution."""
+        with ExecutionDatabase(self._url).reading() as connection:
+            rows = {
+                table.name: connection.execute(select(func.count()).select_from(table)).scalar_one()
+                for table in (CALLS, CLAIMS, GATES)
+            }
+        return {name: count for name, count in rows.items() if count}
 
 
 @contextmanager

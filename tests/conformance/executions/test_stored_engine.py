@@ -1,0 +1,179 @@
+"""The engine over a database: terms, crashes before the commit, runners that are served."""
+
+import threading
+from dataclasses import dataclass, field
+
+import pytest
+
+from supervisor.adapters.executions.database import ExecutionDatabase
+from supervisor.adapters.executions.store import SqlExecutions
+from supervisor.core.executions.entities import Execution, Runner
+from supervisor.core.executions.inputs import KillIt, PauseIt, Report, Succeeded
+from supervisor.core.executions.plan import EachWork, FlowPlan, OnLost, Step
+from supervisor.core.executions.reduced import StepCall
+from supervisor.core.executions.states import ExecutionState, StepState
+from supervisor.core.values.errors import LeaseLost
+from supervisor.executions.engine import CallReport, RunnerOrders, StoredEngine, place_of
+from supervisor.ports.executions import CallPlace
+from tests.supervisor.core.crashes.scenarios.stored import Stored
+from tests.supervisor.core.crashes.world.world import BEGAN, LANGUAGE
+from tests.supervisor.core.executions.world import call
+
+RUNNER = Runner("executor-1", "one")
+OTHER = Runner("executor-2", "one")
+
+
+@dataclass
+class Served:
+    """A runner of one engine, and what it makes."""
+
+    engine: StoredEngine
+    runner: Runner = RUNNER
+    makes: dict[CallPlace, StepCall] = field(default_factory=dict)
+
+    def serve(self, *done: StepCall, free: int = 0) -> RunnerOrders:
+        """Report these as done, and take what is granted."""
+        reports = []
+        for job in done:
+            self.makes.pop(place_of(job), None)
+            holder = None if job.check else self.runner
+            given = Report(job.run, job.attempt, Succeeded(), holder, job.check)
+            reports.append(CallReport(job.execution, given))
+        orders = self.engine.serve(self.runner, list(self.makes), reports, free)
+        self.makes |= {place_of(job): job for job in orders.begin}
+        return orders
+
+
+def _each(items: int) -> FlowPlan:
+    work = EachWork(list(range(items)), (call("one"),), concurrency=items)
+    return FlowPlan("f", 1, (Step("all", work),))
+
+
+def test_a_runner_gets_as_many_calls_as_it_has_room_for_and_each_goes_to_one(
+    executions_url: str,
+) -> None:
+    engine = Stored(executions_url).engine
+    engine.work(starts=[Execution("e1", _each(5), {}, BEGAN)])
+    one, other = Served(engine), Served(engine, OTHER)
+
+    first, second, third = one.serve(free=2), other.serve(free=9), one.serve(free=9)
+
+    places = [place_of(job) for orders in (first, second, third) for job in orders.begin]
+    assert [len(orders.begin) for orders in (first, second, third)] == [2, 3, 0]
+    assert len(set(places)) == 5
+
+
+def test_a_flow_goes_to_its_end_by_what_runners_report(executions_url: str) -> None:
+    stored = Stored(executions_url)
+    stored.engine.work(starts=[Execution("e1", _each(7), {}, BEGAN)])
+    served = Served(stored.engine)
+    orders = served.serve(free=3)
+    while orders.begin:
+        orders = served.serve(*orders.begin, free=3)
+
+    execution = stored.get("e1")
+    assert execution.state is ExecutionState.SUCCESS
+    assert stored.leftovers() == {}
+
+
+def test_an_answer_that_got_lost_is_given_again(executions_url: str) -> None:
+    """Goal: what was granted to a runner that does not know of it is not forgotten, nor doubled."""
+    engine = Stored(executions_url).engine
+    engine.work(starts=[Execution("e1", _each(2), {}, BEGAN)])
+    served = Served(engine)
+    lost = engine.serve(RUNNER, [], free=1)
+
+    again = served.serve(free=1)
+
+    assert set(map(place_of, again.begin)) > set(map(place_of, lost.begin))
+    assert served.serve(free=9).begin == []
+
+
+def test_what_was_killed_is_stopped_and_its_end_is_the_runners_word(executions_url: str) -> None:
+    stored = Stored(executions_url)
+    stored.engine.work(starts=[Execution("e1", _each(1), {}, BEGAN)])
+    served = Served(stored.engine)
+    [job] = served.serve(free=1).begin
+    stored.engine.work([("e1", KillIt("ann"))])
+
+    assert served.serve().stop == [place_of(job)]
+    served.serve(job)
+    assert stored.get("e1").state is ExecutionState.KILLED
+    assert stored.get("e1").runs[job.run].state is StepState.SUCCESS, "a late success is kept"
+
+
+def test_a_runner_that_is_gone_loses_what_it_held(executions_url: str) -> None:
+    stored = Stored(executions_url)
+    plan = FlowPlan("f", 1, (call("once", on_lost=OnLost.FAIL), call("again")))
+    stored.engine.work(starts=[Execution("e1", plan, {}, BEGAN)])
+    served = Served(stored.engine)
+    jobs = served.serve(free=2).begin
+
+    assert stored.engine.lose(RUNNER) == 2
+    assert stored.engine.lose(RUNNER) == 0
+    states = {run.step: run.state for run in stored.get("e1").runs.values()}
+    assert states == {"once": StepState.FAILED, "again": StepState.RETRYING}
+    assert set(served.serve().stop) == set(map(place_of, jobs)), "it comes back, and hears of it"
+
+
+def test_a_deposed_leader_stores_nothing_from_the_next_ones_first_write_on(
+    executions_url: str,
+) -> None:
+    stored = Stored(executions_url)
+    stored.engine.work(starts=[Execution("e1", _each(1), {}, BEGAN)])
+    deposed = stored.engine
+    stored.restart()
+    stored.engine.work([("e1", PauseIt("ann"))])
+    store = SqlExecutions(ExecutionDatabase(executions_url))
+    late = StoredEngine(store, lambda: 1, LANGUAGE, dict[str, FlowPlan]().get, lambda: BEGAN)
+
+    for zombie in (deposed, late):
+        with pytest.raises(LeaseLost):
+            zombie.work([("e1", KillIt("bob"))])
+
+    assert stored.get("e1").state is ExecutionState.PAUSED
+    store.close()
+
+
+def test_what_was_not_committed_has_not_happened(executions_url: str) -> None:
+    stored = Stored(executions_url)
+    stored.engine.work(starts=[Execution("e1", _each(2), {}, BEGAN)])
+    before = stored.get("e1")
+
+    with pytest.raises(RuntimeError):
+        _kill_and_die(stored)
+
+    assert stored.get("e1") == before
+    assert stored.engine.work([("e1", KillIt("ann"))]).dropped == []
+    assert stored.get("e1").state is ExecutionState.KILLED
+
+
+def _kill_and_die(stored: Stored) -> None:
+    with stored.store.working(1) as rows:
+        batch = stored.engine.batch(rows)
+        batch.send("e1", KillIt("ann"))
+        batch.work()
+        rows.store(batch.changes())
+        raise RuntimeError("the process dies here")
+
+
+def test_inputs_at_once_are_worked_in_one_after_the_other(executions_url: str) -> None:
+    """Goal: no version is lost when many threads send."""
+    stored = Stored(executions_url)
+    stored.engine.work(starts=[Execution("e1", _each(24), {}, BEGAN)])
+    served = Served(stored.engine)
+    jobs = served.serve(free=24).begin
+    before = stored.get("e1").version
+
+    def report(job: StepCall) -> None:
+        given = Report(job.run, job.attempt, Succeeded(), RUNNER)
+        stored.engine.work([(job.execution, given)])
+
+    threads = [threading.Thread(target=report, args=(job,)) for job in jobs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert stored.get("e1").version == before + 24
+    assert stored.get("e1").state is ExecutionState.SUCCESS
