@@ -35,6 +35,7 @@ def upgrade() -> None:
     for table, indexes in _INDEXES.items():
         for name, columns in indexes.items():
             op.create_index(f"ix_{table}_{name}", table, columns)
+    op.create_index("ix_calls_place", "calls", ["run", "attempt", "look"], unique=True)
 
 
 def _create_entities() -> None:
@@ -75,7 +76,6 @@ def _create_outgoing() -> None:
         sa.Column("attempt", sa.BigInteger, nullable=False),
         sa.Column("look", sa.BigInteger, nullable=False, comment="0: the call itself"),
         sa.Column("body", sa.Text, nullable=False),
-        sa.UniqueConstraint("run", "attempt", "look", name="uq_calls_place"),
     )
     op.create_table(
         "claims",

@@ -22,7 +22,6 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    UniqueConstraint,
 )
 
 from supervisor.database.column_types import NAME, UtcTime
@@ -82,7 +81,7 @@ CALLS = Table(
     Column("attempt", BigInteger, nullable=False),
     Column("look", BigInteger, nullable=False, comment="0: the call itself"),
     Column("body", Text, nullable=False),
-    UniqueConstraint("run", "attempt", "look", name="uq_calls_place"),
+    Index("ix_calls_place", "run", "attempt", "look", unique=True),
     Index("ix_calls_execution", "execution"),
 )
 

@@ -59,7 +59,7 @@ class SqlExecutions:
     def __init__(self, database: ExecutionDatabase) -> None:
         """Own `database`: `close` closes it."""
         self._database = database
-        self._known = _Known()
+        self._known = _Remembered()
 
     @contextmanager
     def reading(self) -> Iterator["SqlExecutionRows"]:
@@ -84,7 +84,7 @@ class SqlExecutions:
         self._database.close()
 
 
-class _Known:
+class _Remembered:
     """The newest executions that this process has written or read, by id; bounded."""
 
     def __init__(self) -> None:
@@ -109,7 +109,7 @@ class SqlExecutionRows:
     """Implements `ports.executions.ExecutionRows` in one transaction."""
 
     connection: Connection
-    known: _Known
+    known: _Remembered
 
     def __post_init__(self) -> None:
         """Begin with nothing stored."""

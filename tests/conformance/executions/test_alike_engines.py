@@ -1,6 +1,5 @@
 """X13: the engine over a database and the one in memory come to the same from the same inputs."""
 
-from collections.abc import Mapping
 from datetime import datetime
 
 import pytest
@@ -16,9 +15,7 @@ from tests.supervisor.core.executions.world import BEGAN, call
 class Mirrored(MemoryEngine):
     """An engine in memory whose inputs another one over a database gets as well."""
 
-    def mirror(self, url: str, flows: Mapping[str, FlowPlan]) -> None:
-        """Name the other one's database."""
-        self.other = Stored(url, flows)
+    other: Stored
 
     def work(self, now: datetime) -> None:
         """Work in here, and there."""
@@ -29,30 +26,30 @@ class Mirrored(MemoryEngine):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_random_lives_come_to_the_same(executions_url: str, seed: int) -> None:
+def test_random_lives_come_to_the_same(stored: Stored, seed: int) -> None:
     life = Life(seed)
     world = life.world
     world.engine.__class__ = Mirrored
     assert isinstance(world.engine, Mirrored)
-    world.engine.mirror(executions_url, world.flows)
-    other = world.engine.other
+    world.engine.other = stored
+    stored.flows.update(world.flows)
 
     life.live()
 
-    other.restart()  # what the process has in memory does not count
+    stored.restart()  # what the process has in memory does not count
     for known in world.engine.executions.values():
-        assert other.get(known.id) == known
-        assert other.events(known.id) == world.engine.events[known.id]
-    assert other.dropped().total() == len(world.engine.dropped)
-    assert other.leftovers() == {}, "all have ended: nobody waits for anything"
+        assert stored.get(known.id) == known
+        assert stored.events(known.id) == world.engine.events[known.id]
+    assert stored.dropped().total() == len(world.engine.dropped)
+    assert stored.leftovers() == {}, "all have ended: nobody waits for anything"
 
 
-def test_a_child_is_stored_with_the_step_that_starts_it(executions_url: str) -> None:
+def test_a_child_is_stored_with_the_step_that_starts_it(stored: Stored) -> None:
     """Goal: a batch is one transaction, whatever follows from its inputs."""
     child = FlowPlan("child", 1, (call("one"),))
-    engine = Stored(executions_url, {"child": child})
+    stored.flows["child"] = child
     parent = FlowPlan("f", 1, (Step("sub", SubflowWork("child")),))
-    engine.engine.work(starts=[Execution("e1", parent, {}, BEGAN)])
-    [job] = engine.take_calls()
+    stored.engine.work(starts=[Execution("e1", parent, {}, BEGAN)])
+    [job] = stored.take_calls()
     assert job.execution != "e1"
-    assert engine.get(job.execution).parent is not None
+    assert stored.get(job.execution).parent is not None

@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from supervisor.adapters.executions.database import ExecutionDatabase
-from supervisor.adapters.executions.store import SqlExecutions
 from supervisor.core.executions.entities import Execution, Runner
 from supervisor.core.executions.inputs import KillIt, PauseIt, Report, Succeeded
 from supervisor.core.executions.plan import EachWork, FlowPlan, OnLost, Step
@@ -16,7 +14,7 @@ from supervisor.core.values.errors import LeaseLost
 from supervisor.executions.engine import CallReport, RunnerOrders, StoredEngine, place_of
 from supervisor.ports.executions import CallPlace
 from tests.supervisor.core.crashes.scenarios.stored import Stored
-from tests.supervisor.core.crashes.world.world import BEGAN, LANGUAGE
+from tests.supervisor.core.crashes.world.world import BEGAN
 from tests.supervisor.core.executions.world import call
 
 RUNNER = Runner("executor-1", "one")
@@ -50,9 +48,9 @@ def _each(items: int) -> FlowPlan:
 
 
 def test_a_runner_gets_as_many_calls_as_it_has_room_for_and_each_goes_to_one(
-    executions_url: str,
+    stored: Stored,
 ) -> None:
-    engine = Stored(executions_url).engine
+    engine = stored.engine
     engine.work(starts=[Execution("e1", _each(5), {}, BEGAN)])
     one, other = Served(engine), Served(engine, OTHER)
 
@@ -63,8 +61,7 @@ def test_a_runner_gets_as_many_calls_as_it_has_room_for_and_each_goes_to_one(
     assert len(set(places)) == 5
 
 
-def test_a_flow_goes_to_its_end_by_what_runners_report(executions_url: str) -> None:
-    stored = Stored(executions_url)
+def test_a_flow_goes_to_its_end_by_what_runners_report(stored: Stored) -> None:
     stored.engine.work(starts=[Execution("e1", _each(7), {}, BEGAN)])
     served = Served(stored.engine)
     orders = served.serve(free=3)
@@ -76,9 +73,9 @@ def test_a_flow_goes_to_its_end_by_what_runners_report(executions_url: str) -> N
     assert stored.leftovers() == {}
 
 
-def test_an_answer_that_got_lost_is_given_again(executions_url: str) -> None:
+def test_an_answer_that_got_lost_is_given_again(stored: Stored) -> None:
     """Goal: what was granted to a runner that does not know of it is not forgotten, nor doubled."""
-    engine = Stored(executions_url).engine
+    engine = stored.engine
     engine.work(starts=[Execution("e1", _each(2), {}, BEGAN)])
     served = Served(engine)
     lost = engine.serve(RUNNER, [], free=1)
@@ -89,8 +86,7 @@ def test_an_answer_that_got_lost_is_given_again(executions_url: str) -> None:
     assert served.serve(free=9).begin == []
 
 
-def test_what_was_killed_is_stopped_and_its_end_is_the_runners_word(executions_url: str) -> None:
-    stored = Stored(executions_url)
+def test_what_was_killed_is_stopped_and_its_end_is_the_runners_word(stored: Stored) -> None:
     stored.engine.work(starts=[Execution("e1", _each(1), {}, BEGAN)])
     served = Served(stored.engine)
     [job] = served.serve(free=1).begin
@@ -102,8 +98,7 @@ def test_what_was_killed_is_stopped_and_its_end_is_the_runners_word(executions_u
     assert stored.get("e1").runs[job.run].state is StepState.SUCCESS, "a late success is kept"
 
 
-def test_a_runner_that_is_gone_loses_what_it_held(executions_url: str) -> None:
-    stored = Stored(executions_url)
+def test_a_runner_that_is_gone_loses_what_it_held(stored: Stored) -> None:
     plan = FlowPlan("f", 1, (call("once", on_lost=OnLost.FAIL), call("again")))
     stored.engine.work(starts=[Execution("e1", plan, {}, BEGAN)])
     served = Served(stored.engine)
@@ -117,26 +112,20 @@ def test_a_runner_that_is_gone_loses_what_it_held(executions_url: str) -> None:
 
 
 def test_a_deposed_leader_stores_nothing_from_the_next_ones_first_write_on(
-    executions_url: str,
+    stored: Stored,
 ) -> None:
-    stored = Stored(executions_url)
     stored.engine.work(starts=[Execution("e1", _each(1), {}, BEGAN)])
     deposed = stored.engine
     stored.restart()
     stored.engine.work([("e1", PauseIt("ann"))])
-    store = SqlExecutions(ExecutionDatabase(executions_url))
-    late = StoredEngine(store, lambda: 1, LANGUAGE, dict[str, FlowPlan]().get, lambda: BEGAN)
 
-    for zombie in (deposed, late):
-        with pytest.raises(LeaseLost):
-            zombie.work([("e1", KillIt("bob"))])
+    with pytest.raises(LeaseLost):
+        deposed.work([("e1", KillIt("bob"))])
 
     assert stored.get("e1").state is ExecutionState.PAUSED
-    store.close()
 
 
-def test_what_was_not_committed_has_not_happened(executions_url: str) -> None:
-    stored = Stored(executions_url)
+def test_what_was_not_committed_has_not_happened(stored: Stored) -> None:
     stored.engine.work(starts=[Execution("e1", _each(2), {}, BEGAN)])
     before = stored.get("e1")
 
@@ -157,9 +146,8 @@ def _kill_and_die(stored: Stored) -> None:
         raise RuntimeError("the process dies here")
 
 
-def test_inputs_at_once_are_worked_in_one_after_the_other(executions_url: str) -> None:
+def test_inputs_at_once_are_worked_in_one_after_the_other(stored: Stored) -> None:
     """Goal: no version is lost when many threads send."""
-    stored = Stored(executions_url)
     stored.engine.work(starts=[Execution("e1", _each(24), {}, BEGAN)])
     served = Served(stored.engine)
     jobs = served.serve(free=24).begin

@@ -1,6 +1,7 @@
 """Each scenario runs on every engine, and ends with the checks that belong to all of them."""
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -29,7 +30,10 @@ def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
     kind = str(request.param)
     if kind in ENGINES:
         whole = Stage(ENGINES[kind]())
+        yield whole
+        whole.check_ends()
     else:
-        whole = Stage(Stored(str(request.getfixturevalue(f"executions_{kind}_url"))))
-    yield whole
-    whole.check_ends()
+        with closing(Stored(str(request.getfixturevalue(f"executions_{kind}_url")))) as stored:
+            whole = Stage(stored)
+            yield whole
+            whole.check_ends()

@@ -1,8 +1,8 @@
 """The engine over a database, as a scenario drives it."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 
 from sqlalchemy import func, select
@@ -23,22 +23,25 @@ _ALL = 1_000_000
 class Stored:
     """Implements `EngineInTest`: each life of the owner opens the database anew."""
 
-    def __init__(self, url: str, flows: Mapping[str, FlowPlan] | None = None) -> None:
+    def __init__(self, url: str, flows: dict[str, FlowPlan] | None = None) -> None:
         """Open a database that is migrated and empty."""
         self.now: datetime = BEGAN
-        self._url, self._flows = url, flows or {}
+        self._url = url
+        self.flows = {} if flows is None else flows
         self._replies: list[ClaimReply] = []
         self._dropped: Counter[str] = Counter()
         self._seen: set[tuple[str, int, int]] = set()
         self._term = 0
+        self._opened: list[SqlExecutions] = []
         self._open()
 
     def _open(self) -> None:
         self._term += 1
         term = self._term
         self.store = SqlExecutions(ExecutionDatabase(self._url))
+        self._opened.append(self.store)
         self.engine = StoredEngine(
-            self.store, lambda: term, LANGUAGE, self._flows.get, lambda: self.now
+            self.store, lambda: term, LANGUAGE, self.flows.get, lambda: self.now
         )
 
     def start(self, plan: FlowPlan, execution: str) -> None:
@@ -92,9 +95,13 @@ class Stored:
             pass
 
     def restart(self) -> None:
-        """Let the owner end as a crash does, and another one begin."""
-        self.store.close()
+        """Let another owner begin; the old one does not know of it."""
         self._open()
+
+    def close(self) -> None:
+        """Close every connection."""
+        for store in self._opened:
+            store.close()
 
     def unread(self) -> int:
         """Nothing waits: an input is stored with what it changes."""
@@ -102,7 +109,7 @@ class Stored:
 
     def leftovers(self) -> dict[str, int]:
         """Return how many rows there are of what lives no longer than its execution."""
-        with ExecutionDatabase(self._url).reading() as connection:
+        with closing(ExecutionDatabase(self._url)) as database, database.reading() as connection:
             rows = {
                 table.name: connection.execute(select(func.count()).select_from(table)).scalar_one()
                 for table in (CALLS, CLAIMS, GATES)
