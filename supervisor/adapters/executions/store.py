@@ -6,7 +6,7 @@ their version decides whether that is used.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -65,7 +65,9 @@ class SqlExecutions:
     def reading(self) -> Iterator["SqlExecutionRows"]:
         """Open a transaction that only reads."""
         with self._database.reading() as connection:
-            yield SqlExecutionRows(connection, self._known)
+            rows = SqlExecutionRows(connection, self._known)
+            yield rows
+        self._known.put(rows.seen.values())
 
     @contextmanager
     def working(self, term: int) -> Iterator["SqlExecutionRows"]:
@@ -77,7 +79,7 @@ class SqlExecutions:
                 raise LeaseLost(f"a later term than {term} has written executions")
             rows = SqlExecutionRows(connection, self._known)
             yield rows
-        self._known.put(rows.stored)
+        self._known.put(rows.seen.values())
 
     def close(self) -> None:
         """Close its connections."""
@@ -95,7 +97,7 @@ class _Remembered:
         with self._lock:
             return self._by_id.get(execution_id)
 
-    def put(self, executions: Sequence[Execution]) -> None:
+    def put(self, executions: Iterable[Execution]) -> None:
         with self._lock:
             for execution in executions:
                 self._by_id[execution.id] = execution
@@ -112,12 +114,17 @@ class SqlExecutionRows:
     known: _Remembered
 
     def __post_init__(self) -> None:
-        """Begin with nothing stored."""
-        self.stored: list[Execution] = []
-        """Those of this transaction, which count once it is committed."""
+        """Begin with nothing read or stored."""
+        self.seen: dict[str, Execution] = {}
+        """What this transaction has read or stored: known to others once it is committed.
+
+        A version that is rolled back never was, and another one may get its number.
+        """
 
     def execution(self, execution_id: str) -> Execution | None:
         """Return an execution; see the port."""
+        if (seen := self.seen.get(execution_id)) is not None:
+            return seen
         of_it = EXECUTIONS.c.id == execution_id
         if (known := self.known.get(execution_id)) is not None:
             version = self.connection.execute(select(EXECUTIONS.c.version).where(of_it)).scalar()
@@ -141,7 +148,7 @@ class SqlExecutionRows:
         if restored.unreadable:
             raise UnreadableRecord(f"execution {execution_id}: {restored.unreadable[name]}")
         execution = restored.executions[execution_id]
-        self.known.put([execution])
+        self.seen[execution_id] = execution
         return execution
 
     def gate(self, name: str) -> Gate | None:
@@ -235,7 +242,7 @@ class SqlExecutionRows:
         ]
         if events:
             self.connection.execute(insert(EVENTS), events)
-        self.stored += changes.executions.values()
+        self.seen.update(changes.executions)
 
     def _put_head(self, execution: Execution, *, new: bool) -> None:
         values = {

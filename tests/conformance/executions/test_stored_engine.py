@@ -137,12 +137,28 @@ def test_what_was_not_committed_has_not_happened(stored: Stored) -> None:
     assert stored.get("e1").state is ExecutionState.KILLED
 
 
+def test_what_was_read_before_a_rollback_is_not_remembered(stored: Stored) -> None:
+    """Goal: a version that never was is not taken for another one of its number."""
+    stored.engine.work(starts=[Execution("e1", _each(2), {}, BEGAN)])
+    rolled_back = stored.store
+    with pytest.raises(RuntimeError):
+        _kill_and_die(stored)
+    stored.restart()
+    stored.engine.work([("e1", PauseIt("ann"))])
+
+    with rolled_back.reading() as rows:
+        execution = rows.execution("e1")
+
+    assert execution == stored.get("e1")
+
+
 def _kill_and_die(stored: Stored) -> None:
     with stored.store.working(1) as rows:
         batch = stored.engine.batch(rows)
         batch.send("e1", KillIt("ann"))
         batch.work()
         rows.store(batch.changes())
+        assert rows.execution("e1") == batch.execution("e1"), "a transaction reads what it wrote"
         raise RuntimeError("the process dies here")
 
 
