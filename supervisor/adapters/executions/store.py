@@ -28,17 +28,15 @@ from supervisor.adapters.executions.schema import (
 from supervisor.core.executions.entities import Execution, Runner, TaskRun
 from supervisor.core.executions.gates import Gate
 from supervisor.core.executions.records import (
+    CALL_FORM,
+    EVENT_FORM,
     StateRecord,
     UnreadableRecord,
     gate_record,
     head_record,
     plan_record,
-    read_call,
-    read_event,
     restore,
     run_record,
-    write_call,
-    write_event,
 )
 from supervisor.core.executions.reduced import ExecutionEvent, StepCall
 from supervisor.core.executions.states import StepState
@@ -178,7 +176,7 @@ class SqlExecutionRows:
         """Return calls that nobody holds, and looks."""
         taken = exists().where(CLAIMS.c.run == CALLS.c.run)
         query = select(CALLS.c.body).where(~taken).order_by(CALLS.c.number).limit(limit)
-        return [read_call(body.encode()) for body in self.connection.execute(query).scalars()]
+        return [CALL_FORM.read(body.encode()) for body in self.connection.execute(query).scalars()]
 
     def calls_of(self, runner: Runner) -> Sequence[StepCall]:
         """Return the calls that a runner holds."""
@@ -192,7 +190,7 @@ class SqlExecutionRows:
             )
             .order_by(CALLS.c.number)
         )
-        return [read_call(body.encode()) for body in self.connection.execute(query).scalars()]
+        return [CALL_FORM.read(body.encode()) for body in self.connection.execute(query).scalars()]
 
     def held(self, runner: Runner | None = None) -> Sequence[HeldCall]:
         """Return the calls that runners make."""
@@ -220,7 +218,7 @@ class SqlExecutionRows:
             .order_by(columns.number)
             .limit(limit)
         )
-        return [read_event(body.encode()) for body in self.connection.execute(query).scalars()]
+        return [EVENT_FORM.read(body.encode()) for body in self.connection.execute(query).scalars()]
 
     def store(self, changes: ExecutionChanges) -> None:
         """Store what a batch has changed."""
@@ -236,7 +234,11 @@ class SqlExecutionRows:
         self._put_calls(changed, changes.calls)
         self._put_claims(changed)
         events = [
-            {"execution": execution, "number": each.number, "body": write_event(each).decode()}
+            {
+                "execution": execution,
+                "number": each.number,
+                "body": EVENT_FORM.write(each).decode(),
+            }
             for execution, some in changes.events.items()
             for each in some
         ]
@@ -299,7 +301,7 @@ class SqlExecutionRows:
                 "run": each.run,
                 "attempt": each.attempt,
                 "look": each.check,
-                "body": write_call(each).decode(),
+                "body": CALL_FORM.write(each).decode(),
             }
             for each in calls
             if wanted.get(each.run) == (each.attempt, each.check)

@@ -11,7 +11,7 @@ with the execution.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
@@ -25,24 +25,21 @@ from supervisor.core.executions.reduced import ExecutionEvent, StepCall
 T = TypeVar("T")
 
 __all__ = [
+    "CALL_FORM",
+    "EVENT_FORM",
+    "GATE_INPUT_FORM",
+    "INPUT_FORM",
     "RECORD_VERSION",
     "NewerRecord",
+    "RecordForm",
     "Restored",
     "StateRecord",
     "UnreadableRecord",
     "gate_record",
     "head_record",
     "plan_record",
-    "read_call",
-    "read_event",
-    "read_gate_input",
-    "read_input",
     "restore",
     "run_record",
-    "write_call",
-    "write_event",
-    "write_gate_input",
-    "write_input",
 ]
 
 RECORD_VERSION = 1
@@ -52,10 +49,6 @@ _EXECUTION = TypeAdapter(Execution)
 _PLAN = TypeAdapter(FlowPlan)
 _RUN = TypeAdapter(TaskRun)
 _GATE = TypeAdapter(Gate)
-_INPUT: TypeAdapter[ExecutionInput] = TypeAdapter(ExecutionInput)
-_GATE_INPUT: TypeAdapter[GateInput] = TypeAdapter(GateInput)
-_CALL = TypeAdapter(StepCall)
-_EVENT = TypeAdapter(ExecutionEvent)
 _APART = {"plan", "runs"}
 """What has records of its own."""
 
@@ -152,75 +145,8 @@ def _build(entity: str, part: Mapping[str, Mapping[str, object]], restored: Rest
         restored.unreadable[entity] = _line(error)
 
 
-def write_input(given: ExecutionInput) -> bytes:
-    """Return an input of an execution as JSON."""
-    return _write(_INPUT, given)
-
-
-def read_input(value: bytes) -> ExecutionInput:
-    """Read an input of an execution.
-
-    Raises:
-        UnreadableRecord: it is none.
-        NewerRecord: a newer release has written it.
-    """
-    return _parse(_INPUT, value)
-
-
-def write_gate_input(given: GateInput) -> bytes:
-    """Return an input of a gate as JSON."""
-    return _write(_GATE_INPUT, given)
-
-
-def read_gate_input(value: bytes) -> GateInput:
-    """Read an input of a gate.
-
-    Raises:
-        UnreadableRecord: it is none.
-        NewerRecord: a newer release has written it.
-    """
-    return _parse(_GATE_INPUT, value)
-
-
-def write_call(call: StepCall) -> bytes:
-    """Return a call as JSON."""
-    return _write(_CALL, call)
-
-
-def read_call(value: bytes) -> StepCall:
-    """Read a call.
-
-    Raises:
-        UnreadableRecord: it is none.
-        NewerRecord: a newer release has written it.
-    """
-    return _parse(_CALL, value)
-
-
-def write_event(event: ExecutionEvent) -> bytes:
-    """Return an event as JSON."""
-    return _write(_EVENT, event)
-
-
-def read_event(value: bytes) -> ExecutionEvent:
-    """Read an event.
-
-    Raises:
-        UnreadableRecord: it is none.
-        NewerRecord: a newer release has written it.
-    """
-    return _parse(_EVENT, value)
-
-
 def _write(adapter: TypeAdapter[T], value: T, exclude: set[str] | None = None) -> bytes:
     return b'{"v":%d,' % RECORD_VERSION + adapter.dump_json(value, exclude=exclude)[1:]
-
-
-def _parse(adapter: TypeAdapter[T], value: bytes) -> T:
-    try:
-        return adapter.validate_python(_read(value))
-    except ValidationError as error:
-        raise UnreadableRecord(_line(error)) from error
 
 
 def _read(value: bytes) -> dict[str, object]:
@@ -240,3 +166,32 @@ def _line(error: ValidationError) -> str:
     """Return the first problem in one line, without the value, which may be large or secret."""
     first = error.errors(include_url=False, include_input=False)[0]
     return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+
+
+@dataclass(frozen=True)
+class RecordForm(Generic[T]):
+    """What is written and read on its own, not as a part of an entity."""
+
+    adapter: TypeAdapter[T]
+
+    def write(self, value: T) -> bytes:
+        """Return a value as JSON."""
+        return _write(self.adapter, value)
+
+    def read(self, value: bytes) -> T:
+        """Read a value.
+
+        Raises:
+            UnreadableRecord: it is none of this form.
+            NewerRecord: a newer release has written it.
+        """
+        try:
+            return self.adapter.validate_python(_read(value))
+        except ValidationError as error:
+            raise UnreadableRecord(_line(error)) from error
+
+
+INPUT_FORM: RecordForm[ExecutionInput] = RecordForm(TypeAdapter(ExecutionInput))
+GATE_INPUT_FORM: RecordForm[GateInput] = RecordForm(TypeAdapter(GateInput))
+CALL_FORM = RecordForm(TypeAdapter(StepCall))
+EVENT_FORM = RecordForm(TypeAdapter(ExecutionEvent))

@@ -47,19 +47,16 @@ from supervisor.core.executions.plan import (
     WhenFull,
 )
 from supervisor.core.executions.records import (
+    CALL_FORM,
+    GATE_INPUT_FORM,
+    INPUT_FORM,
     NewerRecord,
     StateRecord,
     UnreadableRecord,
     gate_record,
     head_record,
     plan_record,
-    read_call,
-    read_gate_input,
-    read_input,
     restore,
-    write_call,
-    write_gate_input,
-    write_input,
 )
 from supervisor.core.executions.reduced import StepCall
 from supervisor.core.executions.states import ExecutionState
@@ -140,14 +137,14 @@ def _written_for_a_result(items: int) -> list[StateRecord]:
 
 @pytest.mark.parametrize("given", INPUTS, ids=lambda given: type(given).__name__)
 def test_an_input_is_read_as_it_was_written(given: ExecutionInput) -> None:
-    assert read_input(write_input(given)) == given
+    assert INPUT_FORM.read(INPUT_FORM.write(given)) == given
 
 
 def test_an_input_of_a_gate_and_a_call_are_read_as_they_were_written() -> None:
     for given in (SlotWanted("e1", 2, WhenFull.QUEUE), SlotFreed("e1")):
-        assert read_gate_input(write_gate_input(given)) == given
+        assert GATE_INPUT_FORM.read(GATE_INPUT_FORM.write(given)) == given
     job = StepCall("e1", "r", "pack", 1, 2, "compact", {"table": "orders"}, 3, {"id": 7})
-    assert read_call(write_call(job)) == job
+    assert CALL_FORM.read(CALL_FORM.write(job)) == job
 
 
 def test_every_input_is_tried() -> None:
@@ -158,8 +155,8 @@ def test_every_input_is_tried() -> None:
 def test_records_of_this_version_stay_readable() -> None:
     """Goal: the file of a version is never written anew; a change of shape gets a new version."""
     golden = json.loads(_GOLDEN.read_text())
-    assert [json.loads(write_input(given)) for given in INPUTS] == golden["inputs"]
-    assert [read_input(json.dumps(one).encode()) for one in golden["inputs"]] == list(INPUTS)
+    assert [json.loads(INPUT_FORM.write(given)) for given in INPUTS] == golden["inputs"]
+    assert [INPUT_FORM.read(json.dumps(one).encode()) for one in golden["inputs"]] == list(INPUTS)
     records = [StateRecord(key, json.dumps(value).encode()) for key, value in golden["state"]]
     world = known_world()
     assert restore(records).executions == world.engine.executions
@@ -229,5 +226,5 @@ def test_a_newer_record_is_not_an_unreadable_one() -> None:
 @pytest.mark.parametrize("value", [b"", b"{", b"[]", b'"x"', b"{}", b'{"v":1,"type":"nobody"}'])
 def test_what_is_no_input_is_refused_with_a_reason(value: bytes) -> None:
     with pytest.raises(UnreadableRecord) as caught:
-        read_input(value)
+        INPUT_FORM.read(value)
     assert str(caught.value)
