@@ -8,7 +8,6 @@ import os
 import re
 import shlex
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,7 @@ from pathlib import Path
 
 import httpx
 
+from supervisor.dev.ports import LOOPBACK, free_port
 from tests.tidy.sources import ROOT
 from tests.waiting import wait_until
 
@@ -118,10 +118,8 @@ def _run(line: str, work: Path, url: str) -> tuple[str, int]:
 
 @contextmanager
 def _overlord(folder: Path) -> Iterator[str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    url = f"http://127.0.0.1:{port}"
+    port = free_port()
+    url = f"http://{LOOPBACK}:{port}"
     clean = {name: v for name, v in os.environ.items() if not name.startswith("TIDEGATE_")}
     with (folder / "overlord.log").open("wb") as log:
         process = subprocess.Popen(
@@ -134,6 +132,8 @@ def _overlord(folder: Path) -> Iterator[str]:
     try:
         wait_until(lambda: _leads(url))
         yield url
+        logged = (folder / "overlord.log").read_text(encoding="utf-8")
+        assert process.poll() is None, f"the overlord ended by itself; it logged:\n{logged}"
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(30)
