@@ -1,0 +1,157 @@
+"""A runner: takes calls of steps, makes each in a thread, and reports what came of it.
+
+    serve ─► begin ─► a thread per call ─► report ─┐
+      ▲        stop ─► its cancel is set           │
+      └────────────────────────────────────────────┘
+
+What was not taken is reported again, for as long as the process lives.  A runner that dies is known
+by its name and incarnation: what it held is lost, and the step says what follows.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import structlog
+
+from supervisor.core.executions.entities import Runner, StepError
+from supervisor.core.executions.inputs import Fails, Outcome, Report
+from supervisor.core.executions.reduced import StepCall
+from supervisor.executions.engine import CallReport, RunnerOrders, place_of
+from supervisor.ports.executions import CallPlace
+
+__all__ = ["CallRunner", "RunnerLink", "StepVerb"]
+
+log = structlog.get_logger()
+
+StepVerb = Callable[[StepCall, threading.Event], Outcome]
+"""Makes one call; the event is set once it shall stop.  What it raises fails the step."""
+
+_LOOK_S = 0.25
+"""Between two round trips of a runner that has nothing to report."""
+_BACKOFF_MAX_S = 10.0
+
+
+class RunnerLink(Protocol):
+    """The way to whoever grants calls."""
+
+    def serve(
+        self,
+        runner: Runner,
+        makes: Sequence[CallPlace],
+        reports: Sequence[CallReport] = (),
+        free: int = 0,
+    ) -> RunnerOrders:
+        """See `StoredEngine.serve`; whatever it raises, the same is sent again."""
+        ...
+
+
+@dataclass
+class CallRunner:
+    """Makes up to `threads` calls at once."""
+
+    link: RunnerLink
+    runner: Runner
+    verbs: Mapping[str, StepVerb]
+    threads: int = 8
+    look_s: float = _LOOK_S
+    _news: threading.Condition = field(default_factory=threading.Condition)
+    _makes: dict[CallPlace, threading.Event] = field(default_factory=dict)
+    _reports: deque[CallReport] = field(default_factory=deque)
+    _ending: bool = False
+
+    def __post_init__(self) -> None:
+        """Prepare its threads; none is started."""
+        self._pool = ThreadPoolExecutor(self.threads, thread_name_prefix="step-call")
+        self._loop = threading.Thread(target=self._run, name="step-runner")
+
+    def start(self) -> None:
+        """Begin to take calls."""
+        self._loop.start()
+
+    def stop(self, within_s: float = 2.0) -> None:
+        """Take nothing more, and wait for what runs; what does not end by itself is cancelled."""
+        with self._news:
+            self._ending = True
+            self._news.notify_all()
+            self._news.wait_for(lambda: not self._makes, within_s)
+            for cancel in self._makes.values():
+                cancel.set()
+            self._news.wait_for(lambda: not self._makes, within_s)
+        self._loop.join(within_s)
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def look(self) -> None:
+        """Ask for calls now: something has begun."""
+        with self._news:
+            self._news.notify_all()
+
+    @property
+    def running(self) -> int:
+        """How many calls it makes."""
+        with self._news:
+            return len(self._makes)
+
+    def _run(self) -> None:
+        wait_s = self.look_s
+        while True:
+            with self._news:
+                if self._ending and not self._makes and not self._reports:
+                    return
+                reports, makes = list(self._reports), list(self._makes)
+                free = 0 if self._ending else self.threads - len(makes)
+            try:
+                orders = self.link.serve(self.runner, makes, reports, free)
+            except Exception as error:  # noqa: BLE001 -- a runner outlives whatever its link has
+                log.warning("calls wait", runner=self.runner.name, error=str(error))
+                wait_s = min(wait_s * 2, _BACKOFF_MAX_S)
+                self._pause(wait_s)
+                if self._ending:
+                    return  # its claims are lost: nobody could be told
+                continue
+            wait_s = self.look_s
+            self._obey(orders, len(reports))
+            if not orders.begin:
+                self._pause(wait_s)
+
+    def _pause(self, seconds: float) -> None:
+        with self._news:
+            self._news.wait_for(lambda: bool(self._reports) or self._ending, seconds)
+
+    def _obey(self, orders: RunnerOrders, reported: int) -> None:
+        with self._news:
+            for _ in range(reported):
+                self._reports.popleft()
+            for place in orders.stop:
+                if (cancel := self._makes.get(place)) is not None:
+                    cancel.set()
+            begin = [call for call in orders.begin if place_of(call) not in self._makes]
+            for call in begin:
+                self._makes[place_of(call)] = threading.Event()
+        for call in begin:
+            self._pool.submit(self._make, call, self._makes[place_of(call)])
+
+    def _make(self, call: StepCall, cancel: threading.Event) -> None:
+        outcome = self._outcome(call, cancel)
+        holder = None if call.check else self.runner
+        given = Report(call.run, call.attempt, outcome, holder, call.check)
+        with self._news:
+            del self._makes[place_of(call)]
+            self._reports.append(CallReport(call.execution, given))
+            self._news.notify_all()
+
+    def _outcome(self, call: StepCall, cancel: threading.Event) -> Outcome:
+        verb = self.verbs.get(call.verb)
+        if verb is None:
+            known = ", ".join(sorted(self.verbs))
+            return Fails(StepError("unknown-verb", f"there is no verb {call.verb}; known: {known}"))
+        try:
+            return verb(call, cancel)
+        except Exception as error:
+            log.exception("a call failed", execution=call.execution, step=call.step)
+            # How far it came is not known, so that a retry repeats the key.
+            why = f"{type(error).__name__}: {error}"
+            return Fails(StepError("internal", why, passes=False, known=False))

@@ -1,0 +1,1 @@
+"""Executions at work: runners, and what they make."""

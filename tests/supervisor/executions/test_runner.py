@@ -1,0 +1,157 @@
+"""A runner over a real engine: what it takes, reports, repeats and stops."""
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import pytest
+
+from supervisor.core.executions.entities import Execution, Runner
+from supervisor.core.executions.inputs import KillIt, Outcome, Stopped, Succeeded
+from supervisor.core.executions.plan import CallWork, EachWork, FlowPlan, Step
+from supervisor.core.executions.reduced import StepCall
+from supervisor.core.executions.states import ExecutionState, StepState
+from supervisor.executions.engine import CallReport, RunnerOrders
+from supervisor.executions.runner import CallRunner, RunnerLink, StepVerb
+from supervisor.ports.executions import CallPlace
+from supervisor.ports.store_problems import StoreAway
+from tests.supervisor.core.crashes.scenarios.stored import Stored
+from tests.supervisor.core.crashes.world.world import BEGAN
+from tests.waiting import wait_until
+
+RUNNER = Runner("executor-1", "one")
+
+
+@dataclass
+class Verbs:
+    """A verb that counts its effects by key, and waits where it shall."""
+
+    effects: list[str] = field(default_factory=list)
+    goes_on: threading.Event = field(default_factory=threading.Event)
+    begun: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+
+    def noop(self, call: StepCall, _: threading.Event) -> Outcome:
+        """Do it at once."""
+        self.effects.append(call.key)
+        return Succeeded({"key": call.key})
+
+    def slow(self, call: StepCall, cancel: threading.Event) -> Outcome:
+        """Wait for the test, or for the cancel."""
+        self.effects.append(call.key)
+        self.begun.release()
+        while not self.goes_on.wait(0.01):
+            if cancel.is_set():
+                return Stopped()
+        return Succeeded()
+
+    @property
+    def all(self) -> Mapping[str, StepVerb]:
+        """By name."""
+        return {"noop": self.noop, "slow": self.slow}
+
+
+@dataclass
+class Unsteady:
+    """A link that loses requests, and answers."""
+
+    link: RunnerLink
+    loses: list[str] = field(default_factory=list)
+    """What happens to the next round trips: `request`, `answer`, or anything else: nothing."""
+
+    def serve(
+        self,
+        runner: Runner,
+        makes: Sequence[CallPlace],
+        reports: Sequence[CallReport] = (),
+        free: int = 0,
+    ) -> RunnerOrders:
+        """Pass it on, unless it is lost."""
+        fate = self.loses.pop(0) if self.loses else ""
+        if fate == "request":
+            raise StoreAway("lost on its way")
+        orders = self.link.serve(runner, makes, reports, free)
+        if fate == "answer":
+            raise StoreAway("the answer was lost")
+        return orders
+
+
+@contextmanager
+def _running(link: RunnerLink, verbs: Verbs, threads: int = 4) -> Iterator[CallRunner]:
+    runner = CallRunner(link, RUNNER, verbs.all, threads, look_s=0.01)
+    runner.start()
+    yield runner
+    verbs.goes_on.set()
+    runner.stop()
+    assert not any(each.name.startswith("step-runner") for each in threading.enumerate())
+
+
+def _plan(verb: str, items: int = 1) -> FlowPlan:
+    work = EachWork(list(range(items)), (Step("one", CallWork(verb)),), concurrency=items)
+    return FlowPlan("f", 1, (Step("all", work),))
+
+
+def _start(stored: Stored, plan: FlowPlan) -> None:
+    stored.engine.work(starts=[Execution("e1", plan, {}, BEGAN)])
+
+
+def test_a_flow_ends_well_and_each_step_is_made_once(stored: Stored) -> None:
+    verbs = Verbs()
+    _start(stored, _plan("noop", 40))
+    with _running(stored.engine, verbs):
+        wait_until(lambda: stored.get("e1").state.ended)
+
+    assert stored.get("e1").state is ExecutionState.SUCCESS
+    assert len(verbs.effects) == len(set(verbs.effects)) == 40
+
+
+@pytest.mark.parametrize("fates", [["answer"], ["request"], ["", "answer", "request", "answer"]])
+def test_a_lost_round_trip_loses_nothing_and_doubles_nothing(
+    stored: Stored, fates: list[str]
+) -> None:
+    verbs = Verbs()
+    _start(stored, _plan("noop", 12))
+    with _running(Unsteady(stored.engine, fates), verbs):
+        wait_until(lambda: stored.get("e1").state.ended)
+
+    assert stored.get("e1").state is ExecutionState.SUCCESS
+    assert len(verbs.effects) == len(set(verbs.effects)) == 12
+
+
+def test_no_more_calls_than_threads_are_made_at_once(stored: Stored) -> None:
+    verbs = Verbs()
+    _start(stored, _plan("slow", 5))
+    with _running(stored.engine, verbs, threads=2) as runner:
+        for _ in range(2):
+            assert verbs.begun.acquire(timeout=30)
+        wait_until(lambda: runner.running == 2)
+        assert len(verbs.effects) == 2
+        verbs.goes_on.set()
+        wait_until(lambda: stored.get("e1").state.ended)
+
+
+def test_a_kill_stops_what_runs(stored: Stored) -> None:
+    verbs = Verbs()
+    _start(stored, _plan("slow"))
+    with _running(stored.engine, verbs):
+        assert verbs.begun.acquire(timeout=30)
+        stored.engine.work([("e1", KillIt("ann"))])
+        wait_until(lambda: stored.get("e1").state.ended)
+    assert stored.get("e1").state is ExecutionState.KILLED
+
+
+def test_a_verb_that_raises_or_that_nobody_knows_fails_its_step(stored: Stored) -> None:
+    def raises(_: StepCall, __: threading.Event) -> Outcome:
+        raise ValueError("a bug")
+
+    for name, verb, code in (("e1", "raises", "internal"), ("e2", "nothing", "unknown-verb")):
+        plan = FlowPlan("f", 1, (Step("one", CallWork(verb)),))
+        stored.engine.work(starts=[Execution(name, plan, {}, BEGAN)])
+        runner = CallRunner(stored.engine, RUNNER, {"raises": raises}, 1, look_s=0.01)
+        runner.start()
+        wait_until(lambda name=name: stored.get(name).state.ended)  # type: ignore[misc]
+        runner.stop()
+        [run] = stored.get(name).runs.values()
+        assert run.state is StepState.FAILED
+        assert run.error is not None
+        assert run.error.code == code
