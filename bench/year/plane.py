@@ -18,6 +18,9 @@ from bench.year.chronicle import RECORDS, TOPIC_ID, Chronicle
 from bench.year.load import begin_live, load
 from bench.year.shape import GRACE, FleetShape
 from supervisor.adapters.clock import SystemClock
+from supervisor.adapters.executions.database import ExecutionDatabase
+from supervisor.adapters.executions.store import SqlExecutions
+from supervisor.adapters.expressions import CelExpressions
 from supervisor.adapters.kafka.memory import MemoryStreams
 from supervisor.adapters.kafka.probe import KafkaProbe
 from supervisor.adapters.letter_desks_http import HttpLetterDesks
@@ -48,7 +51,9 @@ from supervisor.core.queue.events import QueueConfig
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.operations import Operations
 from supervisor.eventqueue.queues import EventQueues
+from supervisor.executions.engine import StoredEngine
 from supervisor.metadata.store import SqlStore
+from supervisor.services.flows.executions import FlowPorts
 from supervisor.services.services import ServicePorts, services_of
 from supervisor.services.supervisors.admission import OperatorPolicy
 from supervisor.services.supervisors.specs import new_token
@@ -169,10 +174,14 @@ def _wired(
         gc_delay=_DELAY,
         new_token=new_token,
     )
+    language = CelExpressions()
+    executions = SqlExecutions(ExecutionDatabase(f"sqlite:///{folder}/executions.db"))
+    engine = StoredEngine(executions, leadership.term, language, clock.now)
     ports = ServicePorts(
         journals=HttpJournals(),
         task_logs=HttpTaskLogs(),
         letter_desks=HttpLetterDesks(None),
+        flows=FlowPorts(executions, engine, language),
         raw_records=DuckRecords(folder),
         probe=KafkaProbe(read_secret),
         rules=OperatorPolicy(timedelta(seconds=60)),

@@ -44,6 +44,7 @@ from supervisor.api.routes.cluster import (
     sessions,
     status,
 )
+from supervisor.api.routes.flows import executions, flows
 from supervisor.api.routes.supervisors import (
     backfills,
     bulk,
@@ -105,6 +106,8 @@ ROUTERS = (
     events.router,
     reports.router,
     letters.router,
+    flows.router,
+    executions.router,
     generations.router,
     operations.router,
     lag.router,

@@ -25,6 +25,7 @@ from supervisor.adapters.tables.warehouse import LocalWarehouse
 from supervisor.adapters.workers.journals import HttpJournals
 from supervisor.adapters.workers.task_logs import HttpTaskLogs
 from supervisor.app.archive import sender_in
+from supervisor.app.executions import ExecutionParts, executions_in
 from supervisor.app.parts import (
     address_for_workers,
     authentication_of,
@@ -83,11 +84,13 @@ class Overlord:
     services: Services
     duties: tuple[tuple[Duty, Chore, timedelta], ...]
     """The duties of the leader, each with its chore and its period."""
+    executions: ExecutionParts
 
     def start(self) -> BackgroundScheduler:
         """Start to compete for the lease, the loop of passes, and the timers that wake them."""
         self.wiring.loop.start()
         self.wiring.queues.start()
+        self.executions.start()
         # A late job runs all the same (H2).
         scheduler = BackgroundScheduler(
             timezone="UTC",
@@ -163,6 +166,7 @@ class Overlord:
         scheduler.shutdown(wait=False)
         self.wiring.loop.stop()
         self.wiring.queues.stop()
+        self.executions.stop()
         self.streams.stop()
         self.wiring.leadership.stop()
         self._write_denied()
@@ -191,6 +195,7 @@ def wire_overlord(
     queue_meters = Meters()
     queues = EventQueues(store, clock, leadership.term, queue_meters)
     stored = stored_in(settings)
+    executions = executions_in(settings, url, leadership, clock)
     wiring = _wiring_of(
         settings,
         store,
@@ -199,11 +204,14 @@ def wire_overlord(
         streams,
         queues=queues,
         stored=stored,
+        executions=executions,
         failpoint=failpoint,
     )
     consume_queues(wiring)
     services = services_of(
-        wiring, _outside_of(settings, wiring, stored), _operations_of(wiring, queue_meters)
+        wiring,
+        _outside_of(settings, wiring, stored, executions),
+        _operations_of(wiring, queue_meters),
     )
     services = replace(
         services,
@@ -213,7 +221,7 @@ def wire_overlord(
         report_doors=() if settings.reports == "off" else settings.reports_persister,
     )
     duties = tuple((duty, duty.build(wiring), duty.period(settings)) for duty in CHORES)
-    return Overlord(store, streams, wiring, services, duties)
+    return Overlord(store, streams, wiring, services, duties, executions)
 
 
 def _wiring_of(
@@ -225,6 +233,7 @@ def _wiring_of(
     *,
     queues: EventQueues,
     stored: StoredReports,
+    executions: ExecutionParts,
     failpoint: Callable[[str], None],
 ) -> Wiring:
     changed, warehouse = Wakeups(), settings.warehouse.absolute()
@@ -262,6 +271,8 @@ def _wiring_of(
         archive_sender=sender_in(settings, f"overlord-{os.getpid()}"),
         stored_reports=stored.reports,
         stored_logs=stored.logs,
+        engine=executions.engine,
+        step_runner=executions.runner.runner,
         replays=KafkaReplays(warehouse, read_secret, settings.connections()),
         reach=failpoint,
     )
@@ -273,13 +284,16 @@ def _persisters_of(settings: Settings, clock: SystemClock) -> PersisterWatch | N
     return PersisterWatch(clock, HttpPersisters(settings.trust()), settings.reports_persister)
 
 
-def _outside_of(settings: Settings, wiring: Wiring, stored: StoredReports) -> ServicePorts:
+def _outside_of(
+    settings: Settings, wiring: Wiring, stored: StoredReports, executions: ExecutionParts
+) -> ServicePorts:
     warehouse = settings.warehouse.absolute()
     return ServicePorts(
         journals=HttpJournals(),
         task_logs=HttpTaskLogs(),
         raw_records=DuckRecords(warehouse),
         letter_desks=HttpLetterDesks(settings.token(), settings.trust()),
+        flows=executions.ports,
         probe=KafkaProbe(read_secret),
         rules=_rules_of(settings, wiring.formats),
         warehouse=str(warehouse),

@@ -16,11 +16,13 @@ from supervisor.control.observe import Sources
 from supervisor.control.state_recorder import StateRecorder
 from supervisor.control.wakeups import Wakeups
 from supervisor.control.worker_registry import WorkerRegistry
+from supervisor.core.executions.entities import Runner
 from supervisor.core.history.expiry import HistoryAges
 from supervisor.core.queue.events import QueueConfig
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.eventqueue.handling import Handler
 from supervisor.eventqueue.queues import EventQueues
+from supervisor.executions.engine import StoredEngine
 from supervisor.ports.reports.archive import RecordSender
 from supervisor.ports.reports.logs import LogStore
 from supervisor.ports.reports.reports import ReportStore
@@ -63,6 +65,10 @@ class Wiring:
     persisters: PersisterWatch | None = None
     """Those of the reports; None: there are none."""
 
+    engine: StoredEngine | None = None
+    """What runs flows; None: nothing does."""
+    step_runner: Runner | None = None
+    """The runner of this process: of all others the calls are lost."""
     archive_sender: RecordSender | None = None
     """None: events and audit entries have no archive."""
     stored_reports: ReportStore | None = None

@@ -6,6 +6,7 @@ A new duty is a module with its `DUTY` and a row here.  A new kind of event is a
 
 from supervisor.chores import (
     compaction,
+    executions,
     expiry,
     exports,
     forget,
@@ -34,6 +35,7 @@ CHORES: tuple[Duty, ...] = (
     persisters.DUTY,
     expiry.DUTY,
     archive.DUTY,
+    executions.DUTY,
 )
 HANDLERS: tuple[QueueHandler, ...] = (
     task_output.HANDLER,

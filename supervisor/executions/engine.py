@@ -9,6 +9,7 @@ repeat.  So there is no inbox, and no crash between two steps of an input.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from supervisor.core.executions.entities import Execution, Runner
 from supervisor.core.executions.expressions import Expressions
@@ -20,13 +21,25 @@ from supervisor.core.executions.inputs import (
     Report,
     Tick,
 )
+from supervisor.core.executions.plan import FlowPlan
 from supervisor.core.executions.reduced import Cancel, ClaimReply, Drop, StepCall
+from supervisor.core.flows.compiling import compile_flow
+from supervisor.core.flows.reading import read_flow
 from supervisor.executions.batch import FlowOf, InputBatch
 from supervisor.ports.executions import CallPlace, ExecutionRows, ExecutionStore
+from supervisor.ports.flows import FlowReads
 
-__all__ = ["CallReport", "RunnerOrders", "StoredEngine", "Worked", "place_of"]
+__all__ = [
+    "TICKED_AT_ONCE",
+    "CallReport",
+    "RunnerOrders",
+    "StoredEngine",
+    "Worked",
+    "place_of",
+    "plan_of",
+]
 
-_TICKED_AT_ONCE = 200
+TICKED_AT_ONCE = 200
 """Executions whose time has come, per transaction."""
 
 
@@ -58,6 +71,14 @@ class RunnerOrders:
     """What it makes and shall not, or not any more."""
 
 
+def plan_of(flows: FlowReads, name: str, language: Expressions) -> FlowPlan | None:
+    """Return the plan of a flow's newest version; None: there is no such flow."""
+    newest = flows.newest(name)
+    if newest is None or newest.document is None:
+        return None
+    return compile_flow(read_flow(newest.document, language), newest.version)
+
+
 def place_of(call: StepCall) -> CallPlace:
     """Return which call it is."""
     return CallPlace(call.execution, call.run, call.attempt, call.check)
@@ -71,10 +92,13 @@ class StoredEngine:
         store: ExecutionStore,
         term: Callable[[], int],
         language: Expressions,
-        flow_of: FlowOf,
         now: Callable[[], datetime],
+        flow_of: FlowOf | None = None,
     ) -> None:
-        """`term` raises LeaseLost while this overlord does not lead."""
+        """`term` raises LeaseLost while this overlord does not lead.
+
+        `flow_of` None: the flows that are stored.
+        """
         self._store = store
         self._term = term
         self._language = language
@@ -163,7 +187,7 @@ class StoredEngine:
         """
         with self._store.working(self._term()) as rows:
             batch = self.batch(rows)
-            due = rows.due(batch.now, _TICKED_AT_ONCE)
+            due = rows.due(batch.now, TICKED_AT_ONCE)
             for execution in due:
                 batch.send(execution, Tick())
             batch.work()
@@ -172,4 +196,14 @@ class StoredEngine:
 
     def batch(self, rows: ExecutionRows) -> InputBatch:
         """Begin a batch in a transaction of one's own, such as that of a queue's position."""
-        return InputBatch(rows, self._language, self._flow_of, self._now())
+        flow_of = self._flow_of or partial(plan_of, rows.flows, language=self._language)
+        return InputBatch(rows, self._language, flow_of, self._now())
+
+    def holders(self) -> set[Runner]:
+        """Return the runners that hold calls.
+
+        Raises:
+            StoreAway, StoreRefuses: the database.
+        """
+        with self._store.reading() as rows:
+            return {each.runner for each in rows.held()}

@@ -14,10 +14,14 @@ from typing import Protocol
 from supervisor.core.executions.entities import Execution, Runner
 from supervisor.core.executions.gates import Gate
 from supervisor.core.executions.reduced import ExecutionEvent, StepCall
+from supervisor.core.executions.states import ExecutionState
+from supervisor.ports.flows import FlowReads, FlowRows
 
 __all__ = [
     "CallPlace",
     "ExecutionChanges",
+    "ExecutionPlace",
+    "ExecutionQuery",
     "ExecutionReads",
     "ExecutionRows",
     "ExecutionStore",
@@ -44,6 +48,26 @@ class HeldCall:
     cancelled: bool
 
 
+@dataclass(frozen=True, slots=True)
+class ExecutionPlace:
+    """The place of an execution in a list, newest first."""
+
+    created_at: datetime
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionQuery:
+    """Which executions a list has; None: any."""
+
+    flow: str | None = None
+    states: frozenset[ExecutionState] | None = None
+    parent: str | None = None
+    """Of this execution's subflow steps."""
+    since: datetime | None = None
+    until: datetime | None = None
+
+
 @dataclass(frozen=True)
 class ExecutionChanges:
     """What a batch has brought about; stored as a whole, or not at all."""
@@ -61,6 +85,11 @@ class ExecutionChanges:
 
 class ExecutionReads(Protocol):
     """What can be read, as of one moment."""
+
+    @property
+    def flows(self) -> FlowReads:
+        """The stored flows."""
+        ...
 
     def execution(self, execution_id: str) -> Execution | None:
         """Return an execution; None: there is none.
@@ -95,6 +124,12 @@ class ExecutionReads(Protocol):
         """Return the calls that a runner makes, or all runners do, by run."""
         ...
 
+    def page(
+        self, wanted: ExecutionQuery, limit: int, before: ExecutionPlace | None = None
+    ) -> Sequence[Execution]:
+        """Return wanted executions behind a place, newest first; without their task runs."""
+        ...
+
     def events(self, execution_id: str, after: int, limit: int) -> Sequence[ExecutionEvent]:
         """Return events of an execution behind a number, in order."""
         ...
@@ -102,6 +137,11 @@ class ExecutionReads(Protocol):
 
 class ExecutionRows(ExecutionReads, Protocol):
     """What can be read and written in the transaction of one term."""
+
+    @property
+    def flows(self) -> FlowRows:
+        """The stored flows."""
+        ...
 
     def store(self, changes: ExecutionChanges) -> None:
         """Store what a batch has changed.

@@ -26,6 +26,8 @@ from supervisor.ports.topic_probe import Probe
 from supervisor.ports.workers.task_logs import LogSource
 from supervisor.services.access.authentication import Authentication
 from supervisor.services.access.idempotency import Idempotency
+from supervisor.services.flows.executions import Executions, FlowPorts
+from supervisor.services.flows.flows import Flows
 from supervisor.services.foresight.ranges import RangeForesight
 from supervisor.services.foresight.tables import TableForesight
 from supervisor.services.history.archive_reader import ArchiveReader
@@ -67,6 +69,7 @@ class ServicePorts:
     task_logs: LogSource
     raw_records: RawRecords
     letter_desks: LetterDesks
+    flows: FlowPorts
     probe: Probe
     rules: OperatorPolicy
     warehouse: str
@@ -123,6 +126,10 @@ class Services:
     quarantine: Quarantine
     replays: Replays
 
+    # -- flows -------------------------------------------------------------------------------------
+    flows: Flows
+    executions: Executions
+
     # -- queries -----------------------------------------------------------------------------------
     supervisors: SupervisorQueries
     listing: SupervisorListing
@@ -165,6 +172,7 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
     listing = SupervisorListing(w.store, w.clock, w.leadership, w.loop, w.watching, w.registry)
     foresight = RangeForesight(w.store, w.clock, w.leadership, w.registry, service)
     resets = Resets(w.store, w.sources.streams, w.clock, w.leadership, w.loop, w.endings)
+    flows = Flows(o.flows.store, w.store, w.clock, w.leadership, o.flows.language)
     return Services(
         store=w.store,
         leadership=w.leadership,
@@ -197,6 +205,8 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         compacting=compacting,
         quarantine=quarantine,
         replays=_replays(w, quarantine, service),
+        flows=flows,
+        executions=_executions(w, o, flows),
         supervisors=_supervisors(w, o),
         listing=listing,
         overviews=_overviews(w, listing),
@@ -212,6 +222,11 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
 
 def _quarantine(w: Wiring, o: ServicePorts) -> Quarantine:
     return Quarantine(w.store, o.raw_records, BadCounts(o.raw_records))
+
+
+def _executions(w: Wiring, o: ServicePorts, flows: Flows) -> Executions:
+    ports = o.flows
+    return Executions(ports.store, ports.engine, flows, w.store, w.clock, w.leadership, ports.begun)
 
 
 def _letters(w: Wiring, o: ServicePorts) -> LetterRequests:

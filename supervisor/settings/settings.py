@@ -24,6 +24,7 @@ from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSett
 
 from supervisor.core.values.field_types import LongDuration, format_duration, nearest
 from supervisor.settings.access import PREFIX, TOKEN, AccessSettings
+from supervisor.settings.executions import ExecutionSettings
 from supervisor.settings.log import LogSettings
 from supervisor.settings.problems import SetupProblem
 from supervisor.settings.reports import REPORTS_KEY, ReportSettings
@@ -59,7 +60,7 @@ def _shown_as(default: str, unit: str = "") -> JsonDict:
     return {"default": default, "unit": unit}
 
 
-class Settings(LogSettings, UpkeepSettings, ReportSettings, AccessSettings):
+class Settings(LogSettings, UpkeepSettings, ReportSettings, ExecutionSettings, AccessSettings):
     """All operator settings; one instance per process, never changed."""
 
     data_dir: Folder = Field(

@@ -26,6 +26,16 @@ _INDEXES = {
 def upgrade() -> None:
     _create_entities()
     _create_outgoing()
+    op.create_table(
+        "flows",
+        sa.Column("name", _NAME, primary_key=True),
+        sa.Column("version", sa.BigInteger, primary_key=True, autoincrement=False),
+        sa.Column("document", sa.Text, comment="null: this version deletes the flow"),
+        sa.Column("digest", sa.String, nullable=False),
+        sa.Column("author", sa.String, nullable=False),
+        sa.Column("reason", sa.Text),
+        sa.Column("at", _TIME, nullable=False),
+    )
     writer = op.create_table(
         "writer",
         sa.Column("id", sa.SmallInteger, primary_key=True, autoincrement=False),
@@ -95,5 +105,14 @@ def _create_outgoing() -> None:
 
 
 def downgrade() -> None:
-    for table in ("writer", "events", "claims", "calls", "gates", "task_runs", "executions"):
+    for table in (
+        "writer",
+        "flows",
+        "events",
+        "claims",
+        "calls",
+        "gates",
+        "task_runs",
+        "executions",
+    ):
         op.drop_table(table)

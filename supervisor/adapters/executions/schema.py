@@ -6,6 +6,7 @@
     calls        what runners may claim or look at now
     claims       who makes which call
     events       what listeners see, by its number within the execution
+    flows        each version of each flow
     writer       one row: the highest term that has written
 
 On PostgreSQL the tables lie in the schema `executions`, the search path of each connection.
@@ -26,7 +27,17 @@ from sqlalchemy import (
 
 from supervisor.database.column_types import NAME, UtcTime
 
-__all__ = ["CALLS", "CLAIMS", "EVENTS", "EXECUTIONS", "EXECUTION_TABLES", "GATES", "RUNS", "WRITER"]
+__all__ = [
+    "CALLS",
+    "CLAIMS",
+    "EVENTS",
+    "EXECUTIONS",
+    "EXECUTION_TABLES",
+    "FLOWS",
+    "GATES",
+    "RUNS",
+    "WRITER",
+]
 
 EXECUTION_TABLES = MetaData()
 """The SQLAlchemy metadata of this database."""
@@ -104,6 +115,18 @@ EVENTS = Table(
     Column("execution", NAME, primary_key=True),
     Column("number", BigInteger, primary_key=True, autoincrement=False),
     Column("body", Text, nullable=False),
+)
+
+FLOWS = Table(
+    "flows",
+    EXECUTION_TABLES,
+    Column("name", NAME, primary_key=True),
+    Column("version", BigInteger, primary_key=True, autoincrement=False),
+    Column("document", Text, comment="null: this version deletes the flow"),
+    Column("digest", String, nullable=False),
+    Column("author", String, nullable=False),
+    Column("reason", Text),
+    Column("at", UtcTime, nullable=False),
 )
 
 WRITER = Table(

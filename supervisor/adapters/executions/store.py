@@ -16,6 +16,8 @@ from sqlalchemy import Connection, bindparam, delete, exists, func, insert, sele
 from sqlalchemy.dialects import postgresql, sqlite
 
 from supervisor.adapters.executions.database import ExecutionDatabase
+from supervisor.adapters.executions.flows import SqlFlows
+from supervisor.adapters.executions.pages import execution_page
 from supervisor.adapters.executions.schema import (
     CALLS,
     CLAIMS,
@@ -42,7 +44,13 @@ from supervisor.core.executions.reduced import ExecutionEvent, StepCall
 from supervisor.core.executions.states import StepState
 from supervisor.core.executions.timers import next_due
 from supervisor.core.values.errors import LeaseLost
-from supervisor.ports.executions import CallPlace, ExecutionChanges, HeldCall
+from supervisor.ports.executions import (
+    CallPlace,
+    ExecutionChanges,
+    ExecutionPlace,
+    ExecutionQuery,
+    HeldCall,
+)
 
 __all__ = ["SqlExecutions"]
 
@@ -118,6 +126,11 @@ class SqlExecutionRows:
 
         A version that is rolled back never was, and another one may get its number.
         """
+
+    @property
+    def flows(self) -> SqlFlows:
+        """The stored flows."""
+        return SqlFlows(self.connection)
 
     def execution(self, execution_id: str) -> Execution | None:
         """Return an execution; see the port."""
@@ -208,6 +221,12 @@ class SqlExecutionRows:
             )
             for row in self.connection.execute(query)
         ]
+
+    def page(
+        self, wanted: ExecutionQuery, limit: int, before: ExecutionPlace | None = None
+    ) -> Sequence[Execution]:
+        """Return wanted executions, newest first."""
+        return execution_page(self.connection, wanted, limit, before)
 
     def events(self, execution_id: str, after: int, limit: int) -> Sequence[ExecutionEvent]:
         """Return events behind a number."""

@@ -19,8 +19,8 @@ from supervisor.core.executions.plan import FlowPlan, all_steps
 from supervisor.core.executions.reduced import ExecutionEvent
 from supervisor.core.executions.states import AttemptState, ExecutionState
 from supervisor.core.flows.compiling import compile_flow
-from supervisor.core.flows.document import FlowDocument, InvalidInputs, bind_inputs
-from supervisor.core.flows.reading import InvalidFlow
+from supervisor.core.flows.document import FlowDocument, bind_inputs
+from supervisor.core.values.errors import InvalidFlow, InvalidInputs
 from supervisor.core.values.json_bodies import parse_document
 from supervisor.executions.simulate import NAME, Simulated
 

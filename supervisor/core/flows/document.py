@@ -9,7 +9,7 @@ from pydantic import Field, JsonValue
 
 from supervisor.core.executions.plan import WhenFull
 from supervisor.core.flows.steps import Name, StepDocument
-from supervisor.core.values.errors import FieldError
+from supervisor.core.values.errors import FieldError, InvalidInputs
 from supervisor.core.values.field_types import LongDuration, Text, Whole, nearest, shown
 from tasks.contract.wire import Wire
 
@@ -61,14 +61,6 @@ class FlowDocument(Wire):
     concurrency: ConcurrencyDocument | None = None
     timeout: LongDuration | None = None
     warn_after: LongDuration | None = None
-
-
-class InvalidInputs(Exception):
-    """The inputs of an execution are not what its flow wants; `errors` names each."""
-
-    def __init__(self, errors: tuple[FieldError, ...]) -> None:
-        self.errors = errors
-        super().__init__("; ".join(f"{one.pointer}: {one.message}" for one in errors))
 
 
 def bind_inputs(flow: FlowDocument, given: Mapping[str, JsonValue]) -> dict[str, JsonValue]:

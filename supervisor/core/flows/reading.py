@@ -21,19 +21,11 @@ from supervisor.core.flows.steps import (
     SwitchStep,
 )
 from supervisor.core.spec.problems import SpecProblems
-from supervisor.core.values.errors import FieldError
+from supervisor.core.values.errors import FieldError, InvalidFlow
 from supervisor.core.values.field_types import nearest, pointer_part, shown
 
 _STEP_OF = re.compile(r"\bsteps\s*\.\s*([A-Za-z_][A-Za-z0-9_]*)")
 _GRAPHS = ("steps", "onFailure", "finally")
-
-
-class InvalidFlow(Exception):
-    """A flow is not acceptable; `errors` names each place."""
-
-    def __init__(self, errors: list[FieldError]) -> None:
-        self.errors = tuple(errors)
-        super().__init__("; ".join(f"{one.pointer or '/'}: {one.message}" for one in errors))
 
 
 def read_flow(document: object, language: Expressions) -> FlowDocument:

@@ -64,6 +64,59 @@ class InvalidSpec(Refused):
         )
 
 
+class InvalidFlow(Refused):
+    """A flow is not acceptable; `errors` names each field."""
+
+    def __init__(self, errors: Sequence[FieldError]) -> None:
+        self.errors = tuple(errors)
+        super().__init__("; ".join(f"{e.pointer or '/'}: {e.message}" for e in self.errors))
+
+
+class InvalidInputs(Refused):
+    """The inputs of an execution are not what its flow wants; `errors` names each."""
+
+    def __init__(self, errors: Sequence[FieldError]) -> None:
+        self.errors = tuple(errors)
+        super().__init__("; ".join(f"{e.pointer}: {e.message}" for e in self.errors))
+
+
+class FlowNotFound(Refused):
+    """There is no such flow, or it was deleted."""
+
+    def __init__(self, flow: str, version: int | None = None) -> None:
+        self.flow = flow
+        self.version = version
+        which = "" if version is None else f" with version {version}"
+        super().__init__(f"there is no flow {flow}{which}")
+
+
+class ExecutionNotFound(Refused):
+    """There is no such execution."""
+
+    def __init__(self, execution: str) -> None:
+        self.execution = execution
+        super().__init__(f"there is no execution {execution}")
+
+
+class ExecutionConflict(Refused):
+    """An execution has this id, of another flow or with other inputs."""
+
+    def __init__(self, execution: str) -> None:
+        self.execution = execution
+        super().__init__(
+            f"the execution {execution} was started with another flow or other inputs: "
+            "use another key"
+        )
+
+
+class StepRefuses(Refused):
+    """An execution or a step of it does not take what is wanted, as it is now."""
+
+
+class ExecutionStoreUnavailable(Unavailable):
+    """The database of executions does not answer, or refuses until somebody acts."""
+
+
 class InvalidOffsets(Refused):
     """Reading cannot continue at the requested offsets; `errors` names each partition."""
 

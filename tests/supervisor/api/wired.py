@@ -4,6 +4,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from supervisor.adapters.executions.database import ExecutionDatabase
+from supervisor.adapters.executions.store import SqlExecutions
+from supervisor.adapters.expressions import CelExpressions
 from supervisor.adapters.kafka.memory import MemoryStreams
 from supervisor.adapters.tables.quarantined_records import DuckRecords
 from supervisor.chores.duty import Wiring
@@ -14,8 +17,10 @@ from supervisor.core.spec.sections.io_config import KafkaIoConfig
 from supervisor.core.values.errors import SourceUnreadable
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.operations import Operations
+from supervisor.executions.engine import StoredEngine
 from supervisor.ports.store import Clock
 from supervisor.ports.topic_probe import Probe
+from supervisor.services.flows.executions import FlowPorts
 from supervisor.services.services import ServicePorts, Services, services_of
 from supervisor.services.supervisors.admission import OperatorPolicy
 from tasks.contract.offsets import TopicPartition
@@ -59,6 +64,14 @@ class LookedAt(MemoryStreams):
         return TimedOffsets(Probed(seen.earliest, seen.latest, seen.stable), records)
 
 
+def flows_in(folder: Path, wiring: Wiring) -> FlowPorts:
+    """Return an engine over a database that is made with its first use."""
+    store = SqlExecutions(ExecutionDatabase(f"sqlite:///{folder / 'executions.db'}"))
+    language = CelExpressions()
+    engine = StoredEngine(store, wiring.term, language, wiring.clock.now)
+    return FlowPorts(store, engine, language)
+
+
 def services_over(
     wiring: Wiring, rules: OperatorPolicy, journals: AgentJournals, probe: Probe, folder: Path
 ) -> Services:
@@ -68,6 +81,7 @@ def services_over(
         task_logs=journals,
         raw_records=DuckRecords(folder),
         letter_desks=DesksHere(),
+        flows=flows_in(folder, wiring),
         probe=probe,
         rules=rules,
         warehouse="/warehouse",

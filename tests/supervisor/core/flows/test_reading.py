@@ -8,8 +8,9 @@ import yaml
 from supervisor.adapters.expressions import CelExpressions
 from supervisor.core.executions.plan import OnLost
 from supervisor.core.flows.compiling import compile_flow
-from supervisor.core.flows.document import FlowDocument, InvalidInputs, bind_inputs
-from supervisor.core.flows.reading import InvalidFlow, read_flow
+from supervisor.core.flows.document import FlowDocument, bind_inputs
+from supervisor.core.flows.reading import read_flow
+from supervisor.core.values.errors import InvalidFlow, InvalidInputs
 from tests.supervisor.core.executions.world import ExecutionState, StepState, World
 
 _WHOLE = """

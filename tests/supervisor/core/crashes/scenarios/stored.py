@@ -41,7 +41,7 @@ class Stored:
         self.store = SqlExecutions(ExecutionDatabase(self._url))
         self._opened.append(self.store)
         self.engine = StoredEngine(
-            self.store, lambda: term, LANGUAGE, self.flows.get, lambda: self.now
+            self.store, lambda: term, LANGUAGE, lambda: self.now, self.flows.get
         )
 
     def start(self, plan: FlowPlan, execution: str) -> None:

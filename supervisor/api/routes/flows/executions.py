@@ -1,0 +1,159 @@
+"""Routes of executions: started, listed, looked at, killed, paused, answered."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Response
+from pydantic import Field, JsonValue
+
+from supervisor.api.http.access import needs
+from supervisor.api.http.deps import Author, Parts
+from supervisor.api.http.windows import From, To, check_times
+from supervisor.api.routes.cluster.audit import Limit
+from supervisor.api.routes.flows.flows import FLOW_NAME, FlowName
+from supervisor.core.executions.states import ExecutionState
+from supervisor.core.values.page_cursors import KEYED_LENGTH_MAX
+from supervisor.core.values.permissions import Permission
+from supervisor.ports.executions import ExecutionQuery
+from supervisor.services.flows.executions import StartRequest
+from supervisor.views.flows.executions import (
+    ExecutionEventsPage,
+    ExecutionPage,
+    ExecutionView,
+    event_view,
+    execution_view,
+    line_view,
+)
+from tasks.contract.wire import Wire
+
+router = APIRouter(prefix="/api/v1", tags=["flows"])
+
+EXECUTION_ID = r"^[A-Za-z0-9][A-Za-z0-9._:~-]{0,299}$"
+ExecutionId = Annotated[str, Path(pattern=EXECUTION_ID, description="Id of an execution.")]
+RunId = Annotated[str, Path(pattern=r"^[0-9a-f]{1,64}$", description="Id of a task run.")]
+Cursor = Annotated[
+    str | None,
+    Query(
+        description="The `next` of the page before.",
+        json_schema_extra={"pattern": f"^[A-Za-z0-9_-]{{1,{KEYED_LENGTH_MAX}}}$"},
+    ),
+]
+
+
+class StartDocument(Wire):
+    """An execution to start."""
+
+    inputs: dict[str, JsonValue] = Field(default_factory=dict)
+    key: (
+        Annotated[str, Field(strict=True, pattern=r"^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$")] | None
+    ) = None
+    """Of your own: a repeat with it finds the execution."""
+    labels: dict[str, str] = Field(default_factory=dict)
+
+
+class AnswerDocument(Wire):
+    """The answer to an `approve` step."""
+
+    yes: bool
+    comment: Annotated[str, Field(max_length=1_000)] = ""
+
+
+@router.post("/flows/{flow}/executions", status_code=202, dependencies=[needs(Permission.APPLY)])
+def start_execution(
+    flow: FlowName, wanted: StartDocument, author: Author, parts: Parts, response: Response
+) -> ExecutionView:
+    """Start an execution of a flow's newest version; 200: one with this key is there."""
+    request = StartRequest(flow, wanted.inputs, wanted.key, wanted.labels)
+    execution, is_new = parts.executions.start(request, author)
+    if not is_new:
+        response.status_code = 200
+    return execution_view(execution)
+
+
+@router.get("/executions", dependencies=[needs(Permission.READ)])
+def list_executions(
+    parts: Parts,
+    *,
+    flow: Annotated[str | None, Query(pattern=FLOW_NAME, description="Of this flow.")] = None,
+    state: Annotated[
+        list[ExecutionState] | None, Query(description="In one of these states.")
+    ] = None,
+    parent: Annotated[
+        str | None, Query(pattern=EXECUTION_ID, description="Started by this execution.")
+    ] = None,
+    begin: From = None,
+    end: To = None,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> ExecutionPage:
+    """List executions, newest first."""
+    check_times(begin=begin, end=end)
+    wanted = ExecutionQuery(flow, None if state is None else frozenset(state), parent, begin, end)
+    page, behind = parts.executions.listed(wanted, limit, cursor)
+    return ExecutionPage(executions=[line_view(each) for each in page], next=behind)
+
+
+@router.get("/executions/{execution}", dependencies=[needs(Permission.READ)])
+def get_execution(execution: ExecutionId, parts: Parts) -> ExecutionView:
+    """Return an execution with its task runs, and what it waits for and since when."""
+    return execution_view(parts.executions.get(execution))
+
+
+@router.get("/executions/{execution}/events", dependencies=[needs(Permission.READ)])
+def list_execution_events(
+    execution: ExecutionId,
+    parts: Parts,
+    after: Annotated[int, Query(ge=0, le=2**53, description="Behind this number.")] = 0,
+    limit: Limit = 100,
+) -> ExecutionEventsPage:
+    """List what has happened to an execution, in order."""
+    events = parts.executions.events(execution, after, limit)
+    behind = events[-1].number if len(events) == limit else None
+    return ExecutionEventsPage(events=[event_view(each) for each in events], next=behind)
+
+
+@router.post("/executions/{execution}/kill", dependencies=[needs(Permission.APPLY)])
+def kill_execution(
+    execution: ExecutionId,
+    author: Author,
+    parts: Parts,
+    *,
+    force: Annotated[
+        bool, Query(description="Do not wait for what runs, and begin no `finally` step.")
+    ] = False,
+) -> ExecutionView:
+    """End an execution; of one that has ended nothing is changed."""
+    return execution_view(parts.executions.kill(execution, author, force=force))
+
+
+@router.post("/executions/{execution}/pause", dependencies=[needs(Permission.APPLY)])
+def pause_execution(execution: ExecutionId, author: Author, parts: Parts) -> ExecutionView:
+    """Let no further step begin; what runs ends."""
+    return execution_view(parts.executions.pause(execution, author))
+
+
+@router.post("/executions/{execution}/resume", dependencies=[needs(Permission.APPLY)])
+def resume_execution(execution: ExecutionId, author: Author, parts: Parts) -> ExecutionView:
+    """Let a paused execution go on."""
+    return execution_view(parts.executions.resume(execution, author))
+
+
+@router.post("/executions/{execution}/runs/{run}/retry", dependencies=[needs(Permission.APPLY)])
+def retry_step(execution: ExecutionId, run: RunId, author: Author, parts: Parts) -> ExecutionView:
+    """Try a step again, now."""
+    return execution_view(parts.executions.retry(execution, run, author))
+
+
+@router.post("/executions/{execution}/runs/{run}/skip", dependencies=[needs(Permission.APPLY)])
+def skip_step(execution: ExecutionId, run: RunId, author: Author, parts: Parts) -> ExecutionView:
+    """Go on without a step that waits for a person."""
+    return execution_view(parts.executions.skip(execution, run, author))
+
+
+@router.post("/executions/{execution}/runs/{run}/answer", dependencies=[needs(Permission.APPLY)])
+def answer_step(
+    execution: ExecutionId, run: RunId, answer: AnswerDocument, author: Author, parts: Parts
+) -> ExecutionView:
+    """Answer what an `approve` step wants to know."""
+    return execution_view(
+        parts.executions.answer(execution, run, author, yes=answer.yes, comment=answer.comment)
+    )

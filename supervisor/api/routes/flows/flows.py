@@ -1,0 +1,99 @@
+"""Routes of flows: applied, listed, rolled back, deleted."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from supervisor.api.http.access import needs
+from supervisor.api.http.deps import Author, Document, Parts
+from supervisor.api.routes.cluster.audit import Limit
+from supervisor.core.values.permissions import Permission
+from supervisor.views.flows.flows import (
+    AppliedFlowView,
+    FlowPage,
+    FlowVersionsPage,
+    FlowVersionView,
+    flow_view,
+)
+from tasks.contract.wire import Wire
+
+router = APIRouter(prefix="/api/v1/flows", tags=["flows"])
+
+FLOW_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"
+FlowName = Annotated[str, Path(pattern=FLOW_NAME, description="Name of a flow.")]
+Version = Annotated[int, Path(ge=1, le=2**31 - 1)]
+
+
+class FlowCheck(Wire):
+    """A flow that can be applied."""
+
+    flow: str
+
+
+@router.post("", dependencies=[needs(Permission.APPLY)])
+def apply_flow(document: Document, author: Author, parts: Parts) -> AppliedFlowView:
+    """Store a flow as the newest version; what runs keeps its own."""
+    flow, changed = parts.flows.apply(document, author)
+    return AppliedFlowView(flow=flow_view(flow), changed=changed)
+
+
+@router.post("/validate", dependencies=[needs(Permission.READ)])
+def validate_flow(document: Document, parts: Parts) -> FlowCheck:
+    """Check a flow, and change nothing."""
+    return FlowCheck(flow=parts.flows.check(document).flow)
+
+
+@router.get("", dependencies=[needs(Permission.READ)])
+def list_flows(
+    parts: Parts,
+    limit: Limit = 100,
+    after: Annotated[str, Query(max_length=128, description="The `next` of the page before.")] = "",
+) -> FlowPage:
+    """List the newest version of each flow, by name."""
+    flows = parts.flows.page(limit + 1, after)
+    page = flows[:limit]
+    behind = page[-1].name if len(flows) > limit else None
+    return FlowPage(flows=[flow_view(each) for each in page], next=behind)
+
+
+@router.get("/{flow}", dependencies=[needs(Permission.READ)])
+def get_flow(flow: FlowName, parts: Parts) -> FlowVersionView:
+    """Return the newest version of a flow."""
+    return flow_view(parts.flows.get(flow))
+
+
+@router.delete("/{flow}", dependencies=[needs(Permission.APPLY)])
+def delete_flow(flow: FlowName, author: Author, parts: Parts) -> FlowVersionView:
+    """Delete a flow: nothing starts it any more, what runs goes on, and its versions stay."""
+    return flow_view(parts.flows.delete(flow, author))
+
+
+@router.get("/{flow}/versions", dependencies=[needs(Permission.READ)])
+def list_flow_versions(
+    flow: FlowName,
+    parts: Parts,
+    limit: Limit = 100,
+    before: Annotated[
+        int | None, Query(ge=1, le=2**31 - 1, description="The `next` of the page before.")
+    ] = None,
+) -> FlowVersionsPage:
+    """List the versions of a flow, newest first; of a deleted one, too."""
+    versions = parts.flows.versions(flow, limit + 1, before)
+    page = versions[:limit]
+    behind = page[-1].version if len(versions) > limit else None
+    return FlowVersionsPage(versions=[flow_view(each) for each in page], next=behind)
+
+
+@router.get("/{flow}/versions/{version}", dependencies=[needs(Permission.READ)])
+def get_flow_version(flow: FlowName, version: Version, parts: Parts) -> FlowVersionView:
+    """Return one version of a flow."""
+    return flow_view(parts.flows.version(flow, version))
+
+
+@router.post("/{flow}/versions/{version}/rollback", dependencies=[needs(Permission.APPLY)])
+def roll_back_flow(
+    flow: FlowName, version: Version, author: Author, parts: Parts
+) -> AppliedFlowView:
+    """Store the document of an earlier version as the newest one."""
+    stored, changed = parts.flows.roll_back(flow, version, author)
+    return AppliedFlowView(flow=flow_view(stored), changed=changed)

@@ -1,0 +1,1 @@
+"""Verbs of people on flows and on their executions."""

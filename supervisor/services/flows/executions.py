@@ -1,0 +1,224 @@
+"""Verbs on executions: started, looked at, killed, paused, answered."""
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from pydantic import JsonValue
+
+from supervisor.control.leadership import Leadership
+from supervisor.core.executions.entities import Execution
+from supervisor.core.executions.expressions import Expressions
+from supervisor.core.executions.inputs import (
+    AnswerStep,
+    ExecutionInput,
+    KillIt,
+    PauseIt,
+    ResumeIt,
+    RetryStep,
+    SkipStep,
+)
+from supervisor.core.executions.reduced import Drop, ExecutionEvent
+from supervisor.core.flows.compiling import compile_flow
+from supervisor.core.flows.document import bind_inputs
+from supervisor.core.flows.reading import read_flow
+from supervisor.core.model.rows import AuditEntry
+from supervisor.core.values.errors import (
+    BadCursor,
+    ExecutionConflict,
+    ExecutionNotFound,
+    StepRefuses,
+)
+from supervisor.core.values.page_cursors import KeyedPlace, read_keyed, write_keyed
+from supervisor.core.values.permissions import Actor
+from supervisor.executions.engine import StoredEngine, Worked
+from supervisor.ports.executions import ExecutionPlace, ExecutionQuery, ExecutionStore
+from supervisor.ports.store import Clock, Store
+from supervisor.services.flows.access import answered
+from supervisor.services.flows.flows import Flows
+
+__all__ = ["Executions", "FlowPorts", "StartRequest"]
+
+_LIST = "executions"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_WHY = {
+    Drop.NOT_LIVE: "it has ended",
+    Drop.UNKNOWN_RUN: "it has no such task run",
+    Drop.NOT_NOW: "what is wanted does not fit its state",
+}
+
+
+@dataclass(frozen=True)
+class FlowPorts:
+    """What services need to keep flows and to run them."""
+
+    store: ExecutionStore
+    engine: StoredEngine
+    language: Expressions
+    begun: Callable[[], None] = lambda: None
+    """Called when there may be calls to make."""
+
+
+@dataclass(frozen=True)
+class StartRequest:
+    """An execution that somebody wants."""
+
+    flow: str
+    inputs: Mapping[str, JsonValue] = field(default_factory=dict)
+    key: str | None = None
+    """Of the caller: a repeat with it finds the execution; None: each request starts one."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Executions:
+    """The verbs on executions; one instance per process, safe to call from many threads.
+
+    Each raises `ExecutionStoreUnavailable`; those that change something raise `LeaseLost` too.
+    """
+
+    executions: ExecutionStore
+    engine: StoredEngine
+    flows: Flows
+    store: Store
+    clock: Clock
+    leadership: Leadership
+    begun: Callable[[], None] = lambda: None
+    """Called when there may be calls to make."""
+
+    def start(self, wanted: StartRequest, author: Actor) -> tuple[Execution, bool]:
+        """Start an execution of a flow's newest version; return it, and whether it is new.
+
+        Raises:
+            FlowNotFound: there is no such flow.
+            InvalidInputs: the flow takes others.
+            ExecutionConflict: an execution with this key has another flow or other inputs.
+        """
+        stored = self.flows.get(wanted.flow)
+        document = read_flow(stored.document, self.flows.language)
+        now = self.clock.now()
+        key = wanted.key or f"{now:%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"
+        execution = Execution(
+            f"{wanted.flow}:{key}",
+            compile_flow(document, stored.version),
+            bind_inputs(document, wanted.inputs),
+            now,
+            trigger={"type": "request", "by": str(author)},
+            labels={**document.labels, **wanted.labels},
+        )
+        self._audit(author, "start-execution", execution.id, {"version": str(stored.version)})
+        with answered():
+            worked = self.engine.work(starts=[execution])
+        self.begun()
+        current = self.get(execution.id)
+        if worked.started:
+            return current, True
+        if current.inputs != execution.inputs or current.flow != execution.flow:
+            raise ExecutionConflict(execution.id)
+        return current, False
+
+    def get(self, execution_id: str) -> Execution:
+        """Return an execution with its task runs.
+
+        Raises:
+            ExecutionNotFound: there is none.
+        """
+        with answered(), self.executions.reading() as rows:
+            execution = rows.execution(execution_id)
+        if execution is None:
+            raise ExecutionNotFound(execution_id)
+        return execution
+
+    def listed(
+        self, wanted: ExecutionQuery, limit: int, cursor: str | None
+    ) -> tuple[Sequence[Execution], str | None]:
+        """Return executions without their task runs, newest first, and the next page's cursor.
+
+        Raises:
+            BadCursor: it is of another list.
+        """
+        before, place = None, read_keyed(_LIST, cursor)
+        if place is not None:
+            if not isinstance(place.value, list):
+                raise BadCursor(_LIST)
+            before = ExecutionPlace(_EPOCH + timedelta(microseconds=place.value[0]), place.row_id)
+        with answered(), self.executions.reading() as rows:
+            some = rows.page(wanted, limit + 1, before)
+        page = some[:limit]
+        if len(some) <= limit:
+            return page, None
+        last = page[-1]
+        micros = (last.created_at - _EPOCH) // timedelta(microseconds=1)
+        return page, write_keyed(_LIST, KeyedPlace([micros], last.id))
+
+    def events(self, execution_id: str, after: int, limit: int) -> Sequence[ExecutionEvent]:
+        """Return events behind a number.
+
+        Raises:
+            ExecutionNotFound: there is no such execution.
+        """
+        self.get(execution_id)
+        with answered(), self.executions.reading() as rows:
+            return rows.events(execution_id, after, limit)
+
+    def kill(self, execution_id: str, author: Actor, *, force: bool) -> Execution:
+        """End an execution; one that has ended is left as it is.
+
+        Raises:
+            ExecutionNotFound: there is none.
+        """
+        current = self.get(execution_id)
+        if current.state.ended:
+            return current
+        return self._send(execution_id, KillIt(str(author), force), author, "kill-execution")
+
+    def pause(self, execution_id: str, author: Actor) -> Execution:
+        """Let no further step begin.
+
+        Raises:
+            ExecutionNotFound: there is none.
+            StepRefuses: it has ended, or is paused.
+        """
+        return self._send(execution_id, PauseIt(str(author)), author, "pause-execution")
+
+    def resume(self, execution_id: str, author: Actor) -> Execution:
+        """Let a paused execution go on; raises as `pause`."""
+        return self._send(execution_id, ResumeIt(str(author)), author, "resume-execution")
+
+    def retry(self, execution_id: str, run: str, author: Actor) -> Execution:
+        """Try a step again, now; raises as `pause`."""
+        return self._send(execution_id, RetryStep(run, str(author)), author, "retry-step")
+
+    def skip(self, execution_id: str, run: str, author: Actor) -> Execution:
+        """Go on without a step that waits for a person; raises as `pause`."""
+        return self._send(execution_id, SkipStep(run, str(author)), author, "skip-step")
+
+    def answer(
+        self, execution_id: str, run: str, author: Actor, *, yes: bool, comment: str
+    ) -> Execution:
+        """Answer what an `approve` step wants to know; raises as `pause`."""
+        given = AnswerStep(run, yes, str(author), comment)
+        return self._send(execution_id, given, author, "answer-step")
+
+    def _send(
+        self, execution_id: str, given: ExecutionInput, author: Actor, action: str
+    ) -> Execution:
+        self.get(execution_id)
+        detail = {"run": run} if (run := getattr(given, "run", "")) else {}
+        self._audit(author, action, execution_id, detail)
+        with answered():
+            worked = self.engine.work([(execution_id, given)])
+        self._check(execution_id, given, worked)
+        self.begun()
+        return self.get(execution_id)
+
+    def _check(self, execution_id: str, given: ExecutionInput, worked: Worked) -> None:
+        for dropped_of, dropped, why in worked.dropped:
+            if dropped_of == execution_id and dropped is given:
+                raise StepRefuses(f"{execution_id}: {_WHY.get(why, str(why))}")
+
+    def _audit(self, author: Actor, action: str, execution: str, detail: Mapping[str, str]) -> None:
+        """Write the entry first: what was done must never be without its audit."""
+        with self.store.leading(self.leadership.term()) as tx:
+            tx.audit.write(AuditEntry(self.clock.now(), author, action, execution, dict(detail)))

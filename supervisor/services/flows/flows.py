@@ -1,0 +1,131 @@
+"""Verbs on flows: applied, listed, rolled back, deleted; each version stays."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from pydantic import JsonValue
+
+from supervisor.control.leadership import Leadership
+from supervisor.core.executions.expressions import Expressions
+from supervisor.core.flows.document import FlowDocument
+from supervisor.core.flows.reading import read_flow
+from supervisor.core.flows.stored import StoredFlow, digest_of
+from supervisor.core.model.rows import AuditEntry
+from supervisor.core.values.errors import FlowNotFound
+from supervisor.core.values.permissions import Actor, reason_of
+from supervisor.ports.executions import ExecutionStore
+from supervisor.ports.store import Clock, Store
+from supervisor.services.flows.access import answered
+
+__all__ = ["Flows"]
+
+
+@dataclass(frozen=True)
+class Flows:
+    """The verbs on flows; one instance per process, safe to call from many threads.
+
+    Each raises `ExecutionStoreUnavailable`; those that change something raise `LeaseLost` too.
+    """
+
+    executions: ExecutionStore
+    store: Store
+    clock: Clock
+    leadership: Leadership
+    language: Expressions
+
+    def check(self, document: object) -> FlowDocument:
+        """Return a flow that can be applied.
+
+        Raises:
+            InvalidFlow: it cannot; each error with its place.
+        """
+        return read_flow(document, self.language)
+
+    def apply(self, document: Mapping[str, object], author: Actor) -> tuple[StoredFlow, bool]:
+        """Store a version; an equal document makes none.  Return the newest, and if it is new.
+
+        Raises:
+            InvalidFlow: it cannot be applied.
+        """
+        name = self.check(document).flow
+        return self._add(name, cast("Mapping[str, JsonValue]", document), author, "apply-flow")
+
+    def roll_back(self, name: str, version: int, author: Actor) -> tuple[StoredFlow, bool]:
+        """Store an earlier version's document as the newest one.
+
+        Raises:
+            FlowNotFound: there is no such version, or it deletes the flow.
+            InvalidFlow: this release does not take it any more.
+        """
+        old = self.version(name, version)
+        if old.document is None:
+            raise FlowNotFound(name, version)
+        self.check(old.document)
+        return self._add(name, old.document, author, "roll-back-flow")
+
+    def delete(self, name: str, author: Actor) -> StoredFlow:
+        """End a flow: nothing starts it any more; what runs goes on.
+
+        Raises:
+            FlowNotFound: there is none.
+        """
+        self.get(name)
+        return self._add(name, None, author, "delete-flow")[0]
+
+    def get(self, name: str) -> StoredFlow:
+        """Return the newest version.
+
+        Raises:
+            FlowNotFound: there is no such flow, or it was deleted.
+        """
+        with answered(), self.executions.reading() as rows:
+            flow = rows.flows.newest(name)
+        if flow is None or flow.deleted:
+            raise FlowNotFound(name)
+        return flow
+
+    def version(self, name: str, version: int) -> StoredFlow:
+        """Return one version, a tombstone too.
+
+        Raises:
+            FlowNotFound: there is none.
+        """
+        with answered(), self.executions.reading() as rows:
+            flow = rows.flows.version(name, version)
+        if flow is None:
+            raise FlowNotFound(name, version)
+        return flow
+
+    def versions(self, name: str, limit: int, before: int | None) -> Sequence[StoredFlow]:
+        """Return versions below `before`, newest first; of a deleted flow, too.
+
+        Raises:
+            FlowNotFound: there never was such a flow.
+        """
+        with answered(), self.executions.reading() as rows:
+            if rows.flows.newest(name) is None:
+                raise FlowNotFound(name)
+            return rows.flows.versions(name, limit, before)
+
+    def page(self, limit: int, after: str) -> Sequence[StoredFlow]:
+        """Return the newest version of each flow, by name behind `after`."""
+        with answered(), self.executions.reading() as rows:
+            return rows.flows.page(limit, after)
+
+    def _add(
+        self, name: str, document: Mapping[str, JsonValue] | None, author: Actor, action: str
+    ) -> tuple[StoredFlow, bool]:
+        term, now, digest = self.leadership.term(), self.clock.now(), digest_of(document)
+        with answered(), self.executions.working(term) as rows:
+            newest = rows.flows.newest(name)
+            if newest is not None and newest.digest == digest:
+                return newest, False
+            number = 1 if newest is None else newest.version + 1
+            why = reason_of(author)
+            flow = StoredFlow(name, number, document, digest, str(author), why, now)
+            # Before the version is there: what was done must never be without its audit.
+            with self.store.leading(term) as tx:
+                tx.audit.write(AuditEntry(now, author, action, name, {"version": str(number)}))
+            rows.flows.add(flow)
+        return flow, True

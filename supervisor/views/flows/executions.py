@@ -1,0 +1,251 @@
+"""Response models of executions: what runs, what is waited for, and since when."""
+
+from collections.abc import Iterator
+
+from pydantic import JsonValue
+
+from supervisor.core.executions.entities import (
+    Execution,
+    RunAttempt,
+    StepError,
+    TaskRun,
+    WaitsFor,
+)
+from supervisor.core.executions.reduced import ExecutionEvent
+from supervisor.core.executions.states import AttemptState, ExecutionState, StepState
+from tasks.contract.wire import Instant, Wire
+
+__all__ = [
+    "ExecutionEventsPage",
+    "ExecutionLine",
+    "ExecutionPage",
+    "ExecutionView",
+    "event_view",
+    "execution_view",
+    "line_view",
+]
+
+
+class StepErrorView(Wire):
+    """Why a step failed."""
+
+    code: str
+    """For programs, such as `timeout`."""
+    message: str
+
+
+class AttemptView(Wire):
+    """One try of a step."""
+
+    number: int
+    state: AttemptState
+    submitted_at: Instant
+    began_at: Instant | None
+    """When a runner was granted it; null: none was yet."""
+    ended_at: Instant | None
+    runner: str | None
+    error: StepErrorView | None
+
+
+class WaitView(Wire):
+    """What a task run waits for."""
+
+    kind: WaitsFor
+    what: str
+    """In words."""
+    since: Instant
+    until: Instant | None
+    """When it is looked at again, or over; null: whenever somebody acts."""
+
+
+class TaskRunView(Wire):
+    """One step of an execution; of a `forEach` one for each item."""
+
+    id: str
+    step: str
+    state: StepState
+    item: int | None
+    """The number of the item; null: it is inside no `forEach`."""
+    parent: str | None
+    """The task run that it is inside of."""
+    created_at: Instant
+    ended_at: Instant | None
+    retry_at: Instant | None
+    """When it is tried again."""
+    waits_for: WaitView | None
+    attempts: list[AttemptView]
+    outputs: dict[str, JsonValue]
+    error: StepErrorView | None
+
+
+class WaitingView(Wire):
+    """Why an execution does not go on by itself right now, in words."""
+
+    what: str
+    since: Instant
+    step: str | None
+    """Null: it is the execution that waits."""
+    run: str | None
+
+
+class ExecutionLine(Wire):
+    """An execution in a list."""
+
+    id: str
+    flow: str
+    flow_version: int
+    state: ExecutionState
+    created_at: Instant
+    began_at: Instant | None
+    ended_at: Instant | None
+    parent: str | None
+    """The execution whose subflow step waits for this one."""
+    labels: dict[str, str]
+    error: str
+    """Of the first step that failed for good; empty: none has."""
+
+
+class ExecutionPage(Wire):
+    """Executions, newest first."""
+
+    executions: list[ExecutionLine]
+    next: str | None
+    """The `cursor` of the next page; null: there is none."""
+
+
+class ExecutionView(ExecutionLine):
+    """An execution with its task runs."""
+
+    version: int
+    """How many inputs have changed it."""
+    trigger: dict[str, JsonValue]
+    inputs: dict[str, JsonValue]
+    outputs: dict[str, JsonValue]
+    due_at: Instant | None
+    """When its timeout is over."""
+    waits_for: list[WaitingView]
+    """What it waits for, the longest first; empty: something runs, or it has ended."""
+    runs: list[TaskRunView]
+    """In the order in which they began."""
+
+
+class ExecutionEventView(Wire):
+    """Something that has happened to an execution."""
+
+    number: int
+    """From 1 on, without a hole."""
+    at: Instant
+    name: str
+    run: str | None
+    about: dict[str, JsonValue]
+
+
+class ExecutionEventsPage(Wire):
+    """Events of one execution, in order."""
+
+    events: list[ExecutionEventView]
+    next: int | None
+    """The `after` of the next page; null: there is none yet."""
+
+
+def line_view(execution: Execution) -> ExecutionLine:
+    """Return an execution as a list has it."""
+    failure = execution.failures[0] if execution.failures else None
+    return ExecutionLine(
+        id=execution.id,
+        flow=execution.flow,
+        flow_version=execution.plan.version,
+        state=execution.state,
+        created_at=execution.created_at,
+        began_at=execution.began_at,
+        ended_at=execution.ended_at,
+        parent=None if execution.parent is None else execution.parent.split("/")[0],
+        labels=dict(execution.labels),
+        error="" if failure is None else f"{failure.step}: {failure.error.message}",
+    )
+
+
+def execution_view(execution: Execution) -> ExecutionView:
+    """Return an execution with all that is known of it."""
+    runs = sorted(execution.runs.values(), key=lambda run: (run.created_at, run.id))
+    waits = sorted(_waits(execution, runs), key=lambda wait: wait.since)
+    busy = any(run.state is StepState.RUNNING and run.attempts for run in runs)
+    return ExecutionView(
+        **dict(line_view(execution)),
+        version=execution.version,
+        trigger=dict(execution.trigger),
+        inputs=dict(execution.inputs),
+        outputs=dict(execution.outputs),
+        due_at=execution.due_at,
+        waits_for=[] if execution.state.ended or busy else waits,
+        runs=[_run(run) for run in runs],
+    )
+
+
+def event_view(event: ExecutionEvent) -> ExecutionEventView:
+    """Return an event as the API has it."""
+    return ExecutionEventView(
+        number=event.number,
+        at=event.at,
+        name=event.name,
+        run=event.run or None,
+        about=dict(event.about),
+    )
+
+
+def _waits(execution: Execution, runs: list[TaskRun]) -> Iterator[WaitingView]:
+    if execution.state is ExecutionState.QUEUED:
+        what = f"a slot: {execution.flow} runs as often at once as it may"
+        yield WaitingView(what=what, since=execution.created_at, step=None, run=None)
+    if execution.state is ExecutionState.PAUSED:
+        what = "somebody to let it go on: it is paused"
+        since = execution.began_at or execution.created_at
+        yield WaitingView(what=what, since=since, step=None, run=None)
+    for run in runs:
+        if run.wait is not None:
+            yield _waiting(run, run.wait.what, run.wait.since)
+        elif run.state is StepState.SUBMITTED and run.attempt is not None:
+            yield _waiting(run, "a runner that takes it", run.attempt.submitted_at)
+        elif run.state is StepState.RETRYING and run.retry_at is not None:
+            since = run.attempts[-1].ended_at or run.created_at
+            yield _waiting(run, f"the next try, at {run.retry_at:%H:%M:%S} UTC", since)
+
+
+def _waiting(run: TaskRun, what: str, since: Instant) -> WaitingView:
+    return WaitingView(what=what, since=since, step=run.step, run=run.id)
+
+
+def _run(run: TaskRun) -> TaskRunView:
+    wait = run.wait
+    return TaskRunView(
+        id=run.id,
+        step=run.step,
+        state=run.state,
+        item=run.scope.item,
+        parent=run.scope.parent or None,
+        created_at=run.created_at,
+        ended_at=run.ended_at,
+        retry_at=run.retry_at,
+        waits_for=None
+        if wait is None
+        else WaitView(kind=wait.kind, what=wait.what, since=wait.since, until=wait.until),
+        attempts=[_attempt(each) for each in run.attempts],
+        outputs=dict(run.outputs),
+        error=_error(run.error),
+    )
+
+
+def _attempt(attempt: RunAttempt) -> AttemptView:
+    return AttemptView(
+        number=attempt.number,
+        state=attempt.state,
+        submitted_at=attempt.submitted_at,
+        began_at=attempt.began_at,
+        ended_at=attempt.ended_at,
+        runner=None if attempt.runner is None else attempt.runner.name,
+        error=_error(attempt.error),
+    )
+
+
+def _error(error: StepError | None) -> StepErrorView | None:
+    return None if error is None else StepErrorView(code=error.code, message=error.message)

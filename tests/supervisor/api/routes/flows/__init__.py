@@ -1,0 +1,1 @@
+"""Routes of flows and executions, over a real engine and its database."""

@@ -1,0 +1,57 @@
+"""An overlord whose flows run: its database is migrated, and a runner makes the calls."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from fastapi import FastAPI
+
+from supervisor.adapters.executions.database import migrate_executions
+from supervisor.core.executions.entities import Runner
+from supervisor.core.executions.inputs import Succeeded
+from supervisor.executions.runner import CallRunner
+from supervisor.services.services import Services
+from tests.supervisor.api.world import Json, World
+from tests.waiting import wait_until
+
+
+@dataclass
+class Running:
+    """A world in which flows run."""
+
+    world: World
+
+    def apply(self, **flow: object) -> Json:
+        """Apply a flow, and return its version."""
+        answer = self.world.post("/api/v1/flows", flow).raise_for_status()
+        applied: Json = answer.json()["flow"]
+        return applied
+
+    def start(self, flow: str, **wanted: object) -> str:
+        """Start an execution, and return its id."""
+        answer = self.world.post(f"/api/v1/flows/{flow}/executions", wanted)
+        return str(answer.raise_for_status().json()["id"])
+
+    def get(self, execution: str) -> Json:
+        """Return an execution."""
+        return self.world.get_object(f"/api/v1/executions/{execution}")
+
+    def wait_for(self, execution: str, state: str) -> Json:
+        """Wait until an execution is in a state."""
+        wait_until(lambda: self.get(execution)["state"] == state)
+        return self.get(execution)
+
+
+@pytest.fixture
+def running(world: World) -> Iterator[Running]:
+    """An overlord that leads, with a runner."""
+    app = world.client.app
+    assert isinstance(app, FastAPI)
+    parts: Services = app.state.parts
+    migrate_executions(f"sqlite:///{world.database.with_name('executions.db')}")
+    verbs = {"noop": lambda _, __: Succeeded({"rows": 3})}
+    engine = parts.executions.engine
+    runner = CallRunner(engine, Runner("here", "one"), verbs, 4, look_s=0.01)
+    runner.start()
+    yield Running(world)
+    runner.stop()

@@ -1,0 +1,71 @@
+"""Flows by the API: versions are appended, and none is lost."""
+
+from typing import cast
+
+from tests.supervisor.api.routes.flows.conftest import Running
+from tests.supervisor.api.world import Json, World
+
+STEP = {"name": "pack", "type": "noop"}
+
+
+def test_a_change_makes_a_version_and_an_equal_flow_makes_none(running: Running) -> None:
+    world = running.world
+    first = world.post("/api/v1/flows?reason=first", {"flow": "day", "steps": [STEP]}).json()
+    again = world.post("/api/v1/flows", {"steps": [STEP], "flow": "day"}).json()
+    other = world.post("/api/v1/flows", {"flow": "day", "steps": [STEP], "timeout": "PT1H"}).json()
+
+    assert [one["changed"] for one in (first, again, other)] == [True, False, True]
+    assert [one["flow"]["version"] for one in (first, again, other)] == [1, 1, 2]
+    assert first["flow"]["reason"] == "first"
+    versions = world.get_object("/api/v1/flows/day/versions")["versions"]
+    assert [one["version"] for one in cast("list[Json]", versions)] == [2, 1]
+    assert world.get_object("/api/v1/flows/day/versions/1")["document"] == {
+        "flow": "day",
+        "steps": [STEP],
+    }
+
+
+def test_a_rollback_is_a_new_version_and_a_deleted_flow_starts_nothing(running: Running) -> None:
+    world = running.world
+    running.apply(flow="day", steps=[STEP])
+    running.apply(flow="day", steps=[STEP], timeout="PT1H")
+    back = world.post("/api/v1/flows/day/versions/1/rollback").json()
+    assert (back["flow"]["version"], back["flow"]["document"].get("timeout")) == (3, None)
+
+    deleted = world.client.delete("/api/v1/flows/day").json()
+
+    assert (deleted["version"], deleted["document"]) == (4, None)
+    assert world.get_object("/api/v1/flows/day", 404)["type"] == "/problems/flow-not-found"
+    assert world.post("/api/v1/flows/day/executions", {}).status_code == 404
+    assert world.get_object("/api/v1/flows")["flows"] == []
+    assert running.apply(flow="day", steps=[STEP])["version"] == 5
+
+
+def test_every_error_of_a_flow_is_named_at_once_and_nothing_is_stored(running: Running) -> None:
+    world = running.world
+    bad = {"flow": "day", "steps": [{"name": "a", "type": "nop"}, {**STEP, "after": ["b"]}]}
+    for path in ("/api/v1/flows", "/api/v1/flows/validate"):
+        refused = world.post(path, bad)
+        assert (refused.status_code, refused.json()["type"]) == (400, "/problems/invalid-flow")
+        assert refused.json()["errors"]
+    assert world.get_object("/api/v1/flows")["flows"] == []
+    assert world.post("/api/v1/flows/validate", {"flow": "d", "steps": [STEP]}).json() == {
+        "flow": "d"
+    }
+
+
+def test_without_a_database_flows_are_unavailable_and_the_rest_goes_on(world: World) -> None:
+    answer = world.get_object("/api/v1/flows", 503)
+    assert answer["type"] == "/problems/execution-store-unavailable"
+    assert "TIDEGATE_EXECUTIONS_URL" in str(answer["detail"])
+    assert world.get_object("/api/v1/overview")
+
+
+def test_flows_are_listed_by_name_in_pages(running: Running) -> None:
+    for name in ("c", "a", "b"):
+        running.apply(flow=name, steps=[STEP])
+    page = running.world.get_object("/api/v1/flows?limit=2")
+    assert [one["flow"] for one in cast("list[Json]", page["flows"])] == ["a", "b"]
+    rest = running.world.get_object(f"/api/v1/flows?limit=2&after={page['next']}")
+    assert [one["flow"] for one in cast("list[Json]", rest["flows"])] == ["c"]
+    assert rest["next"] is None
