@@ -7,8 +7,10 @@ from threading import Event
 import structlog
 
 from supervisor.adapters.executions.database import ExecutionDatabase, migrate_executions
+from supervisor.adapters.executions.http.call import HttpCalls
 from supervisor.adapters.executions.store import SqlExecutions
 from supervisor.adapters.expressions import CelExpressions
+from supervisor.adapters.secrets import read_secret
 from supervisor.control.leadership import Leadership
 from supervisor.core.executions.entities import Runner
 from supervisor.core.executions.inputs import Outcome, Succeeded
@@ -74,7 +76,10 @@ def executions_in(
     store = SqlExecutions(ExecutionDatabase(url))
     engine = StoredEngine(store, leadership.term, language, clock.now)
     runner = Runner(name, secrets.token_hex(8))
-    calls = CallRunner(engine, runner, {"noop": _noop}, settings.executions_threads)
+    allow = [entry.lower() for entry in settings.http_allow]
+    http = HttpCalls(allow, read_secret, settings.connections().bindings, settings.trust())
+    verbs = {"noop": _noop, "http": http}
+    calls = CallRunner(engine, runner, verbs, settings.executions_threads)
     return ExecutionParts(url, store, engine, calls, language)
 
 

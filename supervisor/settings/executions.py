@@ -3,6 +3,8 @@
 from pydantic import Field
 from pydantic_settings import BaseSettings
 
+from supervisor.settings.types import Addresses
+
 
 class ExecutionSettings(BaseSettings):
     """Operator settings of what runs flows."""
@@ -12,6 +14,12 @@ class ExecutionSettings(BaseSettings):
         description="Database of flows and executions: `sqlite:///file`, or "
         "`postgresql://user@host/database`, where they have the schema `executions`.",
         json_schema_extra={"default": "executions.db beside the metadata, or its PostgreSQL"},
+    )
+    http_allow: Addresses = Field(
+        default=(),
+        description="Hosts that `http` steps of flows may call: `host`, `host:port` or `*.domain`, "
+        "separated by commas.",
+        json_schema_extra={"default": "this machine alone", "unit": "hosts, separated by commas"},
     )
     executions_threads: int = Field(
         default=8,

@@ -1,0 +1,1 @@
+"""The `http` verb: where it may connect, and the call itself."""

@@ -1,0 +1,1 @@
+"""What executions reach: the servers that flows call."""
