@@ -17,7 +17,7 @@ from supervisor.core.executions.inputs import Outcome, Succeeded
 from supervisor.core.executions.reduced import StepCall
 from supervisor.database.engine import sqlite_file
 from supervisor.executions.engine import StoredEngine
-from supervisor.executions.runner import CallRunner
+from supervisor.executions.runner import CallRunner, StepVerb
 from supervisor.ports.store import Clock
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
 from supervisor.services.flows.executions import FlowPorts
@@ -78,7 +78,7 @@ def executions_in(
     runner = Runner(name, secrets.token_hex(8))
     allow = [entry.lower() for entry in settings.http_allow]
     http = HttpCalls(allow, read_secret, settings.connections().bindings, settings.trust())
-    verbs = {"noop": _noop, "http": http}
+    verbs: dict[str, StepVerb] = {"noop": _noop, "http": http}
     calls = CallRunner(engine, runner, verbs, settings.executions_threads)
     return ExecutionParts(url, store, engine, calls, language)
 
