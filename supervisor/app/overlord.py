@@ -124,6 +124,7 @@ class Overlord:
         """Start what a leader does; it runs beside the thread that renews the lease."""
         self.services.service.start_term()
         self.wiring.queues.poll()
+        self.executions.runner.look()
         for duty, chore, _ in self.duties:
             if duty.at_once:
                 scheduler.add_job(self._while_leading(chore.run_once))

@@ -25,7 +25,7 @@ from supervisor.cli.cluster.serve import dev, overlord, persister
 from supervisor.cli.cluster.stored import search_logs, task_reports
 from supervisor.cli.cluster.task_logs import logs
 from supervisor.cli.cluster.whoami import whoami
-from supervisor.cli.flow import flows
+from supervisor.cli.flow import executions, flows
 from supervisor.cli.shell.completion import completion
 from supervisor.cli.shell.groups import TopLevel
 from supervisor.cli.shell.options import present_name
@@ -74,6 +74,7 @@ app.add_typer(quarantine.commands, name="quarantine")
 app.add_typer(exports.commands, name="export")
 app.add_typer(compaction.commands, name="compaction")
 app.add_typer(flows.commands, name="flow")
+app.add_typer(executions.commands, name="execution")
 app.add_typer(access.commands, name="access")
 app.add_typer(metadata.commands, name="metadata")
 app.add_typer(reports.commands, name="reports")

@@ -20,6 +20,7 @@ import structlog
 from supervisor.core.executions.entities import Runner, StepError
 from supervisor.core.executions.inputs import Fails, Outcome, Report
 from supervisor.core.executions.reduced import StepCall
+from supervisor.core.values.errors import LeaseLost
 from supervisor.executions.engine import CallReport, RunnerOrders, place_of
 from supervisor.ports.executions import CallPlace
 
@@ -33,6 +34,8 @@ StepVerb = Callable[[StepCall, threading.Event], Outcome]
 _LOOK_S = 0.25
 """Between two round trips of a runner that has nothing to report."""
 _BACKOFF_MAX_S = 10.0
+_FOLLOWS_S = 1.0
+"""Between two tries while this overlord does not lead."""
 
 
 class RunnerLink(Protocol):
@@ -62,6 +65,7 @@ class CallRunner:
     _makes: dict[CallPlace, threading.Event] = field(default_factory=dict)
     _reports: deque[CallReport] = field(default_factory=deque)
     _ending: bool = False
+    _looks: bool = False
 
     def __post_init__(self) -> None:
         """Prepare its threads; none is started."""
@@ -87,6 +91,7 @@ class CallRunner:
     def look(self) -> None:
         """Ask for calls now: something has begun."""
         with self._news:
+            self._looks = True
             self._news.notify_all()
 
     @property
@@ -106,20 +111,32 @@ class CallRunner:
             try:
                 orders = self.link.serve(self.runner, makes, reports, free)
             except Exception as error:  # noqa: BLE001 -- a runner outlives whatever its link has
-                log.warning("calls wait", runner=self.runner.name, error=str(error))
-                wait_s = min(wait_s * 2, _BACKOFF_MAX_S)
-                self._pause(wait_s)
+                wait_s = self._put_off(error, wait_s)
                 if self._ending:
                     return  # its claims are lost: nobody could be told
                 continue
             wait_s = self.look_s
             self._obey(orders, len(reports))
             if not orders.begin:
-                self._pause(wait_s)
+                self._pause(wait_s, for_reports=True)
 
-    def _pause(self, seconds: float) -> None:
+    def _put_off(self, error: Exception, wait_s: float) -> float:
+        """Wait before the same is sent again; return how long to wait the next time."""
+        if isinstance(error, LeaseLost):  # whoever leads takes over what is held here
+            self._pause(_FOLLOWS_S, for_reports=False)
+            return self.look_s
+        log.warning("calls wait", runner=self.runner.name, error=str(error))
+        self._pause(wait_s, for_reports=False)
+        return min(wait_s * 2, _BACKOFF_MAX_S)
+
+    def _pause(self, seconds: float, *, for_reports: bool) -> None:
+        """Wait until there is news, and no longer; what waits to be reported may be none."""
         with self._news:
-            self._news.wait_for(lambda: bool(self._reports) or self._ending, seconds)
+            self._news.wait_for(
+                lambda: self._looks or self._ending or (for_reports and bool(self._reports)),
+                seconds,
+            )
+            self._looks = False
 
     def _obey(self, orders: RunnerOrders, reported: int) -> None:
         with self._news:

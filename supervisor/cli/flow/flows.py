@@ -1,4 +1,4 @@
-"""`tidegate flow`: check flows, and try them without a server."""
+"""`tidegate flow`: flows that an overlord keeps; check them, and try them without a server."""
 
 import json
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from pydantic import JsonValue
 
 from supervisor.app.flows import flow_from, simulation_of
 from supervisor.cli.flow.outcomes import read_inputs, read_outcomes
+from supervisor.cli.flow.stored import add_stored
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.options import Output
 from supervisor.cli.shell.output import show_json, show_table, show_text
@@ -27,7 +28,7 @@ from supervisor.executions.simulate import NAME, Simulated
 commands = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Check flows, which are work in steps, and try them without a server.",
+    help="Flows, which are work in steps: check, try, store them.",
 )
 
 Files = Annotated[
@@ -54,6 +55,9 @@ Outcomes = Annotated[
         show_default="each step succeeds",
     ),
 ]
+
+
+add_stored(commands)
 
 
 @commands.command()

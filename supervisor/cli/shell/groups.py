@@ -38,7 +38,8 @@ class TopLevel(HelpSections):
     """The group `tidegate`."""
 
     sections: ClassVar[Mapping[str, Sequence[str]]] = {
-        "Supervise": ("overview", "supervisor", "task", "logs", "quarantine", "flow"),
+        "Supervise": ("overview", "supervisor", "task", "logs", "quarantine"),
+        "Flows": ("flow", "execution"),
         "Tables": ("table", "query", "verify", "segment", "compaction", "export", "snippet"),
         "Operate": ("doctor", "queue", "reports", "access", "whoami", "audit", "metadata"),
         "Run": ("dev", "overlord", "worker", "persister"),

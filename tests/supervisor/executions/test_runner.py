@@ -118,6 +118,31 @@ def test_a_lost_round_trip_loses_nothing_and_doubles_nothing(
     assert len(verbs.effects) == len(set(verbs.effects)) == 12
 
 
+def test_what_is_reported_while_nobody_answers_is_not_sent_in_a_rush(stored: Stored) -> None:
+    """Goal: a call that ends during an outage does not keep a core busy."""
+    verbs, link = Verbs(), Unsteady(stored.engine)
+    _start(stored, _plan("slow"))
+    with _running(link, verbs):
+        assert verbs.begun.acquire(timeout=30)
+        link.loses = ["request"] * 1_000
+        before = len(link.loses)
+        verbs.goes_on.set()
+        wait_until(lambda: before - len(link.loses) >= 6)  # pauses of 10 to 320 ms
+        assert before - len(link.loses) < 20
+        link.loses = []
+        wait_until(lambda: stored.get("e1").state.ended)
+
+
+def test_a_look_ends_the_pause(stored: Stored) -> None:
+    verbs = Verbs()
+    runner = CallRunner(stored.engine, RUNNER, verbs.all, look_s=600.0)
+    runner.start()
+    _start(stored, _plan("noop"))
+    wait_until(lambda: runner.look() or stored.get("e1").state.ended)
+    runner.stop()
+    assert len(verbs.effects) == 1
+
+
 def test_no_more_calls_than_threads_are_made_at_once(stored: Stored) -> None:
     verbs = Verbs()
     _start(stored, _plan("slow", 5))

@@ -1,0 +1,157 @@
+"""`tidegate flow apply, list, get, history, rollback, delete`: flows that an overlord keeps."""
+
+import json
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from supervisor.cli.shell.client import path_of
+from supervisor.cli.shell.confirm import confirm
+from supervisor.cli.shell.form import Format
+from supervisor.cli.shell.options import Limit, Output, Reason, Server, Yes, connect
+from supervisor.cli.shell.output import (
+    ago,
+    print_notice,
+    show_done,
+    show_json,
+    show_name,
+    show_table,
+)
+from supervisor.cli.shell.problems import CommandFailed
+from supervisor.cli.supervisor.spec_files import read_specs
+from supervisor.core.values.json_bodies import parse_document
+from supervisor.views.flows.flows import (
+    AppliedFlowView,
+    FlowPage,
+    FlowVersionsPage,
+    FlowVersionView,
+)
+
+__all__ = ["FlowId", "add_stored"]
+
+_FLOWS = "/api/v1/flows"
+FlowId = Annotated[
+    str, typer.Argument(metavar="FLOW", help="Name of the flow.", show_default=False)
+]
+Files = Annotated[
+    list[str],
+    typer.Argument(metavar="FILE", help="Flows, JSON or YAML, or folders of them; - reads stdin."),
+]
+
+
+def apply(
+    files: Files, reason: Reason = None, server: Server = None, output: Output = Format.TABLE
+) -> None:
+    """Store flows; one that is equal to its newest version makes none.
+
+    Example: tidegate flow apply orders-day.yaml
+    """
+    applied = []
+    with connect(server, reason) as client:
+        for spec in read_specs(files):
+            if isinstance(spec.body, CommandFailed):
+                raise spec.body
+            body = json.dumps(parse_document(spec.body)).encode()
+            applied.append(client.post(_FLOWS, body).read(AppliedFlowView))
+    if output is Format.JSON:
+        show_json([each.model_dump(mode="json", by_alias=True) for each in applied])
+        return
+    for each in applied:
+        what = f"version {each.flow.version}" if each.changed else "unchanged"
+        show_done(each.flow.flow, f"{each.flow.flow}: {what}")
+
+
+def list_all(limit: Limit = 100, server: Server = None, output: Output = Format.TABLE) -> None:
+    """List flows, by name."""
+    with connect(server) as client:
+        page = client.get(_FLOWS, {"limit": str(limit)}).read(FlowPage)
+    if output is Format.JSON:
+        show_json([each.model_dump(mode="json", by_alias=True) for each in page.flows])
+        return
+    now = datetime.now(UTC)
+    show_table(
+        ("FLOW", "VERSION", "SINCE", "BY", "REASON"),
+        ((f.flow, f.version, ago(f.at, now), f.author, f.reason or "") for f in page.flows),
+    )
+    if not page.flows:
+        print_notice("There is no flow: tidegate flow apply FILE")
+    elif page.next is not None:
+        print_notice("There are more: raise --limit.")
+
+
+def get(
+    flow: FlowId,
+    version: Annotated[
+        int | None, typer.Option("--version", min=1, show_default="the newest", help="Of this one.")
+    ] = None,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Print a flow as it was applied, as JSON."""
+    path = path_of(_FLOWS, flow)
+    if version is not None:
+        path = f"{path}/versions/{version}"
+    with connect(server) as client:
+        found = client.get(path).read(FlowVersionView)
+    if output is Format.NAME:
+        show_name(found.flow)
+    else:
+        show_json(found.document)
+
+
+def history(
+    flow: FlowId, limit: Limit = 100, server: Server = None, output: Output = Format.TABLE
+) -> None:
+    """List the versions of a flow, newest first; of a deleted one, too."""
+    with connect(server) as client:
+        page = client.get(f"{path_of(_FLOWS, flow)}/versions", {"limit": str(limit)}).read(
+            FlowVersionsPage
+        )
+    if output is Format.JSON:
+        show_json([each.model_dump(mode="json", by_alias=True) for each in page.versions])
+        return
+    now = datetime.now(UTC)
+    show_table(
+        ("VERSION", "SINCE", "BY", "WHAT", "REASON"),
+        (
+            (
+                each.version,
+                ago(each.at, now),
+                each.author,
+                "deleted" if each.document is None else "",
+                each.reason or "",
+            )
+            for each in page.versions
+        ),
+    )
+
+
+def rollback(
+    flow: FlowId,
+    version: Annotated[int, typer.Argument(metavar="VERSION", min=1, show_default=False)],
+    reason: Reason = None,
+    server: Server = None,
+) -> None:
+    """Store an earlier version's document as the newest one."""
+    with connect(server, reason) as client:
+        answer = client.post(f"{path_of(_FLOWS, flow)}/versions/{version}/rollback")
+    applied = answer.read(AppliedFlowView)
+    what = f"version {applied.flow.version}" if applied.changed else "unchanged"
+    show_done(flow, f"{flow}: {what}")
+
+
+def delete(flow: FlowId, yes: Yes = False, reason: Reason = None, server: Server = None) -> None:
+    """Delete a flow: nothing starts it any more, what runs goes on, its versions stay."""
+    if not yes:
+        confirm(f"Delete the flow {flow}?")
+    with connect(server, reason) as client:
+        client.delete(path_of(_FLOWS, flow))
+    show_done(flow, f"{flow}: deleted")
+
+
+def add_stored(commands: typer.Typer) -> None:
+    """Add these commands to `tidegate flow`."""
+    for command in (apply, get, history, rollback, delete):
+        commands.command()(command)
+    commands.command("list")(list_all)
