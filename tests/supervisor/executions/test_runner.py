@@ -138,7 +138,12 @@ def test_a_look_ends_the_pause(stored: Stored) -> None:
     runner = CallRunner(stored.engine, RUNNER, verbs.all, look_s=600.0)
     runner.start()
     _start(stored, _plan("noop"))
-    wait_until(lambda: runner.look() or stored.get("e1").state.ended)
+
+    def looks_until_it_ends() -> bool:
+        runner.look()
+        return stored.get("e1").state.ended
+
+    wait_until(looks_until_it_ends)
     runner.stop()
     assert len(verbs.effects) == 1
 
