@@ -161,7 +161,10 @@ def approve(
     ] = None,
     no: Annotated[bool, typer.Option("--no", help="Say no: the step fails.")] = False,
     comment: Annotated[
-        str, typer.Option("--comment", metavar="TEXT", help="Kept with the answer.")
+        str,
+        typer.Option(
+            "--comment", metavar="TEXT", show_default="none", help="Kept with the answer."
+        ),
     ] = "",
     reason: Reason = None,
     server: Server = None,

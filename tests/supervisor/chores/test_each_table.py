@@ -43,6 +43,7 @@ OF_NO_TABLE = {
         "end-of-history",
         "archive",
         "persisters",
+        "executions",
     ),
 }
 
