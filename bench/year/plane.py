@@ -146,9 +146,7 @@ def _wired(
     chronicle: Chronicle, store: SqlStore, leadership: Leadership, tasks: list[Task], folder: Path
 ) -> Plane:
     clock, changed = SystemClock(), Wakeups()
-    streams, meters = _topics(chronicle, clock), OverlordMeters()
-    store.on_measured(meters.transaction)
-    store.on_committed(log_and_count(meters))
+    streams, meters = _topics(chronicle, clock), _metered(store)
     registry = WorkerRegistry(
         clock, worker_timeout=timedelta(hours=9), led_since=leadership.led_since
     )
@@ -174,14 +172,11 @@ def _wired(
         gc_delay=_DELAY,
         new_token=new_token,
     )
-    language = CelExpressions()
-    executions = SqlExecutions(ExecutionDatabase(f"sqlite:///{folder}/executions.db"))
-    engine = StoredEngine(executions, leadership.term, language, clock.now)
     ports = ServicePorts(
         journals=HttpJournals(),
         task_logs=HttpTaskLogs(),
         letter_desks=HttpLetterDesks(None),
-        flows=FlowPorts(executions, engine, language),
+        flows=_flow_ports(folder, leadership, clock),
         raw_records=DuckRecords(folder),
         probe=KafkaProbe(read_secret),
         rules=OperatorPolicy(timedelta(seconds=60)),
@@ -195,6 +190,22 @@ def _wired(
     services.service.start_term()
     return Plane(
         chronicle, store, leadership, sources, registry, loop, create_api(services), tuple(tasks)
+    )
+
+
+def _metered(store: SqlStore) -> OverlordMeters:
+    meters = OverlordMeters()
+    store.on_measured(meters.transaction)
+    store.on_committed(log_and_count(meters))
+    return meters
+
+
+def _flow_ports(folder: Path, leadership: Leadership, clock: SystemClock) -> FlowPorts:
+    """Return the database of flows of this plane, which has none."""
+    language = CelExpressions()
+    executions = SqlExecutions(ExecutionDatabase(f"sqlite:///{folder}/executions.db"))
+    return FlowPorts(
+        executions, StoredEngine(executions, leadership.term, language, clock.now), language
     )
 
 

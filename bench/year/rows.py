@@ -7,7 +7,7 @@ from sqlalchemy import Table
 
 from bench.year.chronicle import LATE, RECORDS, Chronicle, PastCompaction, PastRange, token_of
 from bench.year.shape import GRACE, PERIOD
-from supervisor.chores.compaction import AUTHOR
+from supervisor.chores.compaction.compacting import AUTHOR
 from supervisor.core.model.rows import GenerationState, TaskStatus
 from supervisor.metadata.schema.column_sets import set_id
 from supervisor.metadata.schema.compaction import compactions

@@ -238,9 +238,7 @@ def _wiring_of(
     failpoint: Callable[[str], None],
 ) -> Wiring:
     changed, warehouse = Wakeups(), settings.warehouse.absolute()
-    registry = WorkerRegistry(
-        clock, worker_timeout=settings.worker_timeout, led_since=leadership.led_since
-    )
+    registry = _registry_of(settings, clock, leadership)
     sources = Sources(store, streams, registry, limits_of(settings))
     endings = TaskEnder(QueueConfig(delay=settings.gc_delay), registry.report)
     loop, watching = _loop_of(
@@ -276,6 +274,12 @@ def _wiring_of(
         step_runner=executions.runner.runner,
         replays=KafkaReplays(warehouse, read_secret, settings.connections()),
         reach=failpoint,
+    )
+
+
+def _registry_of(settings: Settings, clock: SystemClock, leadership: Leadership) -> WorkerRegistry:
+    return WorkerRegistry(
+        clock, worker_timeout=settings.worker_timeout, led_since=leadership.led_since
     )
 
 

@@ -5,8 +5,6 @@ A new duty is a module with its `DUTY` and a row here.  A new kind of event is a
 """
 
 from supervisor.chores import (
-    compaction,
-    executions,
     expiry,
     exports,
     forget,
@@ -20,7 +18,9 @@ from supervisor.chores import (
     task_output,
     wake,
 )
+from supervisor.chores.compaction import compacting
 from supervisor.chores.duty import Duty, QueueHandler, Wiring
+from supervisor.chores.flows import executions
 from supervisor.chores.reports import archive, forgotten, persisters
 
 CHORES: tuple[Duty, ...] = (
@@ -30,7 +30,7 @@ CHORES: tuple[Duty, ...] = (
     sweep.DUTY,
     retention.DUTY,
     retirement.DUTY,
-    compaction.DUTY,
+    compacting.DUTY,
     lag_samples.DUTY,
     persisters.DUTY,
     expiry.DUTY,

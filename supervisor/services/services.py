@@ -4,8 +4,8 @@ import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from supervisor.chores.compaction import Compacting, compacting_of
-from supervisor.chores.compaction_commit import Swapping
+from supervisor.chores.compaction.commit import Swapping
+from supervisor.chores.compaction.compacting import Compacting, compacting_of
 from supervisor.chores.duty import Wiring
 from supervisor.chores.forget import Forgetting, forgetting_of
 from supervisor.chores.retention import RetentionKeeper, retention_of
@@ -127,7 +127,6 @@ class Services:
     replays: Replays
 
     # -- flows -------------------------------------------------------------------------------------
-    flows: Flows
     executions: Executions
 
     # -- queries -----------------------------------------------------------------------------------
@@ -152,6 +151,11 @@ class Services:
     report_doors: tuple[str, ...] = ()
     """Base addresses of persisters, for workers; empty: they have their own, or none."""
 
+    @property
+    def flows(self) -> Flows:
+        """The verbs on flows."""
+        return self.executions.flows
+
     def check(self) -> None:
         """Return if the metadata database answers, and this process competes for the lease.
 
@@ -169,10 +173,8 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
     w, o, service = wiring, outside, _specs(wiring, outside)
     segments, compacting = segments_of(w), compacting_of(w)
     sampling, quarantine = _sampling(w, o, service), _quarantine(w, o)
-    listing = SupervisorListing(w.store, w.clock, w.leadership, w.loop, w.watching, w.registry)
-    foresight = RangeForesight(w.store, w.clock, w.leadership, w.registry, service)
+    listing, foresight = _listing(w), _foresight(w, service)
     resets = Resets(w.store, w.sources.streams, w.clock, w.leadership, w.loop, w.endings)
-    flows = Flows(o.flows.store, w.store, w.clock, w.leadership, o.flows.language)
     return Services(
         store=w.store,
         leadership=w.leadership,
@@ -205,8 +207,7 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         compacting=compacting,
         quarantine=quarantine,
         replays=_replays(w, quarantine, service),
-        flows=flows,
-        executions=_executions(w, o, flows),
+        executions=_executions(w, o),
         supervisors=_supervisors(w, o),
         listing=listing,
         overviews=_overviews(w, listing),
@@ -224,8 +225,17 @@ def _quarantine(w: Wiring, o: ServicePorts) -> Quarantine:
     return Quarantine(w.store, o.raw_records, BadCounts(o.raw_records))
 
 
-def _executions(w: Wiring, o: ServicePorts, flows: Flows) -> Executions:
+def _listing(w: Wiring) -> SupervisorListing:
+    return SupervisorListing(w.store, w.clock, w.leadership, w.loop, w.watching, w.registry)
+
+
+def _foresight(w: Wiring, service: Service) -> RangeForesight:
+    return RangeForesight(w.store, w.clock, w.leadership, w.registry, service)
+
+
+def _executions(w: Wiring, o: ServicePorts) -> Executions:
     ports = o.flows
+    flows = Flows(ports.store, w.store, w.clock, w.leadership, ports.language)
     return Executions(ports.store, ports.engine, flows, w.store, w.clock, w.leadership, ports.begun)
 
 

@@ -10,7 +10,7 @@ from supervisor.metadata.store import SqlStore
 from supervisor.ports.store import Store
 from tests.sqlite_memory import empty_file
 from tests.supervisor.core.snapshots import spec
-from tests.supervisor.publishers import fix_a_range
+from tests.supervisor.scenarios.publishers import fix_a_range
 from tests.supervisor.world import World
 
 

@@ -17,7 +17,7 @@ from supervisor.eventqueue.processor import EventProcessor, ProcessorParts
 from supervisor.ports.store import Store
 from tasks.contract.messages import PublishOutcome
 from tests.supervisor.core.snapshots import TOPIC
-from tests.supervisor.publishers import task_of
+from tests.supervisor.scenarios.publishers import task_of
 from tests.supervisor.world import ENDINGS, GC_DELAY, Hand, Replica, World
 
 QUEUE = task_output_of(TOPIC)

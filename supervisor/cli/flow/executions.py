@@ -11,7 +11,7 @@ import typer
 from supervisor.cli.flow.outcomes import read_inputs
 from supervisor.cli.flow.stored import FlowId
 from supervisor.cli.shell.client import Client, path_of
-from supervisor.cli.shell.form import Format
+from supervisor.cli.shell.form import Format, form
 from supervisor.cli.shell.groups import HelpSections
 from supervisor.cli.shell.options import Limit, Output, Reason, Server, Wait, connect
 from supervisor.cli.shell.output import (
@@ -159,6 +159,7 @@ def approve(
         str | None,
         typer.Argument(metavar="STEP", help="The step that asks.", show_default="the only one"),
     ] = None,
+    *,
     no: Annotated[bool, typer.Option("--no", help="Say no: the step fails.")] = False,
     comment: Annotated[
         str,
@@ -250,7 +251,7 @@ def _show(execution: ExecutionView, output: Format) -> None:
     if output is Format.JSON:
         show_json(execution.model_dump(mode="json", by_alias=True))
         return
-    if output is Format.NAME:
+    if form() is Format.NAME:
         show_name(execution.id)
         return
     now = datetime.now(UTC)

@@ -8,7 +8,7 @@ import typer
 
 from supervisor.cli.shell.client import path_of
 from supervisor.cli.shell.confirm import confirm
-from supervisor.cli.shell.form import Format
+from supervisor.cli.shell.form import Format, form
 from supervisor.cli.shell.options import Limit, Output, Reason, Server, Yes, connect
 from supervisor.cli.shell.output import (
     ago,
@@ -86,18 +86,18 @@ def get(
         int | None, typer.Option("--version", min=1, show_default="the newest", help="Of this one.")
     ] = None,
     server: Server = None,
-    output: Output = Format.TABLE,
+    output: Output = Format.TABLE,  # noqa: ARG001 -- its callback keeps it
 ) -> None:
     """Print a flow as it was applied, as JSON."""
     path = path_of(_FLOWS, flow)
     if version is not None:
         path = f"{path}/versions/{version}"
     with connect(server) as client:
-        found = client.get(path).read(FlowVersionView)
-    if output is Format.NAME:
-        show_name(found.flow)
+        stored = client.get(path).read(FlowVersionView)
+    if form() is Format.NAME:
+        show_name(stored.flow)
     else:
-        show_json(found.document)
+        show_json(stored.document)
 
 
 def history(

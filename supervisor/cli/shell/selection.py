@@ -10,7 +10,7 @@ import typer
 from supervisor.cli.shell.client import SUPERVISORS, Client
 from supervisor.cli.shell.completion import complete_ids
 from supervisor.cli.shell.output import print_notice
-from supervisor.views.specs import SupervisorLine
+from supervisor.views.supervisors.specs import SupervisorLine
 
 Ids = Annotated[
     list[str] | None,

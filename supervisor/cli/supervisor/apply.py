@@ -16,7 +16,7 @@ from supervisor.cli.shell.problems import CommandFailed
 from supervisor.cli.shell.wait import wait_until_applied
 from supervisor.cli.supervisor.dry_run import DryRun, dry_run
 from supervisor.cli.supervisor.spec_files import SpecFile, read_specs
-from supervisor.views.specs import Posted
+from supervisor.views.supervisors.specs import Posted
 
 _SHOWN_MAX = 80
 """Characters that are shown of a changed value."""

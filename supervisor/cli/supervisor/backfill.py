@@ -10,7 +10,7 @@ from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.output import print_notice, show_done, show_json, show_text
 from supervisor.cli.shell.previewed import ResetQuery
 from supervisor.core.values.counts import counted, grouped
-from supervisor.views.resets import Backfilled
+from supervisor.views.supervisors.resets import Backfilled
 
 
 def _readers(done: Backfilled) -> Iterator[str]:

@@ -19,7 +19,7 @@ from supervisor.cli.supervisor.spec_files import SpecFile, read_one
 from supervisor.core.spec.reader import read_spec
 from supervisor.core.values.errors import FieldError, InvalidSpec
 from supervisor.core.values.json_bodies import parse_document
-from supervisor.views.dry_run import Connection, DryRunView
+from supervisor.views.supervisors.dry_run import Connection, DryRunView
 
 VALIDATE = "/api/v1/supervisors/validate"
 _REFUSED = 400

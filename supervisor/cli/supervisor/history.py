@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from supervisor.cli.shell.resource import Resource
 from supervisor.cli.supervisor.watch import API
-from supervisor.views.specs import HistoryRow, VersionLine
+from supervisor.views.supervisors.specs import HistoryRow, VersionLine
 
 _SHOWN_MAX = 6
 _SECTIONS = ("dataSchema", "ioConfig", "tuningConfig")

@@ -18,8 +18,8 @@ from supervisor.cli.supervisor.backfill import run_backfill, show_backfill, want
 from supervisor.cli.supervisor.watch import API
 from supervisor.core.planning.offset_moves import LogEnd
 from supervisor.core.values.counts import counted
-from supervisor.views.resets import Moved, MovedPartition, OffsetsAt
 from supervisor.views.status import SupervisorStatus
+from supervisor.views.supervisors.resets import Moved, MovedPartition, OffsetsAt
 
 
 def _effects(moved: MovedPartition) -> str:

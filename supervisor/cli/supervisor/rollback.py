@@ -15,7 +15,7 @@ from supervisor.cli.shell.pages import linked_pages
 from supervisor.cli.shell.problems import CommandFailed
 from supervisor.cli.shell.wait import wait_until_applied
 from supervisor.cli.supervisor.apply import describe_impact
-from supervisor.views.specs import HistoryRow, Posted
+from supervisor.views.supervisors.specs import HistoryRow, Posted
 
 _ENDED = "noop"
 _AT_ONCE = 10

@@ -19,8 +19,8 @@ from supervisor.cli.supervisor.history import VERSIONS, version_rows
 from supervisor.cli.supervisor.status import show_status
 from supervisor.cli.supervisor.watch import API
 from supervisor.core.spec.json_schema import spec_schema
-from supervisor.views.specs import HistoryRow, SupervisorLine
 from supervisor.views.status import SupervisorStatus
+from supervisor.views.supervisors.specs import HistoryRow, SupervisorLine
 
 commands = typer.Typer(
     no_args_is_help=True, cls=OfSupervisors, help="Streams that are turned into tables."

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from supervisor.chores.compaction import Compacting
+from supervisor.chores.compaction.compacting import Compacting
 from supervisor.chores.forget import at_rest
 from supervisor.chores.segments import SegmentLife, SegmentSelection
 from supervisor.control.leadership import Leadership

@@ -13,7 +13,7 @@ from supervisor.core.planning.wished_offsets import (
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.ports.store import Store
 from supervisor.services.supervisors.admission import existing
-from supervisor.views.resets import OffsetsAt, offsets_at
+from supervisor.views.supervisors.resets import OffsetsAt, offsets_at
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from supervisor.core.values.errors import (
 )
 from supervisor.core.values.page_cursors import read_cursor, write_cursor
 from supervisor.ports.store import Store, Transaction
-from supervisor.views.specs import HistoryRow, VersionLines, version_lines
+from supervisor.views.supervisors.specs import HistoryRow, VersionLines, version_lines
 from tasks.contract.wire import iso_utc
 
 COUNT = 100

@@ -34,7 +34,7 @@ class StepErrorView(Wire):
     message: str
 
 
-class AttemptView(Wire):
+class RunAttemptView(Wire):
     """One try of a step."""
 
     number: int
@@ -73,7 +73,7 @@ class TaskRunView(Wire):
     retry_at: Instant | None
     """When it is tried again."""
     waits_for: WaitView | None
-    attempts: list[AttemptView]
+    attempts: list[RunAttemptView]
     outputs: dict[str, JsonValue]
     error: StepErrorView | None
 
@@ -235,8 +235,8 @@ def _run(run: TaskRun) -> TaskRunView:
     )
 
 
-def _attempt(attempt: RunAttempt) -> AttemptView:
-    return AttemptView(
+def _attempt(attempt: RunAttempt) -> RunAttemptView:
+    return RunAttemptView(
         number=attempt.number,
         state=attempt.state,
         submitted_at=attempt.submitted_at,

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Protocol
 
-from supervisor.chores.compaction import Compacting
-from supervisor.chores.compaction_commit import Swapping
+from supervisor.chores.compaction.commit import Swapping
+from supervisor.chores.compaction.compacting import Compacting
 from supervisor.chores.segments import SegmentLife, SegmentSelection
 from supervisor.chores.task_output import folder_of
 from supervisor.core.model.rows import Segment

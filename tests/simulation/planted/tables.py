@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import func, select, update
 
-from supervisor.chores.compaction_commit import Swapping
+from supervisor.chores.compaction.commit import Swapping
 from supervisor.chores.exports import Exporting
 from supervisor.chores.segments import SegmentLife
 from supervisor.control import export_outbox

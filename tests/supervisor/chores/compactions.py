@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from supervisor.chores.compaction import Compacting
-from supervisor.chores.compaction_commit import Swapping
+from supervisor.chores.compaction.commit import Swapping
+from supervisor.chores.compaction.compacting import Compacting
 from supervisor.control.desired_state import desired_state
 from supervisor.core.planning.observed import PlanLimits
 from supervisor.core.tables.compaction import Compaction, Target, merged

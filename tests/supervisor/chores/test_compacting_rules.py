@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.chores import compaction
+from supervisor.chores.compaction import compacting
 from supervisor.core.planning.observed import Liveness
 from supervisor.core.values.errors import (
     CompactionNotFound,
@@ -198,8 +198,8 @@ def test_no_more_are_live_than_may_be_however_often_the_rule_is_followed(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Goal: a table of very many small files does not fill the database with what waits."""
-    monkeypatch.setattr(compaction, "AT_ONCE", 3)
-    monkeypatch.setattr(compaction, "BEGUN_AT_ONCE", 2)
+    monkeypatch.setattr(compacting, "AT_ONCE", 3)
+    monkeypatch.setattr(compacting, "BEGUN_AT_ONCE", 2)
     dock = Dock(store, tmp_path / "warehouse")
     for _ in range(12):
         dock.publish_range()

@@ -15,7 +15,7 @@ from supervisor.core.values.intervals import Interval
 from tasks.contract.messages import PublishOutcome
 from tests.conformance.stories import HOUR
 from tests.supervisor.core.snapshots import NOON, TOPIC
-from tests.supervisor.publishers import first
+from tests.supervisor.scenarios.publishers import first
 from tests.supervisor.world import ENDINGS, GC_DELAY, World
 from tests.supervisor.yard import CLUSTER_QUEUE, SECOND, DiskYard
 

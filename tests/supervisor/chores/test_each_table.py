@@ -9,7 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from supervisor.adapters.tables.memory_warehouse import MemoryWarehouse
-from supervisor.chores.compaction import Compacting
+from supervisor.chores.compaction.compacting import Compacting
 from supervisor.chores.each_table import each_table
 from supervisor.chores.exports import CompareAll
 from supervisor.chores.retention import RetentionKeeper

@@ -10,8 +10,9 @@ import pytest
 from sqlalchemy import event
 
 import supervisor
-from supervisor.chores import compaction, compaction_candidates, exports, file_lists
+from supervisor.chores import exports, file_lists
 from supervisor.chores import segments as life
+from supervisor.chores.compaction import candidates, compacting
 from supervisor.chores.segments import SegmentSelection
 from supervisor.core.model.listed_segments import SegmentWindow
 from supervisor.core.values.export_formats import ExportFormat
@@ -131,10 +132,10 @@ def _compacts_on_demand(dock: Dock) -> None:
         (exports, "files_of", _exports),
         (exports, "declared_of", _exports),
         (warehouse, "files_of", _names_copies),
-        (compaction, "batches", _compacts),
-        (compaction_candidates, "joined", _compacts),
-        (compaction_candidates, "columns_of", _compacts_on_demand),
-        (compaction_candidates, "shares_of", _compacts_on_demand),
+        (compacting, "batches", _compacts),
+        (candidates, "joined", _compacts),
+        (candidates, "columns_of", _compacts_on_demand),
+        (candidates, "shares_of", _compacts_on_demand),
     ],
 )
 def test_no_transaction_is_open_while_a_list_becomes_an_answer(

@@ -13,7 +13,7 @@ from supervisor.core.queue.events import FailedEvent
 from supervisor.core.values.errors import LeaseLost, StorageUnavailable
 from tasks.contract.messages import PublishOutcome
 from tests.supervisor.core.snapshots import TOPIC
-from tests.supervisor.publishers import first
+from tests.supervisor.scenarios.publishers import first
 from tests.supervisor.world import Hand, Replica, World
 from tests.supervisor.yard import CLUSTER_QUEUE, NOBODYS, QUEUE, MemoryYard, owned
 

@@ -11,7 +11,7 @@ from supervisor.core.queue.events import QueuedEvent
 from supervisor.core.values.errors import LeaseLost
 from supervisor.eventqueue.handling import Context
 from tasks.contract.messages import PublishOutcome
-from tests.supervisor.publishers import first
+from tests.supervisor.scenarios.publishers import first
 from tests.supervisor.world import GC_DELAY, Hand, Replica, World
 from tests.supervisor.yard import SECOND, DiskYard
 

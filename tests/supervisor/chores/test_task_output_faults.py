@@ -14,7 +14,7 @@ from supervisor.core.queue.events import QueuedEvent, decode
 from supervisor.eventqueue.handling import Context, EventDone, Later
 from tasks.contract.messages import PublishOutcome
 from tests.supervisor.core.snapshots import TOPIC
-from tests.supervisor.publishers import first
+from tests.supervisor.scenarios.publishers import first
 from tests.supervisor.world import ENDINGS, Hand, Replica, World
 from tests.supervisor.yard import CLUSTER_QUEUE, NOBODYS, QUEUE, MemoryYard
 

@@ -8,7 +8,7 @@ import pytest
 
 from tasks.contract.messages import PublishOutcome, RejectsFile
 from tests.supervisor.core.snapshots import TOPIC
-from tests.supervisor.publishers import first
+from tests.supervisor.scenarios.publishers import first
 from tests.supervisor.world import GC_DELAY, Replica, World, publish_request
 from tests.supervisor.yard import SECOND, DiskYard
 

@@ -9,7 +9,7 @@ from supervisor.core.model.rows import GenerationState, TaskStatus, WorkerRow
 from supervisor.ports.store import Store
 from tasks.contract.messages import DesiredTask, RunState, SyncResponse
 from tests.supervisor.core.snapshots import HOUR, NOON, TOPIC, offsets, spec
-from tests.supervisor.publishers import first
+from tests.supervisor.scenarios.publishers import first
 from tests.supervisor.world import World
 
 LEASE = timedelta(seconds=60)

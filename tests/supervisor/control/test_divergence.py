@@ -11,7 +11,7 @@ from supervisor.core.model.rows import AuditEntry, Publication
 from tasks.contract.digests import digest_of
 from tasks.contract.messages import Counters, PublishAnswer, PublishOutcome, TaskReport
 from tests.supervisor.core.snapshots import TOPIC
-from tests.supervisor.publishers import committed, fixed_end
+from tests.supervisor.scenarios.publishers import committed, fixed_end
 from tests.supervisor.world import ENDINGS, Hand, Replica, World, publish_request
 
 GOOD, BAD = digest_of(1), digest_of(2)

@@ -15,7 +15,7 @@ from supervisor.ports.store import Store
 from tasks.contract.messages import PublishOutcome
 from tests.supervisor.control.test_reconcile import ActionStory
 from tests.supervisor.core.snapshots import NOON, TOPIC, offsets
-from tests.supervisor.publishers import (
+from tests.supervisor.scenarios.publishers import (
     asks,
     assert_nothing_was_published,
     first,

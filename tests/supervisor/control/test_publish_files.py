@@ -7,7 +7,7 @@ from supervisor.core.model.rows import TaskStatus
 from supervisor.core.values.errors import UnusableFiles
 from tasks.contract.messages import PublishOutcome, PublishRequest, RejectsFile, SegmentFile
 from tests.supervisor.core.snapshots import TOPIC
-from tests.supervisor.publishers import (
+from tests.supervisor.scenarios.publishers import (
     asks,
     assert_nothing_was_published,
     committed,

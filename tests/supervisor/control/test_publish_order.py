@@ -8,7 +8,7 @@ the predecessor then found the partition moved, was stale, and nothing behind it
 from supervisor.ports.store import Store
 from tasks.contract.messages import PublishOutcome
 from tests.supervisor.core.snapshots import part, spec
-from tests.supervisor.promises import assert_promises
+from tests.supervisor.scenarios.promises import assert_promises
 from tests.supervisor.scenarios.test_changes import active, committed, live, turn
 from tests.supervisor.world import World
 

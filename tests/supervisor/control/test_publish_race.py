@@ -19,8 +19,8 @@ from supervisor.ports.queue_events import Heard
 from supervisor.ports.store import Transaction
 from tasks.contract.messages import PublishOutcome
 from tests.supervisor.core.snapshots import TOPIC, spec
-from tests.supervisor.promises import assert_promises
-from tests.supervisor.publishers import fix_a_range, task_of
+from tests.supervisor.scenarios.promises import assert_promises
+from tests.supervisor.scenarios.publishers import fix_a_range, task_of
 from tests.supervisor.services.supervisors.test_resets import resets
 from tests.supervisor.world import World
 

@@ -11,8 +11,8 @@ from supervisor.core.values.errors import NotAllowed, StaleCommit, StateMoved, T
 from supervisor.ports.store import Store
 from tasks.contract.messages import PublishAnswer, PublishOutcome
 from tests.supervisor.core.snapshots import NOON, TOPIC, offsets, part, spec
-from tests.supervisor.promises import assert_promises
-from tests.supervisor.publishers import (
+from tests.supervisor.scenarios.promises import assert_promises
+from tests.supervisor.scenarios.publishers import (
     asks,
     assert_nothing_was_published,
     committed,

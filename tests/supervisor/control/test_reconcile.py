@@ -24,7 +24,7 @@ from supervisor.core.planning.plan import plan
 from supervisor.core.values.errors import LeaseLost, StateMoved
 from tests.sqlite_memory import SqliteInMemory
 from tests.supervisor.core.snapshots import HOUR, MINUTE, TOPIC, spec
-from tests.supervisor.promises import assert_promises
+from tests.supervisor.scenarios.promises import assert_promises
 from tests.supervisor.world import World
 
 Step = tuple[Action, Observed]

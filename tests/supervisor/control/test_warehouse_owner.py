@@ -14,7 +14,7 @@ from supervisor.ports.store import Store
 from supervisor.settings.problems import SetupProblem
 from supervisor.settings.settings import Settings
 from tests.sqlite_memory import SqliteInMemory
-from tests.supervisor.publishers import first
+from tests.supervisor.scenarios.publishers import first
 from tests.supervisor.world import ENDINGS, World
 from tests.supervisor.yard import NOBODYS, MemoryYard
 

@@ -13,7 +13,7 @@ from supervisor.ports.store import Store
 from supervisor.services.supervisors.reset import Resets
 from tasks.contract.offsets import TopicPartition
 from tests.supervisor.core.snapshots import HOUR, TOPIC, part, spec
-from tests.supervisor.promises import assert_promises
+from tests.supervisor.scenarios.promises import assert_promises
 from tests.supervisor.world import ENDINGS, World
 
 START, ENDS = 3, {0: 10, 1: 20}

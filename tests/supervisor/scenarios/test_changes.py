@@ -10,7 +10,7 @@ from supervisor.ports.store import Store
 from tasks.contract.messages import PublishOutcome, TaskPhase
 from tasks.contract.offsets import TopicPartition
 from tests.supervisor.core.snapshots import HOUR, MINUTE, TOPIC, spec
-from tests.supervisor.promises import assert_promises
+from tests.supervisor.scenarios.promises import assert_promises
 from tests.supervisor.world import World
 
 READ = 7

@@ -15,7 +15,7 @@ from tasks.contract.messages import PublishOutcome
 from tasks.contract.offsets import Offsets
 from tests.sqlite_memory import SqliteInMemory
 from tests.supervisor.core.snapshots import HOUR, MINUTE, TOPIC, spec
-from tests.supervisor.promises import assert_promises
+from tests.supervisor.scenarios.promises import assert_promises
 from tests.supervisor.world import Crash, World
 
 HANDOFFS = 2

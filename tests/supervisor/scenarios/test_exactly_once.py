@@ -12,7 +12,7 @@ from supervisor.core.spec.spec import SupervisorSpec
 from tasks.contract.messages import PublishOutcome, TaskPhase
 from tests.sqlite_memory import SqliteInMemory
 from tests.supervisor.core.snapshots import MINUTE, TOPIC, spec
-from tests.supervisor.promises import assert_promises
+from tests.supervisor.scenarios.promises import assert_promises
 from tests.supervisor.world import Crash, World
 
 PARTITIONS = 3

@@ -12,7 +12,7 @@ from supervisor.core.planning.states import State, roll_up
 from supervisor.ports.store import Store
 from tests.supervisor.core.planning.rules.test_idleness import AFTER, idling
 from tests.supervisor.core.snapshots import HOUR, MINUTE, TOPIC, part
-from tests.supervisor.promises import assert_promises
+from tests.supervisor.scenarios.promises import assert_promises
 from tests.supervisor.scenarios.test_awaited import Verbs
 from tests.supervisor.world import World
 

@@ -15,8 +15,8 @@ from supervisor.ports.store import Store
 from tasks.contract.messages import TaskPhase
 from tests.sqlite_memory import SqliteInMemory
 from tests.supervisor.core.snapshots import HOUR, MINUTE, TOPIC, other_spec, spec
-from tests.supervisor.promises import assert_promises
-from tests.supervisor.publishers import committed
+from tests.supervisor.scenarios.promises import assert_promises
+from tests.supervisor.scenarios.publishers import committed
 from tests.supervisor.world import AT_REST_AFTER, World, publish_request
 
 SECOND = timedelta(seconds=1)

@@ -5,7 +5,7 @@ from typing import Self
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.ports.store import Store
 from tests.supervisor.core.snapshots import TOPIC, spec
-from tests.supervisor.promises import assert_promises
+from tests.supervisor.scenarios.promises import assert_promises
 from tests.supervisor.world import World
 
 OTHER = "other"

@@ -15,8 +15,8 @@ from supervisor.ports.store import Store
 from tests.conformance.metadata.databases import execute
 from tests.sqlite_memory import empty_file
 from tests.supervisor.core.snapshots import HOUR, MINUTE, TOPIC, other_spec, spec
-from tests.supervisor.promises import assert_promises
-from tests.supervisor.publishers import committed
+from tests.supervisor.scenarios.promises import assert_promises
+from tests.supervisor.scenarios.publishers import committed
 from tests.supervisor.world import World
 
 RECORDS = 5

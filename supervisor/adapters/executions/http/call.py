@@ -14,7 +14,7 @@ import httpx
 from pydantic import JsonValue
 
 from supervisor.adapters.executions.http.places import (
-    Place,
+    HttpPlace,
     PlaceRefused,
     is_allowed,
     place_of_url,
@@ -77,7 +77,7 @@ class HttpCalls:
             headers.setdefault("Content-Type", "application/json")
         method = str(arguments.get("method", "GET"))
         try:
-            return self._sent(place, address, method, headers, content, cancel)
+            return self._sent(place, address, method, headers, content=content, cancel=cancel)
         except httpx.ConnectError as error:
             return _failed("unreachable", f"{place.host}: {error}", passes=True)
         except httpx.ConnectTimeout:
@@ -86,7 +86,7 @@ class HttpCalls:
             why = f"{place.host}: {str(error) or type(error).__name__}"
             return _failed("no-answer", why, passes=True, known=False)
 
-    def _headers(self, place: Place, arguments: Mapping[str, JsonValue]) -> dict[str, str]:
+    def _headers(self, place: HttpPlace, arguments: Mapping[str, JsonValue]) -> dict[str, str]:
         headers: dict[str, str] = {}
         given = arguments.get("headers") or {}
         for name, value in cast("Mapping[str, JsonValue]", given).items():
@@ -95,7 +95,7 @@ class HttpCalls:
             headers[name] = self._value(place, value)
         return headers
 
-    def _value(self, place: Place, value: JsonValue) -> str:
+    def _value(self, place: HttpPlace, value: JsonValue) -> str:
         if not isinstance(value, dict):
             return str(value)
         name = value.get("secret")
@@ -106,7 +106,7 @@ class HttpCalls:
             raise PlaceRefused(f"the secret {name} may not be sent to {place.host}")
         return self.read_secret(SecretRef(environment=name))
 
-    def _address(self, place: Place) -> str:
+    def _address(self, place: HttpPlace) -> str:
         if not is_allowed(place, self.allow):
             fix = "TIDEGATE_HTTP_ALLOW of the overlords names the hosts that flows may call"
             raise PlaceRefused(f"{place.host} is not allowed: {fix}")
@@ -119,10 +119,11 @@ class HttpCalls:
 
     def _sent(
         self,
-        place: Place,
+        place: HttpPlace,
         address: str,
         method: str,
         headers: Mapping[str, str],
+        *,
         content: bytes | None,
         cancel: Event,
     ) -> Outcome:
@@ -154,7 +155,7 @@ class HttpCalls:
             return _outcome(place, answer.status_code, bytes(body))
 
 
-def _outcome(place: Place, status: int, body: bytes) -> Outcome:
+def _outcome(place: HttpPlace, status: int, body: bytes) -> Outcome:
     if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
         return Succeeded(dict(_outputs(status, body)))
     by_server = status >= HTTPStatus.INTERNAL_SERVER_ERROR

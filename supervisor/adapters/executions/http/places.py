@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
-__all__ = ["Place", "PlaceRefused", "is_allowed", "place_of_url", "refusal_of_address"]
+__all__ = ["HttpPlace", "PlaceRefused", "is_allowed", "place_of_url", "refusal_of_address"]
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _PORTS = {"http": 80, "https": 443}
@@ -22,7 +22,7 @@ class PlaceRefused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class HttpPlace:
     """Where a URL leads."""
 
     scheme: str
@@ -38,7 +38,7 @@ class Place:
         return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
 
 
-def place_of_url(url: str) -> Place:
+def place_of_url(url: str) -> HttpPlace:
     """Return where a URL leads.
 
     Raises:
@@ -57,10 +57,10 @@ def place_of_url(url: str) -> Place:
     if not host or any(sign.isspace() or ord(sign) < ord("!") for sign in url):
         raise PlaceRefused("the URL has no host, or signs that no URL has")
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return Place(parts.scheme, host, port or _PORTS[parts.scheme], target)
+    return HttpPlace(parts.scheme, host, port or _PORTS[parts.scheme], target)
 
 
-def is_allowed(place: Place, allow: Sequence[str]) -> bool:
+def is_allowed(place: HttpPlace, allow: Sequence[str]) -> bool:
     """Return whether the operator allows a host: by `host`, `host:port` or `*.domain`.
 
     `allow` empty: this machine alone.
@@ -77,7 +77,7 @@ def is_allowed(place: Place, allow: Sequence[str]) -> bool:
     return False
 
 
-def refusal_of_address(place: Place, address: Address, allow: Sequence[str]) -> str | None:
+def refusal_of_address(place: HttpPlace, address: Address, allow: Sequence[str]) -> str | None:
     """Return why a call may not go to an address of an allowed host; None: it may.
 
     A host that is named in full may lie in a private network, one behind a `*` may not.  Addresses

@@ -29,7 +29,7 @@ from supervisor.api.routes.cluster.gauges import (
     PartitionCollector,
     TaskCollector,
 )
-from supervisor.chores.compaction import Compacting
+from supervisor.chores.compaction.compacting import Compacting
 from supervisor.control.leadership import Leadership
 from supervisor.core.queue.events import QueueHealth, QueueName
 from supervisor.core.tables.exports import ExportState

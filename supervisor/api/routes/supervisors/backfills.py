@@ -16,7 +16,7 @@ from supervisor.api.routes.supervisors.operations import named
 from supervisor.api.routes.supervisors.resets import moved
 from supervisor.core.values.permissions import Permission
 from supervisor.services.supervisors.backfill import BackfillDone
-from supervisor.views.resets import Backfilled, BackfillRange
+from supervisor.views.supervisors.resets import Backfilled, BackfillRange
 
 router = APIRouter(prefix="/druid/indexer/v1/supervisor", tags=["supervisors"])
 

@@ -13,7 +13,7 @@ from supervisor.api.routes.supervisors.supervisors import SPEC_BODY
 from supervisor.core.spec.sample_request import SamplerConfig, SampleRequest
 from supervisor.core.values.errors import Refused, Unavailable
 from supervisor.core.values.permissions import Permission
-from supervisor.views.dry_run import DryRunView, dry_run_view
+from supervisor.views.supervisors.dry_run import DryRunView, dry_run_view
 from tasks.contract.sample import ROWS_MAX
 
 router = APIRouter(prefix="/api/v1/supervisors", tags=["supervisors"])

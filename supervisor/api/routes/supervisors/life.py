@@ -16,7 +16,7 @@ from supervisor.core.planning.preconditions import etag_of
 from supervisor.core.values.permissions import Permission
 from supervisor.services.supervisors.admission import Stored
 from supervisor.views.attention.foreseen import VerbPreview
-from supervisor.views.specs import Named
+from supervisor.views.supervisors.specs import Named
 
 router = APIRouter(prefix="/druid/indexer/v1/supervisor", tags=["supervisors"])
 

@@ -12,7 +12,7 @@ from supervisor.core.planning.wished_offsets import AtTime, LogPlace, OffsetWish
 from supervisor.core.values.errors import FieldError, InvalidRequest
 from supervisor.core.values.field_types import shown
 from supervisor.core.values.permissions import Permission
-from supervisor.views.resets import OffsetsAt
+from supervisor.views.supervisors.resets import OffsetsAt
 
 router = APIRouter(prefix="/api/v1/supervisors/{supervisor_id}", tags=["supervisors"])
 

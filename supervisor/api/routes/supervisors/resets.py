@@ -20,7 +20,7 @@ from supervisor.core.values.errors import FieldError, InvalidRequest
 from supervisor.core.values.field_types import pointer_part, shown
 from supervisor.core.values.permissions import Permission
 from supervisor.services.supervisors.reset import ResetDone
-from supervisor.views.resets import (
+from supervisor.views.supervisors.resets import (
     GivenUp,
     GivenUpOffsets,
     Moved,

@@ -12,7 +12,7 @@ from supervisor.api.http.previews import DryRun
 from supervisor.api.routes.supervisors.supervisors import posted
 from supervisor.core.values.permissions import Permission
 from supervisor.services.supervisors.rollback import roll_back
-from supervisor.views.specs import Posted
+from supervisor.views.supervisors.specs import Posted
 from tasks.contract.wire import Wire
 
 router = APIRouter(prefix="/api/v1/supervisors", tags=["supervisors"])

@@ -34,10 +34,16 @@ from supervisor.services.supervisors.version_pages import (
     all_versions_page,
     version_page,
 )
-from supervisor.views.dry_run import DryRunView, dry_run_view
 from supervisor.views.rows import SupervisorRow
-from supervisor.views.specs import Health, HistoryRow, Posted, PostedChange, SupervisorLine
 from supervisor.views.status import SupervisorStatus
+from supervisor.views.supervisors.dry_run import DryRunView, dry_run_view
+from supervisor.views.supervisors.specs import (
+    Health,
+    HistoryRow,
+    Posted,
+    PostedChange,
+    SupervisorLine,
+)
 from supervisor.views.tasks import ParseError, StatsLeaf
 
 router = APIRouter(prefix="/druid/indexer/v1/supervisor", tags=["supervisors"])

@@ -9,7 +9,7 @@ from supervisor.api.http.deps import Asking, Parts
 from supervisor.api.routes.cluster.audit import Cursor, Limit
 from supervisor.core.values.permissions import Permission
 from supervisor.services.supervisors.version_pages import version_lines_page
-from supervisor.views.specs import VersionLines
+from supervisor.views.supervisors.specs import VersionLines
 
 router = APIRouter(prefix="/api/v1/supervisors/{supervisor_id}", tags=["history"])
 

@@ -7,9 +7,10 @@ from datetime import timedelta
 from functools import partial
 from typing import cast
 
-from supervisor.chores import compaction, exports, forget, queue_poll, retention, sweep
-from supervisor.chores.compaction import Compacting, compacting_of
-from supervisor.chores.compaction_commit import Swapping
+from supervisor.chores import exports, forget, queue_poll, retention, sweep
+from supervisor.chores.compaction import compacting
+from supervisor.chores.compaction.commit import Swapping
+from supervisor.chores.compaction.compacting import Compacting, compacting_of
 from supervisor.chores.duty import Chore, Duty, Wiring
 from supervisor.chores.retention import RetentionKeeper, retention_of
 from supervisor.chores.segments import SEGMENT_FILES, SegmentLife, segments_of
@@ -45,7 +46,7 @@ PERIODS: tuple[tuple[Duty, float], ...] = (
     (exports.DUTY, 4.0),
     (sweep.DUTY, 12.0),
     (retention.DUTY, 5.0),
-    (compaction.DUTY, 4.0),
+    (compacting.DUTY, 4.0),
 )
 """The duties of tables, and their mean periods in seconds."""
 

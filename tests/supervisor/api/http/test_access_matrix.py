@@ -31,6 +31,7 @@ READS_BY_POST = {
     "/druid/indexer/v1/taskStatus": "the ids are in the body",
     "/druid/indexer/v1/lockedIntervals/v2": "nothing is locked",
     "/druid/indexer/v1/action": "not offered",
+    "/api/v1/flows/validate": "the flow is in the body",
 }
 """What changes nothing, for all that it is a POST."""
 LOGIN = ("/api/v1/sessions",)

@@ -24,6 +24,7 @@ def events(world: World, kind: str) -> list[Json]:
 REASON = "kafka moves: größer, 日本語 & 100 %"
 
 CHANGES_NOTHING = {
+    ("post", "/api/v1/flows/validate"),
     ("post", "/api/v1/supervisors/validate"),
     ("post", "/druid/indexer/v1/action"),
     ("post", "/druid/indexer/v1/lockedIntervals/v2"),
@@ -35,6 +36,24 @@ CHANGES_NOTHING = {
 """They ask, or are refused, or have nothing to delete."""
 OWN_SESSION = {("post", "/api/v1/sessions"), ("delete", "/api/v1/sessions/current")}
 """A login changes nothing of the product, and nobody has to say why."""
+FLOWS = {
+    ("delete", "/api/v1/flows/{flow}"),
+    *(
+        ("post", f"/api/v1/{path}")
+        for path in (
+            "flows",
+            "flows/{flow}/executions",
+            "flows/{flow}/versions/{version}/rollback",
+            "executions/{execution}/kill",
+            "executions/{execution}/pause",
+            "executions/{execution}/resume",
+            "executions/{execution}/runs/{run}/answer",
+            "executions/{execution}/runs/{run}/retry",
+            "executions/{execution}/runs/{run}/skip",
+        )
+    ),
+}
+"""Their database has to be there: `routes/flows/test_reasons.py` has their reasons."""
 LETTERS = {
     ("delete", "/api/v1/dead-letters/{partition}/{offset}"),
     ("post", "/api/v1/dead-letters/{partition}/{offset}/replay"),
@@ -49,7 +68,7 @@ def _changes() -> list[tuple[str, str]]:
         for path, operations in description()["paths"].items()
         for method in operations
         if method.upper() in METHODS and not path.startswith("/internal/")
-        if (method, path) not in CHANGES_NOTHING | OWN_SESSION | LETTERS
+        if (method, path) not in CHANGES_NOTHING | OWN_SESSION | LETTERS | FLOWS
     ]
 
 

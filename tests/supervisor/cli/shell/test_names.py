@@ -12,6 +12,7 @@ from supervisor.cli.shell.names import NAMES, About, Nameless, Rows
 from tests.supervisor.cli.cluster.test_queues import FAILED, QUEUE
 from tests.supervisor.cli.cluster.test_reports import letter
 from tests.supervisor.cli.conftest import Tidegate
+from tests.supervisor.cli.flow.answers import APPLIED, EXECUTION, LINE, STORED
 from tests.supervisor.cli.overlord import Overlord, Reply
 from tests.supervisor.cli.table.test_compaction import compaction
 from tests.supervisor.cli.table.test_exports import export
@@ -38,6 +39,7 @@ VERDICT = {"id": "clicks", "valid": True, "exists": True}
 MARKED = {"numChangedSegments": 2}
 PLACE = ("supervisor:clicks", "task-output")
 WORDS = "supervisor:clicks task-output"
+FLOWS = "/api/v1/flows"
 QUEUES = "/api/v1/queues/supervisor:clicks/task-output"
 RULE = {"dataSource": "clicks"}
 SEGMENTS = {"dataSource": "clicks", "segments": [segment(1), segment(2)]}
@@ -108,6 +110,16 @@ CASES = {
         "clicks\n",
         one("GET", f"{OURS}/explain", {"sentences": [{"text": "It reads."}]}),
         ("clicks",),
+    ),
+    "flow list": Case("day\n", one("GET", FLOWS, {"flows": [STORED], "next": None})),
+    "flow apply": Case("day\n", one("POST", FLOWS, APPLIED), ("spec.json",)),
+    "flow get": Case("day\n", one("GET", f"{FLOWS}/day", STORED), ("day",)),
+    "execution run": Case("day:mon\n", one("POST", f"{FLOWS}/day/executions", EXECUTION), ("day",)),
+    "execution list": Case(
+        "day:mon\n", one("GET", "/api/v1/executions", {"executions": [LINE], "next": None})
+    ),
+    "execution get": Case(
+        "day:mon\n", one("GET", "/api/v1/executions/day:mon", EXECUTION), ("day:mon",)
     ),
     "task list": Case("index_a\n", one("GET", f"{DRUID}/tasks", [TASK])),
     "task find": Case("index_a\n", one("GET", "/api/v1/tasks", {"tasks": [TASK]})),

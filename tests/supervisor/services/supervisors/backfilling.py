@@ -6,7 +6,7 @@ from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.ports.store import Store
 from supervisor.services.supervisors.backfill import BackfillDone, Backfills
 from tests.supervisor.core.snapshots import HOUR, TOPIC
-from tests.supervisor.promises import assert_promises
+from tests.supervisor.scenarios.promises import assert_promises
 from tests.supervisor.services.supervisors.test_resets import publish_all, resets
 from tests.supervisor.world import World
 

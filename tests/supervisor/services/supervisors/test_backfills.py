@@ -23,8 +23,8 @@ from tasks.contract.offsets import TopicPartition
 from tests.conformance.stories import LEASE_TTL
 from tests.supervisor.control.test_publish_race import MeddledStore
 from tests.supervisor.core.snapshots import TOPIC, part, spec
-from tests.supervisor.promises import assert_promises
-from tests.supervisor.publishers import fix_a_range
+from tests.supervisor.scenarios.promises import assert_promises
+from tests.supervisor.scenarios.publishers import fix_a_range
 from tests.supervisor.services.supervisors.backfilling import (
     BEHIND,
     OWN,

@@ -9,8 +9,8 @@ from supervisor.ports.store import Store
 from supervisor.services.supervisors.handoff import HandoffRequests
 from tests.sqlite_memory import SqliteInMemory
 from tests.supervisor.core.snapshots import TOPIC, spec
-from tests.supervisor.promises import assert_promises
-from tests.supervisor.publishers import committed
+from tests.supervisor.scenarios.promises import assert_promises
+from tests.supervisor.scenarios.publishers import committed
 from tests.supervisor.world import World
 
 RECORDS = 5

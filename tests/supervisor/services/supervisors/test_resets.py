@@ -21,7 +21,7 @@ from supervisor.services.supervisors.reset import ResetDone, Resets
 from tasks.contract.messages import PublishOutcome
 from tasks.contract.offsets import TopicPartition
 from tests.supervisor.core.snapshots import HOUR, TOPIC, offsets, part, spec
-from tests.supervisor.promises import assert_promises
+from tests.supervisor.scenarios.promises import assert_promises
 from tests.supervisor.world import ENDINGS, World
 
 RECORDS = 15

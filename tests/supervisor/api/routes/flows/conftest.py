@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import cast
 
 import pytest
 from fastapi import FastAPI
@@ -35,6 +36,16 @@ class Running:
     def get(self, execution: str) -> Json:
         """Return an execution."""
         return self.world.get_object(f"/api/v1/executions/{execution}")
+
+    def run_of(self, execution: str, step: str) -> str:
+        """Wait until a step of an execution waits for a person, and return its task run."""
+
+        def waiting() -> list[str]:
+            runs = cast("list[Json]", self.get(execution)["runs"])
+            return [str(run["id"]) for run in runs if run["step"] == step and run["waitsFor"]]
+
+        wait_until(lambda: bool(waiting()))
+        return waiting()[0]
 
     def wait_for(self, execution: str, state: str) -> Json:
         """Wait until an execution is in a state."""

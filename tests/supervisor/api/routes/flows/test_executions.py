@@ -51,14 +51,10 @@ def test_a_start_with_the_same_key_is_one_execution(running: Running) -> None:
 def test_what_is_waited_for_is_said_and_an_answer_lets_it_go_on(running: Running) -> None:
     running.apply(flow="ask", steps=[STEP, ASKS])
     execution = running.start("ask")
-    waiting = running.wait_for(execution, "RUNNING")
-    run = _runs(running.get(execution)).get("ok")
-    while run is None:
-        run = _runs(running.get(execution)).get("ok")
-    waiting = running.get(execution)
-    [wait] = cast("list[Json]", waiting["waitsFor"])
+    run = running.run_of(execution, "ok")
+    [wait] = cast("list[Json]", running.get(execution)["waitsFor"])
     assert (wait["step"], wait["what"]) == ("ok", "go on?")
-    path = f"/api/v1/executions/{execution}/runs/{run['id']}/answer"
+    path = f"/api/v1/executions/{execution}/runs/{run}/answer"
 
     answered = running.world.post(f"{path}?reason=fine", {"yes": True, "comment": "fine"})
 

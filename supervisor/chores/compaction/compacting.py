@@ -2,7 +2,7 @@
 
     rule, or asked for ─► row: waits ─► given to a worker that has none ─► it writes one file
                              └ a file was taken out ─► FAILED   ▲              │ asks to publish
-                                                        lost ───┘              ▼ compaction_commit
+                                                        lost ───┘              ▼ commit
 
 A row is the write intent of its folder.  Each attempt has a row of its own, because a lost worker
 may go on writing.  The chore only reads rows and workers, so it may run twice at once.
@@ -16,14 +16,14 @@ from itertools import islice
 
 import structlog
 
-from supervisor.chores.compaction_candidates import (
+from supervisor.chores.compaction.candidates import (
     Candidates,
     inputs_of,
     is_as_chosen,
     row_of,
 )
-from supervisor.chores.compaction_candidates import within as inside
-from supervisor.chores.compaction_commit import FAILED, TAKEN_OUT, existing, put_off_if_damaged
+from supervisor.chores.compaction.candidates import within as inside
+from supervisor.chores.compaction.commit import FAILED, TAKEN_OUT, existing, put_off_if_damaged
 from supervisor.chores.duty import Duty, Wiring
 from supervisor.chores.each_table import each_table
 from supervisor.chores.file_lists import listed

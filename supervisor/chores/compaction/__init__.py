@@ -1,0 +1,1 @@
+"""The duty that makes small published files into larger ones."""
