@@ -35,12 +35,15 @@ class Also(NamedTuple):
 
 
 _SPEC = Also(
-    "a spec whose fields do not fit together is one that its schema takes",
+    "a spec or a flow whose fields do not fit together is one that its schema takes",
     (
         f"POST {_DRUID}/supervisor",
         f"POST {_DRUID}/task",
         f"POST {_DRUID}/sampler",
         f"POST {_ONE}/resetOffsets",
+        f"POST {_OURS}/flows",
+        f"POST {_OURS}/flows/validate",
+        f"POST {_OURS}/flows/{{flow}}/executions",
     ),
 )
 _DOCUMENT = Also(
@@ -64,6 +67,7 @@ _CURSOR = Also(
         f"GET {_OURS}/supervisors/{{supervisor_id}}/plans",
         f"GET {_OURS}/reports",
         f"GET {_OURS}/logs",
+        f"GET {_OURS}/executions",
     ),
 )
 _NEVER = Also(
@@ -85,6 +89,7 @@ _INTERVAL = Also(
         f"GET {_TABLE}/timeline",
         f"GET {_OURS}/reports",
         f"GET {_OURS}/logs",
+        f"GET {_OURS}/executions",
     ),
 )
 _LENGTH = Also(

@@ -1,4 +1,4 @@
-"""JSON Schemas of the bodies that routes parse themselves: a spec, a task, a sample, offsets.
+"""JSON Schemas of bodies that routes parse themselves: spec, flow, task, sample, offsets.
 
 A schema has names, types and formats.  Rules about several fields, or about existing objects, are
 checked by the server alone, which answers 400.
@@ -97,10 +97,44 @@ _OFFSETS: Json = {
         },
     },
 }
+_STEPS: Json = {"type": "array", "items": {"type": "object"}}
+_FLOW: Json = {
+    "type": "object",
+    "required": ["flow", "steps"],
+    "properties": {
+        "flow": {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"},
+        "description": {"type": "string"},
+        "labels": {"type": "object", "additionalProperties": {"type": "string"}},
+        "inputs": {"type": "array", "items": {"type": "object"}},
+        "steps": _STEPS | {"minItems": 1},
+        "onFailure": _STEPS,
+        "finally": _STEPS,
+        "outputs": {"type": "object"},
+        "concurrency": {"type": ["object", "null"]},
+        "timeout": {"type": ["string", "null"], "format": "duration"},
+        "warnAfter": {"type": ["string", "null"], "format": "duration"},
+    },
+}
+_FLOW_EXAMPLE: Json = {
+    "flow": "orders-day",
+    "inputs": [{"name": "day", "type": "date"}],
+    "steps": [
+        {"name": "ok", "type": "approve", "question": "tell of ${ inputs.day }?"},
+        {
+            "name": "tell",
+            "type": "http",
+            "method": "POST",
+            "url": "https://hooks.example/orders",
+            "after": ["ok"],
+        },
+    ],
+}
 BODIES: Mapping[str, tuple[Json, Json | None]] = MappingProxyType(
     {
         f"{_DRUID}/supervisor": (_SPEC, _SPEC_EXAMPLE),
         "/api/v1/supervisors/validate": (_SPEC, _SPEC_EXAMPLE),
+        "/api/v1/flows": (_FLOW, _FLOW_EXAMPLE),
+        "/api/v1/flows/validate": (_FLOW, _FLOW_EXAMPLE),
         f"{_DRUID}/task": (_TASK, None),
         f"{_DRUID}/sampler": (_SAMPLE, None),
         f"{_DRUID}/supervisor/{{supervisor_id}}/resetOffsets": (_OFFSETS, None),

@@ -261,6 +261,7 @@ def _show(execution: ExecutionView, output: Format) -> None:
             ("flow", f"{execution.flow}, version {execution.flow_version}"),
             ("state", f"{execution.state}, begun {ago(execution.created_at, now)}"),
             ("error", execution.error),
+            ("outputs", json.dumps(execution.outputs) if execution.outputs else None),
         )
     )
     show_table(("STEP", "STATE", "TRIES", "SINCE", "RUN"), _rows(execution, now))

@@ -24,20 +24,29 @@ FlowName = Annotated[str, Path(pattern=FLOW_NAME, description="Name of a flow.")
 Version = Annotated[int, Path(ge=1, le=2**31 - 1)]
 
 
+FLOW_BODY: dict[str, object] = {
+    "requestBody": {
+        "required": True,
+        "description": "A flow: its inputs, its steps, and what comes after them.",
+        "content": {"application/json": {"schema": {"type": "object"}}},
+    }
+}
+
+
 class FlowCheck(Wire):
     """A flow that can be applied."""
 
     flow: str
 
 
-@router.post("", dependencies=[needs(Permission.APPLY)])
+@router.post("", openapi_extra=FLOW_BODY, dependencies=[needs(Permission.APPLY)])
 def apply_flow(document: Document, author: Author, parts: Parts) -> AppliedFlowView:
     """Store a flow as the newest version; what runs keeps its own."""
     flow, changed = parts.flows.apply(document, author)
     return AppliedFlowView(flow=flow_view(flow), changed=changed)
 
 
-@router.post("/validate", dependencies=[needs(Permission.READ)])
+@router.post("/validate", openapi_extra=FLOW_BODY, dependencies=[needs(Permission.READ)])
 def validate_flow(document: Document, parts: Parts) -> FlowCheck:
     """Check a flow, and change nothing."""
     return FlowCheck(flow=parts.flows.check(document).flow)
