@@ -46,6 +46,9 @@ class Permission(StrEnum):
     COMPACT = "compact"
     REPLAY = "replay"
     STOP_TASK = "task-stop"
+    FLOW_APPLY = "flow-apply"
+    FLOW_RUN = "flow-run"
+    FLOW_APPROVE = "flow-approve"
     TERMINATE = "terminate"
     RESET = "reset"
     FORGET = "forget"
@@ -72,6 +75,9 @@ _OPERATOR = _VIEWER | {
     Permission.COMPACT,
     Permission.REPLAY,
     Permission.STOP_TASK,
+    Permission.FLOW_APPLY,
+    Permission.FLOW_RUN,
+    Permission.FLOW_APPROVE,
 }
 _ADMIN = _OPERATOR | {
     Permission.TERMINATE,

@@ -57,7 +57,7 @@ class AnswerDocument(Wire):
     comment: Annotated[str, Field(max_length=1_000)] = ""
 
 
-@router.post("/flows/{flow}/executions", status_code=202, dependencies=[needs(Permission.APPLY)])
+@router.post("/flows/{flow}/executions", status_code=202, dependencies=[needs(Permission.FLOW_RUN)])
 def start_execution(
     flow: FlowName, wanted: StartDocument, author: Author, parts: Parts, response: Response
 ) -> ExecutionView:
@@ -111,7 +111,7 @@ def list_execution_events(
     return ExecutionEventsPage(events=[event_view(each) for each in events], next=behind)
 
 
-@router.post("/executions/{execution}/kill", dependencies=[needs(Permission.APPLY)])
+@router.post("/executions/{execution}/kill", dependencies=[needs(Permission.FLOW_RUN)])
 def kill_execution(
     execution: ExecutionId,
     author: Author,
@@ -125,31 +125,33 @@ def kill_execution(
     return execution_view(parts.executions.kill(execution, author, force=force))
 
 
-@router.post("/executions/{execution}/pause", dependencies=[needs(Permission.APPLY)])
+@router.post("/executions/{execution}/pause", dependencies=[needs(Permission.FLOW_RUN)])
 def pause_execution(execution: ExecutionId, author: Author, parts: Parts) -> ExecutionView:
     """Let no further step begin; what runs ends."""
     return execution_view(parts.executions.pause(execution, author))
 
 
-@router.post("/executions/{execution}/resume", dependencies=[needs(Permission.APPLY)])
+@router.post("/executions/{execution}/resume", dependencies=[needs(Permission.FLOW_RUN)])
 def resume_execution(execution: ExecutionId, author: Author, parts: Parts) -> ExecutionView:
     """Let a paused execution go on."""
     return execution_view(parts.executions.resume(execution, author))
 
 
-@router.post("/executions/{execution}/runs/{run}/retry", dependencies=[needs(Permission.APPLY)])
+@router.post("/executions/{execution}/runs/{run}/retry", dependencies=[needs(Permission.FLOW_RUN)])
 def retry_step(execution: ExecutionId, run: RunId, author: Author, parts: Parts) -> ExecutionView:
     """Try a step again, now."""
     return execution_view(parts.executions.retry(execution, run, author))
 
 
-@router.post("/executions/{execution}/runs/{run}/skip", dependencies=[needs(Permission.APPLY)])
+@router.post("/executions/{execution}/runs/{run}/skip", dependencies=[needs(Permission.FLOW_RUN)])
 def skip_step(execution: ExecutionId, run: RunId, author: Author, parts: Parts) -> ExecutionView:
     """Go on without a step that waits for a person."""
     return execution_view(parts.executions.skip(execution, run, author))
 
 
-@router.post("/executions/{execution}/runs/{run}/answer", dependencies=[needs(Permission.APPLY)])
+@router.post(
+    "/executions/{execution}/runs/{run}/answer", dependencies=[needs(Permission.FLOW_APPROVE)]
+)
 def answer_step(
     execution: ExecutionId, run: RunId, answer: AnswerDocument, author: Author, parts: Parts
 ) -> ExecutionView:

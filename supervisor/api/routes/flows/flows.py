@@ -39,7 +39,7 @@ class FlowCheck(Wire):
     flow: str
 
 
-@router.post("", openapi_extra=FLOW_BODY, dependencies=[needs(Permission.APPLY)])
+@router.post("", openapi_extra=FLOW_BODY, dependencies=[needs(Permission.FLOW_APPLY)])
 def apply_flow(document: Document, author: Author, parts: Parts) -> AppliedFlowView:
     """Store a flow as the newest version; what runs keeps its own."""
     flow, changed = parts.flows.apply(document, author)
@@ -71,7 +71,7 @@ def get_flow(flow: FlowName, parts: Parts) -> FlowVersionView:
     return flow_view(parts.flows.get(flow))
 
 
-@router.delete("/{flow}", dependencies=[needs(Permission.APPLY)])
+@router.delete("/{flow}", dependencies=[needs(Permission.FLOW_APPLY)])
 def delete_flow(flow: FlowName, author: Author, parts: Parts) -> FlowVersionView:
     """Delete a flow: nothing starts it any more, what runs goes on, and its versions stay."""
     return flow_view(parts.flows.delete(flow, author))
@@ -99,7 +99,7 @@ def get_flow_version(flow: FlowName, version: Version, parts: Parts) -> FlowVers
     return flow_view(parts.flows.version(flow, version))
 
 
-@router.post("/{flow}/versions/{version}/rollback", dependencies=[needs(Permission.APPLY)])
+@router.post("/{flow}/versions/{version}/rollback", dependencies=[needs(Permission.FLOW_APPLY)])
 def roll_back_flow(
     flow: FlowName, version: Version, author: Author, parts: Parts
 ) -> AppliedFlowView:
