@@ -21,6 +21,7 @@ from supervisor.executions.runner import CallRunner, StepVerb
 from supervisor.ports.store import Clock
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
 from supervisor.services.flows.executions import FlowPorts
+from supervisor.services.steps.product import StepVerbs
 from supervisor.settings.settings import Settings
 
 __all__ = ["ExecutionParts", "executions_in", "executions_url"]
@@ -53,6 +54,10 @@ class ExecutionParts:
     def ports(self) -> FlowPorts:
         """What services need."""
         return FlowPorts(self.store, self.engine, self.language, self.runner.look)
+
+    def add_verbs(self, verbs: StepVerbs) -> None:
+        """Let the runner make more verbs, before it starts."""
+        self.runner.verbs = {**self.runner.verbs, **verbs}
 
     def start(self) -> None:
         """Migrate the database, and begin to make calls; without a database flows wait."""

@@ -13,6 +13,7 @@ from datetime import timedelta
 import structlog
 from apscheduler.schedulers.background import BackgroundScheduler
 
+from supervisor.adapters.child_prover import ChildProver
 from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.kafka.probe import KafkaProbe
 from supervisor.adapters.kafka.replays import KafkaReplays
@@ -60,6 +61,7 @@ from supervisor.eventqueue.queues import EventQueues
 from supervisor.metadata.store import SqlStore
 from supervisor.reports.watch import PersisterWatch
 from supervisor.services.services import ServicePorts, Services, services_of
+from supervisor.services.steps.product import product_verbs
 from supervisor.services.supervisors.admission import OperatorPolicy
 from supervisor.services.supervisors.specs import new_token
 from supervisor.settings.settings import Settings
@@ -221,6 +223,7 @@ def wire_overlord(
         authentication=authentication_of(settings, store, clock),
         report_doors=() if settings.reports == "off" else settings.reports_persister,
     )
+    executions.add_verbs(product_verbs(services, ChildProver(), failpoint))
     duties = tuple((duty, duty.build(wiring), duty.period(settings)) for duty in CHORES)
     return Overlord(store, streams, wiring, services, duties, executions)
 

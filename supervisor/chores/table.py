@@ -36,6 +36,7 @@ CHORES: tuple[Duty, ...] = (
     expiry.DUTY,
     archive.DUTY,
     executions.DUTY,
+    executions.KEYS_DUTY,
 )
 HANDLERS: tuple[QueueHandler, ...] = (
     task_output.HANDLER,

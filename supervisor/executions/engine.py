@@ -6,7 +6,7 @@ What was not committed has not happened: whoever sent it sends it again, and the
 repeat.  So there is no inbox, and no crash between two steps of an input.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -198,6 +198,16 @@ class StoredEngine:
         """Begin a batch in a transaction of one's own, such as that of a queue's position."""
         flow_of = self._flow_of or partial(plan_of, rows.flows, language=self._language)
         return InputBatch(rows, self._language, flow_of, self._now())
+
+    def alive(self, execution_ids: Iterable[str]) -> set[str]:
+        """Return which of these executions have not ended.
+
+        Raises:
+            StoreAway, StoreRefuses: the database.
+        """
+        with self._store.reading() as rows:
+            every = {each: rows.execution(each) for each in execution_ids}
+        return {each for each, one in every.items() if one is not None and not one.state.ended}
 
     def holders(self) -> set[Runner]:
         """Return the runners that hold calls.

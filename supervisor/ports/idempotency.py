@@ -37,7 +37,18 @@ class Keys(Protocol):
         ...
 
     def trim(self, before: datetime, caller: str) -> None:
-        """Delete a bounded number of rows that are older, or beyond what is kept of the caller."""
+        """Delete a bounded number of rows that are older, or beyond what is kept of the caller.
+
+        Keys of executions are left alone.
+        """
+        ...
+
+    def executions(self, before: datetime, after: str, limit: int) -> list[str]:
+        """Return ids of executions that have keys older than `before`, in order behind `after`."""
+        ...
+
+    def forget(self, execution: str) -> None:
+        """Delete the keys of an execution."""
         ...
 
 

@@ -18,7 +18,6 @@ from starlette.routing import BaseRoute
 from supervisor.api.http.console import COOKIE, COOKIE_OVER_TLS
 from supervisor.api.http.console import HEADER as CONSOLE
 from supervisor.api.http.deps import WORKERS_HEADER
-from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import (
     CompactionNotFound,
     DataSourceNotFound,
@@ -31,7 +30,7 @@ from supervisor.core.values.errors import (
     TaskNotFound,
 )
 from supervisor.core.values.permissions import Caller, Permission
-from supervisor.services.access.ownership import Allowed, Ownership
+from supervisor.services.access.ownership import Ownership
 from supervisor.services.services import Services
 
 EXTENSION = "x-tidegate-permission"
@@ -170,19 +169,6 @@ _UNSCOPED = {Permission.OPEN, Permission.WORK, Permission.SIGNED_IN}
 
 def _not_allowed(permission: Permission) -> NotAllowed:
     return NotAllowed(f"you may not do this: it needs the permission {permission} here")
-
-
-def applying(caller: Caller) -> Allowed:
-    """Return the service's check of a spec: it raises if the caller may not apply it."""
-
-    def check(table: str, spec: SupervisorSpec | None = None) -> None:
-        if not caller.may(Permission.APPLY, table):
-            raise NotAllowed(f"you may not apply a spec of the dataSource [{table}]")
-        if spec is not None and not caller.may_apply(table, spec.io_config.topic):
-            read = spec.io_config.topic or "more than one topic"
-            raise NotAllowed(f"you may not read {read} into the dataSource [{table}]")
-
-    return check
 
 
 def needs(permission: Permission, scope: Scope = CLUSTER) -> fastapi.params.Depends:

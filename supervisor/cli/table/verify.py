@@ -12,11 +12,9 @@ from supervisor.cli.shell.output import print_notice, progress_bar, show_json, s
 from supervisor.cli.shell.problems import FAILED
 from supervisor.cli.table.segments import files_of
 from supervisor.cli.table.verify_files import is_sound, show_inventory, take_stock
+from supervisor.verify.claim import LOOKS, is_proven, listed_of
 from supervisor.verify.ledger import CheckedLedger
-from supervisor.verify.verdict import Finding, Verdict, Verification
-
-LOOKS = 3
-"""Requests for ledger and list until they agree; a lasting difference is a finding."""
+from supervisor.verify.verdict import Finding, Verification
 
 
 def verify(
@@ -70,7 +68,7 @@ def verify(
                 show_inventory(inventory, strict=strict)
         if supervisor_id is not None:
             verdict = _prove(client, supervisor_id, warehouse)
-            good = _is_proven(verdict, strict=strict) and good
+            good = is_proven(verdict, strict=strict) and good
             answers["table"] = verdict.to_dict()
             if output is Format.TABLE:
                 _show(verdict)
@@ -92,11 +90,6 @@ def _refuse_misuse(supervisor_id: str | None, *, files: bool, no_digest: bool) -
         )
 
 
-def _is_proven(verdict: Verification, *, strict: bool) -> bool:
-    refused = {Verdict.VIOLATED, Verdict.OFFSETS_ONLY} if strict else {Verdict.VIOLATED}
-    return verdict.verdict not in refused
-
-
 def _prove(client: Client, supervisor_id: str, warehouse: Path | None) -> Verification:
     ledger, listed = _claim(client, supervisor_id, LOOKS)
     return _put_to_the_proof(ledger, warehouse or Path(ledger.warehouse), listed)
@@ -113,15 +106,8 @@ def _claim(client: Client, supervisor_id: str, looks: int) -> tuple[CheckedLedge
 
 def _listed(client: Client, ledger: CheckedLedger) -> frozenset[str]:
     """Return the files that readers of table and errors table get, if the ledger can know them."""
-    known = {publication.generation_id for publication in ledger.publications}
-    ledger_paths = ledger.paths()
-    return frozenset(
-        file.path
-        for table in ledger.tables()
-        for file in files_of(client, table, fresh=False).files
-        if file.supervisor_id == ledger.supervisor_id
-        and (file.generation_id in known or file.path in ledger_paths)
-    )
+    tables = (files_of(client, table, fresh=False) for table in ledger.tables())
+    return listed_of(ledger, (file for table in tables for file in table.files))
 
 
 def _put_to_the_proof(

@@ -32,6 +32,7 @@ from supervisor.core.flows.steps import (
     StepDocument,
     SubflowStep,
     SwitchStep,
+    VerbFields,
 )
 
 
@@ -104,6 +105,8 @@ def _work(step: StepDocument) -> Work:
         case HttpStep():
             fields = ("method", "url", "headers", "body")
             return CallWork("http", {name: getattr(step, name) for name in fields})
+        case VerbFields():
+            return CallWork(step.type, step.arguments())
         case SetStep():
             return SetWork(step.values)
         case FailStep():

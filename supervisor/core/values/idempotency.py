@@ -17,6 +17,9 @@ from enum import StrEnum
 KEY_CHARACTERS_MAX = 200
 KEPT = timedelta(hours=24)
 """How long a key is stored."""
+EXECUTION_CALLER = "execution/"
+"""Begins the caller of a step's key, behind which is the id of its execution: such keys are kept
+for as long as the execution lives.  Callers of the API are digests."""
 RUNS = timedelta(seconds=60)
 """How long a claim may take to act or answer.
 

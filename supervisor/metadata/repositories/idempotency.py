@@ -2,9 +2,9 @@
 
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, false, func, or_, select, true, update
+from sqlalchemy import Connection, and_, delete, false, func, not_, or_, select, true, update
 
-from supervisor.core.values.idempotency import KeyClaim, KeyRow, StoredAnswer
+from supervisor.core.values.idempotency import EXECUTION_CALLER, KeyClaim, KeyRow, StoredAnswer
 from supervisor.metadata.schema.idempotency import request_keys
 from supervisor.metadata.schema.rows import insert_unless_taken
 
@@ -14,6 +14,7 @@ KEPT = 100_000
 KEPT_OF_ONE = 5_000
 """Keys of one caller that are kept."""
 _TRIMMED_AT_ONCE = 1_000
+_OF_EXECUTION = _AT.caller.startswith(EXECUTION_CALLER, autoescape=True)
 
 
 class SqlKeys:
@@ -80,17 +81,18 @@ class SqlKeys:
     def trim(self, before: datetime, caller: str) -> None:
         """Delete a batch of keys that are older than `before`, or too many, of all or of a caller.
 
-        So no caller fills the database, or takes the keys of the others away.
+        So no caller fills the database, or takes the keys of the others away.  Keys of executions
+        are left alone: `forget` deletes them.
         """
         newest = select(func.max(_AT.number)).scalar_subquery()
         old = (
             select(_AT.number)
-            .where(or_(_AT.claimed_at < before, _AT.number <= newest - KEPT))
+            .where(or_(_AT.claimed_at < before, _AT.number <= newest - KEPT), not_(_OF_EXECUTION))
             .order_by(_AT.number)
         )
         beyond = (
             select(_AT.number)
-            .where(_AT.caller == caller)
+            .where(_AT.caller == caller, not_(_OF_EXECUTION))
             .order_by(_AT.number.desc())
             .offset(KEPT_OF_ONE)
         )
@@ -98,3 +100,19 @@ class SqlKeys:
             # Another transaction trims the locked rows: to wait for them could end in a deadlock.
             some = numbers.limit(_TRIMMED_AT_ONCE).with_for_update(skip_locked=True)
             self._db.execute(delete(request_keys).where(_AT.number.in_(some)))
+
+    def executions(self, before: datetime, after: str, limit: int) -> list[str]:
+        """Return ids of executions that have keys older than `before`, in order behind `after`."""
+        first = EXECUTION_CALLER + after
+        rows = self._db.execute(
+            select(_AT.caller)
+            .where(and_(_OF_EXECUTION, _AT.caller > first), _AT.claimed_at < before)
+            .distinct()
+            .order_by(_AT.caller)
+            .limit(limit)
+        )
+        return [row.caller.removeprefix(EXECUTION_CALLER) for row in rows]
+
+    def forget(self, execution: str) -> None:
+        """Delete the keys of an execution."""
+        self._db.execute(delete(request_keys).where(_AT.caller == EXECUTION_CALLER + execution))

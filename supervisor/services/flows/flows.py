@@ -1,6 +1,6 @@
 """Verbs on flows: applied, listed, rolled back, deleted; each version stays."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -18,7 +18,14 @@ from supervisor.ports.executions import ExecutionStore
 from supervisor.ports.store import Clock, Store
 from supervisor.services.flows.access import answered
 
-__all__ = ["Flows"]
+__all__ = ["FlowAllowed", "Flows"]
+
+FlowAllowed = Callable[[FlowDocument], None]
+"""Raises NotAllowed for a step whose verb the author may not call."""
+
+
+def _any_step(_: FlowDocument) -> None:
+    """Allow every step."""
 
 
 @dataclass(frozen=True)
@@ -42,26 +49,34 @@ class Flows:
         """
         return read_flow(document, self.language)
 
-    def apply(self, document: Mapping[str, object], author: Actor) -> tuple[StoredFlow, bool]:
+    def apply(
+        self, document: Mapping[str, object], author: Actor, allowed: FlowAllowed = _any_step
+    ) -> tuple[StoredFlow, bool]:
         """Store a version; an equal document makes none.  Return the newest, and if it is new.
 
         Raises:
             InvalidFlow: it cannot be applied.
+            NotAllowed: the author may not call the verb of a step.
         """
-        name = self.check(document).flow
-        return self._add(name, cast("Mapping[str, JsonValue]", document), author, "apply-flow")
+        flow = self.check(document)
+        allowed(flow)
+        written = cast("Mapping[str, JsonValue]", document)
+        return self._add(flow.flow, written, author, "apply-flow")
 
-    def roll_back(self, name: str, version: int, author: Actor) -> tuple[StoredFlow, bool]:
-        """Store an earlier version's document as the newest one.
+    def roll_back(
+        self, name: str, version: int, author: Actor, allowed: FlowAllowed = _any_step
+    ) -> tuple[StoredFlow, bool]:
+        """Store an earlier version's document as the newest one; its author owns it now.
 
         Raises:
             FlowNotFound: there is no such version, or it deletes the flow.
             InvalidFlow: this release does not take it any more.
+            NotAllowed: the author may not call the verb of a step.
         """
         old = self.version(name, version)
         if old.document is None:
             raise FlowNotFound(name, version)
-        self.check(old.document)
+        allowed(self.check(old.document))
         return self._add(name, old.document, author, "roll-back-flow")
 
     def delete(self, name: str, author: Actor) -> StoredFlow:

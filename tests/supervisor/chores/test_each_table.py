@@ -44,6 +44,7 @@ OF_NO_TABLE = {
         "archive",
         "persisters",
         "executions",
+        "step-keys",
     ),
 }
 

@@ -5,9 +5,11 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 
 from supervisor.api.http.access import needs
-from supervisor.api.http.deps import Author, Document, Parts
+from supervisor.api.http.deps import Asking, Author, Document, Parts
 from supervisor.api.routes.cluster.audit import Limit
 from supervisor.core.values.permissions import Permission
+from supervisor.services.access.ownership import Ownership
+from supervisor.services.steps.grants import check_steps
 from supervisor.views.flows.flows import (
     AppliedFlowView,
     FlowPage,
@@ -40,9 +42,10 @@ class FlowCheck(Wire):
 
 
 @router.post("", openapi_extra=FLOW_BODY, dependencies=[needs(Permission.FLOW_APPLY)])
-def apply_flow(document: Document, author: Author, parts: Parts) -> AppliedFlowView:
-    """Store a flow as the newest version; what runs keeps its own."""
-    flow, changed = parts.flows.apply(document, author)
+def apply_flow(document: Document, author: Author, asking: Asking, parts: Parts) -> AppliedFlowView:
+    """Store a flow as the newest version, which runs with your grants; what runs keeps its own."""
+    allowed = check_steps(asking, Ownership(parts.store))
+    flow, changed = parts.flows.apply(document, author, allowed)
     return AppliedFlowView(flow=flow_view(flow), changed=changed)
 
 
@@ -101,8 +104,9 @@ def get_flow_version(flow: FlowName, version: Version, parts: Parts) -> FlowVers
 
 @router.post("/{flow}/versions/{version}/rollback", dependencies=[needs(Permission.FLOW_APPLY)])
 def roll_back_flow(
-    flow: FlowName, version: Version, author: Author, parts: Parts
+    flow: FlowName, version: Version, author: Author, asking: Asking, parts: Parts
 ) -> AppliedFlowView:
-    """Store the document of an earlier version as the newest one."""
-    stored, changed = parts.flows.roll_back(flow, version, author)
+    """Store the document of an earlier version as the newest one, which runs with your grants."""
+    allowed = check_steps(asking, Ownership(parts.store))
+    stored, changed = parts.flows.roll_back(flow, version, author, allowed)
     return AppliedFlowView(flow=flow_view(stored), changed=changed)

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from starlette.concurrency import run_in_threadpool
 
-from supervisor.api.http.access import SPEC, applying, needs
+from supervisor.api.http.access import SPEC, needs
 from supervisor.api.http.deps import Asking, Document, Parts
 from supervisor.api.http.preconditions import Precondition
 from supervisor.api.routes.supervisors.sampler import sampled
@@ -13,6 +13,7 @@ from supervisor.api.routes.supervisors.supervisors import SPEC_BODY
 from supervisor.core.spec.sample_request import SamplerConfig, SampleRequest
 from supervisor.core.values.errors import Refused, Unavailable
 from supervisor.core.values.permissions import Permission
+from supervisor.services.access.applying import applying
 from supervisor.views.supervisors.dry_run import DryRunView, dry_run_view
 from tasks.contract.sample import ROWS_MAX
 

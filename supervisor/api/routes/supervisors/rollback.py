@@ -5,12 +5,13 @@ from typing import Annotated
 from fastapi import APIRouter, Response
 from pydantic import Field
 
-from supervisor.api.http.access import SUPERVISOR, applying, needs
+from supervisor.api.http.access import SUPERVISOR, needs
 from supervisor.api.http.deps import Asking, Author, Parts
 from supervisor.api.http.preconditions import Precondition
 from supervisor.api.http.previews import DryRun
 from supervisor.api.routes.supervisors.supervisors import posted
 from supervisor.core.values.permissions import Permission
+from supervisor.services.access.applying import applying
 from supervisor.services.supervisors.rollback import roll_back
 from supervisor.views.supervisors.specs import Posted
 from tasks.contract.wire import Wire

@@ -5,12 +5,13 @@ import asyncio
 from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
 
-from supervisor.api.http.access import SPEC, applying, needs
+from supervisor.api.http.access import SPEC, needs
 from supervisor.api.http.deps import Asking, Document, Parts, Token
 from supervisor.core.planning.dry_run import Probed
 from supervisor.core.spec.sample_request import SampleRequest, read_sample
 from supervisor.core.values.errors import FieldError, InvalidRequest, SampleFailed, SampleUnanswered
 from supervisor.core.values.permissions import Permission
+from supervisor.services.access.applying import applying
 from supervisor.services.services import Services
 from supervisor.views.sample import SampleView, sample_view
 from tasks.contract.sample import SampleAnswer

@@ -14,7 +14,6 @@ from supervisor.api.http.access import (
     SPEC,
     SUPERVISOR,
     SUPERVISOR_EVER,
-    applying,
     needs,
 )
 from supervisor.api.http.deps import Asking, Author, Document, Parts
@@ -24,6 +23,7 @@ from supervisor.core.planning.impact import Restarts
 from supervisor.core.planning.preconditions import etag_of
 from supervisor.core.values.errors import SpecUnreadable
 from supervisor.core.values.permissions import Caller, Permission
+from supervisor.services.access.applying import applying
 from supervisor.services.access.ownership import Ownership
 from supervisor.services.supervisors.admission import Applied
 from supervisor.services.supervisors.version_pages import (

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Body, Query
 from fastapi.responses import JSONResponse
 from pydantic import AfterValidator, Field
 
-from supervisor.api.http.access import DATA_SOURCE, LISTED, SPEC, TASK, applying, needs
+from supervisor.api.http.access import DATA_SOURCE, LISTED, SPEC, TASK, needs
 from supervisor.api.http.deps import Asking, Author, Document, Parts
 from supervisor.api.http.previews import DryRun, Expect, preview_of, previewed
 from supervisor.api.routes.tasks.tasks import interval_of, submitted_of
@@ -29,6 +29,7 @@ from supervisor.core.values.errors import (
 from supervisor.core.values.intervals import FORM, PATTERN
 from supervisor.core.values.json_bodies import storable
 from supervisor.core.values.permissions import Permission
+from supervisor.services.access.applying import applying
 from supervisor.services.access.ownership import Ownership
 from supervisor.services.foresight.ranges import STOP
 from supervisor.services.services import Services

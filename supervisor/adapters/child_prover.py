@@ -1,0 +1,95 @@
+"""Proofs in child processes: a few at once, each with bounds on its time and its memory."""
+
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import IO
+
+from supervisor.ports.prover import Proof, ProofFailed, ProofRequest, ProofStopped
+
+__all__ = ["ChildProver"]
+
+_MODULE = "supervisor.verify.child"
+_LOOK_S = 0.1
+_ERRORS_SHOWN = 300
+
+
+@dataclass
+class ChildProver:
+    """Starts one process per proof."""
+
+    memory_bytes: int = 2 * 1024**3
+    lasts: timedelta = timedelta(hours=6)
+    at_once: int = 2
+    argv: Sequence[str] = (sys.executable, "-m", _MODULE)
+    started: Callable[[int], None] = lambda _: None
+    """Called with the id of each process; for tests."""
+    _free: threading.Semaphore = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Nothing is started."""
+        self._free = threading.Semaphore(self.at_once)
+
+    def prove(self, request: ProofRequest, cancel: threading.Event) -> Proof | None:
+        """Prove in a process of its own; see `ports.prover.Prover`."""
+        while not self._free.acquire(timeout=_LOOK_S):
+            if cancel.is_set():
+                raise ProofStopped
+        try:
+            if cancel.is_set():
+                raise ProofStopped
+            with tempfile.TemporaryDirectory(prefix="tidegate-proof-") as folder:
+                return self._prove(request, Path(folder), cancel)
+        finally:
+            self._free.release()
+
+    def _prove(self, request: ProofRequest, folder: Path, cancel: threading.Event) -> Proof | None:
+        place = folder / "request.json"
+        place.write_text(json.dumps(asdict(request)))
+        with (folder / "answer").open("w+b") as answer, (folder / "errors").open("w+b") as errors:
+            with subprocess.Popen(
+                [*self.argv, str(place), str(self.memory_bytes)],
+                stdin=subprocess.PIPE,
+                stdout=answer,
+                stderr=errors,
+                start_new_session=True,
+            ) as child:
+                self.started(child.pid)
+                try:
+                    self._wait(child, cancel)
+                finally:
+                    child.kill()
+            return _read(child.returncode, answer, errors)
+
+    def _wait(self, child: subprocess.Popen[bytes], cancel: threading.Event) -> None:
+        until = time.monotonic() + self.lasts.total_seconds()
+        while child.poll() is None:
+            if cancel.wait(_LOOK_S):
+                raise ProofStopped
+            if time.monotonic() > until:
+                raise ProofFailed("timeout", "the proof has taken too long", passes=False)
+
+
+def _read(code: int | None, answer: IO[bytes], errors: IO[bytes]) -> Proof | None:
+    answer.seek(0)
+    text = answer.read()
+    if code != 0 or not text:
+        errors.seek(0)
+        lines = errors.read().decode("utf-8", "replace").strip().splitlines()
+        why = lines[-1][:_ERRORS_SHOWN] if lines else "it said nothing"
+        if "MemoryError" in why or "malloc" in why or not lines:
+            why = f"{why}; it may have needed more memory than it may use"
+        raise ProofFailed("proof-ended", f"the proof ended with code {code}: {why}", passes=True)
+    document = json.loads(text)
+    if document.get("moved"):
+        return None
+    if "message" in document:
+        raise ProofFailed(document["code"], document["message"], passes=document["passes"])
+    return Proof(document["proven"], document["summary"], document["numbers"])

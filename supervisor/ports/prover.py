@@ -1,0 +1,60 @@
+"""The port of proofs: a ledger held against files and topic, outside of this process."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import Event
+from typing import Protocol
+
+from pydantic import JsonValue
+
+__all__ = ["Proof", "ProofFailed", "ProofRequest", "ProofStopped", "Prover"]
+
+
+@dataclass(frozen=True)
+class ProofRequest:
+    """What is to be proved."""
+
+    ledger: str
+    """JSON of the ledger."""
+    files: Sequence[str]
+    """JSON of the files of each of its tables, as readers get them."""
+    warehouse: str
+    strict: bool
+    last: bool
+    """Whether a list that does not fit the ledger is a finding; else it has changed meanwhile."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The verdict."""
+
+    proven: bool
+    summary: str
+    numbers: dict[str, JsonValue]
+    """The verdict's word, and its counts, by their names in the output of `tidegate verify`."""
+
+
+class ProofFailed(Exception):
+    """There is no verdict; `passes`: another try may have one."""
+
+    def __init__(self, code: str, message: str, *, passes: bool) -> None:
+        super().__init__(message)
+        self.code = code
+        self.passes = passes
+
+
+class ProofStopped(Exception):
+    """The proof was cancelled; its process has ended."""
+
+
+class Prover(Protocol):
+    """Proves; safe from many threads."""
+
+    def prove(self, request: ProofRequest, cancel: Event) -> Proof | None:
+        """Return the verdict; None: the files have changed since the ledger was read.
+
+        Raises:
+            ProofStopped: `cancel` was set; that ends it within a second.
+            ProofFailed: it took more time or memory than it may, or a part is not available.
+        """
+        ...

@@ -1,0 +1,84 @@
+"""The process of one proof: a request as a file, a verdict as a line, within bounds of memory.
+
+    python -m supervisor.verify.child REQUEST BYTES
+
+It ends with the process that started it: its standard input is open for as long as that one lives.
+"""
+
+import json
+import os
+import resource
+import sys
+import threading
+from pathlib import Path
+from typing import cast
+
+from supervisor.core.values.errors import SupervisorError, Unavailable
+from supervisor.verify.claim import is_proven, listed_of
+from supervisor.verify.ledger import CheckedLedger
+from supervisor.verify.verifier import VerifyProgress, verify
+from supervisor.views.tables.files import TableFiles
+from tasks.contract.wire import Wire
+
+__all__ = ["ChildRequest", "main", "prove"]
+
+FINDINGS_SHOWN = 10
+_NUMBERS = (
+    *("verdict", "records", "lost", "duplicated", "rejected", "unproven"),
+    *("declared", "dropped", "counted", "quarantined", "publications"),
+)
+
+
+class ChildRequest(Wire):
+    """See `ports.prover.ProofRequest`."""
+
+    ledger: str
+    files: list[str]
+    warehouse: str
+    strict: bool
+    last: bool
+
+
+def prove(request: ChildRequest) -> dict[str, object]:
+    """Return the answer: a verdict, that the files have changed, or why there is no verdict."""
+    ledger = CheckedLedger.from_json(request.ledger)
+    tables = [TableFiles.from_json(each) for each in request.files]
+    listed = listed_of(ledger, (file for table in tables for file in table.files))
+    if listed != ledger.paths().keys() and not request.last:
+        return {"moved": True}
+    try:
+        verdict = verify(ledger, Path(request.warehouse), listed, VerifyProgress())
+    except SupervisorError as error:
+        passes = isinstance(error, Unavailable)
+        return {"code": type(error).__name__, "message": str(error), "passes": passes}
+    document = verdict.to_dict()
+    findings = cast("list[object]", document["findings"])
+    numbers = {name: document[name] for name in _NUMBERS}
+    return {
+        "proven": is_proven(verdict, strict=request.strict),
+        "summary": verdict.summary(),
+        "numbers": {**numbers, "findings": findings[:FINDINGS_SHOWN]},
+    }
+
+
+def main() -> int:
+    """Prove, and print the answer."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    place, bytes_max = Path(sys.argv[1]), int(sys.argv[2])
+    resource.setrlimit(resource.RLIMIT_DATA, (bytes_max, bytes_max))
+    try:
+        answer = prove(ChildRequest.from_json(place.read_bytes()))
+    except MemoryError:
+        return os.EX_OSERR
+    sys.stdout.write(json.dumps(answer) + "\n")
+    return os.EX_OK
+
+
+def _end_with_parent() -> None:
+    while os.read(sys.stdin.fileno(), 1):
+        pass
+    os._exit(os.EX_SOFTWARE)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
