@@ -52,7 +52,9 @@ class Flows:
     def apply(
         self, document: Mapping[str, object], author: Actor, allowed: FlowAllowed = _any_step
     ) -> tuple[StoredFlow, bool]:
-        """Store a version; an equal document makes none.  Return the newest, and if it is new.
+        """Store a version; an equal document of the same author makes none.
+
+        Return the newest, and if it is new.
 
         Raises:
             InvalidFlow: it cannot be applied.
@@ -134,7 +136,7 @@ class Flows:
         term, now, digest = self.leadership.term(), self.clock.now(), digest_of(document)
         with answered(), self.executions.working(term) as rows:
             newest = rows.flows.newest(name)
-            if newest is not None and newest.digest == digest:
+            if newest is not None and (newest.digest, newest.author) == (digest, str(author)):
                 return newest, False
             number = 1 if newest is None else newest.version + 1
             why = reason_of(author)

@@ -117,3 +117,20 @@ def test_whoever_starts_an_execution_lends_it_no_grants(
     assert started.status_code == 202
     body: dict[str, JsonValue] = started.json()
     assert _error(driver, str(body["id"])).code in {"not-allowed", "supervisor-not-found"}
+
+
+def test_an_equal_flow_that_somebody_else_applies_has_a_new_owner(
+    guarded: Guarded, guarded_driver: Driver
+) -> None:
+    """Goal: what somebody has left behind can be taken over as it is."""
+    driver = guarded_driver
+    guarded.token("gone", Grant(Role.ADMIN, ALL))
+    driver.run(driver.start({"type": "apply", "spec": spec_document()}, author="gone"))
+    driver.start(SUSPEND, author="gone")
+    guarded.principals.revoke("gone", "root")
+    guarded.token("root", Grant(Role.ADMIN, ALL))
+    version = driver.parts.flows.get("f").version
+    assert driver.run(driver.start(SUSPEND, author="root")).state is ExecutionState.SUCCESS
+    assert driver.parts.flows.get("f").version == version + 1
+    driver.start(SUSPEND, author="root")
+    assert driver.parts.flows.get("f").version == version + 1
