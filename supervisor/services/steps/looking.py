@@ -16,7 +16,7 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from supervisor.chores.compaction import Compacting
+from supervisor.chores.compaction.compacting import Compacting
 from supervisor.core.executions.entities import StepError
 from supervisor.core.executions.inputs import Fails, Outcome, Succeeded, Waits
 from supervisor.core.history.operations import OperationState

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from supervisor.chores.compaction import Compacting
+from supervisor.chores.compaction.compacting import Compacting
 from supervisor.chores.segments import SegmentLife, SegmentSelection
 from supervisor.core.tables.compaction import (
     BYTES_MAX,

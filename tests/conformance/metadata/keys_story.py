@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from supervisor.adapters.manual_clock import ManualClock
-from supervisor.chores.executions import StepKeys
+from supervisor.chores.flows.executions import StepKeys
 from supervisor.core.values.idempotency import EXECUTION_CALLER, KEPT, KeyClaim, StoredAnswer
 from supervisor.services.access.idempotency import Idempotency, KeyedRequest
 from tests.conformance.metadata.overtaken import Overtaken

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from supervisor.chores.executions import StepKeys
+from supervisor.chores.flows.executions import StepKeys
 from supervisor.core.executions.entities import RunAttempt
 from supervisor.core.executions.states import AttemptState, ExecutionState, StepState
 from supervisor.core.values.errors import KeyInUse, MetadataBusy, MetadataUnavailable
