@@ -5,6 +5,7 @@ from contextlib import closing
 
 import pytest
 
+from tests.environment.execution_topics import make_execution_topics
 from tests.environment.executions import (
     executions_postgresql_url,
     executions_sqlite_url,
@@ -12,6 +13,7 @@ from tests.environment.executions import (
     migrated_executions_postgres,
 )
 from tests.supervisor.core.crashes.scenarios.engines import ENGINES, Stage
+from tests.supervisor.core.crashes.scenarios.on_kafka import OnKafka
 from tests.supervisor.core.crashes.scenarios.stored import Stored
 
 __all__ = [
@@ -24,7 +26,7 @@ __all__ = [
 _DATABASES = ["sqlite", pytest.param("postgresql", marks=pytest.mark.pg)]
 
 
-@pytest.fixture(params=[*sorted(ENGINES), *_DATABASES])
+@pytest.fixture(params=[*sorted(ENGINES), *_DATABASES, "kafka"])
 def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
     """An engine with nothing in it; K7 and K8 are checked when the test is over."""
     kind = str(request.param)
@@ -32,6 +34,12 @@ def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
         whole = Stage(ENGINES[kind]())
         yield whole
         whole.check_ends()
+    elif kind == "kafka":
+        bootstrap = request.getfixturevalue("broker").bootstrap
+        with closing(OnKafka(make_execution_topics(bootstrap))) as engine:
+            whole = Stage(engine)
+            yield whole
+            whole.check_ends()
     else:
         with closing(Stored(str(request.getfixturevalue(f"executions_{kind}_url")))) as stored:
             whole = Stage(stored)

@@ -1,0 +1,1 @@
+"""The topics of executions on Kafka: made and verified, written in transactions, restored."""

@@ -1,0 +1,318 @@
+"""The owner of one partition: inputs in, one transaction out, and only then is it so.
+
+    take_over ─► turn, turn, ...
+    turn:  inputs of the history + requests + times ─► reduce ─► one transaction:
+           changed records of the state, calls, letters, results, dead letters, the position
+
+The position lies beside the state, in the same transaction: what is restored after a crash is as
+far as its position says, whoever wrote it.  An aborted batch has changed nothing, as its entities
+are values; its inputs are worked in again.  A doubt about what is written ends the ownership, and
+the next `take_over` reads what is so.
+"""
+
+import threading
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from datetime import datetime
+
+import structlog
+
+from supervisor.core.executions.entities import Execution
+from supervisor.core.executions.expressions import Expressions
+from supervisor.core.executions.inputs import (
+    ExecutionInput,
+    GateInput,
+    SlotFreed,
+    SlotWanted,
+)
+from supervisor.core.executions.records import NewerRecord
+from supervisor.core.executions.reduced import Drop
+from supervisor.executions.batch import FlowOf
+from supervisor.executions.sequencer.batch import PartitionBatch, PartitionPlan
+from supervisor.executions.sequencer.held import HeldPartition
+from supervisor.executions.sequencer.letters import (
+    LETTER_FORM,
+    POSITION_FORM,
+    POSITION_KEY,
+    ExecutionGiven,
+    GateGiven,
+    PartitionPosition,
+)
+from supervisor.executions.sequencer.places import partition_of
+from supervisor.executions.sequencer.work import (
+    AskedWork,
+    LetterWork,
+    PartitionWork,
+    TickWork,
+    WorkedInputs,
+    dead_letter,
+)
+from supervisor.ports.execution_log import (
+    LogAborted,
+    LogEntry,
+    LogRecord,
+    LogTooLarge,
+    LogTopic,
+    PartitionLog,
+)
+
+__all__ = ["INPUTS_MAX", "INPUTS_S", "PartitionOwner"]
+
+log = structlog.get_logger()
+
+INPUTS_MAX = 500
+INPUTS_S = 0.02
+"""A transaction has as many inputs as come within this time, up to INPUTS_MAX."""
+_TICKS_MAX = 200
+_ABORTS_MAX = 20
+"""Aborted transactions in a row, after which the partition is taken over anew."""
+
+
+class PartitionOwner:
+    """Works one partition; all but `ask` and `waits_for` is for one thread alone."""
+
+    def __init__(
+        self,
+        partition: int,
+        plan: PartitionPlan,
+        log: PartitionLog,
+        language: Expressions,
+        flow_of: FlowOf,
+        now: Callable[[], datetime],
+        writer: str = "",
+    ) -> None:
+        """Own nothing yet; `writer` names this process in the position."""
+        self.partition = partition
+        self.plan = plan
+        self._log = log
+        self._language = language
+        self._flow_of = flow_of
+        self._now = now
+        self._writer = writer
+        self.held = HeldPartition()
+        self.waits_for: int | None = None
+        """The version that the next record needs: nothing goes on before a release that has it."""
+        self._read: deque[LogRecord] = deque()
+        """Inputs that were read and are not committed."""
+        self._asked: deque[AskedWork] = deque()
+        self._lock = threading.Lock()
+        self._aborts = 0
+        self._broken: set[str] = set()
+        """Executions whose time cannot be worked in: a fault of the rules."""
+
+    def take_over(self) -> None:
+        """Fence who owned it before, and begin where the state says.
+
+        Raises:
+            LogFenced, LogAway, LogRefuses: nothing is owned.
+            NewerRecord: a newer release has written the state.
+            UnreadableRecord: the position cannot be read.
+        """
+        self.held = HeldPartition()
+        self._read.clear()
+        self._aborts = 0
+        try:
+            self.held = HeldPartition.of(self._log.take_over())
+        except NewerRecord as error:
+            self.waits_for = error.version
+            raise
+        self.waits_for = None
+        for entity, why in self.held.restored.unreadable.items():
+            log.error("set aside: cannot be read", entity=entity, why=why)
+        self._log.read_from(self.held.position.next)
+
+    def ask(
+        self,
+        inputs: Sequence[tuple[str, ExecutionInput]] = (),
+        starts: Sequence[Execution] = (),
+    ) -> "Future[WorkedInputs]":
+        """Queue inputs that come by no topic; the answer is there once they are committed.
+
+        Whoever gets an error sends them again: the reducer knows a repeat.
+        """
+        asked = AskedWork(list(inputs), list(starts))
+        with self._lock:
+            self._asked.append(asked)
+        return asked.answer
+
+    def refuse(self, error: Exception) -> None:
+        """Answer whatever waits with an error."""
+        with self._lock:
+            waiting, self._asked = list(self._asked), deque()
+        for asked in waiting:
+            asked.answer.set_exception(error)
+
+    def turn(self, within_s: float = INPUTS_S) -> bool:
+        """Work one batch in; False: nothing was there, or nothing may go on.
+
+        Raises:
+            LogFenced, LogAway, LogRefuses: take the partition over anew, or leave it.
+        """
+        if self.waits_for is not None:
+            self.refuse(NewerRecord(self.waits_for))
+            return False
+        room = INPUTS_MAX - len(self._read)
+        if room > 0:
+            self._read.extend(self._log.read(room, within_s))
+        works = self._works()
+        if not works:
+            return False
+        asked = [work for work in works if isinstance(work, AskedWork)]
+        try:
+            self._commit_or_part(works)
+        except BaseException as error:
+            for work in asked:
+                work.fail(error)
+            raise
+        return True
+
+    def _works(self) -> list[PartitionWork]:
+        """Return what is to be worked in now: requests, times, the history up to what is newer."""
+        with self._lock:
+            works: list[PartitionWork] = list(self._asked)
+            self._asked.clear()
+        now = self._time()
+        works += [
+            TickWork(execution)
+            for execution in self.held.due(now, _TICKS_MAX)
+            if execution not in self._broken
+        ]
+        for record in self._read:
+            try:
+                works.append(LetterWork.of(record))
+            except NewerRecord as error:
+                self.waits_for = error.version
+                log.warning(
+                    "the partition waits for a newer release",
+                    partition=self.partition,
+                    offset=record.offset,
+                    needs=error.version,
+                )
+                break
+        return works
+
+    def _commit_or_part(self, works: Sequence[PartitionWork]) -> bool:
+        """Commit all in one transaction, or each in its own if one of them is a culprit.
+
+        Return whether all are committed; if not, the rest is worked in again at the next turn.
+        """
+        try:
+            batch = self._reduce(works)
+        except Exception as error:  # noqa: BLE001 -- a fault of the rules stops one input, not all
+            return self._part(works, error)
+        position = self._position(works, batch)
+        try:
+            self._log.write(self._entries(works, batch, position))
+        except LogTooLarge as error:
+            return self._part(works, error)
+        except LogAborted as error:
+            self._aborts += 1
+            log.warning("a transaction was aborted", partition=self.partition, error=str(error))
+            if self._aborts > _ABORTS_MAX:
+                raise
+            self._put_back(works)
+            return False
+        self._aborts = 0
+        self._keep(works, batch, position)
+        return True
+
+    def _part(self, works: Sequence[PartitionWork], error: Exception) -> bool:
+        """Work each in alone; the one that fails alone is not worked in."""
+        if len(works) > 1:
+            for number, work in enumerate(works):
+                if not self._commit_or_part([work]):
+                    self._put_back(works[number + 1 :])
+                    return False
+            return True
+        work = works[0]
+        log.error("an input cannot be worked in", partition=self.partition, exc_info=error)
+        if isinstance(work, TickWork):
+            self._broken.add(work.execution)
+        if work.spoiled:
+            raise error
+        work.spoil(error)
+        return self._commit_or_part(works)
+
+    def _put_back(self, works: Sequence[PartitionWork]) -> None:
+        """Let requests wait for the next turn; letters and times are there by themselves."""
+        with self._lock:
+            asked = [work for work in works if isinstance(work, AskedWork)]
+            self._asked.extendleft(reversed(asked))
+
+    def _reduce(self, works: Sequence[PartitionWork]) -> PartitionBatch:
+        batch = PartitionBatch(
+            self.held, self._language, self._flow_of, self._time(), is_here=self.is_here
+        )
+        for work in works:
+            work.put(batch, self.held)
+        batch.work()
+        return batch
+
+    def _position(self, works: Sequence[PartitionWork], batch: PartitionBatch) -> PartitionPosition:
+        before = self.held.position
+        drops = Counter(before.drops)
+        drops.update(str(reason) for _, _, reason in batch.dropped)
+        drops.update(work.reason for work in works if work.reason)
+        offsets = [work.record.offset + 1 for work in works if isinstance(work, LetterWork)]
+        return replace(
+            before,
+            next=max(offsets, default=before.next),
+            last=batch.now,
+            writer=self._writer,
+            worked=before.worked + len(works),
+            drops=dict(sorted(drops.items())),
+        )
+
+    def _entries(
+        self,
+        works: Sequence[PartitionWork],
+        batch: PartitionBatch,
+        position: PartitionPosition,
+    ) -> Sequence[LogEntry]:
+        """Return everything of a transaction, the position last."""
+        entries = list(batch.entries(self.partition, self.plan))
+        for entity, given, reason in batch.dropped:
+            if reason.dead:
+                entries.append(_of_dropped(entity, given, reason, self.partition))
+        for work in works:
+            entries += work.dead(self.partition)
+        body = POSITION_FORM.write(position)
+        key = POSITION_KEY.encode()
+        return [*entries, LogEntry(LogTopic.STATE, self.partition, key, body)]
+
+    def _keep(
+        self,
+        works: Sequence[PartitionWork],
+        batch: PartitionBatch,
+        position: PartitionPosition,
+    ) -> None:
+        """Let the new become what is so, and answer."""
+        self.held.keep(batch, position)
+        while self._read and self._read[0].offset < (position.next or 0):
+            self._read.popleft()
+        for work in works:
+            if isinstance(work, AskedWork):
+                work.succeed(batch)
+
+    def is_here(self, entity: str) -> bool:
+        """Whether an execution or a gate is of this partition."""
+        return partition_of(entity, self.plan.entities) == self.partition
+
+    def _time(self) -> datetime:
+        """Return the time of a batch: never before that of the one before."""
+        now, last = self._now(), self.held.position.last
+        return now if last is None else max(now, last)
+
+
+def _of_dropped(
+    entity: str, given: ExecutionInput | GateInput, reason: Drop, partition: int
+) -> LogEntry:
+    """Return the dead letter of an input that names what the reducer has not made."""
+    match given:
+        case SlotWanted() | SlotFreed():
+            body = LETTER_FORM.write(GateGiven(given))
+        case _:
+            body = LETTER_FORM.write(ExecutionGiven(given))
+    return dead_letter(entity.encode(), body, reason, f"{partition}:")

@@ -1,0 +1,111 @@
+"""The port to the topics of executions, as the owner of one partition uses them.
+
+    take_over ─► read_from ─► ( read ─► write )*
+
+`take_over` fences every owner before: from then on nothing that they write is seen by anybody.
+Whatever is raised but `LogAborted` and `LogTooLarge` leaves in doubt what is written, so the
+partition is taken over anew: what `take_over` returns is what is written.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from supervisor.core.executions.records import StateRecord
+
+__all__ = [
+    "LogAborted",
+    "LogAway",
+    "LogEntry",
+    "LogFenced",
+    "LogRecord",
+    "LogRefuses",
+    "LogTooLarge",
+    "LogTopic",
+    "PartitionLog",
+]
+
+
+class LogTopic(StrEnum):
+    """HISTORY: inputs.  STATE: entities and the position.  CALLS: work for runners.
+
+    RESULTS: events for listeners, and replies to runners.  DEAD: what could not be worked in.
+    """
+
+    HISTORY = "history"
+    STATE = "state"
+    CALLS = "calls"
+    RESULTS = "results"
+    DEAD = "dead"
+
+
+class LogAborted(Exception):
+    """Nothing of the transaction is written; the same may be written again."""
+
+
+class LogTooLarge(Exception):
+    """An entry is larger than Kafka takes: nothing of the transaction is written."""
+
+
+class LogFenced(Exception):
+    """Another owner has taken the partition over: nothing more may be written."""
+
+
+class LogAway(Exception):
+    """Kafka does not answer, or its client has failed."""
+
+
+class LogRefuses(Exception):
+    """Kafka refuses until somebody acts; the text says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogRecord:
+    """An input as it was read."""
+
+    offset: int
+    key: bytes
+    value: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """A record that is to be written; `value` None ends what its key has."""
+
+    topic: LogTopic
+    partition: int
+    key: bytes
+    value: bytes | None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+class PartitionLog(Protocol):
+    """One partition, for one thread.
+
+    Each use raises `LogFenced`, `LogAway` or `LogRefuses`.
+    """
+
+    def take_over(self) -> Sequence[StateRecord]:
+        """Fence who owned the partition before; return the newest record of each key of STATE."""
+        ...
+
+    def read_from(self, offset: int | None) -> None:
+        """Let `read` begin at an offset of HISTORY; None: at its first record."""
+        ...
+
+    def read(self, limit: int, within_s: float) -> Sequence[LogRecord]:
+        """Return the next inputs, in order: as many as come within the time, or as the limit."""
+        ...
+
+    def write(self, entries: Sequence[LogEntry]) -> None:
+        """Write all in one transaction.
+
+        Raises:
+            LogAborted, LogTooLarge: nothing is written.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give the connections up; what is not committed is never seen."""
+        ...

@@ -1,0 +1,138 @@
+"""The engine over Kafka's topics, as a scenario drives it: one owner of the one partition.
+
+What is asked of it is read from the topics, by a reader of committed records.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from supervisor.adapters.executions.kafka.log import KafkaPartitionLog
+from supervisor.core.executions.entities import Execution
+from supervisor.core.executions.inputs import ExecutionInput
+from supervisor.core.executions.plan import FlowPlan
+from supervisor.core.executions.records import CALL_FORM, Restored, StateRecord, restore
+from supervisor.core.executions.reduced import ClaimReply, ExecutionEvent, StepCall
+from supervisor.executions.sequencer.batch import PartitionPlan
+from supervisor.executions.sequencer.letters import (
+    LETTER_FORM,
+    POSITION_FORM,
+    POSITION_KEY,
+    RESULT_FORM,
+    ExecutionGiven,
+    ExecutionStart,
+    Letter,
+    PartitionPosition,
+)
+from supervisor.executions.sequencer.loop import PartitionOwner
+from supervisor.ports.execution_log import LogTopic
+from tests.environment.execution_topics import TopicsOfTest
+from tests.supervisor.core.crashes.world.world import BEGAN, LANGUAGE
+
+
+class OnKafka:
+    """Implements `EngineInTest`."""
+
+    def __init__(self, topics: TopicsOfTest, flows: dict[str, FlowPlan] | None = None) -> None:
+        """Let the first owner begin."""
+        self.now: datetime = BEGAN
+        self.topics = topics
+        self.flows = {} if flows is None else flows
+        self._taken = 0
+        self._sent = -1
+        """The offset of the newest letter."""
+        self._logs: list[KafkaPartitionLog] = []
+        self.owner = self.new_owner()
+        self.owner.take_over()
+
+    def new_owner(
+        self, log: Callable[..., KafkaPartitionLog] = KafkaPartitionLog
+    ) -> PartitionOwner:
+        """Return an owner of the partition that has not taken it over yet."""
+        self._logs.append(log(self.topics.client, self.topics.topics, 0))
+        return PartitionOwner(
+            0, PartitionPlan(1, 1), self._logs[-1], LANGUAGE, self.flows.get, lambda: self.now
+        )
+
+    def start(self, plan: FlowPlan, execution: str) -> None:
+        """Start an execution, or repeat the start of one."""
+        self.append(execution, ExecutionStart(Execution(execution, plan, {}, self.now)))
+        self.work()
+
+    def send(self, execution: str, *inputs: ExecutionInput) -> None:
+        """Give inputs to an execution, in their order."""
+        for given in inputs:
+            self.append(execution, ExecutionGiven(given))
+        self.work()
+
+    def append(self, entity: str, letter: Letter) -> None:
+        """Write a letter, which nobody reads yet."""
+        self._sent = self.topics.send(LogTopic.HISTORY, 0, entity, LETTER_FORM.write(letter))
+
+    def work(self) -> None:
+        """Let the owner work until nothing is left."""
+        while (self.owner.held.position.next or 0) <= self._sent or self._is_due():
+            self.owner.turn(within_s=0.005)
+
+    def _is_due(self) -> bool:
+        due = self.owner.held.next_due()
+        return due is not None and bool(self.owner.held.due(self.now, 1))
+
+    def restored(self) -> Restored:
+        """Return what the state topic has."""
+        newest = self.topics.newest(LogTopic.STATE)
+        newest.pop(POSITION_KEY, None)
+        return restore(StateRecord(key, value) for key, value in newest.items())
+
+    def position(self) -> PartitionPosition:
+        """Return the position that the state topic has."""
+        value = self.topics.newest(LogTopic.STATE).get(POSITION_KEY)
+        return PartitionPosition() if value is None else POSITION_FORM.read(value)
+
+    def get(self, execution: str) -> Execution:
+        """Return an execution as the topic has it."""
+        return self.restored().executions[execution]
+
+    def take_calls(self) -> list[StepCall]:
+        """Return the calls that are new since the last time."""
+        records = self.topics.read(LogTopic.CALLS)
+        new, self._taken = records[self._taken :], len(records)
+        return [CALL_FORM.read(one.value or b"") for one in new]
+
+    def replies(self) -> list[ClaimReply]:
+        """Return every answer to a claim."""
+        records = self.topics.read(LogTopic.RESULTS)
+        results = [RESULT_FORM.read(one.value or b"") for one in records]
+        return [one for one in results if isinstance(one, ClaimReply)]
+
+    def events(self, execution: str) -> list[ExecutionEvent]:
+        """Return every event of an execution."""
+        records = [one for one in self.topics.read(LogTopic.RESULTS) if one.key == execution]
+        results = [RESULT_FORM.read(one.value or b"") for one in records]
+        return [one for one in results if isinstance(one, ExecutionEvent)]
+
+    def dropped(self) -> Counter[str]:
+        """Return how many inputs changed nothing, by reason."""
+        return Counter(self.position().drops)
+
+    def pass_time(self, by: timedelta) -> None:
+        """Let time go on."""
+        self.now += by
+        self.work()
+
+    def restart(self) -> None:
+        """Let another owner begin; the old one does not know of it."""
+        self.owner = self.new_owner()
+        self.owner.take_over()
+        self.work()
+
+    def unread(self) -> int:
+        """Return how many letters are behind the stored position."""
+        following = self.position().next or 0
+        return sum(one.offset >= following for one in self.topics.read(LogTopic.HISTORY))
+
+    def close(self) -> None:
+        """Close every connection."""
+        for each in self._logs:
+            each.close()
+        self.topics.close()
