@@ -55,7 +55,7 @@ class TopicsOfTest:
 
     def __post_init__(self) -> None:
         """Open the producer, and the consumer that is asked where partitions end."""
-        self._producer = Producer({**self.client, "linger.ms": 0})
+        self._producer = Producer({**self.client, "linger.ms": 0, "log_level": 0})
         self._peek = self._consumer("read_uncommitted")
 
     @property

@@ -58,14 +58,15 @@ from supervisor.ports.execution_log import (
     PartitionLog,
 )
 
-__all__ = ["INPUTS_MAX", "INPUTS_S", "PartitionOwner"]
+__all__ = ["INPUTS_MAX", "INPUTS_S", "TICKS_MAX", "PartitionOwner"]
 
 log = structlog.get_logger()
 
 INPUTS_MAX = 500
 INPUTS_S = 0.02
 """A transaction has as many inputs as come within this time, up to INPUTS_MAX."""
-_TICKS_MAX = 200
+TICKS_MAX = 200
+"""Executions whose time has come, per transaction."""
 _ABORTS_MAX = 20
 """Aborted transactions in a row, after which the partition is taken over anew."""
 
@@ -176,7 +177,7 @@ class PartitionOwner:
         now = self._time()
         works += [
             TickWork(execution)
-            for execution in self.held.due(now, _TICKS_MAX)
+            for execution in self.held.due(now, TICKS_MAX)
             if execution not in self._broken
         ]
         for record in self._read:

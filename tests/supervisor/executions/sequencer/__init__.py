@@ -1,0 +1,1 @@
+"""The owner of a partition, over topics in memory."""
