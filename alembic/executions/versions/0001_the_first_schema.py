@@ -42,6 +42,15 @@ def upgrade() -> None:
         sa.Column("term", sa.BigInteger, nullable=False),
     )
     op.bulk_insert(writer, [{"id": 1, "term": 0}])
+    op.create_table(
+        "log_topics",
+        sa.Column("topic", sa.String, primary_key=True),
+        sa.Column("name", sa.String, nullable=False),
+        sa.Column("partitions", sa.Integer, nullable=False),
+        sa.Column(
+            "id", sa.String, nullable=False, comment="Kafka's own: one made anew has another"
+        ),
+    )
     for table, indexes in _INDEXES.items():
         for name, columns in indexes.items():
             op.create_index(f"ix_{table}_{name}", table, columns)
@@ -106,6 +115,7 @@ def _create_outgoing() -> None:
 
 def downgrade() -> None:
     for table in (
+        "log_topics",
         "writer",
         "flows",
         "events",

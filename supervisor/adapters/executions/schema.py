@@ -8,6 +8,7 @@
     events       what listeners see, by its number within the execution
     flows        each version of each flow
     writer       one row: the highest term that has written
+    log_topics   the topics of Kafka in which executions began, if they are there
 
 On PostgreSQL the tables lie in the schema `executions`, the search path of each connection.
 """
@@ -35,6 +36,7 @@ __all__ = [
     "EXECUTION_TABLES",
     "FLOWS",
     "GATES",
+    "LOG_TOPICS",
     "RUNS",
     "WRITER",
 ]
@@ -134,4 +136,13 @@ WRITER = Table(
     EXECUTION_TABLES,
     Column("id", SmallInteger, primary_key=True, autoincrement=False),
     Column("term", BigInteger, nullable=False),
+)
+
+LOG_TOPICS = Table(
+    "log_topics",
+    EXECUTION_TABLES,
+    Column("topic", String, primary_key=True),
+    Column("name", String, nullable=False),
+    Column("partitions", Integer, nullable=False),
+    Column("id", String, nullable=False, comment="Kafka's own: one made anew has another"),
 )

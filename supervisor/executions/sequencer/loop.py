@@ -145,6 +145,10 @@ class PartitionOwner:
         for asked in waiting:
             asked.answer.set_exception(error)
 
+    def close(self) -> None:
+        """Give the partition up: what is not committed is never seen."""
+        self._log.close()
+
     def turn(self, within_s: float = INPUTS_S) -> bool:
         """Work one batch in; False: nothing was there, or nothing may go on.
 

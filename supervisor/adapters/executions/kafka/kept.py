@@ -1,0 +1,62 @@
+"""The topics as they were when executions began: kept in their database, for the next start."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import insert, select
+
+from supervisor.adapters.executions.database import ExecutionDatabase
+from supervisor.adapters.executions.schema import LOG_TOPICS
+from supervisor.ports.execution_log import LogTopic
+
+__all__ = ["KeptTopic", "KeptTopics"]
+
+
+@dataclass(frozen=True)
+class KeptTopic:
+    """A topic that entities live on.  A topic that is made anew under its name has another id."""
+
+    of: LogTopic
+    name: str
+    partitions: int
+    topic_id: str
+
+
+class KeptTopics:
+    """The rows of the topics; who comes first decides."""
+
+    def __init__(self, database: ExecutionDatabase) -> None:
+        """Use a database that somebody has migrated."""
+        self._database = database
+
+    def all(self) -> Mapping[LogTopic, KeptTopic]:
+        """Return what is kept; nothing before the first start.
+
+        Raises:
+            StoreAway, StoreRefuses: the database.
+        """
+        with self._database.reading() as connection:
+            rows = connection.execute(select(LOG_TOPICS)).all()
+        kept = [KeptTopic(LogTopic(row.topic), row.name, row.partitions, row.id) for row in rows]
+        return {each.of: each for each in kept}
+
+    def keep(self, topics: Sequence[KeptTopic]) -> None:
+        """Keep the first ones; what is there stays.
+
+        Raises:
+            StoreAway, StoreRefuses: the database.
+        """
+        with self._database.writing() as connection:
+            there = set(connection.execute(select(LOG_TOPICS.c.topic)).scalars())
+            rows = [
+                {
+                    "topic": each.of,
+                    "name": each.name,
+                    "partitions": each.partitions,
+                    "id": each.topic_id,
+                }
+                for each in topics
+                if each.of not in there
+            ]
+            if rows:
+                connection.execute(insert(LOG_TOPICS), rows)

@@ -1,0 +1,95 @@
+"""What is wrong with a topic of executions, as its broker describes it, and what mends it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from supervisor.adapters.executions.kafka.kept import KeptTopic
+from supervisor.adapters.executions.kafka.topics import ExecutionTopic
+from supervisor.ports.execution_log import LogTopic
+
+__all__ = ["SeenTopic", "made_anew", "troubles_of"]
+
+_NEEDED = MappingProxyType(
+    {
+        LogTopic.HISTORY: ("READ", "WRITE", "DESCRIBE"),
+        LogTopic.STATE: ("READ", "WRITE", "DESCRIBE"),
+        LogTopic.CALLS: ("WRITE", "DESCRIBE"),
+        LogTopic.RESULTS: ("WRITE", "DESCRIBE"),
+        LogTopic.DEAD: ("WRITE", "DESCRIBE"),
+    }
+)
+_AT_LEAST = {"retention.ms", "max.message.bytes"}
+_AT_MOST = {
+    "min.compaction.lag.ms",
+    "max.compaction.lag.ms",
+    "segment.bytes",
+    "min.cleanable.dirty.ratio",
+}
+"""What is in neither is to be as it is written."""
+
+
+@dataclass(frozen=True)
+class SeenTopic:
+    """A topic as the broker describes it."""
+
+    partitions: int
+    topic_id: str
+    operations: frozenset[str] | None
+    """None: the broker does not say."""
+    config: Mapping[str, str] | None
+    """None: this user may not read it."""
+
+
+def troubles_of(
+    topic: ExecutionTopic, seen: SeenTopic, kept: KeptTopic | None, user: str
+) -> Iterator[str]:
+    """Yield what is wrong with a topic, each with what mends it."""
+    if kept is not None and (kept.name, kept.topic_id) != (topic.name, seen.topic_id):
+        yield made_anew(topic, kept)
+        return
+    if seen.partitions != topic.partitions:
+        yield (
+            f"{topic.name} has {seen.partitions} partitions, and needs {topic.partitions}: an "
+            f"entity would not be where its records are.  Delete it if it is empty, then: "
+            f"{topic.command}"
+        )
+        return
+    for right in _NEEDED[topic.of]:
+        if seen.operations is not None and not {right, "ALL"} & seen.operations:
+            yield _right(topic, right, user)
+    if seen.config is None:
+        yield _right(topic, "DESCRIBE_CONFIGS", user)
+        return
+    for name, wanted in topic.config.items():
+        is_so = seen.config.get(name, "")
+        if not _fits(name, is_so, wanted):
+            yield (
+                f"{topic.name} has {name}={is_so}, and needs {wanted}: kafka-configs --alter "
+                f"--entity-type topics --entity-name {topic.name} --add-config {name}={wanted}"
+            )
+
+
+def _right(topic: ExecutionTopic, right: str, user: str) -> str:
+    operation = right.title().replace("_", "")
+    return (
+        f"{right} on {topic.name} is missing: kafka-acls --add --allow-principal User:{user} "
+        f"--operation {operation} --topic {topic.name}"
+    )
+
+
+def _fits(name: str, is_so: str, wanted: str) -> bool:
+    if name in _AT_LEAST:
+        return is_so == "-1" or float(is_so or 0) >= float(wanted)
+    if name in _AT_MOST:
+        return float(is_so or 0) <= float(wanted)
+    return is_so == wanted
+
+
+def made_anew(topic: ExecutionTopic, kept: KeptTopic) -> str:
+    """Say that a topic is not the one that is kept, and what to do."""
+    return (
+        f"{topic.name} is not the topic in which executions began ({kept.name}, id "
+        f"{kept.topic_id}): somebody has made it anew.  Restore the old one, or let executions "
+        "begin anew: empty the table log_topics of their database"
+    )

@@ -1,0 +1,1 @@
+"""The topics of executions: how they are made, verified, written."""
