@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from threading import Event
 
 from supervisor.core.executions.records import StateRecord
 from supervisor.ports.execution_log import (
@@ -44,6 +45,8 @@ class MemoryLog:
 
     topics: MemoryTopics
     partition: int = 0
+    idle_s: float = 0.0
+    """How long a read waits that finds nothing."""
     _next: int = 0
 
     def take_over(self) -> Sequence[StateRecord]:
@@ -58,12 +61,14 @@ class MemoryLog:
         self._next = offset or 0
 
     def read(self, limit: int, within_s: float) -> Sequence[LogRecord]:
-        """Return what is there; it waits for nothing."""
+        """Return what is there."""
         del within_s
         history = self.topics.of(LogTopic.HISTORY, self.partition)
         some = history[self._next : self._next + limit]
         first = self._next
         self._next += len(some)
+        if not some and self.idle_s:
+            Event().wait(self.idle_s)
         return [LogRecord(first + n, each.key, each.value) for n, each in enumerate(some)]
 
     def write(self, entries: Sequence[LogEntry]) -> None:

@@ -99,6 +99,7 @@ class PartitionOwner:
         """Inputs that were read and are not committed."""
         self._asked: deque[AskedWork] = deque()
         self._lock = threading.Lock()
+        self._gone: Exception | None = None
         self._aborts = 0
         self._broken: set[str] = set()
         """Executions whose time cannot be worked in: a fault of the rules."""
@@ -135,12 +136,16 @@ class PartitionOwner:
         """
         asked = AskedWork(list(inputs), list(starts))
         with self._lock:
-            self._asked.append(asked)
+            if self._gone is None:
+                self._asked.append(asked)
+            else:
+                asked.fail(self._gone)
         return asked.answer
 
-    def refuse(self, error: Exception) -> None:
-        """Answer whatever waits with an error."""
+    def refuse(self, error: Exception, *, for_good: bool = False) -> None:
+        """Answer whatever waits with an error; `for_good`: also whatever comes."""
         with self._lock:
+            self._gone = error if for_good else None
             waiting, self._asked = list(self._asked), deque()
         for asked in waiting:
             asked.answer.set_exception(error)
