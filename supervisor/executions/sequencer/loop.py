@@ -42,7 +42,7 @@ from supervisor.executions.sequencer.letters import (
 )
 from supervisor.executions.sequencer.places import partition_of
 from supervisor.executions.sequencer.work import (
-    AskedWork,
+    RequestWork,
     LetterWork,
     PartitionWork,
     TickWork,
@@ -81,6 +81,7 @@ class PartitionOwner:
         log: PartitionLog,
         language: Expressions,
         flow_of: FlowOf,
+        *,
         now: Callable[[], datetime],
         writer: str = "",
     ) -> None:
@@ -97,7 +98,7 @@ class PartitionOwner:
         """The version that the next record needs: nothing goes on before a release that has it."""
         self._read: deque[LogRecord] = deque()
         """Inputs that were read and are not committed."""
-        self._asked: deque[AskedWork] = deque()
+        self._requests: deque[RequestWork] = deque()
         self._lock = threading.Lock()
         self._gone: Exception | None = None
         self._aborts = 0
@@ -134,10 +135,10 @@ class PartitionOwner:
 
         Whoever gets an error sends them again: the reducer knows a repeat.
         """
-        asked = AskedWork(list(inputs), list(starts))
+        asked = RequestWork(list(inputs), list(starts))
         with self._lock:
             if self._gone is None:
-                self._asked.append(asked)
+                self._requests.append(asked)
             else:
                 asked.fail(self._gone)
         return asked.answer
@@ -146,7 +147,7 @@ class PartitionOwner:
         """Answer whatever waits with an error; `for_good`: also whatever comes."""
         with self._lock:
             self._gone = error if for_good else None
-            waiting, self._asked = list(self._asked), deque()
+            waiting, self._requests = list(self._requests), deque()
         for asked in waiting:
             asked.answer.set_exception(error)
 
@@ -169,11 +170,11 @@ class PartitionOwner:
         works = self._works()
         if not works:
             return False
-        asked = [work for work in works if isinstance(work, AskedWork)]
+        requests = [work for work in works if isinstance(work, RequestWork)]
         try:
             self._commit_or_part(works)
         except BaseException as error:
-            for work in asked:
+            for work in requests:
                 work.fail(error)
             raise
         return True
@@ -181,8 +182,8 @@ class PartitionOwner:
     def _works(self) -> list[PartitionWork]:
         """Return what is to be worked in now: requests, times, the history up to what is newer."""
         with self._lock:
-            works: list[PartitionWork] = list(self._asked)
-            self._asked.clear()
+            works: list[PartitionWork] = list(self._requests)
+            self._requests.clear()
         now = self._time()
         works += [
             TickWork(execution)
@@ -248,8 +249,8 @@ class PartitionOwner:
     def _put_back(self, works: Sequence[PartitionWork]) -> None:
         """Let requests wait for the next turn; letters and times are there by themselves."""
         with self._lock:
-            asked = [work for work in works if isinstance(work, AskedWork)]
-            self._asked.extendleft(reversed(asked))
+            requests = [work for work in works if isinstance(work, RequestWork)]
+            self._requests.extendleft(reversed(requests))
 
     def _reduce(self, works: Sequence[PartitionWork]) -> PartitionBatch:
         batch = PartitionBatch(
@@ -303,7 +304,7 @@ class PartitionOwner:
         while self._read and self._read[0].offset < (position.next or 0):
             self._read.popleft()
         for work in works:
-            if isinstance(work, AskedWork):
+            if isinstance(work, RequestWork):
                 work.succeed(batch)
 
     def is_here(self, entity: str) -> bool:

@@ -20,7 +20,7 @@ from supervisor.executions.sequencer.letters import (
 )
 from supervisor.ports.execution_log import LogEntry, LogRecord, LogTopic
 
-__all__ = ["AskedWork", "LetterWork", "PartitionWork", "TickWork", "WorkedInputs", "dead_letter"]
+__all__ = ["RequestWork", "LetterWork", "PartitionWork", "TickWork", "WorkedInputs", "dead_letter"]
 
 _WHY_MAX = 1_000
 
@@ -101,7 +101,7 @@ class LetterWork:
 
 
 @dataclass
-class AskedWork:
+class RequestWork:
     """Inputs of this process; their answer waits for the commit."""
 
     inputs: Sequence[tuple[str, ExecutionInput]]
@@ -185,7 +185,7 @@ class TickWork:
         yield from ()
 
 
-PartitionWork = LetterWork | AskedWork | TickWork
+PartitionWork = LetterWork | RequestWork | TickWork
 
 
 def dead_letter(key: bytes, value: bytes | None, why: str, source: str) -> LogEntry:

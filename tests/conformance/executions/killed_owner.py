@@ -32,7 +32,7 @@ def main() -> None:
     topics = ExecutionTopics(prefix, 1, 1)
     log = KafkaPartitionLog({"bootstrap.servers": bootstrap}, topics, 0, _NeverCommits)
     owner = PartitionOwner(
-        0, PartitionPlan(1, 1), log, LANGUAGE, lambda _: None, lambda: datetime.now(UTC)
+        0, PartitionPlan(1, 1), log, LANGUAGE, lambda _: None, now=lambda: datetime.now(UTC)
     )
     owner.take_over()
     while not owner.turn():

@@ -37,7 +37,7 @@ class Executor:
     def _new_owner(self, partition: int) -> PartitionOwner:
         log = KafkaPartitionLog(self.topics.client, self.topics.topics, partition)
         plan = PartitionPlan(PARTITIONS, 1)
-        return PartitionOwner(partition, plan, log, LANGUAGE, lambda _: None, lambda: BEGAN)
+        return PartitionOwner(partition, plan, log, LANGUAGE, lambda _: None, now=lambda: BEGAN)
 
     def works(self) -> set[int]:
         """Return the partitions that are taken over."""
@@ -53,9 +53,9 @@ class Executor:
 @pytest.fixture
 def topics(broker: Broker) -> Iterator[TopicsOfTest]:
     """Topics of some partitions."""
-    made = make_execution_topics(broker.bootstrap, PARTITIONS)
-    yield made
-    made.close()
+    some = make_execution_topics(broker.bootstrap, PARTITIONS)
+    yield some
+    some.close()
 
 
 def _send(topics: TopicsOfTest, execution: str, letter: ExecutionStart | ExecutionGiven) -> None:

@@ -21,13 +21,13 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # in no __all
 
 from supervisor.adapters.executions.kafka.kept import KeptTopic, KeptTopics
 from supervisor.adapters.executions.kafka.topics import ExecutionTopic, ExecutionTopics
-from supervisor.adapters.executions.kafka.verifying import SeenTopic, made_anew, troubles_of
+from supervisor.adapters.executions.kafka.verifying import SeenTopic, not_the_kept_one, troubles_of
 from supervisor.ports.execution_log import LogAway, LogRefuses, LogTopic
 
 __all__ = ["prepare_topics"]
 
 _WITHIN_S = 10.0
-_MADE_WITHIN_S = 30.0
+_LEADERS_WITHIN_S = 30.0
 
 
 def prepare_topics(
@@ -69,7 +69,7 @@ def prepare_topics(
     )
     for topic in topics.all.values():  # another executor may have been first, with other ones
         if (first := kept.all()[topic.of]).topic_id != seen[topic.of].topic_id:
-            raise LogRefuses(made_anew(topic, first))
+            raise LogRefuses(not_the_kept_one(topic, first))
 
 
 def _make(
@@ -110,10 +110,10 @@ def _is_there(admin: AdminClient, topic: ExecutionTopic) -> bool:
 
 
 def _wait(is_so: Callable[[], bool]) -> None:
-    until = time.monotonic() + _MADE_WITHIN_S
+    until = time.monotonic() + _LEADERS_WITHIN_S
     while not is_so():
         if time.monotonic() > until:
-            raise LogAway(f"topics that were made have no leaders after {_MADE_WITHIN_S:.0f} s")
+            raise LogAway(f"topics that were made have no leaders after {_LEADERS_WITHIN_S:.0f} s")
         time.sleep(0.1)
 
 

@@ -8,7 +8,7 @@ from supervisor.adapters.executions.kafka.kept import KeptTopic
 from supervisor.adapters.executions.kafka.topics import ExecutionTopic
 from supervisor.ports.execution_log import LogTopic
 
-__all__ = ["SeenTopic", "made_anew", "troubles_of"]
+__all__ = ["SeenTopic", "not_the_kept_one", "troubles_of"]
 
 _NEEDED = MappingProxyType(
     {
@@ -46,7 +46,7 @@ def troubles_of(
 ) -> Iterator[str]:
     """Yield what is wrong with a topic, each with what mends it."""
     if kept is not None and (kept.name, kept.topic_id) != (topic.name, seen.topic_id):
-        yield made_anew(topic, kept)
+        yield not_the_kept_one(topic, kept)
         return
     if seen.partitions != topic.partitions:
         yield (
@@ -86,7 +86,7 @@ def _fits(name: str, is_so: str, wanted: str) -> bool:
     return is_so == wanted
 
 
-def made_anew(topic: ExecutionTopic, kept: KeptTopic) -> str:
+def not_the_kept_one(topic: ExecutionTopic, kept: KeptTopic) -> str:
     """Say that a topic is not the one that is kept, and what to do."""
     return (
         f"{topic.name} is not the topic in which executions began ({kept.name}, id "

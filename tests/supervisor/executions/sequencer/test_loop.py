@@ -61,8 +61,8 @@ class Owners:
                 MemoryLog(self.topics, part),
                 self.language,
                 self.flows.get,
-                lambda: self.now,
-                "test",
+                now=lambda: self.now,
+                writer="test",
             )
             for part in range(self.entities)
         ]

@@ -35,7 +35,7 @@ class Owning:
             self.away -= 1
             log = _Away(self.topics, partition)
         plan = PartitionPlan(1, 1)
-        return PartitionOwner(partition, plan, log, LANGUAGE, lambda _: None, self.now)
+        return PartitionOwner(partition, plan, log, LANGUAGE, lambda _: None, now=self.now)
 
     def now(self) -> datetime:
         """Time does not pass."""

@@ -51,7 +51,7 @@ class OnKafka:
         """Return an owner of the partition that has not taken it over yet."""
         self._logs.append(log(self.topics.client, self.topics.topics, 0))
         return PartitionOwner(
-            0, PartitionPlan(1, 1), self._logs[-1], LANGUAGE, self.flows.get, lambda: self.now
+            0, PartitionPlan(1, 1), self._logs[-1], LANGUAGE, self.flows.get, now=lambda: self.now
         )
 
     def start(self, plan: FlowPlan, execution: str) -> None:
