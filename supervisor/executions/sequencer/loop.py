@@ -42,9 +42,9 @@ from supervisor.executions.sequencer.letters import (
 )
 from supervisor.executions.sequencer.places import partition_of
 from supervisor.executions.sequencer.work import (
-    RequestWork,
     LetterWork,
     PartitionWork,
+    RequestWork,
     TickWork,
     WorkedInputs,
     dead_letter,

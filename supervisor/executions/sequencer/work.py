@@ -20,7 +20,7 @@ from supervisor.executions.sequencer.letters import (
 )
 from supervisor.ports.execution_log import LogEntry, LogRecord, LogTopic
 
-__all__ = ["RequestWork", "LetterWork", "PartitionWork", "TickWork", "WorkedInputs", "dead_letter"]
+__all__ = ["LetterWork", "PartitionWork", "RequestWork", "TickWork", "WorkedInputs", "dead_letter"]
 
 _WHY_MAX = 1_000
 
