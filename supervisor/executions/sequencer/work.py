@@ -2,10 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from supervisor.core.executions.entities import Execution
-from supervisor.core.executions.inputs import ExecutionInput, GateInput, Tick
+from supervisor.core.executions.entities import Execution, StepError
+from supervisor.core.executions.inputs import (
+    ExecutionInput,
+    Fails,
+    GateInput,
+    Report,
+    Succeeded,
+    Tick,
+    Waits,
+)
 from supervisor.core.executions.records import UnreadableRecord
 from supervisor.core.executions.reduced import Cancel, ClaimReply, Drop
 from supervisor.executions.sequencer.batch import PartitionBatch
@@ -18,7 +26,7 @@ from supervisor.executions.sequencer.letters import (
     GateGiven,
     Letter,
 )
-from supervisor.ports.execution_log import LogEntry, LogRecord, LogTopic
+from supervisor.ports.execution_log import LogEntry, LogRecord, LogTooLarge, LogTopic
 
 __all__ = ["LetterWork", "PartitionWork", "RequestWork", "TickWork", "WorkedInputs", "dead_letter"]
 
@@ -88,7 +96,15 @@ class LetterWork:
         return self.bare
 
     def spoil(self, error: Exception) -> None:
-        """Make it a dead letter: the batch fails with it alone."""
+        """Make it a dead letter: the batch fails with it alone.
+
+        What a call gave that is too large fails the call instead.
+        """
+        if isinstance(error, LogTooLarge) and isinstance(self.letter, ExecutionGiven):
+            shorter = _shorter(self.letter.given)
+            if shorter is not None:
+                self.letter = ExecutionGiven(shorter)
+                return
         self.bare = bool(self.why)
         self.why, self.reason = f"{type(error).__name__}: {error}"[:_WHY_MAX], "internal"
 
@@ -130,7 +146,15 @@ class RequestWork:
         return self.error is not None
 
     def spoil(self, error: Exception) -> None:
-        """Note that the batch fails with it alone."""
+        """Note that the batch fails with it alone; calls fail that gave what is too large."""
+        if isinstance(error, LogTooLarge):
+            shorter = [(name, _shorter(given)) for name, given in self.inputs]
+            if any(given is not None for _, given in shorter):
+                self.inputs = [
+                    (name, new or given)
+                    for (name, given), (_, new) in zip(self.inputs, shorter, strict=True)
+                ]
+                return
         self.error = error
 
     def dead(self, partition: int) -> Iterator[LogEntry]:  # noqa: ARG002 -- one shape for all
@@ -186,6 +210,14 @@ class TickWork:
 
 
 PartitionWork = LetterWork | RequestWork | TickWork
+
+
+def _shorter(given: ExecutionInput) -> Report | None:
+    """Return a report that what a call gave is too large; None: it gave nothing."""
+    if isinstance(given, Report) and isinstance(given.outcome, Succeeded | Waits):
+        error = StepError("output-too-large", "what it gave is larger than Kafka takes")
+        return replace(given, outcome=Fails(error))
+    return None
 
 
 def dead_letter(key: bytes, value: bytes | None, why: str, source: str) -> LogEntry:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import pytest
+from pydantic import JsonValue
 
 from supervisor.core.executions.entities import Execution, Runner
 from supervisor.core.executions.expressions import Expressions
@@ -180,6 +181,32 @@ def test_an_input_that_makes_too_large_a_record_is_a_dead_letter(owners: Owners)
     assert (dead.key, dead.value) == (b"large", None), "nor would it fit there"
     assert "LogTooLarge" in dead.headers["tidegate-why"]
     assert owners.get("e1").version == 1
+
+
+@pytest.mark.parametrize("asks", [False, True])
+def test_what_a_call_gave_that_is_too_large_fails_the_call(owners: Owners, asks: bool) -> None:
+    """E11: with a reason for people; the others go on."""
+    for name in ("e1", "e2"):
+        owners.start(PLAN, name)
+    owners.work()
+    owners.topics.largest = 5_000
+    for entry in owners.topics.of(LogTopic.CALLS):
+        job = CALL_FORM.read(entry.value or b"")
+        outputs: dict[str, JsonValue] = {"x": "y" * 6_000} if job.execution == "e1" else {}
+        owners.send(job.execution, Claim(job.run, 1, RUNNER))
+        report = Report(job.run, 1, Succeeded(outputs), RUNNER)
+        if asks:
+            owners.work()
+            owners.owners[0].ask([(job.execution, report)])
+        else:
+            owners.send(job.execution, report)
+    owners.work()
+
+    assert owners.get("e2").state is ExecutionState.SUCCESS
+    failed = owners.get("e1")
+    assert failed.state is ExecutionState.FAILED
+    assert [one.error.code for one in failed.failures] == ["output-too-large"]
+    assert owners.topics.of(LogTopic.DEAD) == []
 
 
 def test_times_come_once_and_after_a_restart(owners: Owners) -> None:

@@ -17,6 +17,7 @@ from supervisor.dev.broker import Broker
 from supervisor.ports.execution_log import LogAway, LogRefuses, LogTopic
 from tests.environment.brokers import create_topic
 from tests.environment.executions import executions_sqlite_url, migrated_executions_file
+from tests.waiting import wait_until
 
 __all__ = ["executions_sqlite_url", "migrated_executions_file"]
 _NUMBERS = itertools.count(1)
@@ -83,6 +84,7 @@ def test_a_topic_that_is_gone_or_made_anew_is_not_used(
     name = topics.name(LogTopic.STATE)
     admin = AdminClient({**client, "log_level": 0})
     admin.delete_topics([name])[name].result(_WITHIN_S)
+    wait_until(lambda: name not in admin.list_topics(timeout=_WITHIN_S).topics)
     with pytest.raises(LogRefuses, match=r"state is gone"):
         prepare_topics(client, topics, kept)
 
