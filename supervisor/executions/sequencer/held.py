@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from supervisor.core.executions.entities import Execution
+from supervisor.core.executions.expressions import Expressions
 from supervisor.core.executions.gates import Gate
 from supervisor.core.executions.records import Restored, StateRecord, restore
 from supervisor.core.executions.timers import next_due
 from supervisor.executions.sequencer.batch import PartitionBatch
+from supervisor.executions.sequencer.calls import PartitionCalls
 from supervisor.executions.sequencer.letters import (
     POSITION_FORM,
     POSITION_KEY,
@@ -25,6 +27,7 @@ class HeldPartition:
 
     restored: Restored = field(default_factory=Restored)
     position: PartitionPosition = field(default_factory=PartitionPosition)
+    calls: PartitionCalls = field(default_factory=PartitionCalls)
     _times: list[tuple[datetime, str]] = field(default_factory=list)
     """A heap; what an execution does not wait for any more is passed over."""
 
@@ -46,6 +49,12 @@ class HeldPartition:
         held._wait_for(held.restored.executions.values())
         return held
 
+    def restore_calls(self, now: datetime, language: Expressions) -> None:
+        """Work out which calls wait, and who makes which."""
+        for execution in self.restored.executions.values():
+            if not execution.state.ended:
+                self.calls.restore(execution, now, language)
+
     def execution(self, execution_id: str) -> Execution | None:
         """Return an execution; None: there is none."""
         return self.restored.executions.get(execution_id)
@@ -61,8 +70,12 @@ class HeldPartition:
     def keep(self, batch: PartitionBatch, position: PartitionPosition) -> None:
         """Take over what is committed."""
         self.restored.executions.update(batch.executions)
-        for execution in batch.purged:
-            self.restored.executions.pop(execution, None)
+        for name, runs in batch.runs.items():
+            new = [call for call in batch.calls if call.execution == name]
+            self.calls.keep(batch.executions[name], iter(sorted(runs)), new)
+        for name, execution in batch.purged.items():
+            self.restored.executions.pop(name, None)
+            self.calls.forget(execution)
         for gate in batch.gates.values():
             if gate.at_rest:
                 self.restored.gates.pop(gate.name, None)

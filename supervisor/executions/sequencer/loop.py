@@ -41,6 +41,7 @@ from supervisor.executions.sequencer.letters import (
     PartitionPosition,
 )
 from supervisor.executions.sequencer.places import partition_of
+from supervisor.executions.sequencer.serving import RunnerWork
 from supervisor.executions.sequencer.work import (
     LetterWork,
     PartitionWork,
@@ -122,6 +123,7 @@ class PartitionOwner:
             self.waits_for = error.version
             raise
         self.waits_for = None
+        self.held.restore_calls(self._time(), self._language)
         for entity, why in self.held.restored.unreadable.items():
             log.error("set aside: cannot be read", entity=entity, why=why)
         self._log.read_from(self.held.position.next)
@@ -135,13 +137,22 @@ class PartitionOwner:
 
         Whoever gets an error sends them again: the reducer knows a repeat.
         """
-        asked = RequestWork(list(inputs), list(starts))
+        request = RequestWork(list(inputs), list(starts))
+        self.request(request)
+        return request.answer
+
+    def request(self, request: RequestWork) -> None:
+        """Queue a request; its answer is there once it is committed."""
         with self._lock:
             if self._gone is None:
-                self._requests.append(asked)
+                self._requests.append(request)
             else:
-                asked.fail(self._gone)
-        return asked.answer
+                request.fail(self._gone)
+
+    @property
+    def has_waiting(self) -> bool:
+        """Whether calls wait for a runner; a glance, for any thread."""
+        return len(self.held.calls.calls) > len(self.held.calls.claims)
 
     def refuse(self, error: Exception, *, for_good: bool = False) -> None:
         """Answer whatever waits with an error; `for_good`: also whatever comes."""
@@ -149,7 +160,7 @@ class PartitionOwner:
             self._gone = error if for_good else None
             waiting, self._requests = list(self._requests), deque()
         for asked in waiting:
-            asked.answer.set_exception(error)
+            asked.fail(error)
 
     def close(self) -> None:
         """Give the partition up: what is not committed is never seen."""
@@ -214,8 +225,10 @@ class PartitionOwner:
         except Exception as error:  # noqa: BLE001 -- a fault of the rules stops one input, not all
             return self._part(works, error)
         position = self._position(works, batch)
+        entries = self._entries(works, batch, position)
         try:
-            self._log.write(self._entries(works, batch, position))
+            if len(entries) > 1 or not _is_same(position, self.held.position):
+                self._log.write(entries)
         except LogTooLarge as error:
             return self._part(works, error)
         except LogAborted as error:
@@ -259,6 +272,10 @@ class PartitionOwner:
         for work in works:
             work.put(batch, self.held)
         batch.work()
+        for work in works:
+            if isinstance(work, RunnerWork):
+                work.claim(batch, self.held)
+                batch.work()
         return batch
 
     def _position(self, works: Sequence[PartitionWork], batch: PartitionBatch) -> PartitionPosition:
@@ -305,7 +322,7 @@ class PartitionOwner:
             self._read.popleft()
         for work in works:
             if isinstance(work, RequestWork):
-                work.succeed(batch)
+                work.succeed(batch, self.held)
 
     def is_here(self, entity: str) -> bool:
         """Whether an execution or a gate is of this partition."""
@@ -315,6 +332,11 @@ class PartitionOwner:
         """Return the time of a batch: never before that of the one before."""
         now, last = self._now(), self.held.position.last
         return now if last is None else max(now, last)
+
+
+def _is_same(one: PartitionPosition, other: PartitionPosition) -> bool:
+    """Whether nothing was read and nothing dropped between them."""
+    return (one.next, one.drops) == (other.next, other.drops)
 
 
 def _of_dropped(

@@ -100,6 +100,11 @@ class PartitionOwners:
         with self._lock:
             return dict(self._owned)
 
+    def working(self) -> Mapping[int, PartitionOwner]:
+        """Return the owners that have taken their partition over."""
+        owners = {number: owned.owner for number, owned in self.owned().items()}
+        return {number: owner for number, owner in owners.items() if owner is not None}
+
     def positions(self) -> Mapping[int, int]:
         """Return the offset of the history that each partition reads next, for monitors of lag."""
         owners = {number: owned.owner for number, owned in self.owned().items()}

@@ -166,8 +166,8 @@ class RequestWork:
         if not self.answer.done():
             self.answer.set_exception(error)
 
-    def succeed(self, batch: PartitionBatch) -> None:
-        """Answer with what was committed."""
+    def succeed(self, batch: PartitionBatch, held: HeldPartition) -> None:  # noqa: ARG002
+        """Answer with what was committed; `held`: how everything is now."""
         if self.error is not None:
             self.fail(self.error)
             return

@@ -7,11 +7,20 @@ import pytest
 
 from supervisor.adapters.executions.kafka.log import KafkaPartitionLog
 from supervisor.adapters.executions.kafka.members import GroupMember
-from supervisor.core.executions.entities import Execution
-from supervisor.core.executions.inputs import KillIt
+from supervisor.adapters.executions.kafka.sender import HistorySender
+from supervisor.core.executions.entities import Execution, Runner
+from supervisor.core.executions.inputs import KillIt, Report, Succeeded
+from supervisor.core.executions.reduced import ExecutionEvent
 from supervisor.dev.broker import Broker
+from supervisor.executions.engine import CallReport
 from supervisor.executions.sequencer.batch import PartitionPlan
-from supervisor.executions.sequencer.letters import LETTER_FORM, ExecutionGiven, ExecutionStart
+from supervisor.executions.sequencer.engine import PartitionedEngine
+from supervisor.executions.sequencer.letters import (
+    LETTER_FORM,
+    RESULT_FORM,
+    ExecutionGiven,
+    ExecutionStart,
+)
 from supervisor.executions.sequencer.loop import PartitionOwner
 from supervisor.executions.sequencer.owners import PartitionOwners
 from supervisor.executions.sequencer.places import partition_of
@@ -61,6 +70,43 @@ def topics(broker: Broker) -> Iterator[TopicsOfTest]:
 def _send(topics: TopicsOfTest, execution: str, letter: ExecutionStart | ExecutionGiven) -> None:
     place = partition_of(execution, PARTITIONS)
     topics.send(LogTopic.HISTORY, place, execution, LETTER_FORM.write(letter))
+
+
+def test_runners_ask_the_executor_that_has_the_partition(topics: TopicsOfTest) -> None:
+    """Goal: a flow goes to its end through topics, whichever executor hears of it."""
+    with ExitStack() as ending:
+        first, second = Executor(topics), Executor(topics)
+        for each in (first, second):
+            each.member.start()
+            ending.callback(each.member.stop)
+        wait_until(
+            lambda: (
+                bool(first.works() and second.works())
+                and first.works() | second.works() == set(range(PARTITIONS))
+            )
+        )
+        sender = HistorySender(topics.client, topics.topics)
+        plan = PartitionPlan(PARTITIONS, 1)
+        engines = [PartitionedEngine(one.owners, plan, sender.send) for one in (first, second)]
+        engines[0].work(starts=[Execution(name, PLAN, {}, BEGAN) for name in IDS])
+        runners = [Runner(f"executor-{number}", "one") for number in range(2)]
+
+        def work() -> bool:
+            for engine, runner in zip(engines, runners, strict=True):
+                jobs = engine.serve(runner, [], free=8).begin
+                reports = [
+                    CallReport(job.execution, Report(job.run, job.attempt, Succeeded(), runner))
+                    for job in jobs
+                ]
+                engine.serve(runner, [], reports)
+            held = [one.get(name) for name in IDS for one in (first, second)]
+            return sum(one is not None and one.state.ended for one in held) == len(IDS)
+
+        wait_until(work)
+    events = [RESULT_FORM.read(one.value or b"") for one in topics.read(LogTopic.RESULTS)]
+    ends = [one for one in events if isinstance(one, ExecutionEvent)]
+    assert sum(one.name == "execution-ended" for one in ends) == len(IDS)
+    assert sum(one.name == "attempt-started" for one in ends) == 2 * len(IDS)
 
 
 def _versions(executors: list[Executor]) -> dict[str, int]:
