@@ -27,7 +27,7 @@ from supervisor.executions.sequencer.letters import (
     ExecutionPurge,
     ExecutionStart,
 )
-from supervisor.ports.execution_log import LogFenced, LogTopic
+from supervisor.ports.execution_log import LogFenced, LogTooLarge, LogTopic
 from tests.environment.execution_topics import TopicsOfTest, make_execution_topics
 from tests.supervisor.core.crashes.scenarios.on_kafka import OnKafka
 from tests.supervisor.core.crashes.world.world import BEGAN
@@ -227,6 +227,20 @@ def test_requests_are_answered_once_they_are_committed(engine: OnKafka) -> None:
     assert isinstance(reply, ClaimReply)
     assert reply.granted
     assert nobody.result(0).dropped == [("nobody", KillIt("ann"), Drop.NOT_LIVE)]
+
+
+def test_what_is_larger_than_kafka_takes_stops_nothing_else(engine: OnKafka) -> None:
+    large = FlowPlan("f", 1, PLAN.steps, outputs={"x": "y" * (3 * 1024 * 1024)})
+    refused = engine.owner.ask(starts=[Execution("large", large, {}, BEGAN)])
+    fine = engine.owner.ask(starts=[Execution("e1", PLAN, {}, BEGAN)])
+    while not (refused.done() and fine.done()):
+        engine.owner.turn()
+
+    assert isinstance(refused.exception(0), LogTooLarge)
+    assert fine.result(0).started == {"e1"}
+    assert set(engine.restored().executions) == {"e1"}
+    engine.send("e1", PauseIt("ann"))
+    assert engine.get("e1").state == "PAUSED"
 
 
 class Followed(MemoryEngine):
