@@ -18,7 +18,7 @@ from typing import Protocol
 import structlog
 
 from supervisor.core.executions.entities import Runner, StepError
-from supervisor.core.executions.inputs import Fails, Outcome, Report
+from supervisor.core.executions.inputs import Fails, Outcome, Report, Stopped
 from supervisor.core.executions.reduced import StepCall
 from supervisor.core.values.errors import LeaseLost
 from supervisor.executions.engine import CallReport, RunnerOrders, place_of
@@ -157,7 +157,9 @@ class CallRunner:
         given = Report(call.run, call.attempt, outcome, holder, call.check)
         with self._news:
             del self._makes[place_of(call)]
-            self._reports.append(CallReport(call.execution, given))
+            # What ends with this process is no failure of the step: it is lost, and tried again.
+            if not (self._ending and isinstance(outcome, Stopped)):
+                self._reports.append(CallReport(call.execution, given))
             self._news.notify_all()
 
     def _outcome(self, call: StepCall, cancel: threading.Event) -> Outcome:

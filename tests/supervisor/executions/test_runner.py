@@ -170,6 +170,27 @@ def test_a_kill_stops_what_runs(stored: Stored) -> None:
     assert stored.get("e1").state is ExecutionState.KILLED
 
 
+def test_what_ends_with_its_runner_is_tried_again_by_the_next_one(stored: Stored) -> None:
+    """Goal: an overlord that is restarted fails no step, also one without a retry."""
+    verbs = Verbs()
+    _start(stored, _plan("slow"))
+    runner = CallRunner(stored.engine, RUNNER, verbs.all, look_s=0.01)
+    runner.start()
+    assert verbs.begun.acquire(timeout=30)
+    runner.stop(within_s=0.05)
+    assert not stored.get("e1").state.ended
+
+    stored.engine.lose(RUNNER)
+    verbs.goes_on.set()
+    following = CallRunner(stored.engine, Runner("executor-1", "two"), verbs.all, look_s=0.01)
+    following.start()
+    stored.engine.tick()  # a lost attempt is followed by the next one at once
+    wait_until(lambda: stored.get("e1").state.ended)
+    following.stop()
+    assert stored.get("e1").state is ExecutionState.SUCCESS
+    assert len(set(verbs.effects)) == 1
+
+
 def test_a_verb_that_raises_or_that_nobody_knows_fails_its_step(stored: Stored) -> None:
     def raises(_: StepCall, __: threading.Event) -> Outcome:
         raise ValueError("a bug")
