@@ -59,6 +59,7 @@ from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.operations import Operations
 from supervisor.eventqueue.queues import EventQueues
 from supervisor.metadata.store import SqlStore
+from supervisor.reports.store_watch import StoreWatch
 from supervisor.reports.watch import PersisterWatch
 from supervisor.services.services import ServicePorts, Services, services_of
 from supervisor.services.steps.product import product_verbs
@@ -136,6 +137,8 @@ class Overlord:
         self.wiring.loop.forget()
         if self.wiring.persisters is not None:
             self.wiring.persisters.forget()
+        if self.wiring.store_watch is not None:
+            self.wiring.store_watch.forget()
         self.wiring.changed.notify()
 
     def _while_leading(self, chore: Callable[[], object]) -> Callable[[], None]:
@@ -244,9 +247,8 @@ def _wiring_of(
     registry = _registry_of(settings, clock, leadership)
     sources = Sources(store, streams, registry, limits_of(settings))
     endings = TaskEnder(QueueConfig(delay=settings.gc_delay), registry.report)
-    loop, watching = _loop_of(
-        ActionContext(sources, clock, new_token, endings, failpoint), leadership
-    )
+    context = ActionContext(sources, clock, new_token, endings, failpoint)
+    loop, watching = _loop_of(context, leadership)
     return Wiring(
         store=store,
         clock=clock,
@@ -270,6 +272,7 @@ def _wiring_of(
         task_retention=settings.task_retention,
         new_token=new_token,
         persisters=_persisters_of(settings, clock),
+        store_watch=StoreWatch(stored.reports),
         archive_sender=sender_in(settings, f"overlord-{os.getpid()}"),
         stored_reports=stored.reports,
         stored_logs=stored.logs,

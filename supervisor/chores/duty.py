@@ -30,6 +30,7 @@ from supervisor.ports.store import Clock, OverlordStore
 from supervisor.ports.tables.exports import Copies, TableFormat
 from supervisor.ports.tables.replays import ReplaySender
 from supervisor.ports.tables.warehouse import Warehouse
+from supervisor.reports.store_watch import StoreWatch
 from supervisor.reports.watch import PersisterWatch
 from supervisor.settings.settings import Settings
 
@@ -64,7 +65,8 @@ class Wiring:
     """None: this installation sends no bad records to topics, and the events wait."""
     persisters: PersisterWatch | None = None
     """Those of the reports; None: there are none."""
-
+    store_watch: StoreWatch | None = None
+    """Of the store of reports; None: nobody looks at it."""
     engine: StoredEngine | None = None
     """What runs flows; None: nothing does."""
     step_runner: Runner | None = None

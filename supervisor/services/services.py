@@ -280,7 +280,7 @@ def _replays(w: Wiring, quarantine: Quarantine, service: Service) -> Replays:
 
 def _overviews(w: Wiring, listing: SupervisorListing) -> Overviews:
     known = (w.store, w.clock, w.leadership, w.loop, w.watching, w.registry, listing)
-    return Overviews(*known, w.persisters)
+    return Overviews(*known, w.persisters, w.store_watch)
 
 
 def _publishing(w: Wiring) -> Publisher:

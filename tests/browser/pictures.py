@@ -11,21 +11,28 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from supervisor.dev.broker import Broker
+from supervisor.ports.reports.dead_letters import DeadLetter
+from tests.browser.persisters.answering import answering
 from tests.browser.planted.stored import failed_task, store_records
 from tests.browser.rows.conftest import Published, publish_twice
 from tests.environment.brokers import create_topic, produce, start_test_broker
 from tests.environment.chromium import ARGUMENTS, ensure_chromium
 from tests.integration.cluster import Cluster, running
 from tests.integration.oracle import record, spec
+from tests.integration.overlords import Overlords
+from tests.supervisor.cli.overlord import overlord as a_server
+from tests.supervisor.reports.desks import a_persister
 from tests.waiting import wait_until
 
 SCHEMES = ("light", "dark")
 _ROOT = 0
+_LETTERS = "dead-letters"
 _WIDTH, _HEIGHT = 1280, 800
 _IS_SETTLED = """() => {
   const busy = document.querySelector('[role="status"][aria-label="Loading"]') !== null;
@@ -44,34 +51,62 @@ def main() -> None:
     into: Path = chosen.into
     for scheme in SCHEMES:
         (into / scheme).mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
-        _take_all(Path(folder), into, chosen.only)
+    with tempfile.TemporaryDirectory() as folder, _browser() as browser:
+        if _LETTERS.startswith(chosen.only):
+            _take_letters(browser, Path(folder), into)
+        if not chosen.only.startswith(_LETTERS):
+            _take_all(browser, Path(folder), into, chosen.only)
 
 
-def _take_all(folder: Path, into: Path, only: str) -> None:
-    more = {"TIDEGATE_SUPERVISOR_PERIOD": "PT1S"}
-    with (
-        start_test_broker(folder / "kafka") as broker,
-        running(Cluster(folder / "tidegate", more=more)) as cluster,
-        sync_playwright() as playwright,
-    ):
-        published = publish_twice(cluster, broker, "clicks")
-        _add_troubles(cluster, broker)
-        metadata = f"sqlite:///{cluster.folder}/metadata.db"
-        store_records(metadata, [*failed_task(published.id), *failed_task("orders")])
-        ours = ensure_chromium()
+@contextmanager
+def _browser() -> Iterator[Browser]:
+    ours = ensure_chromium()
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=ours.program,
             args=ARGUMENTS,
             env={**os.environ, **ours.environment},
             chromium_sandbox=os.geteuid() != _ROOT,
         )
+        yield browser
+        browser.close()
+
+
+def _take_letters(browser: Browser, folder: Path, into: Path) -> None:
+    """Take the page of dead letters; its overlord has no workers, whose reports would be lost."""
+    spoiled = DeadLetter(b"orders", b'{"v": 9}', "completed.default", 2, 7, "unknown version 9")
+    home = folder / "letters"
+    home.mkdir()
+    with (
+        a_server() as server,
+        a_persister(home, spoiled) as persister,
+        answering(server, persister),
+        Overlords(home, f"sqlite:///{home / 'metadata.db'}") as overlords,
+    ):
+        leader = overlords.start(TIDEGATE_REPORTS_PERSISTER=server.url)
+        wait_until(leader.leads)
+        for scheme in SCHEMES:
+            url = f"{leader.url}/ui/logs/dead-letters"
+            _take(browser, url, scheme, into / scheme / f"{_LETTERS}.png")
+            sys.stdout.write(f"{_LETTERS}, {scheme}\n")
+
+
+def _take_all(browser: Browser, folder: Path, into: Path, only: str) -> None:
+    more = {"TIDEGATE_SUPERVISOR_PERIOD": "PT1S"}
+    with (
+        start_test_broker(folder / "kafka") as broker,
+        running(Cluster(folder / "tidegate", more=more)) as cluster,
+    ):
+        published = publish_twice(cluster, broker, "clicks")
+        _add_troubles(cluster, broker)
+        metadata = f"sqlite:///{cluster.folder}/metadata.db"
+        store_records(metadata, [*failed_task(published.id), *failed_task("orders")])
+        wait_until(lambda: _is_something_stored(cluster))
         pages = [each for each in _pages(cluster, published) if each[0].startswith(only)]
         for name, address in pages:
             for scheme in SCHEMES:
                 _take(browser, cluster.url + address, scheme, into / scheme / f"{name}.png")
                 sys.stdout.write(f"{name}, {scheme}\n")
-        browser.close()
 
 
 def _add_troubles(cluster: Cluster, broker: Broker) -> None:
@@ -85,6 +120,12 @@ def _add_troubles(cluster: Cluster, broker: Broker) -> None:
     cluster.post("refunds", "suspend")
     wait_until(lambda: _state(cluster, "payments").startswith("UNHEALTHY"))
     wait_until(lambda: _state(cluster, "refunds") == "SUSPENDED")
+
+
+def _is_something_stored(cluster: Cluster) -> bool:
+    """Whether the overlord knows of the records: it looks every few seconds."""
+    answer = cluster.http.get("/api/v1/overview").raise_for_status()
+    return answer.json()["nothingStored"] is None
 
 
 def _state(cluster: Cluster, supervisor_id: str) -> str:

@@ -16,6 +16,7 @@ from supervisor.core.attention.items import (
     SubjectKind,
 )
 from supervisor.core.attention.remedies import Remedy, RemedyAction
+from supervisor.core.values.permissions import Permission
 
 __all__ = ["ReportsBehind", "WatchedPersister", "behind_of", "behind_words", "persister_items"]
 
@@ -149,7 +150,7 @@ def _of_all(persisters: Sequence[WatchedPersister]) -> Iterator[AttentionItem]:
             Remedy(
                 RemedyAction.LIST_DEAD_LETTERS,
                 "See why, then replay or drop them",
-                None,
+                Permission.READ,
                 {"persister": first.url},
                 f"tidegate reports dead list --persister {shlex.quote(first.url)}",
             ),

@@ -47,6 +47,7 @@ from supervisor.core.queue.events import owner_of
 from supervisor.core.values.errors import LeaseLost, Unavailable
 from supervisor.core.values.permissions import Caller, Permission
 from supervisor.ports.store import Clock, Store
+from supervisor.reports.store_watch import StoreWatch
 from supervisor.reports.watch import PersisterWatch
 from supervisor.services.supervisors.listing import SupervisorListing
 from supervisor.services.supervisors.overview_rows import OverviewRows, read_rows
@@ -94,6 +95,8 @@ class Overviews:
     listing: SupervisorListing
     persisters: PersisterWatch | None = None
     """Those of the reports; None: there are none."""
+    store_watch: StoreWatch | None = None
+    """Of the store of reports; None: nobody looks at it."""
 
     def of(self, caller: Caller, limit: int) -> Overview:
         """Return the overview of what a caller may read, with so many items at most.
@@ -128,9 +131,11 @@ class Overviews:
         led_since = now if leader is None else leader.since
         moment = _Moment(now, led_since, rows, watched, self.registry.views())
         reads = caller.may_somewhere(Permission.READ)
-        stored = self.persisters.last() if reads and self.persisters is not None else ()
+        stored = self.persisters.last() if reads and self.persisters is not None else None
         items = chain(
-            _items(moment, reads_workers=reads), self._changes(now), persister_items(stored, now)
+            _items(moment, reads_workers=reads),
+            self._changes(now),
+            persister_items(stored or (), now),
         )
         shown = worst_first(items, limit)
         return Overview(
@@ -144,12 +149,16 @@ class Overviews:
             workers=worker_counts(moment.workers) if reads else None,
             queues=queue_counts(rows.dead, rows.failed, rows.waiting, now) if reads else None,
             exports=export_counts(rows.exports) if reads else None,
-            reports=reports_part(stored),
+            reports=None if stored is None else reports_part(stored),
+            nothing_stored=self._nothing_stored() if reads else None,
             operations=self._running(rows),
             attention=attention_views(shown.items),
             more=shown.left_out,
             totals=attention_totals(shown),
         )
+
+    def _nothing_stored(self) -> str | None:
+        return None if self.store_watch is None else self.store_watch.nothing_stored()
 
     def _changes(self, now: datetime) -> Iterator[AttentionItem]:
         yield from leader_items(self.leadership.replaced, now)

@@ -19,6 +19,7 @@ from supervisor.core.values.permissions import Caller, Permission, permitted
 from supervisor.ports.reports.logs import GravePlace, LogQuery, LogStore
 from supervisor.ports.reports.reports import ReportPlace, ReportQuery, ReportStore
 from supervisor.ports.store_problems import StoreAway, StoreMissing, StoreRefuses
+from supervisor.reports.store_watch import OFF, nothing_yet
 from supervisor.views.reports import LogLinesPage, ReportsPage, line_view, report_view
 from tasks.reporting.record import RecordType, ReportRecord
 
@@ -36,10 +37,6 @@ LISTED_TYPES = frozenset(
 _REPORTS, _LOGS = "reports", "logs"
 _FIRST, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 _NUMBER_MAX = 2**63 - 1
-_OFF = (
-    "reports and logs are switched off here by TIDEGATE_REPORTS=off: without it, and with a "
-    "persister, they are stored from then on"
-)
 
 
 @dataclass(frozen=True)
@@ -69,7 +66,7 @@ class StoredSearch:
             after=None if place is None else _report_place(place),
         )
         if self.stored_reports is None:
-            raise NoReportStore(_OFF)
+            raise NoReportStore(OFF)
         with _store_errors():
             page = self.stored_reports.page(query, limit, _tables(caller))
         behind = None
@@ -85,7 +82,7 @@ class StoredSearch:
             NoReportStore, ReportStoreUnavailable: as of `reports`.
         """
         if self.stored_reports is None:
-            raise NoReportStore(_OFF)
+            raise NoReportStore(OFF)
         with _store_errors():
             record = self.stored_reports.get(record_id)
         if record is None or record.type not in LISTED_TYPES:
@@ -107,7 +104,7 @@ class StoredSearch:
             after=None if place is None else _line_place(place),
         )
         if self.stored_logs is None:
-            raise NoReportStore(_OFF)
+            raise NoReportStore(OFF)
         with _store_errors():
             page = self.stored_logs.search(query, limit)
         behind = None
@@ -127,7 +124,7 @@ def _store_errors() -> Iterator[None]:
     try:
         yield
     except StoreMissing as error:
-        raise NoReportStore(f"nothing has been stored yet: {error}") from error
+        raise NoReportStore(nothing_yet(error)) from error
     except (StoreAway, StoreRefuses) as error:
         raise ReportStoreUnavailable(f"the store of reports and logs: {error}") from error
 

@@ -204,7 +204,9 @@ class Overview(Wire):
     queues: QueueCounts | None
     exports: ExportCounts | None
     reports: ReportsPart | None
-    """Null as well where no persister is configured, and before the first one was asked."""
+    """Null as well where no persister is configured; without any before the first was asked."""
+    nothing_stored: str | None
+    """Why no report and no log can be searched; null: they can, or nobody has looked yet."""
     operations: int | None
     """Those of the newest 200 operations that run, by the last pass over their supervisors."""
     attention: list[AttentionView]
@@ -319,10 +321,8 @@ def export_counts(exports: Sequence[WatchedExport]) -> ExportCounts:
     )
 
 
-def reports_part(persisters: Sequence[WatchedPersister]) -> ReportsPart | None:
-    """Return the part of the reports; None: there is no persister, or none was asked yet."""
-    if not persisters:
-        return None
+def reports_part(persisters: Sequence[WatchedPersister]) -> ReportsPart:
+    """Return the part of the reports, by the persisters that were asked."""
     behind = behind_of(persisters)
     letters = [each.dead_letters for each in persisters if each.dead_letters is not None]
     age = None if behind is None else behind.age
@@ -365,6 +365,7 @@ def unknown_overview(
         queues=None,
         exports=None,
         reports=None,
+        nothing_stored=None,
         operations=None,
         attention=attention_views(shown.items),
         more=0,

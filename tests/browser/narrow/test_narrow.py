@@ -50,7 +50,7 @@ def _places(published: Published) -> Iterator[str]:
     )
     yield from ("", "supervisors", "tasks", "tables", "workers", "queues", "work", "audit")
     yield from (f"workers/{worker['id']}", "audit/denied", "settings", "no/such/page")
-    yield from ("logs", "logs/reports")
+    yield from ("logs", "logs/reports", "logs/dead-letters")
     tabs = "overview partitions timeline why spec history bad-records tasks events"
     yield from (f"supervisors/{published.id}/{tab}" for tab in tabs.split())
     yield f"supervisors/{published.id}/overview?do=reset&to=earliest"

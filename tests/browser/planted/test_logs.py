@@ -11,9 +11,9 @@ from tests.browser.accessible import assert_accessible
 from tests.browser.hostile.payloads import CONTROLS, LONG, PAYLOADS
 from tests.browser.planted.conftest import Planted
 from tests.browser.planted.stored import store_records, whole_log
-from tests.browser.watch import Watch
 from tests.conformance.reports.log_chunks import line
 from tests.conformance.reports.report_stores import NOON, report
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.process
 
@@ -42,15 +42,22 @@ def _records() -> Iterator[ReportRecord]:
     yield report("index_kafka_stored_good", NOON, status="SUCCESS", supervisor="stored")
 
 
-def test_what_is_stored_is_searched_and_text_stays_text(
-    page: Page, watch: Watch, planted: Planted
-) -> None:
-    watch.expect_status(404, "/api/v1/logs")
-    page.goto("/ui/logs")
-    expect(page.get_by_role("main")).to_contain_text("start a persister")
-    assert_accessible(page)
+def _nothing_stored(planted: Planted) -> str | None:
+    answer = planted.overlord.http.get("/api/v1/overview").raise_for_status()
+    words: str | None = answer.json()["nothingStored"]
+    return words
+
+
+def test_what_is_stored_is_searched_and_text_stays_text(page: Page, planted: Planted) -> None:
+    """Goal: before anything is stored the page says so, and asks for nothing that is not there."""
+    wait_until(lambda: _nothing_stored(planted) is not None)
+    for path in ("logs", "logs/reports"):
+        page.goto(f"/ui/{path}")
+        expect(page.get_by_role("main")).to_contain_text("start a persister")
+        assert_accessible(page)
 
     store_records(planted.url, _records())
+    wait_until(lambda: _nothing_stored(planted) is None)
     page.goto("/ui/logs?supervisor=stored")
     rows = page.get_by_role("table", name="Lines").locator("tbody tr")
     expect(rows).to_have_count(2)

@@ -45,6 +45,7 @@ _PLACES = (
     "/ui/queues",
     "/ui/queues/supervisor:some/task-files",
     "/ui/work",
+    "/ui/logs/dead-letters",
     "/ui/audit",
     "/ui/audit/denied",
     "/ui/logs",

@@ -29,14 +29,15 @@ _OK = 200
 
 
 @contextmanager
-def a_persister(folder: Path) -> Iterator[TestClient]:
-    """A persister with three dead letters, of which the first can be stored."""
+def a_persister(folder: Path, *more: DeadLetter) -> Iterator[TestClient]:
+    """A persister with three dead letters, of which the first can be stored, and with more."""
     url = f"sqlite:///{folder}/reports.db"
     migrate_reports(url)
     database, shelves = ReportDatabase(url), Shelves()
     files = DeadLetterFiles(folder)
     for body in (record("task").to_json().encode(), b"\xff\x00 no text", b"no json"):
         files.put([DeadLetter(None, body, "direct", 0, 0, "unknown version")])
+    files.put(more)
     pipeline = Pipeline(shelves.storing())
     pipeline.resume()
     desk = LetterDesk(

@@ -7,6 +7,7 @@ import {
   redirect,
 } from "@tanstack/react-router";
 import { auditSearch } from "@/pages/audit/search";
+import { lettersSearch } from "@/pages/letters/search";
 import { linesSearch, reportsSearch } from "@/pages/logs/search";
 import { queueSearch, queuesSearch } from "@/pages/queues/search";
 import { badRecordsSearch } from "@/pages/supervisor/badRecords/search";
@@ -296,6 +297,13 @@ const work = createRoute({
   component: lazyRouteComponent(() => import("@/pages/work/WorkPage"), "WorkPage"),
 });
 
+const letters = createRoute({
+  getParentRoute: () => shell,
+  path: "/logs/dead-letters",
+  validateSearch: lettersSearch,
+  component: lazyRouteComponent(() => import("@/pages/letters/LettersPage"), "LettersPage"),
+});
+
 const logs = createRoute({
   getParentRoute: () => shell,
   path: "/logs",
@@ -369,6 +377,7 @@ export const router = createRouter({
       queues,
       queue,
       work,
+      letters,
       logs,
       reports,
       audit,

@@ -37,8 +37,8 @@ export type Action = {
   preview?: () => Promise<VerbPreview>;
   /** Sends it under a key; the key is kept over tries. */
   run: (key: string, given: Given) => Promise<unknown>;
-  /** The sentence of the toast once it is accepted. */
-  done: string;
+  /** The sentence of the toast once it is accepted; by its answer, undefined if that got lost. */
+  done: string | ((answer: unknown) => string);
 };
 
 export type Requested = { verb: Verb; path: string; body?: string };

@@ -11,7 +11,7 @@ import { useEffect, useReducer, useRef, useState } from "react";
 import { newKey } from "@/api/client";
 import type { Problem } from "@/api/problem";
 import { POLL_MS } from "@/api/query";
-import type { Given } from "./action";
+import type { Action, Given } from "./action";
 import {
   accept,
   type Digested,
@@ -32,8 +32,8 @@ type Plan<P> = {
   /** The preview moves by itself with each record: it is read once, and the act does just that. */
   moves?: boolean;
   send: (key: string, given: Given) => Promise<unknown>;
-  /** The sentence of the toast. */
-  done: string;
+  /** The sentence of the toast; by the answer, undefined if that got lost. */
+  done: Action["done"];
   onClose: () => void;
 };
 
@@ -91,11 +91,11 @@ export function useAct<P extends Digested>(plan: Plan<P>): Act<P> {
   };
   const act = useMutation<unknown, Problem>({
     mutationFn: () => plan.send(key, given),
-    onSuccess: () => end(plan.done),
+    onSuccess: (answer) => end(doneWords(plan.done, answer)),
     onError: (problem) => {
       if (isDoneUnheard(problem)) {
         // Many things that are changed one by one may not all be: the leader was cut off.
-        end(`${plan.done} Its answer got lost: look at what there is now.`);
+        end(`${doneWords(plan.done, undefined)} Its answer got lost: look at what there is now.`);
         return;
       }
       isSent.current = false;
@@ -158,6 +158,10 @@ function useLooks<P>({ queryKey, look, moves = false }: Plan<P>, isHeld: boolean
     refetchOnWindowFocus: moves ? false : "always",
     refetchOnReconnect: moves ? false : "always",
   });
+}
+
+function doneWords(done: Action["done"], answer: unknown): string {
+  return typeof done === "string" ? done : done(answer);
 }
 
 function givenOf(read: Digested | null, reason: string): Given {

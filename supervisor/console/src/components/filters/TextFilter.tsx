@@ -6,6 +6,8 @@ const TYPING_MS = 250;
 
 type Props = {
   label: string;
+  /** What the empty field shows, where the label is too long for it. */
+  placeholder?: string;
   width: number;
   value: string | undefined;
   field?: RefObject<HTMLInputElement | null>;
@@ -13,7 +15,14 @@ type Props = {
 };
 
 /** A text that filters once nothing was typed for a moment. */
-export function TextFilter({ label, width, value = "", field, onChange }: Props) {
+export function TextFilter({
+  label,
+  placeholder = label,
+  width,
+  value = "",
+  field,
+  onChange,
+}: Props) {
   const [typed, setTyped] = useState(value);
   const later = useDebouncedCallback((text: string) => onChange(text || undefined), TYPING_MS);
   useEffect(() => setTyped(value), [value]);
@@ -22,7 +31,7 @@ export function TextFilter({ label, width, value = "", field, onChange }: Props)
       ref={field}
       w={width}
       aria-label={label}
-      placeholder={label}
+      placeholder={placeholder}
       value={typed}
       onChange={({ currentTarget }) => {
         setTyped(currentTarget.value);

@@ -41,6 +41,9 @@ test("a remedy that only looks leads to the page with what it names", () => {
     to: "/supervisors/$id/bad-records",
     params: { id: "orders" },
   });
+  expect(placeOf(remedy("list-dead-letters", { persister: "http://p" }), null)).toEqual({
+    to: "/logs/dead-letters",
+  });
   expect(placeOf(remedy("edit-spec", { pointer: "/spec" }), null)).toBeNull();
   expect(placeOf(remedy("start-worker"), null)).toBeNull();
 });

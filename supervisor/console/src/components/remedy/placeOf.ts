@@ -6,6 +6,9 @@ export function placeOf({ action, params }: Remedy, supervisor: string | null) {
   if (action === "open-log" && typeof task === "string") {
     return { to: "/tasks/$task/log", params: { task } } as const;
   }
+  if (action === "list-dead-letters") {
+    return { to: "/logs/dead-letters" } as const;
+  }
   if (supervisor === null) {
     return null;
   }

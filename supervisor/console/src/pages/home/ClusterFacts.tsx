@@ -1,3 +1,4 @@
+import { Link } from "@tanstack/react-router";
 import { Fragment, type ReactNode } from "react";
 import type { Overview } from "@/api/overview";
 import { Foreign } from "@/components/Foreign";
@@ -106,9 +107,22 @@ function reportsOf({ reports }: Overview): [string, ReactNode][] {
   const line = joined(
     behind,
     bad.length > 0 && `${bad.length} of ${counted(persisters.length, "persister")} not running`,
-    deadLetters !== null && deadLetters > 0 && counted(deadLetters, "dead letter"),
   );
-  return [["Reports", line]];
+  const letters = deadLetters !== null && deadLetters > 0 && (
+    <>
+      {" · "}
+      <Link to="/logs/dead-letters">{counted(deadLetters, "dead letter")}</Link>
+    </>
+  );
+  return [
+    [
+      "Reports",
+      <>
+        {line}
+        {letters}
+      </>,
+    ],
+  ];
 }
 
 function operationsOf({ operations }: Overview): ReactNode {

@@ -22,8 +22,8 @@ const FILTERS = [
   ["dataSource", "Table", 110],
   ["worker", "Worker", 90],
   ["task", "Task", 160],
-  ["from", "From, such as 2026-01-05T12:00:00Z", 190],
-  ["to", "To, such as 2026-01-05T13:00:00Z", 190],
+  ["from", "From, such as 2026-01-05T12:00:00Z", 190, "From 2026-01-05T12:00Z"],
+  ["to", "To, such as 2026-01-05T13:00:00Z", 190, "To 2026-01-05T13:00Z"],
 ] as const;
 
 /** Filters of a search; each is in the URL. */
@@ -33,10 +33,11 @@ export function LogFilters({ search, isFiltered, children, onChange, onClear }: 
   return (
     <search className={classes.filters}>
       {children}
-      {FILTERS.map(([name, label, width], index) => (
+      {FILTERS.map(([name, label, width, placeholder = label], index) => (
         <TextFilter
           key={name}
           label={label}
+          placeholder={placeholder}
           width={width}
           {...(index === 0 ? { field: first } : {})}
           value={search[name]}

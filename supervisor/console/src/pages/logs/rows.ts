@@ -1,6 +1,7 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useCallback, useMemo } from "react";
 import { type Got, get } from "@/api/client";
+import { useOverview } from "@/api/overview";
 import type { Problem } from "@/api/problem";
 import { POLL_MS, pacedBy } from "@/api/query";
 import { filterOf, type LinesSearch, type ReportsSearch } from "./search";
@@ -38,6 +39,12 @@ export function useReports(search: ReportsSearch) {
 const linesOf = ({ lines }: LinesPage) => lines;
 const reportsOf = ({ reports }: ReportsPage) => reports;
 
+/** Why nothing is stored, by the overview; null: nothing speaks against it; undefined: not known yet. */
+export function useNothingStored(): string | null | undefined {
+  const { data, isError } = useOverview(POLL_MS);
+  return data === undefined && !isError ? undefined : (data?.nothingStored ?? null);
+}
+
 /** Whether nothing is stored: it stays so until somebody acts, and the page is opened again. */
 export function hasNoStore(error: Problem | null): boolean {
   return error?.kind === "no-report-store";
@@ -51,6 +58,7 @@ function usePages<P extends Page, T>(
   ask: (cursor: { cursor?: string }, signal: AbortSignal) => Promise<P>,
   rowsOf: (page: P) => readonly T[],
 ) {
+  const isThere = useNothingStored() === null;
   const query = useInfiniteQuery<P, Problem, { pages: P[] }>({
     queryKey: key,
     queryFn: ({ pageParam, signal }) =>
@@ -59,6 +67,7 @@ function usePages<P extends Page, T>(
     getNextPageParam: (page) => page.next,
     refetchInterval: (of) => (hasNoStore(of.state.error) ? false : pacedBy(POLL_MS)(of)),
     placeholderData: keepPreviousData,
+    enabled: isThere,
   });
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = query;
   const more = useCallback(() => {

@@ -6,11 +6,10 @@ import type { QueueName } from "@/changes/queues";
 import { DialogHead } from "@/components/action/DialogHead";
 import { Foreign } from "@/components/Foreign";
 import { QueryView } from "@/components/QueryView";
+import { RecordFacts, RecordText } from "@/components/RecordFacts";
 import { Stamp } from "@/components/Time";
 import { counted } from "@/text/numbers";
 import { bytes } from "@/text/sizes";
-import { visible } from "@/text/visible";
-import classes from "./columns.module.css";
 
 type Props = { queue: QueueName; seq: number | undefined; onClose: () => void };
 
@@ -37,7 +36,7 @@ function Content({ queue, seq }: { queue: QueueName; seq: number }) {
     <QueryView query={query} lines={6}>
       {({ key, reason, attempts, sizeBytes, enqueuedAt, failedAt, payload, payloadBase64 }) => (
         <>
-          <dl className={classes.facts}>
+          <RecordFacts>
             <dt>About</dt>
             <dd>
               <Foreign>{key}</Foreign>
@@ -58,11 +57,10 @@ function Content({ queue, seq }: { queue: QueueName; seq: number }) {
             </dd>
             <dt>Payload</dt>
             <dd>{`${bytes(sizeBytes)}${payloadBase64 === null ? "" : ", not JSON: in base64"}`}</dd>
-          </dl>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so keys have to reach it */}
-          <section className={classes.payload} tabIndex={0} aria-label="Payload">
-            <pre>{visible(payloadBase64 ?? stringify(payload, null, 2) ?? "null")}</pre>
-          </section>
+          </RecordFacts>
+          <RecordText label="Payload">
+            {payloadBase64 ?? stringify(payload, null, 2) ?? "null"}
+          </RecordText>
         </>
       )}
     </QueryView>

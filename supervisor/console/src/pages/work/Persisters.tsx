@@ -1,3 +1,4 @@
+import { Link } from "@tanstack/react-router";
 import { Fragment, type ReactNode } from "react";
 import { type Overview, useOverview } from "@/api/overview";
 import { POLL_MS } from "@/api/query";
@@ -43,7 +44,8 @@ function linesOf(reports: Reports): [string, ReactNode][] {
     lines.push([
       "Dead letters",
       <>
-        {counted(deadLetters, "record")} could not be stored:{" "}
+        <Link to="/logs/dead-letters">{`${counted(deadLetters, "record")} could not be stored`}</Link>
+        {" · "}
         <Command text="tidegate reports dead list" />
       </>,
     ]);

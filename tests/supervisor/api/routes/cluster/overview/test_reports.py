@@ -7,6 +7,7 @@ from datetime import timedelta
 from fastapi import FastAPI
 
 from supervisor.ports.reports.persisters import PersisterAnswer, PersisterSilent
+from supervisor.reports.store_watch import StoreWatch
 from supervisor.reports.watch import PersisterWatch
 from supervisor.services.services import Services
 from tests.supervisor.api.routes.cluster.overview.answers import items, overview, part
@@ -27,7 +28,9 @@ class _Persisters:
         return self.answer
 
 
-def _watched(world: World, answer: PersisterAnswer | None) -> PersisterWatch:
+def _watched(
+    world: World, answer: PersisterAnswer | None, *, looks: bool = True
+) -> PersisterWatch:
     """Let the overlord watch a persister, which it has asked once."""
     persisters = _Persisters()
     persisters.answer = answer
@@ -40,12 +43,33 @@ def _watched(world: World, answer: PersisterAnswer | None) -> PersisterWatch:
         overviews=replace(parts.overviews, persisters=watch),
         supervisors=replace(parts.supervisors, persisters=watch),
     )
-    watch.run_once()
+    if looks:
+        watch.run_once()
     return watch
 
 
 def test_without_a_persister_there_is_no_part_of_the_reports(world: World) -> None:
     assert overview(world)["reports"] is None
+
+
+def test_a_persister_that_nobody_has_asked_yet_is_configured_all_the_same(world: World) -> None:
+    """Goal: a page of dead letters then knows that there is somebody to ask."""
+    _watched(world, None, looks=False)
+
+    reports = part(overview(world), "reports")
+
+    assert (reports["persisters"], reports["behindRecords"]) == ([], None)
+
+
+def test_a_store_that_is_switched_off_is_said(world: World) -> None:
+    assert overview(world)["nothingStored"] is None
+    app = world.client.app
+    assert isinstance(app, FastAPI)
+    parts: Services = app.state.parts
+    off = replace(parts.overviews, store_watch=StoreWatch(None))
+    app.state.parts = replace(parts, overviews=off)
+
+    assert "TIDEGATE_REPORTS=off" in str(overview(world)["nothingStored"])
 
 
 def test_reports_that_follow_are_a_part_and_no_item(world: World) -> None:
@@ -68,6 +92,7 @@ def test_reports_that_are_behind_are_said_and_nothing_turns_unhealthy(world: Wor
     payload = world.payload()
 
     assert [each["kind"] for each in shown] == ["reports-behind", "dead-letters"]
+    assert '"permission": "read"' in json.dumps(shown[1]["remedies"])
     assert "behind by 900 records, the oldest 10 min old" in str(shown[0]["text"])
     assert "behind by 900 records" in str(payload["warnings"])
     assert payload["healthy"] is True

@@ -49,4 +49,5 @@ def test_work_shows_each_persister_with_what_to_do(page: Page) -> None:
     expect(reports).to_contain_text("the schema <b>reports</b> is missing")
     expect(reports).to_contain_text("tidegate reports resume --persister")
     expect(reports).to_contain_text("tidegate reports dead list")
+    expect(reports.get_by_role("link", name="2 records could not be stored")).to_be_visible()
     assert_accessible(page)

@@ -1,0 +1,1 @@
+"""Tests of pages about persisters, and about what they could not store."""
