@@ -173,9 +173,15 @@ class Dev:
         if self._options.sample or self._options.demo:
             self._start_sample(group, bootstrap, ports)
         if self._options.demo:
-            return Demo(ports.overlord_url, TOPIC, group, self._until, _print_notice).show(
-                once=self._options.once
+            demo = Demo(
+                ports.overlord_url,
+                TOPIC,
+                group,
+                self._until,
+                _print_notice,
+                stores_reports=bool(self._reports_kafka),
             )
+            return demo.show(once=self._options.once)
         _print_notice("Ctrl-C stops everything; a second start goes on where it stopped")
         group.watch(self._until)
         return 0
