@@ -44,7 +44,7 @@ from supervisor.api.routes.cluster import (
     sessions,
     status,
 )
-from supervisor.api.routes.flows import executions, flows
+from supervisor.api.routes.flows import executions, flows, reruns
 from supervisor.api.routes.supervisors import (
     backfills,
     bulk,
@@ -108,6 +108,7 @@ ROUTERS = (
     letters.router,
     flows.router,
     executions.router,
+    reruns.router,
     generations.router,
     operations.router,
     lag.router,

@@ -89,6 +89,7 @@ class InputBatch:
         if is_new:
             self.executions[execution.id] = execution
             self.new.add(execution.id)
+            self.runs[execution.id] = set(execution.runs)  # what a rerun has taken over
         self.send(execution.id, Begin())
         return is_new
 

@@ -73,6 +73,7 @@ from supervisor.core.values.errors import (
     Refused,
     ReportNotFound,
     ReportStoreUnavailable,
+    RerunRefused,
     SampleFailed,
     SampleNotFound,
     SampleUnanswered,
@@ -255,6 +256,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         ExecutionNotFound: Problem(404, "execution-not-found", "There is no such execution"),
         ExecutionConflict: Problem(409, "execution-conflict", "Another execution has this id"),
         StepRefuses: Problem(409, "step-refuses", "It does not take this now"),
+        RerunRefused: Problem(409, "rerun-refused", "It cannot be rerun in this way"),
         ExecutionStoreUnavailable: Problem(
             503, "execution-store-unavailable", "The database of executions cannot be used"
         ),

@@ -1,43 +1,42 @@
 """`tidegate execution`: start flows, look at what runs, and let it go on, or not."""
 
 import json
-import time
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 
+from supervisor.cli.flow.look import (
+    EXECUTIONS,
+    ExecutionId,
+    exit_for,
+    get_execution,
+    show_execution,
+    wait_for_end,
+)
 from supervisor.cli.flow.outcomes import read_inputs
+from supervisor.cli.flow.reruns import Key, rerun
 from supervisor.cli.flow.stored import FlowId
-from supervisor.cli.shell.client import Client, path_of
-from supervisor.cli.shell.form import Format, form
+from supervisor.cli.shell.client import path_of
+from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.groups import HelpSections
 from supervisor.cli.shell.options import Limit, Output, Reason, Server, Wait, connect
 from supervisor.cli.shell.output import (
     ago,
     print_notice,
     show_done,
-    show_facts,
     show_json,
-    show_name,
     show_table,
-    show_text,
 )
-from supervisor.cli.shell.problems import FAILED, LATE, CommandFailed
+from supervisor.cli.shell.problems import CommandFailed
 from supervisor.core.executions.entities import WaitsFor
 from supervisor.core.executions.states import ExecutionState
 from supervisor.views.flows.executions import ExecutionPage, ExecutionView, TaskRunView
 
-_EXECUTIONS = "/api/v1/executions"
-_LOOK_S = 0.5
 commands = typer.Typer(
     no_args_is_help=True, cls=HelpSections, help="Executions: flows at work, and those that ended."
 )
 
-ExecutionId = Annotated[
-    str, typer.Argument(metavar="ID", help="Id of the execution.", show_default=False)
-]
 StepName = Annotated[
     str,
     typer.Argument(
@@ -59,12 +58,7 @@ def run(
             show_default="none",
         ),
     ] = None,
-    key: Annotated[
-        str | None,
-        typer.Option(
-            "--key", metavar="KEY", help="A repeat with it starts nothing.", show_default="none"
-        ),
-    ] = None,
+    key: Key = None,
     *,
     wait: Wait = None,
     reason: Reason = None,
@@ -79,9 +73,9 @@ def run(
     with connect(server, reason) as client:
         path = f"{path_of('/api/v1/flows', flow)}/executions"
         started = client.post(path, body).read(ExecutionView)
-        ended = started if wait is None else _ended(client, started, wait)
-    _show(ended, output)
-    _exit_for(ended, waited=wait is not None)
+        ended = started if wait is None else wait_for_end(client, started, wait)
+    show_execution(ended, output)
+    exit_for(ended, waited=wait is not None)
 
 
 @commands.command("list")
@@ -101,7 +95,7 @@ def list_all(
     wanted = {"limit": str(limit), "flow": flow, "state": None if state is None else state.value}
     with connect(server) as client:
         params = {name: value for name, value in wanted.items() if value is not None}
-        page = client.get(_EXECUTIONS, params).read(ExecutionPage)
+        page = client.get(EXECUTIONS, params).read(ExecutionPage)
     if output is Format.JSON:
         show_json([each.model_dump(mode="json", by_alias=True) for each in page.executions])
         return
@@ -121,7 +115,10 @@ def list_all(
 def get(execution: ExecutionId, server: Server = None, output: Output = Format.TABLE) -> None:
     """Show an execution: its steps, what it waits for, and since when."""
     with connect(server) as client:
-        _show(_get(client, execution), output)
+        show_execution(get_execution(client, execution), output)
+
+
+commands.command()(rerun)
 
 
 @commands.command()
@@ -135,7 +132,7 @@ def kill(
 ) -> None:
     """End an execution; its finally steps run, unless it is forced."""
     with connect(server, reason) as client:
-        path = f"{path_of(_EXECUTIONS, execution)}/kill"
+        path = f"{path_of(EXECUTIONS, execution)}/kill"
         killed = client.post(path, params={"force": str(force).lower()}).read(ExecutionView)
     show_done(execution, f"{execution}: {killed.state}")
 
@@ -174,11 +171,11 @@ def approve(
     with connect(server, reason) as client:
         asking = [
             each
-            for each in _get(client, execution).runs
+            for each in get_execution(client, execution).runs
             if each.waits_for is not None and each.waits_for.kind is WaitsFor.ANSWER
         ]
         chosen = _chosen(asking, step, f"{execution} asks nothing")
-        path = f"{path_of(_EXECUTIONS, execution)}/runs/{chosen.id}/answer"
+        path = f"{path_of(EXECUTIONS, execution)}/runs/{chosen.id}/answer"
         body = json.dumps({"yes": not no, "comment": comment}).encode()
         answered = client.post(path, body).read(ExecutionView)
     show_done(execution, f"{execution}: {chosen.step} {'no' if no else 'yes'}, {answered.state}")
@@ -200,29 +197,17 @@ def skip(
     _of_step(execution, step, "skip", reason, server)
 
 
-def _get(client: Client, execution: str) -> ExecutionView:
-    return client.get(path_of(_EXECUTIONS, execution)).read(ExecutionView)
-
-
-def _ended(client: Client, execution: ExecutionView, within_s: float) -> ExecutionView:
-    until = time.monotonic() + within_s
-    while not execution.state.ended and time.monotonic() < until:
-        time.sleep(min(_LOOK_S, max(0.0, until - time.monotonic())))
-        execution = _get(client, execution.id)
-    return execution
-
-
 def _verb(execution: str, verb: str, reason: str | None, server: str | None) -> None:
     with connect(server, reason) as client:
-        done = client.post(f"{path_of(_EXECUTIONS, execution)}/{verb}").read(ExecutionView)
+        done = client.post(f"{path_of(EXECUTIONS, execution)}/{verb}").read(ExecutionView)
     show_done(execution, f"{execution}: {done.state}")
 
 
 def _of_step(execution: str, step: str, verb: str, reason: str | None, server: str | None) -> None:
     with connect(server, reason) as client:
-        runs = _get(client, execution).runs
+        runs = get_execution(client, execution).runs
         chosen = _chosen(runs, step, f"{execution} has no step {step} that has begun")
-        path = f"{path_of(_EXECUTIONS, execution)}/runs/{chosen.id}/{verb}"
+        path = f"{path_of(EXECUTIONS, execution)}/runs/{chosen.id}/{verb}"
         done = client.post(path).read(ExecutionView)
     show_done(execution, f"{execution}: {verb} {chosen.step}, {done.state}")
 
@@ -236,42 +221,3 @@ def _chosen(runs: list[TaskRunView], step: str | None, none: str) -> TaskRunView
         ids = ", ".join(each.id for each in fits)
         raise CommandFailed("several task runs are meant", f"name one by its id: {ids}")
     return fits[0]
-
-
-def _exit_for(execution: ExecutionView, *, waited: bool) -> None:
-    if not waited:
-        return
-    if not execution.state.ended:
-        raise typer.Exit(LATE)
-    if execution.state is not ExecutionState.SUCCESS:
-        raise typer.Exit(FAILED)
-
-
-def _show(execution: ExecutionView, output: Format) -> None:
-    if output is Format.JSON:
-        show_json(execution.model_dump(mode="json", by_alias=True))
-        return
-    if form() is Format.NAME:
-        show_name(execution.id)
-        return
-    now = datetime.now(UTC)
-    show_facts(
-        (
-            ("execution", execution.id),
-            ("flow", f"{execution.flow}, version {execution.flow_version}"),
-            ("state", f"{execution.state}, begun {ago(execution.created_at, now)}"),
-            ("error", execution.error),
-            ("outputs", json.dumps(execution.outputs) if execution.outputs else None),
-        )
-    )
-    show_table(("STEP", "STATE", "TRIES", "SINCE", "RUN"), _rows(execution, now))
-    for wait in execution.waits_for:
-        whose = f"{wait.step}: " if wait.step else ""
-        show_text(f"{whose}waits for {wait.what}: {ago(wait.since, now)}")
-
-
-def _rows(execution: ExecutionView, now: datetime) -> Iterator[tuple[object, ...]]:
-    for each in execution.runs:
-        item = "" if each.item is None else f" [{each.item}]"
-        since = each.ended_at or each.created_at
-        yield f"{each.step}{item}", each.state, len(each.attempts), ago(since, now), each.id

@@ -120,6 +120,8 @@ class TaskRun:
     """The case that a `switch` has chosen."""
     loses: bool = False
     """Whether a step inside it has failed, so that no more of them begin."""
+    kept: bool = False
+    """Whether a rerun has taken it over, as it ended in the execution before."""
 
     @property
     def attempt(self) -> RunAttempt | None:
@@ -151,6 +153,19 @@ class RunFailure:
     step: str
     error: StepError
     at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RerunOf:
+    """Which execution a rerun begins anew, and how that was asked for."""
+
+    execution: str
+    first: str | None = None
+    """The step that begins anew; None: what was not done."""
+    latest: bool = False
+    """Whether it runs by its flow's newest version, and not by that of the execution before."""
+    force: bool = False
+    """Whether steps that are others now may be kept."""
 
 
 @dataclass(frozen=True)
@@ -185,6 +200,8 @@ class Execution:
     """When its timeout is over."""
     events: int = 0
     """The number of its newest event."""
+    rerun: RerunOf | None = None
+    """None: it is no rerun."""
 
     @property
     def flow(self) -> str:

@@ -10,6 +10,8 @@ version.
 from dataclasses import replace
 from datetime import datetime
 
+from pydantic import JsonValue
+
 from supervisor.core.executions import joining, requests, timers
 from supervisor.core.executions.draft import ExecutionDraft
 from supervisor.core.executions.entities import (
@@ -40,8 +42,9 @@ from supervisor.core.executions.inputs import (
     SlotWanted,
     Tick,
 )
-from supervisor.core.executions.progress import end, settle
+from supervisor.core.executions.progress import settle
 from supervisor.core.executions.reduced import ClaimReply, Drop, Reduced, SendGate
+from supervisor.core.executions.scopes import open_scopes
 from supervisor.core.executions.states import ExecutionState
 from supervisor.core.executions.variables import variables_of
 
@@ -115,6 +118,8 @@ def _begin(draft: ExecutionDraft) -> Drop | None:
     if execution.state is not ExecutionState.CREATED:
         return Drop.DUPLICATE
     draft.write_event("execution-started", flow=execution.flow, version=execution.plan.version)
+    if execution.rerun is not None:
+        _write_kept(draft, execution.rerun.execution)
     rule = execution.plan.concurrency
     if rule is None:
         _start(draft)
@@ -129,13 +134,23 @@ def _begin(draft: ExecutionDraft) -> Drop | None:
         failure = StepError("expression", str(error))
         note_failure(draft, RunFailure("", "", failure, draft.now))
         draft.execution = replace(draft.execution, failed=True)
-        end(draft)
+        requests.end_unbegun(draft)
         return None
     gate = f"{execution.flow}/{key}"
     draft.execution = replace(draft.execution, gate=gate)
     draft.messages.append(SendGate(gate, SlotWanted(execution.id, rule.limit, rule.when_full)))
     draft.move(ExecutionState.QUEUED)
     return None
+
+
+def _write_kept(draft: ExecutionDraft, of: str) -> None:
+    """Write what a rerun has taken over: what is done, and what goes on."""
+    runs = draft.runs()
+    kept: list[JsonValue] = [*dict.fromkeys(run.step for run in runs if run.kept)]
+    draft.write_event("steps-kept", of=of, steps=kept)
+    for run in runs:
+        if not run.state.ended:
+            draft.write_event("step-started", run.id, step=run.step)
 
 
 def _slot(draft: ExecutionDraft, given: SlotGiven | SlotRefused) -> Drop | None:
@@ -156,4 +171,4 @@ def _start(draft: ExecutionDraft) -> None:
         due_at=None if timeout is None else draft.now + timeout,
     )
     draft.move(ExecutionState.RUNNING)
-    draft.scopes.append(StepScope())
+    draft.scopes.extend(open_scopes(draft))  # a rerun has more than its own graph

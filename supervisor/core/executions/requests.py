@@ -32,7 +32,7 @@ def kill(draft: ExecutionDraft, asked: KillIt) -> Drop | None:
     draft.execution = replace(execution, killed=True)
     draft.write_event("kill-requested", by=asked.by, force=asked.force)
     if execution.state in _NOT_BEGUN:
-        end(draft)
+        end_unbegun(draft)
         return None
     draft.move(ExecutionState.KILLING)
     if asked.force:
@@ -150,4 +150,10 @@ def refuse(draft: ExecutionDraft, asked: SlotRefused) -> None:
     note_failure(draft, RunFailure("", "", error, draft.now))
     cancels = asked.when_full is WhenFull.CANCEL
     draft.execution = replace(draft.execution, gate=None, killed=cancels, failed=not cancels)
+    end_unbegun(draft)
+
+
+def end_unbegun(draft: ExecutionDraft) -> None:
+    """End an execution that has not begun; a rerun's steps that were to go on end with it."""
+    stop_open(draft, at_once=True)
     end(draft)

@@ -113,6 +113,10 @@ class StepRefuses(Refused):
     """An execution or a step of it does not take what is wanted, as it is now."""
 
 
+class RerunRefused(Refused):
+    """An execution cannot be rerun in this way."""
+
+
 class ExecutionStoreUnavailable(Unavailable):
     """The database of executions does not answer, or refuses until somebody acts."""
 

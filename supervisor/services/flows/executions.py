@@ -98,23 +98,35 @@ class Executions:
         stored = self.flows.get(wanted.flow)
         document = read_flow(stored.document, self.flows.language)
         now = self.clock.now()
-        key = wanted.key or f"{now:%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"
         execution = Execution(
-            f"{wanted.flow}:{key}",
+            f"{wanted.flow}:{wanted.key or self.new_key()}",
             compile_flow(document, stored.version),
             bind_inputs(document, wanted.inputs),
             now,
             trigger={"type": "request", "by": str(author)},
             labels={**document.labels, **wanted.labels},
         )
-        self._audit(author, "start-execution", execution.id, {"version": str(stored.version)})
+        return self.begin(execution, author, "start-execution")
+
+    def new_key(self) -> str:
+        """Return a key for a request that has none."""
+        return f"{self.clock.now():%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"
+
+    def begin(self, execution: Execution, author: Actor, action: str) -> tuple[Execution, bool]:
+        """Take a new execution over; return it, and whether it is new.
+
+        Raises:
+            ExecutionConflict: one with this id has another flow or other inputs.
+        """
+        self._audit(author, action, execution.id, {"version": str(execution.plan.version)})
         with answered():
             worked = self.engine.work(starts=[execution])
         self.begun()
         current = self.get(execution.id)
         if worked.started:
             return current, True
-        if current.inputs != execution.inputs or current.flow != execution.flow:
+        mine = (execution.flow, execution.inputs, execution.rerun)
+        if (current.flow, current.inputs, current.rerun) != mine:
             raise ExecutionConflict(execution.id)
         return current, False
 

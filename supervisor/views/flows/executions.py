@@ -64,6 +64,8 @@ class TaskRunView(Wire):
     id: str
     step: str
     state: StepState
+    kept: bool
+    """Whether it ended in the execution that this one is a rerun of."""
     item: int | None
     """The number of the item; null: it is inside no `forEach`."""
     parent: str | None
@@ -100,6 +102,8 @@ class ExecutionLine(Wire):
     ended_at: Instant | None
     parent: str | None
     """The execution whose subflow step waits for this one."""
+    rerun_of: str | None
+    """The execution that it began anew."""
     labels: dict[str, str]
     error: str
     """Of the first step that failed for good; empty: none has."""
@@ -160,6 +164,7 @@ def line_view(execution: Execution) -> ExecutionLine:
         began_at=execution.began_at,
         ended_at=execution.ended_at,
         parent=None if execution.parent is None else execution.parent.split("/")[0],
+        rerun_of=None if execution.rerun is None else execution.rerun.execution,
         labels=dict(execution.labels),
         error="" if failure is None else f"{failure.step}: {failure.error.message}",
     )
@@ -221,6 +226,7 @@ def _run(run: TaskRun) -> TaskRunView:
         id=run.id,
         step=run.step,
         state=run.state,
+        kept=run.kept,
         item=run.scope.item,
         parent=run.scope.parent or None,
         created_at=run.created_at,

@@ -29,6 +29,7 @@ router = APIRouter(prefix="/api/v1", tags=["flows"])
 
 EXECUTION_ID = r"^[A-Za-z0-9][A-Za-z0-9._:~-]{0,299}$"
 ExecutionId = Annotated[str, Path(pattern=EXECUTION_ID, description="Id of an execution.")]
+CallerKey = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$")]
 RunId = Annotated[str, Path(pattern=r"^[0-9a-f]{1,64}$", description="Id of a task run.")]
 Cursor = Annotated[
     str | None,
@@ -43,9 +44,7 @@ class StartDocument(Wire):
     """An execution to start."""
 
     inputs: dict[str, JsonValue] = Field(default_factory=dict)
-    key: (
-        Annotated[str, Field(strict=True, pattern=r"^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$")] | None
-    ) = None
+    key: CallerKey | None = None
     """Of your own: a repeat with it finds the execution."""
     labels: dict[str, str] = Field(default_factory=dict)
 
