@@ -44,7 +44,7 @@ from supervisor.api.routes.cluster import (
     sessions,
     status,
 )
-from supervisor.api.routes.flows import executions, flows, reruns
+from supervisor.api.routes.flows import executions, flows, following, reruns
 from supervisor.api.routes.supervisors import (
     backfills,
     bulk,
@@ -109,6 +109,7 @@ ROUTERS = (
     flows.router,
     executions.router,
     reruns.router,
+    following.router,
     generations.router,
     operations.router,
     lag.router,

@@ -4,7 +4,7 @@ One leader writes at a time.  The store knows the highest term that has written,
 lower one: a leader that was deposed changes nothing from the first write of the next one on.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -98,6 +98,10 @@ class ExecutionReads(Protocol):
             UnreadableRecord: one of its records cannot be read.
             NewerRecord: a newer release has written one of them.
         """
+        ...
+
+    def versions(self, executions: Collection[str]) -> Mapping[str, int]:
+        """Return the versions of those that are there, by id."""
         ...
 
     def gate(self, name: str) -> Gate | None:

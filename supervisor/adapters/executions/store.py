@@ -6,7 +6,7 @@ their version decides whether that is used.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -161,6 +161,12 @@ class SqlExecutionRows:
         execution = restored.executions[execution_id]
         self.seen[execution_id] = execution
         return execution
+
+    def versions(self, executions: Collection[str]) -> dict[str, int]:
+        """Return the versions of those that are there."""
+        columns = EXECUTIONS.c
+        query = select(columns.id, columns.version).where(columns.id.in_(sorted(executions)))
+        return {row.id: row.version for row in self.connection.execute(query)}
 
     def gate(self, name: str) -> Gate | None:
         """Return a gate; see the port."""

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from supervisor.cli.flow.follow import watch
 from supervisor.cli.flow.look import (
     EXECUTIONS,
     ExecutionId,
@@ -118,6 +119,7 @@ def get(execution: ExecutionId, server: Server = None, output: Output = Format.T
         show_execution(get_execution(client, execution), output)
 
 
+commands.command()(watch)
 commands.command()(rerun)
 
 

@@ -59,6 +59,7 @@ NAMES: Mapping[str, Naming] = MappingProxyType(
         "execution list": Rows(("ID",), "execution get"),
         "execution get": About("ID"),
         "execution rerun": About("ID"),
+        "execution watch": Nameless("-o json prints each event"),
         "flow simulate": Nameless("the exit code is the answer, and -o json prints the events"),
         "doctor": Nameless("the exit code is the answer, and -o json prints each part"),
         "supervisor list": Rows(("ID",), "supervisor status"),

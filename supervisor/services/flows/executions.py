@@ -36,6 +36,7 @@ from supervisor.executions.engine import StoredEngine, Worked
 from supervisor.ports.executions import ExecutionPlace, ExecutionQuery, ExecutionStore
 from supervisor.ports.store import Clock, Store
 from supervisor.services.flows.access import answered
+from supervisor.services.flows.execution_feed import ExecutionFeed
 from supervisor.services.flows.flows import Flows
 
 __all__ = ["Executions", "FlowPorts", "StartRequest"]
@@ -86,6 +87,12 @@ class Executions:
     leadership: Leadership
     begun: Callable[[], None] = lambda: None
     """Called when there may be calls to make."""
+    feed: ExecutionFeed = field(init=False)
+    """Wakes who follows an execution."""
+
+    def __post_init__(self) -> None:
+        """Make the feed."""
+        object.__setattr__(self, "feed", ExecutionFeed(self.executions))
 
     def start(self, wanted: StartRequest, author: Actor) -> tuple[Execution, bool]:
         """Start an execution of a flow's newest version; return it, and whether it is new.

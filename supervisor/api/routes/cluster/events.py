@@ -7,7 +7,7 @@ older than the table's      ──► from the archive; `trimmed` marks what is 
 import asyncio
 import json
 import math
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query
@@ -45,6 +45,13 @@ ARCHIVE_WAIT_S = 30.0
 """How long a stream waits for an archive that does not answer, before it marks a hole."""
 _ID_MAX = 2**63 - 1
 _DIGITS_MAX = 18
+LastEventId = Annotated[
+    str | None,
+    Header(
+        description="The same, as browsers send it; it goes before `after`.",
+        json_schema_extra={"pattern": f"^[0-9]{{1,{_DIGITS_MAX}}}$"},
+    ),
+]
 
 
 @router.get("", dependencies=[needs(Permission.READ, LISTED)])
@@ -91,17 +98,11 @@ async def stream_events(
     after: Annotated[
         int | None, Query(ge=0, le=_ID_MAX, description="Begin behind this id; 0: all there is.")
     ] = None,
-    last_event_id: Annotated[
-        str | None,
-        Header(
-            description="The same, as browsers send it; it goes before `after`.",
-            json_schema_extra={"pattern": f"^[0-9]{{1,{_DIGITS_MAX}}}$"},
-        ),
-    ] = None,
+    last_event_id: LastEventId = None,
 ) -> StreamingResponse:
     """Follow events, from an id or from now on, optionally of one supervisor or of some types."""
     window = EventWindow(supervisor, _kinds(kinds))
-    wanted = after if last_event_id is None else _id_of(last_event_id)
+    wanted = after if last_event_id is None else event_id_of(last_event_id)
     newest = (await run_in_threadpool(parts.chronicle.feed.stored, _ID_MAX)).newest
     begin = newest if wanted is None else wanted
     if begin > newest:
@@ -109,7 +110,7 @@ async def stream_events(
         raise InvalidRequest([FieldError("/query/after", f"the newest event is {newest}", hint)])
     listener = _Listener(parts.chronicle.feed, asking.name)  # before the answer: it may be a 503
     stream = _server_sent_events(parts, asking, begin, window, listener.woken)
-    return _EventResponse(stream, listener)
+    return EventResponse(stream, listener.leave)
 
 
 class _Listener:
@@ -123,19 +124,21 @@ class _Listener:
         self._feed.leave(self.woken, self._caller)
 
 
-class _EventResponse(StreamingResponse):
+class EventResponse(StreamingResponse):
     """A stream that gives its place back however it ends, also before its first event."""
 
-    def __init__(self, stream: AsyncIterator[str], listener: _Listener) -> None:
+    def __init__(self, stream: AsyncIterator[str], leave: Callable[[], None]) -> None:
+        """`leave` gives the place back."""
         headers = {"X-Accel-Buffering": "no"}  # a buffering proxy would hold events back
         super().__init__(stream, media_type="text/event-stream", headers=headers)
-        self._listener = listener
+        self._leave = leave
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the stream."""
         try:
             await super().__call__(scope, receive, send)
         finally:
-            self._listener.leave()
+            self._leave()
 
 
 def _kinds(words: Sequence[EventKind] | None) -> frozenset[EventKind]:
@@ -146,7 +149,12 @@ def _kinds(words: Sequence[EventKind] | None) -> frozenset[EventKind]:
     return frozenset(words or ())
 
 
-def _id_of(text: str) -> int:
+def event_id_of(text: str) -> int:
+    """Read the header Last-Event-ID.
+
+    Raises:
+        InvalidRequest: it is no number.
+    """
     if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS_MAX):
         raise InvalidRequest([FieldError("/header/Last-Event-ID", "is no id of an event", "17")])
     return int(text)
@@ -174,7 +182,7 @@ async def _server_sent_events(
             continue
         shown = await _shown(parts, asking, page.rows)
         if shown is None:
-            await _wait(woken)
+            await wait_for_news(woken)
             continue
         mine = {row.number for row in shown if window.admits(row.happening)}
         for row in page.rows:
@@ -189,7 +197,7 @@ async def _server_sent_events(
         if clock() - spoke >= HEARTBEAT_S:
             yield ": still here\n\n"
             spoke = clock()
-        await _wait(woken)
+        await wait_for_news(woken)
 
 
 async def _shown(
@@ -221,7 +229,8 @@ async def _next_rows(parts: Services, after: int) -> StoredEvents:
         return StoredEvents([], 0, after)
 
 
-async def _wait(woken: asyncio.Event) -> None:
+async def wait_for_news(woken: asyncio.Event) -> None:
+    """Wait until there is news, or it is time to see whether the process ends."""
     try:
         async with asyncio.timeout(LOOK_S):
             await woken.wait()
