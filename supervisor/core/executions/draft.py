@@ -80,7 +80,8 @@ class ExecutionDraft:
         if state is self.execution.state:
             return
         check_execution_move(self.execution.state, state)
-        self.execution = replace(self.execution, state=state)
+        paused_at = self.now if state is ExecutionState.PAUSED else None
+        self.execution = replace(self.execution, state=state, paused_at=paused_at)
         if not state.ended:
             self.write_event("state-changed", state=state)
 

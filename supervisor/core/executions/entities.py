@@ -196,6 +196,8 @@ class Execution:
     outputs: Mapping[str, JsonValue] = field(default_factory=dict)
     began_at: datetime | None = None
     ended_at: datetime | None = None
+    paused_at: datetime | None = None
+    """When it was paused; None: it is not."""
     due_at: datetime | None = None
     """When its timeout is over."""
     events: int = 0

@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from supervisor.control.leadership import Leadership
 from supervisor.core.executions.entities import Execution
 from supervisor.core.executions.expressions import Expressions
+from supervisor.core.executions.gates import Gate
 from supervisor.core.executions.inputs import (
     AnswerStep,
     ExecutionInput,
@@ -20,6 +21,7 @@ from supervisor.core.executions.inputs import (
     SkipStep,
 )
 from supervisor.core.executions.reduced import Drop, ExecutionEvent
+from supervisor.core.executions.states import ExecutionState
 from supervisor.core.flows.compiling import compile_flow
 from supervisor.core.flows.document import bind_inputs
 from supervisor.core.flows.reading import read_flow
@@ -148,6 +150,13 @@ class Executions:
         if execution is None:
             raise ExecutionNotFound(execution_id)
         return execution
+
+    def gate_of(self, execution: Execution) -> Gate | None:
+        """Return the gate at which an execution waits for its slot; None: it waits at none."""
+        if execution.gate is None or execution.state is not ExecutionState.QUEUED:
+            return None
+        with answered(), self.executions.reading() as rows:
+            return rows.gate(execution.gate)
 
     def listed(
         self, wanted: ExecutionQuery, limit: int, cursor: str | None

@@ -1,7 +1,5 @@
 """Response models of executions: what runs, what is waited for, and since when."""
 
-from collections.abc import Iterator
-
 from pydantic import JsonValue
 
 from supervisor.core.executions.entities import (
@@ -11,8 +9,10 @@ from supervisor.core.executions.entities import (
     TaskRun,
     WaitsFor,
 )
+from supervisor.core.executions.gates import Gate
 from supervisor.core.executions.reduced import ExecutionEvent
 from supervisor.core.executions.states import AttemptState, ExecutionState, StepState
+from supervisor.views.flows.waiting import WaitingView, waits_of
 from tasks.contract.wire import Instant, Wire
 
 __all__ = [
@@ -80,16 +80,6 @@ class TaskRunView(Wire):
     error: StepErrorView | None
 
 
-class WaitingView(Wire):
-    """Why an execution does not go on by itself right now, in words."""
-
-    what: str
-    since: Instant
-    step: str | None
-    """Null: it is the execution that waits."""
-    run: str | None
-
-
 class ExecutionLine(Wire):
     """An execution in a list."""
 
@@ -128,7 +118,7 @@ class ExecutionView(ExecutionLine):
     due_at: Instant | None
     """When its timeout is over."""
     waits_for: list[WaitingView]
-    """What it waits for, the longest first; empty: something runs, or it has ended."""
+    """What it and its task runs wait for, the longest first."""
     runs: list[TaskRunView]
     """In the order in which they began."""
 
@@ -170,11 +160,12 @@ def line_view(execution: Execution) -> ExecutionLine:
     )
 
 
-def execution_view(execution: Execution) -> ExecutionView:
-    """Return an execution with all that is known of it."""
+def execution_view(execution: Execution, gate: Gate | None = None) -> ExecutionView:
+    """Return an execution with all that is known of it.
+
+    `gate`: that of its slot, if it waits for one; None: who holds the slots is left out.
+    """
     runs = sorted(execution.runs.values(), key=lambda run: (run.created_at, run.id))
-    waits = sorted(_waits(execution, runs), key=lambda wait: wait.since)
-    busy = any(run.state is StepState.RUNNING and run.attempts for run in runs)
     return ExecutionView(
         **dict(line_view(execution)),
         version=execution.version,
@@ -182,7 +173,7 @@ def execution_view(execution: Execution) -> ExecutionView:
         inputs=dict(execution.inputs),
         outputs=dict(execution.outputs),
         due_at=execution.due_at,
-        waits_for=[] if execution.state.ended or busy else waits,
+        waits_for=waits_of(execution, gate),
         runs=[_run(run) for run in runs],
     )
 
@@ -196,28 +187,6 @@ def event_view(event: ExecutionEvent) -> ExecutionEventView:
         run=event.run or None,
         about=dict(event.about),
     )
-
-
-def _waits(execution: Execution, runs: list[TaskRun]) -> Iterator[WaitingView]:
-    if execution.state is ExecutionState.QUEUED:
-        what = f"a slot: {execution.flow} runs as often at once as it may"
-        yield WaitingView(what=what, since=execution.created_at, step=None, run=None)
-    if execution.state is ExecutionState.PAUSED:
-        what = "somebody to let it go on: it is paused"
-        since = execution.began_at or execution.created_at
-        yield WaitingView(what=what, since=since, step=None, run=None)
-    for run in runs:
-        if run.wait is not None:
-            yield _waiting(run, run.wait.what, run.wait.since)
-        elif run.state is StepState.SUBMITTED and run.attempt is not None:
-            yield _waiting(run, "a runner that takes it", run.attempt.submitted_at)
-        elif run.state is StepState.RETRYING and run.retry_at is not None:
-            since = run.attempts[-1].ended_at or run.created_at
-            yield _waiting(run, f"the next try, at {run.retry_at:%H:%M:%S} UTC", since)
-
-
-def _waiting(run: TaskRun, what: str, since: Instant) -> WaitingView:
-    return WaitingView(what=what, since=since, step=run.step, run=run.id)
 
 
 def _run(run: TaskRun) -> TaskRunView:

@@ -23,6 +23,7 @@ from supervisor.views.flows.executions import (
     execution_view,
     line_view,
 )
+from supervisor.views.flows.graph import ExecutionGraph, graph_view
 from tasks.contract.wire import Wire
 
 router = APIRouter(prefix="/api/v1", tags=["flows"])
@@ -94,7 +95,14 @@ def list_executions(
 @router.get("/executions/{execution}", dependencies=[needs(Permission.READ)])
 def get_execution(execution: ExecutionId, parts: Parts) -> ExecutionView:
     """Return an execution with its task runs, and what it waits for and since when."""
-    return execution_view(parts.executions.get(execution))
+    current = parts.executions.get(execution)
+    return execution_view(current, parts.executions.gate_of(current))
+
+
+@router.get("/executions/{execution}/graph", dependencies=[needs(Permission.READ)])
+def get_execution_graph(execution: ExecutionId, parts: Parts) -> ExecutionGraph:
+    """Return an execution as a picture: its steps with states and times, and what is after what."""
+    return graph_view(parts.executions.get(execution))
 
 
 @router.get("/executions/{execution}/events", dependencies=[needs(Permission.READ)])
