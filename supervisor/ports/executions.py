@@ -18,6 +18,8 @@ from supervisor.core.executions.states import ExecutionState
 from supervisor.ports.flows import FlowReads, FlowRows
 
 __all__ = [
+    "LABEL_NAME_MAX",
+    "LABEL_VALUE_MAX",
     "CallPlace",
     "ExecutionChanges",
     "ExecutionPlace",
@@ -27,6 +29,10 @@ __all__ = [
     "ExecutionStore",
     "HeldCall",
 ]
+
+
+LABEL_NAME_MAX, LABEL_VALUE_MAX = 100, 300
+"""Characters of a label by which lists know it: an index takes no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,11 @@ class ExecutionQuery:
     """Of this execution's subflow steps."""
     since: datetime | None = None
     until: datetime | None = None
+    labels: tuple[tuple[str, str], ...] = ()
+    """Names and values, as long as lists know them; each of them."""
+    started_by: str | None = None
+    error: str | None = None
+    """A part of the text of its error, whatever the case of its letters."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The schema of the database of executions; the migrations in `alembic/executions` build it.
 
     executions   one row each, with what lists and timers need; `head` and `plan` are JSON
+    labels       one row per label of an execution, for lists by a label
     task_runs    one row per task run
     gates        those that somebody holds or waits for
     calls        what runners may claim or look at now
@@ -24,6 +25,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    text,
 )
 
 from supervisor.database.column_types import NAME, UtcTime
@@ -36,6 +38,7 @@ __all__ = [
     "EXECUTION_TABLES",
     "FLOWS",
     "GATES",
+    "LABELS",
     "LOG_TOPICS",
     "RUNS",
     "WRITER",
@@ -58,11 +61,36 @@ EXECUTIONS = Table(
     Column("parent", NAME),
     Column("head", Text, nullable=False, comment="without its plan and task runs"),
     Column("plan", Text, nullable=False),
+    Column("started_by", String),
+    Column("error", String, comment="the first 300 characters"),
     Index("ix_executions_due", "due_at"),
     Index("ix_executions_newest", "created_at", "id"),
     Index("ix_executions_flow", "flow", "created_at", "id"),
     Index("ix_executions_state", "state", "created_at", "id"),
     Index("ix_executions_parent", "parent"),
+    Index("ix_executions_flow_state", "flow", "state", "created_at", "id"),
+    Index("ix_executions_started_by", "started_by", "created_at", "id"),
+    Index("ix_executions_flow_ended", "flow", "ended_at", "id"),
+    Index("ix_executions_ended", "ended_at", "id"),
+    # With the text: a search reads no row that it does not show.
+    Index(
+        "ix_executions_error",
+        "created_at",
+        "id",
+        "error",
+        sqlite_where=text("error IS NOT NULL"),
+        postgresql_where=text("error IS NOT NULL"),
+    ),
+)
+
+LABELS = Table(
+    "labels",
+    EXECUTION_TABLES,
+    Column("execution", NAME, primary_key=True),
+    Column("name", NAME, primary_key=True),
+    Column("value", NAME, nullable=False),
+    Column("created_at", UtcTime, nullable=False, comment="that of the execution"),
+    Index("ix_labels_value", "name", "value", "created_at", "execution"),
 )
 
 RUNS = Table(

@@ -24,6 +24,7 @@ from supervisor.adapters.executions.schema import (
     EVENTS,
     EXECUTIONS,
     GATES,
+    LABELS,
     RUNS,
     WRITER,
 )
@@ -45,6 +46,8 @@ from supervisor.core.executions.states import StepState
 from supervisor.core.executions.timers import next_due
 from supervisor.core.values.errors import LeaseLost
 from supervisor.ports.executions import (
+    LABEL_NAME_MAX,
+    LABEL_VALUE_MAX,
     CallPlace,
     ExecutionChanges,
     ExecutionPlace,
@@ -56,6 +59,7 @@ __all__ = ["SqlExecutions"]
 
 _KNOWN_MAX = 10_000
 """Executions that are kept in memory, to be read with one small row."""
+_ERROR_MAX = 300
 _HELD = {StepState.RUNNING, StepState.KILLING}
 
 
@@ -277,6 +281,7 @@ class SqlExecutionRows:
             "version": execution.version,
             "ended_at": execution.ended_at,
             "due_at": next_due(execution),
+            "error": execution.error[:_ERROR_MAX] or None,
             "head": _text(head_record(execution)),
         }
         if not new:
@@ -289,9 +294,15 @@ class SqlExecutionRows:
             "flow_version": execution.plan.version,
             "created_at": execution.created_at,
             "parent": execution.parent,
+            "started_by": execution.started_by,
             "plan": _text(plan_record(execution)),
         }
         self.connection.execute(insert(EXECUTIONS), {**fixed, **values})
+        about = {"execution": execution.id, "created_at": execution.created_at}
+        kept = {n[:LABEL_NAME_MAX]: v[:LABEL_VALUE_MAX] for n, v in execution.labels.items()}
+        labels = [{**about, "name": n, "value": v} for n, v in kept.items()]
+        if labels:
+            self.connection.execute(insert(LABELS), labels)
 
     def _put_runs(self, changed: Sequence[tuple[Execution, TaskRun]]) -> None:
         rows = [

@@ -88,12 +88,36 @@ def list_all(
         ExecutionState | None,
         typer.Option("--state", case_sensitive=False, help="In this state.", show_default="any"),
     ] = None,
+    label: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--label", metavar="NAME:VALUE", help="With each of these.", show_default="any"
+        ),
+    ] = None,
+    started_by: Annotated[
+        str | None,
+        typer.Option("--started-by", metavar="TYPE", help="By such a trigger.", show_default="any"),
+    ] = None,
+    error: Annotated[
+        str | None,
+        typer.Option(
+            "--error", metavar="TEXT", help="With this text in its error.", show_default="any"
+        ),
+    ] = None,
+    *,
     limit: Limit = 50,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
     """List executions, newest first."""
-    wanted = {"limit": str(limit), "flow": flow, "state": None if state is None else state.value}
+    wanted: dict[str, str | list[str] | None] = {
+        "limit": str(limit),
+        "flow": flow,
+        "state": None if state is None else state.value,
+        "label": label or None,
+        "startedBy": started_by,
+        "error": error,
+    }
     with connect(server) as client:
         params = {name: value for name, value in wanted.items() if value is not None}
         page = client.get(EXECUTIONS, params).read(ExecutionPage)

@@ -209,3 +209,16 @@ class Execution:
     def flow(self) -> str:
         """The name of its flow."""
         return self.plan.flow
+
+    @property
+    def started_by(self) -> str:
+        """What started it: the type of its trigger, `subflow` or `rerun`."""
+        if self.rerun is not None:
+            return "rerun"
+        return "subflow" if self.parent is not None else str(self.trigger.get("type", "request"))
+
+    @property
+    def error(self) -> str:
+        """The first step that failed for good, and why, for lists; empty: none has."""
+        first = self.failures[0] if self.failures else None
+        return "" if first is None else f"{first.step}: {first.error.message}"

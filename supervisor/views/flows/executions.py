@@ -90,6 +90,8 @@ class ExecutionLine(Wire):
     created_at: Instant
     began_at: Instant | None
     ended_at: Instant | None
+    started_by: str
+    """The type of its trigger, such as `request`; `subflow`; or `rerun`."""
     parent: str | None
     """The execution whose subflow step waits for this one."""
     rerun_of: str | None
@@ -144,7 +146,6 @@ class ExecutionEventsPage(Wire):
 
 def line_view(execution: Execution) -> ExecutionLine:
     """Return an execution as a list has it."""
-    failure = execution.failures[0] if execution.failures else None
     return ExecutionLine(
         id=execution.id,
         flow=execution.flow,
@@ -153,10 +154,11 @@ def line_view(execution: Execution) -> ExecutionLine:
         created_at=execution.created_at,
         began_at=execution.began_at,
         ended_at=execution.ended_at,
+        started_by=execution.started_by,
         parent=None if execution.parent is None else execution.parent.split("/")[0],
         rerun_of=None if execution.rerun is None else execution.rerun.execution,
         labels=dict(execution.labels),
-        error="" if failure is None else f"{failure.step}: {failure.error.message}",
+        error=execution.error,
     )
 
 

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, StringConstraints
 
 from supervisor.api.http.access import needs
 from supervisor.api.http.deps import Author, Parts
@@ -41,13 +41,19 @@ Cursor = Annotated[
 ]
 
 
+Label = Annotated[str, StringConstraints(pattern=r"^[^:\x00]{1,100}:[^\x00]{0,300}$")]
+
+LabelName = Annotated[str, StringConstraints(pattern=r"^[^:\x00]{1,100}$")]
+LabelValue = Annotated[str, StringConstraints(pattern=r"^[^\x00]{0,300}$")]
+
+
 class StartDocument(Wire):
     """An execution to start."""
 
     inputs: dict[str, JsonValue] = Field(default_factory=dict)
     key: CallerKey | None = None
     """Of your own: a repeat with it finds the execution."""
-    labels: dict[str, str] = Field(default_factory=dict)
+    labels: dict[LabelName, LabelValue] = Field(default_factory=dict, max_length=50)
 
 
 class AnswerDocument(Wire):
@@ -80,6 +86,27 @@ def list_executions(
     parent: Annotated[
         str | None, Query(pattern=EXECUTION_ID, description="Started by this execution.")
     ] = None,
+    label: Annotated[
+        list[Label] | None,
+        Query(description="With this label, as `name:value`; may be repeated.", max_length=10),
+    ] = None,
+    started_by: Annotated[
+        str | None,
+        Query(
+            alias="startedBy",
+            pattern=r"^[a-z]{1,40}$",
+            description="By a trigger of this type, as `request` or `schedule`; or by `subflow`, "
+            "`rerun`.",
+        ),
+    ] = None,
+    error: Annotated[
+        str | None,
+        Query(
+            min_length=1,
+            max_length=200,
+            description="With this text in its error, within the first 300 characters.",
+        ),
+    ] = None,
     begin: From = None,
     end: To = None,
     limit: Limit = 100,
@@ -87,9 +114,23 @@ def list_executions(
 ) -> ExecutionPage:
     """List executions, newest first."""
     check_times(begin=begin, end=end)
-    wanted = ExecutionQuery(flow, None if state is None else frozenset(state), parent, begin, end)
+    wanted = ExecutionQuery(
+        flow,
+        None if state is None else frozenset(state),
+        parent,
+        begin,
+        end,
+        labels=tuple(_label(each) for each in label or ()),
+        started_by=started_by,
+        error=error,
+    )
     page, behind = parts.executions.listed(wanted, limit, cursor)
     return ExecutionPage(executions=[line_view(each) for each in page], next=behind)
+
+
+def _label(text: str) -> tuple[str, str]:
+    name, _, value = text.partition(":")
+    return name, value
 
 
 @router.get("/executions/{execution}", dependencies=[needs(Permission.READ)])

@@ -57,3 +57,23 @@ def test_a_picture_has_the_steps_that_have_not_begun(running: Running) -> None:
     assert running.world.get_object(path)["state"] == "SUCCESS"
     missing = running.world.get_object("/api/v1/executions/x:y/graph", 404)
     assert missing["type"] == "/problems/execution-not-found"
+
+
+def test_lists_are_filtered_by_label_trigger_and_error(running: Running) -> None:
+    fails = {"name": "send", "type": "fail", "message": "the server answered 502"}
+    running.apply(flow="day", steps=[fails], labels={"team": "a"})
+    running.apply(flow="ask", steps=[_ASKS])
+    failed = running.start("day", labels={"day": "mon:1"})
+    running.wait_for(failed, "FAILED")
+    asking = running.start("ask")
+
+    def listed(query: str) -> list[str]:
+        page = running.world.get_object(f"/api/v1/executions?{query}")
+        return [str(each["id"]) for each in cast("list[Json]", page["executions"])]
+
+    assert listed("label=team:a&label=day:mon:1") == [failed]
+    assert listed("label=team:a&label=day:tue") == []
+    assert listed("error=ANSWERED%20502") == [failed]
+    assert listed("startedBy=request&state=RUNNING") == [asking]
+    assert listed("startedBy=schedule") == []
+    assert running.world.client.get("/api/v1/executions?label=team").status_code == 400
