@@ -265,9 +265,7 @@ def _wiring_of(
         formats=table_formats(warehouse, settings.metadata_url),
         copies=copies_in(warehouse, failpoint),
         segment_grace=settings.segment_grace,
-        history_ages=HistoryAges(
-            settings.history_retention, settings.audit_retention, settings.event_retention
-        ),
+        history_ages=_ages(settings),
         gc_delay=settings.gc_delay,
         task_retention=settings.task_retention,
         new_token=new_token,
@@ -286,6 +284,16 @@ def _wiring_of(
 def _registry_of(settings: Settings, clock: SystemClock, leadership: Leadership) -> WorkerRegistry:
     return WorkerRegistry(
         clock, worker_timeout=settings.worker_timeout, led_since=leadership.led_since
+    )
+
+
+def _ages(settings: Settings) -> HistoryAges:
+    return HistoryAges(
+        settings.history_retention,
+        settings.audit_retention,
+        settings.event_retention,
+        settings.executions_retention,
+        settings.executions_per_flow,
     )
 
 

@@ -20,7 +20,7 @@ from supervisor.chores import (
 )
 from supervisor.chores.compaction import compacting
 from supervisor.chores.duty import Duty, QueueHandler, Wiring
-from supervisor.chores.flows import executions
+from supervisor.chores.flows import executions, purge
 from supervisor.chores.reports import archive, forgotten, persisters
 
 CHORES: tuple[Duty, ...] = (
@@ -37,6 +37,7 @@ CHORES: tuple[Duty, ...] = (
     archive.DUTY,
     executions.DUTY,
     executions.KEYS_DUTY,
+    purge.DUTY,
 )
 HANDLERS: tuple[QueueHandler, ...] = (
     task_output.HANDLER,

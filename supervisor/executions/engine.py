@@ -30,6 +30,7 @@ from supervisor.ports.executions import CallPlace, ExecutionRows, ExecutionStore
 from supervisor.ports.flows import FlowReads
 
 __all__ = [
+    "PURGED_AT_ONCE",
     "TICKED_AT_ONCE",
     "CallReport",
     "RunnerOrders",
@@ -39,6 +40,8 @@ __all__ = [
     "plan_of",
 ]
 
+PURGED_AT_ONCE = 50
+"""Executions that are deleted, per transaction: each may have a thousand task runs."""
 TICKED_AT_ONCE = 200
 """Executions whose time has come, per transaction."""
 
@@ -193,6 +196,17 @@ class StoredEngine:
             batch.work()
             rows.store(batch.changes())
         return len(due)
+
+    def purge(self, before: datetime, of_each: int) -> int:
+        """Delete some executions that ended before a time, or that are too many of their flow.
+
+        Returns how many; less than `PURGED_AT_ONCE`: there are no more now.
+
+        Raises:
+            LeaseLost, StoreAway, StoreRefuses: nothing is deleted.
+        """
+        with self._store.working(self._term()) as rows:
+            return rows.purge(before, of_each, PURGED_AT_ONCE)
 
     def batch(self, rows: ExecutionRows) -> InputBatch:
         """Begin a batch in a transaction of one's own, such as that of a queue's position."""

@@ -158,6 +158,14 @@ class ExecutionRows(ExecutionReads, Protocol):
         """The stored flows."""
         ...
 
+    def purge(self, before: datetime, of_each: int, limit: int) -> int:
+        """Delete up to `limit` executions with all that is stored of them; return how many.
+
+        Those that ended before a time go first; then, of a flow of which more than `of_each` have
+        ended, the oldest.  What has not ended stays.
+        """
+        ...
+
     def store(self, changes: ExecutionChanges) -> None:
         """Store what a batch has changed.
 

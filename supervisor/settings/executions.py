@@ -1,9 +1,15 @@
 """Settings of flows and executions."""
 
+from datetime import timedelta
+
 from pydantic import Field
+from pydantic.config import JsonDict
 from pydantic_settings import BaseSettings
 
+from supervisor.core.values.field_types import LongDuration
 from supervisor.settings.types import Addresses
+
+_DURATION: JsonDict = {"unit": "ISO 8601 duration"}
 
 
 class ExecutionSettings(BaseSettings):
@@ -20,6 +26,18 @@ class ExecutionSettings(BaseSettings):
         description="Hosts that `http` steps of flows may call: `host`, `host:port` or `*.domain`, "
         "separated by commas.",
         json_schema_extra={"default": "this machine alone", "unit": "hosts, separated by commas"},
+    )
+    executions_retention: LongDuration = Field(
+        default=timedelta(days=30),
+        ge=timedelta(hours=1),
+        description="How long an execution is kept after its end.",
+        json_schema_extra=_DURATION,
+    )
+    executions_per_flow: int = Field(
+        default=10_000,
+        ge=1,
+        le=1_000_000,
+        description="How many ended executions of each flow are kept; older ones go earlier.",
     )
     executions_threads: int = Field(
         default=8,

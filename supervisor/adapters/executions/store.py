@@ -5,12 +5,10 @@ are.  The executions that were written last are kept in memory as well; what the
 their version decides whether that is used.
 """
 
-from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from threading import Lock
 
 from sqlalchemy import Connection, bindparam, delete, exists, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
@@ -18,6 +16,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from supervisor.adapters.executions.database import ExecutionDatabase
 from supervisor.adapters.executions.flows import SqlFlows
 from supervisor.adapters.executions.pages import execution_page
+from supervisor.adapters.executions.purging import purge_executions
+from supervisor.adapters.executions.remembered import RememberedExecutions
 from supervisor.adapters.executions.schema import (
     CALLS,
     CLAIMS,
@@ -57,8 +57,6 @@ from supervisor.ports.executions import (
 
 __all__ = ["SqlExecutions"]
 
-_KNOWN_MAX = 10_000
-"""Executions that are kept in memory, to be read with one small row."""
 _ERROR_MAX = 300
 _HELD = {StepState.RUNNING, StepState.KILLING}
 
@@ -69,7 +67,7 @@ class SqlExecutions:
     def __init__(self, database: ExecutionDatabase) -> None:
         """Own `database`: `close` closes it."""
         self._database = database
-        self._known = _Remembered()
+        self._known = RememberedExecutions()
 
     @contextmanager
     def reading(self) -> Iterator["SqlExecutionRows"]:
@@ -96,32 +94,12 @@ class SqlExecutions:
         self._database.close()
 
 
-class _Remembered:
-    """The newest executions that this process has written or read, by id; bounded."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._by_id: OrderedDict[str, Execution] = OrderedDict()
-
-    def get(self, execution_id: str) -> Execution | None:
-        with self._lock:
-            return self._by_id.get(execution_id)
-
-    def put(self, executions: Iterable[Execution]) -> None:
-        with self._lock:
-            for execution in executions:
-                self._by_id[execution.id] = execution
-                self._by_id.move_to_end(execution.id)
-            while len(self._by_id) > _KNOWN_MAX:
-                self._by_id.popitem(last=False)
-
-
 @dataclass
 class SqlExecutionRows:
     """Implements `ports.executions.ExecutionRows` in one transaction."""
 
     connection: Connection
-    known: _Remembered
+    known: RememberedExecutions
 
     def __post_init__(self) -> None:
         """Begin with nothing read or stored."""
@@ -248,6 +226,10 @@ class SqlExecutionRows:
             .limit(limit)
         )
         return [EVENT_FORM.read(body.encode()) for body in self.connection.execute(query).scalars()]
+
+    def purge(self, before: datetime, of_each: int, limit: int) -> int:
+        """Delete executions that ended long ago; see the port."""
+        return purge_executions(self.connection, before, of_each, limit)
 
     def store(self, changes: ExecutionChanges) -> None:
         """Store what a batch has changed."""

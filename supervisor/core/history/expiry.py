@@ -32,6 +32,10 @@ class HistoryAges:
     """Of audit entries."""
     events: timedelta = timedelta(days=90)
     """Of events of the kinds that are kept longer than others."""
+    executions: timedelta = timedelta(days=30)
+    """Of executions, from their end on."""
+    executions_of_each: int = 10_000
+    """The newest ended executions of each flow; the others go earlier."""
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,7 @@ OF_NO_TABLE = {
         "persisters",
         "executions",
         "step-keys",
+        "purge-executions",
     ),
 }
 

@@ -1,8 +1,9 @@
 """Routes of executions: started, listed, looked at, killed, paused, answered."""
 
+import hashlib
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from pydantic import Field, JsonValue, StringConstraints
 
 from supervisor.api.http.access import needs
@@ -12,7 +13,7 @@ from supervisor.api.routes.cluster.audit import Limit
 from supervisor.api.routes.flows.flows import FLOW_NAME, FlowName
 from supervisor.core.executions.states import ExecutionState
 from supervisor.core.values.page_cursors import KEYED_LENGTH_MAX
-from supervisor.core.values.permissions import Permission
+from supervisor.core.values.permissions import Caller, Permission
 from supervisor.ports.executions import ExecutionQuery
 from supervisor.services.flows.executions import StartRequest
 from supervisor.views.flows.executions import (
@@ -56,6 +57,20 @@ class StartDocument(Wire):
     labels: dict[LabelName, LabelValue] = Field(default_factory=dict, max_length=50)
 
 
+def _key_of(request: Request) -> str | None:
+    """Return a key that follows from the header Idempotency-Key and its caller."""
+    header = request.headers.get("Idempotency-Key")
+    if header is None:
+        return None
+    caller: Caller = request.state.caller
+    digest = hashlib.blake2b(f"{caller.name}\x1f{header}".encode(), digest_size=16)
+    return f"k-{digest.hexdigest()}"
+
+
+HeaderKey = Annotated[str | None, Depends(_key_of)]
+"""Answers to keys are kept for a day; an execution remembers its key for as long as it is kept."""
+
+
 class AnswerDocument(Wire):
     """The answer to an `approve` step."""
 
@@ -65,10 +80,16 @@ class AnswerDocument(Wire):
 
 @router.post("/flows/{flow}/executions", status_code=202, dependencies=[needs(Permission.FLOW_RUN)])
 def start_execution(
-    flow: FlowName, wanted: StartDocument, author: Author, parts: Parts, response: Response
+    flow: FlowName,
+    wanted: StartDocument,
+    header: HeaderKey,
+    author: Author,
+    parts: Parts,
+    *,
+    response: Response,
 ) -> ExecutionView:
     """Start an execution of a flow's newest version; 200: one with this key is there."""
-    request = StartRequest(flow, wanted.inputs, wanted.key, wanted.labels)
+    request = StartRequest(flow, wanted.inputs, wanted.key or header, wanted.labels)
     execution, is_new = parts.executions.start(request, author)
     if not is_new:
         response.status_code = 200

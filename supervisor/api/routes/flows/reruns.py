@@ -7,7 +7,7 @@ from pydantic import Field
 
 from supervisor.api.http.access import needs
 from supervisor.api.http.deps import Author, Parts
-from supervisor.api.routes.flows.executions import CallerKey, ExecutionId
+from supervisor.api.routes.flows.executions import CallerKey, ExecutionId, HeaderKey
 from supervisor.core.executions.entities import RerunOf
 from supervisor.core.values.permissions import Permission
 from supervisor.services.flows.reruns import Reruns
@@ -53,11 +53,17 @@ def plan_rerun(
 
 @router.post("/{execution}/rerun", status_code=202, dependencies=[needs(Permission.APPLY)])
 def rerun_execution(
-    execution: ExecutionId, wanted: RerunDocument, author: Author, parts: Parts, response: Response
+    execution: ExecutionId,
+    wanted: RerunDocument,
+    header: HeaderKey,
+    author: Author,
+    parts: Parts,
+    *,
+    response: Response,
 ) -> ExecutionView:
     """Start an ended execution anew, from a step; 200: one with this key is there."""
     how = RerunOf(execution, wanted.first, wanted.latest, wanted.force)
-    rerun, is_new = Reruns(parts.executions).start(how, wanted.key, author)
+    rerun, is_new = Reruns(parts.executions).start(how, wanted.key or header, author)
     if not is_new:
         response.status_code = 200
     return execution_view(rerun)

@@ -1,0 +1,44 @@
+"""The end of what has ended: executions that are older, or more, than an installation keeps."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection, delete, func, select
+
+from supervisor.adapters.executions.schema import EVENTS, EXECUTIONS, LABELS, RUNS
+
+__all__ = ["purge_executions"]
+
+_E = EXECUTIONS.c
+
+
+def purge_executions(connection: Connection, before: datetime, of_each: int, limit: int) -> int:
+    """Delete up to `limit` executions; return how many there were."""
+    ids = _old(connection, before, limit) or _surplus(connection, of_each, limit)
+    if ids:
+        for table in (EVENTS, RUNS, LABELS):
+            connection.execute(delete(table).where(table.c.execution.in_(ids)))
+        connection.execute(delete(EXECUTIONS).where(_E.id.in_(ids)))
+    return len(ids)
+
+
+def _old(connection: Connection, before: datetime, limit: int) -> Sequence[str]:
+    query = select(_E.id).where(_E.ended_at < before).order_by(_E.ended_at, _E.id).limit(limit)
+    return connection.execute(query).scalars().all()
+
+
+def _surplus(connection: Connection, of_each: int, limit: int) -> Sequence[str]:
+    """Return the oldest of one flow that has too many."""
+    many = (
+        select(_E.flow, func.count().label("number"))
+        .where(_E.ended_at.is_not(None))
+        .group_by(_E.flow)
+        .having(func.count() > of_each)
+        .limit(1)
+    )
+    row = connection.execute(many).one_or_none()
+    if row is None:
+        return []
+    of_it = (_E.flow == row.flow, _E.ended_at.is_not(None))
+    oldest = select(_E.id).where(*of_it).order_by(_E.ended_at, _E.id)
+    return connection.execute(oldest.limit(min(limit, row.number - of_each))).scalars().all()
