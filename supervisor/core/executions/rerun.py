@@ -25,7 +25,7 @@ from supervisor.core.executions.plan import (
 )
 from supervisor.core.executions.states import StepState
 
-__all__ = ["KeptSteps", "begins_in", "kept_steps"]
+__all__ = ["KeptSteps", "RerunPreview", "begins_in", "kept_steps"]
 
 
 @dataclass
@@ -36,6 +36,20 @@ class KeptSteps:
     """Task runs of the new execution, by their ids in it."""
     changed: list[str] = field(default_factory=list)
     """Names of kept steps that are another step in the plan of the rerun."""
+
+
+@dataclass(frozen=True)
+class RerunPreview:
+    """What a rerun would do: names of steps of the flow's own graph, in its order."""
+
+    version: int
+    """Of the flow."""
+    keeps: list[str]
+    goes_on: list[str]
+    """Steps around others, of which a part is kept."""
+    runs: list[str]
+    changed: list[str]
+    """Kept steps that are others in that version, those inside of steps too."""
 
 
 def begins_in(plan: FlowPlan) -> list[str]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from supervisor.core.executions.entities import Execution, RerunOf
 from supervisor.core.executions.plan import FlowPlan
-from supervisor.core.executions.rerun import KeptSteps, begins_in, kept_steps
+from supervisor.core.executions.rerun import KeptSteps, RerunPreview, begins_in, kept_steps
 from supervisor.core.executions.states import ExecutionState, StepState
 from supervisor.core.flows.compiling import compile_flow
 from supervisor.core.flows.document import bind_inputs
@@ -20,21 +20,7 @@ from supervisor.core.values.field_types import nearest
 from supervisor.core.values.permissions import Actor
 from supervisor.services.flows.executions import Executions
 
-__all__ = ["RerunPreview", "Reruns"]
-
-
-@dataclass(frozen=True)
-class RerunPreview:
-    """What a rerun would do: names of steps of the flow's own graph, in its order."""
-
-    version: int
-    """Of the flow."""
-    keeps: list[str]
-    goes_on: list[str]
-    """Steps around others, of which a part is kept."""
-    runs: list[str]
-    changed: list[str]
-    """Kept steps that are others in that version, those inside of steps too."""
+__all__ = ["Reruns"]
 
 
 @dataclass(frozen=True)

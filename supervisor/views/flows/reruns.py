@@ -1,6 +1,6 @@
 """What a rerun of an execution would do."""
 
-from supervisor.services.flows.reruns import RerunPreview
+from supervisor.core.executions.rerun import RerunPreview
 from tasks.contract.wire import Wire
 
 __all__ = ["RerunPlanView", "rerun_plan_view"]
