@@ -29,6 +29,17 @@ def test_without_a_worker_the_page_says_how_one_is_started(page: Page) -> None:
     assert_accessible(page)
 
 
+@pytest.mark.parametrize(
+    ("path", "step"),
+    [("flows", "tidegate flow apply my-flow.yaml"), ("executions", "Start one from its page")],
+)
+def test_without_a_flow_the_page_says_what_to_do(page: Page, path: str, step: str) -> None:
+    page.goto(f"/ui/{path}")
+
+    expect(page.get_by_text(step)).to_be_visible()
+    assert_accessible(page)
+
+
 def test_settings_say_who_calls_and_keep_what_is_chosen(page: Page) -> None:
     page.goto("/ui/settings")
     expect(page.get_by_role("region", name="You")).to_contain_text("asks nobody who they are")

@@ -7,6 +7,10 @@ import {
   redirect,
 } from "@tanstack/react-router";
 import { auditSearch } from "@/pages/audit/search";
+import { executionSearch } from "@/pages/execution/search";
+import { executionsSearch } from "@/pages/executions/search";
+import { flowSearch } from "@/pages/flow/search";
+import { flowsSearch } from "@/pages/flows/search";
 import { lettersSearch } from "@/pages/letters/search";
 import { linesSearch, reportsSearch } from "@/pages/logs/search";
 import { queueSearch, queuesSearch } from "@/pages/queues/search";
@@ -290,6 +294,37 @@ const queue = createRoute({
   component: lazyRouteComponent(() => import("@/pages/queues/QueuePage"), "QueuePage"),
 });
 
+const flows = createRoute({
+  getParentRoute: () => shell,
+  path: "/flows",
+  validateSearch: flowsSearch,
+  component: lazyRouteComponent(() => import("@/pages/flows/FlowsPage"), "FlowsPage"),
+});
+
+const flow = createRoute({
+  getParentRoute: () => shell,
+  path: "/flows/$flow",
+  validateSearch: flowSearch,
+  component: lazyRouteComponent(() => import("@/pages/flow/FlowPage"), "FlowPage"),
+});
+
+const executions = createRoute({
+  getParentRoute: () => shell,
+  path: "/executions",
+  validateSearch: executionsSearch,
+  component: lazyRouteComponent(
+    () => import("@/pages/executions/ExecutionsPage"),
+    "ExecutionsPage",
+  ),
+});
+
+const execution = createRoute({
+  getParentRoute: () => shell,
+  path: "/executions/$execution",
+  validateSearch: executionSearch,
+  component: lazyRouteComponent(() => import("@/pages/execution/ExecutionPage"), "ExecutionPage"),
+});
+
 const work = createRoute({
   getParentRoute: () => shell,
   path: "/work",
@@ -372,6 +407,10 @@ export const router = createRouter({
       taskTabs,
       tables,
       tableTabs,
+      flows,
+      flow,
+      executions,
+      execution,
       workers,
       worker,
       queues,

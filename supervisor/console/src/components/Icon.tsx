@@ -21,6 +21,8 @@ const SHAPES = {
     <path d="M2 4.5h6m4 0h2M2 11.5h2m4 0h6M8 4.5a2 2 0 1 0 4 0 2 2 0 0 0-4 0M4 11.5a2 2 0 1 0 4 0 2 2 0 0 0-4 0" />
   ),
   queue: <path d="M2.5 4.5h3v7h-3zM7 4.5h3v7H7zM11.5 8h2.5M12.5 6 14.5 8l-2 2" />,
+  flow: <path d="M2 5.8h4v4.4H2zM10 2h4v4h-4zM10 10h4v4h-4zM6 8h2V4h2M8 8v4h2" />,
+  execution: <path d="M2.5 3.5h5v2.4h-5zM5 7h5v2.4H5zM8.5 10.5h5v2.4h-5z" />,
   work: <path d="M2.5 4h7M2.5 8h11M2.5 12h5" />,
   book: <path d="M3.5 2.5h9v11h-9zM6 5.5h4M6 8h4M6 10.5h2" />,
   search: <path d="M7 2.5a4.5 4.5 0 1 1 0 9 4.5 4.5 0 0 1 0-9M10.3 10.3l3.2 3.2" />,

@@ -7,6 +7,8 @@ type Place = {
     | "/supervisors"
     | "/tasks"
     | "/tables"
+    | "/flows"
+    | "/executions"
     | "/workers"
     | "/queues"
     | "/work"
@@ -24,6 +26,8 @@ export const PLACES: readonly Place[] = [
   { to: "/supervisors", label: "Supervisors", icon: "list", key: "s" },
   { to: "/tasks", label: "Tasks", icon: "tasks", key: "t" },
   { to: "/tables", label: "Tables", icon: "table", key: "b" },
+  { to: "/flows", label: "Flows", icon: "flow", key: "f" },
+  { to: "/executions", label: "Executions", icon: "execution", key: "e" },
   { to: "/workers", label: "Workers", icon: "machine", key: "w" },
   { to: "/queues", label: "Queues", icon: "queue", key: "q" },
   { to: "/work", label: "Work", icon: "work", key: "o" },

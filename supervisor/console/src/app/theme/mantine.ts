@@ -64,6 +64,7 @@ export const theme: MantineThemeOverride = createTheme({
     TextInput: { defaultProps: { size: "xs" } },
     PasswordInput: { defaultProps: { size: "xs" } },
     Textarea: { defaultProps: { size: "xs" } },
+    NativeSelect: { defaultProps: { size: "xs" } },
     SegmentedControl: { defaultProps: { size: "xs" } },
     Checkbox: { defaultProps: { size: "xs" } },
     Switch: { defaultProps: { size: "sm" } },

@@ -56,6 +56,8 @@ type Props<T> = {
   onOpen?: (row: T) => void;
   /** Asks for the next page: the end comes near. */
   onEnd?: () => void;
+  /** Whether keys reach the scroller: where no row has a link, nothing else lets it scroll. */
+  scrollsByKeys?: boolean;
   /** What is shown instead of rows. */
   empty: ReactNode;
 };
@@ -121,7 +123,12 @@ export function DataTable<T>(props: Props<T>) {
   useRowKeys({ ...props, scrollTo: (index) => virtual.scrollToIndex(index, { align: "auto" }) });
   const headers = table.getFlatHeaders();
   return (
-    <div className={classes.scroller} ref={scroller} data-density={density}>
+    <div
+      className={classes.scroller}
+      ref={scroller}
+      data-density={density}
+      {...(props.scrollsByKeys ? { tabIndex: 0, role: "group", "aria-label": props.label } : {})}
+    >
       <table
         className={classes.table}
         aria-label={props.label}

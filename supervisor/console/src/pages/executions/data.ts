@@ -1,0 +1,81 @@
+import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
+import { useCallback, useMemo } from "react";
+import { type Got, get } from "@/api/client";
+import type { Problem } from "@/api/problem";
+import { POLL_MS, pacedBy } from "@/api/query";
+import { type ExecutionsSearch, WINDOWS } from "./search";
+
+const PATH = "/api/v1/executions";
+const LIMIT = 100;
+const STEP_MS = 300_000;
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+const ID = /^[A-Za-z0-9][A-Za-z0-9._:~-]{0,299}$/;
+
+type ExecutionsPage = Got<typeof PATH>;
+export type ExecutionLine = ExecutionsPage["executions"][number];
+export type Listed = { executions: ExecutionLine[]; hasMore: boolean };
+type Filter = {
+  flow?: string;
+  state?: NonNullable<ExecutionsSearch["state"]>;
+  parent?: string;
+  begin?: string;
+};
+
+/** Executions, newest first, page by page; a name that none can have fits none. */
+export function useExecutions(search: ExecutionsSearch, nowMs: number, limit = LIMIT) {
+  const filter = filterOf(search, nowMs);
+  const wanted = { ...filter, limit };
+  const query = useInfiniteQuery<ExecutionsPage, Problem, { pages: ExecutionsPage[] }>({
+    queryKey: [PATH, { query: wanted }],
+    queryFn: ({ pageParam, signal }) => {
+      const cursor = typeof pageParam === "string" ? { cursor: pageParam } : {};
+      return filter === null
+        ? { executions: [], next: null }
+        : get(PATH, { query: { ...filter, limit, ...cursor } }, signal);
+    },
+    initialPageParam: null,
+    getNextPageParam: (page) => page.next,
+    refetchInterval: pacedBy(POLL_MS),
+    placeholderData: keepPreviousData,
+  });
+  const { fetchNextPage, hasNextPage, isFetchingNextPage } = query;
+  const more = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) {
+      void fetchNextPage();
+    }
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const data = useMemo<Listed | undefined>(() => {
+    const pages = query.data?.pages;
+    return pages === undefined
+      ? undefined
+      : {
+          executions: onceEach(pages.flatMap(({ executions }) => executions)),
+          hasMore: typeof pages.at(-1)?.next === "string",
+        };
+  }, [query.data]);
+  return { data, error: query.error, refetch: query.refetch, more };
+}
+
+/** The query of a URL's filters; null: nothing can fit them. */
+export function filterOf(
+  { flow, state, since, parent }: ExecutionsSearch,
+  nowMs: number,
+): Filter | null {
+  const name = flow?.trim();
+  if ((name && !NAME.test(name)) || (parent && !ID.test(parent))) {
+    return null;
+  }
+  // In steps: a query that is another one each second would begin anew each second.
+  const begin = since && Math.floor(nowMs / STEP_MS) * STEP_MS - WINDOWS[since];
+  return {
+    ...(name ? { flow: name } : {}),
+    ...(state === undefined ? {} : { state }),
+    ...(parent ? { parent } : {}),
+    ...(begin === undefined ? {} : { begin: new Date(begin).toISOString() }),
+  };
+}
+
+/** Pages that are read one after the other may both have an execution that came between. */
+function onceEach(executions: readonly ExecutionLine[]): ExecutionLine[] {
+  return [...new Map(executions.map((each) => [each.id, each])).values()];
+}

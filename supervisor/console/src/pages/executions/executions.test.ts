@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import { parseSearch } from "@/app/search";
+import { hasEnded, lookOf } from "@/components/flow/looks";
+import { filterOf } from "./data";
+import { executionsSearch, isFiltered } from "./search";
+import { sentenceOf, toggled } from "./words";
+
+const NOW = Date.parse("2026-11-29T12:03:59Z");
+
+describe("the state of the list of executions", () => {
+  it("takes what is well-formed from any URL", () => {
+    const raw = parseSearch("?flow=a&state=FAILED&state=constructor&state=RUNNING&since=1y&x=1");
+
+    expect(executionsSearch(raw)).toStrictEqual({
+      flow: "a",
+      state: ["RUNNING", "FAILED"],
+      since: undefined,
+      parent: undefined,
+      sel: undefined,
+    });
+  });
+
+  it("knows whether it is filtered", () => {
+    expect(isFiltered({ sel: "a" })).toBe(false);
+    expect(isFiltered({ parent: "a:1" })).toBe(true);
+  });
+});
+
+describe("the query of the list", () => {
+  it("looks back in steps of five minutes", () => {
+    expect(filterOf({ since: "1h" }, NOW)).toEqual({ begin: "2026-11-29T11:00:00.000Z" });
+  });
+
+  it("names only what is set", () => {
+    expect(filterOf({}, NOW)).toEqual({});
+    expect(filterOf({ flow: " day ", state: ["FAILED"], parent: "a:1" }, NOW)).toEqual({
+      flow: "day",
+      state: ["FAILED"],
+      parent: "a:1",
+    });
+  });
+
+  it.each([{ flow: "<b>" }, { parent: "a/b" }])("fits nothing for %j", (search) => {
+    expect(filterOf(search, NOW)).toBeNull();
+  });
+});
+
+describe("words", () => {
+  it("say how many there are", () => {
+    const executions = [{ id: "a:1" }, { id: "a:2" }] as never;
+
+    expect(sentenceOf({ executions, hasMore: false }, false)).toBe("2 executions, newest first");
+    expect(sentenceOf({ executions, hasMore: true }, true)).toBe(
+      "The newest 2 executions that fit the filters, newest first",
+    );
+  });
+
+  it("forget a list without a choice", () => {
+    expect(toggled(undefined, "a")).toEqual(["a"]);
+    expect(toggled(["a", "b"], "a")).toEqual(["b"]);
+    expect(toggled(["a"], "a")).toBeUndefined();
+  });
+
+  it("of an unknown state are shown as they are", () => {
+    expect(lookOf("constructor")).toEqual({ tone: "note", icon: "note" });
+    expect(hasEnded("KILLED")).toBe(true);
+    expect(hasEnded("KILLING")).toBe(false);
+  });
+});
