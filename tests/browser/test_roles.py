@@ -11,6 +11,13 @@ from playwright.sync_api import Page, Request, expect
 
 from supervisor.dev.ports import LOOPBACK
 from tests.browser.accessible import assert_accessible
+from tests.browser.planted.flows import (
+    DAY,
+    apply_flow,
+    asking_flow,
+    await_asking,
+    start_flow,
+)
 from tests.browser.planted.stored import failed_task, store_records
 from tests.browser.test_login import REQUIRED, create_token, log_in
 from tests.browser.watch import Watch
@@ -21,7 +28,7 @@ from tests.waiting import HANGS_AFTER_S, wait_until
 pytestmark = pytest.mark.process
 expect.set_options(timeout=HANGS_AFTER_S * 1_000)
 
-OURS, FOREIGN = "shop-orders", "payroll-secret"
+OURS, FOREIGN, FLOW = "shop-orders", "payroll-secret", "shop-day"
 
 
 @dataclass(frozen=True)
@@ -30,15 +37,18 @@ class Roles:
 
     overlord: Overlord
     tokens: dict[str, str]
+    execution: str
+    """An execution that waits for an answer."""
 
 
 @pytest.fixture(scope="module")
 def roles(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Roles]:
-    """A viewer and an operator of one table, and an administrator."""
+    """A viewer and an operator of one table, a viewer of all, and an administrator."""
     folder = tmp_path_factory.mktemp("roles")
     url = f"sqlite:///{folder / 'metadata.db'}"
     granted = {"viewer": OURS, "operator": OURS, "admin": "*"}
     tokens = {role: create_token(folder, url, role, role, on) for role, on in granted.items()}
+    tokens["watcher"] = create_token(folder, url, "watcher", "viewer", "*")
     more = REQUIRED | {"TIDEGATE_SUPERVISOR_PERIOD": "PT1S"}
     store_records(url, [*failed_task(OURS), *failed_task(FOREIGN)])
     with Overlords(folder, url, more=more) as overlords:
@@ -48,7 +58,13 @@ def roles(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ro
         for name in (OURS, FOREIGN):
             document = spec(f"{LOOPBACK}:1", name)
             leader.http.post(SUPERVISORS, json=document, headers=headers).raise_for_status()
-        yield Roles(leader, tokens)
+        leader.http.headers.update(headers)
+        apply_flow(leader.http, asking_flow(FLOW))
+        execution = start_flow(leader.http, FLOW, "one", day=DAY)
+        await_asking(leader.http, execution)
+        for name in headers:
+            del leader.http.headers[name]
+        yield Roles(leader, tokens, execution)
 
 
 @pytest.fixture(scope="module")
@@ -128,6 +144,39 @@ def test_a_control_works_or_says_what_is_missing(
         expect(page.get_by_role("table", name="Denied tries")).to_be_visible()
     else:
         expect(page.get_by_text("Needs the permission audit on the whole cluster")).to_be_visible()
+    assert_accessible(page)
+
+
+@pytest.mark.parametrize("role", ["watcher", "admin"])
+def test_a_flow_is_started_and_answered_by_those_who_may(
+    page: Page, watch: Watch, roles: Roles, role: str
+) -> None:
+    """Goal: who may only read the cluster reads flows, and each button says what is missing."""
+    _enter(page, watch, roles, role, f"/ui/executions/{roles.execution}")
+    barred = str(role == "watcher").lower()
+    asks = page.get_by_role("region", name="What it waits for")
+    for verb in ("Yes ok", "No ok", "Skip ok"):
+        expect(asks.get_by_role("button", name=verb)).to_have_attribute("aria-disabled", barred)
+    for verb in ("Pause…", "Kill…"):
+        expect(page.get_by_role("button", name=verb)).to_have_attribute("aria-disabled", barred)
+    page.goto(f"/ui/flows/{FLOW}")
+    for verb in ("Start…", "Delete…"):
+        expect(page.get_by_role("button", name=verb)).to_have_attribute("aria-disabled", barred)
+    assert_accessible(page)
+    if role == "watcher":
+        page.get_by_role("button", name="Start…").hover()
+        needed = "Needs the permission apply on the whole cluster"
+        expect(page.get_by_role("tooltip")).to_contain_text(needed)
+
+
+@pytest.mark.parametrize("path", ["flows", "executions", f"flows/{FLOW}", "executions/a:b"])
+def test_flows_are_not_for_those_who_may_read_one_table(
+    page: Page, watch: Watch, roles: Roles, path: str
+) -> None:
+    _enter(page, watch, roles, "operator", f"/ui/{path}")
+
+    expect(page.get_by_text("You may not read flows and their executions.")).to_be_visible()
+    expect(page.get_by_text("Needs the permission read on the whole cluster")).to_be_visible()
     assert_accessible(page)
 
 

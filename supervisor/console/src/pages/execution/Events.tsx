@@ -22,7 +22,7 @@ export function Events({ execution }: { execution: Execution }) {
   return (
     <QueryView query={query} lines={6}>
       {(events) => (
-        <div className={classes.table} style={{ height: heightOf(events.length) }}>
+        <div className={classes.table} style={heightOf(events.length)}>
           <DataTable
             name="execution-events"
             label="Events"

@@ -28,7 +28,7 @@ export function Steps({ execution, rows, types, active, onActive, onOpen }: Prop
   );
   const lines = rows.length + rows.filter(({ run }) => noteOf(run) !== null).length;
   return (
-    <div className={classes.table} style={{ height: heightOf(lines) }}>
+    <div className={classes.table} style={heightOf(lines)}>
       <DataTable
         name={STEPS}
         label="Steps"

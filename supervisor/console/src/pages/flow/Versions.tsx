@@ -33,7 +33,7 @@ export function Versions({ versions, hasMore, shown, onShow, onEnd, ...keys }: P
     [newest, shown, lack, onShow],
   );
   return (
-    <div className={classes.table} style={{ height: heightOf(versions.length) }}>
+    <div className={classes.table} style={heightOf(versions.length)}>
       <DataTable
         name="flow-versions"
         label="Versions"

@@ -1,0 +1,172 @@
+"""Flows and executions: a flow is started by its form, answered, paused, killed and rolled back."""
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.accessible import assert_accessible
+from tests.browser.planted.conftest import Planted
+from tests.browser.planted.flows import (
+    DAY,
+    apply_flow,
+    asking_flow,
+    await_asking,
+    await_state,
+    failing_flow,
+    start_flow,
+)
+from tests.browser.watch import Watch
+
+pytestmark = pytest.mark.process
+
+
+def _confirm(page: Page, verb: str) -> None:
+    page.get_by_role("dialog").get_by_role("button", name=verb, exact=True).click()
+
+
+def _step(page: Page, name: str) -> Locator:
+    named = page.get_by_role("button", name=name, exact=True)
+    return page.get_by_role("table", name="Steps").locator("tr[data-row]").filter(has=named)
+
+
+def test_a_flow_is_started_by_its_form_and_goes_on_when_it_is_answered(
+    page: Page, watch: Watch, planted: Planted
+) -> None:
+    apply_flow(planted.overlord.http, asking_flow("form-day"))
+    watch.expect_status(400, "/api/v1/flows/form-day/executions")
+    page.goto("/ui/")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    page.keyboard.press("g")
+    page.keyboard.press("f")
+    page.get_by_role("table", name="Flows").get_by_role("link", name="form-day").first.click()
+    page.get_by_role("button", name="Start…").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_label("most")).to_have_value("9223372036854775")
+    dialog.get_by_label("day", exact=False).first.fill("soon")
+    dialog.get_by_label("tables").fill('["clicks"]')
+    dialog.get_by_label("Key").fill("by-form")
+    _confirm(page, "Start")
+
+    expect(dialog.get_by_label("day", exact=False).first).to_have_attribute("aria-invalid", "true")
+    expect(dialog.get_by_text("is no date: write 2026-11-25")).to_be_visible()
+    assert_accessible(page)
+    dialog.get_by_label("day", exact=False).first.fill(DAY)
+    _confirm(page, "Start")
+
+    expect(page).to_have_url(re.compile("/ui/executions/form-day(:|%3A)by-form$"))
+    asks = page.get_by_role("region", name="What it waits for")
+    expect(asks).to_contain_text(f"ok asks: tell of {DAY}?")
+    expect(_step(page, "copy [0]")).to_contain_text("SUCCESS")
+    expect(page.get_by_role("table", name="Steps")).not_to_contain_text("copy [1]")
+    assert_accessible(page)
+    asks.get_by_role("button", name="Yes ok").click()
+    dialog.get_by_label("Comment").fill("all there")
+    expect(dialog.get_by_text("--comment 'all there'").first).to_be_visible()
+    _confirm(page, "Say yes")
+
+    expect(page.get_by_role("button", name="Start anew…")).to_be_visible()
+    expect(_step(page, "tidy")).to_contain_text("SUCCESS")
+    expect(page.get_by_label("Outputs as JSON")).to_contain_text(DAY)
+    expect(page.get_by_role("table", name="Events")).to_contain_text("answered")
+    page.get_by_label("Graph of the steps").get_by_role("button", name="ok").click()
+    expect(page.get_by_label("Outputs of the step")).to_contain_text("all there")
+    assert_accessible(page)
+
+
+def test_an_execution_is_paused_resumed_and_killed(page: Page, planted: Planted) -> None:
+    http = planted.overlord.http
+    apply_flow(http, asking_flow("stop-day"))
+    execution = start_flow(http, "stop-day", "one", day=DAY)
+    await_asking(http, execution)
+    page.goto(f"/ui/executions/{execution}")
+
+    page.get_by_role("button", name="Pause…").click()
+    _confirm(page, "Pause")
+    asks = page.get_by_role("region", name="What it waits for")
+    expect(asks).to_contain_text("somebody to let it go on")
+    page.get_by_role("button", name="Resume…").click()
+    _confirm(page, "Resume")
+    expect(asks).not_to_contain_text("somebody to let it go on")
+    page.get_by_role("button", name="Kill…").click()
+    _confirm(page, "Kill")
+
+    expect(page.get_by_role("button", name="Start anew…")).to_be_visible()
+    expect(_step(page, "ok")).to_contain_text("KILLED")
+    expect(asks).to_have_count(0)
+    page.get_by_role("button", name="Start anew…").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_label("day", exact=False).first).to_have_value(DAY)
+
+
+def test_a_failed_execution_says_why(page: Page, planted: Planted) -> None:
+    http = planted.overlord.http
+    apply_flow(http, failing_flow("judge-day"))
+    execution = start_flow(http, "judge-day", "one")
+    await_state(http, execution, "FAILED")
+    page.emulate_media(color_scheme="dark")
+    page.goto("/ui/executions?flow=judge-day&state=FAILED")
+    rows = page.get_by_role("table", name="Executions").locator("tbody tr")
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text("judge: 3 rows are missing")
+    assert_accessible(page)
+    page.get_by_role("button", name="Success").click()
+    page.get_by_role("button", name="Failed").click()
+    expect(page).to_have_url("/ui/executions?flow=judge-day&state=SUCCESS")
+    expect(page.get_by_text("No execution fits the filters.")).to_be_visible()
+
+    page.goto(f"/ui/executions/{execution}")
+
+    expect(page.get_by_role("alert")).to_contain_text("judge: 3 rows are missing")
+    graph = page.get_by_label("Graph of the steps")
+    expect(graph.get_by_text("noop · not begun")).to_have_count(1)
+    expect(_step(page, "page")).to_contain_text("SUCCESS")
+    assert_accessible(page)
+
+
+def test_a_step_that_asks_is_skipped(page: Page, planted: Planted) -> None:
+    http = planted.overlord.http
+    apply_flow(http, asking_flow("skip-day"))
+    execution = start_flow(http, "skip-day", "one", day=DAY)
+    await_asking(http, execution)
+    page.goto(f"/ui/executions/{execution}")
+
+    _step(page, "ok").get_by_role("button", name="Skip ok").click()
+    _confirm(page, "Skip")
+
+    expect(_step(page, "ok")).to_contain_text("SKIPPED")
+    expect(_step(page, "tell")).to_contain_text("SUCCESS")
+
+
+def test_a_flow_is_rolled_back_and_deleted(page: Page, planted: Planted) -> None:
+    http = planted.overlord.http
+    apply_flow(http, asking_flow("old-day"))
+    apply_flow(http, failing_flow("old-day"), reason="a shorter one")
+    page.goto("/ui/flows/old-day")
+    versions = page.get_by_role("table", name="Versions")
+    expect(versions).to_contain_text("a shorter one")
+    expect(page.get_by_text("It has not run yet: start it.")).to_be_visible()
+    assert_accessible(page)
+    versions.get_by_role("button", name="1", exact=True).click()
+    expect(page).to_have_url(re.compile("old-day.*version=1"))
+    expect(page.get_by_text("This is version 1. A newer one is in use.")).to_be_visible()
+
+    versions.get_by_role("button", name="Roll back to version 1").click()
+    _confirm(page, "Roll back")
+    expect(versions).to_contain_text("3, the newest")
+    page.get_by_role("button", name="Delete…").click()
+    _confirm(page, "Delete")
+
+    expect(versions).to_contain_text("4, deletes it")
+    expect(page.get_by_role("button", name="Start…")).to_have_count(0)
+    page.goto("/ui/flows/old-day")
+    expect(page.get_by_text("It is deleted: nothing starts it any more.")).to_be_visible()
+    assert_accessible(page)
+
+
+def test_what_is_not_there_says_so(page: Page, watch: Watch) -> None:
+    for path in ("flows/never-there", "executions/never-there"):
+        watch.expect_status(404, f"/api/v1/{path}")
+        page.goto(f"/ui/{path}")
+        expect(page.get_by_role("alert").first).to_contain_text(re.compile("no (flow|execution)"))
+    assert_accessible(page)
