@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from supervisor.dev.broker import Broker
 from tests.browser.contact.places import Names
+from tests.browser.planted.flows import DAY, apply_flow, asking_flow, start_flow
 from tests.environment.brokers import create_topic, new_broker, produce
 from tests.integration.cluster import SUPERVISORS, Cluster
 from tests.integration.oracle import ends_of, record, spec
@@ -58,12 +59,16 @@ class Site:
         [worker] = http.get("/api/v1/workers").raise_for_status().json()
         queues = http.get("/api/v1/queues").raise_for_status().json()
         queue = queues[0]
+        apply_flow(http, asking_flow("tides-day"))
+        execution = start_flow(http, "tides-day", "one", day=DAY)
         return Names(
             supervisor=self.id,
             task=tasks[0]["id"],
             table=self.id,
             worker=worker["id"],
             queue=(queue["container"], queue["name"]),
+            flow="tides-day",
+            execution=execution,
         )
 
 

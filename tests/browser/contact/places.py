@@ -25,6 +25,8 @@ class Names:
     table: str
     worker: str
     queue: tuple[str, str]
+    flow: str
+    execution: str
 
 
 def every_address(names: Names) -> list[str]:
@@ -51,6 +53,8 @@ def _filled(path: str, names: Names) -> str:
         "/workers/$id": f"/workers/{quote(names.worker)}",
         "/tasks/$task": f"/tasks/{quote(names.task)}",
         "/tables/$ds": f"/tables/{quote(names.table)}",
+        "/flows/$flow": f"/flows/{quote(names.flow)}",
+        "/executions/$execution": f"/executions/{quote(names.execution)}",
         "/$container/$name": f"/{quote(container, safe='')}/{quote(queue, safe='')}",
     }
     for variable, value in values.items():
