@@ -165,7 +165,7 @@ def test_a_flow_is_started_and_answered_by_those_who_may(
     assert_accessible(page)
     if role == "watcher":
         page.get_by_role("button", name="Start…").hover()
-        needed = "Needs the permission apply on the whole cluster"
+        needed = "Needs the permission flow-run on the whole cluster"
         expect(page.get_by_role("tooltip")).to_contain_text(needed)
 
 
