@@ -44,7 +44,7 @@ from supervisor.api.routes.cluster import (
     sessions,
     status,
 )
-from supervisor.api.routes.flows import executions, flows, following, reruns
+from supervisor.api.routes.flows import executions, flows, following, reruns, triggers
 from supervisor.api.routes.supervisors import (
     backfills,
     bulk,
@@ -110,6 +110,7 @@ ROUTERS = (
     executions.router,
     reruns.router,
     following.router,
+    triggers.router,
     generations.router,
     operations.router,
     lag.router,

@@ -15,9 +15,11 @@ from supervisor.control.leadership import Leadership
 from supervisor.core.executions.entities import Runner
 from supervisor.core.executions.inputs import Outcome, Succeeded
 from supervisor.core.executions.reduced import StepCall
+from supervisor.core.values.throttle import Lockout
 from supervisor.database.engine import sqlite_file
 from supervisor.executions.engine import StoredEngine
 from supervisor.executions.runner import CallRunner, StepVerb
+from supervisor.executions.triggers import TriggerEngine
 from supervisor.ports.store import Clock
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
 from supervisor.services.flows.executions import FlowPorts
@@ -48,12 +50,22 @@ class ExecutionParts:
     store: SqlExecutions
     engine: StoredEngine
     runner: CallRunner
+    triggers: TriggerEngine
+    lockout: Lockout
     language: CelExpressions = field(default_factory=CelExpressions)
 
     @property
     def ports(self) -> FlowPorts:
         """What services need."""
-        return FlowPorts(self.store, self.engine, self.language, self.runner.look)
+        return FlowPorts(
+            self.store,
+            self.engine,
+            self.language,
+            self.triggers,
+            read_secret,
+            self.lockout,
+            self.runner.look,
+        )
 
     def add_verbs(self, verbs: StepVerbs) -> None:
         """Let the runner make more verbs, before it starts."""
@@ -85,7 +97,9 @@ def executions_in(
     http = HttpCalls(allow, read_secret, settings.connections().bindings, settings.trust())
     verbs: dict[str, StepVerb] = {"noop": _noop, "http": http}
     calls = CallRunner(engine, runner, verbs, settings.executions_threads)
-    return ExecutionParts(url, store, engine, calls, language)
+    triggers = TriggerEngine(store, engine, leadership.term, language, clock.now)
+    lockout = Lockout(settings.lockout_failures, settings.lockout.total_seconds())
+    return ExecutionParts(url, store, engine, calls, triggers, lockout, language)
 
 
 def _noop(_: StepCall, __: Event) -> Outcome:

@@ -213,6 +213,7 @@ def wire_overlord(
         executions=executions,
         failpoint=failpoint,
     )
+    wiring = replace(wiring, triggers=executions.triggers)
     consume_queues(wiring)
     services = services_of(
         wiring,

@@ -23,6 +23,7 @@ from supervisor.core.values.export_formats import ExportFormat
 from supervisor.eventqueue.handling import Handler
 from supervisor.eventqueue.queues import EventQueues
 from supervisor.executions.engine import StoredEngine
+from supervisor.executions.triggers import TriggerEngine
 from supervisor.ports.reports.archive import RecordSender
 from supervisor.ports.reports.logs import LogStore
 from supervisor.ports.reports.reports import ReportStore
@@ -69,6 +70,8 @@ class Wiring:
     """Of the store of reports; None: nobody looks at it."""
     engine: StoredEngine | None = None
     """What runs flows; None: nothing does."""
+    triggers: TriggerEngine | None = None
+    """What starts executions by triggers; None: nothing does."""
     step_runner: Runner | None = None
     """The runner of this process: of all others the calls are lost."""
     archive_sender: RecordSender | None = None

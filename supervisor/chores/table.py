@@ -20,7 +20,7 @@ from supervisor.chores import (
 )
 from supervisor.chores.compaction import compacting
 from supervisor.chores.duty import Duty, QueueHandler, Wiring
-from supervisor.chores.flows import executions, purge
+from supervisor.chores.flows import executions, purge, triggers
 from supervisor.chores.reports import archive, forgotten, persisters
 
 CHORES: tuple[Duty, ...] = (
@@ -38,6 +38,7 @@ CHORES: tuple[Duty, ...] = (
     executions.DUTY,
     executions.KEYS_DUTY,
     purge.DUTY,
+    triggers.DUTY,
 )
 HANDLERS: tuple[QueueHandler, ...] = (
     task_output.HANDLER,
@@ -46,6 +47,7 @@ HANDLERS: tuple[QueueHandler, ...] = (
     forget.HANDLER,
     forgotten.HANDLER,
     replays.HANDLER,
+    triggers.HANDLER,
     *exports.HANDLERS,
 )
 

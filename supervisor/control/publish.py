@@ -20,9 +20,14 @@ from supervisor.control.export_outbox import announce
 from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
 from supervisor.control.metrics import OverlordMeters
-from supervisor.control.offered_files import absent_files, check_files, files_are_absent
+from supervisor.control.publishing.offered_files import absent_files, check_files, files_are_absent
+from supervisor.control.publishing.publish_outbox import announce_publish
+from supervisor.control.publishing.replica_comparison import (
+    Compared,
+    compare_late,
+    compare_siblings,
+)
 from supervisor.control.reconcile import end_siblings
-from supervisor.control.replica_comparison import Compared, compare_late, compare_siblings
 from supervisor.core.history.log_fields import fields_of_task
 from supervisor.core.model.rows import (
     AuditEntry,
@@ -269,6 +274,7 @@ def _commit(
     segments = _segments(publication, task.data_source, "", request.segments, request.columns)
     errors = _segments(publication, errors_table(task.data_source), "error-", request.quarantine)
     tx.segments.add(publication, [*segments, *errors])
+    announce_publish(tx, publication)
     if segments:
         announce(tx, task.data_source, now)
     closed = tx.generations.close(generation.id, GenerationState.PUBLISHED, now)

@@ -16,6 +16,7 @@ from supervisor.core.executions.gates import Gate
 from supervisor.core.executions.reduced import ExecutionEvent, StepCall
 from supervisor.core.executions.states import ExecutionState
 from supervisor.ports.flows import FlowReads, FlowRows
+from supervisor.ports.triggers import TriggerReads, TriggerRows
 
 __all__ = [
     "LABEL_NAME_MAX",
@@ -102,6 +103,11 @@ class ExecutionReads(Protocol):
         """The stored flows."""
         ...
 
+    @property
+    def triggers(self) -> TriggerReads:
+        """The stored triggers."""
+        ...
+
     def execution(self, execution_id: str) -> Execution | None:
         """Return an execution; None: there is none.
 
@@ -164,6 +170,11 @@ class ExecutionRows(ExecutionReads, Protocol):
         Those that ended before a time go first; then, of a flow of which more than `of_each` have
         ended, the oldest.  What has not ended stays.
         """
+        ...
+
+    @property
+    def triggers(self) -> TriggerRows:
+        """The stored triggers."""
         ...
 
     def store(self, changes: ExecutionChanges) -> None:

@@ -28,6 +28,9 @@ from supervisor.services.access.authentication import Authentication
 from supervisor.services.access.idempotency import Idempotency
 from supervisor.services.flows.executions import Executions, FlowPorts
 from supervisor.services.flows.flows import Flows
+from supervisor.services.flows.hooks import Hooks
+from supervisor.services.flows.services import FlowServices, flow_services_of
+from supervisor.services.flows.triggers import Triggers
 from supervisor.services.foresight.ranges import RangeForesight
 from supervisor.services.foresight.tables import TableForesight
 from supervisor.services.history.archive_reader import ArchiveReader
@@ -127,7 +130,7 @@ class Services:
     replays: Replays
 
     # -- flows -------------------------------------------------------------------------------------
-    executions: Executions
+    flow_services: FlowServices
 
     # -- queries -----------------------------------------------------------------------------------
     supervisors: SupervisorQueries
@@ -155,6 +158,21 @@ class Services:
     def flows(self) -> Flows:
         """The verbs on flows."""
         return self.executions.flows
+
+    @property
+    def executions(self) -> Executions:
+        """The verbs on executions."""
+        return self.flow_services.executions
+
+    @property
+    def triggers(self) -> Triggers:
+        """The verbs on triggers."""
+        return self.flow_services.triggers
+
+    @property
+    def hooks(self) -> Hooks:
+        """The door of webhooks."""
+        return self.flow_services.hooks
 
     def check(self) -> None:
         """Return if the metadata database answers, and this process competes for the lease.
@@ -207,7 +225,7 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         compacting=compacting,
         quarantine=quarantine,
         replays=_replays(w, quarantine, service),
-        executions=_executions(w, o),
+        flow_services=flow_services_of(o.flows, w.store, w.clock, w.leadership),
         supervisors=_supervisors(w, o),
         listing=listing,
         overviews=_overviews(w, listing),
@@ -231,12 +249,6 @@ def _listing(w: Wiring) -> SupervisorListing:
 
 def _foresight(w: Wiring, service: Service) -> RangeForesight:
     return RangeForesight(w.store, w.clock, w.leadership, w.registry, service)
-
-
-def _executions(w: Wiring, o: ServicePorts) -> Executions:
-    ports = o.flows
-    flows = Flows(ports.store, w.store, w.clock, w.leadership, ports.language)
-    return Executions(ports.store, ports.engine, flows, w.store, w.clock, w.leadership, ports.begun)
 
 
 def _letters(w: Wiring, o: ServicePorts) -> LetterRequests:

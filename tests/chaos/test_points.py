@@ -39,7 +39,7 @@ def places() -> set[str]:
     export = {f"export:{step}" for step in ("copying", "copied", "decided", "committed")}
     compaction = {f"compaction:{step}" for step in ("in-transaction", "committed")}
     backfill = {f"backfill:{step}" for step in ("in-transaction", "committed")}
-    replay = {f"replay:{step}" for step in ("sending", "sent")} | {"archive:sent"}
+    replay = {f"replay:{step}" for step in ("sending", "sent")} | {"archive:sent", "trigger:stored"}
     compact = {f"compact:{step}" for step in ("written", "published")}
     single = {"worker:started", "term:begun", "step:acted"}
     overlord = actions | verbs | publish | sync | export | compaction | backfill | replay

@@ -20,6 +20,8 @@ _INDEXES = {
     },
     "calls": {"execution": ["execution"]},
     "claims": {"runner": ["runner", "incarnation"], "execution": ["execution"]},
+    "triggers": {"next": ["next_at"]},
+    "firings": {"number": ["flow", "trigger", "number"]},
 }
 
 
@@ -36,6 +38,7 @@ def upgrade() -> None:
         sa.Column("reason", sa.Text),
         sa.Column("at", _TIME, nullable=False),
     )
+    _create_triggers()
     writer = op.create_table(
         "writer",
         sa.Column("id", sa.SmallInteger, primary_key=True, autoincrement=False),
@@ -113,10 +116,50 @@ def _create_outgoing() -> None:
     )
 
 
+def _create_triggers() -> None:
+    op.create_table(
+        "triggers",
+        sa.Column("flow", _NAME, primary_key=True),
+        sa.Column("name", _NAME, primary_key=True),
+        sa.Column("kind", sa.String, nullable=False),
+        sa.Column("definition", sa.Text, nullable=False, comment="as the flow has it, JSON"),
+        sa.Column(
+            "version", sa.BigInteger, nullable=False, comment="of the flow that has defined it"
+        ),
+        sa.Column("paused", sa.Boolean, nullable=False),
+        sa.Column("paused_by", sa.String),
+        sa.Column("watches", sa.Boolean, nullable=False),
+        sa.Column("position", _TIME, comment="up to here all slots are done with"),
+        sa.Column("next_at", _TIME),
+        sa.Column(
+            "waiting", sa.BigInteger, nullable=False, comment="publishes without an execution"
+        ),
+        sa.Column("numbered", sa.BigInteger, nullable=False),
+        sa.Column("fired", sa.BigInteger, nullable=False),
+        sa.Column("passed", sa.BigInteger, nullable=False),
+        sa.Column("last_at", _TIME),
+        sa.Column("last_execution", _NAME),
+        sa.Column("problem", sa.Text, nullable=False),
+        sa.Column("problem_at", _TIME),
+    )
+    op.create_table(
+        "firings",
+        sa.Column("flow", _NAME, primary_key=True),
+        sa.Column("trigger", _NAME, primary_key=True),
+        sa.Column("slot", _NAME, primary_key=True),
+        sa.Column("number", sa.BigInteger, nullable=False),
+        sa.Column("at", _TIME, nullable=False),
+        sa.Column("execution", _NAME, comment="null: it waits for the execution before to end"),
+        sa.Column("about", sa.Text, nullable=False),
+    )
+
+
 def downgrade() -> None:
     for table in (
         "log_topics",
         "writer",
+        "firings",
+        "triggers",
         "flows",
         "events",
         "claims",

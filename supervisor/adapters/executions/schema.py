@@ -8,6 +8,8 @@
     claims       who makes which call
     events       what listeners see, by its number within the execution
     flows        each version of each flow
+    triggers     one row per trigger of a flow that is not deleted
+    firings      what a trigger has taken: slots, publishes, requests; each once
     writer       one row: the highest term that has written
     log_topics   the topics of Kafka in which executions began, if they are there
 
@@ -36,11 +38,13 @@ __all__ = [
     "EVENTS",
     "EXECUTIONS",
     "EXECUTION_TABLES",
+    "FIRINGS",
     "FLOWS",
     "GATES",
     "LABELS",
     "LOG_TOPICS",
     "RUNS",
+    "TRIGGERS",
     "WRITER",
 ]
 
@@ -157,6 +161,43 @@ FLOWS = Table(
     Column("author", String, nullable=False),
     Column("reason", Text),
     Column("at", UtcTime, nullable=False),
+)
+
+TRIGGERS = Table(
+    "triggers",
+    EXECUTION_TABLES,
+    Column("flow", NAME, primary_key=True),
+    Column("name", NAME, primary_key=True),
+    Column("kind", String, nullable=False),
+    Column("definition", Text, nullable=False, comment="as the flow has it, JSON"),
+    Column("version", BigInteger, nullable=False, comment="of the flow that has defined it"),
+    Column("paused", Boolean, nullable=False),
+    Column("paused_by", String),
+    Column("watches", Boolean, nullable=False),
+    Column("position", UtcTime, comment="up to here all slots are done with"),
+    Column("next_at", UtcTime),
+    Column("waiting", BigInteger, nullable=False, comment="publishes without an execution"),
+    Column("numbered", BigInteger, nullable=False),
+    Column("fired", BigInteger, nullable=False),
+    Column("passed", BigInteger, nullable=False),
+    Column("last_at", UtcTime),
+    Column("last_execution", NAME),
+    Column("problem", Text, nullable=False),
+    Column("problem_at", UtcTime),
+    Index("ix_triggers_next", "next_at"),
+)
+
+FIRINGS = Table(
+    "firings",
+    EXECUTION_TABLES,
+    Column("flow", NAME, primary_key=True),
+    Column("trigger", NAME, primary_key=True),
+    Column("slot", NAME, primary_key=True),
+    Column("number", BigInteger, nullable=False),
+    Column("at", UtcTime, nullable=False),
+    Column("execution", NAME, comment="null: it waits for the execution before to end"),
+    Column("about", Text, nullable=False),
+    Index("ix_firings_number", "flow", "trigger", "number"),
 )
 
 WRITER = Table(

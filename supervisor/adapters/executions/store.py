@@ -28,6 +28,7 @@ from supervisor.adapters.executions.schema import (
     RUNS,
     WRITER,
 )
+from supervisor.adapters.executions.triggers import SqlTriggers
 from supervisor.core.executions.entities import Execution, Runner, TaskRun
 from supervisor.core.executions.gates import Gate
 from supervisor.core.executions.records import (
@@ -113,6 +114,11 @@ class SqlExecutionRows:
     def flows(self) -> SqlFlows:
         """The stored flows."""
         return SqlFlows(self.connection)
+
+    @property
+    def triggers(self) -> SqlTriggers:
+        """The stored triggers."""
+        return SqlTriggers(self.connection)
 
     def execution(self, execution_id: str) -> Execution | None:
         """Return an execution; see the port."""

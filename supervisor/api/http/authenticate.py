@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from supervisor.api.http.console import session_secret
 from supervisor.api.http.deps import WORKERS_HEADER
-from supervisor.api.http.edge import INTERNAL_PATH
+from supervisor.api.http.edge import INTERNAL_PATH, is_hook
 from supervisor.api.http.problems import render_error
 from supervisor.api.http.proofs import Proofs, address_of, note_refusal
 from supervisor.core.values.errors import (
@@ -74,7 +74,8 @@ class Authenticate:
         address = address_of(request)
         if credentials is not None:
             return await self._proofs.caller(authentication, credentials, address)
-        if request.scope["path"] in request.app.state.open_paths:  # a stale cookie does not matter
+        is_open = request.scope["path"] in request.app.state.open_paths or is_hook(request)
+        if is_open:  # a stale cookie does not matter
             return Caller(UNKNOWN.name, UNKNOWN.kind, address=address)
         if _is_internal(request):
             raise Unauthenticated(f"say who you are: send a token in the header {WORKERS_HEADER}")
@@ -105,7 +106,7 @@ def _credentials(request: Request) -> Credentials | None:
         token = request.headers.get(WORKERS_HEADER, "").strip()
         return Credentials(None, token) if token else None
     given = request.headers.get("authorization")
-    if given is None:
+    if given is None or is_hook(request):
         return None
     scheme, _, rest = given.partition(" ")
     rest = rest.strip()

@@ -7,6 +7,7 @@ so that a slow or endless body costs a buffer and no thread (S18).
     caller and path                maximum size of a body
     ─────────────────────────────  ───────────────────────────────────────────────────────────────
     any                            SIZE_BYTES_MAX
+    a webhook's                    HOOK_SIZE_BYTES_MAX
     below /internal/               INTERNAL_SIZE_BYTES_MAX
     a worker that publishes        PUBLISH_SIZE_BYTES_MAX; beyond the bound of the others one body
                                    is in memory at a time, from its first byte to the answer
@@ -32,6 +33,10 @@ from tasks.runtime.host_names import LOOPBACK, without_port
 
 BODY_TIMEOUT_S = 30.0
 INTERNAL_PATH = "/internal/"
+HOOKS_PATH = "/api/v1/hooks/"
+"""Of requests that prove themselves by the secret of a trigger, and by nothing else."""
+HOOK_HEADERS = ("X-Tidegate-Timestamp", "X-Tidegate-Signature", "X-Tidegate-Hook-Token")
+HOOK_SIZE_BYTES_MAX = 256 * 1024
 INTERNAL_SIZE_BYTES_MAX = 16 * 1024 * 1024
 """The maximum size of a worker's call: a sync has each task with its samples."""
 PUBLISH_SIZE_BYTES_MAX = 128 * 1024 * 1024
@@ -207,6 +212,12 @@ def _is_internal(request: Request) -> bool:
     return path.startswith(INTERNAL_PATH)
 
 
+def is_hook(request: Request) -> bool:
+    """Whether a request is for a webhook."""
+    path: str = request.scope["path"]
+    return path.startswith(HOOKS_PATH)
+
+
 def _has_body(request: Request) -> bool:
     chunked = "transfer-encoding" in request.headers
     return chunked or request.headers.get("content-length", "0") != "0"
@@ -223,7 +234,7 @@ def _check_type(request: Request) -> None:
 
 def _size_bytes_max(request: Request) -> int:
     if not _is_internal(request):
-        return SIZE_BYTES_MAX
+        return HOOK_SIZE_BYTES_MAX if is_hook(request) else SIZE_BYTES_MAX
     path: str = request.scope["path"]
     caller: Caller = request.state.caller
     if _PUBLISHES.fullmatch(path) and caller.may(Permission.WORK, None):

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from supervisor.api.http.edge import INTERNAL_PATH, replayed
+from supervisor.api.http.edge import INTERNAL_PATH, is_hook, replayed
 from supervisor.api.http.leader import KEY, note_claim, to_the_leader
 from supervisor.api.http.problems import RETRY_AFTER_S, render_error
 from supervisor.core.values.errors import (
@@ -140,8 +140,8 @@ async def _end(keys: Idempotency, claim: KeyClaim, answer: StoredAnswer | None) 
 
 
 def _counts(request: Request) -> bool:
-    if request.method not in METHODS or HEADER not in request.headers:
-        return False
+    if request.method not in METHODS or HEADER not in request.headers or is_hook(request):
+        return False  # a webhook's key counts beside its secret alone
     path, dry_run = request.scope["path"], request.query_params.get("dryRun", "").lower() == "true"
     return not (dry_run or path in CHANGES_NOTHING or path.startswith(INTERNAL_PATH))
 

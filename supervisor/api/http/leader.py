@@ -23,7 +23,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from supervisor.api.http.console import is_console, passed_on
-from supervisor.api.http.edge import INTERNAL_PATH
+from supervisor.api.http.edge import HOOK_HEADERS, INTERNAL_PATH, is_hook
 from supervisor.api.http.problems import PROBLEMS, answer, render_error
 from supervisor.core.values.errors import LeaseLost, SupervisorError
 from supervisor.services.services import Services
@@ -39,7 +39,8 @@ ACT_S = 30.0
 """How long the leader may take for a change: it may have to ask Kafka for offsets first."""
 _READS = frozenset({"GET", "HEAD"})
 _SENT = ("accept", "authorization", "if-none-match", "x-druid-author")
-_SENT_OF_WRITES = (*_SENT, KEY.lower(), "content-type", "if-match")
+_SENT_OF_HOOKS = tuple(name.lower() for name in HOOK_HEADERS)
+_SENT_OF_WRITES = (*_SENT, KEY.lower(), "content-type", "if-match", *_SENT_OF_HOOKS)
 _RETURNED = (
     *("content-type", "retry-after", "etag", "location", "allow"),
     *("cache-control", "content-disposition", "content-encoding", "vary"),
@@ -76,9 +77,13 @@ def note_claim(request: Request) -> None:
 def _acts_once(request: Request) -> bool:
     """Tell whether a repeat of a change by the leader would not act a second time.
 
+    A webhook is passed on as well: its sender follows no redirect.
+
     With a key that was claimed here it is the sender who repeats: this overlord may lead again, and
     would store the leader's answer as its own.
     """
+    if is_hook(request):
+        return True
     return KEY in request.headers and not getattr(request.state, "is_key_claimed", False)
 
 

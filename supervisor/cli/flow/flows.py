@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from supervisor.app.flows import flow_from, simulation_of
 from supervisor.cli.flow.outcomes import read_inputs, read_outcomes
 from supervisor.cli.flow.stored import add_stored
+from supervisor.cli.flow.triggers import add_triggers
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.options import Output
 from supervisor.cli.shell.output import show_json, show_table, show_text
@@ -58,6 +59,7 @@ Outcomes = Annotated[
 
 
 add_stored(commands)
+add_triggers(commands)
 
 
 @commands.command()

@@ -55,6 +55,7 @@ NAMES: Mapping[str, Naming] = MappingProxyType(
         "flow apply": About("FLOW"),
         "flow get": About("FLOW"),
         "flow history": Nameless("-o json prints all that is known of each version"),
+        "flow triggers": Rows(("TRIGGER",), "flow trigger FLOW"),
         "execution run": About("ID"),
         "execution list": Rows(("ID",), "execution get"),
         "execution get": About("ID"),

@@ -9,6 +9,7 @@ from pydantic import Field, JsonValue
 
 from supervisor.core.executions.plan import WhenFull
 from supervisor.core.flows.steps import Name, StepDocument
+from supervisor.core.flows.triggers import TriggerDocument
 from supervisor.core.values.errors import FieldError, InvalidInputs
 from supervisor.core.values.field_types import LongDuration, Text, Whole, nearest, shown
 from tasks.contract.wire import Wire
@@ -54,6 +55,7 @@ class FlowDocument(Wire):
     description: Text = ""
     labels: dict[str, Text] = Field(default_factory=dict)
     inputs: tuple[InputDocument, ...] = ()
+    triggers: tuple[TriggerDocument, ...] = ()
     steps: tuple[StepDocument, ...] = Field(min_length=1)
     on_failure: tuple[StepDocument, ...] = ()
     finally_: tuple[StepDocument, ...] = Field(default=(), alias="finally")

@@ -20,6 +20,7 @@ from supervisor.core.flows.steps import (
     StepFields,
     SwitchStep,
 )
+from supervisor.core.flows.triggers import TRIGGER_TYPES, check_triggers
 from supervisor.core.spec.problems import SpecProblems
 from supervisor.core.values.errors import FieldError, InvalidFlow
 from supervisor.core.values.field_types import nearest, pointer_part, shown
@@ -40,6 +41,7 @@ def read_flow(document: object, language: Expressions) -> FlowDocument:
     known = _known(notes, document, FlowDocument, "")
     for graph in _GRAPHS:
         known = _with_steps(notes, known, graph, "")
+    known = _with_triggers(notes, known)
     flow = notes.validate(FlowDocument, known)
     if flow is not None and not notes.errors:
         _Checks(notes, language, flow).check()
@@ -70,6 +72,20 @@ def _with_steps(
         return document
     read = [_step(notes, step, f"{pointer}/{name}/{at}") for at, step in enumerate(steps)]
     return {**document, name: read}
+
+
+def _with_triggers(notes: SpecProblems, document: dict[str, object]) -> dict[str, object]:
+    triggers = document.get("triggers")
+    if not isinstance(triggers, list):
+        return document
+    read: list[object] = []
+    for at, one in enumerate(triggers):
+        model = TRIGGER_TYPES.get(str(one.get("type"))) if isinstance(one, Mapping) else None
+        if model is None or not isinstance(one, Mapping):
+            read.append(one)
+        else:
+            read.append(_known(notes, one, model, f"/triggers/{at}"))
+    return {**document, "triggers": read}
 
 
 def _step(notes: SpecProblems, step: object, pointer: str) -> object:
@@ -107,6 +123,8 @@ class _Checks:
         if flow.concurrency is not None and flow.concurrency.key is not None:
             self._values(flow.concurrency.key, "/concurrency/key", frozenset())
         self._inputs()
+        wanted = {one.name: one.required and one.default is None for one in flow.inputs}
+        check_triggers(self._notes, self._language, flow.triggers, wanted)
         if len(self._names) > STEPS_MAX:
             self._notes.refuse("/steps", f"a flow has at most {STEPS_MAX} steps", "use a subflow")
 

@@ -90,6 +90,16 @@ class FlowNotFound(Refused):
         super().__init__(f"there is no flow {flow}{which}")
 
 
+class TriggerNotFound(Refused):
+    """The flow has no such trigger."""
+
+    def __init__(self, flow: str, trigger: str, known: Sequence[str]) -> None:
+        self.flow = flow
+        self.trigger = trigger
+        has = f"its triggers are {', '.join(known)}" if known else "it has none"
+        super().__init__(f"the flow {flow} has no trigger {trigger}: {has}")
+
+
 class ExecutionNotFound(Refused):
     """There is no such execution."""
 

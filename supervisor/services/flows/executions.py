@@ -34,12 +34,15 @@ from supervisor.core.values.errors import (
 )
 from supervisor.core.values.page_cursors import KeyedPlace, read_keyed, write_keyed
 from supervisor.core.values.permissions import Actor
+from supervisor.core.values.throttle import Lockout
 from supervisor.executions.engine import StoredEngine, Worked
+from supervisor.executions.triggers import TriggerEngine
 from supervisor.ports.executions import ExecutionPlace, ExecutionQuery, ExecutionStore
 from supervisor.ports.store import Clock, Store
 from supervisor.services.flows.access import answered
 from supervisor.services.flows.execution_feed import ExecutionFeed
 from supervisor.services.flows.flows import Flows
+from tasks.contract.kafka_client import SecretRef
 
 __all__ = ["Executions", "FlowPorts", "StartRequest"]
 
@@ -59,6 +62,11 @@ class FlowPorts:
     store: ExecutionStore
     engine: StoredEngine
     language: Expressions
+    triggers: TriggerEngine
+    read_secret: Callable[[SecretRef], str]
+    """Raises `SecretMissing`."""
+    lockout: Lockout
+    """After how many wrong secrets webhooks hear no more of an address."""
     begun: Callable[[], None] = lambda: None
     """Called when there may be calls to make."""
 

@@ -7,16 +7,21 @@ from typing import cast
 from pydantic import JsonValue
 
 from supervisor.control.leadership import Leadership
+from supervisor.control.publishing.publish_outbox import announce_watch
 from supervisor.core.executions.expressions import Expressions
 from supervisor.core.flows.document import FlowDocument
 from supervisor.core.flows.reading import read_flow
 from supervisor.core.flows.stored import StoredFlow, digest_of
+from supervisor.core.flows.stored_triggers import TriggerChanges, follow_flow
+from supervisor.core.flows.triggers import TriggerFields, WebhookTrigger
 from supervisor.core.model.rows import AuditEntry
-from supervisor.core.values.errors import FlowNotFound
+from supervisor.core.values.errors import FieldError, FlowNotFound, InvalidFlow, SecretMissing
 from supervisor.core.values.permissions import Actor, reason_of
 from supervisor.ports.executions import ExecutionStore
 from supervisor.ports.store import Clock, Store
+from supervisor.ports.triggers import TriggerRows
 from supervisor.services.flows.access import answered
+from tasks.contract.kafka_client import SecretRef
 
 __all__ = ["FlowAllowed", "Flows"]
 
@@ -40,6 +45,8 @@ class Flows:
     clock: Clock
     leadership: Leadership
     language: Expressions
+    read_secret: Callable[[SecretRef], str]
+    """Raises `SecretMissing`."""
 
     def check(self, document: object) -> FlowDocument:
         """Return a flow that can be applied.
@@ -59,11 +66,13 @@ class Flows:
         Raises:
             InvalidFlow: it cannot be applied.
             NotAllowed: the author may not call the verb of a step.
+            QueueDead: publishes cannot be watched.
         """
         flow = self.check(document)
         allowed(flow)
-        written = cast("Mapping[str, JsonValue]", document)
-        return self._add(flow.flow, written, author, "apply-flow")
+        self._check_secrets(flow)
+        given = cast("Mapping[str, JsonValue]", document)
+        return self._add(flow.flow, _Applied(given, flow.triggers), author, "apply-flow")
 
     def roll_back(
         self, name: str, version: int, author: Actor, allowed: FlowAllowed = _any_step
@@ -78,8 +87,10 @@ class Flows:
         old = self.version(name, version)
         if old.document is None:
             raise FlowNotFound(name, version)
-        allowed(self.check(old.document))
-        return self._add(name, old.document, author, "roll-back-flow")
+        flow = self.check(old.document)
+        allowed(flow)
+        self._check_secrets(flow)
+        return self._add(name, _Applied(old.document, flow.triggers), author, "roll-back-flow")
 
     def delete(self, name: str, author: Actor) -> StoredFlow:
         """End a flow: nothing starts it any more; what runs goes on.
@@ -88,7 +99,7 @@ class Flows:
             FlowNotFound: there is none.
         """
         self.get(name)
-        return self._add(name, None, author, "delete-flow")[0]
+        return self._add(name, _Applied(None), author, "delete-flow")[0]
 
     def get(self, name: str) -> StoredFlow:
         """Return the newest version.
@@ -130,9 +141,22 @@ class Flows:
         with answered(), self.executions.reading() as rows:
             return rows.flows.page(limit, after)
 
+    def _check_secrets(self, flow: FlowDocument) -> None:
+        errors = []
+        for at, each in enumerate(flow.triggers):
+            if isinstance(each, WebhookTrigger):
+                try:
+                    self.read_secret(SecretRef(environment=each.secret))
+                except SecretMissing as error:
+                    hint = "set it for every overlord, and start them anew"
+                    errors.append(FieldError(f"/triggers/{at}/secret", str(error), hint))
+        if errors:
+            raise InvalidFlow(errors)
+
     def _add(
-        self, name: str, document: Mapping[str, JsonValue] | None, author: Actor, action: str
+        self, name: str, applied: "_Applied", author: Actor, action: str
     ) -> tuple[StoredFlow, bool]:
+        document = applied.document
         term, now, digest = self.leadership.term(), self.clock.now(), digest_of(document)
         with answered(), self.executions.working(term) as rows:
             newest = rows.flows.newest(name)
@@ -141,8 +165,30 @@ class Flows:
             number = 1 if newest is None else newest.version + 1
             why = reason_of(author)
             flow = StoredFlow(name, number, document, digest, str(author), why, now)
+            before = rows.triggers.of_flow(name)
+            changes = follow_flow(name, number, applied.triggers, before, now)
             # Before the version is there: what was done must never be without its audit.
             with self.store.leading(term) as tx:
                 tx.audit.write(AuditEntry(now, author, action, name, {"version": str(number)}))
+                for trigger in changes.watching:
+                    announce_watch(tx, name, trigger, number, now)
             rows.flows.add(flow)
+            _store_triggers(rows.triggers, name, changes)
         return flow, True
+
+
+@dataclass(frozen=True)
+class _Applied:
+    """What becomes the newest version."""
+
+    document: Mapping[str, JsonValue] | None
+    triggers: Sequence[TriggerFields] = ()
+
+
+def _store_triggers(rows: TriggerRows, flow: str, changes: TriggerChanges) -> None:
+    for name in changes.removed:
+        rows.remove(flow, name)
+    for name in changes.reset:
+        rows.drop_waiting(flow, name)
+    for trigger in changes.put:
+        rows.put(trigger)

@@ -6,7 +6,8 @@ from typing import Any
 
 from sqlalchemy import update
 
-from supervisor.control import reconcile, replica_comparison
+from supervisor.control import reconcile
+from supervisor.control.publishing import replica_comparison
 from supervisor.core.planning import publish
 from supervisor.core.planning.publish import Check, Judgement, PublishFacts
 from supervisor.metadata.repositories import offsets as offsets_table

@@ -8,6 +8,7 @@ from supervisor.adapters.executions.database import ExecutionDatabase
 from supervisor.adapters.executions.store import SqlExecutions
 from supervisor.adapters.expressions import CelExpressions
 from supervisor.adapters.kafka.memory import MemoryStreams
+from supervisor.adapters.secrets import read_secret
 from supervisor.adapters.tables.quarantined_records import DuckRecords
 from supervisor.chores.duty import Wiring
 from supervisor.core.planning.dry_run import Probed
@@ -15,9 +16,11 @@ from supervisor.core.planning.wished_offsets import TimedOffsets, TimedRecord
 from supervisor.core.queue.events import QueueConfig
 from supervisor.core.spec.sections.io_config import KafkaIoConfig
 from supervisor.core.values.errors import SourceUnreadable
+from supervisor.core.values.throttle import Lockout
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.operations import Operations
 from supervisor.executions.engine import StoredEngine
+from supervisor.executions.triggers import TriggerEngine
 from supervisor.ports.store import Clock
 from supervisor.ports.topic_probe import Probe
 from supervisor.services.flows.executions import FlowPorts
@@ -69,7 +72,8 @@ def flows_in(folder: Path, wiring: Wiring) -> FlowPorts:
     store = SqlExecutions(ExecutionDatabase(f"sqlite:///{folder / 'executions.db'}"))
     language = CelExpressions()
     engine = StoredEngine(store, wiring.term, language, wiring.clock.now)
-    return FlowPorts(store, engine, language)
+    triggers = TriggerEngine(store, engine, wiring.term, language, wiring.clock.now)
+    return FlowPorts(store, engine, language, triggers, read_secret, Lockout(3, 60.0))
 
 
 def services_over(

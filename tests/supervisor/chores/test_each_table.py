@@ -46,6 +46,7 @@ OF_NO_TABLE = {
         "executions",
         "step-keys",
         "purge-executions",
+        "triggers",
     ),
 }
 

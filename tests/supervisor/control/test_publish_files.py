@@ -2,7 +2,7 @@
 
 import pytest
 
-from supervisor.control.offered_files import check_files
+from supervisor.control.publishing.offered_files import check_files
 from supervisor.core.model.rows import TaskStatus
 from supervisor.core.values.errors import UnusableFiles
 from tasks.contract.messages import PublishOutcome, PublishRequest, RejectsFile, SegmentFile

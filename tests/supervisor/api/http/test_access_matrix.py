@@ -36,6 +36,8 @@ READS_BY_POST = {
 """What changes nothing, for all that it is a POST."""
 LOGIN = ("/api/v1/sessions",)
 """Open, because the body proves who it is; tests/supervisor/api/routes/cluster/test_sessions.py."""
+HOOKS = ("/api/v1/hooks/{flow}/{trigger}",)
+"""Open, because a signature proves it; tests/supervisor/api/routes/flows/test_hooks.py."""
 OWN_SESSION = ("/api/v1/sessions/current",)
 """Whoever has begun a session may end it."""
 CALLERS = ("viewer", "operator", "admin", "everywhere", "worker", "nobody", "revoked", "wrong")
@@ -110,7 +112,7 @@ def test_nobody_gets_past_a_route_without_what_it_needs(
         if wanted.permission is not Permission.OPEN:
             assert answer.status_code in {401, 429}, (caller, answer.text)
             assert "www-authenticate" in answer.headers or "retry-after" in answer.headers
-        elif caller == "nobody" and route.path not in LOGIN:
+        elif caller == "nobody" and route.path not in (*LOGIN, *HOOKS):
             assert answer.status_code == 200
     for caller in ("viewer", "operator", "admin", "worker"):
         for table in (OWN, FOREIGN):
@@ -191,6 +193,7 @@ def test_nothing_but_the_health_is_open_and_only_workers_calls_are_work() -> Non
         (route.path, needs_of(route).permission) for route in api_routes(build_routes().routes)
     ]
     assert [path for path, permission in permissions if permission is Permission.OPEN] == [
+        *HOOKS,
         *LOGIN,
         "/status/health",
     ]
@@ -202,7 +205,7 @@ def test_every_change_needs_more_than_reading() -> None:
     """Goal: a POST that was declared as a read by mistake."""
     for route in api_routes(build_routes().routes):
         asks = (route.methods or set()) <= {"GET", "HEAD"} or route.path in READS_BY_POST
-        if not asks and route.path not in (*LOGIN, *OWN_SESSION):
+        if not asks and route.path not in (*LOGIN, *OWN_SESSION, *HOOKS):
             assert needs_of(route).permission not in {
                 Permission.READ,
                 Permission.OPEN,

@@ -36,6 +36,8 @@ CHANGES_NOTHING = {
 """They ask, or are refused, or have nothing to delete."""
 OWN_SESSION = {("post", "/api/v1/sessions"), ("delete", "/api/v1/sessions/current")}
 """A login changes nothing of the product, and nobody has to say why."""
+HOOKS = {("post", "/api/v1/hooks/{flow}/{trigger}")}
+"""A program sends it, and the execution names its trigger."""
 FLOWS = {
     ("delete", "/api/v1/flows/{flow}"),
     *(
@@ -43,6 +45,9 @@ FLOWS = {
         for path in (
             "flows",
             "flows/{flow}/executions",
+            "flows/{flow}/triggers/{trigger}/fire",
+            "flows/{flow}/triggers/{trigger}/pause",
+            "flows/{flow}/triggers/{trigger}/resume",
             "flows/{flow}/versions/{version}/rollback",
             "executions/{execution}/kill",
             "executions/{execution}/pause",
@@ -68,7 +73,7 @@ def _changes() -> list[tuple[str, str]]:
         for path, operations in description()["paths"].items()
         for method in operations
         if method.upper() in METHODS and not path.startswith("/internal/")
-        if (method, path) not in CHANGES_NOTHING | OWN_SESSION | LETTERS | FLOWS
+        if (method, path) not in CHANGES_NOTHING | OWN_SESSION | LETTERS | FLOWS | HOOKS
     ]
 
 

@@ -33,3 +33,18 @@ EXECUTION: dict[str, Any] = LINE | {
     "waitsFor": [],
     "runs": [],
 }
+TRIGGER: dict[str, Any] = {
+    "name": "nightly",
+    "type": "schedule",
+    "definition": {"cron": "15 4 * * *", "timezone": "Europe/Zurich"},
+    "paused": False,
+    "pausedBy": None,
+    "nextAt": "2026-11-26T03:15:00Z",
+    "lastAt": None,
+    "lastExecution": None,
+    "waiting": 0,
+    "fired": 0,
+    "passed": 2,
+    "problem": "/inputs/day: day is required",
+    "problemAt": "2026-11-25T03:15:00Z",
+}

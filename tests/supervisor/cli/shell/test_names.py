@@ -12,7 +12,7 @@ from supervisor.cli.shell.names import NAMES, About, Nameless, Rows
 from tests.supervisor.cli.cluster.test_queues import FAILED, QUEUE
 from tests.supervisor.cli.cluster.test_reports import letter
 from tests.supervisor.cli.conftest import Tidegate
-from tests.supervisor.cli.flow.answers import APPLIED, EXECUTION, LINE, STORED
+from tests.supervisor.cli.flow.answers import APPLIED, EXECUTION, LINE, STORED, TRIGGER
 from tests.supervisor.cli.overlord import Overlord, Reply
 from tests.supervisor.cli.table.test_compaction import compaction
 from tests.supervisor.cli.table.test_exports import export
@@ -113,6 +113,9 @@ CASES = {
     ),
     "flow list": Case("day\n", one("GET", FLOWS, {"flows": [STORED], "next": None})),
     "flow apply": Case("day\n", one("POST", FLOWS, APPLIED), ("spec.json",)),
+    "flow triggers": Case(
+        "nightly\n", one("GET", f"{FLOWS}/day/triggers", {"triggers": [TRIGGER]}), ("day",)
+    ),
     "flow get": Case("day\n", one("GET", f"{FLOWS}/day", STORED), ("day",)),
     "execution run": Case("day:mon\n", one("POST", f"{FLOWS}/day/executions", EXECUTION), ("day",)),
     "execution list": Case(

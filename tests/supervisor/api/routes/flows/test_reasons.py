@@ -13,6 +13,7 @@ STEP = {"name": "pack", "type": "noop"}
 ASKS = {"name": "ok", "type": "approve", "question": "go on?", "after": ["pack"]}
 FAILS = {"name": "bad", "type": "http", "url": "http://127.0.0.1/", "onError": "pause"}
 """No runner here makes `http` calls, so that it waits for a person."""
+NIGHTLY = {"name": "nightly", "type": "schedule", "cron": "15 4 * * *"}
 
 
 def _begun(running: Running, step: Mapping[str, object]) -> dict[str, str]:
@@ -24,6 +25,11 @@ def _begun(running: Running, step: Mapping[str, object]) -> dict[str, str]:
 
 
 def _names(running: Running, path: str) -> dict[str, str]:
+    if "/triggers/" in path:
+        running.apply(
+            flow="day", steps=[STEP], triggers=[{**NIGHTLY, "paused": path.endswith("/resume")}]
+        )
+        return {"flow": "day", "trigger": "nightly"}
     named = _begun(running, FAILS if path.endswith(("/retry", "/skip")) else ASKS)
     if path.endswith("/resume"):
         running.world.post(f"/api/v1/executions/{named['execution']}/pause").raise_for_status()

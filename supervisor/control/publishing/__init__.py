@@ -1,0 +1,1 @@
+"""Parts of a publish: its files, what other replicas read, who hears of it."""

@@ -1,0 +1,35 @@
+"""The services of flows: executions, triggers, and the door of webhooks."""
+
+from dataclasses import dataclass
+
+from supervisor.control.leadership import Leadership
+from supervisor.ports.store import Clock, Store
+from supervisor.services.flows.executions import Executions, FlowPorts
+from supervisor.services.flows.flows import Flows
+from supervisor.services.flows.hooks import HookDoor, Hooks
+from supervisor.services.flows.triggers import Triggers
+
+__all__ = ["FlowServices", "flow_services_of"]
+
+
+@dataclass(frozen=True)
+class FlowServices:
+    """All services about flows; one instance per process."""
+
+    executions: Executions
+    triggers: Triggers
+    hooks: Hooks
+
+
+def flow_services_of(
+    ports: FlowPorts, store: Store, clock: Clock, leadership: Leadership
+) -> FlowServices:
+    """Build the services of flows; nothing connects yet."""
+    kept, engine, begun = ports.store, ports.engine, ports.begun
+    flows = Flows(kept, store, clock, leadership, ports.language, ports.read_secret)
+    door = HookDoor(clock, ports.lockout)
+    return FlowServices(
+        Executions(kept, engine, flows, store, clock, leadership, begun),
+        Triggers(kept, ports.triggers, flows, store, clock, leadership, ports.read_secret, begun),
+        Hooks(kept, ports.triggers, clock, door, ports.read_secret, begun),
+    )
