@@ -28,9 +28,7 @@ class _Persisters:
         return self.answer
 
 
-def _watched(
-    world: World, answer: PersisterAnswer | None, *, looks: bool = True
-) -> PersisterWatch:
+def _watched(world: World, answer: PersisterAnswer | None, *, looks: bool = True) -> PersisterWatch:
     """Let the overlord watch a persister, which it has asked once."""
     persisters = _Persisters()
     persisters.answer = answer
