@@ -45,6 +45,21 @@ StepName = Annotated[
     ),
 ]
 
+WithLabels = Annotated[
+    list[str] | None,
+    typer.Option("--label", metavar="NAME:VALUE", help="With each of these.", show_default="any"),
+]
+StartedBy = Annotated[
+    str | None,
+    typer.Option("--started-by", metavar="TYPE", help="By such a trigger.", show_default="any"),
+]
+WithError = Annotated[
+    str | None,
+    typer.Option(
+        "--error", metavar="TEXT", help="With this text in its error.", show_default="any"
+    ),
+]
+
 
 @commands.command()
 def run(
@@ -88,22 +103,9 @@ def list_all(
         ExecutionState | None,
         typer.Option("--state", case_sensitive=False, help="In this state.", show_default="any"),
     ] = None,
-    label: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--label", metavar="NAME:VALUE", help="With each of these.", show_default="any"
-        ),
-    ] = None,
-    started_by: Annotated[
-        str | None,
-        typer.Option("--started-by", metavar="TYPE", help="By such a trigger.", show_default="any"),
-    ] = None,
-    error: Annotated[
-        str | None,
-        typer.Option(
-            "--error", metavar="TEXT", help="With this text in its error.", show_default="any"
-        ),
-    ] = None,
+    label: WithLabels = None,
+    started_by: StartedBy = None,
+    error: WithError = None,
     *,
     limit: Limit = 50,
     server: Server = None,

@@ -76,7 +76,7 @@ def edges_of(nodes: list[StepNode]) -> list[tuple[str, str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _StepPlace:
     step: Step
     phase: Phase
     inside: str | None = None
@@ -85,9 +85,9 @@ class _Place:
 
 def _places(
     phase: Phase, graph: tuple[Step, ...], inside: str | None = None, case: str | None = None
-) -> Iterator[_Place]:
+) -> Iterator[_StepPlace]:
     for step in graph:
-        yield _Place(step, phase, inside, case)
+        yield _StepPlace(step, phase, inside, case)
         match step.work:
             case SwitchWork(cases=cases, default=default):
                 for name, steps in cases.items():
@@ -99,7 +99,7 @@ def _places(
                 pass
 
 
-def _node(place: _Place, runs: list[TaskRun]) -> StepNode:
+def _node(place: _StepPlace, runs: list[TaskRun]) -> StepNode:
     ends = [run.ended_at for run in runs if run.ended_at is not None]
     return StepNode(
         step=place.step.name,

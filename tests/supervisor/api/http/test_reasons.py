@@ -51,6 +51,7 @@ FLOWS = {
             "flows/{flow}/versions/{version}/rollback",
             "executions/{execution}/kill",
             "executions/{execution}/pause",
+            "executions/{execution}/rerun",
             "executions/{execution}/resume",
             "executions/{execution}/runs/{run}/answer",
             "executions/{execution}/runs/{run}/retry",

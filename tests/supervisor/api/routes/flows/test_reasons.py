@@ -33,6 +33,9 @@ def _names(running: Running, path: str) -> dict[str, str]:
     named = _begun(running, FAILS if path.endswith(("/retry", "/skip")) else ASKS)
     if path.endswith("/resume"):
         running.world.post(f"/api/v1/executions/{named['execution']}/pause").raise_for_status()
+    if path.endswith("/rerun"):
+        running.world.post(f"/api/v1/executions/{named['execution']}/kill").raise_for_status()
+        running.wait_for(named["execution"], "KILLED")
     if path.endswith("/rollback"):
         running.apply(flow="day", steps=[STEP])
     return named
@@ -41,6 +44,7 @@ def _names(running: Running, path: str) -> dict[str, str]:
 BODIES: dict[str, object] = {
     "flows": {"flow": "other", "steps": [STEP]},
     "executions": {},
+    "rerun": {},
     "answer": {"yes": True},
 }
 
