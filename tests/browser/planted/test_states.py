@@ -40,6 +40,10 @@ _PLACES = (
         f"{_TABLE}/{tab}"
         for tab in ("summary", "coverage", "time", "files", "exports", "rules", "code")
     ),
+    "/ui/flows",
+    "/ui/flows/some",
+    "/ui/executions",
+    "/ui/executions/some:one",
     "/ui/workers",
     "/ui/workers/some",
     "/ui/queues",
