@@ -17,8 +17,22 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from supervisor.dev.broker import Broker
+<<<<<<< HEAD
 from supervisor.ports.reports.dead_letters import DeadLetter
 from tests.browser.persisters.answering import answering
+=======
+from tests.browser.planted.flows import (
+    DAY,
+    EXECUTIONS,
+    apply_flow,
+    asking_flow,
+    asking_runs,
+    await_asking,
+    await_state,
+    failing_flow,
+    start_flow,
+)
+>>>>>>> 6f54a8e9 (Take pictures of flows, and open their pages in narrow windows (not run yet))
 from tests.browser.planted.stored import failed_task, store_records
 from tests.browser.rows.conftest import Published, publish_twice
 from tests.environment.brokers import create_topic, produce, start_test_broker
@@ -46,7 +60,7 @@ def main() -> None:
     """Take all pictures."""
     parser = argparse.ArgumentParser(description="Take pictures of all pages of the console.")
     parser.add_argument("--into", type=Path, required=True, help="the folder of the pictures")
-    parser.add_argument("--only", default="", help="take those whose names begin so")
+    parser.add_argument("--only", default="", help="take those whose names begin so, or so: a,b")
     chosen = parser.parse_args()
     into: Path = chosen.into
     for scheme in SCHEMES:
@@ -58,16 +72,33 @@ def main() -> None:
             _take_all(browser, Path(folder), into, chosen.only)
 
 
+<<<<<<< HEAD
 @contextmanager
 def _browser() -> Iterator[Browser]:
     ours = ensure_chromium()
     with sync_playwright() as playwright:
+=======
+def _take_all(folder: Path, into: Path, only: str) -> None:
+    more = {"TIDEGATE_SUPERVISOR_PERIOD": "PT1S"}
+    with (
+        start_test_broker(folder / "kafka") as broker,
+        running(Cluster(folder / "tidegate", more=more)) as cluster,
+        sync_playwright() as playwright,
+    ):
+        published = publish_twice(cluster, broker, "clicks")
+        _add_troubles(cluster, broker)
+        _run_flows(cluster)
+        metadata = f"sqlite:///{cluster.folder}/metadata.db"
+        store_records(metadata, [*failed_task(published.id), *failed_task("orders")])
+        ours = ensure_chromium()
+>>>>>>> 6f54a8e9 (Take pictures of flows, and open their pages in narrow windows (not run yet))
         browser = playwright.chromium.launch(
             executable_path=ours.program,
             args=ARGUMENTS,
             env={**os.environ, **ours.environment},
             chromium_sandbox=os.geteuid() != _ROOT,
         )
+<<<<<<< HEAD
         yield browser
         browser.close()
 
@@ -103,6 +134,13 @@ def _take_all(browser: Browser, folder: Path, into: Path, only: str) -> None:
         store_records(metadata, [*failed_task(published.id), *failed_task("orders")])
         wait_until(lambda: _is_something_stored(cluster))
         pages = [each for each in _pages(cluster, published) if each[0].startswith(only)]
+=======
+        pages = [
+            each
+            for each in _pages(cluster, published)
+            if each[0].startswith(tuple(only.split(",")))
+        ]
+>>>>>>> 6f54a8e9 (Take pictures of flows, and open their pages in narrow windows (not run yet))
         for name, address in pages:
             for scheme in SCHEMES:
                 _take(browser, cluster.url + address, scheme, into / scheme / f"{name}.png")
@@ -122,10 +160,25 @@ def _add_troubles(cluster: Cluster, broker: Broker) -> None:
     wait_until(lambda: _state(cluster, "refunds") == "SUSPENDED")
 
 
+<<<<<<< HEAD
 def _is_something_stored(cluster: Cluster) -> bool:
     """Whether the overlord knows of the records: it looks every few seconds."""
     answer = cluster.http.get("/api/v1/overview").raise_for_status()
     return answer.json()["nothingStored"] is None
+=======
+def _run_flows(cluster: Cluster) -> None:
+    """Run a flow that asks somebody, one that was answered, and one that fails."""
+    http = cluster.http
+    apply_flow(http, asking_flow("orders-day"))
+    apply_flow(http, failing_flow("judge-day"))
+    await_state(http, start_flow(http, "judge-day", "25"), "FAILED")
+    for key, day in (("24", "2026-11-24"), ("25", DAY)):
+        await_asking(http, start_flow(http, "orders-day", key, day=day))
+    [run] = asking_runs(http, "orders-day:24")
+    address = f"{EXECUTIONS}/orders-day:24/runs/{run}/answer"
+    http.post(address, json={"yes": True}).raise_for_status()
+    await_state(http, "orders-day:24", "SUCCESS")
+>>>>>>> 6f54a8e9 (Take pictures of flows, and open their pages in narrow windows (not run yet))
 
 
 def _state(cluster: Cluster, supervisor_id: str) -> str:
@@ -151,6 +204,11 @@ def _pages(cluster: Cluster, published: Published) -> Iterator[tuple[str, str]]:
     yield "tables", "/ui/tables"
     for tab in ("summary", "coverage", "time", "files", "exports", "rules", "code"):
         yield f"table-{tab}", f"/ui/tables/{ours}/{tab}"
+    yield "flows", "/ui/flows"
+    yield "flow", "/ui/flows/orders-day"
+    yield "flow-start", "/ui/flows/orders-day?start=true"
+    yield "executions", "/ui/executions"
+    yield "execution", "/ui/executions/orders-day:25"
     yield "workers", "/ui/workers"
     yield "worker", "/ui/workers/w1"
     for name in ("queues", "work", "audit", "logs", "settings"):
