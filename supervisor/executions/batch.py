@@ -39,7 +39,7 @@ from supervisor.core.executions.reduced import (
     StepCall,
 )
 from supervisor.core.executions.states import ExecutionState
-from supervisor.ports.executions import ExecutionChanges
+from supervisor.ports.flows.executions import ExecutionChanges
 
 __all__ = ["Entities", "FlowOf", "InputBatch"]
 

@@ -26,8 +26,8 @@ from supervisor.core.executions.reduced import Cancel, ClaimReply, Drop, StepCal
 from supervisor.core.flows.compiling import compile_flow
 from supervisor.core.flows.reading import read_flow
 from supervisor.executions.batch import FlowOf, InputBatch
-from supervisor.ports.executions import CallPlace, ExecutionRows, ExecutionStore
-from supervisor.ports.flows import FlowReads
+from supervisor.ports.flows.executions import CallPlace, ExecutionRows, ExecutionStore
+from supervisor.ports.flows.flows import FlowReads
 
 __all__ = [
     "PURGED_AT_ONCE",

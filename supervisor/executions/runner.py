@@ -22,7 +22,7 @@ from supervisor.core.executions.inputs import Fails, Outcome, Report, Stopped
 from supervisor.core.executions.reduced import StepCall
 from supervisor.core.values.errors import LeaseLost
 from supervisor.executions.engine import CallReport, RunnerOrders, place_of
-from supervisor.ports.executions import CallPlace
+from supervisor.ports.flows.executions import CallPlace
 
 __all__ = ["CallRunner", "RunnerLink", "StepVerb"]
 

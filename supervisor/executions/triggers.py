@@ -33,7 +33,7 @@ from supervisor.core.flows.triggers import PublishedTrigger, ScheduleTrigger
 from supervisor.core.values.errors import InvalidFlow, InvalidInputs
 from supervisor.executions.batch import InputBatch
 from supervisor.executions.engine import StoredEngine
-from supervisor.ports.executions import ExecutionRows, ExecutionStore
+from supervisor.ports.flows.executions import ExecutionRows, ExecutionStore
 
 __all__ = ["CannotFire", "FiredRequest", "TriggerEngine", "WatchBegins"]
 

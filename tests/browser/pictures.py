@@ -17,10 +17,8 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from supervisor.dev.broker import Broker
-<<<<<<< HEAD
 from supervisor.ports.reports.dead_letters import DeadLetter
 from tests.browser.persisters.answering import answering
-=======
 from tests.browser.planted.flows import (
     DAY,
     EXECUTIONS,
@@ -32,7 +30,6 @@ from tests.browser.planted.flows import (
     failing_flow,
     start_flow,
 )
->>>>>>> 6f54a8e9 (Take pictures of flows, and open their pages in narrow windows (not run yet))
 from tests.browser.planted.stored import failed_task, store_records
 from tests.browser.rows.conftest import Published, publish_twice
 from tests.environment.brokers import create_topic, produce, start_test_broker
@@ -66,39 +63,23 @@ def main() -> None:
     for scheme in SCHEMES:
         (into / scheme).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, _browser() as browser:
-        if _LETTERS.startswith(chosen.only):
+        wanted = tuple(chosen.only.split(","))
+        if _LETTERS.startswith(wanted):
             _take_letters(browser, Path(folder), into)
-        if not chosen.only.startswith(_LETTERS):
-            _take_all(browser, Path(folder), into, chosen.only)
+        if any(not each.startswith(_LETTERS) for each in wanted):
+            _take_all(browser, Path(folder), into, wanted)
 
 
-<<<<<<< HEAD
 @contextmanager
 def _browser() -> Iterator[Browser]:
     ours = ensure_chromium()
     with sync_playwright() as playwright:
-=======
-def _take_all(folder: Path, into: Path, only: str) -> None:
-    more = {"TIDEGATE_SUPERVISOR_PERIOD": "PT1S"}
-    with (
-        start_test_broker(folder / "kafka") as broker,
-        running(Cluster(folder / "tidegate", more=more)) as cluster,
-        sync_playwright() as playwright,
-    ):
-        published = publish_twice(cluster, broker, "clicks")
-        _add_troubles(cluster, broker)
-        _run_flows(cluster)
-        metadata = f"sqlite:///{cluster.folder}/metadata.db"
-        store_records(metadata, [*failed_task(published.id), *failed_task("orders")])
-        ours = ensure_chromium()
->>>>>>> 6f54a8e9 (Take pictures of flows, and open their pages in narrow windows (not run yet))
         browser = playwright.chromium.launch(
             executable_path=ours.program,
             args=ARGUMENTS,
             env={**os.environ, **ours.environment},
             chromium_sandbox=os.geteuid() != _ROOT,
         )
-<<<<<<< HEAD
         yield browser
         browser.close()
 
@@ -122,7 +103,7 @@ def _take_letters(browser: Browser, folder: Path, into: Path) -> None:
             sys.stdout.write(f"{_LETTERS}, {scheme}\n")
 
 
-def _take_all(browser: Browser, folder: Path, into: Path, only: str) -> None:
+def _take_all(browser: Browser, folder: Path, into: Path, only: tuple[str, ...]) -> None:
     more = {"TIDEGATE_SUPERVISOR_PERIOD": "PT1S"}
     with (
         start_test_broker(folder / "kafka") as broker,
@@ -130,17 +111,11 @@ def _take_all(browser: Browser, folder: Path, into: Path, only: str) -> None:
     ):
         published = publish_twice(cluster, broker, "clicks")
         _add_troubles(cluster, broker)
+        _run_flows(cluster)
         metadata = f"sqlite:///{cluster.folder}/metadata.db"
         store_records(metadata, [*failed_task(published.id), *failed_task("orders")])
         wait_until(lambda: _is_something_stored(cluster))
         pages = [each for each in _pages(cluster, published) if each[0].startswith(only)]
-=======
-        pages = [
-            each
-            for each in _pages(cluster, published)
-            if each[0].startswith(tuple(only.split(",")))
-        ]
->>>>>>> 6f54a8e9 (Take pictures of flows, and open their pages in narrow windows (not run yet))
         for name, address in pages:
             for scheme in SCHEMES:
                 _take(browser, cluster.url + address, scheme, into / scheme / f"{name}.png")
@@ -160,12 +135,6 @@ def _add_troubles(cluster: Cluster, broker: Broker) -> None:
     wait_until(lambda: _state(cluster, "refunds") == "SUSPENDED")
 
 
-<<<<<<< HEAD
-def _is_something_stored(cluster: Cluster) -> bool:
-    """Whether the overlord knows of the records: it looks every few seconds."""
-    answer = cluster.http.get("/api/v1/overview").raise_for_status()
-    return answer.json()["nothingStored"] is None
-=======
 def _run_flows(cluster: Cluster) -> None:
     """Run a flow that asks somebody, one that was answered, and one that fails."""
     http = cluster.http
@@ -178,7 +147,12 @@ def _run_flows(cluster: Cluster) -> None:
     address = f"{EXECUTIONS}/orders-day:24/runs/{run}/answer"
     http.post(address, json={"yes": True}).raise_for_status()
     await_state(http, "orders-day:24", "SUCCESS")
->>>>>>> 6f54a8e9 (Take pictures of flows, and open their pages in narrow windows (not run yet))
+
+
+def _is_something_stored(cluster: Cluster) -> bool:
+    """Whether the overlord knows of the records: it looks every few seconds."""
+    answer = cluster.http.get("/api/v1/overview").raise_for_status()
+    return answer.json()["nothingStored"] is None
 
 
 def _state(cluster: Cluster, supervisor_id: str) -> str:

@@ -15,7 +15,7 @@ from confluent_kafka import (
 )
 
 from supervisor.adapters.executions.kafka.topics import ExecutionTopics
-from supervisor.ports.execution_log import LogTopic
+from supervisor.ports.flows.execution_log import LogTopic
 from tests.environment.brokers import create_topic
 
 __all__ = ["ReadRecord", "TopicsOfTest", "make_execution_topics"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from threading import Event
 
 from supervisor.core.executions.records import StateRecord
-from supervisor.ports.execution_log import (
+from supervisor.ports.flows.execution_log import (
     LogAborted,
     LogEntry,
     LogFenced,
@@ -41,7 +41,7 @@ class MemoryTopics:
 
 @dataclass
 class MemoryLog:
-    """Implements `ports.execution_log.PartitionLog`."""
+    """Implements `ports.flows.execution_log.PartitionLog`."""
 
     topics: MemoryTopics
     partition: int = 0

@@ -16,7 +16,7 @@ _F = FLOWS.c
 
 @dataclass(frozen=True)
 class SqlFlows:
-    """Implements `ports.flows.FlowRows` in one transaction."""
+    """Implements `ports.flows.flows.FlowRows` in one transaction."""
 
     connection: Connection
 

@@ -15,7 +15,7 @@ from sqlalchemy import (
 from supervisor.adapters.executions.schema import EXECUTIONS, LABELS
 from supervisor.core.executions.entities import Execution
 from supervisor.core.executions.records import StateRecord, restore
-from supervisor.ports.executions import ExecutionPlace, ExecutionQuery
+from supervisor.ports.flows.executions import ExecutionPlace, ExecutionQuery
 
 __all__ = ["execution_page"]
 

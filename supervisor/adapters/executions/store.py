@@ -46,7 +46,7 @@ from supervisor.core.executions.reduced import ExecutionEvent, StepCall
 from supervisor.core.executions.states import StepState
 from supervisor.core.executions.timers import next_due
 from supervisor.core.values.errors import LeaseLost
-from supervisor.ports.executions import (
+from supervisor.ports.flows.executions import (
     LABEL_NAME_MAX,
     LABEL_VALUE_MAX,
     CallPlace,
@@ -63,7 +63,7 @@ _HELD = {StepState.RUNNING, StepState.KILLING}
 
 
 class SqlExecutions:
-    """Implements `ports.executions.ExecutionStore`."""
+    """Implements `ports.flows.executions.ExecutionStore`."""
 
     def __init__(self, database: ExecutionDatabase) -> None:
         """Own `database`: `close` closes it."""
@@ -97,7 +97,7 @@ class SqlExecutions:
 
 @dataclass
 class SqlExecutionRows:
-    """Implements `ports.executions.ExecutionRows` in one transaction."""
+    """Implements `ports.flows.executions.ExecutionRows` in one transaction."""
 
     connection: Connection
     known: RememberedExecutions

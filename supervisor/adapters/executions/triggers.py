@@ -11,7 +11,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from supervisor.adapters.executions.schema import FIRINGS, TRIGGERS
 from supervisor.core.flows.stored_triggers import Firing, StoredTrigger, kind_of
 from supervisor.core.flows.triggers import read_trigger, written_trigger
-from supervisor.ports.triggers import FIRINGS_KEPT
+from supervisor.ports.flows.triggers import FIRINGS_KEPT
 
 __all__ = ["SqlTriggers"]
 
@@ -26,7 +26,7 @@ _PLAIN = (
 
 @dataclass(frozen=True)
 class SqlTriggers:
-    """Implements `ports.triggers.TriggerRows` in one transaction."""
+    """Implements `ports.flows.triggers.TriggerRows` in one transaction."""
 
     connection: Connection
 

@@ -19,7 +19,7 @@ PURGES_PER_RUN = 20
 
 
 @dataclass
-class ExecutionPurge:
+class PurgeDuty:
     """The duty; without an engine it has nothing to do."""
 
     engine: StoredEngine | None
@@ -47,8 +47,8 @@ class ExecutionPurge:
             log.info("executions are purged", executions=gone)
 
 
-def _build(wiring: Wiring) -> ExecutionPurge:
-    return ExecutionPurge(wiring.engine, wiring.clock.now, wiring.history_ages)
+def _build(wiring: Wiring) -> PurgeDuty:
+    return PurgeDuty(wiring.engine, wiring.clock.now, wiring.history_ages)
 
 
 DUTY = Duty("purge-executions", _build, lambda _: PERIOD)

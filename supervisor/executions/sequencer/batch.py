@@ -24,7 +24,7 @@ from supervisor.executions.sequencer.letters import (
     ResultRecord,
 )
 from supervisor.executions.sequencer.places import partition_of
-from supervisor.ports.execution_log import LogEntry, LogTopic
+from supervisor.ports.flows.execution_log import LogEntry, LogTopic
 
 __all__ = ["PartitionBatch", "PartitionPlan"]
 

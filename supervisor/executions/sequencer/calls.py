@@ -15,7 +15,7 @@ from supervisor.core.executions.expressions import ExpressionFailed, Expressions
 from supervisor.core.executions.plan import CallWork
 from supervisor.core.executions.reduced import StepCall
 from supervisor.core.executions.states import StepState
-from supervisor.ports.executions import CallPlace, HeldCall
+from supervisor.ports.flows.executions import CallPlace, HeldCall
 
 __all__ = ["PartitionCalls", "is_open"]
 

@@ -23,7 +23,7 @@ from supervisor.executions.sequencer.loop import PartitionOwner
 from supervisor.executions.sequencer.places import partition_of
 from supervisor.executions.sequencer.serving import LossWork, RunnerWork
 from supervisor.executions.sequencer.work import RequestWork, WorkedInputs
-from supervisor.ports.executions import CallPlace
+from supervisor.ports.flows.executions import CallPlace
 
 __all__ = ["PartitionedEngine", "WorkingOwners"]
 

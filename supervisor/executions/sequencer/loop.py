@@ -50,7 +50,7 @@ from supervisor.executions.sequencer.work import (
     WorkedInputs,
     dead_letter,
 )
-from supervisor.ports.execution_log import (
+from supervisor.ports.flows.execution_log import (
     LogAborted,
     LogEntry,
     LogRecord,

@@ -17,7 +17,7 @@ import structlog
 
 from supervisor.core.executions.records import NewerRecord, UnreadableRecord
 from supervisor.executions.sequencer.loop import PartitionOwner
-from supervisor.ports.execution_log import LogAborted, LogAway, LogFenced, LogRefuses
+from supervisor.ports.flows.execution_log import LogAborted, LogAway, LogFenced, LogRefuses
 
 __all__ = ["OwnedPartition", "PartitionLeft", "PartitionOwners"]
 

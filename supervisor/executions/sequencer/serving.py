@@ -15,7 +15,7 @@ from supervisor.executions.sequencer.batch import PartitionBatch
 from supervisor.executions.sequencer.calls import is_open
 from supervisor.executions.sequencer.held import HeldPartition
 from supervisor.executions.sequencer.work import RequestWork
-from supervisor.ports.executions import CallPlace
+from supervisor.ports.flows.executions import CallPlace
 
 __all__ = ["LossWork", "RunnerWork"]
 

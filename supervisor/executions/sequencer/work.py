@@ -26,7 +26,7 @@ from supervisor.executions.sequencer.letters import (
     GateGiven,
     Letter,
 )
-from supervisor.ports.execution_log import LogEntry, LogRecord, LogTooLarge, LogTopic
+from supervisor.ports.flows.execution_log import LogEntry, LogRecord, LogTooLarge, LogTopic
 
 __all__ = ["LetterWork", "PartitionWork", "RequestWork", "TickWork", "WorkedInputs", "dead_letter"]
 

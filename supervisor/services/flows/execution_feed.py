@@ -11,7 +11,7 @@ import structlog
 
 from supervisor.control.wakeups import Wakeups
 from supervisor.core.values.errors import TooManyListeners
-from supervisor.ports.executions import ExecutionStore
+from supervisor.ports.flows.executions import ExecutionStore
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
 
 __all__ = ["FOLLOWERS_MAX", "FOLLOWERS_OF_ONE_MAX", "ExecutionFeed"]

@@ -37,7 +37,7 @@ from supervisor.core.values.permissions import Actor
 from supervisor.core.values.throttle import Lockout
 from supervisor.executions.engine import StoredEngine, Worked
 from supervisor.executions.triggers import TriggerEngine
-from supervisor.ports.executions import ExecutionPlace, ExecutionQuery, ExecutionStore
+from supervisor.ports.flows.executions import ExecutionPlace, ExecutionQuery, ExecutionStore
 from supervisor.ports.store import Clock, Store
 from supervisor.services.flows.access import answered
 from supervisor.services.flows.execution_feed import ExecutionFeed

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from supervisor.core.executions.reduced import StepCall
 from supervisor.core.values.errors import ExecutionNotFound, NotAllowed
 from supervisor.core.values.permissions import ANYONE, Actor, Caller
-from supervisor.ports.executions import ExecutionStore
+from supervisor.ports.flows.executions import ExecutionStore
 from supervisor.ports.store import Clock, Store
 from supervisor.services.flows.access import answered
 

@@ -58,10 +58,7 @@ def _places(published: Published) -> Iterator[str]:
     )
     yield from ("", "supervisors", "tasks", "tables", "workers", "queues", "work", "audit")
     yield from (f"workers/{worker['id']}", "audit/denied", "settings", "no/such/page")
-<<<<<<< HEAD
-    yield from ("logs", "logs/reports", "logs/dead-letters")
-=======
-    yield from ("logs", "logs/reports", "flows", "executions")
+    yield from ("logs", "logs/reports", "logs/dead-letters", "flows", "executions")
     http = published.cluster.http
     apply_flow(http, asking_flow("guests-day"))
     execution = start_flow(http, "guests-day", "one", day=DAY)
@@ -69,7 +66,6 @@ def _places(published: Published) -> Iterator[str]:
     [run] = asking_runs(http, execution)
     yield from ("flows/guests-day", "flows/guests-day?start=true")
     yield from (f"executions/{execution}", f"executions/{execution}?run={run}")
->>>>>>> 6f54a8e9 (Take pictures of flows, and open their pages in narrow windows (not run yet))
     tabs = "overview partitions timeline why spec history bad-records tasks events"
     yield from (f"supervisors/{published.id}/{tab}" for tab in tabs.split())
     yield f"supervisors/{published.id}/overview?do=reset&to=earliest"

@@ -21,7 +21,7 @@ from supervisor.eventqueue.processor import EventProcessor, ProcessorParts
 from supervisor.executions.engine import StoredEngine
 from supervisor.executions.triggers import TriggerEngine
 from supervisor.metadata.store import SqlStore
-from supervisor.ports.executions import ExecutionQuery
+from supervisor.ports.flows.executions import ExecutionQuery
 from supervisor.services.flows.flows import Flows
 from tests.conformance.stories import LEASE_TTL, publication, take_lease
 from tests.supervisor.core.crashes.world.world import LANGUAGE

@@ -12,7 +12,7 @@ from supervisor.adapters.executions.store import SqlExecutions
 from supervisor.core.executions.entities import Execution, RerunOf, RunFailure, StepError
 from supervisor.core.executions.plan import FlowPlan
 from supervisor.core.executions.states import ExecutionState
-from supervisor.ports.executions import ExecutionChanges, ExecutionPlace, ExecutionQuery
+from supervisor.ports.flows.executions import ExecutionChanges, ExecutionPlace, ExecutionQuery
 from tests.supervisor.core.crashes.world.world import BEGAN
 from tests.supervisor.core.executions.world import call
 

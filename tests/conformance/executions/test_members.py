@@ -24,7 +24,7 @@ from supervisor.executions.sequencer.letters import (
 from supervisor.executions.sequencer.loop import PartitionOwner
 from supervisor.executions.sequencer.owners import PartitionOwners
 from supervisor.executions.sequencer.places import partition_of
-from supervisor.ports.execution_log import LogTopic
+from supervisor.ports.flows.execution_log import LogTopic
 from tests.conformance.executions.test_topics import PLAN
 from tests.environment.execution_topics import TopicsOfTest, make_execution_topics
 from tests.supervisor.core.crashes.world.world import BEGAN, LANGUAGE

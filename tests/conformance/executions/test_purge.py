@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 
 from supervisor.adapters.executions.database import ExecutionDatabase
 from supervisor.adapters.executions.schema import EVENTS, EXECUTIONS, LABELS, RUNS
-from supervisor.chores.flows.purge import PURGES_PER_RUN, ExecutionPurge
+from supervisor.chores.flows.purge import PURGES_PER_RUN, PurgeDuty
 from supervisor.core.executions.entities import Execution
 from supervisor.core.executions.plan import ApproveWork, FlowPlan, SetWork, Step
 from supervisor.core.history.expiry import HistoryAges
@@ -33,7 +33,7 @@ def _left(stored: Stored) -> list[str]:
 
 def _purge(stored: Stored, now: datetime, **ages: timedelta | int) -> None:
     keeps = HistoryAges(**ages)  # type: ignore[arg-type]
-    ExecutionPurge(stored.engine, lambda: now, keeps).run_once()
+    PurgeDuty(stored.engine, lambda: now, keeps).run_once()
 
 
 def _count(url: str) -> Sequence[int]:

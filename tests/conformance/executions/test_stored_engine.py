@@ -12,7 +12,7 @@ from supervisor.core.executions.reduced import StepCall
 from supervisor.core.executions.states import ExecutionState, StepState
 from supervisor.core.values.errors import LeaseLost
 from supervisor.executions.engine import CallReport, RunnerOrders, StoredEngine, place_of
-from supervisor.ports.executions import CallPlace
+from supervisor.ports.flows.executions import CallPlace
 from tests.supervisor.core.crashes.scenarios.stored import Stored
 from tests.supervisor.core.crashes.world.world import BEGAN
 from tests.supervisor.core.executions.world import call

@@ -27,7 +27,7 @@ from supervisor.executions.sequencer.letters import (
     ExecutionPurge,
     ExecutionStart,
 )
-from supervisor.ports.execution_log import LogFenced, LogTooLarge, LogTopic
+from supervisor.ports.flows.execution_log import LogFenced, LogTooLarge, LogTopic
 from tests.environment.execution_topics import TopicsOfTest, make_execution_topics
 from tests.supervisor.core.crashes.scenarios.on_kafka import OnKafka
 from tests.supervisor.core.crashes.world.world import BEGAN

@@ -10,7 +10,7 @@ import pytest
 from supervisor.core.flows.slots import Schedule, slots_of
 from supervisor.core.flows.stored_triggers import StoredTrigger, slot_name
 from supervisor.core.values.errors import LeaseLost
-from supervisor.ports.triggers import FIRINGS_KEPT
+from supervisor.ports.flows.triggers import FIRINGS_KEPT
 from tests.conformance.executions.leaders import (
     BOSS,
     SLEEPS,

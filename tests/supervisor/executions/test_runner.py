@@ -14,7 +14,7 @@ from supervisor.core.executions.reduced import StepCall
 from supervisor.core.executions.states import ExecutionState, StepState
 from supervisor.executions.engine import CallReport, RunnerOrders
 from supervisor.executions.runner import CallRunner, RunnerLink, StepVerb
-from supervisor.ports.executions import CallPlace
+from supervisor.ports.flows.executions import CallPlace
 from supervisor.ports.store_problems import StoreAway
 from tests.supervisor.core.crashes.scenarios.stored import Stored
 from tests.supervisor.core.crashes.world.world import BEGAN

@@ -7,7 +7,7 @@ from sqlalchemy import insert, select
 
 from supervisor.adapters.executions.database import ExecutionDatabase
 from supervisor.adapters.executions.schema import LOG_TOPICS
-from supervisor.ports.execution_log import LogTopic
+from supervisor.ports.flows.execution_log import LogTopic
 
 __all__ = ["KeptTopic", "KeptTopics"]
 

@@ -16,7 +16,7 @@ from confluent_kafka import (
 from supervisor.adapters.executions.kafka.topics import ExecutionTopics
 from supervisor.adapters.executions.kafka.transactions import PartitionProducer, meaning_of
 from supervisor.core.executions.records import StateRecord
-from supervisor.ports.execution_log import (
+from supervisor.ports.flows.execution_log import (
     LogAway,
     LogEntry,
     LogRecord,
@@ -57,7 +57,7 @@ class PartitionWriter(Protocol):
 
 
 class KafkaPartitionLog:
-    """Implements `ports.execution_log.PartitionLog`: one producer and one consumer of its own."""
+    """Implements `execution_log.PartitionLog`: one producer and one consumer of its own."""
 
     def __init__(
         self,

@@ -14,7 +14,7 @@ import structlog
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from supervisor.adapters.executions.kafka.topics import ExecutionTopics
-from supervisor.ports.execution_log import LogTopic
+from supervisor.ports.flows.execution_log import LogTopic
 
 __all__ = ["GroupMember", "Partitions"]
 

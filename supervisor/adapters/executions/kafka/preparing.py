@@ -22,7 +22,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # in no __all
 from supervisor.adapters.executions.kafka.kept import KeptTopic, KeptTopics
 from supervisor.adapters.executions.kafka.topics import ExecutionTopic, ExecutionTopics
 from supervisor.adapters.executions.kafka.verifying import SeenTopic, not_the_kept_one, troubles_of
-from supervisor.ports.execution_log import LogAway, LogRefuses, LogTopic
+from supervisor.ports.flows.execution_log import LogAway, LogRefuses, LogTopic
 
 __all__ = ["prepare_topics"]
 

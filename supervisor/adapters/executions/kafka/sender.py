@@ -6,7 +6,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from supervisor.adapters.executions.kafka.topics import RECORD_BYTES_MAX, ExecutionTopics
 from supervisor.adapters.executions.kafka.transactions import meaning_of
-from supervisor.ports.execution_log import LogAway, LogTooLarge, LogTopic
+from supervisor.ports.flows.execution_log import LogAway, LogTooLarge, LogTopic
 
 __all__ = ["HistorySender"]
 

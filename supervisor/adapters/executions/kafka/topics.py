@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from supervisor.ports.execution_log import LogTopic
+from supervisor.ports.flows.execution_log import LogTopic
 
 __all__ = ["PREFIX", "RECORD_BYTES_MAX", "ExecutionTopic", "ExecutionTopics"]
 

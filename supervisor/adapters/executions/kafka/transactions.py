@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from supervisor.adapters.executions.kafka.topics import RECORD_BYTES_MAX
-from supervisor.ports.execution_log import (
+from supervisor.ports.flows.execution_log import (
     LogAborted,
     LogAway,
     LogEntry,

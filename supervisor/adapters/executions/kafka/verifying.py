@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from supervisor.adapters.executions.kafka.kept import KeptTopic
 from supervisor.adapters.executions.kafka.topics import ExecutionTopic
-from supervisor.ports.execution_log import LogTopic
+from supervisor.ports.flows.execution_log import LogTopic
 
 __all__ = ["SeenTopic", "not_the_kept_one", "troubles_of"]
 

@@ -14,7 +14,7 @@ from supervisor.api.routes.flows.flows import FLOW_NAME, FlowName
 from supervisor.core.executions.states import ExecutionState
 from supervisor.core.values.page_cursors import KEYED_LENGTH_MAX
 from supervisor.core.values.permissions import Caller, Permission
-from supervisor.ports.executions import ExecutionQuery
+from supervisor.ports.flows.executions import ExecutionQuery
 from supervisor.services.flows.executions import StartRequest
 from supervisor.views.flows.executions import (
     ExecutionEventsPage,

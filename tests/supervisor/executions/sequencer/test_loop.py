@@ -30,7 +30,7 @@ from supervisor.executions.sequencer.letters import (
 )
 from supervisor.executions.sequencer.loop import INPUTS_MAX, PartitionOwner
 from supervisor.executions.sequencer.places import partition_of
-from supervisor.ports.execution_log import LogAborted, LogTopic
+from supervisor.ports.flows.execution_log import LogAborted, LogTopic
 from tests.environment.memory_log import MemoryLog, MemoryTopics
 from tests.supervisor.core.crashes.world.world import BEGAN, LANGUAGE
 

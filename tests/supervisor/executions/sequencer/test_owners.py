@@ -9,7 +9,7 @@ from supervisor.core.executions.entities import Execution
 from supervisor.executions.sequencer.batch import PartitionPlan
 from supervisor.executions.sequencer.loop import PartitionOwner
 from supervisor.executions.sequencer.owners import PartitionLeft, PartitionOwners
-from supervisor.ports.execution_log import LogAway, LogTopic
+from supervisor.ports.flows.execution_log import LogAway, LogTopic
 from tests.environment.memory_log import MemoryLog, MemoryTopics
 from tests.supervisor.core.crashes.world.world import BEGAN, LANGUAGE
 from tests.supervisor.executions.sequencer.test_loop import PLAN

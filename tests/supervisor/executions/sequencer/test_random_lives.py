@@ -17,7 +17,7 @@ from supervisor.core.executions.reduced import Cancel, ClaimReply, ExecutionEven
 from supervisor.executions.memory import MemoryEngine
 from supervisor.executions.sequencer import loop
 from supervisor.executions.sequencer.letters import RESULT_FORM, ResultRecord
-from supervisor.ports.execution_log import LogEntry, LogTopic
+from supervisor.ports.flows.execution_log import LogEntry, LogTopic
 from tests.supervisor.core.executions.test_any_order import Life
 from tests.supervisor.executions.sequencer.test_loop import Owners
 

@@ -16,8 +16,8 @@ from supervisor.executions.sequencer.engine import PartitionedEngine
 from supervisor.executions.sequencer.loop import PartitionOwner
 from supervisor.executions.sequencer.owners import PartitionOwners
 from supervisor.executions.sequencer.places import partition_of
-from supervisor.ports.execution_log import LogTopic
-from supervisor.ports.executions import CallPlace
+from supervisor.ports.flows.execution_log import LogTopic
+from supervisor.ports.flows.executions import CallPlace
 from tests.environment.memory_log import MemoryLog, MemoryTopics
 from tests.supervisor.core.crashes.world.world import BEGAN, LANGUAGE
 from tests.waiting import wait_until

@@ -14,7 +14,7 @@ from supervisor.adapters.executions.kafka.preparing import prepare_topics
 from supervisor.adapters.executions.kafka.topics import ExecutionTopics
 from supervisor.adapters.executions.kafka.verifying import SeenTopic, troubles_of
 from supervisor.dev.broker import Broker
-from supervisor.ports.execution_log import LogAway, LogRefuses, LogTopic
+from supervisor.ports.flows.execution_log import LogAway, LogRefuses, LogTopic
 from tests.environment.brokers import create_topic
 from tests.environment.executions import executions_sqlite_url, migrated_executions_file
 from tests.waiting import wait_until

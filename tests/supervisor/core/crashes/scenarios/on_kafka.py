@@ -25,7 +25,7 @@ from supervisor.executions.sequencer.letters import (
     PartitionPosition,
 )
 from supervisor.executions.sequencer.loop import PartitionOwner
-from supervisor.ports.execution_log import LogTopic
+from supervisor.ports.flows.execution_log import LogTopic
 from tests.environment.execution_topics import TopicsOfTest
 from tests.supervisor.core.crashes.world.world import BEGAN, LANGUAGE
 

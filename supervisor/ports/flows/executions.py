@@ -15,8 +15,8 @@ from supervisor.core.executions.entities import Execution, Runner
 from supervisor.core.executions.gates import Gate
 from supervisor.core.executions.reduced import ExecutionEvent, StepCall
 from supervisor.core.executions.states import ExecutionState
-from supervisor.ports.flows import FlowReads, FlowRows
-from supervisor.ports.triggers import TriggerReads, TriggerRows
+from supervisor.ports.flows.flows import FlowReads, FlowRows
+from supervisor.ports.flows.triggers import TriggerReads, TriggerRows
 
 __all__ = [
     "LABEL_NAME_MAX",
