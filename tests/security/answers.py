@@ -8,6 +8,7 @@ __all__ = ["all_answers"]
 
 _SKIPPED = {"/openapi.json"}
 _TASKS_MAX = 8
+_REPORTS_MAX = 50
 
 
 def all_answers(cluster: Cluster, supervisors: Sequence[str]) -> dict[str, bytes]:
@@ -17,6 +18,7 @@ def all_answers(cluster: Cluster, supervisors: Sequence[str]) -> dict[str, bytes
         "supervisor_id": list(supervisors),
         "data_source": list(supervisors),
         "task_id": tasks[:_TASKS_MAX],
+        "record_id": _report_ids(cluster),
         "worker": [name for name in cluster.children if name != "overlord"],
     }
     paths = cluster.http.get("/openapi.json").json()["paths"]
@@ -29,6 +31,12 @@ def all_answers(cluster: Cluster, supervisors: Sequence[str]) -> dict[str, bytes
             answers[f"GET {filled}"] = answer.content + str(answer.headers).encode()
     assert len(answers) > 20, "hardly anything was asked"
     return answers
+
+
+def _report_ids(cluster: Cluster) -> list[str]:
+    """Return the ids of some stored reports; none where nothing is stored."""
+    answer = cluster.http.get("/api/v1/reports", params={"limit": _REPORTS_MAX})
+    return [each["id"] for each in answer.json().get("reports", ())]
 
 
 def _filled(path: str, names: dict[str, list[str]]) -> list[str]:
