@@ -58,6 +58,7 @@ from supervisor.services.supervisors.specs import Service
 from tasks.contract.messages import SyncRequest
 from tests.conformance.history.archive_story import history_is_archived, letters_are_handled
 from tests.conformance.history.watching_story import notes
+from tests.conformance.metadata.flows_story import flows_are_used
 from tests.conformance.metadata.keys_story import keys_are_used
 from tests.conformance.metadata.overtaken import Deposed, Overtaken, uses_of_leading
 from tests.conformance.metadata.queue_writes import WORK, queues_are_used
@@ -237,6 +238,7 @@ def test_each_write_of_a_leader_that_does_not_know_of_its_end_is_refused(
 
 def _plays(story: Story) -> None:
     keys_are_used(story)
+    flows_are_used(story)
     _verbs(story)
     _handoff(story)
     _watches(story)
