@@ -48,10 +48,12 @@ from supervisor.core.planning.observed import Observed, PlanLimits
 from supervisor.core.planning.passes import Pass
 from supervisor.core.planning.plan import plan
 from supervisor.core.queue.events import QueueConfig
+from supervisor.core.values.throttle import Lockout
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.operations import Operations
 from supervisor.eventqueue.queues import EventQueues
 from supervisor.executions.engine import StoredEngine
+from supervisor.executions.triggers import TriggerEngine
 from supervisor.metadata.store import SqlStore
 from supervisor.services.flows.executions import FlowPorts
 from supervisor.services.services import ServicePorts, services_of
@@ -204,9 +206,9 @@ def _flow_ports(folder: Path, leadership: Leadership, clock: SystemClock) -> Flo
     """Return the database of flows of this plane, which has none."""
     language = CelExpressions()
     executions = SqlExecutions(ExecutionDatabase(f"sqlite:///{folder}/executions.db"))
-    return FlowPorts(
-        executions, StoredEngine(executions, leadership.term, language, clock.now), language
-    )
+    engine = StoredEngine(executions, leadership.term, language, clock.now)
+    triggers = TriggerEngine(executions, engine, leadership.term, language, clock.now)
+    return FlowPorts(executions, engine, language, triggers, read_secret, Lockout(10, 60.0))
 
 
 def _recorder(
