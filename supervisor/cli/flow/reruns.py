@@ -58,7 +58,7 @@ def rerun(
 ) -> None:
     """Start an ended execution anew; it keeps outputs of steps that need not run.
 
-    Example: tidegate execution rerun orders-day:2026-11-24 --from file --latest --dry-run
+    Example: tidegate execution rerun orders-day:monday --from pack --dry-run
     """
     path = f"{path_of(EXECUTIONS, execution)}/rerun"
     with connect(server, reason) as client:

@@ -124,6 +124,9 @@ CASES = {
     "execution get": Case(
         "day:mon\n", one("GET", "/api/v1/executions/day:mon", EXECUTION), ("day:mon",)
     ),
+    "execution rerun": Case(
+        "day:mon\n", one("POST", "/api/v1/executions/day:sun/rerun", EXECUTION), ("day:sun",)
+    ),
     "task list": Case("index_a\n", one("GET", f"{DRUID}/tasks", [TASK])),
     "task find": Case("index_a\n", one("GET", "/api/v1/tasks", {"tasks": [TASK]})),
     "task get": Case(
