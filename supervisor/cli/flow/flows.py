@@ -9,6 +9,7 @@ import typer
 from pydantic import JsonValue
 
 from supervisor.app.flows import flow_from, simulation_of
+from supervisor.cli.flow.init import add_init
 from supervisor.cli.flow.outcomes import read_inputs, read_outcomes
 from supervisor.cli.flow.stored import add_stored
 from supervisor.cli.flow.triggers import add_triggers
@@ -58,6 +59,7 @@ Outcomes = Annotated[
 ]
 
 
+add_init(commands)
 add_stored(commands)
 add_triggers(commands)
 

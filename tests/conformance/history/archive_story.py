@@ -15,7 +15,7 @@ from supervisor.ports.store_problems import StoreAway
 from supervisor.reports.watch import PersisterWatch
 from supervisor.services.tasks.letters import LetterPick, LetterRequests
 from tasks.reporting.record import RecordType, ReportRecord
-from tests.conformance.metadata.keys_story import Story
+from tests.conformance.metadata.writes.keys import Story
 from tests.conformance.stories import CLICKS, NOON, Leader
 from tests.supervisor.cli.cluster.test_reports import letter
 from tests.supervisor.reports.desks import PersistersHere

@@ -58,10 +58,10 @@ from supervisor.services.supervisors.specs import Service
 from tasks.contract.messages import SyncRequest
 from tests.conformance.history.archive_story import history_is_archived, letters_are_handled
 from tests.conformance.history.watching_story import notes
-from tests.conformance.metadata.flows_story import flows_are_used
-from tests.conformance.metadata.keys_story import keys_are_used
 from tests.conformance.metadata.overtaken import Deposed, Overtaken, uses_of_leading
-from tests.conformance.metadata.queue_writes import WORK, queues_are_used
+from tests.conformance.metadata.writes.flows import flows_are_used
+from tests.conformance.metadata.writes.keys import keys_are_used
+from tests.conformance.metadata.writes.queues import WORK, queues_are_used
 from tests.conformance.people_story import People
 from tests.conformance.stories import SHORT_TTL
 from tests.conformance.tables.compaction_story import Compactions

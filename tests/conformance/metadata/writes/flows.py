@@ -13,7 +13,7 @@ from supervisor.executions.engine import StoredEngine
 from supervisor.executions.triggers import TriggerEngine
 from supervisor.services.flows.executions import FlowPorts, StartRequest
 from supervisor.services.flows.services import FlowServices, flow_services_of
-from tests.conformance.metadata.keys_story import Story
+from tests.conformance.metadata.writes.keys import Story
 
 _ANN = Actor.named("ann", None)
 _FLOW = {

@@ -1,0 +1,1 @@
+"""Stories of writes, each of which a rival of another term overtakes once."""
