@@ -28,6 +28,7 @@ from supervisor.adapters.executions.schema import (
     RUNS,
     WRITER,
 )
+from supervisor.adapters.executions.sums import execution_sums
 from supervisor.adapters.executions.triggers import SqlTriggers
 from supervisor.core.executions.entities import Execution, Runner, TaskRun
 from supervisor.core.executions.gates import Gate
@@ -53,6 +54,7 @@ from supervisor.ports.flows.executions import (
     ExecutionChanges,
     ExecutionPlace,
     ExecutionQuery,
+    ExecutionSums,
     HeldCall,
 )
 
@@ -232,6 +234,10 @@ class SqlExecutionRows:
             .limit(limit)
         )
         return [EVENT_FORM.read(body.encode()) for body in self.connection.execute(query).scalars()]
+
+    def sums(self) -> ExecutionSums:
+        """Count what has not ended."""
+        return execution_sums(self.connection)
 
     def purge(self, before: datetime, of_each: int, limit: int) -> int:
         """Delete executions that ended long ago; see the port."""

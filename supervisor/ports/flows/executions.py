@@ -28,6 +28,7 @@ __all__ = [
     "ExecutionReads",
     "ExecutionRows",
     "ExecutionStore",
+    "ExecutionSums",
     "HeldCall",
 ]
 
@@ -78,6 +79,20 @@ class ExecutionQuery:
     started_by: str | None = None
     error: str | None = None
     """A part of the text of its error, whatever the case of its letters."""
+
+
+@dataclass(frozen=True)
+class ExecutionSums:
+    """What has not ended, counted."""
+
+    live: Mapping[ExecutionState, int]
+    """Every state that is no end -> its executions."""
+    calls: int
+    """Calls of steps, and looks, that are not done."""
+    held: int
+    """Calls that runners make."""
+    due: datetime | None
+    """The earliest time for which an execution waits; None: none does."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +168,10 @@ class ExecutionReads(Protocol):
 
     def events(self, execution_id: str, after: int, limit: int) -> Sequence[ExecutionEvent]:
         """Return events of an execution behind a number, in order."""
+        ...
+
+    def sums(self) -> ExecutionSums:
+        """Count what has not ended."""
         ...
 
 

@@ -37,7 +37,12 @@ from supervisor.core.values.permissions import Actor
 from supervisor.core.values.throttle import Lockout
 from supervisor.executions.engine import StoredEngine, Worked
 from supervisor.executions.triggers import TriggerEngine
-from supervisor.ports.flows.executions import ExecutionPlace, ExecutionQuery, ExecutionStore
+from supervisor.ports.flows.executions import (
+    ExecutionPlace,
+    ExecutionQuery,
+    ExecutionStore,
+    ExecutionSums,
+)
 from supervisor.ports.store import Clock, Store
 from supervisor.services.flows.access import answered
 from supervisor.services.flows.execution_feed import ExecutionFeed
@@ -165,6 +170,13 @@ class Executions:
             return None
         with answered(), self.executions.reading() as rows:
             return rows.gate(execution.gate)
+
+    def sums(self) -> tuple[ExecutionSums, float]:
+        """Count what has not ended; and the seconds for which the first of it has been due."""
+        with answered(), self.executions.reading() as rows:
+            sums = rows.sums()
+        late = timedelta(0) if sums.due is None else self.clock.now() - sums.due
+        return sums, max(0.0, late.total_seconds())
 
     def listed(
         self, wanted: ExecutionQuery, limit: int, cursor: str | None

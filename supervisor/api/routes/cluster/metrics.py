@@ -23,6 +23,7 @@ from starlette.responses import Response
 
 from supervisor.api.http.access import needs
 from supervisor.api.http.deps import Parts
+from supervisor.api.routes.cluster.execution_gauges import ExecutionCollector
 from supervisor.api.routes.cluster.gauges import (
     LeaseCollector,
     LoopCollector,
@@ -116,6 +117,7 @@ def get_metrics(parts: Parts) -> Response:
     registry.register(QueueCollector(parts.queues))
     registry.register(ExportCollector(parts.tables))
     registry.register(CompactionCollector(parts.compacting))
+    registry.register(ExecutionCollector(parts.executions))
     registry.register(parts.meters)
     return Response(generate_latest(registry), media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
