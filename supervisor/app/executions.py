@@ -26,7 +26,7 @@ from supervisor.services.flows.executions import FlowPorts
 from supervisor.services.steps.product import StepVerbs
 from supervisor.settings.settings import Settings
 
-__all__ = ["ExecutionParts", "executions_in", "executions_url"]
+__all__ = ["ExecutionParts", "executions_in", "executions_url", "try_executions"]
 
 log = structlog.get_logger()
 
@@ -40,6 +40,25 @@ def executions_url(settings: Settings) -> str:
         return settings.metadata_url
     # One writer at a time on SQLite: a step would make a publish wait.
     return f"sqlite:///{file.with_name('executions.db')}"
+
+
+def try_executions(settings: Settings) -> None:
+    """Read from the database of executions.
+
+    Raises:
+        StoreMissing: there is none yet.
+        StoreAway: it does not answer.
+        StoreRefuses: it has another schema, or refuses the login, or its URL is none.
+    """
+    try:
+        database = ExecutionDatabase(executions_url(settings))
+    except ValueError as error:
+        raise StoreRefuses(str(error)) from None
+    try:
+        with database.reading():
+            pass
+    finally:
+        database.close()
 
 
 @dataclass

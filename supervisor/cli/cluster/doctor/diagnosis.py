@@ -13,6 +13,7 @@ from supervisor.cli.cluster.doctor.checks import (
     check_metadata,
     check_port,
 )
+from supervisor.cli.cluster.doctor.executions import check_executions
 from supervisor.cli.cluster.doctor.reports import check_reports
 from supervisor.cli.shell.client import SUPERVISORS, WORKERS, Client
 from supervisor.core.planning.observed import Liveness
@@ -57,6 +58,7 @@ def _parts(settings: Settings, *, fetch: bool) -> Iterator[InstallationCheck]:
     for part in JarGroup:
         yield check_jars(part, settings.data_dir, settings.jars, java, fetch=fetch)
     yield check_metadata(settings.metadata_url)
+    yield check_executions(settings)
     yield check_folder("data folder", settings.data_dir, "TIDEGATE_DATA_DIR", private=True)
     yield check_disk("room for data", settings.data_dir)
     yield check_folder("warehouse", settings.warehouse, "TIDEGATE_WAREHOUSE")

@@ -7,6 +7,7 @@ from typing import cast
 
 import pytest
 
+from supervisor.adapters.executions.database import migrate_executions
 from supervisor.dev.ports import free_port
 from supervisor.metadata.migrate import migrate
 from tests.supervisor.cli.conftest import Ended, Tidegate
@@ -162,6 +163,33 @@ def test_a_sqlite_database_that_is_well_has_a_note_of_what_freezes_a_takeover(
         assert "PostgreSQL" in lines["metadata database"][1]
 
 
+def test_the_database_of_executions_is_made_by_an_overlord_and_then_well(
+    tidegate: Tidegate, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TIDEGATE_METADATA_URL", f"sqlite:///{tmp_path / 'metadata.db'}")
+    _, before = doctor(tidegate)
+    migrate_executions(f"sqlite:///{tmp_path / 'executions.db'}")
+    _, after = doctor(tidegate)
+
+    assert (before["executions database"][0], after["executions database"][0]) == ("note", "ok")
+
+
+def test_a_database_of_executions_of_a_newer_version_is_a_problem(
+    tidegate: Tidegate, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "executions.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE alembic_version (version_num VARCHAR(32))")
+        connection.execute("INSERT INTO alembic_version VALUES ('9999')")
+    connection.close()
+    monkeypatch.setenv("TIDEGATE_EXECUTIONS_URL", f"sqlite:///{path}")
+
+    code, lines = doctor(tidegate)
+
+    assert (code, lines["executions database"][0]) == (1, "problem")
+    assert "newer" in lines["executions database"][1]
+
+
 @pytest.mark.parametrize("url", ["nonsense", "postgresql://u:hush@127.0.0.1:1/db"])
 def test_a_metadata_database_that_does_not_answer_is_a_problem(
     tidegate: Tidegate, monkeypatch: pytest.MonkeyPatch, url: str
@@ -171,6 +199,7 @@ def test_a_metadata_database_that_does_not_answer_is_a_problem(
     ended = tidegate("doctor", "-o", "json")
 
     assert (ended.code, found(ended)["metadata database"][0]) == (1, "problem")
+    assert found(ended)["executions database"][0] == "problem"
     assert "hush" not in ended.out
 
 
