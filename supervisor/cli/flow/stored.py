@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
+from pydantic import JsonValue
 
 from supervisor.cli.shell.client import path_of
 from supervisor.cli.shell.confirm import confirm
@@ -18,11 +19,12 @@ from supervisor.cli.shell.output import (
     show_name,
     show_table,
 )
-from supervisor.cli.shell.problems import CommandFailed
+from supervisor.cli.shell.problems import FAILED, CommandFailed
 from supervisor.cli.supervisor.spec_files import read_specs
 from supervisor.core.values.json_bodies import parse_document
 from supervisor.views.flows.flows import (
     AppliedFlowView,
+    FlowDiffView,
     FlowPage,
     FlowVersionsPage,
     FlowVersionView,
@@ -31,6 +33,8 @@ from supervisor.views.flows.flows import (
 __all__ = ["FlowId", "add_stored"]
 
 _FLOWS = "/api/v1/flows"
+_SHOWN = 60
+"""Characters of a value in a table."""
 FlowId = Annotated[
     str, typer.Argument(metavar="FLOW", help="Name of the flow.", show_default=False)
 ]
@@ -127,6 +131,45 @@ def history(
     )
 
 
+def diff(
+    flow: FlowId,
+    old: Annotated[
+        int | None,
+        typer.Option("--from", min=1, show_default="the one before", help="The older version."),
+    ] = None,
+    new: Annotated[
+        int | None, typer.Option("--to", min=1, show_default="the newest", help="The newer one.")
+    ] = None,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Show what differs between two versions of a flow; exit code 1 if something does.
+
+    Example: tidegate flow diff orders-day --from 1
+    """
+    wanted = {"from": old, "to": new}
+    params = {name: str(value) for name, value in wanted.items() if value is not None}
+    with connect(server) as client:
+        compared = client.get(path_of(_FLOWS, flow, "diff"), params).read(FlowDiffView)
+    if output is Format.JSON:
+        show_json(compared.model_dump(mode="json", by_alias=True))
+    else:
+        show_table(
+            ("PLACE", f"VERSION {compared.old}", f"VERSION {compared.new}"),
+            ((each.place, _short(each.old), _short(each.new)) for each in compared.differences),
+        )
+    if compared.differences:
+        raise typer.Exit(FAILED)
+    print_notice(f"Versions {compared.old} and {compared.new} are equal.")
+
+
+def _short(value: JsonValue) -> str:
+    if value is None:
+        return ""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+
+
 def rollback(
     flow: FlowId,
     version: Annotated[int, typer.Argument(metavar="VERSION", min=1, show_default=False)],
@@ -152,6 +195,6 @@ def delete(flow: FlowId, yes: Yes = False, reason: Reason = None, server: Server
 
 def add_stored(commands: typer.Typer) -> None:
     """Add these commands to `tidegate flow`."""
-    for command in (apply, get, history, rollback, delete):
+    for command in (apply, get, history, diff, rollback, delete):
         commands.command()(command)
     commands.command("list")(list_all)

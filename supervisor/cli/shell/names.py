@@ -54,6 +54,7 @@ NAMES: Mapping[str, Naming] = MappingProxyType(
         "flow list": Rows(("FLOW",), "flow get"),
         "flow apply": About("FLOW"),
         "flow get": About("FLOW"),
+        "flow diff": Nameless("the exit code is the answer, and -o json prints the differences"),
         "flow history": Nameless("-o json prints all that is known of each version"),
         "flow triggers": Rows(("TRIGGER",), "flow trigger FLOW"),
         "execution run": About("ID"),

@@ -125,6 +125,20 @@ class Flows:
             raise FlowNotFound(name, version)
         return flow
 
+    def two_versions(
+        self, name: str, old: int | None, new: int | None
+    ) -> tuple[StoredFlow, StoredFlow]:
+        """Return two versions; None: the newest, and the one before the other.
+
+        Raises:
+            FlowNotFound: there is no such flow, or not both.
+        """
+        if new is None:
+            [after] = self.versions(name, 1, None)
+        else:
+            after = self.version(name, new)
+        return self.version(name, after.version - 1 if old is None else old), after
+
     def versions(self, name: str, limit: int, before: int | None) -> Sequence[StoredFlow]:
         """Return versions below `before`, newest first; of a deleted flow, too.
 

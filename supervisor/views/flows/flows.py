@@ -2,10 +2,19 @@
 
 from pydantic import JsonValue
 
+from supervisor.core.flows.differences import FlowDifference
 from supervisor.core.flows.stored import StoredFlow
 from tasks.contract.wire import Instant, Wire
 
-__all__ = ["AppliedFlowView", "FlowPage", "FlowVersionView", "FlowVersionsPage", "flow_view"]
+__all__ = [
+    "AppliedFlowView",
+    "FlowDiffView",
+    "FlowPage",
+    "FlowVersionView",
+    "FlowVersionsPage",
+    "difference_view",
+    "flow_view",
+]
 
 
 class FlowVersionView(Wire):
@@ -44,6 +53,31 @@ class FlowVersionsPage(Wire):
     versions: list[FlowVersionView]
     next: int | None
     """The `before` of the next page; null: there is none."""
+
+
+class FlowDifferenceView(Wire):
+    """One place at which two versions differ."""
+
+    place: str
+    """Such as `steps/pack/retry/attempts`: steps, inputs and triggers are known by name."""
+    old: JsonValue
+    """Null: the place is not there."""
+    new: JsonValue
+
+
+class FlowDiffView(Wire):
+    """What differs between two versions of a flow."""
+
+    flow: str
+    old: int
+    new: int
+    differences: list[FlowDifferenceView]
+    """Empty: the documents are equal."""
+
+
+def difference_view(one: FlowDifference) -> FlowDifferenceView:
+    """Return a difference as the API has it."""
+    return FlowDifferenceView(place=one.place, old=one.old, new=one.new)
 
 
 def flow_view(flow: StoredFlow) -> FlowVersionView:

@@ -7,14 +7,17 @@ from fastapi import APIRouter, Path, Query
 from supervisor.api.http.access import needs
 from supervisor.api.http.deps import Asking, Author, Document, Parts
 from supervisor.api.routes.cluster.audit import Limit
+from supervisor.core.flows.differences import differences
 from supervisor.core.values.permissions import Permission
 from supervisor.services.access.ownership import Ownership
 from supervisor.services.steps.grants import check_steps
 from supervisor.views.flows.flows import (
     AppliedFlowView,
+    FlowDiffView,
     FlowPage,
     FlowVersionsPage,
     FlowVersionView,
+    difference_view,
     flow_view,
 )
 from tasks.contract.wire import Wire
@@ -78,6 +81,29 @@ def get_flow(flow: FlowName, parts: Parts) -> FlowVersionView:
 def delete_flow(flow: FlowName, author: Author, parts: Parts) -> FlowVersionView:
     """Delete a flow: nothing starts it any more, what runs goes on, and its versions stay."""
     return flow_view(parts.flows.delete(flow, author))
+
+
+@router.get("/{flow}/diff", dependencies=[needs(Permission.READ)])
+def diff_flow(
+    flow: FlowName,
+    parts: Parts,
+    old: Annotated[
+        int | None,
+        Query(alias="from", ge=1, le=2**31 - 1, description="A version; none: that before `to`."),
+    ] = None,
+    new: Annotated[
+        int | None, Query(alias="to", ge=1, le=2**31 - 1, description="A version; none: newest.")
+    ] = None,
+) -> FlowDiffView:
+    """Return what differs between two versions of a flow; a tombstone has an empty document."""
+    before, after = parts.flows.two_versions(flow, old, new)
+    found = differences(before.document, after.document)
+    return FlowDiffView(
+        flow=flow,
+        old=before.version,
+        new=after.version,
+        differences=[difference_view(each) for each in found],
+    )
 
 
 @router.get("/{flow}/versions", dependencies=[needs(Permission.READ)])

@@ -69,3 +69,23 @@ def test_flows_are_listed_by_name_in_pages(running: Running) -> None:
     rest = running.world.get_object(f"/api/v1/flows?limit=2&after={page['next']}")
     assert [one["flow"] for one in cast("list[Json]", rest["flows"])] == ["c"]
     assert rest["next"] is None
+
+
+def test_two_versions_are_compared_the_newest_with_the_one_before_it(running: Running) -> None:
+    for timeout in ("PT1H", "PT2H", "PT3H"):
+        running.apply(flow="day", steps=[STEP], timeout=timeout)
+    world = running.world
+    newest = world.get_object("/api/v1/flows/day/diff")
+    all_of_it = world.get_object("/api/v1/flows/day/diff?from=1&to=3")
+
+    assert newest == {
+        "flow": "day",
+        "old": 2,
+        "new": 3,
+        "differences": [{"place": "timeout", "old": "PT2H", "new": "PT3H"}],
+    }
+    assert all_of_it["differences"] == [{"place": "timeout", "old": "PT1H", "new": "PT3H"}]
+    assert world.get_object("/api/v1/flows/day/diff?from=2&to=2")["differences"] == []
+    for missing in ("day/diff?to=1", "day/diff?from=9", "none/diff"):
+        answer = world.get_object(f"/api/v1/flows/{missing}", 404)
+        assert answer["type"] == "/problems/flow-not-found"
