@@ -97,12 +97,12 @@ def diff_flow(
 ) -> FlowDiffView:
     """Return what differs between two versions of a flow; a tombstone has an empty document."""
     before, after = parts.flows.two_versions(flow, old, new)
-    found = differences(before.document, after.document)
+    compared = differences(before.document, after.document)
     return FlowDiffView(
         flow=flow,
         old=before.version,
         new=after.version,
-        differences=[difference_view(each) for each in found],
+        differences=[difference_view(each) for each in compared],
     )
 
 
