@@ -100,9 +100,17 @@ describe("what an execution waits for", () => {
   });
 
   it("names each thing once", () => {
-    const waitsFor = [
-      { what: "yes or no", since: at(3), step: "ok", run: "ok" },
-      { what: "somebody to let it go on", since: at(1), step: null, run: null },
+    const more = { until: null, holders: [] };
+    const waitsFor: Execution["waitsFor"] = [
+      { kind: "answer", what: "yes or no", since: at(3), step: "ok", run: "ok", ...more },
+      {
+        kind: "resume",
+        what: "somebody to let it go on",
+        since: at(1),
+        step: null,
+        run: null,
+        ...more,
+      },
     ];
 
     const waits = waitsOf(execution([asks], { waitsFor }));

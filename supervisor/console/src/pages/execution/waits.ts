@@ -5,10 +5,7 @@ export type Waiting = { what: string; since: string; run: TaskRun | null };
 
 const BY_PEOPLE = ["answer", "person"];
 
-/**
- * What an execution waits for, those things first that somebody has to do. They are named also
- * while another step runs; the overlord names nothing then.
- */
+/** What an execution waits for, those things first that somebody has to do. */
 export function waitsOf({ waitsFor, runs }: Execution): Waiting[] {
   const people = runs.flatMap((run) =>
     run.endedAt === null && run.waitsFor && BY_PEOPLE.includes(run.waitsFor.kind)
