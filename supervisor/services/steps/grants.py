@@ -1,19 +1,14 @@
 """Which permission each verb needs, and of which object; checked at apply and at each call."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from pydantic import JsonValue
 
 from supervisor.core.flows.document import FlowDocument
-from supervisor.core.flows.steps import (
-    ForEachStep,
-    ParallelStep,
-    StepDocument,
-    SwitchStep,
-    VerbFields,
-)
+from supervisor.core.flows.placed import placed_steps
+from supervisor.core.flows.steps import VerbFields
 from supervisor.core.values.errors import (
     DataSourceNotFound,
     NotAllowed,
@@ -91,7 +86,7 @@ def check_steps(caller: Caller, tables: Ownership) -> Callable[[FlowDocument], N
     """
 
     def check(flow: FlowDocument) -> None:
-        for step in _all_steps((*flow.steps, *flow.on_failure, *flow.finally_)):
+        for _, step in placed_steps(flow):
             if isinstance(step, VerbFields):
                 _check_step(caller, step, tables)
 
@@ -156,17 +151,3 @@ def _refused(caller: Caller, verb: str, permission: Permission, name: str) -> No
         f"{caller.name} may not {verb}{of}: it needs the permission {permission}, and no grant of "
         f"{caller.name} has it there"
     )
-
-
-def _all_steps(steps: Iterable[StepDocument]) -> Iterator[StepDocument]:
-    for step in steps:
-        yield step
-        match step:
-            case ParallelStep() | ForEachStep():
-                yield from _all_steps(step.steps)
-            case SwitchStep():
-                for case in step.cases.values():
-                    yield from _all_steps(case)
-                yield from _all_steps(step.default)
-            case _:
-                pass

@@ -1,5 +1,6 @@
 """Routes of flows: applied, listed, rolled back, deleted."""
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
@@ -8,9 +9,14 @@ from supervisor.api.http.access import needs
 from supervisor.api.http.deps import Asking, Author, Document, Parts
 from supervisor.api.routes.cluster.audit import Limit
 from supervisor.core.flows.differences import differences
-from supervisor.core.values.permissions import Permission
+from supervisor.core.flows.document import FlowDocument
+from supervisor.core.values.permissions import Caller, Permission
+from supervisor.services.access.applying import applying
 from supervisor.services.access.ownership import Ownership
+from supervisor.services.flows.flows import FlowAllowed
+from supervisor.services.services import Services
 from supervisor.services.steps.grants import check_steps
+from supervisor.services.steps.literal_specs import check_specs
 from supervisor.views.flows.flows import (
     AppliedFlowView,
     FlowDiffView,
@@ -44,18 +50,32 @@ class FlowCheck(Wire):
     flow: str
 
 
+def _allowed(asking: Caller, parts: Services) -> FlowAllowed:
+    """Return the check of what a flow of the caller's may do."""
+    steps = check_steps(asking, Ownership(parts.store))
+    read = partial(parts.service.read, allowed=applying(asking))
+
+    def check(flow: FlowDocument) -> None:
+        steps(flow)
+        check_specs(flow, read)
+
+    return check
+
+
 @router.post("", openapi_extra=FLOW_BODY, dependencies=[needs(Permission.FLOW_APPLY)])
 def apply_flow(document: Document, author: Author, asking: Asking, parts: Parts) -> AppliedFlowView:
     """Store a flow as the newest version, which runs with your grants; what runs keeps its own."""
-    allowed = check_steps(asking, Ownership(parts.store))
+    allowed = _allowed(asking, parts)
     flow, changed = parts.flows.apply(document, author, allowed)
     return AppliedFlowView(flow=flow_view(flow), changed=changed)
 
 
 @router.post("/validate", openapi_extra=FLOW_BODY, dependencies=[needs(Permission.READ)])
 def validate_flow(document: Document, parts: Parts) -> FlowCheck:
-    """Check a flow, and change nothing."""
-    return FlowCheck(flow=parts.flows.check(document).flow)
+    """Check a flow, and change nothing; whether its author may do all of it is not looked at."""
+    flow = parts.flows.check(document)
+    check_specs(flow, parts.service.read)
+    return FlowCheck(flow=flow.flow)
 
 
 @router.get("", dependencies=[needs(Permission.READ)])
@@ -133,6 +153,6 @@ def roll_back_flow(
     flow: FlowName, version: Version, author: Author, asking: Asking, parts: Parts
 ) -> AppliedFlowView:
     """Store the document of an earlier version as the newest one, which runs with your grants."""
-    allowed = check_steps(asking, Ownership(parts.store))
+    allowed = _allowed(asking, parts)
     stored, changed = parts.flows.roll_back(flow, version, author, allowed)
     return AppliedFlowView(flow=flow_view(stored), changed=changed)
