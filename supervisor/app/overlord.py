@@ -58,6 +58,7 @@ from supervisor.core.values.export_formats import ExportFormat
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.operations import Operations
 from supervisor.eventqueue.queues import EventQueues
+from supervisor.executions.flow_watch import FlowWatch
 from supervisor.metadata.store import SqlStore
 from supervisor.reports.store_watch import StoreWatch
 from supervisor.reports.watch import PersisterWatch
@@ -139,6 +140,8 @@ class Overlord:
             self.wiring.persisters.forget()
         if self.wiring.store_watch is not None:
             self.wiring.store_watch.forget()
+        if self.wiring.flow_watch is not None:
+            self.wiring.flow_watch.forget()
         self.wiring.changed.notify()
 
     def _while_leading(self, chore: Callable[[], object]) -> Callable[[], None]:
@@ -276,6 +279,7 @@ def _wiring_of(
         stored_reports=stored.reports,
         stored_logs=stored.logs,
         engine=executions.engine,
+        flow_watch=FlowWatch(executions.store, clock),
         step_runner=executions.runner.runner,
         replays=KafkaReplays(warehouse, read_secret, settings.connections()),
         reach=failpoint,

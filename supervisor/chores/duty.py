@@ -23,6 +23,7 @@ from supervisor.core.values.export_formats import ExportFormat
 from supervisor.eventqueue.handling import Handler
 from supervisor.eventqueue.queues import EventQueues
 from supervisor.executions.engine import StoredEngine
+from supervisor.executions.flow_watch import FlowWatch
 from supervisor.executions.triggers import TriggerEngine
 from supervisor.ports.reports.archive import RecordSender
 from supervisor.ports.reports.logs import LogStore
@@ -66,6 +67,8 @@ class Wiring:
     """None: this installation sends no bad records to topics, and the events wait."""
     persisters: PersisterWatch | None = None
     """Those of the reports; None: there are none."""
+    flow_watch: FlowWatch | None = None
+    """What the leader sees of flows; None: it looks at none."""
     store_watch: StoreWatch | None = None
     """Of the store of reports; None: nobody looks at it."""
     engine: StoredEngine | None = None

@@ -20,7 +20,7 @@ from supervisor.chores import (
 )
 from supervisor.chores.compaction import compacting
 from supervisor.chores.duty import Duty, QueueHandler, Wiring
-from supervisor.chores.flows import executions, purge, triggers
+from supervisor.chores.flows import executions, purge, triggers, watch
 from supervisor.chores.reports import archive, forgotten, persisters
 
 CHORES: tuple[Duty, ...] = (
@@ -39,6 +39,7 @@ CHORES: tuple[Duty, ...] = (
     executions.KEYS_DUTY,
     purge.DUTY,
     triggers.DUTY,
+    watch.DUTY,
 )
 HANDLERS: tuple[QueueHandler, ...] = (
     task_output.HANDLER,

@@ -57,6 +57,8 @@ class AttentionKind(StrEnum):
     REPORTS_BEHIND = "reports-behind"
     DEAD_LETTERS = "dead-letters"
     ARCHIVE_BEHIND = "archive-behind"
+    FLOWS_STAND_STILL = "flows-stand-still"
+    EXECUTIONS_FAILED = "executions-failed"
     TOKEN_ENDING = "token-ending"  # noqa: S105 -- a word
 
 

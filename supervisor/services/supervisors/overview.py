@@ -26,6 +26,7 @@ from supervisor.core.attention.cluster import (
 )
 from supervisor.core.attention.divergence import divergence_items
 from supervisor.core.attention.exports import export_items
+from supervisor.core.attention.flows import flow_items
 from supervisor.core.attention.items import AttentionItem, worst_first
 from supervisor.core.attention.queues import dead_queues, failed_events, late_queues
 from supervisor.core.attention.reports import persister_items
@@ -46,6 +47,7 @@ from supervisor.core.planning.passes import Pass
 from supervisor.core.queue.events import owner_of
 from supervisor.core.values.errors import LeaseLost, Unavailable
 from supervisor.core.values.permissions import Caller, Permission
+from supervisor.executions.flow_watch import FlowWatch
 from supervisor.ports.store import Clock, Store
 from supervisor.reports.store_watch import StoreWatch
 from supervisor.reports.watch import PersisterWatch
@@ -97,6 +99,8 @@ class Overviews:
     """Those of the reports; None: there are none."""
     store_watch: StoreWatch | None = None
     """Of the store of reports; None: nobody looks at it."""
+    flow_watch: FlowWatch | None = None
+    """Of flows; None: nobody looks at them."""
 
     def of(self, caller: Caller, limit: int) -> Overview:
         """Return the overview of what a caller may read, with so many items at most.
@@ -136,6 +140,7 @@ class Overviews:
             _items(moment, reads_workers=reads),
             self._changes(now),
             persister_items(stored or (), now),
+            self._flows(caller, now),
         )
         shown = worst_first(items, limit)
         return Overview(
@@ -159,6 +164,10 @@ class Overviews:
 
     def _nothing_stored(self) -> str | None:
         return None if self.store_watch is None else self.store_watch.nothing_stored()
+
+    def _flows(self, caller: Caller, now: datetime) -> Iterator[AttentionItem]:
+        if self.flow_watch is not None and caller.may(Permission.READ, None):
+            yield from flow_items(self.flow_watch.last(), now)
 
     def _changes(self, now: datetime) -> Iterator[AttentionItem]:
         yield from leader_items(self.leadership.replaced, now)

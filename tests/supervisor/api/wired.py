@@ -20,6 +20,7 @@ from supervisor.core.values.throttle import Lockout
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.operations import Operations
 from supervisor.executions.engine import StoredEngine
+from supervisor.executions.flow_watch import FlowWatch
 from supervisor.executions.triggers import TriggerEngine
 from supervisor.ports.store import Clock
 from supervisor.ports.topic_probe import Probe
@@ -79,13 +80,15 @@ def flows_in(folder: Path, wiring: Wiring) -> FlowPorts:
 def services_over(
     wiring: Wiring, rules: OperatorPolicy, journals: AgentJournals, probe: Probe, folder: Path
 ) -> Services:
-    """Return every service that a test may call."""
+    """Return every service that a test may call; nobody looks at flows until a test does."""
+    flows = flows_in(folder, wiring)
+    wiring = replace(wiring, flow_watch=FlowWatch(flows.store, wiring.clock))
     outside = ServicePorts(
         journals=journals,
         task_logs=journals,
         raw_records=DuckRecords(folder),
         letter_desks=DesksHere(),
-        flows=flows_in(folder, wiring),
+        flows=flows,
         probe=probe,
         rules=rules,
         warehouse="/warehouse",

@@ -47,6 +47,7 @@ OF_NO_TABLE = {
         "step-keys",
         "purge-executions",
         "triggers",
+        "watch-flows",
     ),
 }
 

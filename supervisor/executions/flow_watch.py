@@ -1,0 +1,59 @@
+"""Looks at the database of executions from time to time, for what somebody should know."""
+
+import threading
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from supervisor.core.attention.flows import FlowsStanding
+from supervisor.core.executions.records import NewerRecord, UnreadableRecord
+from supervisor.core.executions.states import ExecutionState
+from supervisor.ports.flows.executions import ExecutionQuery, ExecutionStore
+from supervisor.ports.store import Clock
+from supervisor.ports.store_problems import StoreAway, StoreRefuses
+
+__all__ = ["FlowWatch"]
+
+_FAILED_MAX = 100
+_DAY = timedelta(days=1)
+_FAILED = frozenset({ExecutionState.FAILED})
+_TROUBLES = (StoreAway, StoreRefuses, UnreadableRecord, NewerRecord)
+
+
+@dataclass
+class FlowWatch:
+    """Keeps the last look; safe to use from many threads."""
+
+    store: ExecutionStore
+    clock: Clock
+    _last: FlowsStanding | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def run_once(self) -> None:
+        """Look; what cannot be read is kept with the time since when."""
+        now = self.clock.now()
+        wanted = ExecutionQuery(states=_FAILED, since=now - _DAY)
+        try:
+            with self.store.reading() as rows:
+                due, page = rows.sums().due, rows.page(wanted, _FAILED_MAX)
+        except _TROUBLES as error:
+            with self._lock:
+                before = self._last
+                since = before.since if before is not None and before.trouble else now
+                self._last = FlowsStanding(str(error), since)
+            return
+        failed = [
+            (each.id, each.failures[0].error.message if each.failures else "", each.ended_at or now)
+            for each in page
+        ]
+        with self._lock:
+            self._last = FlowsStanding(due=due, failed=failed)
+
+    def last(self) -> FlowsStanding | None:
+        """Return the last look; None: there was none in this term."""
+        with self._lock:
+            return self._last
+
+    def forget(self) -> None:
+        """Drop what was seen, at the end of a term."""
+        with self._lock:
+            self._last = None
