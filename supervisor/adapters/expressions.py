@@ -7,11 +7,14 @@ import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-import cel
 from pydantic import JsonValue
 
 from supervisor.core.executions.expressions import ExpressionFailed
+
+if TYPE_CHECKING:
+    from cel import Program
 
 LENGTH_MAX = 1_000
 """Characters of one expression."""
@@ -47,7 +50,9 @@ class CelExpressions:
 
 
 @lru_cache(_KEPT)
-def _compiled(text: str) -> cel.Program:
+def _compiled(text: str) -> "Program":
+    import cel  # it loads its own command line, too: only where there are flows
+
     if len(text) > LENGTH_MAX:
         raise ExpressionFailed(
             f"an expression has at most {LENGTH_MAX} characters; this one has {len(text)}"
