@@ -34,7 +34,7 @@ class FlowWatch:
         wanted = ExecutionQuery(states=_FAILED, since=now - _DAY)
         try:
             with self.store.reading() as rows:
-                due, page = rows.sums().due, rows.page(wanted, _FAILED_MAX)
+                due, page = rows.next_due(), rows.page(wanted, _FAILED_MAX)
         except _TROUBLES as error:
             with self._lock:
                 before = self._last

@@ -18,5 +18,4 @@ def execution_sums(connection: Connection) -> ExecutionSums:
     by_state = {ExecutionState(state): number for state, number in connection.execute(counted)}
     calls = connection.scalar(select(func.count()).select_from(CALLS)) or 0
     held = connection.scalar(select(func.count()).select_from(CLAIMS)) or 0
-    due = connection.scalar(select(func.min(EXECUTIONS.c.due_at)))
-    return ExecutionSums({state: by_state.get(state, 0) for state in _LIVE}, calls, held, due)
+    return ExecutionSums({state: by_state.get(state, 0) for state in _LIVE}, calls, held)

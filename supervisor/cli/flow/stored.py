@@ -14,6 +14,7 @@ from supervisor.cli.shell.options import Limit, Output, Reason, Server, Yes, con
 from supervisor.cli.shell.output import (
     ago,
     print_notice,
+    short_json,
     show_done,
     show_json,
     show_name,
@@ -33,8 +34,6 @@ from supervisor.views.flows.flows import (
 __all__ = ["FlowId", "add_stored"]
 
 _FLOWS = "/api/v1/flows"
-_SHOWN = 60
-"""Characters of a value in a table."""
 FlowId = Annotated[
     str, typer.Argument(metavar="FLOW", help="Name of the flow.", show_default=False)
 ]
@@ -156,18 +155,15 @@ def diff(
     else:
         show_table(
             ("PLACE", f"VERSION {compared.old}", f"VERSION {compared.new}"),
-            ((each.place, _short(each.old), _short(each.new)) for each in compared.differences),
+            ((each.place, _cell(each.old), _cell(each.new)) for each in compared.differences),
         )
     if compared.differences:
         raise typer.Exit(FAILED)
     print_notice(f"Versions {compared.old} and {compared.new} are equal.")
 
 
-def _short(value: JsonValue) -> str:
-    if value is None:
-        return ""
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+def _cell(value: JsonValue) -> str:
+    return "" if value is None else short_json(value)
 
 
 def rollback(

@@ -31,6 +31,7 @@ from supervisor.cli.shell.problems import CommandFailed, ProblemAnswer
 from supervisor.core.values.errors import FieldError, SupervisorError
 from supervisor.settings.problems import SetupProblem
 
+_CELL_MAX = 80
 _PIPE_WIDTH = 10_000
 _RED = {"UNHEALTHY_SUPERVISOR", "UNHEALTHY_TASKS", "FAILED", "violated", "problem"}
 _YELLOW = {"PENDING", "SUSPENDED", "STOPPING", "offsets only", "note"}
@@ -50,6 +51,12 @@ def show_json(value: object) -> None:
         return
     plain: object = json.loads(text)  # only types that need no YAML tag
     yaml.safe_dump(plain, sys.stdout, sort_keys=False, allow_unicode=True, width=_PIPE_WIDTH)
+
+
+def short_json(value: object) -> str:
+    """Return a value as JSON on one line, cut where a cell of a table would be too wide."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _CELL_MAX else f"{text[:_CELL_MAX]}..."
 
 
 def show_text(text: str) -> None:

@@ -1,24 +1,21 @@
 """`tidegate supervisor apply`: apply specs from files, with one result each."""
 
-import json
 from dataclasses import dataclass, field
 from typing import Annotated
 
 import typer
-from pydantic import JsonValue
 
 from supervisor.cli.shell.client import SUPERVISORS, Client
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.many import each, show_each, wait_for_each
 from supervisor.cli.shell.options import Output, Reason, Server, Wait, connect
-from supervisor.cli.shell.output import print_notice
+from supervisor.cli.shell.output import print_notice, short_json
 from supervisor.cli.shell.problems import CommandFailed
 from supervisor.cli.shell.wait import wait_until_applied
 from supervisor.cli.supervisor.dry_run import DryRun, dry_run
 from supervisor.cli.supervisor.spec_files import SpecFile, read_specs
 from supervisor.views.supervisors.specs import Posted
 
-_SHOWN_MAX = 80
 """Characters that are shown of a changed value."""
 
 
@@ -97,14 +94,9 @@ def apply(
 def describe_impact(applied: Posted) -> str:
     """Return a message with each change and its effect, and that the spec is applied."""
     lines = [
-        f"{change.field}: {_short(change.old)} -> {_short(change.new)} ({change.effect})"
+        f"{change.field}: {short_json(change.old)} -> {short_json(change.new)} ({change.effect})"
         for change in applied.changes
     ]
     unchanged = applied.modified is False
     lines.append(f"{applied.id} is unchanged" if unchanged else f"{applied.id} is applied")
     return "\n".join(lines)
-
-
-def _short(value: JsonValue) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}..."

@@ -1,19 +1,23 @@
 """`tidegate supervisor apply --dry-run` and `diff`: preview the effects of a spec."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated
 
 import typer
-from pydantic import JsonValue
 
 from supervisor.cli.shell.client import Client
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.many import each, show_each
 from supervisor.cli.shell.options import Output, Server, connect
-from supervisor.cli.shell.output import print_notice, show_json, show_name, show_table
+from supervisor.cli.shell.output import (
+    print_notice,
+    short_json,
+    show_json,
+    show_name,
+    show_table,
+)
 from supervisor.cli.shell.problems import FAILED, CommandFailed, ProblemAnswer
 from supervisor.cli.supervisor.spec_files import SpecFile, read_one
 from supervisor.core.spec.reader import read_spec
@@ -23,7 +27,6 @@ from supervisor.views.supervisors.dry_run import Connection, DryRunView
 
 VALIDATE = "/api/v1/supervisors/validate"
 _REFUSED = 400
-_SHOWN_MAX = 80
 
 
 class Where(StrEnum):
@@ -163,7 +166,7 @@ def _show_changes(verdict: DryRunView) -> None:
     if verdict.changes:
         show_table(
             ("FIELD", "FROM", "TO", "EFFECT"),
-            ((c.field, _short(c.old), _short(c.new), c.effect) for c in verdict.changes),
+            ((c.field, short_json(c.old), short_json(c.new), c.effect) for c in verdict.changes),
         )
 
 
@@ -173,8 +176,3 @@ def _show_connection(connection: Connection) -> None:
     for topic in connection.topics:
         records = sum(p.latest - p.earliest for p in topic.partitions)
         print_notice(f"topic {topic.topic}: {len(topic.partitions)} partitions, {records} offsets")
-
-
-def _short(value: JsonValue) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}..."

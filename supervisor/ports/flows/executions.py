@@ -91,8 +91,6 @@ class ExecutionSums:
     """Calls of steps, and looks, that are not done."""
     held: int
     """Calls that runners make."""
-    due: datetime | None
-    """The earliest time for which an execution waits; None: none does."""
 
 
 @dataclass(frozen=True)

@@ -174,8 +174,8 @@ class Executions:
     def sums(self) -> tuple[ExecutionSums, float]:
         """Count what has not ended; and the seconds for which the first of it has been due."""
         with answered(), self.executions.reading() as rows:
-            sums = rows.sums()
-        late = timedelta(0) if sums.due is None else self.clock.now() - sums.due
+            sums, due = rows.sums(), rows.next_due()
+        late = timedelta(0) if due is None else self.clock.now() - due
         return sums, max(0.0, late.total_seconds())
 
     def listed(
