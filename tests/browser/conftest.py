@@ -11,7 +11,6 @@ from scripts.console import built_from, source_digest
 from tests.browser.watch import Watch
 from tests.environment.chromium import ARGUMENTS, ensure_chromium
 from tests.integration.overlords import Overlord, Overlords
-from tests.waiting import wait_until
 
 _FAILED = pytest.StashKey[bool]()
 _ROOT = 0
@@ -54,9 +53,7 @@ def overlord(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     """An overlord that leads, on loopback: nobody is asked who calls.  It has no worker."""
     folder = tmp_path_factory.mktemp("console")
     with Overlords(folder, f"sqlite:///{folder / 'metadata.db'}") as overlords:
-        overlord = overlords.start()
-        wait_until(overlord.leads)  # before that, pages that ask for what the leader knows get 503
-        yield overlord
+        yield overlords.start_leader()
 
 
 @pytest.fixture

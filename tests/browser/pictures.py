@@ -95,8 +95,7 @@ def _take_letters(browser: Browser, folder: Path, into: Path) -> None:
         answering(server, persister),
         Overlords(home, f"sqlite:///{home / 'metadata.db'}") as overlords,
     ):
-        leader = overlords.start(TIDEGATE_REPORTS_PERSISTER=server.url)
-        wait_until(leader.leads)
+        leader = overlords.start_leader(TIDEGATE_REPORTS_PERSISTER=server.url)
         for scheme in SCHEMES:
             url = f"{leader.url}/ui/logs/dead-letters"
             _take(browser, url, scheme, into / scheme / f"{_LETTERS}.png")

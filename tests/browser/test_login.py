@@ -47,7 +47,7 @@ def asking(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[A
     viewer = create_token(folder, url, "viewer", "viewer", "orders*")
     _access(folder, url, f"{PASSWORD}\n", "user", "add", NAME, "--role", "operator", "--on", "*")
     with Overlords(folder, url, more=dict(REQUIRED)) as overlords:
-        leader = overlords.start(TIDEGATE_TOKEN="")
+        leader = overlords.start_leader(admin, TIDEGATE_TOKEN="")
         yield Asking(leader, admin, viewer)
 
 

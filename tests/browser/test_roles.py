@@ -23,7 +23,7 @@ from tests.browser.test_login import REQUIRED, create_token, log_in
 from tests.browser.watch import Watch
 from tests.integration.oracle import spec
 from tests.integration.overlords import SUPERVISORS, Overlord, Overlords
-from tests.waiting import HANGS_AFTER_S, wait_until
+from tests.waiting import HANGS_AFTER_S
 
 pytestmark = pytest.mark.process
 expect.set_options(timeout=HANGS_AFTER_S * 1_000)
@@ -52,9 +52,8 @@ def roles(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ro
     more = REQUIRED | {"TIDEGATE_SUPERVISOR_PERIOD": "PT1S"}
     store_records(url, [*failed_task(OURS), *failed_task(FOREIGN)])
     with Overlords(folder, url, more=more) as overlords:
-        leader = overlords.start(TIDEGATE_TOKEN="")
+        leader = overlords.start_leader(tokens["admin"], TIDEGATE_TOKEN="")
         headers = {"Authorization": f"Bearer {tokens['admin']}"}
-        wait_until(lambda: leader.http.get("/status", headers=headers).json()["leader"])
         for name in (OURS, FOREIGN):
             document = spec(f"{LOOPBACK}:1", name)
             leader.http.post(SUPERVISORS, json=document, headers=headers).raise_for_status()

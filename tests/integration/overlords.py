@@ -42,13 +42,14 @@ class Overlord:
         """Whether it answers at all; where callers are asked, it asks who we are."""
         return self._status("/status") in {httpx.codes.OK, httpx.codes.UNAUTHORIZED}
 
-    def leads(self) -> bool:
-        """Whether it says that it leads."""
-        return self._status("/druid/indexer/v1/isLeader") == httpx.codes.OK
+    def leads(self, token: str = "") -> bool:
+        """Whether it says that it leads, to a caller with this `token`, or to one with none."""
+        return self._status("/druid/indexer/v1/isLeader", token) == httpx.codes.OK
 
-    def _status(self, path: str) -> int:
+    def _status(self, path: str, token: str = "") -> int:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
         try:
-            return self.http.get(path, timeout=1.0).status_code
+            return self.http.get(path, headers=headers, timeout=1.0).status_code
         except httpx.HTTPError:
             return 0
 
@@ -101,10 +102,18 @@ class Overlords:
         wait_until(overlord.serves, within_s=START_WITHIN_S)
         return overlord
 
+    def start_leader(self, token: str = "", **own: str) -> Overlord:
+        """Start one and wait until it leads; before that, what only a leader knows is 503.
+
+        `token` is of a user who may ask it, where callers are asked who they are.
+        """
+        leader = self.start(**own)
+        wait_until(lambda: leader.leads(token))
+        return leader
+
     def leader_and_follower(self) -> tuple[Overlord, Overlord]:
         """Start two; the first of them leads before the second starts."""
-        leader = self.start()
-        wait_until(leader.leads)
+        leader = self.start_leader()
         follower = self.start()
         # It knows the leader once it has looked.
         path = "/druid/indexer/v1/leader"

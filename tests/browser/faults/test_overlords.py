@@ -45,8 +45,7 @@ def pair(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pai
         server.database() as url,
         Overlords(folder, url) as overlords,
     ):
-        shown = overlords.start(TIDEGATE_LEASE_TTL=f"PT{_LEASE.seconds}S")
-        wait_until(shown.leads)
+        shown = overlords.start_leader(TIDEGATE_LEASE_TTL=f"PT{_LEASE.seconds}S")
         other = overlords.start(TIDEGATE_LEASE_TTL="PT5S")
         yield Pair(shown, other, server)
 

@@ -54,9 +54,9 @@ def desks(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[_D
     tokens["stranger"] = create_token(folder, url, "stranger", "viewer", "orders")
     with a_server() as server, Overlords(folder, url, more=REQUIRED) as overlords:
         server.on("GET", "/status", Reply(STATUS))
-        leader = overlords.start(TIDEGATE_TOKEN="", TIDEGATE_REPORTS_PERSISTER=server.url)
+        more = {"TIDEGATE_TOKEN": "", "TIDEGATE_REPORTS_PERSISTER": server.url}
+        leader = overlords.start_leader(tokens["admin"], **more)
         headers = {"Authorization": f"Bearer {tokens['admin']}"}
-        wait_until(lambda: leader.http.get("/status", headers=headers).json()["leader"])
         wait_until(lambda: _are_known(leader, headers))
         yield _Desks(leader, server, tokens)
 

@@ -21,7 +21,7 @@ def overlord(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     with a_server() as persister:
         persister.on("GET", "/status", Reply(_STOPPED))
         with Overlords(folder, f"sqlite:///{folder / 'metadata.db'}") as overlords:
-            yield overlords.start(TIDEGATE_REPORTS_PERSISTER=persister.url)
+            yield overlords.start_leader(TIDEGATE_REPORTS_PERSISTER=persister.url)
 
 
 def test_a_stopped_persister_is_on_home_with_the_command_that_lets_it_go_on(page: Page) -> None:

@@ -20,7 +20,7 @@ from supervisor.metadata.store import SqlStore
 from supervisor.ports.store import Transaction
 from tests.integration.oracle import spec
 from tests.integration.overlords import SUPERVISORS, Overlord, Overlords
-from tests.waiting import HANGS_AFTER_S, wait_until
+from tests.waiting import HANGS_AFTER_S
 
 # A machine that is all used up answers late: only what hangs fails.
 expect.set_options(timeout=HANGS_AFTER_S * 1_000)
@@ -103,8 +103,7 @@ def planted(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     folder = tmp_path_factory.mktemp("planted")
     url = f"sqlite:///{folder / 'metadata.db'}"
     with Overlords(folder, url, more={"TIDEGATE_SUPERVISOR_PERIOD": "PT1S"}) as overlords:
-        leader = overlords.start()
-        wait_until(leader.leads)
+        leader = overlords.start_leader()
         yield Planted(leader, url)
 
 

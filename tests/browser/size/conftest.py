@@ -20,8 +20,7 @@ def overlord(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     url = f"sqlite:///{folder / 'metadata.db'}"
     fill(url)
     with Overlords(folder, url) as overlords:
-        leader = overlords.start()
-        wait_until(leader.leads)
+        leader = overlords.start_leader()
         wait_until(lambda: _settled(leader))
         yield leader
 

@@ -82,9 +82,7 @@ def overlord(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     """An overlord that leads; it has no worker, so that no range publishes by itself."""
     folder = tmp_path_factory.mktemp("supervisor-page")
     with Overlords(folder, f"sqlite:///{folder / 'metadata.db'}") as overlords:
-        leader = overlords.start(TIDEGATE_SUPERVISOR_PERIOD="PT1S")
-        wait_until(leader.leads)
-        yield leader
+        yield overlords.start_leader(TIDEGATE_SUPERVISOR_PERIOD="PT1S")
 
 
 @pytest.fixture

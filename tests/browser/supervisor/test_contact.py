@@ -6,7 +6,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.integration.overlords import Overlord, Overlords
-from tests.waiting import wait_until
 
 pytestmark = pytest.mark.process
 
@@ -16,9 +15,7 @@ def overlord(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     """An overlord of its own, which leads also after it was frozen."""
     folder = tmp_path_factory.mktemp("contact")
     with Overlords(folder, f"sqlite:///{folder / 'metadata.db'}") as overlords:
-        leader = overlords.start(TIDEGATE_LEASE_TTL="PT5M")
-        wait_until(leader.leads)
-        yield leader
+        yield overlords.start_leader(TIDEGATE_LEASE_TTL="PT5M")
 
 
 def test_a_lost_contact_is_said_and_heals(page: Page, overlord: Overlord) -> None:
