@@ -45,3 +45,21 @@ class ExecutionSettings(BaseSettings):
         le=64,
         description="How many calls of steps an overlord makes at once.",
     )
+    executions_kafka: str | None = Field(
+        default=None,
+        description="Brokers of the topics of executions, as `host:port`, separated by commas. "
+        "With them `tidegate executor` runs flows on Kafka; without them the overlord that leads "
+        "runs them in its database.",
+    )
+    executions_prefix: str = Field(
+        default="tidegate.executions.",
+        pattern=r"^[a-z0-9.-]{0,100}$",
+        description="Before the names of all topics of executions, of their group, and of the "
+        "transactional ids of executors.",
+    )
+    executor_name: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z0-9.-]{1,100}$",
+        description="Name of an executor, which no other one has.",
+        json_schema_extra={"default": "of its host and port"},
+    )

@@ -36,6 +36,7 @@ from tasks.contract.connection_policy import ConnectionPolicy
 OVERLORD_PORT = 8090
 WORKER_PORT = 8091
 PERSISTER_PORT = 8092
+EXECUTOR_PORT = 8093
 CONFIG_FILE = "tidegate.toml"
 
 _OTHER_NAMES = frozenset(

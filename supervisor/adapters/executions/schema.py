@@ -12,6 +12,10 @@
     firings      what a trigger has taken: slots, publishes, requests; each once
     writer       one row: the highest term that has written
     log_topics   the topics of Kafka in which executions began, if they are there
+    engine       one row: which engine runs executions, `sql` or `kafka`
+    outbox       letters for the topics that are not there yet, in order
+    projected    how far the tables know what a partition of a topic says
+    executors    the processes that work partitions, as long as they renew their row
 
 On PostgreSQL the tables lie in the schema `executions`, the search path of each connection.
 """
@@ -35,14 +39,18 @@ from supervisor.database.column_types import NAME, UtcTime
 __all__ = [
     "CALLS",
     "CLAIMS",
+    "ENGINE",
     "EVENTS",
     "EXECUTIONS",
     "EXECUTION_TABLES",
+    "EXECUTORS",
     "FIRINGS",
     "FLOWS",
     "GATES",
     "LABELS",
     "LOG_TOPICS",
+    "OUTBOX",
+    "PROJECTED",
     "RUNS",
     "TRIGGERS",
     "WRITER",
@@ -214,4 +222,46 @@ LOG_TOPICS = Table(
     Column("name", String, nullable=False),
     Column("partitions", Integer, nullable=False),
     Column("id", String, nullable=False, comment="Kafka's own: one made anew has another"),
+)
+
+ENGINE = Table(
+    "engine",
+    EXECUTION_TABLES,
+    Column("id", SmallInteger, primary_key=True, autoincrement=False),
+    Column("kind", String, nullable=False, comment="sql or kafka"),
+    Column("since", UtcTime, nullable=False),
+)
+
+OUTBOX = Table(
+    "outbox",
+    EXECUTION_TABLES,
+    Column(
+        "number",
+        BigInteger().with_variant(Integer, "sqlite"),
+        primary_key=True,
+        autoincrement=True,
+    ),
+    Column("entity", NAME, nullable=False, comment="the id of the execution"),
+    Column("body", Text, nullable=False, comment="a letter of the history, JSON"),
+    Column("at", UtcTime, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+PROJECTED = Table(
+    "projected",
+    EXECUTION_TABLES,
+    Column("topic", String, primary_key=True, comment="state or results"),
+    Column("partition", Integer, primary_key=True, autoincrement=False),
+    Column("next", BigInteger, nullable=False, comment="the offset that is read next"),
+)
+
+EXECUTORS = Table(
+    "executors",
+    EXECUTION_TABLES,
+    Column("name", NAME, primary_key=True),
+    Column("incarnation", NAME, nullable=False),
+    Column("url", String, nullable=False),
+    Column("started_at", UtcTime, nullable=False),
+    Column("renewed_at", UtcTime, nullable=False, comment="by the clock of the database"),
+    Column("partitions", Text, nullable=False, comment="those that it works, JSON"),
 )
