@@ -56,6 +56,16 @@ def failing_flow(name: str) -> dict[str, JsonValue]:
     return {"flow": name, "steps": steps, "onFailure": [{"name": "page", "type": "noop"}]}
 
 
+def mended_flow(name: str) -> dict[str, JsonValue]:
+    """Return the failing flow with another first step, and a second one that succeeds."""
+    steps: list[JsonValue] = [
+        {"name": "pack", "type": "noop", "if": "true"},
+        {"name": "judge", "type": "noop", "after": ["pack"]},
+        {"name": "tell", "type": "noop", "after": ["judge"]},
+    ]
+    return {"flow": name, "steps": steps}
+
+
 def apply_flow(http: httpx.Client, document: dict[str, JsonValue], **params: str) -> None:
     """Store a flow."""
     http.post(FLOWS, json=document, params=params).raise_for_status()

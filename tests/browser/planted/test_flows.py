@@ -14,6 +14,7 @@ from tests.browser.planted.flows import (
     await_asking,
     await_state,
     failing_flow,
+    mended_flow,
     start_flow,
 )
 from tests.browser.watch import Watch
@@ -121,6 +122,34 @@ def test_a_failed_execution_says_why(page: Page, planted: Planted) -> None:
     graph = page.get_by_label("Graph of the steps")
     expect(graph.get_by_text("noop · not begun")).to_have_count(1)
     expect(_step(page, "page")).to_contain_text("SUCCESS")
+    assert_accessible(page)
+
+
+def test_a_failed_execution_is_rerun_from_a_step(page: Page, planted: Planted) -> None:
+    http = planted.overlord.http
+    apply_flow(http, failing_flow("again-day"))
+    execution = start_flow(http, "again-day", "one")
+    await_state(http, execution, "FAILED")
+    apply_flow(http, mended_flow("again-day"))
+    page.goto(f"/ui/executions/{execution}")
+    page.get_by_role("button", name="Rerun…").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("pack, with their outputs")
+    expect(dialog).to_contain_text("judge, tell")
+
+    dialog.get_by_label("By the newest version").check()
+    expect(dialog).to_contain_text("A new execution of version 2 begins")
+    dialog.get_by_label("Begin with").select_option("judge")
+    expect(dialog.get_by_text("Steps that it would keep are others now.")).to_be_visible()
+    expect(dialog.get_by_role("button", name="Rerun", exact=True)).to_be_disabled()
+    assert_accessible(page)
+    dialog.get_by_label("Keep the outputs of pack, which version 2 has changed").check()
+    expect(dialog.get_by_text("--from judge --latest --force").first).to_be_visible()
+    _confirm(page, "Rerun")
+
+    expect(page).not_to_have_url(re.compile("one$"))
+    expect(page.get_by_role("heading", level=1)).to_contain_text("again-day:")
+    expect(_step(page, "tell")).to_contain_text("SUCCESS")
     assert_accessible(page)
 
 

@@ -51,7 +51,7 @@ def plan_rerun(
     return rerun_plan_view(preview)
 
 
-@router.post("/{execution}/rerun", status_code=202, dependencies=[needs(Permission.APPLY)])
+@router.post("/{execution}/rerun", status_code=202, dependencies=[needs(Permission.FLOW_RUN)])
 def rerun_execution(
     execution: ExecutionId,
     wanted: RerunDocument,

@@ -6,6 +6,7 @@ import { sendingOf } from "./change";
 export const KILL = "/api/v1/executions/{execution}/kill";
 export const PAUSE = "/api/v1/executions/{execution}/pause";
 export const RESUME = "/api/v1/executions/{execution}/resume";
+export const RERUN = "/api/v1/executions/{execution}/rerun";
 export const RETRY = "/api/v1/executions/{execution}/runs/{run}/retry";
 export const SKIP = "/api/v1/executions/{execution}/runs/{run}/skip";
 export const ANSWER = "/api/v1/executions/{execution}/runs/{run}/answer";

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { barsOf, chartOf } from "./bars";
 import type { Execution, TaskRun } from "./data";
+import { bodyOf, commandOf, stepsOf } from "./rerun";
 import { executionSearch } from "./search";
 import { standingsOf, treeOf } from "./tree";
 import { verbsOf, waitsOf } from "./waits";
@@ -198,5 +199,30 @@ describe("words", () => {
 
   it("of an address are taken if a task run can have them", () => {
     expect(executionSearch({ run: "0af1", sel: "<b>" })).toEqual({ run: "0af1", sel: undefined });
+  });
+});
+
+describe("a rerun", () => {
+  const whole = { keeps: ["pack"], goesOn: ["each"], runs: ["judge", "tell"] };
+
+  it("begins with any step of the flow's own graph", () => {
+    expect(stepsOf(undefined)).toEqual([]);
+    expect(stepsOf(whole)).toEqual(["pack", "each", "judge", "tell"]);
+  });
+
+  it("says what was not done by leaving the step out", () => {
+    const wanted = { from: "", latest: false, force: false };
+
+    expect(bodyOf(wanted)).toEqual({ latest: false, force: false });
+    expect(commandOf("day:1", wanted)).toBe("tidegate execution rerun day:1");
+  });
+
+  it("is the same by the command line", () => {
+    const wanted = { from: "judge", latest: true, force: true };
+
+    expect(bodyOf(wanted)).toEqual(wanted);
+    expect(commandOf("day:it's", wanted)).toBe(
+      "tidegate execution rerun 'day:it'\\''s' --from judge --latest --force",
+    );
   });
 });
