@@ -26,7 +26,7 @@ from supervisor.services.flows.executions import FlowPorts
 from supervisor.services.steps.product import StepVerbs
 from supervisor.settings.settings import Settings
 
-__all__ = ["ExecutionParts", "executions_in", "executions_url", "try_executions"]
+__all__ = ["ExecutionParts", "executions_in", "executions_url", "make_noop", "try_executions"]
 
 log = structlog.get_logger()
 
@@ -114,12 +114,13 @@ def executions_in(
     runner = Runner(name, secrets.token_hex(8))
     allow = [entry.lower() for entry in settings.http_allow]
     http = HttpCalls(allow, read_secret, settings.connections().bindings, settings.trust())
-    verbs: dict[str, StepVerb] = {"noop": _noop, "http": http}
+    verbs: dict[str, StepVerb] = {"noop": make_noop, "http": http}
     calls = CallRunner(engine, runner, verbs, settings.executions_threads)
     triggers = TriggerEngine(store, engine, leadership.term, language, clock.now)
     lockout = Lockout(settings.lockout_failures, settings.lockout.total_seconds())
     return ExecutionParts(url, store, engine, calls, triggers, lockout, language)
 
 
-def _noop(_: StepCall, __: Event) -> Outcome:
+def make_noop(_: StepCall, __: Event) -> Outcome:
+    """Do nothing, with success."""
     return Succeeded()

@@ -21,7 +21,7 @@ from supervisor.cli.cluster.bundle import bundle
 from supervisor.cli.cluster.doctor.doctor import doctor
 from supervisor.cli.cluster.overview import overview
 from supervisor.cli.cluster.reports import reports
-from supervisor.cli.cluster.serve import dev, overlord, persister
+from supervisor.cli.cluster.serve import dev, executor, overlord, persister
 from supervisor.cli.cluster.stored import search_logs, task_reports
 from supervisor.cli.cluster.task_logs import logs
 from supervisor.cli.cluster.whoami import whoami
@@ -102,7 +102,7 @@ for _other in (
 for _command in (overview, audit, whoami, verify, query, exports.snippet, doctor):
     app.command()(_command)
 app.command("logs")(search_logs)
-for _process in (completion, overlord, persister, dev):
+for _process in (completion, overlord, executor, persister, dev):
     app.command()(_process)
 
 

@@ -72,6 +72,8 @@ class RunnerOrders:
     """Calls that are granted to it, and looks."""
     stop: Sequence[CallPlace]
     """What it makes and shall not, or not any more."""
+    unheard: Sequence[CallReport] = ()
+    """Reports that nobody has taken: they are to be sent again."""
 
 
 def plan_of(flows: FlowReads, name: str, language: Expressions) -> FlowPlan | None:

@@ -61,6 +61,8 @@ class CallRunner:
     verbs: Mapping[str, StepVerb]
     threads: int = 8
     look_s: float = _LOOK_S
+    others: StepVerb | None = None
+    """Makes the calls of every other verb; None: they fail."""
     _news: threading.Condition = field(default_factory=threading.Condition)
     _makes: dict[CallPlace, threading.Event] = field(default_factory=dict)
     _reports: deque[CallReport] = field(default_factory=deque)
@@ -76,11 +78,16 @@ class CallRunner:
         """Begin to take calls."""
         self._loop.start()
 
-    def stop(self, within_s: float = 2.0) -> None:
-        """Take nothing more, and wait for what runs; what does not end by itself is cancelled."""
+    def drain(self) -> None:
+        """Take nothing more; what runs goes on."""
         with self._news:
             self._ending = True
             self._news.notify_all()
+
+    def stop(self, within_s: float = 2.0) -> None:
+        """Take nothing more, and wait for what runs; what does not end by itself is cancelled."""
+        self.drain()
+        with self._news:
             self._news.wait_for(lambda: not self._makes, within_s)
             for cancel in self._makes.values():
                 cancel.set()
@@ -97,8 +104,13 @@ class CallRunner:
     @property
     def running(self) -> int:
         """How many calls it makes."""
+        return len(self.makes)
+
+    @property
+    def makes(self) -> Sequence[CallPlace]:
+        """The calls that it makes."""
         with self._news:
-            return len(self._makes)
+            return list(self._makes)
 
     def _run(self) -> None:
         wait_s = self.look_s
@@ -118,7 +130,7 @@ class CallRunner:
             wait_s = self.look_s
             self._obey(orders, len(reports))
             if not orders.begin:
-                self._pause(wait_s, for_reports=True)
+                self._pause(wait_s, for_reports=not orders.unheard)
 
     def _put_off(self, error: Exception, wait_s: float) -> float:
         """Wait before the same is sent again; return how long to wait the next time."""
@@ -142,6 +154,7 @@ class CallRunner:
         with self._news:
             for _ in range(reported):
                 self._reports.popleft()
+            self._reports.extendleft(reversed(orders.unheard))
             for place in orders.stop:
                 if (cancel := self._makes.get(place)) is not None:
                     cancel.set()
@@ -163,7 +176,7 @@ class CallRunner:
             self._news.notify_all()
 
     def _outcome(self, call: StepCall, cancel: threading.Event) -> Outcome:
-        verb = self.verbs.get(call.verb)
+        verb = self.verbs.get(call.verb, self.others)
         if verb is None:
             known = ", ".join(sorted(self.verbs))
             return Fails(StepError("unknown-verb", f"there is no verb {call.verb}; known: {known}"))

@@ -71,6 +71,10 @@ class MemoryLog:
             Event().wait(self.idle_s)
         return [LogRecord(first + n, each.key, each.value) for n, each in enumerate(some)]
 
+    def behind(self) -> int | None:
+        """Return how many were not read yet."""
+        return len(self.topics.of(LogTopic.HISTORY, self.partition)) - self._next
+
     def write(self, entries: Sequence[LogEntry]) -> None:
         """Append all, or nothing."""
         if self.topics.owners[self.partition] is not self:

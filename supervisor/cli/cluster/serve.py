@@ -1,4 +1,4 @@
-"""The commands that run processes: `overlord`, `worker`, `persister`, `dev`."""
+"""The commands that run processes: `overlord`, `worker`, `executor`, `persister`, `dev`."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -9,6 +9,7 @@ import typer
 from supervisor.core.values.field_types import parse_duration
 from supervisor.dev.options import DevOptions
 from supervisor.settings.settings import (
+    EXECUTOR_PORT,
     OVERLORD_PORT,
     PERSISTER_PORT,
     WORKER_PORT,
@@ -30,6 +31,7 @@ def _port(otherwise: int) -> object:
 Port = Annotated[int | None, _port(OVERLORD_PORT)]
 WorkerPort = Annotated[int | None, _port(WORKER_PORT)]
 PersisterPort = Annotated[int | None, _port(PERSISTER_PORT)]
+ExecutorPort = Annotated[int | None, _port(EXECUTOR_PORT)]
 Host = Annotated[
     str | None,
     typer.Option(
@@ -111,6 +113,14 @@ def persister(host: Host = None, port: PersisterPort = None, data_dir: DataDir =
     from supervisor.app.persister import run_persister
 
     raise typer.Exit(run_persister(settings))
+
+
+def executor(host: Host = None, port: ExecutorPort = None, data_dir: DataDir = None) -> None:
+    """Run an executor: flows whose state is on Kafka's topics; any number share the work."""
+    settings = load_settings(host=host, port=port, data_dir=data_dir)
+    from supervisor.app.executor import run_executor
+
+    raise typer.Exit(run_executor(settings))
 
 
 def dev(

@@ -42,7 +42,7 @@ class TopLevel(HelpSections):
         "Flows": ("flow", "execution"),
         "Tables": ("table", "query", "verify", "segment", "compaction", "export", "snippet"),
         "Operate": ("doctor", "queue", "reports", "access", "whoami", "audit", "metadata"),
-        "Run": ("dev", "overlord", "worker", "persister"),
+        "Run": ("dev", "overlord", "worker", "executor", "persister"),
         "This command": ("config", "completion"),
     }
 

@@ -18,7 +18,7 @@ from pydantic_core import from_json
 
 from supervisor.core.executions.entities import Execution, TaskRun
 from supervisor.core.executions.gates import Gate
-from supervisor.core.executions.inputs import ExecutionInput, GateInput
+from supervisor.core.executions.inputs import ExecutionInput, GateInput, Outcome
 from supervisor.core.executions.plan import FlowPlan
 from supervisor.core.executions.reduced import ExecutionEvent, StepCall
 
@@ -29,6 +29,7 @@ __all__ = [
     "EVENT_FORM",
     "GATE_INPUT_FORM",
     "INPUT_FORM",
+    "OUTCOME_FORM",
     "RECORD_VERSION",
     "NewerRecord",
     "RecordForm",
@@ -195,3 +196,4 @@ INPUT_FORM: RecordForm[ExecutionInput] = RecordForm(TypeAdapter(ExecutionInput))
 GATE_INPUT_FORM: RecordForm[GateInput] = RecordForm(TypeAdapter(GateInput))
 CALL_FORM = RecordForm(TypeAdapter(StepCall))
 EVENT_FORM = RecordForm(TypeAdapter(ExecutionEvent))
+OUTCOME_FORM: RecordForm[Outcome] = RecordForm(TypeAdapter(Outcome))

@@ -65,6 +65,10 @@ class PartitionCalls:
         """Return what a runner makes."""
         return {one.place: one for one in self.claims.values() if one.runner == runner}
 
+    def holders(self) -> set[Runner]:
+        """Return the runners that make calls; a glance, for any thread."""
+        return {one.runner for one in tuple(self.claims.values())}
+
     def _claim(self, execution: Execution, run: TaskRun) -> None:
         attempt = run.attempt
         if run.state in _HELD and attempt is not None and attempt.runner is not None:

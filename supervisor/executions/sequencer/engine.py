@@ -4,8 +4,9 @@ What concerns an execution of a partition that is worked here is answered after 
 is written to the history, where its owner reads it, and no more is known of it than that.
 """
 
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from supervisor.core.executions.entities import Execution, Runner
@@ -20,9 +21,11 @@ from supervisor.executions.sequencer.letters import (
     Letter,
 )
 from supervisor.executions.sequencer.loop import PartitionOwner
+from supervisor.executions.sequencer.owners import PartitionLeft
 from supervisor.executions.sequencer.places import partition_of
 from supervisor.executions.sequencer.serving import LossWork, RunnerWork
-from supervisor.executions.sequencer.work import RequestWork, WorkedInputs
+from supervisor.executions.sequencer.work import RequestWork, WorkedInputs, shorter_report
+from supervisor.ports.flows.execution_log import LogTooLarge
 from supervisor.ports.flows.executions import CallPlace
 
 __all__ = ["PartitionedEngine", "WorkingOwners"]
@@ -47,6 +50,9 @@ class PartitionedEngine:
     send: Callable[[int, str, bytes], None]
     """Write a letter to a partition of the history, by its key, and return when it is there."""
     within_s: float = _ANSWER_S
+    _turn: int = 0
+    _doubts: set[int] = field(default_factory=set)
+    """Partitions that may have granted calls of which the runner has not heard."""
 
     def work(
         self,
@@ -91,34 +97,88 @@ class PartitionedEngine:
     ) -> RunnerOrders:
         """Take a runner's reports, grant it up to `free` calls of here, and say what to stop.
 
-        See `StoredEngine.serve`.  Of what it makes for partitions of others nothing is said.
+        See `StoredEngine.serve`.  All partitions are asked at once.  What one of them has not taken
+        is in `unheard`.  Of what the runner makes for partitions of others nothing is said.
 
         Raises:
-            As `work`.
+            As `work`: nobody has taken anything.
         """
         owners = self.owners.working()
+        by_place: dict[int, list[CallReport]] = {}
         for report in reports:
-            if self._place(report.execution) not in owners:
-                self._forward(report.execution, ExecutionGiven(report.given))
-        begin, stop = list[StepCall](), list[CallPlace]()
-        for place in sorted(owners):
-            work = RunnerWork(
-                [
-                    (one.execution, one.given)
-                    for one in reports
-                    if self._place(one.execution) == place
-                ],
-                [],
-                runner=runner,
-                makes=[one for one in makes if self._place(one.execution) == place],
-                free=free - len(begin),
-            )
-            if work.inputs or work.makes or (work.free and owners[place].has_waiting):
-                owners[place].request(work)
-                orders = work.orders.result(self.within_s)
-                begin += orders.begin
-                stop += orders.stop
-        return RunnerOrders(begin, stop)
+            place = self._place(report.execution)
+            if place in owners:
+                by_place.setdefault(place, []).append(report)
+            else:
+                self._forward_report(report)
+        works = self._works(owners, runner, makes, by_place, free)
+        for place, work in works.items():
+            owners[place].request(work)
+        until, errors = time.monotonic() + self.within_s, list[Exception]()
+        begin, stop, unheard = list[StepCall](), list[CallPlace](), list[CallReport]()
+        for place, work in works.items():
+            try:
+                orders = work.orders.result(max(0.0, until - time.monotonic()))
+            except Exception as error:  # noqa: BLE001 -- one partition holds up no other one
+                if not isinstance(error, PartitionLeft):
+                    errors.append(error)
+                unheard += by_place.get(place, ())
+                self._doubts.add(place)
+                continue
+            begin += orders.begin
+            stop += orders.stop
+        if errors and len(errors) == len(works):
+            raise errors[0]
+        return RunnerOrders(begin, stop, unheard)
+
+    def _works(
+        self,
+        owners: Mapping[int, PartitionOwner],
+        runner: Runner,
+        makes: Sequence[CallPlace],
+        reports: Mapping[int, Sequence[CallReport]],
+        free: int,
+    ) -> Mapping[int, RunnerWork]:
+        """Return what each partition is asked, without those that have nothing for the runner."""
+        own_calls: dict[int, list[CallPlace]] = {}
+        for call in makes:
+            own_calls.setdefault(self._place(call.execution), []).append(call)
+        wanted = {
+            place: owner.waiting + len(reports.get(place, ())) for place, owner in owners.items()
+        }
+        shares = self._shares(wanted, free)
+        works = {}
+        for place in owners:
+            mine, own = reports.get(place, ()), own_calls.get(place, ())
+            doubt = place in self._doubts
+            if mine or own or shares.get(place) or doubt:
+                self._doubts.discard(place)
+                given = [(one.execution, one.given) for one in mine]
+                share = shares.get(place, 0)
+                works[place] = RunnerWork(given, [], runner=runner, makes=own, free=share)
+        return works
+
+    def _shares(self, wanted: Mapping[int, int], free: int) -> Mapping[int, int]:
+        """Divide what is free, one by one; who comes first in one round is last in the next."""
+        places = sorted(place for place, number in wanted.items() if number)
+        shares = dict.fromkeys(places, 0)
+        left, turn = dict(wanted), self._turn
+        self._turn += 1
+        while free and places:
+            places = [place for place in places if left[place]]
+            for number in range(len(places)):
+                if not free:
+                    break
+                place = places[(number + turn) % len(places)]
+                shares[place] += 1
+                left[place] -= 1
+                free -= 1
+        return shares
+
+    def holders(self) -> set[Runner]:
+        """Return the runners that hold calls here."""
+        owners = self.owners.working().values()
+        return set().union(*(owner.held.calls.holders() for owner in owners))
 
     def lose(self, runner: Runner) -> int:
         """Let every call be lost that a runner held here; return how many there were.
@@ -128,11 +188,21 @@ class PartitionedEngine:
         """
         works = []
         for owner in self.owners.working().values():
-            works.append(LossWork([], [], runner=runner))
-            owner.request(works[-1])
+            if runner in owner.held.calls.holders():
+                works.append(LossWork([], [], runner=runner))
+                owner.request(works[-1])
         for work in works:
             _ = work.answer.result(self.within_s)
         return sum(len(work.inputs) for work in works)
+
+    def _forward_report(self, report: CallReport) -> None:
+        try:
+            self._forward(report.execution, ExecutionGiven(report.given))
+        except LogTooLarge:
+            shorter = shorter_report(report.given)
+            if shorter is None:
+                raise
+            self._forward(report.execution, ExecutionGiven(shorter))
 
     def _forward(self, entity: str, letter: Letter) -> None:
         self.send(self._place(entity), entity, LETTER_FORM.write(letter))

@@ -31,6 +31,7 @@ from supervisor.core.executions.records import NewerRecord
 from supervisor.core.executions.reduced import Drop
 from supervisor.executions.batch import FlowOf
 from supervisor.executions.sequencer.batch import PartitionBatch, PartitionPlan
+from supervisor.executions.sequencer.counts import OwnerCounts
 from supervisor.executions.sequencer.held import HeldPartition
 from supervisor.executions.sequencer.letters import (
     LETTER_FORM,
@@ -58,6 +59,7 @@ from supervisor.ports.flows.execution_log import (
     LogTopic,
     PartitionLog,
 )
+from supervisor.ports.store_problems import StoreAway, StoreRefuses
 
 __all__ = ["INPUTS_MAX", "INPUTS_S", "TICKS_MAX", "PartitionOwner"]
 
@@ -85,8 +87,13 @@ class PartitionOwner:
         *,
         now: Callable[[], datetime],
         writer: str = "",
+        counts: OwnerCounts | None = None,
+        on_calls: Callable[[], None] = lambda: None,
     ) -> None:
-        """Own nothing yet; `writer` names this process in the position."""
+        """Own nothing yet.
+
+        `writer` names this process in the position; `on_calls` hears that calls wait for a runner.
+        """
         self.partition = partition
         self.plan = plan
         self._log = log
@@ -94,6 +101,8 @@ class PartitionOwner:
         self._flow_of = flow_of
         self._now = now
         self._writer = writer
+        self._counts = OwnerCounts() if counts is None else counts
+        self._on_calls = on_calls
         self.held = HeldPartition()
         self.waits_for: int | None = None
         """The version that the next record needs: nothing goes on before a release that has it."""
@@ -127,6 +136,9 @@ class PartitionOwner:
         for entity, why in self.held.restored.unreadable.items():
             log.error("set aside: cannot be read", entity=entity, why=why)
         self._log.read_from(self.held.position.next)
+        self._counts.add("takeovers")
+        if self.has_waiting:
+            self._on_calls()
 
     def ask(
         self,
@@ -150,9 +162,20 @@ class PartitionOwner:
                 request.fail(self._gone)
 
     @property
+    def waiting(self) -> int:
+        """How many calls wait for a runner, looks that it makes among them; for any thread."""
+        return max(0, len(self.held.calls.calls) - len(self.held.calls.claims))
+
+    @property
     def has_waiting(self) -> bool:
         """Whether calls wait for a runner; a glance, for any thread."""
-        return len(self.held.calls.calls) > len(self.held.calls.claims)
+        return self.waiting > 0
+
+    @property
+    def lag(self) -> int | None:
+        """How many records of the history are not worked in; None: not known yet."""
+        behind = self._log.behind()
+        return None if behind is None else behind + len(self._read)
 
     def refuse(self, error: Exception, *, for_good: bool = False) -> None:
         """Answer whatever waits with an error; `for_good`: also whatever comes."""
@@ -177,7 +200,8 @@ class PartitionOwner:
             return False
         room = INPUTS_MAX - len(self._read)
         if room > 0:
-            self._read.extend(self._log.read(room, within_s))
+            # Whoever asks waits for the answer: it is not made to wait for others as well.
+            self._read.extend(self._log.read(room, 0.0 if self._requests else within_s))
         works = self._works()
         if not works:
             return False
@@ -222,6 +246,8 @@ class PartitionOwner:
         """
         try:
             batch = self._reduce(works)
+        except (StoreAway, StoreRefuses):  # a flow cannot be read: no fault of the input
+            raise
         except Exception as error:  # noqa: BLE001 -- a fault of the rules stops one input, not all
             return self._part(works, error)
         position = self._position(works, batch)
@@ -233,6 +259,7 @@ class PartitionOwner:
             return self._part(works, error)
         except LogAborted as error:
             self._aborts += 1
+            self._counts.add("aborts")
             log.warning("a transaction was aborted", partition=self.partition, error=str(error))
             if self._aborts > _ABORTS_MAX:
                 raise
@@ -323,6 +350,10 @@ class PartitionOwner:
         for work in works:
             if isinstance(work, RequestWork):
                 work.succeed(batch, self.held)
+        self._counts.add("inputs", len(works))
+        self._counts.add("steps", len(batch.calls))
+        if self.has_waiting:
+            self._on_calls()
 
     def is_here(self, entity: str) -> bool:
         """Whether an execution or a gate is of this partition."""

@@ -18,6 +18,7 @@ import structlog
 from supervisor.core.executions.records import NewerRecord, UnreadableRecord
 from supervisor.executions.sequencer.loop import PartitionOwner
 from supervisor.ports.flows.execution_log import LogAborted, LogAway, LogFenced, LogRefuses
+from supervisor.ports.store_problems import StoreAway, StoreRefuses
 
 __all__ = ["OwnedPartition", "PartitionLeft", "PartitionOwners"]
 
@@ -28,7 +29,16 @@ LEAVE_WITHIN_S = 5.0
 _AGAIN_S = 1.0
 _AGAIN_MAX_S = 10.0
 _WAITS_S = 1.0
-_TROUBLES = (LogAborted, LogAway, LogFenced, LogRefuses, NewerRecord, UnreadableRecord)
+_TROUBLES = (
+    LogAborted,
+    LogAway,
+    LogFenced,
+    LogRefuses,
+    NewerRecord,
+    StoreAway,
+    StoreRefuses,
+    UnreadableRecord,
+)
 
 
 class PartitionLeft(Exception):

@@ -34,7 +34,7 @@ class RunnerWork(RequestWork):
         """Queue claims of calls that are open once the reports are worked in."""
         self.looks = []
         room = 0 if self.error is not None else self.free
-        places = set()
+        places = set(self.makes)
         for call in (*held.calls.calls.values(), *batch.calls):
             place = place_of(call)
             if room == 0:

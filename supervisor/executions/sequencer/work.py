@@ -28,7 +28,15 @@ from supervisor.executions.sequencer.letters import (
 )
 from supervisor.ports.flows.execution_log import LogEntry, LogRecord, LogTooLarge, LogTopic
 
-__all__ = ["LetterWork", "PartitionWork", "RequestWork", "TickWork", "WorkedInputs", "dead_letter"]
+__all__ = [
+    "LetterWork",
+    "PartitionWork",
+    "RequestWork",
+    "TickWork",
+    "WorkedInputs",
+    "dead_letter",
+    "shorter_report",
+]
 
 _WHY_MAX = 1_000
 
@@ -101,7 +109,7 @@ class LetterWork:
         What a call gave that is too large fails the call instead.
         """
         if isinstance(error, LogTooLarge) and isinstance(self.letter, ExecutionGiven):
-            shorter = _shorter(self.letter.given)
+            shorter = shorter_report(self.letter.given)
             if shorter is not None:
                 self.letter = ExecutionGiven(shorter)
                 return
@@ -148,7 +156,7 @@ class RequestWork:
     def spoil(self, error: Exception) -> None:
         """Note that the batch fails with it alone; calls fail that gave what is too large."""
         if isinstance(error, LogTooLarge):
-            shorter = [(name, _shorter(given)) for name, given in self.inputs]
+            shorter = [(name, shorter_report(given)) for name, given in self.inputs]
             if any(given is not None for _, given in shorter):
                 self.inputs = [
                     (name, new or given)
@@ -212,7 +220,7 @@ class TickWork:
 PartitionWork = LetterWork | RequestWork | TickWork
 
 
-def _shorter(given: ExecutionInput) -> Report | None:
+def shorter_report(given: ExecutionInput) -> Report | None:
     """Return a report that what a call gave is too large; None: it gave nothing."""
     if isinstance(given, Report) and isinstance(given.outcome, Succeeded | Waits):
         error = StepError("output-too-large", "what it gave is larger than Kafka takes")

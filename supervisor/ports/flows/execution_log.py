@@ -98,6 +98,13 @@ class PartitionLog(Protocol):
         """Return the next inputs, in order: as many as come within the time, or as the limit."""
         ...
 
+    def behind(self) -> int | None:
+        """Return how many records of HISTORY are there behind those that were read, for any thread.
+
+        None: that is not known yet.
+        """
+        ...
+
     def write(self, entries: Sequence[LogEntry]) -> None:
         """Write all in one transaction.
 

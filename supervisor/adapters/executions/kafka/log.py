@@ -74,6 +74,7 @@ class KafkaPartitionLog:
         self._names = {each: topics.name(each) for each in LogTopic}
         self._writer: PartitionWriter | None = None
         self._reader: Consumer | None = None
+        self._behind: int | None = None
 
     def take_over(self) -> Sequence[StateRecord]:
         """Fence, then read the state up to where it ended after that; see the port."""
@@ -101,11 +102,17 @@ class KafkaPartitionLog:
             messages = self._open_reader().consume(limit, within_s)
         except KafkaException as error:
             raise meaning_of(error, f"reading partition {self._partition}") from error
+        if messages:
+            self._behind = self._behind_of(messages[-1])
         return [
             LogRecord(message.offset() or 0, message.key() or b"", message.value())
             for message in messages
             if self._is_record(message)
         ]
+
+    def behind(self) -> int | None:
+        """Return how many offsets lie behind what was read last; the ends of transactions too."""
+        return self._behind
 
     def write(self, entries: Sequence[LogEntry]) -> None:
         """Write all in one transaction."""
@@ -164,6 +171,14 @@ class KafkaPartitionLog:
             for key, value in newest.items()
             if value is not None
         ]
+
+    def _behind_of(self, last: Message) -> int | None:
+        """Return how far a message is from the end, as its answer said."""
+        if last.error() is not None:
+            return 0 if self._end_at(last) else self._behind
+        place = TopicPartition(self._names[LogTopic.HISTORY], self._partition)
+        _, end = self._open_reader().get_watermark_offsets(place, cached=True)
+        return max(0, end - (last.offset() or 0) - 1)
 
     def _end_at(self, message: Message) -> int:
         """Return up to where everything is read; what ends a partition may be no record."""

@@ -1,0 +1,107 @@
+"""The registry of executors in SQL; its times are those of the database, so clocks may differ."""
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection, delete, func, insert, select, update
+
+from supervisor.adapters.executions.database import ExecutionDatabase
+from supervisor.adapters.executions.schema import EXECUTORS
+from supervisor.core.executions.entities import Runner
+from supervisor.ports.flows.executors import ExecutorRow
+
+__all__ = ["SqlExecutors"]
+
+
+class SqlExecutors:
+    """Implements `ports.flows.executors.ExecutorRegistry`."""
+
+    def __init__(self, database: ExecutionDatabase) -> None:
+        """Use a database that somebody has migrated."""
+        self._database = database
+        self._started: dict[Runner, datetime] = {}
+
+    def register(self, runner: Runner, url: str) -> None:
+        """Write the row of a process that begins."""
+        with self._database.writing() as connection:
+            now = _now(connection)
+            self._started[runner] = now
+            _put(connection, runner, url, now, now)
+
+    def renew(self, runner: Runner, url: str, partitions: Sequence[int]) -> bool:
+        """Say that a process lives.
+
+        A row that is gone, or is of an earlier life, comes of a restored database: it is written
+        anew.
+        """
+        with self._database.writing() as connection:
+            now = _now(connection)
+            renewed = connection.execute(
+                update(EXECUTORS)
+                .where(
+                    EXECUTORS.c.name == runner.name,
+                    EXECUTORS.c.incarnation == runner.incarnation,
+                )
+                .values(renewed_at=now, partitions=json.dumps(list(partitions)))
+            )
+            if renewed.rowcount == 1:
+                return True
+            started = self._started.get(runner, now)
+            other = connection.execute(
+                select(EXECUTORS.c.started_at).where(EXECUTORS.c.name == runner.name)
+            ).scalar()
+            if other is not None and other > started:
+                return False
+            _put(connection, runner, url, started, now)
+        return True
+
+    def leave(self, runner: Runner) -> None:
+        """Delete the row of a process that ends."""
+        with self._database.writing() as connection:
+            connection.execute(
+                delete(EXECUTORS).where(
+                    EXECUTORS.c.name == runner.name,
+                    EXECUTORS.c.incarnation == runner.incarnation,
+                )
+            )
+
+    def all(self) -> Sequence[ExecutorRow]:
+        """Return every row, by name."""
+        with self._database.reading() as connection:
+            now = _now(connection)
+            rows = connection.execute(select(EXECUTORS).order_by(EXECUTORS.c.name)).all()
+        return [
+            ExecutorRow(
+                Runner(row.name, row.incarnation),
+                row.url,
+                json.loads(row.partitions),
+                (now - row.renewed_at).total_seconds(),
+            )
+            for row in rows
+        ]
+
+
+def _put(
+    connection: Connection, runner: Runner, url: str, started: datetime, now: datetime
+) -> None:
+    connection.execute(delete(EXECUTORS).where(EXECUTORS.c.name == runner.name))
+    connection.execute(
+        insert(EXECUTORS).values(
+            name=runner.name,
+            incarnation=runner.incarnation,
+            url=url,
+            started_at=started,
+            renewed_at=now,
+            partitions="[]",
+        )
+    )
+
+
+def _now(connection: Connection) -> datetime:
+    """Return the time of the database."""
+    if connection.dialect.name == "sqlite":
+        text = connection.execute(select(func.strftime("%Y-%m-%d %H:%M:%f", "now"))).scalar_one()
+        return datetime.fromisoformat(text).replace(tzinfo=UTC)
+    now: datetime = connection.execute(select(func.clock_timestamp())).scalar_one()
+    return now.astimezone(UTC)

@@ -1,0 +1,1 @@
+"""The HTTP application of an executor: its health, its partitions, its metrics."""

@@ -1,0 +1,173 @@
+"""The composition root of an executor: from settings to topics, a runner, and an HTTP server."""
+
+import re
+import secrets
+import socket
+from collections.abc import Mapping
+
+import structlog
+import uvicorn
+
+from supervisor.adapters.clock import SystemClock
+from supervisor.adapters.executions.database import ExecutionDatabase
+from supervisor.adapters.executions.executors import SqlExecutors
+from supervisor.adapters.executions.http.call import HttpCalls
+from supervisor.adapters.executions.http.remote import RemoteVerb
+from supervisor.adapters.executions.kafka.kept import KeptTopics
+from supervisor.adapters.executions.kafka.log import KafkaPartitionLog
+from supervisor.adapters.executions.kafka.members import GroupMember
+from supervisor.adapters.executions.kafka.preparing import prepare_topics
+from supervisor.adapters.executions.kafka.sender import HistorySender
+from supervisor.adapters.executions.kafka.topics import ExecutionTopics
+from supervisor.adapters.executions.store import SqlExecutions
+from supervisor.adapters.expressions import CelExpressions
+from supervisor.adapters.secrets import read_secret
+from supervisor.api.executor.server import create_executor_api
+from supervisor.app.executions import executions_url, make_noop
+from supervisor.app.process import configure_logging, listen
+from supervisor.app.server import CONNECTIONS_MAX, GRACEFUL_S, tls_of
+from supervisor.app.serving import serve
+from supervisor.core.executions.entities import Runner
+from supervisor.core.executions.plan import FlowPlan
+from supervisor.executions.engine import plan_of
+from supervisor.executions.executor.losses import LossWatch
+from supervisor.executions.executor.registration import Registration
+from supervisor.executions.executor.service import Executor, ExecutorParts
+from supervisor.executions.runner import CallRunner
+from supervisor.executions.sequencer.batch import PartitionPlan
+from supervisor.executions.sequencer.counts import OwnerCounts
+from supervisor.executions.sequencer.engine import PartitionedEngine
+from supervisor.executions.sequencer.loop import PartitionOwner
+from supervisor.executions.sequencer.owners import PartitionOwners
+from supervisor.settings.problems import SetupProblem
+from supervisor.settings.settings import EXECUTOR_PORT, Settings
+from tasks.runtime.http_guard import LOOP, guarded, raise_file_limit
+
+__all__ = ["run_executor"]
+
+log = structlog.get_logger()
+
+
+def run_executor(settings: Settings) -> int:
+    """Run flows on Kafka until SIGTERM or SIGINT; return the exit code.
+
+    Raises:
+        SetupProblem: a port, a setting, or the topics as they are prevent the start.
+    """
+    configure_logging(form=settings.log_format)
+    tls = tls_of(settings)
+    if settings.executions_kafka is None:
+        raise SetupProblem(
+            "an executor runs flows on Kafka, and no brokers are named",
+            "set TIDEGATE_EXECUTIONS_KAFKA here and for the overlords, or run no executor: without "
+            "it the overlord that leads runs flows in its database",
+        )
+    raise_file_limit()
+    bound = listen(settings.host, settings.port or EXECUTOR_PORT)
+    parts = _Wiring(settings, {"bootstrap.servers": settings.executions_kafka})
+    executor = parts.executor()
+    executor.start()
+    log.info("executor", url=parts.url, topics=settings.executions_kafka)
+    config = uvicorn.Config(
+        create_executor_api(executor),
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=GRACEFUL_S,
+        http=guarded(CONNECTIONS_MAX, settings.connections_per_address),
+        loop=LOOP,
+        ws="none",
+        proxy_headers=False,
+        **tls,
+    )
+    try:
+        code = serve({uvicorn.Server(config): bound}, lambda: None, executor.ended)
+    finally:
+        executor.stop()
+        parts.database.close()
+    if executor.refused:
+        raise SetupProblem(
+            executor.refused, "then start the executor again; docs/reference/execution-topics.md"
+        )
+    return code
+
+
+class _Wiring:
+    """Puts the parts of one process together; nothing connects."""
+
+    def __init__(self, settings: Settings, client: Mapping[str, str]) -> None:
+        self._settings = settings
+        self._client = client
+        self._topics = ExecutionTopics(settings.executions_prefix)
+        self._plan = PartitionPlan(self._topics.entities, self._topics.calls)
+        self._language = CelExpressions()
+        self._counts = OwnerCounts()
+        self.url = settings.url(EXECUTOR_PORT)
+        self._runner = Runner(settings.executor_name or _name(settings), secrets.token_hex(8))
+        try:
+            self.database = ExecutionDatabase(executions_url(settings))
+        except ValueError as error:
+            raise SetupProblem(str(error), "check TIDEGATE_EXECUTIONS_URL") from error
+        self._store = SqlExecutions(self.database)
+        self._calls: CallRunner | None = None
+
+    def executor(self) -> Executor:
+        """Return the executor; it has not begun."""
+        owners = PartitionOwners(self._new_owner)
+        sender = HistorySender(self._client, self._topics)
+        engine = PartitionedEngine(owners, self._plan, sender.send)
+        self._calls = self._new_runner(engine)
+        member = GroupMember(self._client, self._topics, owners)
+        registration = Registration(
+            SqlExecutors(self.database), self._runner, self.url, lambda: sorted(owners.working())
+        )
+        return Executor(
+            ExecutorParts(
+                self._prepare,
+                owners,
+                member,
+                self._calls,
+                registration,
+                LossWatch(engine, registration),
+                self._counts,
+            )
+        )
+
+    def _prepare(self) -> None:
+        prepare_topics(self._client, self._topics, KeptTopics(self.database))
+
+    def _new_runner(self, engine: PartitionedEngine) -> CallRunner:
+        settings = self._settings
+        allow = [entry.lower() for entry in settings.http_allow]
+        bindings = settings.connections().bindings
+        http = HttpCalls(allow, read_secret, bindings, settings.trust())
+        remote = RemoteVerb(settings.overlords, settings.token(), settings.trust())
+        return CallRunner(
+            engine,
+            self._runner,
+            {"noop": make_noop, "http": http},
+            settings.executions_threads,
+            others=remote,
+        )
+
+    def _new_owner(self, partition: int) -> PartitionOwner:
+        assert self._calls is not None, "the runner is there before anything is owned"
+        return PartitionOwner(
+            partition,
+            self._plan,
+            KafkaPartitionLog(self._client, self._topics, partition),
+            self._language,
+            self._flow_of,
+            now=SystemClock().now,
+            writer=self._runner.name,
+            counts=self._counts,
+            on_calls=self._calls.look,
+        )
+
+    def _flow_of(self, name: str) -> FlowPlan | None:
+        with self._store.reading() as rows:
+            return plan_of(rows.flows, name, self._language)
+
+
+def _name(settings: Settings) -> str:
+    host = re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname())
+    return f"executor-{host}-{settings.port or EXECUTOR_PORT}"

@@ -1,0 +1,194 @@
+"""An executor: a member of the group, the owners of its partitions, and a runner of calls.
+
+    start ─► prepare, register ─► join the group, take calls, look after losses
+             └ away: again, for as long as it takes; refused: the process ends and says why
+    stop  ─► take no more calls ─► give the partitions up ─► end the calls ─► leave the registry
+
+Calls that end after their partition was given up are reported by the history, to its next owner.
+"""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import structlog
+
+from supervisor.executions.executor.losses import LossWatch
+from supervisor.executions.executor.registration import Registration
+from supervisor.executions.executor.repeating import Repeating
+from supervisor.executions.runner import CallRunner
+from supervisor.executions.sequencer.counts import Counted, OwnerCounts
+from supervisor.executions.sequencer.owners import OwnedPartition, PartitionOwners
+from supervisor.ports.flows.execution_log import LogAway, LogRefuses
+from supervisor.ports.flows.executions import CallPlace
+from supervisor.ports.store_problems import StoreAway, StoreRefuses
+
+__all__ = ["Executor", "ExecutorParts", "ExecutorView", "Membership", "OwnedView"]
+
+log = structlog.get_logger()
+
+LOSSES_S = 1.0
+_AGAIN_S, _AGAIN_MAX_S = 0.5, 10.0
+_LEAVE_S, _DRAIN_S = 2.0, 5.0
+
+
+class Membership(Protocol):
+    """The way into and out of the group of executors."""
+
+    def start(self) -> None:
+        """Join."""
+        ...
+
+    def stop(self, within_s: float = 15.0) -> None:
+        """Leave."""
+        ...
+
+
+@dataclass(frozen=True)
+class ExecutorParts:
+    """The parts of an executor."""
+
+    prepare: Callable[[], None]
+    """Looks whether all is as it has to be; raises LogRefuses (this process is of no use), LogAway,
+    StoreAway, StoreRefuses (again later: an overlord may upgrade the database meanwhile)."""
+    owners: PartitionOwners
+    member: Membership
+    runner: CallRunner
+    registration: Registration
+    losses: LossWatch
+    counts: OwnerCounts
+
+
+@dataclass(frozen=True)
+class OwnedView:
+    """One partition of this process."""
+
+    partition: int
+    position: int | None
+    """The offset of the history that is read next; None: its first."""
+    lag: int | None
+    """Records of the history that are not worked in; None: not known yet."""
+    waiting: int
+    """Calls that wait for a runner."""
+    executions: int
+    """Those that are held in memory, ended ones too, until they are purged."""
+    trouble: str
+    """Why it does not go on; empty: it does."""
+
+
+@dataclass(frozen=True)
+class ExecutorView:
+    """An executor now."""
+
+    name: str
+    incarnation: str
+    reason: str
+    """Why it is not well; empty: it is."""
+    partitions: Sequence[OwnedView]
+    makes: Sequence[CallPlace]
+    counts: Mapping[Counted, int]
+    lost: int
+
+
+@dataclass
+class Executor:
+    """One process; used once."""
+
+    parts: ExecutorParts
+    _trouble: str = "it has not begun yet"
+    refused: str = ""
+    """Why it can never begin; empty: nothing prevents it for good."""
+    _ending: threading.Event = field(default_factory=threading.Event)
+    _began: bool = False
+
+    def __post_init__(self) -> None:
+        """Prepare its threads; none is started."""
+        self._beginning = threading.Thread(target=self._begin, name="executor-start", daemon=True)
+        self._losing = Repeating("executor-losses", LOSSES_S, self.parts.losses.run_once)
+
+    def start(self) -> None:
+        """Begin, as soon as all is there."""
+        self._beginning.start()
+
+    def stop(self) -> None:
+        """Give everything up, in the order that loses nothing."""
+        self._ending.set()
+        self._beginning.join(_LEAVE_S)
+        if not self._began:
+            return
+        self.parts.runner.drain()
+        self._losing.stop()
+        self.parts.member.stop(_LEAVE_S)
+        self.parts.runner.stop(_DRAIN_S)
+        self.parts.registration.stop()
+
+    def ended(self) -> list[str]:
+        """Return why this process must end; nothing: it need not."""
+        if self.refused:
+            return [self.refused]
+        return [self.parts.registration.trouble] if self.parts.registration.superseded else []
+
+    def view(self) -> ExecutorView:
+        """Return how it is now."""
+        partitions = [_view(each) for _, each in sorted(self.parts.owners.owned().items())]
+        runner = self.parts.runner.runner
+        return ExecutorView(
+            runner.name,
+            runner.incarnation,
+            self._reason(partitions),
+            partitions,
+            self.parts.runner.makes,
+            self.parts.counts.all(),
+            self.parts.losses.lost,
+        )
+
+    def _reason(self, partitions: Sequence[OwnedView]) -> str:
+        if self._trouble or self.parts.registration.trouble:
+            return self._trouble or self.parts.registration.trouble
+        troubles = [f"partition {one.partition}: {one.trouble}" for one in partitions]
+        return "; ".join(
+            text for text, one in zip(troubles, partitions, strict=True) if one.trouble
+        )
+
+    def _begin(self) -> None:
+        pause_s = _AGAIN_S
+        while not self._ending.is_set():
+            try:
+                self.parts.prepare()
+                self.parts.registration.start()
+                break
+            except (LogAway, StoreAway, StoreRefuses) as error:
+                self._wait(str(error))
+            except LogRefuses as error:
+                self.refused = str(error)
+                return
+            self._ending.wait(pause_s)
+            pause_s = min(pause_s * 2, _AGAIN_MAX_S)
+        else:
+            return
+        self.parts.member.start()
+        self.parts.runner.start()
+        self._losing.start()
+        self._began, self._trouble = True, ""
+        log.info("the executor works", name=self.parts.runner.runner.name)
+
+    def _wait(self, why: str) -> None:
+        if why != self._trouble:
+            log.warning("the executor waits", why=why)
+        self._trouble = why
+
+
+def _view(owned: OwnedPartition) -> OwnedView:
+    owner = owned.owner
+    if owner is None:
+        return OwnedView(owned.partition, None, None, 0, 0, owned.trouble or "being taken over")
+    held = owner.held
+    return OwnedView(
+        owned.partition,
+        held.position.next,
+        owner.lag,
+        owner.waiting,
+        len(held.restored.executions),
+        owned.trouble,
+    )

@@ -1,0 +1,1 @@
+"""Executors as processes: partitions that are shared, killed, drained, frozen."""
