@@ -3,7 +3,7 @@
 import re
 import secrets
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import structlog
 import uvicorn
@@ -30,6 +30,7 @@ from supervisor.app.serving import serve
 from supervisor.core.executions.entities import Runner
 from supervisor.core.executions.plan import FlowPlan
 from supervisor.executions.engine import plan_of
+from supervisor.executions.executor.abroad import CallsAbroad
 from supervisor.executions.executor.losses import LossWatch
 from supervisor.executions.executor.registration import Registration
 from supervisor.executions.executor.service import Executor, ExecutorParts
@@ -39,6 +40,7 @@ from supervisor.executions.sequencer.counts import OwnerCounts
 from supervisor.executions.sequencer.engine import PartitionedEngine
 from supervisor.executions.sequencer.loop import PartitionOwner
 from supervisor.executions.sequencer.owners import PartitionOwners
+from supervisor.ports.flows.executions import HeldCall
 from supervisor.settings.problems import SetupProblem
 from supervisor.settings.settings import EXECUTOR_PORT, Settings
 from tasks.runtime.http_guard import LOOP, guarded, raise_file_limit
@@ -128,6 +130,7 @@ class _Wiring:
                 self._calls,
                 registration,
                 LossWatch(engine, registration),
+                CallsAbroad(self._held, engine.is_here, self._calls, engine.forward),
                 self._counts,
             )
         )
@@ -162,6 +165,10 @@ class _Wiring:
             counts=self._counts,
             on_calls=self._calls.look,
         )
+
+    def _held(self, runner: Runner) -> Sequence[HeldCall]:
+        with self._store.reading() as rows:
+            return rows.held(runner)
 
     def _flow_of(self, name: str) -> FlowPlan | None:
         with self._store.reading() as rows:

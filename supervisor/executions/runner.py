@@ -112,6 +112,22 @@ class CallRunner:
         with self._news:
             return list(self._makes)
 
+    def knows(self) -> set[CallPlace]:
+        """Return the calls that it makes, and those of which it still has to report."""
+        with self._news:
+            reports = {
+                CallPlace(one.execution, one.given.run, one.given.attempt, one.given.check)
+                for one in self._reports
+            }
+            return reports | set(self._makes)
+
+    def cancel(self, places: Sequence[CallPlace]) -> None:
+        """Let these calls stop, if it makes them."""
+        with self._news:
+            for place in places:
+                if (cancel := self._makes.get(place)) is not None:
+                    cancel.set()
+
     def _run(self) -> None:
         wait_s = self.look_s
         while True:
@@ -155,12 +171,10 @@ class CallRunner:
             for _ in range(reported):
                 self._reports.popleft()
             self._reports.extendleft(reversed(orders.unheard))
-            for place in orders.stop:
-                if (cancel := self._makes.get(place)) is not None:
-                    cancel.set()
             begin = [call for call in orders.begin if place_of(call) not in self._makes]
             for call in begin:
                 self._makes[place_of(call)] = threading.Event()
+        self.cancel(orders.stop)
         for call in begin:
             self._pool.submit(self._make, call, self._makes[place_of(call)])
 

@@ -27,8 +27,14 @@ class MemoryTopics:
     """Bytes of a record."""
     aborts: int = 0
     """How many transactions fail from now on."""
+    goes_on: Event = field(default_factory=Event)
+    """A transaction waits for it; it is set unless a test clears it."""
     commits: list[int] = field(default_factory=list)
     """Partition of each transaction."""
+
+    def __post_init__(self) -> None:
+        """Let nothing wait."""
+        self.goes_on.set()
 
     def of(self, topic: LogTopic, partition: int = 0) -> list[LogEntry]:
         """Return the records of a partition."""
@@ -77,6 +83,7 @@ class MemoryLog:
 
     def write(self, entries: Sequence[LogEntry]) -> None:
         """Append all, or nothing."""
+        self.topics.goes_on.wait(60)
         if self.topics.owners[self.partition] is not self:
             raise LogFenced("another owner")
         if self.topics.aborts:

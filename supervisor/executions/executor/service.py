@@ -14,6 +14,7 @@ from typing import Protocol
 
 import structlog
 
+from supervisor.executions.executor.abroad import CallsAbroad
 from supervisor.executions.executor.losses import LossWatch
 from supervisor.executions.executor.registration import Registration
 from supervisor.executions.executor.repeating import Repeating
@@ -28,7 +29,7 @@ __all__ = ["Executor", "ExecutorParts", "ExecutorView", "Membership", "OwnedView
 
 log = structlog.get_logger()
 
-LOSSES_S = 1.0
+EACH_S = 1.0
 _AGAIN_S, _AGAIN_MAX_S = 0.5, 10.0
 _LEAVE_S, _DRAIN_S = 2.0, 5.0
 
@@ -57,6 +58,7 @@ class ExecutorParts:
     runner: CallRunner
     registration: Registration
     losses: LossWatch
+    abroad: CallsAbroad
     counts: OwnerCounts
 
 
@@ -105,7 +107,10 @@ class Executor:
     def __post_init__(self) -> None:
         """Prepare its threads; none is started."""
         self._beginning = threading.Thread(target=self._begin, name="executor-start", daemon=True)
-        self._losing = Repeating("executor-losses", LOSSES_S, self.parts.losses.run_once)
+        self._duties = [
+            Repeating("executor-losses", EACH_S, self.parts.losses.run_once),
+            Repeating("executor-abroad", EACH_S, self.parts.abroad.run_once),
+        ]
 
     def start(self) -> None:
         """Begin, as soon as all is there."""
@@ -118,7 +123,8 @@ class Executor:
         if not self._began:
             return
         self.parts.runner.drain()
-        self._losing.stop()
+        for duty in self._duties:
+            duty.stop()
         self.parts.member.stop(_LEAVE_S)
         self.parts.runner.stop(_DRAIN_S)
         self.parts.registration.stop()
@@ -169,7 +175,8 @@ class Executor:
             return
         self.parts.member.start()
         self.parts.runner.start()
-        self._losing.start()
+        for duty in self._duties:
+            duty.start()
         self._began, self._trouble = True, ""
         log.info("the executor works", name=self.parts.runner.runner.name)
 

@@ -131,6 +131,18 @@ class PartitionedEngine:
             raise errors[0]
         return RunnerOrders(begin, stop, unheard)
 
+    def forward(self, execution: str, given: ExecutionInput) -> None:
+        """Send an input by the history, whoever works its partition.
+
+        Raises:
+            LogAway, LogRefuses, LogTooLarge: it may not be there.
+        """
+        self._forward(execution, ExecutionGiven(given))
+
+    def is_here(self, execution: str) -> bool:
+        """Whether an execution is of a partition that is worked here."""
+        return self._place(execution) in self.owners.working()
+
     def _works(
         self,
         owners: Mapping[int, PartitionOwner],

@@ -172,6 +172,82 @@ def test_a_look_is_handed_out_until_it_is_answered(process: Process) -> None:
     assert process.get("e1").state is ExecutionState.SUCCESS
 
 
+def test_room_is_divided_among_partitions_and_none_is_always_the_last(process: Process) -> None:
+    names = [
+        next(f"e{n}" for n in range(99) if partition_of(f"e{n}", PARTITIONS) == k)
+        for k in range(PARTITIONS)
+    ]
+    process.engine.work(starts=_starts(_each(5), *names))
+
+    granted = [process.serve(free=1).begin for _ in range(PARTITIONS)]
+    many = process.serve(free=7).begin
+
+    assert sorted(call.execution for [call] in granted) == sorted(names)
+    assert sorted(sum(call.execution == name for call in many) for name in names) == [2, 2, 3]
+
+
+def test_a_look_that_is_under_way_takes_no_room(process: Process) -> None:
+    process.engine.work(starts=_starts(_one(), "e1"))
+    [job] = process.serve(free=1).begin
+    process.makes.clear()
+    process.engine.serve(RUNNER, [], [CallReport("e1", Report(job.run, 1, Waits("it"), RUNNER))])
+    process.now += timedelta(minutes=1)
+    owner = process.owners.working()[partition_of("e1", PARTITIONS)]
+    wait_until(lambda: owner.has_waiting)
+    [look] = process.serve(free=1).begin
+    same = next(
+        f"e{n}"
+        for n in range(2, 99)
+        if partition_of(f"e{n}", PARTITIONS) == partition_of("e1", PARTITIONS)
+    )
+    process.engine.work(starts=_starts(_one(), same))
+
+    [other] = process.serve(free=1).begin
+
+    assert (look.check, other.execution) == (1, same)
+
+
+def test_one_partition_in_trouble_holds_up_no_other_one(process: Process) -> None:
+    names = [
+        next(f"e{n}" for n in range(99) if partition_of(f"e{n}", PARTITIONS) == k) for k in range(2)
+    ]
+    process.engine.work(starts=_starts(_one(), *names))
+    jobs = {job.execution: job for job in process.serve(free=2).begin}
+    fenced = process.owners.working()[0]
+    process.topics.owners[0] = MemoryLog(process.topics, 0)  # somebody else fences it
+    process.makes.clear()
+    reports = [
+        CallReport(name, Report(job.run, job.attempt, Succeeded(), RUNNER))
+        for name, job in jobs.items()
+    ]
+
+    orders = process.engine.serve(RUNNER, [], reports)
+
+    assert [one.execution for one in orders.unheard] == [names[0]]
+    assert process.get(names[1]).state is ExecutionState.SUCCESS
+    wait_until(lambda: process.owners.working().get(0, fenced) is not fenced)
+    assert not process.engine.serve(RUNNER, [], orders.unheard).unheard
+    assert process.get(names[0]).state is ExecutionState.SUCCESS
+
+
+def test_a_grant_whose_answer_got_lost_is_given_again_to_who_makes_nothing(
+    process: Process,
+) -> None:
+    process.engine.work(starts=_starts(_one(), "e1"))
+    process.engine.within_s = 0.0  # the answer comes too late
+    process.topics.goes_on.clear()
+    with pytest.raises(TimeoutError):
+        process.engine.serve(RUNNER, [], free=1)
+    process.engine.within_s = 30.0
+    process.topics.goes_on.set()
+    owner = process.owners.working()[partition_of("e1", PARTITIONS)]
+    wait_until(lambda: not owner.has_waiting)
+
+    [again] = process.engine.serve(RUNNER, [], free=1).begin
+
+    assert again.execution == "e1"
+
+
 def test_what_rests_writes_nothing(process: Process) -> None:
     process.engine.work(starts=_starts(_one(), "e1"))
     process.serve(free=1)

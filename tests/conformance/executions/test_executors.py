@@ -1,0 +1,189 @@
+"""The registry of executors: who is alive, by the database's clock, and who is gone."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+
+import pytest
+from sqlalchemy import update
+
+from supervisor.adapters.executions.database import ExecutionDatabase
+from supervisor.adapters.executions.executors import SqlExecutors
+from supervisor.adapters.executions.schema import EXECUTORS
+from supervisor.core.executions.entities import Runner
+from supervisor.executions.executor.losses import LossWatch
+from supervisor.executions.executor.registration import Registration
+from supervisor.ports.store_problems import StoreAway
+from tests.supervisor.core.crashes.world.world import BEGAN
+
+ONE, TWO, AGAIN = Runner("one", "1"), Runner("two", "1"), Runner("two", "2")
+
+
+@dataclass
+class Holding:
+    """An engine whose calls others hold."""
+
+    runners: set[Runner] = field(default_factory=set)
+    lost: list[Runner] = field(default_factory=list)
+
+    def holders(self) -> set[Runner]:
+        """Return them."""
+        return self.runners - set(self.lost)
+
+    def lose(self, runner: Runner) -> int:
+        """Note it."""
+        self.lost.append(runner)
+        return 1
+
+
+@dataclass
+class Time:
+    """Passes as the test says."""
+
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def database(executions_url: str) -> Iterator[ExecutionDatabase]:
+    """A database of executions."""
+    with closing(ExecutionDatabase(executions_url)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def time() -> Time:
+    """The clock of the process that looks."""
+    return Time()
+
+
+@pytest.fixture
+def own(database: ExecutionDatabase, time: Time) -> Registration:
+    """The process that looks; it is registered."""
+    row = Registration(SqlExecutors(database), ONE, "http://one", lambda: [3], monotonic=time)
+    row.registry.register(ONE, "http://one")
+    row.renew()
+    return row
+
+
+def _is_silent(database: ExecutionDatabase, runner: Runner) -> None:
+    with database.writing() as connection:
+        connection.execute(
+            update(EXECUTORS).where(EXECUTORS.c.name == runner.name).values(renewed_at=BEGAN)
+        )
+
+
+def _whole(own: Registration, time: Time) -> None:
+    """Let time pass in which the registry answers."""
+    for _ in range(6):
+        time.now += 2.0
+        own.renew()
+
+
+def test_rows_say_who_is_there_and_what_it_works(own: Registration) -> None:
+    own.registry.register(TWO, "http://two")
+    rows = own.registry.all()
+
+    assert [(row.runner, row.url, list(row.partitions)) for row in rows] == [
+        (ONE, "http://one", [3]),
+        (TWO, "http://two", []),
+    ]
+    assert own.gone({TWO}) == set()
+
+
+def test_who_was_silent_or_has_left_is_gone(
+    own: Registration, database: ExecutionDatabase, time: Time
+) -> None:
+    left = Runner("left", "1")
+    for each in (TWO, left):
+        own.registry.register(each, "http://")
+    own.registry.leave(left)
+    _is_silent(database, TWO)
+    assert own.gone({TWO, left}) == set(), "it may be the database that was away"
+
+    _whole(own, time)
+
+    assert own.gone({TWO, left}) == {TWO, left}
+
+
+def test_a_new_life_of_a_name_ends_the_one_before_at_once(own: Registration) -> None:
+    second = SqlExecutors(own.registry._database)  # type: ignore[attr-defined]
+    before = Registration(SqlExecutors(own.registry._database), TWO, "", list)  # type: ignore[attr-defined]
+    before.registry.register(TWO, "http://two")
+    second.register(AGAIN, "http://two")
+
+    assert own.gone({TWO, AGAIN}) == {TWO}
+    before.renew()
+    assert before.superseded
+    before.registry.leave(TWO)
+    assert AGAIN in {row.runner for row in own.registry.all()}, "it deletes its own row alone"
+
+
+def test_a_row_that_is_gone_is_written_anew(own: Registration) -> None:
+    own.registry.leave(ONE)
+    own.renew()
+
+    assert not own.superseded
+    assert [row.runner for row in own.registry.all()] == [ONE]
+
+
+def test_calls_are_lost_of_those_alone_who_are_gone(
+    own: Registration, database: ExecutionDatabase, time: Time
+) -> None:
+    own.registry.register(TWO, "http://two")
+    third = Runner("three", "1")
+    own.registry.register(third, "http://three")
+    engine = Holding({ONE, TWO, third})
+    watch = LossWatch(engine, own)
+    _whole(own, time)
+    watch.run_once()
+    assert engine.lost == []
+
+    _is_silent(database, TWO)
+    watch.run_once()
+
+    assert (engine.lost, watch.lost) == ([TWO], 1)
+
+
+class Away:
+    """A registry that does not answer."""
+
+    def register(self, *_: object) -> None:
+        """Do nothing."""
+
+    def renew(self, *_: object) -> bool:
+        """Fail."""
+        raise StoreAway("no answer")
+
+    def leave(self, *_: object) -> None:
+        """Do nothing."""
+
+    def all(self) -> list[object]:
+        """Fail."""
+        raise StoreAway("no answer")
+
+
+def test_nobody_is_gone_while_the_database_is_away_nor_soon_after(
+    own: Registration, database: ExecutionDatabase, time: Time
+) -> None:
+    own.registry.register(TWO, "http://two")
+    _whole(own, time)
+    there, own.registry = own.registry, Away()  # type: ignore[assignment]
+    engine = Holding({TWO})
+    watch = LossWatch(engine, own)
+    time.now += 2.0
+    own.renew()
+    watch.run_once()
+    assert own.trouble == "no answer"
+
+    own.registry = there
+    _is_silent(database, TWO)  # as the database was away for all
+    own.renew()
+    watch.run_once()
+    assert engine.lost == []
+
+    _whole(own, time)
+    watch.run_once()
+    assert engine.lost == [TWO]
