@@ -44,7 +44,7 @@ from supervisor.api.routes.cluster import (
     sessions,
     status,
 )
-from supervisor.api.routes.flows import executions, flows, following, reruns, triggers
+from supervisor.api.routes.flows import executions, flows, following, reruns, steps, triggers
 from supervisor.api.routes.supervisors import (
     backfills,
     bulk,
@@ -111,6 +111,7 @@ ROUTERS = (
     reruns.router,
     following.router,
     triggers.router,
+    steps.router,
     generations.router,
     operations.router,
     lag.router,

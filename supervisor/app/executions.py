@@ -1,13 +1,19 @@
 """Flows at work in an overlord: store, engine, and the runner of this process."""
 
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Event
 
 import structlog
 
 from supervisor.adapters.executions.database import ExecutionDatabase, migrate_executions
+from supervisor.adapters.executions.engine_choice import EngineChoice
 from supervisor.adapters.executions.http.call import HttpCalls
+from supervisor.adapters.executions.kafka.kept import KeptTopics
+from supervisor.adapters.executions.kafka.relaying import KafkaHistoryWriter, kept_history
+from supervisor.adapters.executions.kafka.topics import ExecutionTopics
+from supervisor.adapters.executions.outbox import SqlOutbox
 from supervisor.adapters.executions.store import SqlExecutions
 from supervisor.adapters.expressions import CelExpressions
 from supervisor.adapters.secrets import read_secret
@@ -18,8 +24,14 @@ from supervisor.core.executions.reduced import StepCall
 from supervisor.core.values.throttle import Lockout
 from supervisor.database.engine import sqlite_file
 from supervisor.executions.engine import StoredEngine
+from supervisor.executions.engine_term import EngineTerm
+from supervisor.executions.flow_engine import FlowEngine
+from supervisor.executions.letter_engine import LetterEngine
+from supervisor.executions.relay import HistoryRelay
 from supervisor.executions.runner import CallRunner, StepVerb
 from supervisor.executions.triggers import TriggerEngine
+from supervisor.ports.flows.engine_kinds import EngineKind
+from supervisor.ports.flows.outbox import HistoryWriter
 from supervisor.ports.store import Clock
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
 from supervisor.services.flows.executions import FlowPorts
@@ -63,14 +75,18 @@ def try_executions(settings: Settings) -> None:
 
 @dataclass
 class ExecutionParts:
-    """The parts of one overlord process that run flows."""
+    """The parts of one overlord process that run flows, or let executors run them."""
 
     url: str
     store: SqlExecutions
-    engine: StoredEngine
-    runner: CallRunner
+    choice: EngineChoice
+    engine: FlowEngine
     triggers: TriggerEngine
     lockout: Lockout
+    runner: CallRunner | None
+    """None: executors make the calls."""
+    relay: HistoryRelay | None
+    """None: there are no topics."""
     language: CelExpressions = field(default_factory=CelExpressions)
 
     @property
@@ -83,42 +99,100 @@ class ExecutionParts:
             self.triggers,
             read_secret,
             self.lockout,
-            self.runner.look,
+            self.look,
         )
+
+    @property
+    def step_runner(self) -> Runner | None:
+        """The runner of this process; None: it has none."""
+        return None if self.runner is None else self.runner.runner
+
+    def look(self) -> None:
+        """Go on at once: something has begun, or this overlord leads now."""
+        if self.runner is not None:
+            self.runner.look()
+        if self.relay is not None:
+            self.relay.nudge()
 
     def add_verbs(self, verbs: StepVerbs) -> None:
         """Let the runner make more verbs, before it starts."""
-        self.runner.verbs = {**self.runner.verbs, **verbs}
+        if self.runner is not None:
+            self.runner.verbs = {**self.runner.verbs, **verbs}
 
     def start(self) -> None:
         """Migrate the database, and begin to make calls; without a database flows wait."""
         try:
             migrate_executions(self.url)
+            self.choice.look()
         except (StoreAway, StoreRefuses) as error:
             log.warning("flows cannot run", why=str(error))
-        self.runner.start()
+        if self.runner is not None:
+            self.runner.start()
+        if self.relay is not None:
+            self.relay.start()
 
     def stop(self) -> None:
         """End the calls of this process, and close the database."""
-        self.runner.stop()
+        if self.runner is not None:
+            self.runner.stop()
+        if self.relay is not None:
+            self.relay.stop()
         self.store.close()
 
 
 def executions_in(
-    settings: Settings, name: str, leadership: Leadership, clock: Clock
+    settings: Settings,
+    name: str,
+    leadership: Leadership,
+    clock: Clock,
+    failpoint: Callable[[str], None] = lambda _: None,
 ) -> ExecutionParts:
     """Return the parts for an overlord; nothing connects yet.  `name`: of its runner, in lists."""
     url, language = executions_url(settings), CelExpressions()
-    store = SqlExecutions(ExecutionDatabase(url))
-    engine = StoredEngine(store, leadership.term, language, clock.now)
+    database = ExecutionDatabase(url)
+    store = SqlExecutions(database)
+    kind = EngineKind.SQL if settings.executions_kafka is None else EngineKind.KAFKA
+    choice = EngineChoice(database, kind, clock)
+    term = EngineTerm(leadership.term, choice.take)
+    engine: FlowEngine
+    runner: CallRunner | None = None
+    relay: HistoryRelay | None = None
+    if settings.executions_kafka is None:
+        stored = StoredEngine(store, term, language, clock.now)
+        engine, runner = stored, _runner_of(settings, stored, name)
+    else:
+        relay = _relay_of(settings, settings.executions_kafka, database, term, failpoint)
+        engine = LetterEngine(store, term, language, clock.now, relay.nudge, relay.is_away)
+    triggers = TriggerEngine(store, engine, term, language, clock.now)
+    lockout = Lockout(settings.lockout_failures, settings.lockout.total_seconds())
+    return ExecutionParts(
+        url, store, choice, engine, triggers, lockout, runner=runner, relay=relay, language=language
+    )
+
+
+def _runner_of(settings: Settings, engine: StoredEngine, name: str) -> CallRunner:
     runner = Runner(name, secrets.token_hex(8))
     allow = [entry.lower() for entry in settings.http_allow]
     http = HttpCalls(allow, read_secret, settings.connections().bindings, settings.trust())
     verbs: dict[str, StepVerb] = {"noop": make_noop, "http": http}
-    calls = CallRunner(engine, runner, verbs, settings.executions_threads)
-    triggers = TriggerEngine(store, engine, leadership.term, language, clock.now)
-    lockout = Lockout(settings.lockout_failures, settings.lockout.total_seconds())
-    return ExecutionParts(url, store, engine, calls, triggers, lockout, language)
+    return CallRunner(engine, runner, verbs, settings.executions_threads)
+
+
+def _relay_of(
+    settings: Settings,
+    brokers: str,
+    database: ExecutionDatabase,
+    term: EngineTerm,
+    failpoint: Callable[[str], None],
+) -> HistoryRelay:
+    client = {"bootstrap.servers": brokers}
+    topics, kept = ExecutionTopics(settings.executions_prefix), KeptTopics(database)
+
+    def new_writer() -> HistoryWriter:
+        kept_history(kept, topics)
+        return KafkaHistoryWriter(client, topics)
+
+    return HistoryRelay(SqlOutbox(database), new_writer, topics.entities, term, failpoint)
 
 
 def make_noop(_: StepCall, __: Event) -> Outcome:

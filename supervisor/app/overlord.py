@@ -128,7 +128,7 @@ class Overlord:
         """Start what a leader does; it runs beside the thread that renews the lease."""
         self.services.service.start_term()
         self.wiring.queues.poll()
-        self.executions.runner.look()
+        self.executions.look()
         for duty, chore, _ in self.duties:
             if duty.at_once:
                 scheduler.add_job(self._while_leading(chore.run_once))
@@ -204,7 +204,7 @@ def wire_overlord(
     queue_meters = Meters()
     queues = EventQueues(store, clock, leadership.term, queue_meters)
     stored = stored_in(settings)
-    executions = executions_in(settings, url, leadership, clock)
+    executions = executions_in(settings, url, leadership, clock, failpoint)
     wiring = _wiring_of(
         settings,
         store,
@@ -230,7 +230,9 @@ def wire_overlord(
         authentication=authentication_of(settings, store, clock),
         report_doors=() if settings.reports == "off" else settings.reports_persister,
     )
-    executions.add_verbs(product_verbs(services, ChildProver(), failpoint))
+    verbs = product_verbs(services, ChildProver(), failpoint)
+    executions.add_verbs(verbs)
+    services = replace(services, steps=replace(services.steps, verbs=verbs))
     duties = tuple((duty, duty.build(wiring), duty.period(settings)) for duty in CHORES)
     return Overlord(store, streams, wiring, services, duties, executions)
 
@@ -279,8 +281,8 @@ def _wiring_of(
         stored_reports=stored.reports,
         stored_logs=stored.logs,
         engine=executions.engine,
-        flow_watch=FlowWatch(executions.store, clock),
-        step_runner=executions.runner.runner,
+        flow_watch=FlowWatch(executions.store, clock, executions.choice.look),
+        step_runner=executions.step_runner,
         replays=KafkaReplays(warehouse, read_secret, settings.connections()),
         reach=failpoint,
     )

@@ -22,7 +22,7 @@ from supervisor.core.queue.events import QueueConfig
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.eventqueue.handling import Handler
 from supervisor.eventqueue.queues import EventQueues
-from supervisor.executions.engine import StoredEngine
+from supervisor.executions.flow_engine import FlowEngine
 from supervisor.executions.flow_watch import FlowWatch
 from supervisor.executions.triggers import TriggerEngine
 from supervisor.ports.reports.archive import RecordSender
@@ -71,7 +71,7 @@ class Wiring:
     """What the leader sees of flows; None: it looks at none."""
     store_watch: StoreWatch | None = None
     """Of the store of reports; None: nobody looks at it."""
-    engine: StoredEngine | None = None
+    engine: FlowEngine | None = None
     """What runs flows; None: nothing does."""
     triggers: TriggerEngine | None = None
     """What starts executions by triggers; None: nothing does."""

@@ -36,6 +36,7 @@ __all__ = [
     "RunnerOrders",
     "StoredEngine",
     "Worked",
+    "alive_of",
     "place_of",
     "plan_of",
 ]
@@ -87,6 +88,13 @@ def plan_of(flows: FlowReads, name: str, language: Expressions) -> FlowPlan | No
 def place_of(call: StepCall) -> CallPlace:
     """Return which call it is."""
     return CallPlace(call.execution, call.run, call.attempt, call.check)
+
+
+def alive_of(store: ExecutionStore, execution_ids: Iterable[str]) -> set[str]:
+    """Return which of these executions have not ended."""
+    with store.reading() as rows:
+        every = {each: rows.execution(each) for each in execution_ids}
+    return {each for each, one in every.items() if one is not None and not one.state.ended}
 
 
 class StoredEngine:
@@ -208,7 +216,7 @@ class StoredEngine:
             LeaseLost, StoreAway, StoreRefuses: nothing is deleted.
         """
         with self._store.working(self._term()) as rows:
-            return rows.purge(before, of_each, PURGED_AT_ONCE)
+            return len(rows.purge(before, of_each, PURGED_AT_ONCE))
 
     def batch(self, rows: ExecutionRows) -> InputBatch:
         """Begin a batch in a transaction of one's own, such as that of a queue's position."""
@@ -221,9 +229,10 @@ class StoredEngine:
         Raises:
             StoreAway, StoreRefuses: the database.
         """
-        with self._store.reading() as rows:
-            every = {each: rows.execution(each) for each in execution_ids}
-        return {each for each, one in every.items() if one is not None and not one.state.ended}
+        return alive_of(self._store, execution_ids)
+
+    def committed(self) -> None:
+        """Do nothing: what is stored is worked in."""
 
     def holders(self) -> set[Runner]:
         """Return the runners that hold calls.

@@ -1,6 +1,7 @@
 """Looks at the database of executions from time to time, for what somebody should know."""
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -25,6 +26,8 @@ class FlowWatch:
 
     store: ExecutionStore
     clock: Clock
+    check: Callable[[], None] = lambda: None
+    """Raises `EngineRefused` while executions live on the engine that is not set here."""
     _last: FlowsStanding | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -33,6 +36,7 @@ class FlowWatch:
         now = self.clock.now()
         wanted = ExecutionQuery(states=_FAILED, since=now - _DAY)
         try:
+            self.check()
             with self.store.reading() as rows:
                 due, page = rows.next_due(), rows.page(wanted, _FAILED_MAX)
         except _TROUBLES as error:

@@ -31,9 +31,9 @@ from supervisor.core.flows.stored_triggers import (
 )
 from supervisor.core.flows.triggers import PublishedTrigger, ScheduleTrigger
 from supervisor.core.values.errors import InvalidFlow, InvalidInputs
-from supervisor.executions.batch import InputBatch
-from supervisor.executions.engine import StoredEngine
+from supervisor.executions.flow_engine import FlowBatch, FlowEngine
 from supervisor.ports.flows.executions import ExecutionRows, ExecutionStore
+from supervisor.ports.store_problems import ContentRefused
 
 __all__ = ["CannotFire", "FiredRequest", "TriggerEngine", "WatchBegins"]
 
@@ -70,7 +70,7 @@ class TriggerEngine:
     """Fires; safe to use from many threads, each call is one transaction of the leader's term."""
 
     store: ExecutionStore
-    engine: StoredEngine
+    engine: FlowEngine
     term: Callable[[], int]
     language: Expressions
     now: Callable[[], datetime]
@@ -79,7 +79,7 @@ class TriggerEngine:
         """Fire what is due, and what has waited; return whether more is due already.
 
         Raises:
-            As `StoredEngine.work`.
+            As `FlowEngine.work`.
         """
         now = self.now()
         with self.store.reading() as seen:
@@ -95,13 +95,14 @@ class TriggerEngine:
             for trigger in rows.triggers.waiting():
                 firing.fire_waiting(trigger)
             firing.store()
+        self.engine.committed()
         return more
 
     def take_events(self, events: Sequence[PublishSeen | WatchBegins]) -> None:
         """Fire for publishes, in order; a repeat of them changes nothing.
 
         Raises:
-            As `StoredEngine.work`.
+            As `FlowEngine.work`.
         """
         with self.store.working(self.term()) as rows:
             firing = self._round(rows)
@@ -120,6 +121,7 @@ class TriggerEngine:
                 if trigger.waiting:
                     firing.fire_waiting(trigger)
             firing.store()
+        self.engine.committed()
 
     def take_request(
         self,
@@ -136,7 +138,7 @@ class TriggerEngine:
         Raises:
             InvalidInputs: the flow takes others.
             CannotFire: it does not fire.
-            As `StoredEngine.work`.
+            As `FlowEngine.work`.
         """
         with self.store.working(self.term()) as rows:
             before = rows.triggers.firing(trigger.flow, trigger.name, slot)
@@ -149,6 +151,7 @@ class TriggerEngine:
             execution = firing.start(current, slot, about, {**about, **unkept})
             firing.note(current, slot, execution, {"d": digest})
             firing.store()
+        self.engine.committed()
         return FiredRequest(execution, is_new=True, digest=digest)
 
     def _round(self, rows: ExecutionRows) -> "_Round":
@@ -160,7 +163,7 @@ class _Round:
     """One transaction of firings."""
 
     rows: ExecutionRows
-    batch: InputBatch
+    batch: FlowBatch
     language: Expressions
     now: datetime
     _flows: dict[str, tuple[FlowDocument, FlowPlan]] = field(default_factory=dict)
@@ -269,7 +272,10 @@ class _Round:
             trigger=about,
             labels=document.labels,
         )
-        self.batch.start(execution)
+        try:
+            self.batch.start(execution)
+        except ContentRefused as error:
+            raise CannotFire(str(error)) from None
         return execution.id
 
     def note(

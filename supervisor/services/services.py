@@ -35,6 +35,7 @@ from supervisor.services.foresight.ranges import RangeForesight
 from supervisor.services.foresight.tables import TableForesight
 from supervisor.services.history.archive_reader import ArchiveReader
 from supervisor.services.history.history import History
+from supervisor.services.steps.calls import StepCalls
 from supervisor.services.supervisors.admission import OperatorPolicy
 from supervisor.services.supervisors.backfill import Backfills
 from supervisor.services.supervisors.bulk import BulkVerbs
@@ -131,6 +132,8 @@ class Services:
 
     # -- flows -------------------------------------------------------------------------------------
     flow_services: FlowServices
+    steps: StepCalls
+    """The verbs of the product, for steps; without any until they are added."""
 
     # -- queries -----------------------------------------------------------------------------------
     supervisors: SupervisorQueries
@@ -226,6 +229,7 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         quarantine=quarantine,
         replays=_replays(w, quarantine, service),
         flow_services=flow_services_of(o.flows, w.store, w.clock, w.leadership),
+        steps=StepCalls(w.leadership, o.flows.store),
         supervisors=_supervisors(w, o),
         listing=listing,
         overviews=_overviews(w, listing),

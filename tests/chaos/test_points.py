@@ -41,7 +41,7 @@ def places() -> set[str]:
     backfill = {f"backfill:{step}" for step in ("in-transaction", "committed")}
     replay = {f"replay:{step}" for step in ("sending", "sent")} | {"archive:sent", "trigger:stored"}
     compact = {f"compact:{step}" for step in ("written", "published")}
-    single = {"worker:started", "term:begun", "step:acted"}
+    single = {"worker:started", "term:begun", "step:acted", "relay:sent"}
     overlord = actions | verbs | publish | sync | export | compaction | backfill | replay
     return overlord | effects | phases | compact | single
 

@@ -50,6 +50,10 @@ _DOCUMENT = Also(
     "a document with an empty key, however deep, is none: a schema would say so at every object",
     (f"POST {_OURS}/supervisors/validate",),
 )
+_CALL = Also(
+    "a call is opaque: executors send it as the sequencer has written it",
+    ("POST /internal/v1/steps",),
+)
 _CURSOR = Also(
     "a cursor is opaque: only the list that gave it knows its own",
     (
@@ -114,7 +118,7 @@ _SESSION = Also(
     (f"POST {_OURS}/sessions", f"DELETE {_OURS}/sessions/current"),
 )
 REFUSED: tuple[Also, ...] = (
-    *(_SPEC, _DOCUMENT, _CURSOR, _NEVER, _INTERVAL, _LENGTH, _THERE, _SESSION),
+    *(_SPEC, _DOCUMENT, _CALL, _CURSOR, _NEVER, _INTERVAL, _LENGTH, _THERE, _SESSION),
 )
 """Routes that may answer 400 to what fits their schema."""
 

@@ -12,14 +12,16 @@ __all__ = ["purge_executions"]
 _E = EXECUTIONS.c
 
 
-def purge_executions(connection: Connection, before: datetime, of_each: int, limit: int) -> int:
-    """Delete up to `limit` executions; return how many there were."""
+def purge_executions(
+    connection: Connection, before: datetime, of_each: int, limit: int
+) -> Sequence[str]:
+    """Delete up to `limit` executions; return their ids."""
     ids = _old(connection, before, limit) or _surplus(connection, of_each, limit)
     if ids:
         for table in (EVENTS, RUNS, LABELS):
             connection.execute(delete(table).where(table.c.execution.in_(ids)))
         connection.execute(delete(EXECUTIONS).where(_E.id.in_(ids)))
-    return len(ids)
+    return ids
 
 
 def _old(connection: Connection, before: datetime, limit: int) -> Sequence[str]:

@@ -15,6 +15,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from supervisor.adapters.executions.database import ExecutionDatabase
 from supervisor.adapters.executions.flows import SqlFlows
+from supervisor.adapters.executions.outbox import put_letters, unsent_since
 from supervisor.adapters.executions.pages import execution_page
 from supervisor.adapters.executions.purging import purge_executions
 from supervisor.adapters.executions.remembered import RememberedExecutions
@@ -26,10 +27,10 @@ from supervisor.adapters.executions.schema import (
     GATES,
     LABELS,
     RUNS,
-    WRITER,
 )
 from supervisor.adapters.executions.sums import execution_sums
 from supervisor.adapters.executions.triggers import SqlTriggers
+from supervisor.adapters.executions.writing_term import hold_term
 from supervisor.core.executions.entities import Execution, Runner, TaskRun
 from supervisor.core.executions.gates import Gate
 from supervisor.core.executions.records import (
@@ -46,7 +47,6 @@ from supervisor.core.executions.records import (
 from supervisor.core.executions.reduced import ExecutionEvent, StepCall
 from supervisor.core.executions.states import StepState
 from supervisor.core.executions.timers import next_due
-from supervisor.core.values.errors import LeaseLost
 from supervisor.ports.flows.executions import (
     LABEL_NAME_MAX,
     LABEL_VALUE_MAX,
@@ -84,10 +84,7 @@ class SqlExecutions:
     def working(self, term: int) -> Iterator["SqlExecutionRows"]:
         """Open the transaction of a term; see the port."""
         with self._database.writing() as connection:
-            # The row is locked until the commit: two transactions never interleave.
-            fence = update(WRITER).where(WRITER.c.term <= term).values(term=term)
-            if connection.execute(fence).rowcount != 1:
-                raise LeaseLost(f"a later term than {term} has written executions")
+            hold_term(connection, term)
             rows = SqlExecutionRows(connection, self._known)
             yield rows
         self._known.put(rows.seen.values())
@@ -239,7 +236,11 @@ class SqlExecutionRows:
         """Count what has not ended."""
         return execution_sums(self.connection)
 
-    def purge(self, before: datetime, of_each: int, limit: int) -> int:
+    def unsent_since(self, execution_id: str) -> datetime | None:
+        """Return since when a letter waits."""
+        return unsent_since(self.connection, execution_id)
+
+    def purge(self, before: datetime, of_each: int, limit: int) -> Sequence[str]:
         """Delete executions that ended long ago; see the port."""
         return purge_executions(self.connection, before, of_each, limit)
 
@@ -267,6 +268,7 @@ class SqlExecutionRows:
         ]
         if events:
             self.connection.execute(insert(EVENTS), events)
+        put_letters(self.connection, changes.letters)
         self.seen.update(changes.executions)
 
     def _put_head(self, execution: Execution, *, new: bool) -> None:

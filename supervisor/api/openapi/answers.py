@@ -83,7 +83,13 @@ _REFUSING = frozenset(
     {f"POST {_V1}/action", f"POST {_V1}/worker", f"GET {_V1}/task/{{task_id}}/segments"}
 )
 """Operations that are always refused: Druid has them, and a client gets the reason."""
-_WITH_404 = frozenset({"GET /api/v1/compactions", "DELETE /api/v1/sessions/current"})
+_WITH_404 = frozenset(
+    {
+        "GET /api/v1/compactions",
+        "DELETE /api/v1/sessions/current",
+        "POST /internal/v1/steps",
+    }
+)
 """Operations without an id in their path whose object may not exist."""
 _WITHOUT_404 = frozenset({"GET /api/v1/datasources/{data_source}/snippets"})
 """Operations whose object may not exist yet, such as a table without an export."""

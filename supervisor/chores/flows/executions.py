@@ -25,7 +25,7 @@ KEYS_OF_AT_ONCE = 100
 
 @dataclass
 class ExecutionTimes:
-    """The duty; without an engine it has nothing to do."""
+    """The duty; it has nothing to do where executors do this, or nothing runs flows."""
 
     engine: StoredEngine | None
     own: Runner | None
@@ -102,7 +102,8 @@ class StepKeys:
 
 
 def _build(wiring: Wiring) -> ExecutionTimes:
-    return ExecutionTimes(wiring.engine, wiring.step_runner)
+    engine = wiring.engine if isinstance(wiring.engine, StoredEngine) else None
+    return ExecutionTimes(engine, wiring.step_runner)
 
 
 DUTY = Duty("executions", _build, lambda _: PERIOD, at_once=True)

@@ -8,7 +8,8 @@ import structlog
 
 from supervisor.chores.duty import Duty, Wiring
 from supervisor.core.history.expiry import HistoryAges
-from supervisor.executions.engine import PURGED_AT_ONCE, StoredEngine
+from supervisor.executions.engine import PURGED_AT_ONCE
+from supervisor.executions.flow_engine import FlowEngine
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
 
 log = structlog.get_logger()
@@ -22,7 +23,7 @@ PURGES_PER_RUN = 20
 class PurgeDuty:
     """The duty; without an engine it has nothing to do."""
 
-    engine: StoredEngine | None
+    engine: FlowEngine | None
     now: Callable[[], datetime]
     ages: HistoryAges
 

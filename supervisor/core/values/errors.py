@@ -100,6 +100,14 @@ class TriggerNotFound(Refused):
         super().__init__(f"the flow {flow} has no trigger {trigger}: {has}")
 
 
+class StepVerbNotFound(Refused):
+    """This overlord makes no such step."""
+
+    def __init__(self, verb: str, known: Sequence[str]) -> None:
+        self.verb = verb
+        super().__init__(f"there is no verb {verb}; known: {', '.join(known) or 'none'}")
+
+
 class ExecutionNotFound(Refused):
     """There is no such execution."""
 

@@ -30,6 +30,7 @@ __all__ = [
     "ExecutionStore",
     "ExecutionSums",
     "HeldCall",
+    "OutboxLetter",
 ]
 
 
@@ -93,6 +94,16 @@ class ExecutionSums:
     """Calls that runners make."""
 
 
+@dataclass(frozen=True, slots=True)
+class OutboxLetter:
+    """A letter for the topics; it goes to them once it is stored."""
+
+    entity: str
+    """The id of the execution that it is for."""
+    body: bytes
+    at: datetime
+
+
 @dataclass(frozen=True)
 class ExecutionChanges:
     """What a batch has brought about; stored as a whole, or not at all."""
@@ -106,6 +117,8 @@ class ExecutionChanges:
     gates: Mapping[str, Gate] = field(default_factory=dict)
     calls: Sequence[StepCall] = ()
     events: Mapping[str, Sequence[ExecutionEvent]] = field(default_factory=dict)
+    letters: Sequence[OutboxLetter] = ()
+    """For the topics, in order; none where executions run in this database."""
 
 
 class ExecutionReads(Protocol):
@@ -172,6 +185,10 @@ class ExecutionReads(Protocol):
         """Count what has not ended."""
         ...
 
+    def unsent_since(self, execution_id: str) -> datetime | None:
+        """Return the time of the first letter about it that is not on the topics; None: none."""
+        ...
+
 
 class ExecutionRows(ExecutionReads, Protocol):
     """What can be read and written in the transaction of one term."""
@@ -181,8 +198,8 @@ class ExecutionRows(ExecutionReads, Protocol):
         """The stored flows."""
         ...
 
-    def purge(self, before: datetime, of_each: int, limit: int) -> int:
-        """Delete up to `limit` executions with all that is stored of them; return how many.
+    def purge(self, before: datetime, of_each: int, limit: int) -> Sequence[str]:
+        """Delete up to `limit` executions with all that is stored of them; return their ids.
 
         Those that ended before a time go first; then, of a flow of which more than `of_each` have
         ended, the oldest.  What has not ended stays.

@@ -35,7 +35,8 @@ from supervisor.core.values.errors import (
 from supervisor.core.values.page_cursors import KeyedPlace, read_keyed, write_keyed
 from supervisor.core.values.permissions import Actor
 from supervisor.core.values.throttle import Lockout
-from supervisor.executions.engine import StoredEngine, Worked
+from supervisor.executions.engine import Worked
+from supervisor.executions.flow_engine import FlowEngine
 from supervisor.executions.triggers import TriggerEngine
 from supervisor.ports.flows.executions import (
     ExecutionPlace,
@@ -65,7 +66,7 @@ class FlowPorts:
     """What services need to keep flows and to run them."""
 
     store: ExecutionStore
-    engine: StoredEngine
+    engine: FlowEngine
     language: Expressions
     triggers: TriggerEngine
     read_secret: Callable[[SecretRef], str]
@@ -95,7 +96,7 @@ class Executions:
     """
 
     executions: ExecutionStore
-    engine: StoredEngine
+    engine: FlowEngine
     flows: Flows
     store: Store
     clock: Clock

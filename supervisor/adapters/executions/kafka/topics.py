@@ -85,6 +85,11 @@ class ExecutionTopics:
         return f"{self.prefix}seq-{partition}"
 
     @property
+    def relay_id(self) -> str:
+        """The transactional id of the overlord that leads: the same for each of them."""
+        return f"{self.prefix}relay"
+
+    @property
     def group(self) -> str:
         """The consumer group that decides who owns which partition."""
         return f"{self.prefix}owners"

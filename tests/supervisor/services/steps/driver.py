@@ -41,7 +41,9 @@ class Driver:
     @property
     def engine(self) -> StoredEngine:
         """The engine."""
-        return self.parts.executions.engine
+        engine = self.parts.executions.engine
+        assert isinstance(engine, StoredEngine)
+        return engine
 
     @property
     def runner(self) -> Runner:

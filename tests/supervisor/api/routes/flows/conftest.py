@@ -10,6 +10,7 @@ from fastapi import FastAPI
 from supervisor.adapters.executions.database import migrate_executions
 from supervisor.core.executions.entities import Runner
 from supervisor.core.executions.inputs import Succeeded
+from supervisor.executions.engine import StoredEngine
 from supervisor.executions.runner import CallRunner
 from supervisor.services.services import Services
 from tests.supervisor.api.world import Json, World
@@ -62,6 +63,7 @@ def running(world: World) -> Iterator[Running]:
     migrate_executions(f"sqlite:///{world.database.with_name('executions.db')}")
     verbs = {"noop": lambda _, __: Succeeded({"rows": 3})}
     engine = parts.executions.engine
+    assert isinstance(engine, StoredEngine)
     runner = CallRunner(engine, Runner("here", "one"), verbs, 4, look_s=0.01)
     runner.start()
     yield Running(world)

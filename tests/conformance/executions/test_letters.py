@@ -1,0 +1,160 @@
+"""The leader's side of executions on topics: a row and a letter, in one commit."""
+
+from collections.abc import Callable
+from contextlib import closing
+from datetime import timedelta
+
+import pytest
+
+from supervisor.adapters.executions.database import ExecutionDatabase
+from supervisor.adapters.executions.outbox import SqlOutbox
+from supervisor.core.executions.entities import Execution
+from supervisor.core.executions.inputs import AnswerStep, ExecutionInput, KillIt, PauseIt, ResumeIt
+from supervisor.core.executions.plan import ApproveWork, FlowPlan, SetWork, Step
+from supervisor.core.executions.reduced import Drop
+from supervisor.core.executions.states import ExecutionState
+from supervisor.core.values.errors import LeaseLost
+from supervisor.executions.letter_engine import LetterEngine
+from supervisor.executions.sequencer.letters import (
+    LETTER_FORM,
+    ExecutionGiven,
+    ExecutionPurge,
+    ExecutionStart,
+    Letter,
+)
+from supervisor.ports.store_problems import ContentRefused
+from tests.supervisor.core.crashes.scenarios.stored import Stored
+from tests.supervisor.core.crashes.world.world import BEGAN, LANGUAGE
+
+_ASKS = FlowPlan("asks", 1, (Step("ok", ApproveWork("go on?")),))
+_DONE = FlowPlan("done", 1, (Step("v", SetWork({"n": 1})),))
+
+
+def _letters_of(stored: Stored, term: Callable[[], int] = lambda: 1) -> LetterEngine:
+    return LetterEngine(stored.store, term, LANGUAGE, lambda: stored.now, within_s=0)
+
+
+def _outbox(url: str) -> list[tuple[str, Letter]]:
+    with closing(ExecutionDatabase(url)) as database:
+        stored = SqlOutbox(database).first(100)
+    return [(each.entity, LETTER_FORM.read(each.body)) for each in stored]
+
+
+def test_a_start_is_a_row_and_a_letter_and_its_repeat_is_neither(
+    stored: Stored, executions_url: str
+) -> None:
+    engine, execution = _letters_of(stored), Execution("e1", _ASKS, {"n": 1}, BEGAN)
+
+    first, second = engine.work(starts=[execution]), engine.work(starts=[execution])
+
+    assert (len(first.started), len(second.started)) == (1, 0)
+    assert stored.get("e1") == execution
+    assert stored.get("e1").state is ExecutionState.CREATED
+    assert _outbox(executions_url) == [("e1", ExecutionStart(execution))]
+
+
+def test_a_letter_waits_since_the_moment_when_it_was_stored(
+    stored: Stored, executions_url: str
+) -> None:
+    engine = _letters_of(stored)
+    engine.work(starts=[Execution("e1", _ASKS, {}, BEGAN)])
+    stored.now += timedelta(seconds=5)
+    engine.work([("e1", PauseIt("ann"))])
+
+    with closing(ExecutionDatabase(executions_url)) as database:
+        outbox = SqlOutbox(database)
+        first, second = outbox.first(9)
+        with stored.store.reading() as rows:
+            assert (rows.unsent_since("e1"), rows.unsent_since("e2")) == (BEGAN, None)
+        outbox.drop_to(first.number)
+        with stored.store.reading() as rows:
+            assert rows.unsent_since("e1") == BEGAN + timedelta(seconds=5)
+        outbox.drop_to(second.number)
+        engine.work([("e1", ResumeIt("ann"))])
+        assert [each.number > second.number for each in outbox.first(9)] == []
+        engine.work([("e1", PauseIt("ann"))])
+        assert [each.number > second.number for each in outbox.first(9)] == [True]
+
+
+@pytest.mark.parametrize(
+    "given", [PauseIt("ann"), ResumeIt("ann"), AnswerStep("no", yes=True, by="ann")]
+)
+@pytest.mark.parametrize("plan", [_ASKS, _DONE])
+def test_an_input_is_dropped_for_the_reason_that_the_engine_of_the_database_has(
+    stored: Stored, executions_url: str, plan: FlowPlan, given: ExecutionInput
+) -> None:
+    """Goal: the API answers 409 for the same requests, whichever engine runs flows."""
+    stored.start(plan, "e1")
+    before = stored.get("e1")
+
+    judged = _letters_of(stored).work([("e1", given), ("none", given)])
+
+    assert stored.get("e1") == before, "executors change it, and nobody else"
+    taken = [letter for _, letter in _outbox(executions_url)]
+    worked = stored.engine.work([("e1", given), ("none", given)])
+    assert list(judged.dropped) == list(worked.dropped)
+    assert taken == ([] if len(judged.dropped) == 2 else [ExecutionGiven(given)])
+
+
+def test_what_has_not_begun_is_judged_as_if_it_had(stored: Stored, executions_url: str) -> None:
+    engine = _letters_of(stored)
+    start = Execution("e1", _ASKS, {}, BEGAN)
+
+    worked = engine.work([("e1", PauseIt("ann")), ("e1", PauseIt("bob"))], [start])
+
+    assert worked.dropped == [("e1", PauseIt("bob"), Drop.NOT_NOW)]
+    given = [letter for _, letter in _outbox(executions_url)]
+    assert given == [ExecutionStart(start), ExecutionGiven(PauseIt("ann"))]
+
+
+def test_who_led_before_stores_no_letter(stored: Stored, executions_url: str) -> None:
+    stored.restart()
+    stored.start(_ASKS, "e1")
+
+    with pytest.raises(LeaseLost):
+        _letters_of(stored).work([("e1", KillIt("ann"))])
+
+    assert _outbox(executions_url) == []
+
+
+def test_what_is_too_large_for_a_letter_is_refused_and_nothing_is_stored(
+    stored: Stored, executions_url: str
+) -> None:
+    large = Execution("e1", _ASKS, {"text": "x" * 2_000_000}, BEGAN)
+
+    with pytest.raises(ContentRefused, match="e1: its record has 2,"):
+        _letters_of(stored).work(starts=[Execution("e0", _ASKS, {}, BEGAN), large])
+
+    with stored.store.reading() as rows:
+        assert rows.versions(["e0", "e1"]) == {}
+    assert _outbox(executions_url) == []
+
+
+def test_a_purge_deletes_here_and_sends_a_letter(stored: Stored, executions_url: str) -> None:
+    stored.start(_DONE, "e1")
+    stored.start(_ASKS, "e2")
+
+    gone = _letters_of(stored).purge(BEGAN + timedelta(days=1), 100)
+
+    assert gone == 1
+    assert _outbox(executions_url) == [("e1", ExecutionPurge())]
+    with stored.store.reading() as rows:
+        assert set(rows.versions(["e1", "e2"])) == {"e2"}
+
+
+def test_the_answer_waits_until_the_tables_have_moved_on(stored: Stored) -> None:
+    """Goal: who pauses an execution reads that it is paused."""
+    stored.start(_ASKS, "e1")
+    engine = LetterEngine(stored.store, lambda: 1, LANGUAGE, lambda: stored.now)
+    engine.nudge = lambda: stored.send("e1", PauseIt("ann"))  # relay, executor and projector
+
+    engine.work([("e1", PauseIt("ann"))])
+
+    assert stored.get("e1").state is ExecutionState.PAUSED
+
+
+def test_nobody_waits_for_an_answer_while_kafka_is_away(stored: Stored) -> None:
+    engine = LetterEngine(stored.store, lambda: 1, LANGUAGE, lambda: stored.now, within_s=3_600)
+    engine.is_away = lambda: True
+
+    assert engine.work(starts=[Execution("e1", _ASKS, {}, BEGAN)]).started == {"e1"}
