@@ -38,6 +38,7 @@ __all__ = [
     "UnreadableRecord",
     "gate_record",
     "head_record",
+    "overlaid",
     "plan_record",
     "restore",
     "run_record",
@@ -129,6 +130,31 @@ def restore(records: Iterable[StateRecord]) -> Restored:
         if entity not in restored.unreadable:
             _build(entity, part, restored)
     return restored
+
+
+def overlaid(stored: Execution | None, records: Iterable[StateRecord]) -> Execution:
+    """Lay newer records of one execution over what is stored of it; one of them is its head.
+
+    Only what the records hold is read: the plan and the other task runs are taken over as they are.
+
+    Raises:
+        UnreadableRecord: a record is none of its kind, or one is missing.
+        NewerRecord: a newer release has written one of them.
+    """
+    parts = {
+        "/".join(record.key.split("/", 2)[2:]): _read(record.value)
+        for record in records
+        if record.value is not None
+    }
+    try:
+        plan = parts["plan"] if stored is None or "plan" in parts else stored.plan
+        runs = {key.removeprefix("r/"): part for key, part in parts.items() if key[:2] == "r/"}
+        kept = {} if stored is None else stored.runs
+        return _EXECUTION.validate_python({**parts[""], "plan": plan, "runs": {**kept, **runs}})
+    except KeyError as error:
+        raise UnreadableRecord(f"its record {error.args[0] or 'head'} is missing") from error
+    except ValidationError as error:
+        raise UnreadableRecord(_line(error)) from error
 
 
 def _build(entity: str, part: Mapping[str, Mapping[str, object]], restored: Restored) -> None:

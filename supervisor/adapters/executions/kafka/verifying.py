@@ -15,7 +15,7 @@ _NEEDED = MappingProxyType(
         LogTopic.HISTORY: ("READ", "WRITE", "DESCRIBE"),
         LogTopic.STATE: ("READ", "WRITE", "DESCRIBE"),
         LogTopic.CALLS: ("WRITE", "DESCRIBE"),
-        LogTopic.RESULTS: ("WRITE", "DESCRIBE"),
+        LogTopic.RESULTS: ("READ", "WRITE", "DESCRIBE"),
         LogTopic.DEAD: ("WRITE", "DESCRIBE"),
     }
 )

@@ -14,6 +14,7 @@ from tests.environment.executions import (
 )
 from tests.supervisor.core.crashes.scenarios.engines import ENGINES, Stage
 from tests.supervisor.core.crashes.scenarios.on_kafka import OnKafka
+from tests.supervisor.core.crashes.scenarios.projected import Projected
 from tests.supervisor.core.crashes.scenarios.stored import Stored
 
 __all__ = [
@@ -26,7 +27,7 @@ __all__ = [
 _DATABASES = ["sqlite", pytest.param("postgresql", marks=pytest.mark.pg)]
 
 
-@pytest.fixture(params=[*sorted(ENGINES), *_DATABASES, "kafka"])
+@pytest.fixture(params=[*sorted(ENGINES), *_DATABASES, "kafka", "projected"])
 def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
     """An engine with nothing in it; K7 and K8 are checked when the test is over."""
     kind = str(request.param)
@@ -38,6 +39,13 @@ def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
         bootstrap = request.getfixturevalue("broker").bootstrap
         with closing(OnKafka(make_execution_topics(bootstrap))) as engine:
             whole = Stage(engine)
+            yield whole
+            whole.check_ends()
+    elif kind == "projected":
+        topics = make_execution_topics(request.getfixturevalue("broker").bootstrap)
+        url = str(request.getfixturevalue("executions_sqlite_url"))
+        with closing(Projected(topics, url)) as projected:
+            whole = Stage(projected)
             yield whole
             whole.check_ends()
     else:
