@@ -19,8 +19,8 @@ from supervisor.core.executions.records import NewerRecord
 from supervisor.executions.projected import ResultsOnTheWay, StateOnTheWay
 from supervisor.ports.flows.execution_log import LogAway, LogRefuses, LogTopic
 from supervisor.ports.flows.projection import (
-    ProjectedRecord,
     Place,
+    ProjectedRecord,
     ProjectionFeed,
     ProjectionStep,
     ProjectionStore,

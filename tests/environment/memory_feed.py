@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from supervisor.ports.flows.execution_log import LogTopic
-from supervisor.ports.flows.projection import ProjectedRecord, Place
+from supervisor.ports.flows.projection import Place, ProjectedRecord
 from tests.environment.memory_log import MemoryTopics
 
 __all__ = ["MemoryFeed"]

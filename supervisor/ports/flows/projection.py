@@ -14,8 +14,8 @@ from supervisor.core.executions.reduced import ExecutionEvent
 from supervisor.ports.flows.execution_log import LogTopic
 
 __all__ = [
-    "ProjectedRecord",
     "Place",
+    "ProjectedRecord",
     "ProjectedSteps",
     "ProjectionFeed",
     "ProjectionStep",

@@ -14,7 +14,7 @@ from confluent_kafka import (
 from supervisor.adapters.executions.kafka.topics import ExecutionTopics
 from supervisor.adapters.executions.kafka.transactions import meaning_of
 from supervisor.ports.flows.execution_log import LogTopic
-from supervisor.ports.flows.projection import ProjectedRecord, Place
+from supervisor.ports.flows.projection import Place, ProjectedRecord
 
 __all__ = ["KafkaProjectionFeed"]
 
