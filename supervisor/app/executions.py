@@ -7,6 +7,7 @@ from threading import Event
 
 import structlog
 
+from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.executions.database import ExecutionDatabase, migrate_executions
 from supervisor.adapters.executions.engine_choice import EngineChoice
 from supervisor.adapters.executions.http.call import HttpCalls
@@ -38,7 +39,14 @@ from supervisor.services.flows.executions import FlowPorts
 from supervisor.services.steps.product import StepVerbs
 from supervisor.settings.settings import Settings
 
-__all__ = ["ExecutionParts", "executions_in", "executions_url", "make_noop", "try_executions"]
+__all__ = [
+    "ExecutionParts",
+    "engine_kind",
+    "executions_in",
+    "executions_url",
+    "make_noop",
+    "try_executions",
+]
 
 log = structlog.get_logger()
 
@@ -54,11 +62,17 @@ def executions_url(settings: Settings) -> str:
     return f"sqlite:///{file.with_name('executions.db')}"
 
 
+def engine_kind(settings: Settings) -> EngineKind:
+    """Return the engine that is set."""
+    return EngineKind.SQL if settings.executions_kafka is None else EngineKind.KAFKA
+
+
 def try_executions(settings: Settings) -> None:
     """Read from the database of executions.
 
     Raises:
         StoreMissing: there is none yet.
+        EngineRefused: executions live on the engine that is not set.
         StoreAway: it does not answer.
         StoreRefuses: it has another schema, or refuses the login, or its URL is none.
     """
@@ -67,8 +81,7 @@ def try_executions(settings: Settings) -> None:
     except ValueError as error:
         raise StoreRefuses(str(error)) from None
     try:
-        with database.reading():
-            pass
+        EngineChoice(database, engine_kind(settings), SystemClock()).look()
     finally:
         database.close()
 
@@ -151,8 +164,7 @@ def executions_in(
     url, language = executions_url(settings), CelExpressions()
     database = ExecutionDatabase(url)
     store = SqlExecutions(database)
-    kind = EngineKind.SQL if settings.executions_kafka is None else EngineKind.KAFKA
-    choice = EngineChoice(database, kind, clock)
+    choice = EngineChoice(database, engine_kind(settings), clock)
     term = EngineTerm(leadership.term, choice.take)
     engine: FlowEngine
     runner: CallRunner | None = None

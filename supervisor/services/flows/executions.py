@@ -172,6 +172,11 @@ class Executions:
         with answered(), self.executions.reading() as rows:
             return rows.gate(execution.gate)
 
+    def unsent_since(self, execution_id: str) -> datetime | None:
+        """Return when something was stored for it that is not on the topics yet; None: nothing."""
+        with answered(), self.executions.reading() as rows:
+            return rows.unsent_since(execution_id)
+
     def sums(self) -> tuple[ExecutionSums, float]:
         """Count what has not ended; and the seconds for which the first of it has been due."""
         with answered(), self.executions.reading() as rows:

@@ -1,5 +1,7 @@
 """Response models of executions: what runs, what is waited for, and since when."""
 
+from datetime import datetime
+
 from pydantic import JsonValue
 
 from supervisor.core.executions.entities import (
@@ -162,10 +164,13 @@ def line_view(execution: Execution) -> ExecutionLine:
     )
 
 
-def execution_view(execution: Execution, gate: Gate | None = None) -> ExecutionView:
+def execution_view(
+    execution: Execution, gate: Gate | None = None, unsent_since: datetime | None = None
+) -> ExecutionView:
     """Return an execution with all that is known of it.
 
     `gate`: that of its slot, if it waits for one; None: who holds the slots is left out.
+    `unsent_since`: when something was stored for it that is not on the topics yet.
     """
     runs = sorted(execution.runs.values(), key=lambda run: (run.created_at, run.id))
     return ExecutionView(
@@ -175,7 +180,7 @@ def execution_view(execution: Execution, gate: Gate | None = None) -> ExecutionV
         inputs=dict(execution.inputs),
         outputs=dict(execution.outputs),
         due_at=execution.due_at,
-        waits_for=waits_of(execution, gate),
+        waits_for=waits_of(execution, gate, unsent_since),
         runs=[_run(run) for run in runs],
     )
 

@@ -19,6 +19,7 @@ class WaitKind(StrEnum):
 
     RETRY: the time of the next attempt.  TIME: the end of a sleep.  CONDITION: what a verb has
     begun.  ANSWER: yes or no.  PERSON: a failed step is retried or skipped.  CHILD: an execution.
+    KAFKA: what is stored for it is not on the topics yet.  EXECUTOR: nobody has worked it in yet.
     """
 
     SLOT = "slot"
@@ -30,6 +31,8 @@ class WaitKind(StrEnum):
     ANSWER = "answer"
     TIME = "time"
     CHILD = "child"
+    KAFKA = "kafka"
+    EXECUTOR = "executor"
 
 
 class WaitingView(Wire):
@@ -48,14 +51,17 @@ class WaitingView(Wire):
     """Of a slot: the executions that have them, the first 100 by id."""
 
 
-def waits_of(execution: Execution, gate: Gate | None = None) -> list[WaitingView]:
+def waits_of(
+    execution: Execution, gate: Gate | None = None, unsent_since: datetime | None = None
+) -> list[WaitingView]:
     """Return what an execution waits for, the longest first; of one that has ended nothing.
 
-    `gate`: that of its slot, as it is now; None: its holders are not known.
+    `gate`: that of its slot, as it is now; None: its holders are not known.  `unsent_since`: when
+    something was stored for it that is not on the topics yet; None: nothing is.
     """
     if execution.state.ended:
         return []
-    waits = [*_own(execution, gate), *_of_runs(execution)]
+    waits = [*_own(execution, gate), *_of_runs(execution), *_of_topics(execution, unsent_since)]
     return sorted(waits, key=lambda wait: (wait.since, wait.run or ""))
 
 
@@ -71,6 +77,15 @@ def _own(execution: Execution, gate: Gate | None) -> Iterator[WaitingView]:
         what = "somebody to let it go on: it is paused"
         since = execution.paused_at or execution.began_at or execution.created_at
         yield _waiting(WaitKind.RESUME, what, since)
+
+
+def _of_topics(execution: Execution, unsent_since: datetime | None) -> Iterator[WaitingView]:
+    if unsent_since is not None:
+        what = "Kafka: what is stored for it is not on the topics of executions yet"
+        yield _waiting(WaitKind.KAFKA, what, unsent_since)
+    elif execution.state is ExecutionState.CREATED:
+        what = "an executor that works it in"
+        yield _waiting(WaitKind.EXECUTOR, what, execution.created_at)
 
 
 def _of_runs(execution: Execution) -> Iterator[WaitingView]:

@@ -158,7 +158,9 @@ def _label(text: str) -> tuple[str, str]:
 def get_execution(execution: ExecutionId, parts: Parts) -> ExecutionView:
     """Return an execution with its task runs, and what it waits for and since when."""
     current = parts.executions.get(execution)
-    return execution_view(current, parts.executions.gate_of(current))
+    executions = parts.executions
+    unsent_since = executions.unsent_since(execution)
+    return execution_view(current, executions.gate_of(current), unsent_since)
 
 
 @router.get("/executions/{execution}/graph", dependencies=[needs(Permission.READ)])

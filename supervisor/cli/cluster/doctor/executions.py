@@ -2,6 +2,7 @@
 
 from supervisor.app.executions import try_executions
 from supervisor.cli.cluster.doctor.check import InstallationCheck, Result
+from supervisor.ports.flows.engine_kinds import EngineRefused
 from supervisor.ports.store_problems import StoreAway, StoreMissing, StoreRefuses
 from supervisor.settings.settings import Settings
 
@@ -17,6 +18,9 @@ def check_executions(settings: Settings) -> InstallationCheck:
         return InstallationCheck(part, Result.NOTE, "an overlord makes it at its start")
     except StoreAway as error:
         fix = "check TIDEGATE_EXECUTIONS_URL, and that the database is up and accepts the login"
+        return InstallationCheck(part, Result.PROBLEM, str(error), fix)
+    except EngineRefused as error:
+        fix = "let them end or kill them by the other setting of TIDEGATE_EXECUTIONS_KAFKA first"
         return InstallationCheck(part, Result.PROBLEM, str(error), fix)
     except StoreRefuses as error:
         fix = "start an overlord of this release, or run the version that migrated it"

@@ -2,16 +2,19 @@
 
 import socket
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import cast
 
 import pytest
 
 from supervisor.adapters.executions.database import migrate_executions
+from supervisor.core.executions.plan import ApproveWork, FlowPlan, Step
 from supervisor.dev.ports import free_port
 from supervisor.metadata.migrate import migrate
 from tests.supervisor.cli.conftest import Ended, Tidegate
 from tests.supervisor.cli.overlord import Overlord, Reply
+from tests.supervisor.core.crashes.scenarios.stored import Stored
 
 SUPERVISORS = "/druid/indexer/v1/supervisor"
 WORKERS = "/druid/indexer/v1/workers"
@@ -188,6 +191,22 @@ def test_a_database_of_executions_of_a_newer_version_is_a_problem(
 
     assert (code, lines["executions database"][0]) == (1, "problem")
     assert "newer" in lines["executions database"][1]
+
+
+def test_executions_that_live_on_the_engine_that_is_not_set_are_a_problem(
+    tidegate: Tidegate, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    url = f"sqlite:///{tmp_path / 'executions.db'}"
+    migrate_executions(url)
+    with closing(Stored(url)) as stored:
+        stored.start(FlowPlan("asks", 1, (Step("ok", ApproveWork("go on?")),)), "asks:1")
+    monkeypatch.setenv("TIDEGATE_EXECUTIONS_URL", url)
+    monkeypatch.setenv("TIDEGATE_EXECUTIONS_KAFKA", "127.0.0.1:1")
+
+    code, lines = doctor(tidegate)
+
+    assert (code, lines["executions database"][0]) == (1, "problem")
+    assert lines["executions database"][1].startswith("1 execution lives in the database, and here")
 
 
 @pytest.mark.parametrize("url", ["nonsense", "postgresql://u:hush@127.0.0.1:1/db"])
