@@ -27,6 +27,7 @@ from supervisor.database.engine import sqlite_file
 from supervisor.executions.engine import StoredEngine
 from supervisor.executions.engine_term import EngineTerm
 from supervisor.executions.flow_engine import FlowEngine
+from supervisor.executions.flow_watch import FlowWatch
 from supervisor.executions.letter_engine import LetterEngine
 from supervisor.executions.relay import HistoryRelay
 from supervisor.executions.runner import CallRunner, StepVerb
@@ -119,6 +120,12 @@ class ExecutionParts:
     def step_runner(self) -> Runner | None:
         """The runner of this process; None: it has none."""
         return None if self.runner is None else self.runner.runner
+
+    def watch(self, clock: Clock) -> FlowWatch:
+        """Return a watch of what somebody should know."""
+        relay = self.relay
+        trouble = None if relay is None else lambda: relay.trouble
+        return FlowWatch(self.store, clock, self.choice.look, trouble)
 
     def look(self) -> None:
         """Go on at once: something has begun, or this overlord leads now."""

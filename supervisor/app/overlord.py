@@ -58,7 +58,6 @@ from supervisor.core.values.export_formats import ExportFormat
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.operations import Operations
 from supervisor.eventqueue.queues import EventQueues
-from supervisor.executions.flow_watch import FlowWatch
 from supervisor.metadata.store import SqlStore
 from supervisor.reports.store_watch import StoreWatch
 from supervisor.reports.watch import PersisterWatch
@@ -281,7 +280,7 @@ def _wiring_of(
         stored_reports=stored.reports,
         stored_logs=stored.logs,
         engine=executions.engine,
-        flow_watch=FlowWatch(executions.store, clock, executions.choice.look),
+        flow_watch=executions.watch(clock),
         step_runner=executions.step_runner,
         replays=KafkaReplays(warehouse, read_secret, settings.connections()),
         reach=failpoint,

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from supervisor.core.attention.flows import FlowsStanding
+from supervisor.core.attention.flows import STILL_AFTER, FlowsStanding, TopicsStanding
 from supervisor.core.executions.records import NewerRecord, UnreadableRecord
 from supervisor.core.executions.states import ExecutionState
-from supervisor.ports.flows.executions import ExecutionQuery, ExecutionStore
+from supervisor.ports.flows.executions import ExecutionQuery, ExecutionReads, ExecutionStore
 from supervisor.ports.store import Clock
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
 
@@ -16,6 +16,7 @@ __all__ = ["FlowWatch"]
 
 _FAILED_MAX = 100
 _DAY = timedelta(days=1)
+_CREATED = frozenset({ExecutionState.CREATED})
 _FAILED = frozenset({ExecutionState.FAILED})
 _TROUBLES = (StoreAway, StoreRefuses, UnreadableRecord, NewerRecord)
 
@@ -28,6 +29,8 @@ class FlowWatch:
     clock: Clock
     check: Callable[[], None] = lambda: None
     """Raises `EngineRefused` while executions live on the engine that is not set here."""
+    relay_trouble: Callable[[], str] | None = None
+    """Says why nothing gets to the topics, or nothing; None: there are no topics."""
     _last: FlowsStanding | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -39,6 +42,7 @@ class FlowWatch:
             self.check()
             with self.store.reading() as rows:
                 due, page = rows.next_due(), rows.page(wanted, _FAILED_MAX)
+                topics = self._topics(rows)
         except _TROUBLES as error:
             with self._lock:
                 before = self._last
@@ -50,7 +54,17 @@ class FlowWatch:
             for each in page
         ]
         with self._lock:
-            self._last = FlowsStanding(due=due, failed=failed)
+            self._last = FlowsStanding(due=due, topics=topics, failed=failed)
+
+    def _topics(self, rows: ExecutionReads) -> TopicsStanding | None:
+        if self.relay_trouble is None:
+            return None
+        until = self.clock.now() - STILL_AFTER
+        waiting = rows.page(ExecutionQuery(states=_CREATED, until=until), 1)
+        unsent_since = rows.unsent_since()
+        unbegun = [each for each in waiting if rows.unsent_since(each.id) is None]
+        began = unbegun[0].created_at if unbegun else None
+        return TopicsStanding(unsent_since, self.relay_trouble(), began)
 
     def last(self) -> FlowsStanding | None:
         """Return the last look; None: there was none in this term."""

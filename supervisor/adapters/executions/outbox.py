@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import Connection, delete, insert, select
 
 from supervisor.adapters.executions.database import ExecutionDatabase
 from supervisor.adapters.executions.schema import OUTBOX
@@ -22,9 +22,11 @@ def put_letters(connection: Connection, letters: Sequence[OutboxLetter]) -> None
         connection.execute(insert(OUTBOX), rows)
 
 
-def unsent_since(connection: Connection, execution_id: str) -> datetime | None:
-    """Return the time of the first letter about an execution; None: there is none."""
-    query = select(func.min(_O.at).label("first")).where(_O.entity == execution_id)
+def unsent_since(connection: Connection, execution_id: str | None) -> datetime | None:
+    """Return the time of the first letter, about one execution or any; None: there is none."""
+    query = select(_O.at).order_by(_O.number).limit(1)
+    if execution_id is not None:
+        query = query.where(_O.entity == execution_id)
     first: datetime | None = connection.execute(query).scalar()
     return first
 

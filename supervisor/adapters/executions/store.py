@@ -236,7 +236,7 @@ class SqlExecutionRows:
         """Count what has not ended."""
         return execution_sums(self.connection)
 
-    def unsent_since(self, execution_id: str) -> datetime | None:
+    def unsent_since(self, execution_id: str | None = None) -> datetime | None:
         """Return since when a letter waits."""
         return unsent_since(self.connection, execution_id)
 

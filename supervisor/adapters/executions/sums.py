@@ -2,7 +2,7 @@
 
 from sqlalchemy import Connection, func, select
 
-from supervisor.adapters.executions.schema import CALLS, CLAIMS, EXECUTIONS
+from supervisor.adapters.executions.schema import CALLS, CLAIMS, EXECUTIONS, OUTBOX
 from supervisor.core.executions.states import ExecutionState
 from supervisor.ports.flows.executions import ExecutionSums
 
@@ -18,4 +18,6 @@ def execution_sums(connection: Connection) -> ExecutionSums:
     by_state = {ExecutionState(state): number for state, number in connection.execute(counted)}
     calls = connection.scalar(select(func.count()).select_from(CALLS)) or 0
     held = connection.scalar(select(func.count()).select_from(CLAIMS)) or 0
-    return ExecutionSums({state: by_state.get(state, 0) for state in _LIVE}, calls, held)
+    letters = connection.scalar(select(func.count()).select_from(OUTBOX)) or 0
+    live = {state: by_state.get(state, 0) for state in _LIVE}
+    return ExecutionSums(live, calls, held, letters)

@@ -11,12 +11,24 @@ from supervisor.core.attention.items import (
     Severity,
 )
 
-__all__ = ["FAILED_SHOWN", "STILL_AFTER", "FlowsStanding", "flow_items"]
+__all__ = ["FAILED_SHOWN", "STILL_AFTER", "FlowsStanding", "TopicsStanding", "flow_items"]
 
 STILL_AFTER = timedelta(minutes=1)
 """How long nothing may go on before somebody should know."""
 FAILED_SHOWN = 3
 """Failed executions that an item names."""
+
+
+@dataclass(frozen=True)
+class TopicsStanding:
+    """What waits on its way to executors."""
+
+    unsent_since: datetime | None = None
+    """When the first was stored that is not on the topics yet."""
+    why: str = ""
+    """Why it is not; empty: nothing is known of a trouble."""
+    unbegun_since: datetime | None = None
+    """When an execution was created that is on the topics, and that nobody has begun."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +41,8 @@ class FlowsStanding:
     """When it was first like this."""
     due: datetime | None = None
     """The earliest time for which an execution waits, which may have come."""
+    topics: "TopicsStanding | None" = None
+    """Of executions on topics; None: they live in the database."""
     failed: Sequence[tuple[str, str, datetime]] = ()
     """Executions begun in the last day that failed, newest first: id, why, and its end."""
 
@@ -45,16 +59,28 @@ def flow_items(standing: FlowsStanding | None, now: datetime) -> Iterator[Attent
         )
     if standing.due is not None and now - standing.due >= STILL_AFTER:
         minutes = (now - standing.due) // timedelta(minutes=1)
-        yield AttentionItem(
-            Severity.BROKEN,
-            AttentionKind.FLOWS_STAND_STILL,
-            THE_CLUSTER,
-            f"an execution of a flow has been due for {minutes:,} min, and the leader does not "
-            "work it in: its log says why",
-            standing.due,
-        )
+        who = "the leader does not work it in" if standing.topics is None else "no executor does"
+        text = f"an execution of a flow has been due for {minutes:,} min, and {who}"
+        yield _still(f"{text}: the log says why", standing.due)
+    if standing.topics is not None:
+        yield from _of_topics(standing.topics, now)
     if standing.failed:
         yield _failed(standing.failed)
+
+
+def _of_topics(topics: TopicsStanding, now: datetime) -> Iterator[AttentionItem]:
+    since = topics.unsent_since
+    if since is not None and now - since >= STILL_AFTER:
+        why = f": {topics.why}" if topics.why else ""
+        yield _still(f"starts and inputs of flows do not get to Kafka{why}", since)
+    since = topics.unbegun_since
+    if since is not None and now - since >= STILL_AFTER:
+        yield _still("no executor begins what was started: is `tidegate executor` up?", since)
+
+
+def _still(text: str, since: datetime) -> AttentionItem:
+    kind = AttentionKind.FLOWS_STAND_STILL
+    return AttentionItem(Severity.BROKEN, kind, THE_CLUSTER, text, since)
 
 
 def _failed(failed: Sequence[tuple[str, str, datetime]]) -> AttentionItem:

@@ -92,6 +92,8 @@ class ExecutionSums:
     """Calls of steps, and looks, that are not done."""
     held: int
     """Calls that runners make."""
+    letters: int = 0
+    """Starts and inputs that are not on the topics yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,8 +187,8 @@ class ExecutionReads(Protocol):
         """Count what has not ended."""
         ...
 
-    def unsent_since(self, execution_id: str) -> datetime | None:
-        """Return the time of the first letter about it that is not on the topics; None: none."""
+    def unsent_since(self, execution_id: str | None = None) -> datetime | None:
+        """Return the time of the first letter, of one execution or of all; None: none waits."""
         ...
 
 

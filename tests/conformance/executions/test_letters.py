@@ -8,12 +8,15 @@ import pytest
 
 from supervisor.adapters.executions.database import ExecutionDatabase
 from supervisor.adapters.executions.outbox import SqlOutbox
+from supervisor.adapters.manual_clock import ManualClock
+from supervisor.core.attention.flows import TopicsStanding
 from supervisor.core.executions.entities import Execution
 from supervisor.core.executions.inputs import AnswerStep, ExecutionInput, KillIt, PauseIt, ResumeIt
 from supervisor.core.executions.plan import ApproveWork, FlowPlan, SetWork, Step
 from supervisor.core.executions.reduced import Drop
 from supervisor.core.executions.states import ExecutionState
 from supervisor.core.values.errors import LeaseLost
+from supervisor.executions.flow_watch import FlowWatch
 from supervisor.executions.letter_engine import LetterEngine
 from supervisor.executions.sequencer.letters import (
     LETTER_FORM,
@@ -151,6 +154,30 @@ def test_the_answer_waits_until_the_tables_have_moved_on(stored: Stored) -> None
     engine.work([("e1", PauseIt("ann"))])
 
     assert stored.get("e1").state is ExecutionState.PAUSED
+
+
+def test_the_overview_hears_what_does_not_get_to_executors(
+    stored: Stored, executions_url: str
+) -> None:
+    clock = ManualClock(BEGAN)
+    watch = FlowWatch(stored.store, clock, relay_trouble=lambda: "no broker")
+    _letters_of(stored).work(starts=[Execution("e1", _ASKS, {}, BEGAN)])
+    clock.advance(timedelta(minutes=2))
+
+    def seen() -> TopicsStanding | None:
+        watch.run_once()
+        last = watch.last()
+        assert last is not None
+        return last.topics
+
+    assert seen() == TopicsStanding(BEGAN, "no broker")
+    with stored.store.reading() as rows:
+        assert rows.sums().letters == 1
+    with closing(ExecutionDatabase(executions_url)) as database:
+        SqlOutbox(database).drop_to(1)
+    assert seen() == TopicsStanding(None, "no broker", BEGAN)
+    stored.send("e1", KillIt("ann", force=True))
+    assert seen() == TopicsStanding(None, "no broker")
 
 
 def test_nobody_waits_for_an_answer_while_kafka_is_away(stored: Stored) -> None:

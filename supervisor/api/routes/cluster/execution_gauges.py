@@ -30,14 +30,19 @@ class ExecutionCollector(Collector):
             "tidegate_executions_late_seconds",
             "How long the execution that is due first has been due; 0: none is.",
         )
+        letters = GaugeMetricFamily(
+            "tidegate_execution_letters",
+            "Starts and inputs of executions that are not on the topics yet.",
+        )
         try:
             sums, late_s = self._executions.sums()
         except ExecutionStoreUnavailable:
-            yield from (live, calls, late)
+            yield from (live, calls, late, letters)
             return
         for state, number in sums.live.items():
             live.add_metric((state.value.lower(),), number)
         calls.add_metric(("open",), sums.calls)
         calls.add_metric(("held",), sums.held)
         late.add_metric((), late_s)
-        yield from (live, calls, late)
+        letters.add_metric((), sums.letters)
+        yield from (live, calls, late, letters)

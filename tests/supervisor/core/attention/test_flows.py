@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from supervisor.core.attention.flows import STILL_AFTER, FlowsStanding, flow_items
+from supervisor.core.attention.flows import STILL_AFTER, FlowsStanding, TopicsStanding, flow_items
 from supervisor.core.attention.items import AttentionKind, Severity
 
 _NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
@@ -38,6 +38,26 @@ def test_what_is_due_for_a_minute_is_broken() -> None:
     assert (item.kind, item.severity) == (AttentionKind.FLOWS_STAND_STILL, Severity.BROKEN)
     assert "due for 3 min" in item.text
     assert item.since == due
+
+
+def test_what_does_not_get_to_executors_for_a_minute_is_broken() -> None:
+    young, old = _NOW - STILL_AFTER + _SECOND, _NOW - STILL_AFTER
+    for topics in (TopicsStanding(), TopicsStanding(young, "why", young)):
+        assert not [*flow_items(FlowsStanding(topics=topics), _NOW)]
+
+    [unsent] = flow_items(FlowsStanding(topics=TopicsStanding(old, "no broker")), _NOW)
+    [unbegun] = flow_items(FlowsStanding(topics=TopicsStanding(unbegun_since=old)), _NOW)
+    [due] = flow_items(FlowsStanding(due=old, topics=TopicsStanding()), _NOW)
+
+    assert unsent.text == "starts and inputs of flows do not get to Kafka: no broker"
+    assert unbegun.text == "no executor begins what was started: is `tidegate executor` up?"
+    assert "and no executor does" in due.text
+    for item in (unsent, unbegun, due):
+        assert (item.kind, item.severity, item.since) == (
+            AttentionKind.FLOWS_STAND_STILL,
+            Severity.BROKEN,
+            old,
+        )
 
 
 def test_failed_executions_are_one_item_that_names_the_newest() -> None:
