@@ -27,6 +27,8 @@ from tests.supervisor.core.crashes.scenarios.stored import Stored
 from tests.supervisor.core.crashes.world.world import BEGAN, LANGUAGE
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.kafka
+
 _CALLS = FlowPlan("calls", 1, (Step("a", CallWork("noop")),))
 _ASKS = FlowPlan("asks", 1, (Step("ok", ApproveWork("go on?")),))
 
