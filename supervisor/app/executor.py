@@ -49,6 +49,9 @@ __all__ = ["run_executor"]
 
 log = structlog.get_logger()
 
+_QUICK = frozenset({"noop"})
+"""Verbs that do nothing: to make one in a thread would take longer."""
+
 
 def run_executor(settings: Settings) -> int:
     """Run flows on Kafka until SIGTERM or SIGINT; return the exit code.
@@ -116,7 +119,7 @@ class _Wiring:
         """Return the executor; it has not begun."""
         owners = PartitionOwners(self._new_owner)
         sender = HistorySender(self._client, self._topics)
-        engine = PartitionedEngine(owners, self._plan, sender.send)
+        engine = PartitionedEngine(owners, self._plan, sender.send, quick=_QUICK)
         self._calls = self._new_runner(engine)
         member = GroupMember(self._client, self._topics, owners)
         registration = Registration(
@@ -150,6 +153,7 @@ class _Wiring:
             {"noop": make_noop, "http": http},
             settings.executions_threads,
             others=remote,
+            quick=_QUICK,
         )
 
     def _new_owner(self, partition: int) -> PartitionOwner:

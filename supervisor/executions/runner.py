@@ -10,7 +10,7 @@ by its name and incarnation: what it held is lost, and the step says what follow
 
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -63,6 +63,8 @@ class CallRunner:
     look_s: float = _LOOK_S
     others: StepVerb | None = None
     """Makes the calls of every other verb; None: they fail."""
+    quick: Collection[str] = ()
+    """Verbs that are done at once, without a thread."""
     _news: threading.Condition = field(default_factory=threading.Condition)
     _makes: dict[CallPlace, threading.Event] = field(default_factory=dict)
     _reports: deque[CallReport] = field(default_factory=deque)
@@ -176,7 +178,12 @@ class CallRunner:
                 self._makes[place_of(call)] = threading.Event()
         self.cancel(orders.stop)
         for call in begin:
-            self._pool.submit(self._make, call, self._makes[place_of(call)])
+            cancel = self._makes[place_of(call)]
+            if call.verb not in self.quick:
+                self._pool.submit(self._make, call, cancel)
+        for call in begin:
+            if call.verb in self.quick:
+                self._make(call, self._makes[place_of(call)])
 
     def _make(self, call: StepCall, cancel: threading.Event) -> None:
         outcome = self._outcome(call, cancel)

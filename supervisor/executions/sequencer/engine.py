@@ -5,7 +5,7 @@ is written to the history, where its owner reads it, and no more is known of it 
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -50,6 +50,8 @@ class PartitionedEngine:
     send: Callable[[int, str, bytes], None]
     """Write a letter to a partition of the history, by its key, and return when it is there."""
     within_s: float = _ANSWER_S
+    quick: Collection[str] = ()
+    """Verbs that the runner does at once: they are granted beside what it has room for."""
     _turn: int = 0
     _doubts: set[int] = field(default_factory=set)
     """Partitions that may have granted calls of which the runner has not heard."""
@@ -160,14 +162,16 @@ class PartitionedEngine:
         }
         shares = self._shares(wanted, free)
         works = {}
-        for place in owners:
+        for place, owner in owners.items():
             mine, own = reports.get(place, ()), own_calls.get(place, ())
-            doubt = place in self._doubts
-            if mine or own or shares.get(place) or doubt:
+            looks = place in self._doubts or (bool(self.quick) and owner.has_waiting)
+            if mine or own or shares.get(place) or looks:
                 self._doubts.discard(place)
                 given = [(one.execution, one.given) for one in mine]
                 share = shares.get(place, 0)
-                works[place] = RunnerWork(given, [], runner=runner, makes=own, free=share)
+                works[place] = RunnerWork(
+                    given, [], runner=runner, makes=own, free=share, quick=self.quick
+                )
         return works
 
     def _shares(self, wanted: Mapping[int, int], free: int) -> Mapping[int, int]:

@@ -3,7 +3,7 @@
 Runners consume no topic: they ask the owner, who grants, and begin once that is committed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
@@ -17,7 +17,10 @@ from supervisor.executions.sequencer.held import HeldPartition
 from supervisor.executions.sequencer.work import RequestWork
 from supervisor.ports.flows.executions import CallPlace
 
-__all__ = ["LossWork", "RunnerWork"]
+__all__ = ["QUICK_AT_ONCE", "LossWork", "RunnerWork"]
+
+QUICK_AT_ONCE = 50
+"""Calls of verbs that need no room, per transaction."""
 
 
 @dataclass(kw_only=True)
@@ -27,22 +30,31 @@ class RunnerWork(RequestWork):
     runner: Runner
     makes: Sequence[CallPlace] = ()
     free: int = 0
+    quick: Collection[str] = ()
+    """Verbs that are done at once, and so need no room."""
     orders: "Future[RunnerOrders]" = field(default_factory=Future)
     looks: list[StepCall] = field(default_factory=list)
 
     def claim(self, batch: PartitionBatch, held: HeldPartition) -> None:
         """Queue claims of calls that are open once the reports are worked in."""
         self.looks = []
-        room = 0 if self.error is not None else self.free
+        if self.error is not None:
+            return
+        room, quick = self.free, QUICK_AT_ONCE if self.quick else 0
         places = set(self.makes)
         for call in (*held.calls.calls.values(), *batch.calls):
-            place = place_of(call)
-            if room == 0:
+            if not (room or quick):
                 return
-            if place in places or not is_open(batch.execution(call.execution), call):
+            place, needs_room = place_of(call), call.verb not in self.quick
+            if not (room if needs_room else quick) or place in places:
+                continue
+            if not is_open(batch.execution(call.execution), call):
                 continue
             places.add(place)
-            room -= 1
+            if needs_room:
+                room -= 1
+            else:
+                quick -= 1
             if call.check:
                 self.looks.append(call)
             else:

@@ -186,6 +186,15 @@ def test_room_is_divided_among_partitions_and_none_is_always_the_last(process: P
     assert sorted(sum(call.execution == name for call in many) for name in names) == [2, 2, 3]
 
 
+def test_quick_verbs_are_granted_beside_what_there_is_room_for(process: Process) -> None:
+    slow = FlowPlan("f", 1, (Step("a", CallWork("http")),))
+    process.engine.work(starts=_starts(_each(5), "e1", "e2") + _starts(slow, "e3", "e4"))
+    process.engine.quick = {"noop"}
+
+    assert sorted(call.verb for call in process.serve(free=1).begin) == ["http"] + 10 * ["noop"]
+    assert process.serve().begin == []
+
+
 def test_a_look_that_is_under_way_takes_no_room(process: Process) -> None:
     process.engine.work(starts=_starts(_one(), "e1"))
     [job] = process.serve(free=1).begin
