@@ -1,8 +1,9 @@
 """The demo: shows rows arriving in the table, and the proof that none is lost or duplicated.
 
 The demo runs the ordinary commands: `tidegate query` for the growing row count, then
-`tidegate verify`, which reads the topic again with a reader of its own.  Its last lines say where
-the stored logs and reports of its tasks are.
+`tidegate verify`, which reads the topic again with a reader of its own.  Then it waits for the
+first execution of its flow in this run that has joined files.  Its last lines say where that
+execution is, and the stored logs and reports of its tasks.
 """
 
 import json
@@ -11,10 +12,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from threading import Event
+from urllib.parse import quote
+
+import httpx
 
 from supervisor.dev.ports import LOOPBACK
 from supervisor.dev.processes import ProcessGroup
+from supervisor.dev.sample_flow import ASK_TIMEOUT_S, FLOW, Ended, first_telling
 from supervisor.settings.settings import OVERLORD_PORT
 
 LOOK_S = 0.2
@@ -23,6 +29,7 @@ FIRST_ROWS_WITHIN_S = 300.0
 COUNTS_BEFORE_VERIFY = 3
 COMMAND_TIMEOUT_S = 300.0
 VERIFY_EVERY_S = 60.0
+FLOW_ENDS_WITHIN_S = 180.0
 DEFAULT_URL = f"http://{LOOPBACK}:{OVERLORD_PORT}"
 """Where commands look for an overlord by themselves."""
 
@@ -32,14 +39,31 @@ def stored_words(url: str, task: str, *, once: bool) -> str:
 
     `url`: of the overlord; `once`: it ends now, and is started again first.
     """
-    server = "" if url == DEFAULT_URL else f" --server {url}"
-    when = ", once the demo is started again" if once else ""
+    server, when = _where(url), _when(once=once)
     return (
         f"Logs and reports of its tasks are stored, and outlive their worker. See them{when}:\n"
         f"  tidegate task logs {task}{server}\n"
         f"  tidegate task reports {task}{server}\n"
         f"  {url}/ui/logs/reports"
     )
+
+
+def execution_words(url: str, execution: str, *, once: bool) -> str:
+    """Return where an execution of the demo's flow is to be seen; as `stored_words`."""
+    return (
+        f"A publish started the flow {FLOW}, which compacted and verified. "
+        f"See it{_when(once=once)}:\n"
+        f"  tidegate execution get {execution}{_where(url)}\n"
+        f"  {url}/ui/executions/{quote(execution, safe=':')}"
+    )
+
+
+def _where(url: str) -> str:
+    return "" if url == DEFAULT_URL else f" --server {url}"
+
+
+def _when(*, once: bool) -> str:
+    return ", once the demo is started again" if once else ""
 
 
 class Demo:
@@ -66,17 +90,21 @@ class Demo:
         self._until = until
         self._say = notify
         self._stores_reports = stores_reports
+        self._since = datetime.now(UTC)
 
     def show(self, *, once: bool) -> int:
-        """Show the demo until `until` is set or, with `once`, until the first verify.
+        """Show the demo until `until` is set or, with `once`, until the first proofs.
 
         Returns the exit code.
         """
         self._say(f"waiting for the first published rows of {self._table} ...")
         if not self._await_growth():
             return 0 if self._until.is_set() else 1
+        flow_shown = False
         while not self._until.is_set():
             code = self._verify()
+            if code == 0 and not flow_shown:
+                code, flow_shown = self._show_flow(once=once), True
             if code == 0 and self._stores_reports:
                 self._show_stored(once=once)
             if once or code != 0:
@@ -112,6 +140,36 @@ class Demo:
         ended = self._tidegate("verify", self._table)
         self._print(ended.stdout.rstrip() or ended.stderr.rstrip())
         return ended.returncode
+
+    def _show_flow(self, *, once: bool) -> int:
+        """Wait for the first SUCCESS of the flow that joined files, and show it.
+
+        Returns 0 after it, and 1 after an execution that failed.  Without `once` a flow that does
+        not end, such as one that its user paused, ends nothing else.
+        """
+        deadline = time.monotonic() + FLOW_ENDS_WITHIN_S
+        with httpx.Client(base_url=self._url, timeout=ASK_TIMEOUT_S) as api:
+            while not self._until.is_set():
+                ended = first_telling(api, self._since)
+                if ended is not None:
+                    return self._show_execution(ended, once=once)
+                if time.monotonic() > deadline:
+                    self._say(
+                        f"no execution of {FLOW} has joined files within {FLOW_ENDS_WITHIN_S:g} s: "
+                        f"`tidegate execution list` and `tidegate flow triggers {FLOW}` say why"
+                    )
+                    return 1 if once else 0
+                self._wait(1.0)
+        return 0
+
+    def _show_execution(self, ended: Ended, *, once: bool) -> int:
+        self._print(f"$ tidegate execution get {ended.id}")
+        shown = self._tidegate("execution", "get", ended.id)
+        self._print(shown.stdout.rstrip() or shown.stderr.rstrip())
+        if not ended.well:
+            return 1
+        self._print(execution_words(self._url, ended.id, once=once))
+        return 0
 
     def _show_stored(self, *, once: bool) -> None:
         ended = self._tidegate("task", "find", "--status", "SUCCESS", "-n", "1", "-o", "name")

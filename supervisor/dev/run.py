@@ -29,6 +29,7 @@ from supervisor.dev.options import DevOptions
 from supervisor.dev.ports import LOOPBACK, free_port, is_free
 from supervisor.dev.processes import ChildFailed, ChildSpec, ProcessGroup
 from supervisor.dev.sample import TOPIC, sample_spec
+from supervisor.dev.sample_flow import FLOW, keep_flow
 from supervisor.settings.problems import SetupProblem
 from supervisor.settings.settings import OVERLORD_PORT, Settings
 from tasks.runtime.errors import JarsError, RuntimePartError
@@ -265,7 +266,8 @@ class Dev:
         duration = f"PT{int(self._options.task_duration.total_seconds())}S"
         with httpx.Client(base_url=ports.overlord_url, timeout=ASK_TIMEOUT_S) as api:
             _supervise(api, sample_spec(bootstrap, TOPIC, task_duration=duration), bootstrap)
-        _print_notice(f"supervisor {TOPIC} reads topic {TOPIC}")
+            keep_flow(api)
+        _print_notice(f"supervisor {TOPIC} reads topic {TOPIC}; flow {FLOW} follows its publishes")
 
 
 def _supervise(api: httpx.Client, wanted: dict[str, JsonValue], bootstrap: str) -> None:

@@ -47,6 +47,9 @@ def test_the_demo_shows_rows_proves_them_and_leaves_nothing_running(tmp_path: Pa
     seen, _ = first.communicate(timeout=400)
     assert first.returncode == 0, seen
     assert "0 lost, 0 duplicated" in seen
+    assert re.search(r"^state +SUCCESS", seen, re.MULTILINE), seen
+    assert re.search(r'^outputs +{"files": [1-9].* "verdict": "proven"', seen, re.MULTILINE), seen
+    assert re.search(r"^pack +SUCCESS .*\nprove +SUCCESS ", seen, re.MULTILINE), seen
     assert not _left(folder)
 
     second = _dev(folder, "--sample")
