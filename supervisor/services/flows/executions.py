@@ -30,6 +30,8 @@ from supervisor.core.values.errors import (
     BadCursor,
     ExecutionConflict,
     ExecutionNotFound,
+    InvalidFlow,
+    InvalidInputs,
     StepRefuses,
 )
 from supervisor.core.values.page_cursors import KeyedPlace, read_keyed, write_keyed
@@ -116,8 +118,10 @@ class Executions:
         Raises:
             FlowNotFound: there is no such flow.
             InvalidInputs: the flow takes others.
-            ExecutionConflict: an execution with this key has another flow or other inputs.
+            ExecutionConflict: an execution with this key was started with other inputs.
         """
+        if wanted.key is not None and (before := self._with_key(wanted)) is not None:
+            return before, False
         stored = self.flows.get(wanted.flow)
         document = read_flow(stored.document, self.flows.language)
         now = self.clock.now()
@@ -129,7 +133,36 @@ class Executions:
             trigger={"type": "request", "by": str(author)},
             labels={**document.labels, **wanted.labels},
         )
-        return self.begin(execution, author, "start-execution")
+        try:
+            return self.begin(execution, author, "start-execution")
+        except ExecutionConflict:
+            # Another request with the key was first, maybe with the version before.
+            before = self._with_key(wanted)
+            if before is None:
+                raise
+            return before, False
+
+    def _with_key(self, wanted: StartRequest) -> Execution | None:
+        """Return the execution of a key; None: there is none.
+
+        What its caller gave is bound as it was then: a newer version may have other defaults and
+        other inputs, or the flow may be deleted.
+
+        Raises:
+            ExecutionConflict: it was started with other inputs.
+        """
+        try:
+            before = self.get(f"{wanted.flow}:{wanted.key}")
+        except ExecutionNotFound:
+            return None
+        document = self.flows.version(before.flow, before.plan.version).document
+        try:
+            inputs = bind_inputs(read_flow(document, self.flows.language), wanted.inputs)
+        except (InvalidFlow, InvalidInputs):  # a flow of an older release may not be read any more
+            inputs = dict(wanted.inputs)
+        if before.rerun is not None or before.inputs != inputs:
+            raise ExecutionConflict(before.id)
+        return before
 
     def new_key(self) -> str:
         """Return a key for a request that has none."""

@@ -46,3 +46,30 @@ def test_a_rerun_is_one_too(running: Running) -> None:
     assert (first.status_code, again.status_code) == (202, 200)
     assert first.json()["id"] == again.json()["id"]
     assert _post(running, path, {"from": "pack", "force": True}, "again").status_code == 409
+
+
+def test_a_repeat_is_compared_by_what_its_caller_gives(running: Running) -> None:
+    """Goal: a new default, a new input or the end of the flow makes no conflict of a repeat."""
+
+    def apply(default: int, *more: Json) -> None:
+        bound: Json = {"name": "n", "type": "integer", "default": default}
+        running.apply(flow="day", steps=[_PACK], inputs=[bound, *more])
+
+    apply(1)
+    path = "flows/day/executions"
+    first = _post(running, path, {}, "monday")
+    apply(2)
+    again = _post(running, path, {}, "monday")
+    assert (first.status_code, again.status_code) == (202, 200), again.text
+    assert again.json()["id"] == first.json()["id"]
+    assert again.json()["inputs"] == {"n": 1}
+    assert _post(running, path, {"inputs": {"n": 2}}, "monday").status_code == 409
+
+    apply(2, {"name": "who", "type": "string"})
+    assert _post(running, path, {}, "monday").status_code == 200
+    assert _post(running, path, {"inputs": {"who": "ann"}}, "monday").status_code == 409
+    assert _post(running, path, {}, "tuesday").status_code == 400
+
+    running.world.client.delete("/api/v1/flows/day").raise_for_status()
+    assert _post(running, path, {}, "monday").status_code == 200
+    assert _post(running, path, {}, "tuesday").status_code == 404
