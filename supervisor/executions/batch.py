@@ -7,14 +7,14 @@ The entities that it began with are left as they were: a batch that is not store
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
 from pydantic import JsonValue
 
-from supervisor.core.executions.entities import Execution
+from supervisor.core.executions.entities import Execution, TaskRun
 from supervisor.core.executions.expressions import Expressions
 from supervisor.core.executions.gates import Gate, reduce_gate
 from supervisor.core.executions.inputs import Begin, ChildEnded, ExecutionInput, GateInput
@@ -23,6 +23,7 @@ from supervisor.core.executions.records import (
     StateRecord,
     gate_record,
     head_record,
+    items_record,
     plan_record,
     run_record,
 )
@@ -73,6 +74,8 @@ class InputBatch:
     """The ids of those that are new."""
     runs: dict[str, set[str]] = field(default_factory=dict)
     """Execution -> the ids of its task runs that are new or other than before."""
+    items: dict[str, set[str]] = field(default_factory=dict)
+    """Execution -> the ids of its task runs whose items are new."""
     gates: dict[str, Gate] = field(default_factory=dict)
     calls: list[StepCall] = field(default_factory=list)
     replies: list[ClaimReply | Cancel] = field(default_factory=list)
@@ -89,7 +92,7 @@ class InputBatch:
         if is_new:
             self.executions[execution.id] = execution
             self.new.add(execution.id)
-            self.runs[execution.id] = set(execution.runs)  # what a rerun has taken over
+            self._note(execution, execution.runs, {})  # what a rerun has taken over
         self.send(execution.id, Begin())
         return is_new
 
@@ -117,7 +120,13 @@ class InputBatch:
     def changes(self) -> ExecutionChanges:
         """Return what is to be stored."""
         return ExecutionChanges(
-            self.executions, self.new, self.runs, self.gates, self.calls, self.events
+            self.executions,
+            self.new,
+            self.runs,
+            self.gates,
+            self.calls,
+            self.events,
+            self.items,
         )
 
     def records(self) -> Iterator[StateRecord]:
@@ -128,6 +137,8 @@ class InputBatch:
                 yield plan_record(execution)
             for run in sorted(self.runs.get(execution.id, ())):
                 yield run_record(execution, run)
+            for run in sorted(self.items.get(execution.id, ())):
+                yield items_record(execution, run)
         for gate in self.gates.values():
             yield gate_record(gate)
 
@@ -139,7 +150,7 @@ class InputBatch:
         reduced = reduce_execution(execution, given, self.now, self.language)
         if reduced.dropped is None:
             self.executions[execution_id] = reduced.entity
-            self.runs.setdefault(execution_id, set()).update(reduced.changed)
+            self._note(reduced.entity, reduced.changed, execution.runs)
         else:
             self.dropped.append((execution_id, given, reduced.dropped))
         self.calls.extend(reduced.calls)
@@ -147,6 +158,16 @@ class InputBatch:
             self.events.setdefault(execution_id, []).extend(reduced.events)
         for message in reduced.messages:
             self._route(message)
+
+    def _note(
+        self, execution: Execution, changed: Iterable[str], before: Mapping[str, TaskRun]
+    ) -> None:
+        """Note which task runs are to be stored, and of which the items."""
+        for run in changed:
+            self.runs.setdefault(execution.id, set()).add(run)
+            items, old = execution.runs[run].items, before.get(run)
+            if items is not None and (old is None or old.items is not items):
+                self.items.setdefault(execution.id, set()).add(run)
 
     def _reduce_gate(self, name: str, given: GateInput) -> None:
         gate = self.gates.get(name) or self.stored.gate(name) or Gate(name)

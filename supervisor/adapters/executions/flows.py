@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, Row, func, insert, select
 
-from supervisor.adapters.executions.schema import FLOWS
+from supervisor.adapters.executions.schema import EXECUTIONS, FLOWS
 from supervisor.core.flows.stored import StoredFlow
+from supervisor.ports.flows.executions import FlowAuthor
 
-__all__ = ["SqlFlows"]
+__all__ = ["SqlFlows", "author_of"]
 
 _F = FLOWS.c
 
@@ -67,6 +68,18 @@ class SqlFlows:
             "at": flow.at,
         }
         self.connection.execute(insert(FLOWS), row)
+
+
+def author_of(connection: Connection, execution_id: str) -> FlowAuthor | None:
+    """Return whose flow an execution runs: one row, however large the two are."""
+    its = (_F.name == EXECUTIONS.c.flow) & (_F.version == EXECUTIONS.c.flow_version)
+    query = (
+        select(_F.name, _F.version, _F.author)
+        .join_from(EXECUTIONS, FLOWS, its)
+        .where(EXECUTIONS.c.id == execution_id)
+    )
+    row = connection.execute(query).one_or_none()
+    return None if row is None else FlowAuthor(row.name, row.version, row.author)
 
 
 def _flow(row: Row[tuple[object, ...]]) -> StoredFlow:

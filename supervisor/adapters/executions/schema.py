@@ -2,7 +2,7 @@
 
     executions   one row each, with what lists and timers need; `head` and `plan` are JSON
     labels       one row per label of an execution, for lists by a label
-    task_runs    one row per task run
+    task_runs    one row per task run, and one with the items of a `forEach`: `<id>/items`
     gates        those that somebody holds or waits for
     calls        what runners may claim or look at now
     claims       who makes which call

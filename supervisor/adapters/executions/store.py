@@ -14,11 +14,12 @@ from sqlalchemy import Connection, bindparam, delete, exists, func, insert, sele
 from sqlalchemy.dialects import postgresql, sqlite
 
 from supervisor.adapters.executions.database import ExecutionDatabase
-from supervisor.adapters.executions.flows import SqlFlows
+from supervisor.adapters.executions.flows import SqlFlows, author_of
 from supervisor.adapters.executions.outbox import put_letters, unsent_since
 from supervisor.adapters.executions.pages import execution_page
 from supervisor.adapters.executions.purging import purge_executions
 from supervisor.adapters.executions.remembered import RememberedExecutions
+from supervisor.adapters.executions.runs import put_runs, text_of
 from supervisor.adapters.executions.schema import (
     CALLS,
     CLAIMS,
@@ -42,7 +43,6 @@ from supervisor.core.executions.records import (
     head_record,
     plan_record,
     restore,
-    run_record,
 )
 from supervisor.core.executions.reduced import ExecutionEvent, StepCall
 from supervisor.core.executions.states import StepState
@@ -55,6 +55,7 @@ from supervisor.ports.flows.executions import (
     ExecutionPlace,
     ExecutionQuery,
     ExecutionSums,
+    FlowAuthor,
     HeldCall,
 )
 
@@ -155,6 +156,10 @@ class SqlExecutionRows:
         query = select(columns.id, columns.version).where(columns.id.in_(sorted(executions)))
         return {row.id: row.version for row in self.connection.execute(query)}
 
+    def author_of(self, execution_id: str) -> FlowAuthor | None:
+        """Return whose flow an execution runs; see the port."""
+        return author_of(self.connection, execution_id)
+
     def gate(self, name: str) -> Gate | None:
         """Return a gate; see the port."""
         query = select(GATES.c.body).where(GATES.c.name == name)
@@ -253,7 +258,7 @@ class SqlExecutionRows:
             for execution, runs in changes.runs.items()
             for run in sorted(runs)
         ]
-        self._put_runs(changed)
+        put_runs(self.connection, changes)
         self._put_gates(list(changes.gates.values()))
         self._put_calls(changed, changes.calls)
         self._put_claims(changed)
@@ -278,7 +283,7 @@ class SqlExecutionRows:
             "ended_at": execution.ended_at,
             "due_at": next_due(execution),
             "error": execution.error[:_ERROR_MAX] or None,
-            "head": _text(head_record(execution)),
+            "head": text_of(head_record(execution)),
         }
         if not new:
             of_it = EXECUTIONS.c.id == execution.id
@@ -291,7 +296,7 @@ class SqlExecutionRows:
             "created_at": execution.created_at,
             "parent": execution.parent,
             "started_by": execution.started_by,
-            "plan": _text(plan_record(execution)),
+            "plan": text_of(plan_record(execution)),
         }
         self.connection.execute(insert(EXECUTIONS), {**fixed, **values})
         about = {"execution": execution.id, "created_at": execution.created_at}
@@ -300,25 +305,11 @@ class SqlExecutionRows:
         if labels:
             self.connection.execute(insert(LABELS), labels)
 
-    def _put_runs(self, changed: Sequence[tuple[Execution, TaskRun]]) -> None:
-        rows = [
-            {"execution": execution.id, "id": run.id, "body": _text(run_record(execution, run.id))}
-            for execution, run in changed
-        ]
-        if rows:
-            on_sqlite = self.connection.dialect.name == "sqlite"
-            put = sqlite.insert(RUNS) if on_sqlite else postgresql.insert(RUNS)
-            keys = [RUNS.c.execution, RUNS.c.id]
-            upsert = put.on_conflict_do_update(
-                index_elements=keys, set_={"body": put.excluded.body}
-            )
-            self.connection.execute(upsert, rows)
-
     def _put_gates(self, gates: Sequence[Gate]) -> None:
         for gate in gates:
             self.connection.execute(delete(GATES).where(GATES.c.name == gate.name))
             if not gate.at_rest:
-                row = {"name": gate.name, "body": _text(gate_record(gate))}
+                row = {"name": gate.name, "body": text_of(gate_record(gate))}
                 self.connection.execute(insert(GATES), row)
 
     def _put_calls(
@@ -387,8 +378,3 @@ def _wanted(run: TaskRun, look: int) -> tuple[int, int]:
     if run.state is StepState.WAITING and look > 0:
         return run.attempts[-1].number, look
     return -1, -1
-
-
-def _text(record: StateRecord) -> str:
-    assert record.value is not None
-    return record.value.decode()

@@ -48,7 +48,7 @@ def begin_step(draft: ExecutionDraft, scope: StepScope, step: Step) -> None:
         scope=scope,
     )
     draft.put(run)
-    if draft.count() > RUNS_MAX:
+    if draft.count() > RUNS_MAX and draft.count() - _lists(draft) > RUNS_MAX:
         error = StepError("too-many-runs", f"an execution has at most {RUNS_MAX} task runs")
         give_up(draft, run, error)
         return
@@ -59,6 +59,13 @@ def begin_step(draft: ExecutionDraft, scope: StepScope, step: Step) -> None:
         _begin_work(draft, run, step)
     except ExpressionFailed as error:
         give_up(draft, run, StepError("expression", str(error)))
+
+
+def _lists(draft: ExecutionDraft) -> int:
+    """Count the `forEach` steps of the flow itself: a list may have as many items as there may be
+    task runs.  A flow has few of them, so that they cannot become too many.
+    """
+    return sum(run.items is not None and not run.scope.parent for run in draft.runs())
 
 
 def _holds(draft: ExecutionDraft, scope: StepScope, condition: str) -> bool:

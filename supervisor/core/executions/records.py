@@ -3,17 +3,18 @@
     e/<id>            the execution without its plan and task runs
     e/<id>/plan       the compiled flow, written once
     e/<id>/r/<run>    one task run
+    e/<id>/r/<run>/items   what a `forEach` goes through, written once
     g/<name>          a gate that somebody holds or waits for
 
-An input that is worked in changes the first and a few of the third: what is written does not grow
-with the execution.
+An input that is worked in changes the first and a few task runs: what is written does not grow with
+the execution.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import JsonValue, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from supervisor.core.executions.entities import Execution, TaskRun
@@ -38,6 +39,7 @@ __all__ = [
     "UnreadableRecord",
     "gate_record",
     "head_record",
+    "items_record",
     "overlaid",
     "plan_record",
     "restore",
@@ -51,8 +53,12 @@ _EXECUTION = TypeAdapter(Execution)
 _PLAN = TypeAdapter(FlowPlan)
 _RUN = TypeAdapter(TaskRun)
 _GATE = TypeAdapter(Gate)
+_LIST: TypeAdapter[dict[str, list[JsonValue]]] = TypeAdapter(dict[str, list[JsonValue]])
 _APART = {"plan", "runs"}
 """What has records of its own."""
+_OF_ITEMS = "/items"
+_ITEMS = {"items"}
+"""What a task run that has items leaves to a record of its own: it is written for each of them."""
 
 
 class UnreadableRecord(Exception):
@@ -97,8 +103,16 @@ def plan_record(execution: Execution) -> StateRecord:
 
 
 def run_record(execution: Execution, run: str) -> StateRecord:
-    """Return the record of one of its task runs."""
-    return StateRecord(f"e/{execution.id}/r/{run}", _write(_RUN, execution.runs[run]))
+    """Return the record of one of its task runs, without its items if it has any."""
+    kept = execution.runs[run]
+    apart = None if kept.items is None else _ITEMS
+    return StateRecord(f"e/{execution.id}/r/{run}", _write(_RUN, kept, apart))
+
+
+def items_record(execution: Execution, run: str) -> StateRecord:
+    """Return the record of the items of a task run, which never change."""
+    items = list(execution.runs[run].items or ())
+    return StateRecord(f"e/{execution.id}/r/{run}/items", _write(_LIST, {"items": items}))
 
 
 def gate_record(gate: Gate) -> StateRecord:
@@ -164,12 +178,22 @@ def _build(entity: str, part: Mapping[str, Mapping[str, object]], restored: Rest
             restored.gates[name] = _GATE.validate_python(part[""])
             return
         head, plan = part[""], part["/plan"]
-        runs = {key.removeprefix("/r/"): run for key, run in part.items() if key[:3] == "/r/"}
+        runs = {
+            key.removeprefix("/r/"): _with_items(key, run, part)
+            for key, run in part.items()
+            if key.startswith("/r/") and not key.endswith(_OF_ITEMS)
+        }
         restored.executions[name] = _EXECUTION.validate_python({**head, "plan": plan, "runs": runs})
     except KeyError as error:
         restored.unreadable[entity] = f"its record {entity}{error.args[0]} is missing"
     except ValidationError as error:
         restored.unreadable[entity] = _line(error)
+
+
+def _with_items(
+    key: str, run: Mapping[str, object], part: Mapping[str, Mapping[str, object]]
+) -> Mapping[str, object]:
+    return run if "items" in run else {**run, **part[f"{key}{_OF_ITEMS}"]}
 
 
 def _write(adapter: TypeAdapter[T], value: T, exclude: set[str] | None = None) -> bytes:

@@ -118,5 +118,7 @@ def _keys(execution: Execution) -> Iterator[str]:
     """Yield the keys of an execution's records, the head last: it says that there is one."""
     for run in sorted(execution.runs):
         yield f"e/{execution.id}/r/{run}"
+        if execution.runs[run].items is not None:
+            yield f"e/{execution.id}/r/{run}/items"
     yield f"e/{execution.id}/plan"
     yield f"e/{execution.id}"

@@ -29,6 +29,7 @@ __all__ = [
     "ExecutionRows",
     "ExecutionStore",
     "ExecutionSums",
+    "FlowAuthor",
     "HeldCall",
     "OutboxLetter",
 ]
@@ -121,6 +122,17 @@ class ExecutionChanges:
     events: Mapping[str, Sequence[ExecutionEvent]] = field(default_factory=dict)
     letters: Sequence[OutboxLetter] = ()
     """For the topics, in order; none where executions run in this database."""
+    items: Mapping[str, AbstractSet[str]] = field(default_factory=dict)
+    """Execution -> the ids of its task runs whose items are new."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlowAuthor:
+    """Who applied the version of a flow that an execution runs."""
+
+    flow: str
+    version: int
+    author: str
 
 
 class ExecutionReads(Protocol):
@@ -147,6 +159,13 @@ class ExecutionReads(Protocol):
 
     def versions(self, executions: Collection[str]) -> Mapping[str, int]:
         """Return the versions of those that are there, by id."""
+        ...
+
+    def author_of(self, execution_id: str) -> FlowAuthor | None:
+        """Return whose flow an execution runs, by one row however large it is.
+
+        None: there is no such execution, or the version is not kept.
+        """
         ...
 
     def gate(self, name: str) -> Gate | None:

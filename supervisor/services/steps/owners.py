@@ -30,9 +30,7 @@ class FlowOwners:
             ExecutionNotFound: there is no such execution, or its flow's version is not kept.
         """
         with answered(), self.executions.reading() as rows:
-            execution = rows.execution(call.execution)
-            plan = None if execution is None else execution.plan
-            flow = None if plan is None else rows.flows.version(plan.flow, plan.version)
+            flow = rows.author_of(call.execution)
         if flow is None:
             raise ExecutionNotFound(call.execution)
         author = Actor.named(flow.author, reason_of_effect(call))
@@ -42,7 +40,7 @@ class FlowOwners:
             principal = tx.access.get(flow.author)
         if principal is None or not principal.live(self.clock.now()):
             raise NotAllowed(
-                f"{flow.author}, who applied version {flow.version} of {flow.name}, has no access "
+                f"{flow.author}, who applied version {flow.version} of {flow.flow}, has no access "
                 "any more: somebody who has it applies the flow anew, and owns it then"
             )
         return Caller(principal.name, principal.kind, principal.grants), author

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from pydantic import JsonValue
 
 from supervisor.core.executions.entities import Execution, Runner, StepError
 from supervisor.core.executions.gates import Gate
@@ -44,6 +45,7 @@ from supervisor.core.executions.plan import (
     OnError,
     RetryRule,
     SetWork,
+    Step,
     WhenFull,
 )
 from supervisor.core.executions.records import (
@@ -55,8 +57,10 @@ from supervisor.core.executions.records import (
     UnreadableRecord,
     gate_record,
     head_record,
+    items_record,
     plan_record,
     restore,
+    run_record,
 )
 from supervisor.core.executions.reduced import StepCall
 from supervisor.core.executions.states import ExecutionState
@@ -228,3 +232,22 @@ def test_what_is_no_input_is_refused_with_a_reason(value: bytes) -> None:
     with pytest.raises(UnreadableRecord) as caught:
         INPUT_FORM.read(value)
     assert str(caught.value)
+
+
+def test_items_have_a_record_of_their_own_without_which_nothing_is_read() -> None:
+    """Goal: what is written for each item does not hold all of them."""
+    days: list[JsonValue] = ["monday", "tuesday"]
+    world = World()
+    world.start(FlowPlan("f", 1, (Step("all", EachWork(days, (call("one"),))),)))
+    execution, run = world.get(), world.run("all").id
+    records = [
+        head_record(execution),
+        plan_record(execution),
+        *(run_record(execution, each) for each in execution.runs),
+    ]
+    assert not any(b"tuesday" in (record.value or b"") for record in records[2:])
+
+    whole = restore([*records, items_record(execution, run)])
+    assert whole.executions == {execution.id: execution}
+    key = f"e/{execution.id}/r/{run}/items"
+    assert restore(records).unreadable[f"e/{execution.id}"] == f"its record {key} is missing"

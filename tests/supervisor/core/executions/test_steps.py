@@ -263,13 +263,17 @@ def test_no_items_are_done_at_once() -> None:
 
 
 def test_too_many_items_fail_and_name_the_limit() -> None:
-    each = EachWork(list(range(RUNS_MAX)), (Step("one", SetWork({})),), RUNS_MAX)
-    world = World()
-    world.start(plan_of(Step("all", each)))
+    def started(items: int) -> World:
+        each = EachWork(list(range(items)), (Step("one", SetWork({})),), RUNS_MAX)
+        world = World()
+        world.start(plan_of(Step("all", each)))
+        return world
 
+    assert started(RUNS_MAX).get().state is ExecutionState.SUCCESS
+    world = started(RUNS_MAX + 1)
     assert world.get().state is ExecutionState.FAILED
     assert world.get().failures[0].error.code == "too-many-runs"
-    assert len(world.get().runs) <= RUNS_MAX + 1
+    assert len(world.get().runs) <= RUNS_MAX + 2
     world.check_ends()
 
 
