@@ -126,7 +126,7 @@ class InputBatch:
             self.gates,
             self.calls,
             self.events,
-            self.items,
+            items=self.items,
         )
 
     def records(self) -> Iterator[StateRecord]:

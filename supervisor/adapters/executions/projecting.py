@@ -133,6 +133,7 @@ def _put_records(
     there = rows.versions(executions.keys() - set(gone))
     changed: dict[str, Execution] = {}
     runs: dict[str, set[str]] = {}
+    items: dict[str, set[str]] = {}
     for name in sorted(executions.keys() - set(gone)):
         try:
             stored = rows.execution(name) if name in there else None
@@ -142,11 +143,17 @@ def _put_records(
             continue
         if stored is None or execution.version > stored.version:
             changed[name] = execution
-            prefix = f"e/{name}/r/"
-            keys = [one.key for one in executions[name]]
-            runs[name] = {key.removeprefix(prefix) for key in keys if key.startswith(prefix)}
+            runs[name], items[name] = _changed_runs(name, executions[name])
     new = changed.keys() - there.keys()
-    rows.store(ExecutionChanges(changed, new, runs, gates))
+    rows.store(ExecutionChanges(changed, new, runs, gates, items=items))
+
+
+def _changed_runs(name: str, records: Iterable[StateRecord]) -> tuple[set[str], set[str]]:
+    """Return the ids of the task runs that records are of, and of those with new items."""
+    prefix = f"e/{name}/r/"
+    keys = [one.key.removeprefix(prefix) for one in records if one.key.startswith(prefix)]
+    runs = {key for key in keys if "/" not in key}
+    return runs, {key.partition("/")[0] for key in keys if "/" in key}
 
 
 def _has_ended(name: str, records: Iterable[StateRecord]) -> bool:

@@ -162,8 +162,12 @@ def overlaid(stored: Execution | None, records: Iterable[StateRecord]) -> Execut
     }
     try:
         plan = parts["plan"] if stored is None or "plan" in parts else stored.plan
-        runs = {key.removeprefix("r/"): part for key, part in parts.items() if key[:2] == "r/"}
         kept = {} if stored is None else stored.runs
+        runs = {
+            key.removeprefix("r/"): _with_items(key, part, _known_items(key, kept) | parts)
+            for key, part in parts.items()
+            if key.startswith("r/") and not key.endswith(_OF_ITEMS)
+        }
         return _EXECUTION.validate_python({**parts[""], "plan": plan, "runs": {**kept, **runs}})
     except KeyError as error:
         raise UnreadableRecord(f"its record {error.args[0] or 'head'} is missing") from error
@@ -194,6 +198,12 @@ def _with_items(
     key: str, run: Mapping[str, object], part: Mapping[str, Mapping[str, object]]
 ) -> Mapping[str, object]:
     return run if "items" in run else {**run, **part[f"{key}{_OF_ITEMS}"]}
+
+
+def _known_items(key: str, kept: Mapping[str, TaskRun]) -> dict[str, Mapping[str, object]]:
+    """Return the part of the items of a task run that is stored; nothing if it has none."""
+    run = kept.get(key.removeprefix("r/"))
+    return {} if run is None or run.items is None else {f"{key}{_OF_ITEMS}": {"items": run.items}}
 
 
 def _write(adapter: TypeAdapter[T], value: T, exclude: set[str] | None = None) -> bytes:

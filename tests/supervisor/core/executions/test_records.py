@@ -58,6 +58,7 @@ from supervisor.core.executions.records import (
     gate_record,
     head_record,
     items_record,
+    overlaid,
     plan_record,
     restore,
     run_record,
@@ -251,3 +252,28 @@ def test_items_have_a_record_of_their_own_without_which_nothing_is_read() -> Non
     assert whole.executions == {execution.id: execution}
     key = f"e/{execution.id}/r/{run}/items"
     assert restore(records).unreadable[f"e/{execution.id}"] == f"its record {key} is missing"
+
+
+def test_newer_records_laid_over_an_execution_keep_its_items() -> None:
+    """Goal: a task run that is written again, without its items, has them still."""
+    world = World()
+    world.start(FlowPlan("f", 1, (Step("all", EachWork(["monday"], (call("one"),))),)))
+    stored, run = world.get(), world.run("all").id
+    whole = overlaid(None, [head_record(stored), plan_record(stored), *_runs_of(stored)])
+    assert whole == stored
+
+    world.finish()
+    ended = world.get()
+
+    newer = [head_record(ended), *(run_record(ended, each) for each in ended.runs)]
+    assert overlaid(stored, newer) == ended
+    assert ended.runs[run].items == stored.runs[run].items
+    with pytest.raises(UnreadableRecord, match="/items is missing"):
+        overlaid(None, [*newer, plan_record(stored)])
+
+
+def _runs_of(execution: Execution) -> Iterable[StateRecord]:
+    for run, kept in execution.runs.items():
+        yield run_record(execution, run)
+        if kept.items is not None:
+            yield items_record(execution, run)
