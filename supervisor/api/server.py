@@ -44,7 +44,15 @@ from supervisor.api.routes.cluster import (
     sessions,
     status,
 )
-from supervisor.api.routes.flows import executions, flows, following, reruns, steps, triggers
+from supervisor.api.routes.flows import (
+    executions,
+    flows,
+    following,
+    plans,
+    reruns,
+    steps,
+    triggers,
+)
 from supervisor.api.routes.supervisors import (
     backfills,
     bulk,
@@ -107,6 +115,7 @@ ROUTERS = (
     reports.router,
     letters.router,
     flows.router,
+    plans.router,
     executions.router,
     reruns.router,
     following.router,

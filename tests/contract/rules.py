@@ -43,6 +43,8 @@ _SPEC = Also(
         f"POST {_ONE}/resetOffsets",
         f"POST {_OURS}/flows",
         f"POST {_OURS}/flows/validate",
+        f"POST {_OURS}/flows/plan",
+        f"POST {_OURS}/flows/{{flow}}/plan",
         f"POST {_OURS}/flows/{{flow}}/executions",
     ),
 )

@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from supervisor.app.flows import flow_from, simulation_of
 from supervisor.cli.flow.init import add_init
 from supervisor.cli.flow.outcomes import read_inputs, read_outcomes
+from supervisor.cli.flow.plan import add_plan
 from supervisor.cli.flow.stored import add_stored
 from supervisor.cli.flow.triggers import add_triggers
 from supervisor.cli.shell.form import Format
@@ -60,6 +61,7 @@ Outcomes = Annotated[
 
 
 add_init(commands)
+add_plan(commands)
 add_stored(commands)
 add_triggers(commands)
 

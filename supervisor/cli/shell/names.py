@@ -62,6 +62,7 @@ NAMES: Mapping[str, Naming] = MappingProxyType(
         "execution get": About("ID"),
         "execution rerun": About("ID"),
         "execution watch": Nameless("-o json prints each event"),
+        "flow plan": Nameless("the exit code is the answer, and -o json prints the steps"),
         "flow simulate": Nameless("the exit code is the answer, and -o json prints the events"),
         "doctor": Nameless("the exit code is the answer, and -o json prints each part"),
         "supervisor list": Rows(("ID",), "supervisor status"),

@@ -35,7 +35,7 @@ from supervisor.services.steps.verify import VerifyStepVerb
 from supervisor.services.steps.wait_for import WaitForVerb
 from supervisor.services.supervisors.proofs import TableProofs
 
-__all__ = ["ProductStep", "StepVerbs", "product_verbs"]
+__all__ = ["ProductStep", "StepVerbs", "product_verbs", "verbs_of"]
 
 StepVerbs = Mapping[str, Callable[[StepCall, Event], Outcome]]
 _AGAIN: dict[str, JsonValue] = {"again": True}
@@ -104,17 +104,12 @@ def _state_of(begun: Begun) -> JsonValue:
     return {"outputs": dict(begun.outputs), "waits": dict(begun.waits or {})}
 
 
-def product_verbs(
-    services: Services, prover: Prover, reach: Callable[[str], None] = lambda _: None
-) -> StepVerbs:
-    """Return the verbs of the product, by the types of their steps."""
+def verbs_of(services: Services) -> Mapping[str, ProductVerb]:
+    """Return the verbs that are begun and looked at, by the types of their steps."""
     s = services
-    asks = s.authentication is not None
-    owners = FlowOwners(s.executions.executions, s.store, s.executions.clock, asks)
-    looks = Looks(s.store, s.chronicle, s.compacting, s.supervisors)
     operations = StepOperations(s.store)
     versions = VersionVerb(OperationKind.SUSPEND, s.service, s.foresight, operations)
-    verbs: dict[str, ProductVerb] = {
+    return {
         "apply": ApplyVerb(s.service, s.dry_run, operations),
         "suspend": versions,
         "resume": replace(versions, kind=OperationKind.RESUME),
@@ -127,10 +122,20 @@ def product_verbs(
         "backfill": BackfillVerb(s.store, s.service, s.sampling.look_at),
         "waitFor": WaitForVerb(s.store, s.service, s.sampling.look_at),
     }
+
+
+def product_verbs(
+    services: Services, prover: Prover, reach: Callable[[str], None] = lambda _: None
+) -> StepVerbs:
+    """Return what a runner calls, by the types of the steps: the verbs, and `verify`."""
+    s = services
+    asks = s.authentication is not None
+    owners = FlowOwners(s.executions.executions, s.store, s.executions.clock, asks)
+    looks = Looks(s.store, s.chronicle, s.compacting, s.supervisors)
     tables, once = Ownership(s.store), OncePerEffect(s.keys)
     proofs = TableProofs(s.supervisors, s.tables, prover)
     steps: dict[str, Callable[[StepCall, Event], Outcome]] = {
         name: ProductStep(name, verb, owners, tables, once, looks, reach)
-        for name, verb in verbs.items()
+        for name, verb in verbs_of(s).items()
     }
     return steps | {"verify": VerifyStepVerb(owners, tables, proofs)}

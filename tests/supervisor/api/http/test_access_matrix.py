@@ -32,6 +32,8 @@ READS_BY_POST = {
     "/druid/indexer/v1/lockedIntervals/v2": "nothing is locked",
     "/druid/indexer/v1/action": "not offered",
     "/api/v1/flows/validate": "the flow is in the body",
+    "/api/v1/flows/plan": "the flow is in the body",
+    "/api/v1/flows/{flow}/plan": "the inputs are in the body",
 }
 """What changes nothing, for all that it is a POST."""
 LOGIN = ("/api/v1/sessions",)

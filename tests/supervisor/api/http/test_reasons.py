@@ -24,7 +24,9 @@ def events(world: World, kind: str) -> list[Json]:
 REASON = "kafka moves: größer, 日本語 & 100 %"
 
 CHANGES_NOTHING = {
+    ("post", "/api/v1/flows/plan"),
     ("post", "/api/v1/flows/validate"),
+    ("post", "/api/v1/flows/{flow}/plan"),
     ("post", "/api/v1/supervisors/validate"),
     ("post", "/druid/indexer/v1/action"),
     ("post", "/druid/indexer/v1/lockedIntervals/v2"),
