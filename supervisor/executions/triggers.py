@@ -106,13 +106,21 @@ class TriggerEngine:
         """
         with self.store.working(self.term()) as rows:
             firing = self._round(rows)
-            watching = {(each.flow, each.name): each for each in rows.triggers.published()}
+            # A trigger that begins within these events does not watch what is before it, though
+            # it is stored as watching when they come again.
+            begins = {event for event in events if isinstance(event, WatchBegins)}
+            watching = {
+                (each.flow, each.name): (
+                    replace(each, watches=False) if _begin_of(each) in begins else each
+                )
+                for each in rows.triggers.published()
+            }
             for event in events:
                 match event:
                     case WatchBegins():
                         place = (event.flow, event.trigger)
                         trigger = watching.get(place)
-                        if trigger is not None and trigger.version == event.version:
+                        if trigger is not None and _begin_of(trigger) == event:
                             watching[place] = firing.put(replace(trigger, watches=True))
                     case PublishSeen():
                         for place, trigger in watching.items():
@@ -323,6 +331,11 @@ class _Round:
                 raise CannotFire(f"this release does not take the flow: {error}") from None
             self._flows[name] = document, compile_flow(document, newest.version)
         return self._flows[name]
+
+
+def _begin_of(trigger: StoredTrigger) -> WatchBegins:
+    """Return the event behind which a trigger watches."""
+    return WatchBegins(trigger.flow, trigger.name, trigger.version)
 
 
 def _runs(find: Callable[[str], Execution | None], trigger: StoredTrigger) -> bool:

@@ -100,6 +100,26 @@ def test_two_leaders_fire_once_per_publish_and_name_each_once(leaders: Leaders) 
     assert _trigger(leader, "each", "seen").fired == len(published)
 
 
+def test_a_batch_that_comes_again_fires_for_nothing_from_before_the_definition(
+    leaders: Leaders,
+) -> None:
+    """Another flow watches already, so publishes of before are in the batch of the definition."""
+    leader = leaders.next()
+    _apply(leader, "first", EACH)
+    leader.publish("before", at=BEGAN)
+    _apply(leader, "second", EACH)
+    leader.publish("behind", at=BEGAN)
+    leader.at_point = _dies
+
+    with suppress(Killed):
+        leader.work()
+        raise AssertionError("there was a batch")
+    assert leaders.next().work()
+
+    assert named_in(leaders.all_of("first")) == ["before", "behind"]
+    assert named_in(leaders.all_of("second")) == ["behind"]
+
+
 def test_each_slot_of_a_thousand_days_is_once_with_leaders_that_change(leaders: Leaders) -> None:
     """Two zones over their changes of the clocks; the clock of a leader may be set back."""
     chance = random.Random("slots")
