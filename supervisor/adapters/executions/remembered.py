@@ -1,4 +1,4 @@
-"""Executions in the memory of a process; what the database says of their version decides."""
+"""Executions in the memory of a process; what the database says of birth and version decides."""
 
 from collections import OrderedDict
 from collections.abc import Iterable

@@ -126,11 +126,13 @@ class SqlExecutionRows:
             return seen
         of_it = EXECUTIONS.c.id == execution_id
         if (known := self.known.get(execution_id)) is not None:
-            version = self.connection.execute(select(EXECUTIONS.c.version).where(of_it)).scalar()
-            if version == known.version:
+            # After a purge another execution may have its id, and come to the same version.
+            query = select(EXECUTIONS.c.version, EXECUTIONS.c.created_at).where(of_it)
+            row = self.connection.execute(query).one_or_none()
+            if row is not None and tuple(row) == (known.version, known.created_at):
                 return known
-        query = select(EXECUTIONS.c.head, EXECUTIONS.c.plan).where(of_it)
-        row = self.connection.execute(query).one_or_none()
+        record = select(EXECUTIONS.c.head, EXECUTIONS.c.plan).where(of_it)
+        row = self.connection.execute(record).one_or_none()
         if row is None:
             return None
         runs = select(RUNS.c.id, RUNS.c.body).where(RUNS.c.execution == execution_id)

@@ -1,6 +1,7 @@
 """The end of executions: by age and by number, in bounded batches, never a live one."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -99,3 +100,22 @@ def test_a_key_that_is_purged_starts_anew(stored: Stored) -> None:
     _purge(stored, BEGAN + 40 * _DAY)
     anew = stored.engine.work(starts=[Execution("e1", _DONE, {}, BEGAN)])
     assert anew.started == {"e1"}
+
+
+def test_who_knew_an_execution_that_was_purged_reads_the_one_that_has_its_id_now(
+    stored: Stored,
+) -> None:
+    """Two overlords, one key that is used again: both executions have the same version."""
+    _start(stored, _DONE, "e1", BEGAN)
+    before = stored.get("e1")
+    former = stored.store
+    stored.restart()
+
+    _purge(stored, BEGAN + 12 * _DAY, executions=timedelta(days=10))
+    _start(stored, replace(_DONE, version=2), "e1", BEGAN + 12 * _DAY)
+
+    with former.reading() as rows:
+        now = rows.execution("e1")
+    assert now is not None
+    assert now.version == before.version
+    assert (now.created_at, now.plan.version) == (BEGAN + 12 * _DAY, 2)
