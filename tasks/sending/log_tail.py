@@ -53,10 +53,19 @@ class LogTail:
     """The logs below one folder; for one thread."""
 
     def __init__(
-        self, folder: Path, is_open: Callable[[str], bool], chunk_bytes: int = CHUNK_BYTES
+        self,
+        folder: Path,
+        is_open: Callable[[str], bool],
+        chunk_bytes: int = CHUNK_BYTES,
+        *,
+        is_noted: Callable[[str], bool] = lambda _: True,
     ) -> None:
-        """Read the logs of `folder`; `is_open`: whether a task's lines are still taken."""
+        """Read the logs of `folder`; `is_open`: whether a task's lines are still taken.
+
+        `is_noted`: whether the note of whose log it is was written; before it, nothing is read.
+        """
         self._folder = folder
+        self._is_noted = is_noted
         self._is_open = is_open
         self._chunk_bytes = chunk_bytes
         self._waiting: dict[str, float] = {}
@@ -67,7 +76,7 @@ class LogTail:
         """Task -> the piece that was handed out last, if it is not stored."""
 
     def begin(self, task: str, about: Mapping[str, object]) -> None:
-        """Note whose log it is, before its first line; a full disk costs that note alone."""
+        """Note whose log it is; a full disk costs that note alone."""
         if is_safe_name(task):
             with suppress(OSError):
                 self._path(task, "about").write_text(json.dumps(about))
@@ -79,6 +88,8 @@ class LogTail:
         for path in logs:
             task = path.stem
             if task in self._whole and not self._is_open(task):
+                continue
+            if not self._is_noted(task):
                 continue
             with suppress(OSError):
                 if self._path(task, "held").exists():

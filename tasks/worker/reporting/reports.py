@@ -22,6 +22,7 @@ from tasks.sending.transport import Transport
 from tasks.worker.reporting.compaction_end import CompactionEnd
 from tasks.worker.reporting.ends import KeptEnds
 from tasks.worker.reporting.inline import InlineLogs
+from tasks.worker.reporting.notes import LogNotes
 from tasks.worker.reporting.reporter import LogAbout, ReportedTask, TaskReporter, log_record
 
 __all__ = ["WorkerReports"]
@@ -55,8 +56,7 @@ class WorkerReports:
         self._stopped = False
         self._sender: Sender | None = None
         self._reporter: TaskReporter | None = None
-        # The note of whose log it is needs no tail that runs.
-        self._about = LogTail(data_dir / "task-logs", lambda _: True)
+        self._notes = LogNotes(data_dir / "task-logs", self._held)
 
     def start(
         self, tasks: Callable[[], Iterable[ReportedTask]], may_write: Callable[[str], bool]
@@ -82,7 +82,12 @@ class WorkerReports:
     ) -> None:
         if self._stopped:
             return
-        tail = LogTail(self._data_dir / "task-logs", may_write)
+        notes = self._notes
+
+        def may_come(task: str) -> bool:
+            return not notes.is_written(task) or may_write(task)
+
+        tail = LogTail(self._data_dir / "task-logs", may_come, is_noted=notes.is_written)
         sender = Sender(
             Spool(self._data_dir / "reports"),
             tail,
@@ -97,7 +102,7 @@ class WorkerReports:
             KeptEnds(self._data_dir / "task-logs"),
             levels=self._levels,
             held=self._held,
-            may_write=may_write,
+            may_write=may_come,
             inline=self._inline,
         )
         sender.start()
@@ -105,21 +110,19 @@ class WorkerReports:
         self._sender, self._reporter = sender, reporter
 
     def begun(self, task: DesiredTask) -> None:
-        """Note whose log begins."""
-        self._about.begin(task.task_id, LogAbout.of(task).written())
-        self._send_or_hold(task.task_id, RecordOrigin.STREAM, debug=task.debug)
+        """Note whose log begins; it returns at once, and no piece of that log is sent before."""
+        about = LogAbout.of(task).written()
+        at_once = self._at_once(RecordOrigin.STREAM, debug=task.debug)
+        self._notes.put(task.task_id, about, at_once=at_once)
 
     def compaction_begun(self, compaction_id: str, data_source: str) -> None:
-        """Note whose log begins."""
+        """Note whose log begins, as `begun`."""
         about = LogAbout(0, None, data_source, origin=RecordOrigin.COMPACTION)
-        self._about.begin(compaction_id, about.written())
-        self._send_or_hold(compaction_id, RecordOrigin.COMPACTION, debug=False)
+        at_once = self._at_once(RecordOrigin.COMPACTION, debug=False)
+        self._notes.put(compaction_id, about.written(), at_once=at_once)
 
-    def _send_or_hold(self, task_id: str, origin: RecordOrigin, *, debug: bool) -> None:
-        if self._inline is None and self._levels.at_once(origin, debug=debug):
-            self._held.send(task_id)
-        else:
-            self._held.hold(task_id)
+    def _at_once(self, origin: RecordOrigin, *, debug: bool) -> bool:
+        return self._inline is None and self._levels.at_once(origin, debug=debug)
 
     def compaction_ended(self, end: CompactionEnd) -> None:
         """Note the end of a compaction."""
@@ -142,3 +145,4 @@ class WorkerReports:
             self._reporter.close(_CLOSE_S)
         if self._sender is not None:
             self._sender.stop()
+        self._notes.close(_CLOSE_S)

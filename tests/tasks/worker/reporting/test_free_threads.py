@@ -11,6 +11,8 @@ import pytest
 
 from tasks.contract.messages import TaskPhase
 from tasks.reporting.record import RecordType, ReportRecord
+from tasks.sending.held_logs import HeldLogs
+from tasks.sending.log_tail import LogTail
 from tasks.sending.sender import Sender
 from tasks.sending.spool import Spool
 from tasks.sending.transport import Outgoing
@@ -23,7 +25,8 @@ from tests.tasks.worker.worker_site import Site
 from tests.waiting import wait_until
 
 _CALLS = {"Sender.offer", "Spool.append", "Spool.next", "Spool.sent", "_Topic.send"}
-_THREADS = {"report-tasks", "report-writer", "report-shipper"}
+_CALLS |= {"LogTail.begin", "HeldLogs.send"}
+_THREADS = {"report-tasks", "report-writer", "report-shipper", "report-notes"}
 
 
 class _Topic:
@@ -60,6 +63,8 @@ def burdens(monkeypatch: pytest.MonkeyPatch) -> Burdens:
         burdens.before(monkeypatch, owner, name)
     for name in ("append", "next", "sent"):
         burdens.before(monkeypatch, Spool, name)
+    burdens.before(monkeypatch, LogTail, "begin")
+    burdens.before(monkeypatch, HeldLogs, "send")
     monkeypatch.setattr(reporting, "PROGRESS_S", 0.01)
     return burdens
 

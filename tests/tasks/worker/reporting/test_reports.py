@@ -85,6 +85,7 @@ def test_a_log_whose_task_ended_with_its_worker_is_sent_at_the_level_of_failures
     for name in ("task-1", "task-2", "task-3"):
         earlier.begun(desired(name))
         (folder / f"{name}.log").write_text(f"a line of {name}\n")
+    earlier.stop()
 
     reports = WorkerReports(tmp_path, "w1", store, levels=read_levels("failures"))
     reports.start(lambda: [_ended()], lambda name: name == "task-3")
