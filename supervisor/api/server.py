@@ -53,6 +53,7 @@ from supervisor.api.routes.flows import (
     steps,
     triggers,
 )
+from supervisor.api.routes.flows import logs as execution_logs
 from supervisor.api.routes.supervisors import (
     backfills,
     bulk,
@@ -117,6 +118,7 @@ ROUTERS = (
     flows.router,
     plans.router,
     executions.router,
+    execution_logs.router,
     reruns.router,
     following.router,
     triggers.router,

@@ -66,6 +66,7 @@ from supervisor.services.steps.product import product_verbs
 from supervisor.services.supervisors.admission import OperatorPolicy
 from supervisor.services.supervisors.specs import new_token
 from supervisor.settings.settings import Settings
+from tasks.reporting.levels import read_levels
 
 log = structlog.get_logger()
 
@@ -279,6 +280,7 @@ def _wiring_of(
         archive_sender=sender_in(settings, f"overlord-{os.getpid()}"),
         stored_reports=stored.reports,
         stored_logs=stored.logs,
+        report_levels=read_levels(settings.reports_level),
         engine=executions.engine,
         flow_watch=executions.watch(clock),
         step_runner=executions.step_runner,

@@ -35,6 +35,7 @@ from supervisor.ports.tables.warehouse import Warehouse
 from supervisor.reports.store_watch import StoreWatch
 from supervisor.reports.watch import PersisterWatch
 from supervisor.settings.settings import Settings
+from tasks.reporting.levels import ReportLevels
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,9 @@ class Wiring:
     step_runner: Runner | None = None
     """The runner of this process: of all others the calls are lost."""
     archive_sender: RecordSender | None = None
-    """None: events and audit entries have no archive."""
+    """None: events and audit entries have no archive, and nothing is reported by the leader."""
+    report_levels: ReportLevels = field(default_factory=ReportLevels)
+    """What of supervisors, compactions and executions is reported."""
     stored_reports: ReportStore | None = None
     """The reports that a persister has stored; None: none are."""
     stored_logs: LogStore | None = None

@@ -21,7 +21,8 @@ from supervisor.chores import (
 from supervisor.chores.compaction import compacting
 from supervisor.chores.duty import Duty, QueueHandler, Wiring
 from supervisor.chores.flows import executions, purge, triggers, watch
-from supervisor.chores.reports import archive, forgotten, persisters
+from supervisor.chores.reports import archive, forgotten, persisters, supervisors
+from supervisor.chores.reports import executions as execution_reports
 
 CHORES: tuple[Duty, ...] = (
     wake.DUTY,
@@ -35,6 +36,8 @@ CHORES: tuple[Duty, ...] = (
     persisters.DUTY,
     expiry.DUTY,
     archive.DUTY,
+    supervisors.DUTY,
+    execution_reports.DUTY,
     executions.DUTY,
     executions.KEYS_DUTY,
     purge.DUTY,

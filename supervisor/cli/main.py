@@ -22,7 +22,7 @@ from supervisor.cli.cluster.doctor.doctor import doctor
 from supervisor.cli.cluster.overview import overview
 from supervisor.cli.cluster.reports import reports
 from supervisor.cli.cluster.serve import dev, executor, overlord, persister
-from supervisor.cli.cluster.stored import search_logs, task_reports
+from supervisor.cli.cluster.stored import search_logs, supervisor_reports, task_reports
 from supervisor.cli.cluster.task_logs import logs
 from supervisor.cli.cluster.whoami import whoami
 from supervisor.cli.flow import executions, flows
@@ -81,6 +81,7 @@ app.add_typer(reports.commands, name="reports")
 app.add_typer(config.commands, name="config")
 tasks.commands.command()(logs)
 tasks.commands.command("reports")(task_reports)
+supervisors.commands.command("reports")(supervisor_reports)
 for _verb in (apply, diff, sample, rollback, suspend, resume, terminate, init):
     supervisors.commands.command()(_verb)
 for _other in (

@@ -29,6 +29,7 @@ from supervisor.services.access.idempotency import Idempotency
 from supervisor.services.flows.executions import Executions, FlowPorts
 from supervisor.services.flows.flows import Flows
 from supervisor.services.flows.hooks import Hooks
+from supervisor.services.flows.logs import ExecutionLogs
 from supervisor.services.flows.services import FlowServices, flow_services_of
 from supervisor.services.flows.triggers import Triggers
 from supervisor.services.foresight.ranges import RangeForesight
@@ -173,6 +174,11 @@ class Services:
         return self.flow_services.triggers
 
     @property
+    def execution_logs(self) -> ExecutionLogs:
+        """The logs of executions."""
+        return self.flow_services.logs
+
+    @property
     def hooks(self) -> Hooks:
         """The door of webhooks."""
         return self.flow_services.hooks
@@ -228,7 +234,7 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         compacting=compacting,
         quarantine=quarantine,
         replays=_replays(w, quarantine, service),
-        flow_services=flow_services_of(o.flows, w.store, w.clock, w.leadership),
+        flow_services=flow_services_of(o.flows, w.store, w.clock, w.leadership, o.stored_logs),
         steps=StepCalls(w.leadership, o.flows.store),
         supervisors=_supervisors(w, o),
         listing=listing,

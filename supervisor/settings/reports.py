@@ -31,15 +31,15 @@ class ReportSettings(BaseSettings):
 
     reports: Literal["auto", "kafka", "direct", "off"] = Field(
         default="auto",
-        description="How workers send reports and logs: `auto` is `kafka` where "
+        description="How workers and overlords send reports and logs: `auto` is `kafka` where "
         "`TIDEGATE_REPORTS_KAFKA` is set, else `direct`, by HTTP to a persister, once an address "
         "is known.",
     )
     reports_level: Annotated[str, AfterValidator(_level)] = Field(
         default="always",
-        description="Which tasks workers report: `always`, `failures` or "
-        "`failures-not-user-errors`; or one for each origin, as in "
-        "`stream=always,compaction=failures`.",
+        description="Which tasks workers report, and what the leader reports of supervisors and "
+        "executions: `always`, `failures` or `failures-not-user-errors`; or one for each origin, "
+        "as in `stream=always,compaction=failures`.",
     )
     reports_persister: Annotated[Addresses, AfterValidator(http_urls)] = Field(
         default=(),
@@ -50,8 +50,8 @@ class ReportSettings(BaseSettings):
     reports_key_file: File | None = Field(
         default=None,
         description="File with the key that opens the door of persisters for records, and nothing "
-        "else: the same for persisters and workers. The variable TIDEGATE_REPORTS_KEY, which is no "
-        "setting, wins.",
+        "else: the same for persisters, workers and overlords. The variable TIDEGATE_REPORTS_KEY, "
+        "which is no setting, wins.",
         json_schema_extra={"default": "none", "unit": "file"},
     )
     reports_topic: str = Field(

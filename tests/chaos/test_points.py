@@ -40,9 +40,10 @@ def places() -> set[str]:
     compaction = {f"compaction:{step}" for step in ("in-transaction", "committed")}
     backfill = {f"backfill:{step}" for step in ("in-transaction", "committed")}
     replay = {f"replay:{step}" for step in ("sending", "sent")} | {"archive:sent", "trigger:stored"}
+    reports = {f"{which}-reports:sent" for which in ("supervisor", "execution")}
     compact = {f"compact:{step}" for step in ("written", "published")}
     single = {"worker:started", "term:begun", "step:acted", "relay:sent"}
-    overlord = actions | verbs | publish | sync | export | compaction | backfill | replay
+    overlord = actions | verbs | publish | sync | export | compaction | backfill | replay | reports
     return overlord | effects | phases | compact | single
 
 

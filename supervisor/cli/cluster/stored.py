@@ -1,4 +1,4 @@
-"""`tidegate logs` and `tidegate task reports`: search what persisters have stored of all tasks."""
+"""`tidegate logs`, `task reports`, `supervisor reports`: search what persisters have stored."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from supervisor.cli.shell.client import Client, path_of
 from supervisor.cli.shell.form import Format
-from supervisor.cli.shell.options import Limit, Output, Server, TaskId, connect
+from supervisor.cli.shell.options import Limit, Output, Server, SupervisorId, TaskId, connect
 from supervisor.cli.shell.output import print_notice, show_json, show_text
 from supervisor.cli.shell.pages import rows_up_to
 from supervisor.cli.shell.resource import Resource
@@ -35,6 +35,14 @@ class ShownLevel(StrEnum):
     WARNING = "WARNING"
     ERROR = "ERROR"
     CRITICAL = "CRITICAL"
+
+
+class ReportedOrigin(StrEnum):
+    """The value of `--origin`."""
+
+    SUPERVISOR = "supervisor"
+    STREAM = "stream"
+    COMPACTION = "compaction"
 
 
 def search_logs(
@@ -113,6 +121,32 @@ def task_reports(
         show_text(f"The newest {_REPORTS_MAX} alone are listed.")
 
 
+def supervisor_reports(
+    supervisor: SupervisorId,
+    origin: Annotated[
+        ReportedOrigin,
+        typer.Option(
+            "--origin",
+            case_sensitive=False,
+            help="Its changes of state, or what became of its tasks or compactions.",
+        ),
+    ] = ReportedOrigin.SUPERVISOR,
+    limit: Limit = 50,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """List the stored reports of a supervisor: how its state has changed, newest first.
+
+    Example: tidegate supervisor reports clicks --origin compaction
+    """
+    filters = {"supervisor": supervisor, "origin": origin.value}
+    with connect(server) as client:
+        answer = rows_up_to(client, _REPORTS, "reports", limit, filters)
+    _OF_SUPERVISOR.show(answer, output)
+    if output is not Format.JSON and answer.read(ReportsPage).next is not None:
+        print_notice("There is more: raise --limit.")
+
+
 def _bodies(client: Client, page: ReportsPage) -> Iterator[JsonValue]:
     for each in page.reports:
         yield client.get(path_of(_REPORTS, each.id)).read(dict[str, JsonValue])
@@ -129,6 +163,11 @@ def _report_row(row: ReportView, _: datetime) -> tuple[object, ...]:
     at = row.at.isoformat(timespec="seconds")
     size = "" if row.size_bytes is None else row.size_bytes
     return row.id, row.attempt, row.type, row.status or "", at, size, row.error, row.worker or ""
+
+
+def _reported_row(row: ReportView, _: datetime) -> tuple[object, ...]:
+    at = row.at.isoformat(timespec="seconds")
+    return at, row.task, row.status or "", row.error, row.type, row.id
 
 
 _FOUND_LINES = Resource(
@@ -148,4 +187,13 @@ _STORED = Resource(
     cells=_report_row,
     wide=("WORKER",),
     nothing="Nothing of this task is stored.",
+)
+_OF_SUPERVISOR = Resource(
+    path=_REPORTS,
+    part="reports",
+    rows=list[ReportView],
+    columns=("WHEN", "ABOUT", "STATUS", "ERROR"),
+    cells=_reported_row,
+    wide=("TYPE", "ID"),
+    nothing="Nothing of this supervisor is stored. Its leader sends reports within seconds.",
 )

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated
 from urllib.parse import unquote
 
@@ -43,17 +43,31 @@ def logs(
     Example: tidegate task logs index_kafka_clicks_0a1b2c3d4e5f_abcdefgh -f
     """
     with connect(server) as client:
-        pieces = _followed(client, task_id, tail) if follow else _whole(client, task_id, tail)
-        for piece in pieces:
-            sys.stdout.write(printable(piece.decode("utf-8", "replace")))
-            sys.stdout.flush()
+        if follow:
+            _print(_followed(client, task_id, tail))
+        else:
+            print_log(client, _path(task_id), tail)
 
 
-def _whole(client: Client, task_id: str, tail: int | None) -> Iterator[bytes]:
-    """Yield the log piece by piece, up to its end at the time of the first request."""
+def print_log(
+    client: Client, path: str, tail: int | None, params: Mapping[str, str] | None = None
+) -> None:
+    """Print the log at a path, piece by piece, up to its end at the time of the first request."""
+    _print(_whole(client, path, tail, params or {}))
+
+
+def _print(pieces: Iterator[bytes]) -> None:
+    for piece in pieces:
+        sys.stdout.write(printable(piece.decode("utf-8", "replace")))
+        sys.stdout.flush()
+
+
+def _whole(
+    client: Client, path: str, tail: int | None, params: Mapping[str, str]
+) -> Iterator[bytes]:
     offset, size = -tail if tail else 0, 1
     while offset < size:
-        answer = client.get(_path(task_id), {"offset": offset})
+        answer = client.get(path, {**params, "offset": offset})
         if not answer.body:
             return
         yield answer.body

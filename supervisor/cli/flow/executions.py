@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from supervisor.cli.flow.follow import watch
+from supervisor.cli.flow.logs import logs
 from supervisor.cli.flow.look import (
     EXECUTIONS,
     ExecutionId,
@@ -146,6 +147,7 @@ def get(execution: ExecutionId, server: Server = None, output: Output = Format.T
 
 
 commands.command()(watch)
+commands.command()(logs)
 commands.command()(rerun)
 
 

@@ -62,6 +62,6 @@ class OfSupervisors(HelpSections):
             "coverage",
             "watch",
         ),
-        "What happened": ("events", "ranges", "plans", "lag", "bundle"),
+        "What happened": ("events", "reports", "ranges", "plans", "lag", "bundle"),
         "Control": ("suspend", "resume", "handoff", "reset", "terminate", "forget"),
     }

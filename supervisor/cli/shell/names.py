@@ -47,6 +47,7 @@ NAMES: Mapping[str, Naming] = MappingProxyType(
         "audit": _DATA,
         "logs": _DATA,
         "task reports": _DATA,
+        "supervisor reports": _DATA,
         "overview": Nameless("-o json prints what each item is about"),
         "whoami": Nameless("-o json prints the name, the grants and the permissions"),
         "verify": Nameless("the exit code is the answer, and -o json prints the findings"),

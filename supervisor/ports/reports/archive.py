@@ -13,10 +13,17 @@ from supervisor.core.history.lifecycle_events import NumberedEvent
 from supervisor.core.model.rows import AuditEntry
 from tasks.reporting.record import RecordType, ReportRecord
 
-__all__ = ["Archive", "ArchivePositions", "RecordSender"]
+__all__ = ["EXECUTION_REPORTS", "SUPERVISOR_REPORTS", "Archive", "ArchivePositions"]
+__all__ += ["RecordSender"]
 
 ArchivePositions = Mapping[RecordType, ArchivePosition]
-"""EVENT and AUDIT -> its position; empty: there is no archive."""
+"""EVENT and AUDIT -> its position; without these there is no archive.  Beside them, of what the
+leader reports, `SUPERVISOR_REPORTS` and `EXECUTION_REPORTS`, of which `sent_to` alone counts."""
+SUPERVISOR_REPORTS = RecordType.TASK_REPORT
+"""The position of reports of supervisors and compactions: the number of an event."""
+EXECUTION_REPORTS = RecordType.TASK_RESULT
+"""The position of reports of executions: a time of creation, in microseconds since 1970.  What was
+created before it has ended and was sent."""
 
 
 class Archive(Protocol):
@@ -67,10 +74,13 @@ class Archive(Protocol):
 
 
 class RecordSender(Protocol):
-    """The way of the archive's records to the topic `completed-others`; for one thread."""
+    """The way of the leader's records to the topic `completed-others`, or to a persister.
+
+    For many threads, which take turns.
+    """
 
     def send(self, records: Sequence[ReportRecord]) -> None:
-        """Return once the brokers have acknowledged all of them.
+        """Return once the brokers have acknowledged all of them, or a persister has stored them.
 
         Raises:
             StoreAway: it is not known of all; sent again, they are the same records.

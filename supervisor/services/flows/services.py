@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 
 from supervisor.control.leadership import Leadership
+from supervisor.ports.reports.logs import LogStore
 from supervisor.ports.store import Clock, Store
 from supervisor.services.flows.executions import Executions, FlowPorts
 from supervisor.services.flows.flows import Flows
 from supervisor.services.flows.hooks import HookDoor, Hooks
+from supervisor.services.flows.logs import ExecutionLogs
 from supervisor.services.flows.triggers import Triggers
 
 __all__ = ["FlowServices", "flow_services_of"]
@@ -19,12 +21,17 @@ class FlowServices:
     executions: Executions
     triggers: Triggers
     hooks: Hooks
+    logs: ExecutionLogs
 
 
 def flow_services_of(
-    ports: FlowPorts, store: Store, clock: Clock, leadership: Leadership
+    ports: FlowPorts,
+    store: Store,
+    clock: Clock,
+    leadership: Leadership,
+    logs: LogStore | None = None,
 ) -> FlowServices:
-    """Build the services of flows; nothing connects yet."""
+    """Build the services of flows; nothing connects yet.  `logs`: those that are stored."""
     kept, engine, begun = ports.store, ports.engine, ports.begun
     flows = Flows(kept, store, clock, leadership, ports.language, ports.read_secret)
     door = HookDoor(clock, ports.lockout)
@@ -32,4 +39,5 @@ def flow_services_of(
         Executions(kept, engine, flows, store, clock, leadership, begun),
         Triggers(kept, ports.triggers, flows, store, clock, leadership, ports.read_secret, begun),
         Hooks(kept, ports.triggers, clock, door, ports.read_secret, begun),
+        ExecutionLogs(kept, logs),
     )

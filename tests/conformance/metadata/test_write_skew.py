@@ -57,6 +57,7 @@ from supervisor.services.supervisors.reset import Resets
 from supervisor.services.supervisors.specs import Service
 from tasks.contract.messages import SyncRequest
 from tests.conformance.history.archive_story import history_is_archived, letters_are_handled
+from tests.conformance.history.execution_story import leader_reports
 from tests.conformance.history.watching_story import notes
 from tests.conformance.metadata.overtaken import Deposed, Overtaken, uses_of_leading
 from tests.conformance.metadata.writes.flows import flows_are_used
@@ -250,6 +251,7 @@ def _plays(story: Story) -> None:
     _exports(story)
     replays_are_sent(story, story.store)
     history_is_archived(story)
+    leader_reports(story)
     letters_are_handled(story)
     _ends(story)
 

@@ -42,6 +42,8 @@ OF_NO_TABLE = {
         "retire-tasks",
         "end-of-history",
         "archive",
+        "report-supervisors",
+        "report-executions",
         "persisters",
         "executions",
         "step-keys",

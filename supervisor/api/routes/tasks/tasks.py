@@ -11,6 +11,7 @@ from supervisor.api.http.deps import Asking, Parts
 from supervisor.core.values.errors import FieldError, InvalidRequest, TaskNotFound
 from supervisor.core.values.intervals import FORM, PATTERN, Interval, parse_interval
 from supervisor.core.values.permissions import Permission
+from supervisor.ports.workers.task_logs import LogPart
 from supervisor.services.tasks.submit_task import SubmittedTasks
 from supervisor.views.tasks import TASK_TYPE, TaskFilter, TaskRow, TaskStatusView
 
@@ -152,7 +153,11 @@ def get_task_log(task_id: str, parts: Parts, offset: Offset = 0) -> Response:
     `X-Tidegate-Log-Start` says where the piece begins, `X-Tidegate-Log-Size` how long the log is.
     `X-Tidegate-Log-Missing` says what of it is not there, and why, if something is missing.
     """
-    part = parts.task_logs.log(task_id, offset)
+    return log_answer(parts.task_logs.log(task_id, offset))
+
+
+def log_answer(part: LogPart) -> Response:
+    """Return the answer with a piece of a log."""
     headers = {"X-Tidegate-Log-Start": str(part.start), "X-Tidegate-Log-Size": str(part.size)}
     if part.missing:
         headers["X-Tidegate-Log-Missing"] = quote(part.missing, safe=" ,;:.[]()'")

@@ -95,3 +95,18 @@ def test_bodies_are_printed_as_they_were_sent(tidegate: Tidegate, server: Overlo
 
     assert ended.code == 0
     assert '"rows": 7' in ended.out
+
+
+def test_reports_of_a_supervisor_are_its_changes_of_state(
+    tidegate: Tidegate, server: Overlord
+) -> None:
+    change = REPORT | {"task": "clicks", "origin": "supervisor", "status": "UNHEALTHY_TASKS"}
+    server.on("GET", "/api/v1/reports", Reply({"reports": [change], "next": None}))
+
+    ended = tidegate("supervisor", "reports", "clicks")
+
+    assert ended.code == 0
+    row = ended.out.splitlines()[1].split()
+    assert row[1:] == ["clicks", "UNHEALTHY_TASKS", *["the", "disk", "is", "full"]]
+    asked = server.requests[-1].query
+    assert (asked["supervisor"], asked["origin"]) == (["clicks"], ["supervisor"])
