@@ -10,15 +10,18 @@ import uvicorn
 
 from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.executions.database import ExecutionDatabase
+from supervisor.adapters.executions.engine_choice import EngineChoice
 from supervisor.adapters.executions.executors import SqlExecutors
 from supervisor.adapters.executions.http.call import HttpCalls
 from supervisor.adapters.executions.http.remote import RemoteVerb
+from supervisor.adapters.executions.kafka.feed import KafkaProjectionFeed
 from supervisor.adapters.executions.kafka.kept import KeptTopics
 from supervisor.adapters.executions.kafka.log import KafkaPartitionLog
 from supervisor.adapters.executions.kafka.members import GroupMember
 from supervisor.adapters.executions.kafka.preparing import prepare_topics
 from supervisor.adapters.executions.kafka.sender import HistorySender
 from supervisor.adapters.executions.kafka.topics import ExecutionTopics
+from supervisor.adapters.executions.projecting import SqlProjection
 from supervisor.adapters.executions.store import SqlExecutions
 from supervisor.adapters.expressions import CelExpressions
 from supervisor.adapters.secrets import read_secret
@@ -34,12 +37,15 @@ from supervisor.executions.executor.abroad import CallsAbroad
 from supervisor.executions.executor.losses import LossWatch
 from supervisor.executions.executor.registration import Registration
 from supervisor.executions.executor.service import Executor, ExecutorParts
+from supervisor.executions.projector import Projector
 from supervisor.executions.runner import CallRunner
 from supervisor.executions.sequencer.batch import PartitionPlan
+from supervisor.executions.sequencer.both import OwnersAndProjector
 from supervisor.executions.sequencer.counts import OwnerCounts
 from supervisor.executions.sequencer.engine import PartitionedEngine
 from supervisor.executions.sequencer.loop import PartitionOwner
 from supervisor.executions.sequencer.owners import PartitionOwners
+from supervisor.ports.flows.engine_kinds import EngineKind
 from supervisor.ports.flows.executions import HeldCall
 from supervisor.settings.problems import SetupProblem
 from supervisor.settings.settings import EXECUTOR_PORT, Settings
@@ -121,7 +127,11 @@ class _Wiring:
         sender = HistorySender(self._client, self._topics)
         engine = PartitionedEngine(owners, self._plan, sender.send, quick=_QUICK)
         self._calls = self._new_runner(engine)
-        member = GroupMember(self._client, self._topics, owners)
+        projector = Projector(
+            lambda: KafkaProjectionFeed(self._client, self._topics), SqlProjection(self.database)
+        )
+        both = OwnersAndProjector(owners, projector)
+        member = GroupMember(self._client, self._topics, both)
         registration = Registration(
             SqlExecutors(self.database), self._runner, self.url, lambda: sorted(owners.working())
         )
@@ -135,10 +145,12 @@ class _Wiring:
                 LossWatch(engine, registration),
                 CallsAbroad(self._held, engine.is_here, self._calls, engine.forward),
                 self._counts,
+                projector,
             )
         )
 
     def _prepare(self) -> None:
+        EngineChoice(self.database, EngineKind.KAFKA, SystemClock()).look()
         prepare_topics(self._client, self._topics, KeptTopics(self.database))
 
     def _new_runner(self, engine: PartitionedEngine) -> CallRunner:

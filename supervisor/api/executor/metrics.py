@@ -46,6 +46,15 @@ class ExecutorCollector(Collector):
             if one.lag is not None:
                 lag.add_metric((str(one.partition),), one.lag)
         yield lag
+        behind = GaugeMetricFamily(
+            "tidegate_executor_projection_lag",
+            "records of the state of a partition that the tables do not know",
+            labels=("partition",),
+        )
+        for one in view.partitions:
+            if one.projection_lag is not None:
+                behind.add_metric((str(one.partition),), one.projection_lag)
+        yield behind
 
 
 def _gauge(name: str, about: str, value: float) -> Metric:

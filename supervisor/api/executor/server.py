@@ -60,6 +60,7 @@ def _body(view: ExecutorView) -> dict[str, object]:
                 "partition": one.partition,
                 "position": one.position,
                 "lag": one.lag,
+                "projectionLag": one.projection_lag,
                 "waitingCalls": one.waiting,
                 "executions": one.executions,
                 "trouble": one.trouble,

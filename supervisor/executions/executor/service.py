@@ -18,6 +18,7 @@ from supervisor.executions.executor.abroad import CallsAbroad
 from supervisor.executions.executor.losses import LossWatch
 from supervisor.executions.executor.registration import Registration
 from supervisor.executions.executor.repeating import Repeating
+from supervisor.executions.projector import Projector
 from supervisor.executions.runner import CallRunner
 from supervisor.executions.sequencer.counts import Counted, OwnerCounts
 from supervisor.executions.sequencer.owners import OwnedPartition, PartitionOwners
@@ -60,6 +61,7 @@ class ExecutorParts:
     losses: LossWatch
     abroad: CallsAbroad
     counts: OwnerCounts
+    projector: Projector
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,8 @@ class OwnedView:
     """The offset of the history that is read next; None: its first."""
     lag: int | None
     """Records of the history that are not worked in; None: not known yet."""
+    projection_lag: int | None
+    """Records of the state that the tables do not know; None: not known yet."""
     waiting: int
     """Calls that wait for a runner."""
     executions: int
@@ -126,6 +130,7 @@ class Executor:
         for duty in self._duties:
             duty.stop()
         self.parts.member.stop(_LEAVE_S)
+        self.parts.projector.stop(_LEAVE_S)
         self.parts.runner.stop(_DRAIN_S)
         self.parts.registration.stop()
 
@@ -137,7 +142,11 @@ class Executor:
 
     def view(self) -> ExecutorView:
         """Return how it is now."""
-        partitions = [_view(each) for _, each in sorted(self.parts.owners.owned().items())]
+        lag, troubles = self.parts.projector.lag(), self.parts.projector.troubles()
+        partitions = [
+            _view(each, lag.get(number), troubles.get(number, ""))
+            for number, each in sorted(self.parts.owners.owned().items())
+        ]
         runner = self.parts.runner.runner
         return ExecutorView(
             runner.name,
@@ -173,6 +182,7 @@ class Executor:
             pause_s = min(pause_s * 2, _AGAIN_MAX_S)
         else:
             return
+        self.parts.projector.start()
         self.parts.member.start()
         self.parts.runner.start()
         for duty in self._duties:
@@ -186,16 +196,18 @@ class Executor:
         self._trouble = why
 
 
-def _view(owned: OwnedPartition) -> OwnedView:
-    owner = owned.owner
+def _view(owned: OwnedPartition, projection_lag: int | None, not_projected: str) -> OwnedView:
+    owner, number = owned.owner, owned.partition
     if owner is None:
-        return OwnedView(owned.partition, None, None, 0, 0, owned.trouble or "being taken over")
+        why = owned.trouble or "being taken over"
+        return OwnedView(number, None, None, projection_lag, 0, 0, why)
     held = owner.held
     return OwnedView(
-        owned.partition,
+        number,
         held.position.next,
         owner.lag,
+        projection_lag,
         owner.waiting,
         len(held.restored.executions),
-        owned.trouble,
+        owned.trouble or not_projected,
     )
