@@ -38,6 +38,11 @@ _LEAVE_S, _DRAIN_S = 2.0, 5.0
 class Membership(Protocol):
     """The way into and out of the group of executors."""
 
+    @property
+    def trouble(self) -> str:
+        """Why the brokers cannot be reached; empty: they can."""
+        ...
+
     def start(self) -> None:
         """Join."""
         ...
@@ -159,8 +164,9 @@ class Executor:
         )
 
     def _reason(self, partitions: Sequence[OwnedView]) -> str:
-        if self._trouble or self.parts.registration.trouble:
-            return self._trouble or self.parts.registration.trouble
+        for trouble in (self._trouble, self.parts.registration.trouble, self.parts.member.trouble):
+            if trouble:
+                return trouble
         troubles = [f"partition {one.partition}: {one.trouble}" for one in partitions]
         return "; ".join(
             text for text, one in zip(troubles, partitions, strict=True) if one.trouble

@@ -25,6 +25,11 @@ SESSION_S = 10.0
 _POLL_S = 0.1
 _COMMIT_EVERY_S = 5.0
 _AGAIN_S = 2.0
+_LOOK_S = 1.0
+_AWAY = {
+    KafkaError._ALL_BROKERS_DOWN,  # noqa: SLF001 -- its public name
+    KafkaError._RESOLVE,  # noqa: SLF001 -- its public name
+}
 _FATAL = KafkaError._FATAL  # noqa: SLF001 -- its public name
 
 
@@ -61,6 +66,8 @@ class GroupMember:
         self._session_s = session_s
         self._history = topics.name(LogTopic.HISTORY)
         self._ending = threading.Event()
+        self.trouble = ""
+        """Why the brokers cannot be reached; empty: they can."""
         self._mine: set[int] = set()
         self._thread = threading.Thread(target=self._run, name="executions-group", daemon=True)
 
@@ -102,6 +109,21 @@ class GroupMember:
             if time.monotonic() > commits_at:
                 commits_at = time.monotonic() + _COMMIT_EVERY_S
                 self._commit(consumer)
+                if self.trouble:
+                    self._look(consumer)
+
+    def _look(self, consumer: Consumer) -> None:
+        """Ask a broker whether there is one again."""
+        try:
+            consumer.list_topics(self._history, timeout=_LOOK_S)
+        except KafkaException as error:
+            self.trouble = f"Kafka does not answer: {error.args[0].str()}"
+        else:
+            self.trouble = ""
+
+    def _note(self, error: KafkaError) -> None:
+        if error.code() in _AWAY:
+            self.trouble = f"Kafka does not answer: {error.str()}"
 
     def _commit(self, consumer: Consumer) -> None:
         """Let monitors see how far everything is."""
@@ -145,6 +167,7 @@ class GroupMember:
             {
                 **self._client,
                 "group.id": self._topics.group,
+                "error_cb": self._note,
                 "partition.assignment.strategy": "cooperative-sticky",
                 "session.timeout.ms": int(self._session_s * 1000),
                 "heartbeat.interval.ms": int(self._session_s * 1000 / 4),

@@ -1,0 +1,1 @@
+"""Parts of an executor, without a broker."""
