@@ -12,6 +12,7 @@ from supervisor.core.executions.entities import Execution, Runner
 from supervisor.core.executions.inputs import KillIt, Report, Succeeded
 from supervisor.core.executions.reduced import ExecutionEvent
 from supervisor.dev.broker import Broker
+from supervisor.dev.ports import free_port
 from supervisor.executions.engine import CallReport
 from supervisor.executions.sequencer.batch import PartitionPlan
 from supervisor.executions.sequencer.engine import PartitionedEngine
@@ -140,3 +141,13 @@ def test_partitions_go_from_one_to_the_other_with_what_lives_there(topics: Topic
 
     heads = [one.key for one in topics.read(LogTopic.STATE) if one.key.count("/") == 1]
     assert sorted(heads) == sorted([f"e/{name}" for name in IDS] * 2), "each version once"
+
+
+def test_a_member_that_reaches_no_broker_says_so(topics: TopicsOfTest) -> None:
+    nobody = {"bootstrap.servers": f"127.0.0.1:{free_port()}"}
+    member = GroupMember(nobody, topics.topics, PartitionOwners(lambda _: pytest.fail("owned")))
+    member.start()
+    try:
+        wait_until(lambda: member.trouble.startswith("Kafka does not answer"))
+    finally:
+        member.stop()
