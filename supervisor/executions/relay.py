@@ -1,12 +1,13 @@
 """The relay: letters that are stored go to the history, in their order, from the leader alone.
 
-    first letters ─► one transaction of Kafka ─► delete them ─► first letters ...
-                                    └ crash: they are sent again, and executors know them
+    first letters ─► one transaction of Kafka, with a mark ─► delete them ─► first letters ...
+                                    └ crash: the next one reads the mark, and deletes them
 
 A leader that was deposed without knowing it is fenced: the next one begins with the same
-transactional id.  So what is sent again comes before everything that was stored later.
+transactional id.  So each letter comes once, in the order in which it was stored.
 """
 
+import hashlib
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -37,6 +38,12 @@ _LOOK_S = 1.0
 """Between two looks, if nobody says that there is something."""
 _AGAIN_MAX_S = 10.0
 _TROUBLES = (LogAborted, LogAway, LogFenced, LogRefuses, LogTooLarge, StoreAway, StoreRefuses)
+
+
+def _mark(letter: StoredLetter) -> str:
+    """Name a letter: by its number, and by its text, as a restored database counts anew."""
+    text = hashlib.sha256(letter.entity.encode() + b"\0" + letter.body).hexdigest()
+    return f"{letter.number}:{text[:32]}"
 
 
 @dataclass
@@ -89,13 +96,18 @@ class HistoryRelay:
         Raises:
             LeaseLost: this overlord does not lead.
             LogAborted, LogAway, LogFenced, LogRefuses, LogTooLarge: Kafka; the letters wait.
-            StoreAway, StoreRefuses: the database; the letters may be sent once more.
+            StoreAway, StoreRefuses: the database; the next writer reads whether they are sent.
         """
         term = self.term()
         letters = self.outbox.first(SENT_AT_ONCE)
         if not letters:
             return 0
-        self._ready(term).write([self._entry(each) for each in letters])
+        writer, mark = self._ready(term)
+        sent = [each.number for each in letters if mark and _mark(each) == mark]
+        if sent:  # who has written them died before they were deleted
+            self.outbox.drop_to(sent[0])
+            return SENT_AT_ONCE
+        writer.write([self._entry(each) for each in letters], _mark(letters[-1]))
         self.reach("relay:sent")
         self.outbox.drop_to(letters[-1].number)
         self.sent += len(letters)
@@ -106,14 +118,16 @@ class HistoryRelay:
         about = {"letter": str(letter.number)}
         return LogEntry(LogTopic.HISTORY, place, letter.entity.encode(), letter.body, about)
 
-    def _ready(self, term: int) -> HistoryWriter:
-        """Return a writer that has fenced the others in this term."""
-        if self._writer is None or self._fenced_in != term:
-            self._drop_writer()
-            self._writer = self.new_writer()
-            self._writer.fence()
-            self._fenced_in = term
-        return self._writer
+    def _ready(self, term: int) -> tuple[HistoryWriter, str]:
+        """Return a writer that has fenced the others in this term, and the mark that it read."""
+        if self._writer is not None and self._fenced_in == term:
+            return self._writer, ""
+        self._drop_writer()
+        self._writer = self.new_writer()
+        self._fenced_in = 0
+        mark = self._writer.fence()
+        self._fenced_in = term
+        return self._writer, mark
 
     def _drop_writer(self) -> None:
         if self._writer is not None:

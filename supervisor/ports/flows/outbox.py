@@ -37,12 +37,12 @@ class HistoryWriter(Protocol):
     Each use raises `LogFenced`, `LogAway` or `LogRefuses` of `execution_log`.
     """
 
-    def fence(self) -> None:
-        """Let no other writer write any more."""
+    def fence(self) -> str:
+        """Let no other writer write any more; return the mark of what was written last, or none."""
         ...
 
-    def write(self, entries: Sequence[LogEntry]) -> None:
-        """Write all, in order, in one transaction.
+    def write(self, entries: Sequence[LogEntry], mark: str) -> None:
+        """Write all, in order, in one transaction; `mark` names what is written with it.
 
         Raises:
             LogAborted, LogTooLarge: nothing is written.

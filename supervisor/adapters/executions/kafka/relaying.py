@@ -1,16 +1,22 @@
 """The leader's letters on the history: one transactional id for all leaders, so one of them sends.
 
-The transactional id is `relay` behind the prefix of the topics.
+The transactional id is `relay` behind the prefix of the topics.  So is the group that keeps the
+mark of the newest transaction, as the metadata of an offset which nobody reads from.  It is
+committed with the letters: where their sender died, the next one knows whether they are there.
 """
 
 from collections.abc import Mapping, Sequence
 
+from confluent_kafka import Consumer, KafkaException, TopicPartition
+
 from supervisor.adapters.executions.kafka.kept import KeptTopics
 from supervisor.adapters.executions.kafka.topics import ExecutionTopics
-from supervisor.adapters.executions.kafka.transactions import PartitionProducer
+from supervisor.adapters.executions.kafka.transactions import PartitionProducer, meaning_of
 from supervisor.ports.flows.execution_log import LogAway, LogEntry, LogRefuses, LogTopic
 
-__all__ = ["KafkaHistoryWriter", "kept_history"]
+__all__ = ["KafkaHistoryWriter", "MarkingProducer", "kept_history"]
+
+_ANSWER_S = 30.0
 
 
 def kept_history(kept: KeptTopics, topics: ExecutionTopics) -> None:
@@ -31,22 +37,54 @@ def kept_history(kept: KeptTopics, topics: ExecutionTopics) -> None:
         )
 
 
+class MarkingProducer(PartitionProducer):
+    """Commits an offset of a group with each transaction."""
+
+    group: object = None
+    """The metadata of the group, as its consumer has it."""
+    places: Sequence[TopicPartition] = ()
+
+    def commit(self) -> None:
+        """Commit what is produced, and the offset."""
+        places, send = list(self.places), self._producer.send_offsets_to_transaction
+        self._repeat(lambda within_s: send(places, self.group, within_s))
+        super().commit()
+
+
 class KafkaHistoryWriter:
     """Implements `ports.flows.outbox.HistoryWriter`."""
 
     def __init__(self, client: Mapping[str, str], topics: ExecutionTopics) -> None:
         """`client`: properties of librdkafka that say where and as whom; nothing is opened yet."""
+        self._client = client
         self._history = topics.name(LogTopic.HISTORY)
-        self._producer = PartitionProducer(client, topics.relay_id)
+        self._reader: Consumer | None = None
+        self._group = topics.relay_id
+        self._producer = MarkingProducer(client, topics.relay_id)
 
-    def fence(self) -> None:
-        """Let no leader before write any more."""
+    def fence(self) -> str:
+        """Let no leader before write any more; return the mark of what was written last."""
         self._producer.fence()
+        if self._reader is None:
+            self._reader = Consumer({**self._client, "group.id": self._group, "log_level": 0})
+        place = TopicPartition(self._history, 0)
+        try:
+            [kept] = self._reader.committed([place], _ANSWER_S)
+        except KafkaException as error:
+            raise meaning_of(error, f"reading the mark of {self._group}") from error
+        if kept.error is not None:
+            raise meaning_of(KafkaException(kept.error), f"reading the mark of {self._group}")
+        self._producer.group = self._reader.consumer_group_metadata()
+        return kept.metadata or ""
 
-    def write(self, entries: Sequence[LogEntry]) -> None:
-        """Write all in one transaction."""
+    def write(self, entries: Sequence[LogEntry], mark: str) -> None:
+        """Write all in one transaction, and its mark."""
+        self._producer.places = [TopicPartition(self._history, 0, 0, metadata=mark)]
         self._producer.write(entries, {LogTopic.HISTORY: self._history})
 
     def close(self) -> None:
-        """Give the producer up."""
+        """Give both connections up."""
         self._producer.close()
+        if self._reader is not None:
+            self._reader.close()
+        self._reader = None
