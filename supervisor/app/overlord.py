@@ -232,7 +232,7 @@ def wire_overlord(
     )
     verbs = product_verbs(services, ChildProver(), failpoint)
     executions.add_verbs(verbs)
-    services = replace(services, steps=replace(services.steps, verbs=verbs))
+    services = replace(services, flow_services=services.flow_services.with_verbs(verbs))
     duties = tuple((duty, duty.build(wiring), duty.period(settings)) for duty in CHORES)
     return Overlord(store, streams, wiring, services, duties, executions)
 

@@ -133,8 +133,6 @@ class Services:
 
     # -- flows -------------------------------------------------------------------------------------
     flow_services: FlowServices
-    steps: StepCalls
-    """The verbs of the product, for steps; without any until they are added."""
 
     # -- queries -----------------------------------------------------------------------------------
     supervisors: SupervisorQueries
@@ -167,6 +165,11 @@ class Services:
     def executions(self) -> Executions:
         """The verbs on executions."""
         return self.flow_services.executions
+
+    @property
+    def steps(self) -> StepCalls:
+        """The calls of executors."""
+        return self.flow_services.steps
 
     @property
     def triggers(self) -> Triggers:
@@ -235,7 +238,6 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         quarantine=quarantine,
         replays=_replays(w, quarantine, service),
         flow_services=flow_services_of(o.flows, w.store, w.clock, w.leadership, o.stored_logs),
-        steps=StepCalls(w.leadership, o.flows.store),
         supervisors=_supervisors(w, o),
         listing=listing,
         overviews=_overviews(w, listing),

@@ -1,6 +1,6 @@
 """The services of flows: executions, triggers, and the door of webhooks."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from supervisor.control.leadership import Leadership
 from supervisor.ports.reports.logs import LogStore
@@ -10,6 +10,7 @@ from supervisor.services.flows.flows import Flows
 from supervisor.services.flows.hooks import HookDoor, Hooks
 from supervisor.services.flows.logs import ExecutionLogs
 from supervisor.services.flows.triggers import Triggers
+from supervisor.services.steps.calls import StepCalls, StepVerbs
 
 __all__ = ["FlowServices", "flow_services_of"]
 
@@ -21,7 +22,13 @@ class FlowServices:
     executions: Executions
     triggers: Triggers
     hooks: Hooks
+    steps: StepCalls
+    """The verbs of the product, for steps; without any until they are added."""
     logs: ExecutionLogs
+
+    def with_verbs(self, verbs: StepVerbs) -> "FlowServices":
+        """Return the same services, which make these verbs for executors."""
+        return replace(self, steps=replace(self.steps, verbs=verbs))
 
 
 def flow_services_of(
@@ -39,5 +46,6 @@ def flow_services_of(
         Executions(kept, engine, flows, store, clock, leadership, begun),
         Triggers(kept, ports.triggers, flows, store, clock, leadership, ports.read_secret, begun),
         Hooks(kept, ports.triggers, clock, door, ports.read_secret, begun),
+        StepCalls(leadership, kept),
         ExecutionLogs(kept, logs),
     )

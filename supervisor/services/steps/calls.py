@@ -14,7 +14,10 @@ from supervisor.core.values.errors import LeaseLost, StepVerbNotFound, Unavailab
 from supervisor.ports.flows.executions import ExecutionStore
 from supervisor.services.flows.access import answered
 
-__all__ = ["StepCalls"]
+__all__ = ["StepCalls", "StepVerbs"]
+
+StepVerbs = Mapping[str, Callable[[StepCall, Event], Outcome]]
+"""The type of a step -> what makes a call of it; the event is set once it shall stop."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class StepCalls:
 
     leadership: Leadership
     executions: ExecutionStore
-    verbs: Mapping[str, Callable[[StepCall, Event], Outcome]] = field(default_factory=dict)
+    verbs: StepVerbs = field(default_factory=dict)
 
     def make(self, call: StepCall, cancel: Event) -> Outcome:
         """Make one call, or one look; what is begun stops once `cancel` is set, if it can.

@@ -16,6 +16,7 @@ from supervisor.services.access.ownership import Ownership
 from supervisor.services.services import Services
 from supervisor.services.steps.arguments import Arguments
 from supervisor.services.steps.backfill import BackfillVerb
+from supervisor.services.steps.calls import StepVerbs
 from supervisor.services.steps.errors import error_of
 from supervisor.services.steps.grants import enforce
 from supervisor.services.steps.looking import Looks
@@ -37,7 +38,6 @@ from supervisor.services.supervisors.proofs import TableProofs
 
 __all__ = ["ProductStep", "StepVerbs", "product_verbs", "verbs_of"]
 
-StepVerbs = Mapping[str, Callable[[StepCall, Event], Outcome]]
 _AGAIN: dict[str, JsonValue] = {"again": True}
 """The state of a wait for another attempt with the same key."""
 

@@ -50,11 +50,11 @@ async def make_step(body: StepRequest, request: Request, parts: Parts) -> StepAn
     """Make a call, or a look, of a step; who leaves before the answer cancels it."""
     call, cancel = _call_of(body), Event()
     make = partial(parts.steps.make, call, cancel)
-    outcome = await _made(make, request, cancel)
+    outcome = await _in_thread(make, request, cancel)
     return StepAnswer(outcome=_document(OUTCOME_FORM.write(outcome)))
 
 
-async def _made(make: Callable[[], T], request: Request, cancel: Event) -> T:
+async def _in_thread(make: Callable[[], T], request: Request, cancel: Event) -> T:
     """Return what a call gives, made in a thread of its own."""
     limiter = cast("anyio.CapacityLimiter | None", getattr(request.app.state, "steps", None))
     if limiter is None:

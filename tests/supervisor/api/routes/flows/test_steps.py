@@ -30,7 +30,7 @@ def _make(world: World, **verbs: Verb) -> None:
     """Let the overlord have these verbs and no others."""
     parts = _parts(world)
     state = cast("FastAPI", world.client.app).state
-    state.parts = replace(parts, steps=replace(parts.steps, verbs=verbs))
+    state.parts = replace(parts, flow_services=parts.flow_services.with_verbs(verbs))
 
 
 def _call(execution: str, verb: str = "compact") -> Json:
@@ -124,7 +124,7 @@ def test_who_leaves_before_the_answer_cancels_the_call() -> None:
 
     request = cast("Request", _Left(FastAPI()))
 
-    assert asyncio.run(steps._made(make, request, cancel)) == Stopped()
+    assert asyncio.run(steps._in_thread(make, request, cancel)) == Stopped()
 
 
 def test_a_follower_names_the_leader_as_it_does_for_workers(follower: World) -> None:
