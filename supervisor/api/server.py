@@ -46,6 +46,7 @@ from supervisor.api.routes.cluster import (
 )
 from supervisor.api.routes.flows import (
     executions,
+    executor,
     flows,
     following,
     plans,
@@ -123,6 +124,7 @@ ROUTERS = (
     following.router,
     triggers.router,
     steps.router,
+    executor.router,
     generations.router,
     operations.router,
     lag.router,

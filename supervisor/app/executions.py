@@ -18,6 +18,7 @@ from supervisor.adapters.executions.outbox import SqlOutbox
 from supervisor.adapters.executions.store import SqlExecutions
 from supervisor.adapters.expressions import CelExpressions
 from supervisor.adapters.secrets import read_secret
+from supervisor.app.execution_desk import desk_of
 from supervisor.control.leadership import Leadership
 from supervisor.core.executions.entities import Runner
 from supervisor.core.executions.inputs import Outcome, Succeeded
@@ -37,6 +38,7 @@ from supervisor.ports.flows.outbox import HistoryWriter
 from supervisor.ports.store import Clock
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
 from supervisor.services.flows.executions import FlowPorts
+from supervisor.services.flows.executor import ExecutorPorts
 from supervisor.services.steps.product import StepVerbs
 from supervisor.settings.settings import Settings
 
@@ -101,6 +103,8 @@ class ExecutionParts:
     """None: executors make the calls."""
     relay: HistoryRelay | None
     """None: there are no topics."""
+    desk: ExecutorPorts | None
+    """None: there are no topics."""
     language: CelExpressions = field(default_factory=CelExpressions)
 
     @property
@@ -114,6 +118,7 @@ class ExecutionParts:
             read_secret,
             self.lockout,
             self.look,
+            self.desk,
         )
 
     @property
@@ -176,16 +181,27 @@ def executions_in(
     engine: FlowEngine
     runner: CallRunner | None = None
     relay: HistoryRelay | None = None
+    desk: ExecutorPorts | None = None
     if settings.executions_kafka is None:
         stored = StoredEngine(store, term, language, clock.now)
         engine, runner = stored, _runner_of(settings, stored, name)
     else:
         relay = _relay_of(settings, settings.executions_kafka, database, term, failpoint)
+        desk = desk_of(settings, settings.executions_kafka, database, clock)
         engine = LetterEngine(store, term, language, clock.now, relay.nudge, relay.is_away)
     triggers = TriggerEngine(store, engine, term, language, clock.now)
     lockout = Lockout(settings.lockout_failures, settings.lockout.total_seconds())
     return ExecutionParts(
-        url, store, choice, engine, triggers, lockout, runner=runner, relay=relay, language=language
+        url,
+        store,
+        choice,
+        engine,
+        triggers,
+        lockout,
+        runner=runner,
+        relay=relay,
+        desk=desk,
+        language=language,
     )
 
 

@@ -117,7 +117,7 @@ def _wire(settings: Settings) -> _Wired:
     now = SystemClock().now
     ages = settings.reports_retention, settings.reports_archive_retention
     retention = ReportRetention(reports, logs, now, *ages, bytes_max=settings.reports_bytes)
-    desk = LetterDesk(kept, SqlLetterMarks(database), storing, pipeline, now)
+    desk = LetterDesk(kept, SqlLetterMarks(database), now, storing, pipeline)
     closes = (letters.close, logs.close, database.close)
     return _Wired(Persister(pipeline, intake, door, desk), retention, closes)
 

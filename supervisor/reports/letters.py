@@ -26,7 +26,7 @@ from supervisor.reports.incoming import Incoming
 from supervisor.reports.pipeline import Pipeline
 from supervisor.reports.storing import Storing
 
-__all__ = ["LetterDesk", "LetterPage", "LetterQuery", "MarkedLetter"]
+__all__ = ["LetterDesk", "LetterPage", "LetterQuery", "MarkedLetter", "MarkedLetters"]
 
 log = structlog.get_logger()
 
@@ -77,16 +77,14 @@ class LetterPage:
 
 
 @dataclass(frozen=True)
-class LetterDesk:
-    """Dead letters for people; thread-safe.
+class MarkedLetters:
+    """Dead letters with what people did with them; thread-safe.
 
     Each method raises `StoreAway` and `StoreRefuses`.
     """
 
     letters: KeptLetters
     marks: LetterMarks
-    storing: Storing
-    pipeline: Pipeline
     now: Callable[[], datetime]
 
     def page(self, query: LetterQuery, limit: int) -> LetterPage:
@@ -111,29 +109,12 @@ class LetterDesk:
         kept = self.letters.get(place)
         return None if kept is None else self._marked([kept])[0]
 
-    def replay(self, place: LetterPlace, by: str, reason: str) -> MarkedLetter | None:
-        """Store the letter's record if it can be stored now; return the letter with its mark.
-
-        One that was replayed already is left as it is.  None: there is no such letter.
-
-        Raises:
-            NotNow: the persister is paused, or does not reach its stores.
-        """
-        letter = self.get(place)
-        if letter is None or (letter.is_handled and _verb(letter) is LetterVerb.REPLAY):
-            return letter
-        status = self.pipeline.status().status
-        if status.state is not PersisterState.RUNNING:
-            raise NotNow(status.reason or f"the persister is {status.state}")
-        outcome, detail = self._store(letter.kept.letter)
-        return self._note(letter, LetterVerb.REPLAY, outcome, detail=detail, by=by, reason=reason)
-
     def drop(self, place: LetterPlace, by: str, reason: str) -> MarkedLetter | None:
         """Note that nobody wants the letter; one that is handled is left as it is."""
         letter = self.get(place)
         if letter is None or letter.is_handled:
             return letter
-        return self._note(letter, LetterVerb.DROP, None, detail="", by=by, reason=reason)
+        return self.note(letter, LetterVerb.DROP, None, detail="", by=by, reason=reason)
 
     def waiting(self) -> int:
         """Return how many letters nobody has handled."""
@@ -152,6 +133,57 @@ class LetterDesk:
             marked.append(MarkedLetter(each, mark if fits else None, len(body), sha256))
         return marked
 
+    def note(
+        self,
+        letter: MarkedLetter,
+        verb: LetterVerb,
+        outcome: StoreOutcome | None,
+        *,
+        detail: str,
+        by: str,
+        reason: str,
+    ) -> MarkedLetter:
+        """Note what was done with a letter, and return it with that."""
+        place = letter.kept.place
+        digest = _digest(letter.kept.letter)
+        mark = LetterMark(verb, outcome, detail, by, reason, self.now(), digest)
+        self.marks.note(self.letters.source, place, mark)
+        log.info(
+            "a dead letter was handled",
+            verb=verb,
+            outcome=outcome,
+            partition=place.partition,
+            offset=place.offset,
+            by=by,
+            why=reason,
+        )
+        return replace(letter, mark=mark)
+
+
+@dataclass(frozen=True)
+class LetterDesk(MarkedLetters):
+    """Dead letters of a persister for people."""
+
+    storing: Storing
+    pipeline: Pipeline
+
+    def replay(self, place: LetterPlace, by: str, reason: str) -> MarkedLetter | None:
+        """Store the letter's record if it can be stored now; return the letter with its mark.
+
+        One that was replayed already is left as it is.  None: there is no such letter.
+
+        Raises:
+            NotNow: the persister is paused, or does not reach its stores.
+        """
+        letter = self.get(place)
+        if letter is None or (letter.is_handled and _verb(letter) is LetterVerb.REPLAY):
+            return letter
+        status = self.pipeline.status().status
+        if status.state is not PersisterState.RUNNING:
+            raise NotNow(status.reason or f"the persister is {status.state}")
+        outcome, detail = self._store(letter.kept.letter)
+        return self.note(letter, LetterVerb.REPLAY, outcome, detail=detail, by=by, reason=reason)
+
     def _store(self, letter: DeadLetter) -> tuple[StoreOutcome, str]:
         """Store a record by the rules of all others; but one that is refused is no new letter."""
         refusals = _Refusals()
@@ -167,31 +199,6 @@ class LetterDesk:
         storing = replace(self.storing, letters=refusals)
         storing.store([item], lambda _, outcome: outcomes.append(outcome))
         return outcomes[0], refusals.reason
-
-    def _note(
-        self,
-        letter: MarkedLetter,
-        verb: LetterVerb,
-        outcome: StoreOutcome | None,
-        *,
-        detail: str,
-        by: str,
-        reason: str,
-    ) -> MarkedLetter:
-        place = letter.kept.place
-        digest = _digest(letter.kept.letter)
-        mark = LetterMark(verb, outcome, detail, by, reason, self.now(), digest)
-        self.marks.note(self.letters.source, place, mark)
-        log.info(
-            "a dead letter was handled",
-            verb=verb,
-            outcome=outcome,
-            partition=place.partition,
-            offset=place.offset,
-            by=by,
-            why=reason,
-        )
-        return replace(letter, mark=mark)
 
 
 class _Refusals:

@@ -27,6 +27,7 @@ from supervisor.ports.workers.task_logs import LogSource
 from supervisor.services.access.authentication import Authentication
 from supervisor.services.access.idempotency import Idempotency
 from supervisor.services.flows.executions import Executions, FlowPorts
+from supervisor.services.flows.executor import ExecutorVerbs
 from supervisor.services.flows.flows import Flows
 from supervisor.services.flows.hooks import Hooks
 from supervisor.services.flows.logs import ExecutionLogs
@@ -180,6 +181,11 @@ class Services:
     def execution_logs(self) -> ExecutionLogs:
         """The logs of executions."""
         return self.flow_services.logs
+
+    @property
+    def executor(self) -> ExecutorVerbs:
+        """The verbs on executions on Kafka as a whole."""
+        return self.flow_services.executor
 
     @property
     def hooks(self) -> Hooks:

@@ -16,6 +16,7 @@
     outbox       letters for the topics that are not there yet, in order
     projected    how far the tables know what a partition of a topic says
     executors    the processes that work partitions, as long as they renew their row
+    letter_marks what people did with inputs that could not be worked in
 
 On PostgreSQL the tables lie in the schema `executions`, the search path of each connection.
 """
@@ -26,6 +27,7 @@ from sqlalchemy import (
     Column,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     SmallInteger,
     String,
@@ -48,6 +50,7 @@ __all__ = [
     "FLOWS",
     "GATES",
     "LABELS",
+    "LETTER_MARKS",
     "LOG_TOPICS",
     "OUTBOX",
     "PROJECTED",
@@ -264,4 +267,19 @@ EXECUTORS = Table(
     Column("started_at", UtcTime, nullable=False),
     Column("renewed_at", UtcTime, nullable=False, comment="by the clock of the database"),
     Column("partitions", Text, nullable=False, comment="those that it works, JSON"),
+)
+
+LETTER_MARKS = Table(
+    "letter_marks",
+    EXECUTION_TABLES,
+    Column("source", NAME, primary_key=True),
+    Column("partition", BigInteger, primary_key=True, autoincrement=False),
+    Column("offset", BigInteger, primary_key=True, autoincrement=False),
+    Column("digest", LargeBinary, nullable=False, comment="of the letter: 16 bytes"),
+    Column("verb", String, nullable=False),
+    Column("outcome", String, comment="of a replay"),
+    Column("detail", Text, nullable=False),
+    Column("by", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("at", UtcTime, nullable=False),
 )

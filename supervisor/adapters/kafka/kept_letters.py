@@ -1,9 +1,10 @@
 """Dead letters of a topic, read by clients that join no group: one for each call."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from time import monotonic
+from typing import NamedTuple
 
 from confluent_kafka import (
     TIMESTAMP_NOT_AVAILABLE,
@@ -18,18 +19,45 @@ from supervisor.ports.reports.dead_letters import DeadLetter
 from supervisor.ports.reports.kept_letters import KeptLetter, LetterExtent, LetterPlace
 from supervisor.ports.store_problems import StoreAway
 
-__all__ = ["KafkaKeptLetters"]
+__all__ = ["KafkaKeptLetters", "LetterOrigin"]
 
 _WITHIN_S = 10.0
 _END, _MISSING = KafkaError._PARTITION_EOF, KafkaError.UNKNOWN_TOPIC_OR_PART  # noqa: SLF001
 
 
+class LetterOrigin(NamedTuple):
+    """Where a letter was read, and why it is one."""
+
+    topic: str
+    partition: int
+    offset: int
+    reason: str
+
+
+def _of_report(headers: Mapping[str, str]) -> LetterOrigin:
+    return LetterOrigin(
+        headers.get("tidegate.topic", ""),
+        _number(headers.get("tidegate.partition", "")),
+        _number(headers.get("tidegate.offset", "")),
+        headers.get("tidegate.reason", "it does not say why"),
+    )
+
+
 class KafkaKeptLetters:
     """Implements `ports.reports.kept_letters.KeptLetters`."""
 
-    def __init__(self, client: Mapping[str, str], topic: str) -> None:
-        """Prepare to read; `client`: properties of librdkafka that say where and as whom."""
+    def __init__(
+        self,
+        client: Mapping[str, str],
+        topic: str,
+        origin_of: Callable[[Mapping[str, str]], LetterOrigin] = _of_report,
+    ) -> None:
+        """Prepare to read; `client`: properties of librdkafka that say where and as whom.
+
+        `origin_of`: reads the headers of a letter.
+        """
         self._topic = topic
+        self._origin_of = origin_of
         self._properties: Mapping[str, object] = {
             **client,
             "group.id": f"{topic}-reader",  # never joined, and nothing is committed
@@ -120,30 +148,30 @@ class KafkaKeptLetters:
                     if trouble.code() == _END:
                         return letters
                     raise KafkaException(trouble)
-                kept = _kept(message)
+                kept = self._kept(message)
                 if kept.place.offset < end:
                     letters.append(kept)
                 if kept.place.offset >= end - 1:
                     return letters
         raise StoreAway(f"{self.source} cannot be read: its letters did not come in time")
 
-
-def _kept(message: Message) -> KeptLetter:
-    kind, at_ms = message.timestamp()
-    given: object = message.headers() or []
-    headers = {name: _text(value) for name, value in given} if isinstance(given, list) else {}
-    return KeptLetter(
-        LetterPlace(_at(message.partition()), _at(message.offset())),
-        None if kind == TIMESTAMP_NOT_AVAILABLE else datetime.fromtimestamp(at_ms / 1000, UTC),
-        DeadLetter(
-            key=_bytes(message.key()),
-            body=_bytes(message.value()) or b"",
-            topic=headers.get("tidegate.topic", ""),
-            partition=_number(headers.get("tidegate.partition", "")),
-            offset=_number(headers.get("tidegate.offset", "")),
-            reason=headers.get("tidegate.reason", "it does not say why"),
-        ),
-    )
+    def _kept(self, message: Message) -> KeptLetter:
+        kind, at_ms = message.timestamp()
+        given: object = message.headers() or []
+        headers = {name: _text(value) for name, value in given} if isinstance(given, list) else {}
+        origin = self._origin_of(headers)
+        return KeptLetter(
+            LetterPlace(_at(message.partition()), _at(message.offset())),
+            None if kind == TIMESTAMP_NOT_AVAILABLE else datetime.fromtimestamp(at_ms / 1000, UTC),
+            DeadLetter(
+                key=_bytes(message.key()),
+                body=_bytes(message.value()) or b"",
+                topic=origin.topic,
+                partition=origin.partition,
+                offset=origin.offset,
+                reason=origin.reason,
+            ),
+        )
 
 
 def _at(value: int | None) -> int:

@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Mapping
 
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import Table, and_, func, or_, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from supervisor.adapters.reports.database import ReportDatabase
 from supervisor.adapters.reports.schema import LETTER_MARKS
+from supervisor.adapters.side.database import SideDatabase
 from supervisor.core.reports.status import StoreOutcome
 from supervisor.ports.reports.kept_letters import (
     LetterExtent,
@@ -17,23 +17,27 @@ from supervisor.ports.reports.kept_letters import (
 
 __all__ = ["SqlLetterMarks"]
 
-_M = LETTER_MARKS.c
 _KEY = ("source", "partition", "offset")
 
 
 class SqlLetterMarks:
-    """Implements `ports.reports.kept_letters.LetterMarks` in the database of reports."""
+    """Implements `ports.reports.kept_letters.LetterMarks`."""
 
-    def __init__(self, database: ReportDatabase) -> None:
-        """Use `database`, which somebody else closes."""
+    def __init__(self, database: SideDatabase, table: Table = LETTER_MARKS) -> None:
+        """Use a table like `LETTER_MARKS`; somebody else closes `database`."""
         self._database = database
+        self._table = table
 
     def of(self, source: str, places: Collection[LetterPlace]) -> Mapping[LetterPlace, LetterMark]:
         """Return the marks of letters; see the port."""
         if not places:
             return {}
-        wanted = [and_(_M.partition == each.partition, _M.offset == each.offset) for each in places]
-        query = select(LETTER_MARKS).where(_M.source == source, or_(*wanted))
+        columns = self._table.c
+        wanted = [
+            and_(columns.partition == each.partition, columns.offset == each.offset)
+            for each in places
+        ]
+        query = select(self._table).where(columns.source == source, or_(*wanted))
         with self._database.reading() as connection:
             rows = connection.execute(query).mappings().all()
         return {
@@ -62,17 +66,18 @@ class SqlLetterMarks:
         }
         key = {"source": source, "partition": place.partition, "offset": place.offset}
         dialect = sqlite if self._database.on_sqlite else postgresql
-        insert = dialect.insert(LETTER_MARKS).values(**key, **values)
+        insert = dialect.insert(self._table).values(**key, **values)
         with self._database.writing() as connection:
             connection.execute(insert.on_conflict_do_update(index_elements=_KEY, set_=values))
 
     def handled(self, source: str, extents: Collection[LetterExtent]) -> int:
         """Return how many letters are handled; see the port."""
-        done = or_(_M.outcome.is_(None), _M.outcome != StoreOutcome.REJECTED.value)
+        columns = self._table.c
+        done = or_(columns.outcome.is_(None), columns.outcome != StoreOutcome.REJECTED.value)
         number = 0
         with self._database.reading() as connection:
             for each in extents:
-                within = (_M.partition == each.partition, _M.offset >= each.first)
-                query = select(func.count()).where(_M.source == source, *within, done)
+                within = (columns.partition == each.partition, columns.offset >= each.first)
+                query = select(func.count()).where(columns.source == source, *within, done)
                 number += connection.execute(query).scalar_one()
         return number

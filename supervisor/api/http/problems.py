@@ -30,6 +30,7 @@ from supervisor.core.values.errors import (
     ExecutionConflict,
     ExecutionNotFound,
     ExecutionStoreUnavailable,
+    ExecutionTopicsUnavailable,
     ExportUnavailable,
     FailedEventNotFound,
     FieldError,
@@ -45,9 +46,11 @@ from supervisor.core.values.errors import (
     LeaseLost,
     LetterChanged,
     LetterNotFound,
+    LetterUnusable,
     MetadataBusy,
     MetadataUnavailable,
     NoBackfill,
+    NoExecutionTopics,
     NoHistory,
     NoReportStore,
     NotAllowed,
@@ -264,6 +267,11 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         ExecutionStoreUnavailable: Problem(
             503, "execution-store-unavailable", "The database of executions cannot be used"
         ),
+        ExecutionTopicsUnavailable: Problem(
+            503, "execution-topics-unavailable", "The topics of executions cannot be used"
+        ),
+        NoExecutionTopics: Problem(404, "no-execution-topics", "Executions run in the database"),
+        LetterUnusable: Problem(409, "letter-unusable", "The dead letter cannot be sent again"),
         WorkerNotFound: Problem(404, "worker-not-found", "There is no such worker"),
         WorkerNotLost: Problem(409, "worker-not-lost", "The worker is not gone for good"),
         VersionNotFound: Problem(404, "version-not-found", "There is no such version"),

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from supervisor.cli.flow import executor
 from supervisor.cli.flow.follow import watch
 from supervisor.cli.flow.logs import logs
 from supervisor.cli.flow.look import (
@@ -149,6 +150,9 @@ def get(execution: ExecutionId, server: Server = None, output: Output = Format.T
 commands.command()(watch)
 commands.command()(logs)
 commands.command()(rerun)
+commands.command()(executor.partitions)
+commands.command()(executor.project)
+commands.add_typer(executor.commands, name="dead")
 
 
 @commands.command()

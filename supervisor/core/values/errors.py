@@ -139,6 +139,27 @@ class ExecutionStoreUnavailable(Unavailable):
     """The database of executions does not answer, or refuses until somebody acts."""
 
 
+class ExecutionTopicsUnavailable(Unavailable):
+    """Kafka does not answer for the topics of executions, or refuses until somebody acts."""
+
+
+class NoExecutionTopics(Refused):
+    """Executions run in the database, so there are no partitions and no dead letters."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "executions run in the database: there are partitions and dead letters with "
+            "TIDEGATE_EXECUTIONS_KAFKA alone"
+        )
+
+
+class LetterUnusable(Refused):
+    """A dead letter of executions cannot be sent once more."""
+
+    def __init__(self, offset: int, why: str) -> None:
+        super().__init__(f"the dead letter {offset} cannot be replayed: {why}")
+
+
 class InvalidOffsets(Refused):
     """Reading cannot continue at the requested offsets; `errors` names each partition."""
 

@@ -49,6 +49,7 @@ from supervisor.ports.flows.executions import (
 from supervisor.ports.store import Clock, Store
 from supervisor.services.flows.access import answered
 from supervisor.services.flows.execution_feed import ExecutionFeed
+from supervisor.services.flows.executor import ExecutorPorts
 from supervisor.services.flows.flows import Flows
 from tasks.contract.kafka_client import SecretRef
 
@@ -77,6 +78,8 @@ class FlowPorts:
     """After how many wrong secrets webhooks hear no more of an address."""
     begun: Callable[[], None] = lambda: None
     """Called when there may be calls to make."""
+    desk: ExecutorPorts | None = None
+    """None: executions run in the database."""
 
 
 @dataclass(frozen=True)

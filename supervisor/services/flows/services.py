@@ -6,6 +6,7 @@ from supervisor.control.leadership import Leadership
 from supervisor.ports.reports.logs import LogStore
 from supervisor.ports.store import Clock, Store
 from supervisor.services.flows.executions import Executions, FlowPorts
+from supervisor.services.flows.executor import ExecutorVerbs
 from supervisor.services.flows.flows import Flows
 from supervisor.services.flows.hooks import HookDoor, Hooks
 from supervisor.services.flows.logs import ExecutionLogs
@@ -25,6 +26,7 @@ class FlowServices:
     steps: StepCalls
     """The verbs of the product, for steps; without any until they are added."""
     logs: ExecutionLogs
+    executor: ExecutorVerbs
 
     def with_verbs(self, verbs: StepVerbs) -> "FlowServices":
         """Return the same services, which make these verbs for executors."""
@@ -48,4 +50,5 @@ def flow_services_of(
         Hooks(kept, ports.triggers, clock, door, ports.read_secret, begun),
         StepCalls(leadership, kept),
         ExecutionLogs(kept, logs),
+        ExecutorVerbs(ports.desk, store, clock, leadership),
     )

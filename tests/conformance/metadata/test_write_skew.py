@@ -60,7 +60,7 @@ from tests.conformance.history.archive_story import history_is_archived, letters
 from tests.conformance.history.execution_story import leader_reports
 from tests.conformance.history.watching_story import notes
 from tests.conformance.metadata.overtaken import Deposed, Overtaken, uses_of_leading
-from tests.conformance.metadata.writes.flows import flows_are_used
+from tests.conformance.metadata.writes.flows import executions_are_projected, flows_are_used
 from tests.conformance.metadata.writes.keys import keys_are_used
 from tests.conformance.metadata.writes.queues import WORK, queues_are_used
 from tests.conformance.people_story import People
@@ -240,6 +240,7 @@ def test_each_write_of_a_leader_that_does_not_know_of_its_end_is_refused(
 def _plays(story: Story) -> None:
     keys_are_used(story)
     flows_are_used(story)
+    executions_are_projected(story)
     _verbs(story)
     _handoff(story)
     _watches(story)

@@ -43,9 +43,9 @@ def a_persister(folder: Path, *more: DeadLetter) -> Iterator[TestClient]:
     desk = LetterDesk(
         KeptLetterFiles(folder, "p-1"),
         SqlLetterMarks(database),
+        lambda: NOW,
         shelves.storing(),
         pipeline,
-        lambda: NOW,
     )
     persister = Persister(pipeline, None, Door(pipeline, FlowBounds()), desk)
     yield TestClient(create_persister_api(persister, TOKEN, "the-key-of-the-door"))

@@ -54,7 +54,7 @@ def some(tmp_path: Path) -> Iterator[_Desk]:
     pipeline = Pipeline(shelves.storing())
     pipeline.resume()  # it runs, and has no writers: a replay needs none
     kept = KeptLetterFiles(tmp_path / "letters", "p-1")
-    desk = LetterDesk(kept, marks, shelves.storing(), pipeline, lambda: NOW)
+    desk = LetterDesk(kept, marks, lambda: NOW, shelves.storing(), pipeline)
     yield _Desk(desk, shelves, files, marks)
     database.close()
 

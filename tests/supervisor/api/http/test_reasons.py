@@ -67,6 +67,12 @@ LETTERS = {
     ("post", "/api/v1/dead-letters/{partition}/{offset}/replay"),
 }
 """A persister has to be there: `routes/cluster/test_letters.py` has their reasons."""
+ON_KAFKA = {
+    ("delete", "/api/v1/executor/dead/{offset}"),
+    ("post", "/api/v1/executor/dead/{offset}/replay"),
+    ("post", "/api/v1/executor/project"),
+}
+"""Executions have to run on Kafka: `routes/flows/test_executor.py` has their reasons."""
 
 
 def _changes() -> list[tuple[str, str]]:
@@ -76,7 +82,7 @@ def _changes() -> list[tuple[str, str]]:
         for path, operations in description()["paths"].items()
         for method in operations
         if method.upper() in METHODS and not path.startswith("/internal/")
-        if (method, path) not in CHANGES_NOTHING | OWN_SESSION | LETTERS | FLOWS | HOOKS
+        if (method, path) not in CHANGES_NOTHING | OWN_SESSION | LETTERS | ON_KAFKA | FLOWS | HOOKS
     ]
 
 

@@ -48,3 +48,15 @@ TRIGGER: dict[str, Any] = {
     "problem": "/inputs/day: day is required",
     "problemAt": "2026-11-25T03:15:00Z",
 }
+DEAD_INPUT: dict[str, Any] = {
+    "offset": 17,
+    "at": "2026-11-29T10:00:00Z",
+    "reason": "it is no JSON",
+    "execution": "day:mon",
+    "partition": 3,
+    "position": 40,
+    "bytes": 7,
+    "sha256": "0" * 64,
+    "body": "no json",
+    "handled": None,
+}

@@ -12,7 +12,7 @@ from supervisor.cli.shell.names import NAMES, About, Nameless, Rows
 from tests.supervisor.cli.cluster.test_queues import FAILED, QUEUE
 from tests.supervisor.cli.cluster.test_reports import letter
 from tests.supervisor.cli.conftest import Tidegate
-from tests.supervisor.cli.flow.answers import APPLIED, EXECUTION, LINE, STORED, TRIGGER
+from tests.supervisor.cli.flow.answers import APPLIED, DEAD_INPUT, EXECUTION, LINE, STORED, TRIGGER
 from tests.supervisor.cli.overlord import Overlord, Reply
 from tests.supervisor.cli.table.test_compaction import compaction
 from tests.supervisor.cli.table.test_exports import export
@@ -26,6 +26,7 @@ NEEDS_KAFKA = {"quarantine replay"}
 DRUID = "/druid/indexer/v1"
 CLICKS = f"{DRUID}/supervisor/clicks"
 OURS = "/api/v1/supervisors/clicks"
+DEAD = "/api/v1/executor/dead"
 TABLE = "/api/v1/datasources/clicks"
 TASK = {"id": "index_a", "statusCode": "RUNNING", "dataSource": "clicks"}
 WORKER = {
@@ -172,6 +173,10 @@ CASES = {
     "queue repair": Case(
         f"{WORDS}\n", one("POST", f"{QUEUES}/repair", {"again": 3}), (*PLACE, "--yes")
     ),
+    "execution dead list": Case("17\n", one("GET", DEAD, {"letters": [DEAD_INPUT], "next": None})),
+    "execution dead show": Case("17\n", one("GET", f"{DEAD}/17", DEAD_INPUT), ("17",)),
+    "execution dead replay": Case("17\n", one("POST", f"{DEAD}/17/replay", DEAD_INPUT), ("17",)),
+    "execution dead drop": Case("17\n", one("DELETE", f"{DEAD}/17", DEAD_INPUT), ("17", "--yes")),
     "reports dead list": Case(
         "0 9\n", one("GET", "/dead-letters", {"letters": [letter(9)], "next": None})
     ),

@@ -1,0 +1,101 @@
+"""The topics of executions for people: how far partitions are, dead letters, and their replay."""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+
+from confluent_kafka import Consumer, KafkaException, TopicPartition
+
+from supervisor.adapters.executions.kafka.sender import HistorySender
+from supervisor.adapters.executions.kafka.topics import ExecutionTopics
+from supervisor.adapters.executions.kafka.transactions import meaning_of
+from supervisor.adapters.kafka.kept_letters import KafkaKeptLetters, LetterOrigin
+from supervisor.ports.flows.execution_desk import PartitionEnds
+from supervisor.ports.flows.execution_log import LogAway, LogTopic
+
+__all__ = ["KafkaExecutionDesk", "dead_inputs"]
+
+_ANSWER_S = 10.0
+
+
+class KafkaExecutionDesk:
+    """Implements `ports.flows.execution_desk.ExecutionDesk`; each look has a client of its own."""
+
+    def __init__(
+        self,
+        client: Mapping[str, str],
+        topics: ExecutionTopics,
+        partition_of: Callable[[str, int], int],
+    ) -> None:
+        """`client`: properties of librdkafka that say where and as whom; nothing is opened yet.
+
+        `partition_of`: gives the partition of an entity, of so many.
+        """
+        self._partition_of = partition_of
+        self._client = client
+        self._topics = topics
+        self._lock = threading.Lock()
+        self._sender: HistorySender | None = None
+
+    def ends(self) -> Sequence[PartitionEnds]:
+        """Return how far each partition is."""
+        history, state = (self._topics.name(each) for each in (LogTopic.HISTORY, LogTopic.STATE))
+        consumer = Consumer(
+            {
+                **self._client,
+                "group.id": self._topics.group,  # its offsets are read, and it is not joined
+                "enable.auto.commit": False,
+                "isolation.level": "read_committed",
+                "log_level": 0,
+            }
+        )
+        numbers = range(self._topics.entities)
+        try:
+            places = [TopicPartition(history, number) for number in numbers]
+            committed = consumer.committed(places, timeout=_ANSWER_S)
+            return [
+                PartitionEnds(
+                    place.partition,
+                    place.offset if place.offset >= 0 else None,
+                    _end(consumer, history, place.partition),
+                    _end(consumer, state, place.partition),
+                )
+                for place in committed
+            ]
+        except KafkaException as error:
+            raise meaning_of(error, "looking at the partitions of executions") from error
+        finally:
+            consumer.close()
+
+    def send(self, key: bytes, value: bytes) -> None:
+        """Write an input to the history once more."""
+        with self._lock:
+            self._sender = self._sender or HistorySender(self._client, self._topics)
+            sender = self._sender
+        entity = key.decode(errors="replace")
+        sender.send(self._partition_of(entity, self._topics.entities), entity, value)
+
+
+def dead_inputs(client: Mapping[str, str], topics: ExecutionTopics) -> KafkaKeptLetters:
+    """Return the reader of what could not be worked in."""
+    history = topics.name(LogTopic.HISTORY)
+
+    def origin_of(headers: Mapping[str, str]) -> LetterOrigin:
+        partition, _, offset = headers.get("tidegate-from", "").partition(":")
+        reason = headers.get("tidegate-why", "it does not say why")
+        return LetterOrigin(history, _number(partition), _number(offset), reason)
+
+    return KafkaKeptLetters(client, topics.name(LogTopic.DEAD), origin_of)
+
+
+def _end(consumer: Consumer, topic: str, partition: int) -> int:
+    ends = consumer.get_watermark_offsets(
+        TopicPartition(topic, partition), timeout=_ANSWER_S, cached=False
+    )
+    if ends is None:
+        raise LogAway(f"{topic} does not say how much it has")
+    return ends[1]
+
+
+def _number(text: str) -> int:
+    """Return a number; -1: it is none, as an input of the owner's own has no offset."""
+    return int(text) if text.isascii() and text.isdigit() else -1

@@ -1,0 +1,39 @@
+"""The desk of executions on Kafka: partitions, dead letters, and the tables of the projection."""
+
+from collections.abc import Mapping
+
+from supervisor.adapters.executions.database import ExecutionDatabase
+from supervisor.adapters.executions.executors import SqlExecutors
+from supervisor.adapters.executions.kafka.desk import KafkaExecutionDesk, dead_inputs
+from supervisor.adapters.executions.kafka.topics import ExecutionTopics
+from supervisor.adapters.executions.projecting import SqlProjection
+from supervisor.adapters.executions.schema import LETTER_MARKS
+from supervisor.adapters.reports.letter_marks import SqlLetterMarks
+from supervisor.executions.executor.registration import DEAD_S
+from supervisor.executions.sequencer.places import partition_of
+from supervisor.ports.store import Clock
+from supervisor.reports.letters import MarkedLetters
+from supervisor.services.flows.executor import ExecutorPorts
+from supervisor.settings.settings import Settings
+
+__all__ = ["desk_of"]
+
+
+def desk_of(
+    settings: Settings, brokers: str, database: ExecutionDatabase, clock: Clock
+) -> ExecutorPorts:
+    """Return what an overlord needs to show executions on Kafka; nothing connects yet."""
+    client = {"bootstrap.servers": brokers}
+    topics, registry = ExecutionTopics(settings.executions_prefix), SqlExecutors(database)
+    marks = SqlLetterMarks(database, LETTER_MARKS)
+
+    def owners() -> Mapping[int, str]:
+        living = [each for each in registry.all() if each.silent_s < DEAD_S]
+        return {part: each.runner.name for each in living for part in each.partitions}
+
+    return ExecutorPorts(
+        KafkaExecutionDesk(client, topics, partition_of),
+        MarkedLetters(dead_inputs(client, topics), marks, clock.now),
+        owners,
+        SqlProjection(database),
+    )
