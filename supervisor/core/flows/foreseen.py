@@ -125,7 +125,7 @@ class _Scope:
 
 
 @dataclass
-class _Walk:
+class _FlowWalk:
     language: Expressions
     steps: list[ForeseenStep] = field(default_factory=list)
     left_out: int = 0
@@ -258,7 +258,7 @@ def foresee_flow(
 
     `inputs`: bound, one for each that the flow has.
     """
-    walk = _Walk(language)
+    walk = _FlowWalk(language)
     start: dict[str, JsonValue] = {"inputs": dict(inputs), "steps": {}}
     # Outside of a `forEach` both are null.
     begun = _Scope(StepBegins.YES, {**start, "item": None, "index": None})
