@@ -1,6 +1,6 @@
 """The terminal session of the tutorial is what the commands print.
 
-Slow: every command of the tutorial is a process, beside a running overlord.
+Slow: an overlord starts, for the commands of the tutorial, which run in this process.
 """
 
 from tests.supervisor.cli.shell.session import BEGIN, END, PAGE, rewritten, session
