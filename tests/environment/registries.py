@@ -91,7 +91,7 @@ def fake_registry() -> Iterator[FakeRegistry]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         held.port = server.server_port
-        thread = Thread(target=server.serve_forever)
+        thread = Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         try:
             yield held

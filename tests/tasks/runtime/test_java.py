@@ -198,7 +198,7 @@ def https_server(pem: Path) -> Iterator[tuple[int, list[str]]]:
     context.load_cert_chain(pem)
     with QuietServer(("127.0.0.1", 0), Absent) as server:
         server.socket = context.wrap_socket(server.socket, server_side=True)
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         try:
             yield server.server_port, requested

@@ -54,7 +54,7 @@ def worker() -> Iterator[Worker]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         worker.url = f"http://127.0.0.1:{server.server_address[1]}"
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         yield worker
         server.shutdown()
