@@ -28,7 +28,7 @@ class _Watch:
 
 @pytest.fixture
 def watch() -> Iterator[_Watch]:
-    """Let the collector work as in an overlord, and as usual afterwards."""
+    """Let the collector work as in an overlord, and as in other tests afterwards."""
     watch = _Watch()
     pauses = ShortPauses(watch)
     gc.collect()
@@ -39,6 +39,7 @@ def watch() -> Iterator[_Watch]:
         gc.callbacks.remove(pauses)
         gc.unfreeze()
         gc.collect()
+        gc.freeze()  # as tests/conftest.py had left it
 
 
 @pytest.mark.usefixtures("watch")
