@@ -50,8 +50,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 def options_of(lane: str, arguments: list[str]) -> list[str]:
     """Return pytest's arguments for a lane; a `-m` among those given selects within the lane."""
-    processes = "2" if lane == "fast" else "3"
-    shared = ["-n", processes, "--dist", "loadscope", "--no-loadscope-reorder"]
+    shared = ["-n", "3", "--dist", "loadscope", "--no-loadscope-reorder"]
     shared.append(f"--junitxml=build/junit-{lane}.xml")
     rest = list(arguments)
     wanted = [LANES[lane]] if LANES[lane] else []
