@@ -1,11 +1,11 @@
 import { Link } from "@tanstack/react-router";
 import { Foreign } from "@/components/Foreign";
 
-/** The way to an execution. */
-export function ExecutionLink({ id }: { id: string }) {
+/** The way to an execution, by its id or by another text. */
+export function ExecutionLink({ id, text = id }: { id: string; text?: string }) {
   return (
     <Link to="/executions/$execution" params={{ execution: id }}>
-      <Foreign>{id}</Foreign>
+      <Foreign>{text}</Foreign>
     </Link>
   );
 }

@@ -9,9 +9,16 @@ import { numberOf } from "./LinesPage";
 import { LogFilters } from "./LogFilters";
 import { LogsFrame } from "./LogsFrame";
 import { useReports } from "./rows";
-import { isFiltered, NO_REPORT_FILTER, OUTCOMES, type ReportsSearch, TYPES } from "./search";
+import {
+  isFiltered,
+  NO_REPORT_FILTER,
+  ORIGINS,
+  OUTCOMES,
+  type ReportsSearch,
+  TYPES,
+} from "./search";
 
-/** What workers have reported of tasks, newest first. */
+/** What workers and the leader have reported, newest first. */
 export function ReportsPage() {
   const search = useSearch({ from: "/shell/logs/reports" });
   const navigate = useNavigate({ from: "/logs/reports" });
@@ -50,6 +57,15 @@ export function ReportsPage() {
             onClick={() => change({ type: search.type === type ? undefined : type })}
           >
             {type}
+          </Chip>
+        ))}
+        {ORIGINS.map((origin) => (
+          <Chip
+            key={origin}
+            isOn={search.origin === origin}
+            onClick={() => change({ origin: search.origin === origin ? undefined : origin })}
+          >
+            {origin}
           </Chip>
         ))}
       </LogFilters>

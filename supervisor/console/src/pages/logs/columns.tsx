@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { Foreign } from "@/components/Foreign";
+import { ExecutionLink } from "@/components/flow/links";
 import { Mark } from "@/components/Mark";
 import { SupervisorLink } from "@/components/SupervisorLink";
 import { TaskLink } from "@/components/TaskLink";
@@ -97,9 +98,9 @@ export const REPORT_COLUMNS: readonly Column<Report>[] = [
   },
   {
     id: "task",
-    header: "Task",
+    header: "About",
     meta: { width: "minmax(150px, 1.2fr)", isFixed: true },
-    cell: ({ row }) => <TaskLink id={row.original.task} />,
+    cell: ({ row }) => <AboutLink report={row.original} />,
   },
   {
     id: "worker",
@@ -146,7 +147,25 @@ function Worker({ of }: { of: Owned }) {
 }
 
 /** Leads to the log of a task, where it has this line: no other one has its time. */
+/** The execution of a subject, which may be one of its steps; null: it is another one's. */
+export function executionOf(subject: string): string | null {
+  // An execution's id is that of its flow and a key; no id of a task has a colon.
+  return subject.includes(":") ? (subject.split("/", 1)[0] ?? null) : null;
+}
+
+function AboutLink({ report: { origin, task } }: { report: Report }) {
+  const execution = origin === "execution" ? executionOf(task) : null;
+  if (execution !== null) {
+    return <ExecutionLink id={execution} text={task} />;
+  }
+  return origin === "supervisor" ? <SupervisorLink id={task} /> : <TaskLink id={task} />;
+}
+
 function LineLink({ line }: { line: Line }) {
+  const execution = executionOf(line.task);
+  if (execution !== null) {
+    return <ExecutionLink id={execution} />;
+  }
   const find = line.text.split(" ", 1)[0];
   return (
     <Link to="/tasks/$task/log" params={{ task: line.task }} search={{ find }}>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseSearch } from "@/app/search";
-import { textOf } from "./columns";
+import { executionOf, textOf } from "./columns";
 import { filterOf, isFiltered, linesSearch, reportsSearch } from "./search";
 
 describe("the filters of a search in its URL", () => {
@@ -12,6 +12,9 @@ describe("the filters of a search in its URL", () => {
     expect(linesSearch(parseSearch("?level=INFO")).level).toBeUndefined();
     const reports = reportsSearch(parseSearch("?type=audit&status=FAILED"));
     expect(filterOf(reports)).toEqual({ status: "FAILED" });
+    const executions = reportsSearch(parseSearch("?origin=execution&type=progress"));
+    expect(filterOf(executions)).toEqual({ origin: "execution", type: "progress" });
+    expect(reportsSearch(parseSearch("?origin=nobody")).origin).toBeUndefined();
   });
 
   it("are set or not", () => {
@@ -26,5 +29,13 @@ describe("a line", () => {
       "the disk  is full",
     );
     expect(textOf({ text: "short" })).toBe("short");
+  });
+});
+
+describe("what a record is about", () => {
+  it("is an execution, also where it is one of its steps, or something else", () => {
+    expect(executionOf("nightly:2026-11-25/verify")).toBe("nightly:2026-11-25");
+    expect(executionOf("nightly:2026-11-25")).toBe("nightly:2026-11-25");
+    expect(executionOf("index_kafka_clicks_0123_abcd")).toBeNull();
   });
 });

@@ -21,14 +21,17 @@ export type LinesSearch = CommonSearch & {
 export type ReportsSearch = CommonSearch & {
   status?: Outcome | undefined;
   type?: ReportType | undefined;
+  origin?: ReportOrigin | undefined;
 };
 
 export const LEVELS = ["WARNING", "ERROR", "CRITICAL"] as const;
 export const OUTCOMES = ["FAILED", "SUCCESS"] as const;
 export const TYPES = ["task_result", "task_report", "progress", "combined"] as const;
+export const ORIGINS = ["stream", "compaction", "execution", "supervisor"] as const;
 export type LineLevel = (typeof LEVELS)[number];
 export type Outcome = (typeof OUTCOMES)[number];
 export type ReportType = (typeof TYPES)[number];
+export type ReportOrigin = (typeof ORIGINS)[number];
 
 export const NO_FILTER = {
   supervisor: undefined,
@@ -39,7 +42,12 @@ export const NO_FILTER = {
   to: undefined,
 };
 export const NO_LINE_FILTER = { ...NO_FILTER, level: undefined, text: undefined };
-export const NO_REPORT_FILTER = { ...NO_FILTER, status: undefined, type: undefined };
+export const NO_REPORT_FILTER = {
+  ...NO_FILTER,
+  status: undefined,
+  type: undefined,
+  origin: undefined,
+};
 const NAME_MAX = 256;
 const TEXT_MAX = 200;
 
@@ -56,6 +64,7 @@ export function reportsSearch(search: RawSearch): ReportsSearch {
     ...commonOf(search),
     status: OUTCOMES.find((word) => word === textIn(search, "status")),
     type: TYPES.find((word) => word === textIn(search, "type")),
+    origin: ORIGINS.find((word) => word === textIn(search, "origin")),
   };
 }
 
