@@ -277,7 +277,7 @@ def _wiring_of(
         new_token=new_token,
         persisters=_persisters_of(settings, clock),
         store_watch=StoreWatch(stored.reports),
-        archive_sender=sender_in(settings, f"overlord-{os.getpid()}"),
+        archive_sender=sender_in(settings, f"overlord-{os.getpid()}", stored.reports),
         stored_reports=stored.reports,
         stored_logs=stored.logs,
         report_levels=read_levels(settings.reports_level),

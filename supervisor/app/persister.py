@@ -24,6 +24,7 @@ from supervisor.adapters.reports.kept_letter_files import KeptLetterFiles
 from supervisor.adapters.reports.letter_marks import SqlLetterMarks
 from supervisor.adapters.reports.sql import SqlReports
 from supervisor.api.persister.server import create_persister_api
+from supervisor.app.brokers import report_brokers
 from supervisor.app.process import configure_logging, data_folder, listen, writable_folder
 from supervisor.app.report_stores import logs_in, reports_url
 from supervisor.app.server import CONNECTIONS_MAX, GRACEFUL_S, tls_of
@@ -135,10 +136,10 @@ def _open_database(settings: Settings) -> ReportDatabase:
 
 def _topics(settings: Settings, instance: str) -> tuple[DeadLetters, KeptLetters, KafkaFeed | None]:
     """Return where dead letters go, and the topics; without brokers letters go to files."""
-    if settings.reports_kafka is None:
+    client = report_brokers(settings)
+    if client is None:
         folder = settings.data_dir / "dead-letters"
         return DeadLetterFiles(folder), KeptLetterFiles(folder, instance), None
-    client = {"bootstrap.servers": settings.reports_kafka}
     prefix = settings.reports_prefix
     pattern = rf"{re.escape(prefix)}(completed[.-].*|activations)"
     dead = f"{prefix}dead.persister"

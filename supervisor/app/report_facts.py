@@ -1,17 +1,22 @@
 """What the database, the broker and the group of stored reports say; what doctor judges by."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from supervisor.adapters.kafka.group_lag import GroupLag
 from supervisor.adapters.kafka.report_topic_checks import TopicFacts, look_at_topics
-from supervisor.adapters.kafka.report_topics import RECORD_BYTES_MAX
+from supervisor.adapters.kafka.report_topics import (
+    INLINE_RECORD_BYTES_MAX,
+    RECORD_BYTES_MAX,
+)
 from supervisor.adapters.reports.database import ReportDatabase
 from supervisor.app.report_stores import reports_url
 from supervisor.settings.settings import Settings
 
 __all__ = [
     "DEAD_TOPIC",
+    "INLINE_RECORD_BYTES_MAX",
+    "INLINE_TOPIC",
     "RECORD_BYTES_MAX",
     "TopicFacts",
     "group_of",
@@ -21,6 +26,7 @@ __all__ = [
 ]
 
 DEAD_TOPIC = "dead.persister"
+INLINE_TOPIC = "activations"
 
 
 def try_database(settings: Settings) -> None:
@@ -38,15 +44,19 @@ def try_database(settings: Settings) -> None:
         database.close()
 
 
-def topic_facts(settings: Settings, brokers: str) -> Sequence[TopicFacts]:
-    """Return what `brokers` say of the topics of completed records and of dead letters.
+def topic_facts(settings: Settings, client: Mapping[str, str]) -> Sequence[TopicFacts]:
+    """Return what the brokers say of the topics of completed records and of dead letters.
+
+    In mode `inline` also of the topic of whole records.  `client`: properties of librdkafka.
 
     Raises:
         StoreAway: they do not answer.
     """
     prefix = settings.reports_prefix
     names = [f"{prefix}completed.{settings.reports_topic}", f"{prefix}{DEAD_TOPIC}"]
-    return look_at_topics({"bootstrap.servers": brokers}, names)
+    if settings.reports_mode == "inline":
+        names.append(f"{prefix}{INLINE_TOPIC}")
+    return look_at_topics(client, names)
 
 
 def group_of(settings: Settings) -> str:
@@ -54,12 +64,12 @@ def group_of(settings: Settings) -> str:
     return f"{settings.reports_prefix}persister"
 
 
-def records_behind(settings: Settings, brokers: str) -> int:
+def records_behind(settings: Settings, client: Mapping[str, str]) -> int:
     """Return how many records the persisters have not stored yet.
 
     Raises:
         StoreAway: the brokers do not answer, or refuse the group.
     """
     pattern = re.compile(rf"{re.escape(settings.reports_prefix)}(completed[.-].*|activations)")
-    lags = GroupLag({"bootstrap.servers": brokers}, pattern, group_of(settings)).read()
+    lags = GroupLag(client, pattern, group_of(settings)).read()
     return sum(each.records for each in lags.values())

@@ -6,6 +6,7 @@ Of the control plane it imports only settings, to save a worker's memory.
 from importlib.metadata import version
 from urllib.parse import urlsplit
 
+from supervisor.app.brokers import report_brokers
 from supervisor.app.process import (
     configure_logging,
     data_folder,
@@ -102,18 +103,18 @@ def _transport(settings: Settings, worker_id: str, doors: Doors) -> Transport | 
 
     Raises:
         SetupProblem: they are to go by Kafka, and no brokers are named, or the key of persisters
-            cannot be read.
+            cannot be read, or the file of client properties.
     """
     way = _way(settings)
     if way == "off":
         return None
     if way == "direct":
         return HttpTransport(lambda: doors.addresses, settings.reports_key(), settings.trust())
-    if settings.reports_kafka is None:
+    client = report_brokers(settings)
+    if client is None:
         raise SetupProblem(
             "TIDEGATE_REPORTS=kafka needs brokers", "set TIDEGATE_REPORTS_KAFKA to their addresses"
         )
     name = f"completed.{settings.reports_topic}"
     topic = settings.reports_prefix + ("activations" if settings.reports_mode == "inline" else name)
-    client = {"bootstrap.servers": settings.reports_kafka}
     return KafkaTransport(client, topic, f"{worker_id}-reports")

@@ -79,8 +79,14 @@ class ReportSettings(BaseSettings):
     )
     reports_kafka: str | None = Field(
         default=None,
-        description="Brokers of the topics of reports, as `host:port`, separated by commas. "
-        "Without it a persister takes reports by HTTP alone.",
+        description="Brokers of the topics of reports, as `host:port`, separated by commas; or a "
+        "file of client properties with a login. Without it a persister takes reports by HTTP "
+        "alone.",
+    )
+    reports_store_in_primary: bool = Field(
+        default=False,
+        description="Whether the leader also writes its reports of supervisors, compactions and "
+        "executions into the database of reports itself, once they are sent: for trials.",
     )
     reports_prefix: str = Field(
         default="",

@@ -9,6 +9,8 @@ import pytest
 
 from supervisor.dev.ports import LOOPBACK
 from supervisor.metadata.migrate import migrate
+from supervisor.metadata.store import SqlStore
+from tasks.reporting.record import RecordType
 from tests.integration.overlords import Overlord, Overlords
 from tests.integration.reports.persisters import Persisters
 from tests.waiting import wait_until
@@ -23,6 +25,12 @@ FLOW = {"flow": "day", "steps": [{"name": "pack", "type": "noop"}]}
 def _origins(leader: Overlord) -> set[str]:
     answer = leader.http.get("/api/v1/reports", params={"type": "task_result", "task": "day:one"})
     return {each["origin"] for each in answer.json().get("reports", [])}
+
+
+def _archived(store: SqlStore) -> int:
+    """Return up to which audit entry the archive has all."""
+    with store.reading() as tx:
+        return tx.archive.positions()[RecordType.AUDIT].stored_to
 
 
 def test_executions_and_events_are_stored_by_http_alone(tmp_path: Path) -> None:
@@ -45,5 +53,8 @@ def test_executions_and_events_are_stored_by_http_alone(tmp_path: Path) -> None:
             assert kinds == {"task_result": "SUCCESS", "task_report": "SUCCESS"}
             step = leader.http.get("/api/v1/reports", params={"task": "day:one/pack"}).json()
             assert [each["attempt"] for each in step["reports"]] == [1]
+            store = SqlStore(url)
+            wait_until(lambda: _archived(store) > 0)
+            store.close()
             log = leader.http.get("/api/v1/executions/day:one/log").text
             assert log.endswith("the execution has ended: SUCCESS\n")

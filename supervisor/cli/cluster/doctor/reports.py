@@ -6,8 +6,11 @@ from datetime import UTC, datetime, timedelta
 import httpx
 from pydantic import AwareDatetime, BaseModel, ValidationError
 
+from supervisor.app.brokers import report_brokers
 from supervisor.app.report_facts import (
     DEAD_TOPIC,
+    INLINE_RECORD_BYTES_MAX,
+    INLINE_TOPIC,
     RECORD_BYTES_MAX,
     TopicFacts,
     group_of,
@@ -17,6 +20,7 @@ from supervisor.app.report_facts import (
 )
 from supervisor.cli.cluster.doctor.check import InstallationCheck, Result
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
+from supervisor.settings.problems import SetupProblem
 from supervisor.settings.settings import Settings
 
 __all__ = ["check_reports", "topic_check"]
@@ -40,8 +44,7 @@ def check_reports(settings: Settings) -> Iterator[InstallationCheck]:
     if not (settings.reports_kafka or settings.reports_persister or settings.reports_url):
         return
     yield _store(settings)
-    if settings.reports_kafka is not None:
-        yield from _topics(settings, settings.reports_kafka)
+    yield from _topics(settings)
     for url in settings.reports_persister:
         yield _persister(settings, url)
 
@@ -58,17 +61,25 @@ def _store(settings: Settings) -> InstallationCheck:
     return InstallationCheck(part, Result.OK, "it answers, with the schema of this release")
 
 
-def _topics(settings: Settings, brokers: str) -> Iterator[InstallationCheck]:
+def _topics(settings: Settings) -> Iterator[InstallationCheck]:
+    part = f"reports at {settings.reports_kafka}"
     try:
-        for each in topic_facts(settings, brokers):
+        client = report_brokers(settings)
+    except SetupProblem as error:
+        yield InstallationCheck(part, Result.PROBLEM, str(error), error.fix)
+        return
+    if client is None:
+        return
+    try:
+        for each in topic_facts(settings, client):
             yield topic_check(each)
     except StoreAway as error:
         fix = "check TIDEGATE_REPORTS_KAFKA, and that its advertised listeners are reachable"
-        yield InstallationCheck(f"reports at {brokers}", Result.PROBLEM, str(error), fix)
+        yield InstallationCheck(part, Result.PROBLEM, str(error), fix)
         return
     group = group_of(settings)
     try:
-        behind = records_behind(settings, brokers)
+        behind = records_behind(settings, client)
     except StoreAway as error:
         fix = f"the persister needs the right to read the group {group}"
         yield InstallationCheck(f"group {group}", Result.PROBLEM, str(error), fix)
@@ -87,9 +98,11 @@ def topic_check(facts: TopicFacts) -> InstallationCheck:
         words = ", ".join(sorted(missing))
         fix = f"kafka-acls --add --operation {min(missing).title()} --topic {facts.name} ..."
         return InstallationCheck(part, Result.PROBLEM, f"the right to {words} is missing", fix)
-    if facts.bytes_max is not None and facts.bytes_max < RECORD_BYTES_MAX:
-        finding = f"it takes {facts.bytes_max} bytes, and a record has up to {RECORD_BYTES_MAX}"
-        change = f"--add-config max.message.bytes={RECORD_BYTES_MAX}"
+    is_inline = facts.name.endswith(INLINE_TOPIC) and "completed." not in facts.name
+    largest = INLINE_RECORD_BYTES_MAX if is_inline else RECORD_BYTES_MAX
+    if facts.bytes_max is not None and facts.bytes_max < largest:
+        finding = f"it takes {facts.bytes_max} bytes, and a record has up to {largest}"
+        change = f"--add-config max.message.bytes={largest}"
         fix = f"kafka-configs --alter --entity-type topics --entity-name {facts.name} {change}"
         return InstallationCheck(part, Result.PROBLEM, finding, fix)
     what = "dead letters" if facts.name.endswith(DEAD_TOPIC) else "reports"

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from pydantic import BaseModel
 
+from supervisor.app.brokers import report_brokers
 from supervisor.cli.cluster.reports import letters
 from supervisor.cli.cluster.reports.connection import PersisterUrl, asking, persisters
 from supervisor.cli.shell.form import Format
@@ -149,7 +150,8 @@ def spec(
     Example: tidegate reports spec | tidegate supervisor apply -f -
     """
     settings = load_settings()
-    brokers = kafka or settings.reports_kafka
+    client = {} if kafka else report_brokers(settings) or {}
+    brokers = kafka or client.get("bootstrap.servers")
     if brokers is None:
         raise typer.BadParameter("name the brokers: --kafka, or TIDEGATE_REPORTS_KAFKA")
     pattern = rf"{re.escape(settings.reports_prefix)}completed[.-].*"

@@ -80,8 +80,9 @@ def test_a_persister_is_asked_for_its_state_and_its_clock(
         (TopicFacts("t", exists=False), "not there"),
         (TopicFacts("t", True, frozenset({"READ", "DESCRIBE"}), 10_000_000), "right to WRITE"),
         (TopicFacts("t", True, None, 1_000_000), "takes 1000000 bytes"),
+        (TopicFacts("a.activations", True, None, 10_000_000), "a record has up to 10551296"),
     ],
-    ids=["missing", "no right", "too small"],
+    ids=["missing", "no right", "too small", "too small for whole records"],
 )
 def test_a_topic_that_loses_records_is_a_problem(facts: TopicFacts, words: str) -> None:
     checked = topic_check(facts)
@@ -104,3 +105,22 @@ def test_topics_are_described_by_a_real_broker(broker: Broker) -> None:
     assert (one.exists, one.bytes_max, none.exists) == (True, 1000, False)
     assert one.operations is not None
     assert {"READ", "WRITE", "DESCRIBE"} <= one.operations
+
+
+def test_the_topic_of_whole_records_takes_no_larger_ones_than_it_needs() -> None:
+    for name, size in (("activations", 11_000_000), ("completed.activations", 2_097_152)):
+        assert topic_check(TopicFacts(name, True, None, size)).result is Result.OK
+
+
+def test_a_file_of_a_login_that_cannot_be_used_is_a_problem(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text("bootstrap.servers=kafka:9092\nsasl.password=canary\n")
+    settings = _settings(monkeypatch, tmp_path, KAFKA=str(file))
+
+    check = _checks(settings)[f"reports at {file}"]
+
+    assert check.result is Result.PROBLEM
+    assert "sasl.password" in check.finding
+    assert "canary" not in f"{check.finding} {check.fix}".replace(str(tmp_path), "")
