@@ -57,6 +57,20 @@ PARTS = (
         (*_TESTS, "tests/integration/faults/test_no_orphans.py"),
         {"TIDEGATE_TEST_KILLS": "20", "TIDEGATE_TEST_SPARK": "1"},
     ),
+    Part(
+        "history",
+        (*_TESTS, "tests/integration/reports/test_archive.py"),
+        {"TIDEGATE_TEST_RECORDS": "200000"},
+    ),
+    Part(
+        "reports",
+        (*_TESTS, "tests/integration/reports/test_many_kills.py"),
+        {
+            "TIDEGATE_TEST_KILLS": "50",
+            "TIDEGATE_TEST_RECORDS": "10000",
+            "TIDEGATE_TEST_LOG_MIB": "1024",
+        },
+    ),
     Part("contract", (*_PYTHON, "tests.contract")),
     Part("chaos", (*_PYTHON, "tests.chaos", "--long")),
 )

@@ -11,6 +11,7 @@ from supervisor.dev.ports import LOOPBACK
 from supervisor.metadata.migrate import migrate
 from supervisor.metadata.store import SqlStore
 from tasks.reporting.record import RecordType
+from tests.conformance.stories import LEASE_TTL
 from tests.integration.overlords import Overlord, Overlords
 from tests.integration.reports.persisters import Persisters
 from tests.waiting import wait_until
@@ -53,7 +54,7 @@ def test_executions_and_events_are_stored_by_http_alone(tmp_path: Path) -> None:
             assert kinds == {"task_result": "SUCCESS", "task_report": "SUCCESS"}
             step = leader.http.get("/api/v1/reports", params={"task": "day:one/pack"}).json()
             assert [each["attempt"] for each in step["reports"]] == [1]
-            store = SqlStore(url)
+            store = SqlStore(url, lease_ttl=LEASE_TTL)
             wait_until(lambda: _archived(store) > 0)
             store.close()
             log = leader.http.get("/api/v1/executions/day:one/log").text

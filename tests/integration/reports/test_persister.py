@@ -23,10 +23,12 @@ from tasks.sending.spool import Spool
 from tests.integration.reports.persisters import Persisters
 from tests.waiting import wait_until
 
+__all__ = ["log_record", "record_of"]
+
 pytestmark = [pytest.mark.kafka, pytest.mark.process]
 
 
-def _record(subject: str, seq: int) -> ReportRecord:
+def record_of(subject: str, seq: int) -> ReportRecord:
     return ReportRecord(
         type=RecordType.PROGRESS,
         record_id=record_id_of(subject, 0, RecordType.PROGRESS, seq),
@@ -39,7 +41,7 @@ def _record(subject: str, seq: int) -> ReportRecord:
     )
 
 
-def _log_record(piece: LogPiece) -> ReportRecord:
+def log_record(piece: LogPiece) -> ReportRecord:
     return ReportRecord(
         type=RecordType.LOG_CHUNK,
         record_id=record_id_of(piece.task, 0, RecordType.LOG_CHUNK, piece.offset),
@@ -74,7 +76,7 @@ def test_reports_and_logs_of_a_sender_are_stored_through_two_kills(
         Spool(tmp_path / "spool"),
         LogTail(tmp_path / "task-logs", lambda _: False),
         KafkaTransport(client, "kills.completed.default", "worker-1"),
-        _log_record,
+        log_record,
         SenderOptions(look_s=0.05),
     )
     env = {
@@ -86,7 +88,7 @@ def test_reports_and_logs_of_a_sender_are_stored_through_two_kills(
         first = persisters.start()  # it makes the topics
         sender.start()
         for seq in range(3_000):
-            record = _record(f"task-{seq % 7}", seq)
+            record = record_of(f"task-{seq % 7}", seq)
             assert sender.offer(record, len(record.to_json()))
         wait_until(lambda: first.metric("tidegate_persister_stored_total") > 100)
         first.kill()
@@ -114,7 +116,7 @@ def test_reports_and_logs_of_a_sender_are_stored_through_two_kills(
 def test_records_by_http_have_an_outcome_each_and_bad_ones_are_kept_for_people(
     tmp_path: Path,
 ) -> None:
-    good = [_record("task-h", seq).to_json() for seq in range(3)]
+    good = [record_of("task-h", seq).to_json() for seq in range(3)]
     body = "\n".join([good[0], '{"foo": "bar"}', good[1], good[0]]) + "\n"
     with Persisters(tmp_path, {"TIDEGATE_TOKEN": "a-token-for-tests"}) as persisters:
         process = persisters.start()
