@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tasks.reporting.record import ReportRecord
+from tasks.reporting.record import RecordOrigin, ReportRecord
 from tests.browser.accessible import assert_accessible
 from tests.browser.hostile.payloads import CONTROLS, LONG, PAYLOADS
 from tests.browser.planted.conftest import Planted
@@ -40,6 +40,8 @@ def _records() -> Iterator[ReportRecord]:
     )
     yield failed
     yield report("index_kafka_stored_good", NOON, status="SUCCESS", supervisor="stored")
+    step = report("nightly:1/verify", NOON, status="LOST")
+    yield step.model_copy(update={"origin": RecordOrigin.EXECUTION})
 
 
 def _nothing_stored(planted: Planted) -> str | None:
@@ -82,8 +84,13 @@ def test_what_is_stored_is_searched_and_text_stays_text(page: Page, planted: Pla
 
     page.get_by_role("link", name="Reports").click()
     table = page.get_by_role("table", name="Reports")
-    expect(table.locator("tbody tr")).to_have_count(2)
+    expect(table.locator("tbody tr")).to_have_count(3)
     page.get_by_role("button", name="FAILED").click()
     expect(table.locator("tbody tr")).to_have_count(1)
     expect(table).to_contain_text(f"the disk is full {PAYLOADS[0]}")
     assert_accessible(page)
+    page.get_by_role("button", name="FAILED").click()
+    page.get_by_role("button", name="execution", exact=True).click()
+    expect(table.locator("tbody tr")).to_have_count(1)
+    link = table.get_by_role("link", name="nightly:1/verify")
+    expect(link).to_have_attribute("href", re.compile(r"/ui/executions/nightly(:|%3A)1$"))
