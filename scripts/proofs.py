@@ -41,6 +41,8 @@ PARTS = (
     Part("seeds", (*_PYTHON, "tests.simulation", "--seeds", "10000")),
     Part("mutants", (*_PYTHON, "tests.simulation", "--mutants")),
     Part("planted", (*_PYTHON, "tests.supervisor.reports.planted")),
+    Part("executions", (*_PYTHON, "tests.simulation", "--executions", "--seeds", "10000")),
+    Part("mistakes", (*_PYTHON, "tests.simulation", "--executions", "--mutants")),
     Part("coverage", (*_PYTHON, "tests.simulation", "--seeds", "300", "--coverage")),
     Part(
         "division",

@@ -130,23 +130,33 @@ class CallRunner:
                 if (cancel := self._makes.get(place)) is not None:
                     cancel.set()
 
+    def round_trip(self) -> RunnerOrders:
+        """Report, then take and stop what is ordered; return the orders.
+
+        Raises:
+            Whatever the link has: the next round trip reports the same again.
+        """
+        with self._news:
+            reports, makes = list(self._reports), list(self._makes)
+            free = 0 if self._ending else self.threads - len(makes)
+        orders = self.link.serve(self.runner, makes, reports, free)
+        self._obey(orders, len(reports))
+        return orders
+
     def _run(self) -> None:
         wait_s = self.look_s
         while True:
             with self._news:
                 if self._ending and not self._makes and not self._reports:
                     return
-                reports, makes = list(self._reports), list(self._makes)
-                free = 0 if self._ending else self.threads - len(makes)
             try:
-                orders = self.link.serve(self.runner, makes, reports, free)
+                orders = self.round_trip()
             except Exception as error:  # noqa: BLE001 -- a runner outlives whatever its link has
                 wait_s = self._put_off(error, wait_s)
                 if self._ending:
                     return  # its claims are lost: nobody could be told
                 continue
             wait_s = self.look_s
-            self._obey(orders, len(reports))
             if not orders.begin:
                 self._pause(wait_s, for_reports=not orders.unheard)
 

@@ -45,6 +45,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--coverage", action="store_true", help="in one process; 90 %% of branches")
     parser.add_argument("--mutants", action="store_true", help="plant faults, and look for each")
     parser.add_argument("--executions", action="store_true", help="executions under crashes")
+    parser.add_argument(
+        "--world",
+        choices=("model", "sql", "topics", "all"),
+        default="all",
+        help="with --executions: which one; each of them has all the seeds",
+    )
     parser.add_argument("--only", metavar="NAME", help="with --mutants: this one alone")
     return parser
 

@@ -11,7 +11,13 @@ Function: TypeAlias = Callable[..., Any]
 Make: TypeAlias = Callable[[Function], object]
 """Takes what was there, returns what stands there instead."""
 
-_OURS = ("supervisor", "tasks", "tests.simulation", "tests.supervisor.core.crashes")
+_OURS = (
+    "supervisor",
+    "tasks",
+    "tests.simulation",
+    "tests.supervisor.core.crashes",
+    "tests.supervisor.executions",
+)
 
 
 @dataclass

@@ -191,6 +191,31 @@ def test_what_ends_with_its_runner_is_tried_again_by_the_next_one(stored: Stored
     assert len(set(verbs.effects)) == 1
 
 
+def test_e9_a_runner_that_is_stopped_takes_no_more_and_what_it_makes_ends_there(
+    stored: Stored,
+) -> None:
+    """As after SIGTERM: what ends inside the grace is reported, and nobody else makes it."""
+    verbs = Verbs()
+    _start(stored, _plan("slow", 3))
+    runner = CallRunner(stored.engine, RUNNER, verbs.all, threads=2, look_s=0.01)
+    runner.start()
+    for _ in range(2):
+        assert verbs.begun.acquire(timeout=10)
+    stopping = threading.Thread(target=lambda: runner.stop(within_s=10))
+    stopping.start()
+    wait_until(lambda: runner._ending)
+    verbs.goes_on.set()
+    stopping.join(10)
+
+    with stored.store.reading() as rows:
+        assert rows.held() == [], "what it made was reported"
+        (left,) = rows.calls(9)
+    runs = [run for run in stored.get("e1").runs.values() if run.step == "one"]
+    assert sorted(run.state for run in runs) == ["SUBMITTED", "SUCCESS", "SUCCESS"]
+    assert left.key not in verbs.effects
+    assert len(verbs.effects) == len(set(verbs.effects)) == 2
+
+
 def test_a_verb_that_raises_or_that_nobody_knows_fails_its_step(stored: Stored) -> None:
     def raises(_: StepCall, __: threading.Event) -> Outcome:
         raise ValueError("a bug")

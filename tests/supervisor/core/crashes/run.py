@@ -86,7 +86,7 @@ class _Run:
         ]
         self._judge = Judge({plan.flow: plan for plan in plans})
         self.world = World(seed, self._judge.plans, self._watch, on_line)
-        self._judge.world = self.world
+        self._judge.watch(self.world)
         self._violations: list[str] = []
         self._wrote = 0
         self._people = People(

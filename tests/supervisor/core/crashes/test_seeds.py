@@ -1,4 +1,4 @@
-"""Executions under crashes: no seed finds anything.
+"""Executions under crashes, in each world: no seed finds anything.
 
 `python -m tests.simulation --executions` runs any number of seeds.
 """
@@ -6,58 +6,70 @@
 import pytest
 
 from tests.simulation.command import simulate
-from tests.supervisor.core.crashes.run import run_seed
+from tests.supervisor.core.crashes.worlds import WORLDS, ExecutionWorld, run_in
 
-FAST = 20
-"""The first ones belong to the fast tests."""
-SEEDS = 120
-"""So many belong to every other run."""
-OF_FINDINGS = (103, 280, 650, 847, 869, 1014, 1021, 1705)
+FAST = {"model": 20, "sql": 5, "topics": 20}
+"""World -> the first ones, which belong to the fast tests."""
+SEEDS = {"model": 200, "sql": 125, "topics": 200}
+"""World -> so many belong to every other run; a minute on two cores."""
+OF_FINDINGS = {
+    "model": (103, 280, 650, 847, 869, 1014, 1021, 1705),
+    "sql": (111,),
+    "topics": (),
+}
 """Seeds that have found something, also in the simulation itself."""
 _SHARE = 20
 
 
-def _broken(seeds: range | tuple[int, ...]) -> list[str]:
-    return [f"seed {seed}: {one}" for seed in seeds for one in run_seed(seed).violations]
+def _broken(world: str, seeds: range | tuple[int, ...]) -> list[str]:
+    return [f"seed {seed}: {one}" for seed in seeds for one in run_in(world, seed).violations]
 
 
-def test_none_of_the_first_seeds_breaks_a_rule() -> None:
-    """`python -m tests.simulation --executions --trace SEED` repeats what fails here."""
-    assert _broken(range(FAST)) == []
+@pytest.mark.parametrize("world", FAST)
+def test_none_of_the_first_seeds_breaks_a_rule(world: str) -> None:
+    """`python -m tests.simulation --executions --world WORLD --trace SEED` repeats it."""
+    assert _broken(world, range(FAST[world])) == []
 
 
-def test_no_seed_that_has_found_something_finds_it_again() -> None:
-    assert _broken(OF_FINDINGS) == []
+@pytest.mark.parametrize("world", OF_FINDINGS)
+def test_no_seed_that_has_found_something_finds_it_again(world: str) -> None:
+    assert _broken(world, OF_FINDINGS[world]) == []
 
 
 @pytest.mark.seeds
-@pytest.mark.parametrize("first", range(FAST, SEEDS, _SHARE))
-def test_none_of_the_next_seeds_breaks_a_rule(first: int) -> None:
-    assert _broken(range(first, first + _SHARE)) == []
+@pytest.mark.parametrize(
+    ("world", "first"),
+    [(world, first) for world in SEEDS for first in range(FAST[world], SEEDS[world], _SHARE)],
+)
+def test_none_of_the_next_seeds_breaks_a_rule(world: str, first: int) -> None:
+    assert _broken(world, range(first, first + _SHARE)) == []
 
 
-def test_a_seed_always_gives_the_same() -> None:
+@pytest.mark.parametrize("world", FAST)
+def test_a_seed_always_gives_the_same(world: str) -> None:
     lines: list[list[str]] = [[], []]
 
-    outcomes = [run_seed(7, on_line=one.append) for one in lines]
+    outcomes = [run_in(world, 7, one.append) for one in lines]
 
     assert outcomes[0] == outcomes[1]
     assert lines[0] == lines[1]
 
 
-def test_a_seed_has_faults_and_work() -> None:
-    outcomes = [run_seed(seed) for seed in range(5)]
+@pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
+def test_a_seed_has_faults_and_work(world: ExecutionWorld) -> None:
+    outcomes = [run_in(world.name, seed) for seed in range(5)]
 
     assert sum(outcome.executions for outcome in outcomes) >= 15
     assert sum(outcome.effects for outcome in outcomes) >= 15
-    assert sum(outcome.faults.total() for outcome in outcomes) >= 100
-    assert sum(len(outcome.crash_points) for outcome in outcomes) >= 30
+    assert sum(outcome.faults.total() for outcome in outcomes) >= 50
+    assert len({point for outcome in outcomes for point in outcome.crash_points}) >= 8
 
 
 @pytest.mark.process
 def test_the_command_counts_what_its_seeds_came_to() -> None:
-    done = simulate("--executions", "--first", "40", "--seeds", "3", "--jobs", "1")
+    done = simulate("--executions", "--first", "40", "--seeds", "2", "--jobs", "1")
 
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.splitlines()[-1].startswith("3 seeds, ")
-    assert done.stdout.splitlines()[-1].endswith(", 0 violations")
+    last = [line for line in done.stdout.splitlines() if " seeds, " in line]
+    assert [line.partition(" ")[0] for line in last] == ["model:", "sql:", "topics:"]
+    assert all(line.endswith(", 0 violations") for line in last)

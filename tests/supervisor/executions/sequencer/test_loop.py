@@ -183,9 +183,30 @@ def test_an_input_that_makes_too_large_a_record_is_a_dead_letter(owners: Owners)
     assert owners.get("e1").version == 1
 
 
+def test_e12_what_cannot_be_read_is_one_dead_letter_and_its_neighbours_go_on(
+    owners: Owners,
+) -> None:
+    for name, value in (("e1", b"{"), ("e1", None), ("e2", b'{"v":1,"kind":"Nothing"}')):
+        owners.start(PLAN, name)
+        owners.topics.append(LogTopic.HISTORY, 0, name, value)
+    owners.topics.aborts = 1
+    owners.work()
+    owners.restart()
+    owners.work()
+    owners.finish()
+
+    assert [dead.value for dead in owners.topics.of(LogTopic.DEAD)] == [
+        b"{",
+        None,
+        b'{"v":1,"kind":"Nothing"}',
+    ]
+    assert owners.get("e1").state is owners.get("e2").state is ExecutionState.SUCCESS
+    assert owners.owners[0].held.position.drops["undecodable"] == 3
+
+
 @pytest.mark.parametrize("asks", [False, True])
-def test_what_a_call_gave_that_is_too_large_fails_the_call(owners: Owners, asks: bool) -> None:
-    """E11: with a reason for people; the others go on."""
+def test_e11_what_a_call_gave_that_is_too_large_fails_the_call(owners: Owners, asks: bool) -> None:
+    """With a reason for people; the others go on."""
     for name in ("e1", "e2"):
         owners.start(PLAN, name)
     owners.work()

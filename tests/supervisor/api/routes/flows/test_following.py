@@ -21,7 +21,7 @@ def _numbers(events: list[Json]) -> list[int]:
     return [int(str(event["id"])) for event in events]
 
 
-def test_it_goes_on_behind_the_last_event_and_ends_with_the_execution(running: Running) -> None:
+def test_e17_it_goes_on_behind_the_last_event_and_ends_with_the_execution(running: Running) -> None:
     running.apply(flow="ask", steps=[_PACK, _ASKS])
     execution = running.start("ask")
     wait_until(lambda: any(run["step"] == "ok" for run in _runs(running, execution)))
@@ -63,7 +63,7 @@ def test_one_that_has_ended_is_given_whole(running: Running) -> None:
     assert behind.status_code == 400
 
 
-def test_one_that_is_not_there_is_refused_before_any_event(running: Running) -> None:
+def test_e17_one_that_is_not_there_is_refused_before_any_event(running: Running) -> None:
     assert running.world.get_object(_path("day:none"), 404)["type"] == (
         "/problems/execution-not-found"
     )
@@ -71,7 +71,7 @@ def test_one_that_is_not_there_is_refused_before_any_event(running: Running) -> 
     assert wrong.status_code == 400
 
 
-def test_too_many_followers_are_refused_and_a_place_is_given_back(
+def test_e17_too_many_followers_are_refused_and_a_place_is_given_back(
     running: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(execution_feed, "FOLLOWERS_MAX", 1)

@@ -13,6 +13,7 @@ from supervisor.core.executions.inputs import (
     KillIt,
     Report,
     RetryStep,
+    SkipStep,
     Stopped,
     Succeeded,
     Tick,
@@ -154,6 +155,27 @@ def test_e13_of_an_execution_that_has_ended_no_time_is_waited_for(stage: Stage) 
     stage.engine.pass_time(timedelta(hours=1))
 
     assert stage.engine.get("e1").version == version
+
+
+def test_e14_what_people_have_skipped_is_not_submitted_again_when_its_runner_dies(
+    stage: Stage,
+) -> None:
+    asks = Step("a", CallWork("noop"), on_lost=OnLost.ASK)
+    (job,) = stage.start(plan(asks, call("b", "a")))
+    assert stage.claim(job)
+    lost = AttemptLost(job.run, 1, RUNNER)
+    stage.engine.send("e1", lost)
+    assert stage.run("a").state == "WAITING"
+    stage.engine.send("e1", SkipStep(job.run, "ann"))
+
+    stage.engine.send("e1", lost)
+
+    (behind,) = stage.engine.take_calls()
+    assert behind.step == "b"
+    assert stage.run("a").state == "SKIPPED"
+    assert len(stage.run("a").attempts) == 1
+    stage.finish([behind])
+    assert stage.engine.get("e1").state == "SUCCESS"
 
 
 def test_e15_a_retry_that_is_due_and_a_late_result_give_one_new_attempt(stage: Stage) -> None:

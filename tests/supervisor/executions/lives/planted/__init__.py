@@ -1,0 +1,1 @@
+"""Mistakes that somebody might have made."""

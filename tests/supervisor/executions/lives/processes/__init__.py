@@ -1,0 +1,1 @@
+"""The processes: leaders, and all that comes from outside."""

@@ -1,0 +1,1 @@
+"""The clock, the lease, the queue and the store that leaders share."""
