@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, cast
 from supervisor.core.executions.entities import Runner
 from supervisor.core.executions.inputs import Outcome, Stopped
 from supervisor.core.executions.reduced import StepCall
+from supervisor.executions.executor.abroad import CallsAbroad
 from supervisor.executions.runner import CallRunner
 from supervisor.executions.sequencer.engine import PartitionedEngine
+from supervisor.executions.sequencer.held import HeldPartition
 from supervisor.executions.sequencer.letters import LETTER_FORM, ExecutionPurge
 from supervisor.executions.sequencer.loop import PartitionOwner
+from supervisor.executions.sequencer.owners import PartitionLeft
 from supervisor.executions.sequencer.places import partition_of
 from supervisor.executions.sequencer.work import RequestWork
 from supervisor.ports.flows.execution_log import LogAborted, LogAway, LogFenced
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 
 _TURNS_MAX = 60
 """More aborts in a row than that end an ownership."""
-PROBLEMS = (LogFenced, LogAway, LogAborted, TimeoutError)
+PROBLEMS = (LogFenced, LogAway, LogAborted, PartitionLeft, TimeoutError)
 
 
 @dataclass
@@ -35,9 +38,14 @@ class TurnedOwner:
     failed: bool = False
 
     @property
-    def has_waiting(self) -> bool:
-        """Whether calls wait for a runner."""
-        return self.owner.has_waiting
+    def waiting(self) -> int:
+        """How many calls wait for a runner."""
+        return self.owner.waiting
+
+    @property
+    def held(self) -> HeldPartition:
+        """What is held."""
+        return self.owner.held
 
     def request(self, work: RequestWork) -> None:
         """Queue a request, and let it be worked in, or fail."""
@@ -88,6 +96,14 @@ class ExecutorLife:
         self.me = Runner(self.name, self.life)
         self.runner = CallRunner(self.engine, self.me, {"noop": self.make}, threads=3)
         self.runner._pool = cast("ThreadPoolExecutor", self.calls)
+
+        self.abroad = CallsAbroad(
+            world.held,
+            self.engine.is_here,
+            self.runner,
+            self.engine.forward,
+            self.clock.monotonic,
+        )
 
     def close(self) -> None:
         """Do nothing: there are no connections."""
@@ -152,12 +168,8 @@ class ExecutorLife:
                 self.owners[part] = TurnedOwner(owner)
 
     def _lose(self) -> None:
-        claims = [
-            held.runner
-            for one in self.owners.values()
-            for held in one.owner.held.calls.claims.values()
-        ]
-        for runner in sorted(set(claims), key=lambda one: one.incarnation):
+        self.abroad.run_once()
+        for runner in sorted(self.engine.holders(), key=lambda one: one.incarnation):
             if self.world.registry.is_dead(runner, self.world.now):
                 self.engine.lose(runner)
 

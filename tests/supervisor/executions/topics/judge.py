@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from supervisor.core.executions.entities import Execution
+from supervisor.core.executions.entities import Execution, Runner
 from supervisor.core.executions.records import CALL_FORM, StateRecord, restore
 from supervisor.core.executions.reduced import ExecutionEvent
 from supervisor.executions.sequencer.letters import (
@@ -12,6 +12,7 @@ from supervisor.executions.sequencer.letters import (
     RESULT_FORM,
 )
 from supervisor.ports.flows.execution_log import LogEntry, LogTopic
+from supervisor.ports.flows.executions import CallPlace, HeldCall
 from tests.supervisor.core.crashes.checkers.history import History
 from tests.supervisor.core.crashes.checkers.rules import ENDS, STEP_ENDS, ExecutionRules
 from tests.supervisor.core.crashes.world.log import Record
@@ -97,6 +98,18 @@ class TopicJudge:
                 if "/r/" in key:
                     run = execution.runs[key.rpartition("/")[2]]
                     yield Record((STATE, part), 0, key, run)
+
+    def claims(self, runner: Runner) -> Sequence[HeldCall]:
+        """Return the calls that a runner holds, by what is committed."""
+        return [
+            HeldCall(CallPlace(name, run.id, newest.number), runner, run.state == "KILLING")
+            for name, head in self.history.heads.items()
+            if head.state not in ENDS
+            for run in self.history.runs[name].values()
+            if run.state in ("RUNNING", "KILLING")
+            and (newest := run.attempt) is not None
+            and newest.runner == runner
+        ]
 
     def rest(self, lives: Sequence[ExecutorLife]) -> Iterator[str]:
         """X10: yield what has not come to its end."""

@@ -62,6 +62,7 @@ class _Run:
         world.cruel = self._chance.choice([0.002, 0.005, 0.01, 0.02])
         world.committed = self._committed
         self._judge = TopicJudge(world)
+        world.held = self._judge.claims
         self._people = PartitionPeople(
             world,
             random.Random(f"{seed}/people"),

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from supervisor.core.executions.entities import Runner
 from supervisor.core.executions.plan import FlowPlan
 from supervisor.executions.sequencer.batch import PartitionPlan
 from supervisor.ports.flows.execution_log import (
@@ -13,6 +14,7 @@ from supervisor.ports.flows.execution_log import (
     LogRecord,
     LogTopic,
 )
+from supervisor.ports.flows.executions import HeldCall
 from tests.environment.memory_log import MemoryLog, MemoryTopics
 from tests.supervisor.core.crashes.world.group import Group, Registry
 from tests.supervisor.executions.lives.world.world import World
@@ -35,6 +37,8 @@ class TopicWorld(World):
     group: Group = field(default_factory=lambda: Group(PARTITIONS))
     registry: Registry = field(default_factory=Registry)
     committed: Committed = lambda *_: None
+    held: Callable[[Runner], Sequence[HeldCall]] = lambda _: ()
+    """What the tables say that a runner holds."""
 
     def send(self, part: int, key: str, body: bytes) -> None:
         """Append a letter without a transaction: it may come twice, and nobody may hear of it.
