@@ -3,10 +3,10 @@
 import re
 import secrets
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import structlog
-import uvicorn
 
 from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.executions.database import ExecutionDatabase
@@ -27,9 +27,9 @@ from supervisor.adapters.expressions import CelExpressions
 from supervisor.adapters.secrets import read_secret
 from supervisor.api.executor.server import create_executor_api
 from supervisor.app.executions import executions_url, make_noop
+from supervisor.app.listening import new_server, tls_of
 from supervisor.app.process import configure_logging, listen
-from supervisor.app.server import CONNECTIONS_MAX, GRACEFUL_S, tls_of
-from supervisor.app.serving import serve
+from supervisor.app.serving import Role, serve
 from supervisor.core.executions.entities import Runner
 from supervisor.core.executions.plan import FlowPlan
 from supervisor.executions.engine import plan_of
@@ -49,9 +49,9 @@ from supervisor.ports.flows.engine_kinds import EngineKind
 from supervisor.ports.flows.executions import HeldCall
 from supervisor.settings.problems import SetupProblem
 from supervisor.settings.settings import EXECUTOR_PORT, Settings
-from tasks.runtime.http_guard import LOOP, guarded, raise_file_limit
+from tasks.runtime.http_guard import raise_file_limit
 
-__all__ = ["run_executor"]
+__all__ = ["executing", "run_executor"]
 
 log = structlog.get_logger()
 
@@ -66,40 +66,40 @@ def run_executor(settings: Settings) -> int:
         SetupProblem: a port, a setting, or the topics as they are prevent the start.
     """
     configure_logging(form=settings.log_format)
-    tls = tls_of(settings)
+    raise_file_limit()
+    with executing(settings) as (role, executor):
+        code = serve({role.server: role.bound}, lambda: None, executor.ended)
+    if executor.refused:
+        raise SetupProblem(
+            executor.refused, "then start the executor again; docs/reference/execution-topics.md"
+        )
+    return code
+
+
+@contextmanager
+def executing(settings: Settings) -> Iterator[tuple[Role, Executor]]:
+    """Run an executor as long as its block runs; its port is for the block to serve.
+
+    Raises:
+        SetupProblem: a port or a setting prevents the start.
+    """
     if settings.executions_kafka is None:
         raise SetupProblem(
             "an executor runs flows on Kafka, and no brokers are named",
             "set TIDEGATE_EXECUTIONS_KAFKA here and for the overlords, or run no executor: without "
             "it the overlord that leads runs flows in its database",
         )
-    raise_file_limit()
+    tls = tls_of(settings)
     bound = listen(settings.host, settings.port or EXECUTOR_PORT)
     parts = _Wiring(settings, {"bootstrap.servers": settings.executions_kafka})
     executor = parts.executor()
     executor.start()
     log.info("executor", url=parts.url, topics=settings.executions_kafka)
-    config = uvicorn.Config(
-        create_executor_api(executor),
-        log_config=None,
-        access_log=False,
-        timeout_graceful_shutdown=GRACEFUL_S,
-        http=guarded(CONNECTIONS_MAX, settings.connections_per_address),
-        loop=LOOP,
-        ws="none",
-        proxy_headers=False,
-        **tls,
-    )
     try:
-        code = serve({uvicorn.Server(config): bound}, lambda: None, executor.ended)
+        yield Role(new_server(create_executor_api(executor), settings, tls), bound), executor
     finally:
         executor.stop()
         parts.database.close()
-    if executor.refused:
-        raise SetupProblem(
-            executor.refused, "then start the executor again; docs/reference/execution-topics.md"
-        )
-    return code
 
 
 class _Wiring:

@@ -2,11 +2,11 @@
 
 import re
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import structlog
-import uvicorn
 
 from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.kafka.dead_letters import KafkaDeadLetters
@@ -25,10 +25,10 @@ from supervisor.adapters.reports.letter_marks import SqlLetterMarks
 from supervisor.adapters.reports.sql import SqlReports
 from supervisor.api.persister.server import create_persister_api
 from supervisor.app.brokers import report_brokers
+from supervisor.app.listening import new_server, tls_of
 from supervisor.app.process import configure_logging, data_folder, listen, writable_folder
 from supervisor.app.report_stores import logs_in, reports_url
-from supervisor.app.server import CONNECTIONS_MAX, GRACEFUL_S, tls_of
-from supervisor.app.serving import serve
+from supervisor.app.serving import Role, serve
 from supervisor.ports.reports.dead_letters import DeadLetters
 from supervisor.ports.reports.kept_letters import KeptLetters
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
@@ -41,9 +41,9 @@ from supervisor.reports.service import Persister
 from supervisor.reports.storing import Storing
 from supervisor.settings.problems import SetupProblem
 from supervisor.settings.settings import PERSISTER_PORT, Settings
-from tasks.runtime.http_guard import LOOP, guarded, raise_file_limit
+from tasks.runtime.http_guard import raise_file_limit
 
-__all__ = ["run_persister"]
+__all__ = ["persisting", "run_persister"]
 
 log = structlog.get_logger()
 
@@ -64,6 +64,18 @@ def run_persister(settings: Settings) -> int:
         SetupProblem: a port, folder, database or setting prevents the start.
     """
     configure_logging(form=settings.log_format)
+    raise_file_limit()
+    with persisting(settings) as role:
+        return serve({role.server: role.bound}, lambda: None, list)
+
+
+@contextmanager
+def persisting(settings: Settings) -> Iterator[Role]:
+    """Run a persister as long as its block runs; its port is for the block to serve.
+
+    Raises:
+        SetupProblem: a port, folder, database or setting prevents the start.
+    """
     tls = tls_of(settings)
     token = settings.token()
     if token is None and not settings.on_loopback:
@@ -71,7 +83,6 @@ def run_persister(settings: Settings) -> int:
             f"with TIDEGATE_HOST={settings.host} others reach this persister, and it has no token",
             "set TIDEGATE_TOKEN_FILE, and TIDEGATE_REPORTS_KEY_FILE here and for the workers",
         )
-    raise_file_limit()
     bound = listen(settings.host, settings.port or PERSISTER_PORT)
     data_folder(settings.data_dir)
     writable_folder(settings.warehouse, "TIDEGATE_WAREHOUSE")
@@ -79,19 +90,9 @@ def run_persister(settings: Settings) -> int:
     wired.persister.start()
     wired.retention.start()
     log.info("persister", url=settings.url(PERSISTER_PORT), topics=settings.reports_kafka or "none")
-    config = uvicorn.Config(
-        create_persister_api(wired.persister, token, settings.reports_key()),
-        log_config=None,
-        access_log=False,
-        timeout_graceful_shutdown=GRACEFUL_S,
-        http=guarded(CONNECTIONS_MAX, settings.connections_per_address),
-        loop=LOOP,
-        ws="none",
-        proxy_headers=False,
-        **tls,
-    )
+    api = create_persister_api(wired.persister, token, settings.reports_key())
     try:
-        return serve({uvicorn.Server(config): bound}, lambda: None, list)
+        yield Role(new_server(api, settings, tls), bound)
     finally:
         wired.retention.stop()
         wired.persister.stop()

@@ -4,18 +4,16 @@ The worker's composition root is `worker.py`.
 """
 
 import socket
-import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TypedDict
 
 import structlog
-import uvicorn
 
 from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.tables.warehouse import LocalWarehouse
 from supervisor.api.http.listeners import Listener
 from supervisor.api.server import create_api
+from supervisor.app.listening import new_server, tls_of
 from supervisor.app.overlord import wire_overlord
 from supervisor.app.parts import address_for_workers, passwords_of
 from supervisor.app.process import (
@@ -32,17 +30,11 @@ from supervisor.core.values.errors import MetadataUnavailable, SchemaTooNew
 from supervisor.metadata.migrate import migrate
 from supervisor.metadata.store import SqlStore
 from supervisor.services.access.principals import Principals
-from supervisor.services.services import Services
 from supervisor.settings.problems import SetupProblem
 from supervisor.settings.settings import OVERLORD_PORT, Settings
-from tasks.runtime.http_guard import LOOP, guarded, raise_file_limit
+from tasks.runtime.http_guard import raise_file_limit
 
 log = structlog.get_logger()
-
-CONNECTIONS_MAX = 1_000
-"""The maximum of connections and of requests of one port."""
-GRACEFUL_S = 2
-"""Seconds for open requests after SIGTERM; clients simply repeat a long poll."""
 
 
 def open_store(settings: Settings) -> SqlStore:
@@ -79,38 +71,6 @@ def downgrade_metadata(settings: Settings, to: str) -> bool:
     from supervisor.metadata.downgrading import downgrade
 
     return downgrade(settings.metadata_url, to, lease_ttl=settings.lease_ttl)
-
-
-class Tls(TypedDict, total=False):
-    """The TLS settings of uvicorn."""
-
-    ssl_certfile: str
-    ssl_keyfile: str
-
-
-def tls_of(settings: Settings) -> Tls:
-    """Return uvicorn's TLS settings; empty: the overlord serves plain HTTP.
-
-    Raises:
-        SetupProblem: certificate or key is missing, or they do not fit.
-    """
-    cert, key = settings.tls_cert, settings.tls_key
-    if cert is None and key is None:
-        if not settings.on_loopback:
-            log.warning("no TLS: passwords, tokens and data can be read on their way")
-        return {}
-    if cert is None or key is None:
-        raise SetupProblem(
-            "TLS needs a certificate and its key", "set TIDEGATE_TLS_CERT and TIDEGATE_TLS_KEY"
-        )
-    try:
-        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(cert, key, password=lambda: b"")
-    except (OSError, ssl.SSLError) as error:
-        raise SetupProblem(
-            f"{cert} and {key} cannot be used for TLS: {error}",
-            "name a certificate with its chain, and its key without a password, both as PEM",
-        ) from error
-    return {"ssl_certfile": str(cert), "ssl_keyfile": str(key)}
 
 
 def require_admin(settings: Settings, store: SqlStore) -> None:
@@ -170,7 +130,7 @@ def run_overlord(settings: Settings) -> int:
         with short_pauses():
             return serve(
                 {
-                    _server(settings, overlord.services, listener, tls): bound
+                    new_server(create_api(overlord.services, listener), settings, tls): bound
                     for listener, bound in sockets.items()
                 },
                 overlord.services.changed.close,
@@ -193,19 +153,3 @@ def _listeners(settings: Settings) -> dict[Listener, socket.socket]:
     log.info("workers have a port of their own", url=for_workers)
     workers = listen(settings.host, settings.internal_port, "TIDEGATE_INTERNAL_PORT")
     return {Listener.PEOPLE: everybody, Listener.WORKERS: workers}
-
-
-def _server(settings: Settings, services: Services, listener: Listener, tls: Tls) -> uvicorn.Server:
-    """Return the server of one listener, with connections of its own."""
-    config = uvicorn.Config(
-        create_api(services, listener),
-        log_config=None,
-        access_log=False,
-        timeout_graceful_shutdown=GRACEFUL_S,
-        http=guarded(CONNECTIONS_MAX, settings.connections_per_address),
-        loop=LOOP,
-        ws="none",
-        proxy_headers=False,  # else a caller on this machine could claim any address
-        **tls,
-    )
-    return uvicorn.Server(config)

@@ -4,14 +4,23 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import FrameType
 
 import structlog
 import uvicorn
 
-__all__ = ["serve"]
+__all__ = ["Role", "serve"]
 
 log = structlog.get_logger()
+
+
+@dataclass(frozen=True)
+class Role:
+    """A part of a process that is there by now, and the port that is to be served for it."""
+
+    server: uvicorn.Server
+    bound: socket.socket
 
 
 def serve(

@@ -15,7 +15,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from threading import Event
@@ -78,6 +78,7 @@ class Ports:
     overlord: int
     worker: int
     persister: int
+    executor: int
 
     @property
     def overlord_url(self) -> str:
@@ -95,6 +96,11 @@ class Ports:
         return f"http://{LOOPBACK}:{self.worker}"
 
     @property
+    def executor_url(self) -> str:
+        """Base address of the executor."""
+        return f"http://{LOOPBACK}:{self.executor}"
+
+    @property
     def persister_url(self) -> str:
         """Base address of the persister."""
         return f"http://{LOOPBACK}:{self.persister}"
@@ -110,6 +116,8 @@ class Dev:
         self._until = Event()
         self._reports_kafka = ""
         """The broker of the topics of reports; empty: none are sent."""
+        self._executions_kafka = ""
+        """The broker of the topics of executions; empty: the overlord runs them."""
 
     def run(self) -> int:
         """Start everything, run until a stop signal, stop everything; return the exit code.
@@ -136,7 +144,7 @@ class Dev:
                 "stop what listens there, choose another with --port, or leave --port out",
             )
         overlord = wanted or (OVERLORD_PORT if is_free(OVERLORD_PORT) else free_port())
-        return Ports(overlord, free_port(), free_port())
+        return Ports(overlord, free_port(), free_port(), free_port())
 
     def _prepare(self) -> Java:
         """Find Java and fetch the jars; the first start takes a minute, later ones none."""
@@ -159,10 +167,14 @@ class Dev:
 
     def _run_children(self, group: ProcessGroup, java: Java, ports: Ports) -> int:
         bootstrap = self._options.kafka or self._start_broker(group, java)
-        self._reports_kafka = "" if self._options.kafka else bootstrap
+        own = "" if self._options.kafka else bootstrap
+        self._reports_kafka = own
+        self._executions_kafka = self._settings.executions_kafka or own
         self._add(group, self._overlord(ports), OVERLORD_WITHIN)
         if self._reports_kafka:
             self._add(group, self._persister(ports), OVERLORD_WITHIN)
+        elif self._executions_kafka:
+            self._add(group, self._executor(ports), OVERLORD_WITHIN)
         self._add(group, self._worker(ports), WORKER_WITHIN)
         if self._until.is_set():
             return 0
@@ -205,8 +217,17 @@ class Dev:
         return self._role("overlord", ports.overlord, ports, health, {})
 
     def _persister(self, ports: Ports) -> ChildSpec:
-        own = {"TIDEGATE_REPORTS_INSTANCE": "persister-dev"}
-        return self._role("persister", ports.persister, ports, f"{ports.persister_url}/ping", own)
+        """Return the persister, with an executor in its process: one interpreter for both."""
+        own = {
+            "TIDEGATE_REPORTS_INSTANCE": "persister-dev",
+            "TIDEGATE_EXECUTOR_NAME": "executor-dev",
+        }
+        spec = self._role("persister", ports.persister, ports, f"{ports.persister_url}/ping", own)
+        return replace(spec, argv=(*spec.argv, "--executor-port", str(ports.executor)))
+
+    def _executor(self, ports: Ports) -> ChildSpec:
+        own = {"TIDEGATE_EXECUTOR_NAME": "executor-dev"}
+        return self._role("executor", ports.executor, ports, f"{ports.executor_url}/ping", own)
 
     def _worker(self, ports: Ports) -> ChildSpec:
         own = {
@@ -234,6 +255,7 @@ class Dev:
             "TIDEGATE_TLS_KEY": "",
             "TIDEGATE_JAVA": self._settings.java,
             **self._reports(ports),
+            "TIDEGATE_EXECUTIONS_KAFKA": self._executions_kafka,
         }
         return ChildSpec(
             name=name,

@@ -107,9 +107,28 @@ def worker(
     raise typer.Exit(app_worker.run_worker(settings))
 
 
-def persister(host: Host = None, port: PersisterPort = None, data_dir: DataDir = None) -> None:
+def persister(
+    host: Host = None,
+    port: PersisterPort = None,
+    data_dir: DataDir = None,
+    executor_port: Annotated[
+        int | None,
+        typer.Option(
+            "--executor-port",
+            min=1,
+            max=65_535,
+            metavar="PORT",
+            show_default="no executor",
+            help="Run an executor in this process too, at this port.",
+        ),
+    ] = None,
+) -> None:
     """Run a persister: it stores reports and logs of tasks, as fast as its stores allow."""
     settings = load_settings(host=host, port=port, data_dir=data_dir)
+    if executor_port is not None:
+        from supervisor.app.together import run_together
+
+        raise typer.Exit(run_together(settings, executor_port))
     from supervisor.app.persister import run_persister
 
     raise typer.Exit(run_persister(settings))

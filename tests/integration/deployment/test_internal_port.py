@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from supervisor.app.server import CONNECTIONS_MAX
+from supervisor.app.listening import CONNECTIONS_MAX
 from supervisor.dev.ports import LOOPBACK, free_port
 from supervisor.settings.settings import load_settings
 from tasks.contract.messages import SyncRequest, SyncResponse

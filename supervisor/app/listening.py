@@ -1,0 +1,69 @@
+"""The HTTP servers of a process: bounded, with TLS where it is set."""
+
+import ssl
+from typing import TypedDict
+
+import structlog
+import uvicorn
+from fastapi import FastAPI
+
+from supervisor.settings.problems import SetupProblem
+from supervisor.settings.settings import Settings
+from tasks.runtime.http_guard import LOOP, guarded
+
+__all__ = ["CONNECTIONS_MAX", "Tls", "new_server", "tls_of"]
+
+log = structlog.get_logger()
+
+CONNECTIONS_MAX = 1_000
+"""The maximum of connections and of requests of one port."""
+GRACEFUL_S = 2
+"""Seconds for open requests after SIGTERM; clients simply repeat a long poll."""
+
+
+class Tls(TypedDict, total=False):
+    """The TLS settings of uvicorn."""
+
+    ssl_certfile: str
+    ssl_keyfile: str
+
+
+def tls_of(settings: Settings) -> Tls:
+    """Return uvicorn's TLS settings; empty: the overlord serves plain HTTP.
+
+    Raises:
+        SetupProblem: certificate or key is missing, or they do not fit.
+    """
+    cert, key = settings.tls_cert, settings.tls_key
+    if cert is None and key is None:
+        if not settings.on_loopback:
+            log.warning("no TLS: passwords, tokens and data can be read on their way")
+        return {}
+    if cert is None or key is None:
+        raise SetupProblem(
+            "TLS needs a certificate and its key", "set TIDEGATE_TLS_CERT and TIDEGATE_TLS_KEY"
+        )
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(cert, key, password=lambda: b"")
+    except (OSError, ssl.SSLError) as error:
+        raise SetupProblem(
+            f"{cert} and {key} cannot be used for TLS: {error}",
+            "name a certificate with its chain, and its key without a password, both as PEM",
+        ) from error
+    return {"ssl_certfile": str(cert), "ssl_keyfile": str(key)}
+
+
+def new_server(api: FastAPI, settings: Settings, tls: Tls) -> uvicorn.Server:
+    """Return the server of one port, with connections of its own."""
+    config = uvicorn.Config(
+        api,
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=GRACEFUL_S,
+        http=guarded(CONNECTIONS_MAX, settings.connections_per_address),
+        loop=LOOP,
+        ws="none",
+        proxy_headers=False,  # else a caller on this machine could claim any address
+        **tls,
+    )
+    return uvicorn.Server(config)
