@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from sqlalchemy import insert, select
 
+from supervisor.adapters.executions.runs import text_of
 from supervisor.adapters.executions.schema import EXECUTIONS, GATES
-from supervisor.adapters.executions.store import SqlExecutionRows, SqlExecutions, _text
+from supervisor.adapters.executions.store import SqlExecutionRows, SqlExecutions
 from supervisor.chores.flows.executions import ExecutionTimes
 from supervisor.core.executions import gates, progress, requests
 from supervisor.core.executions.draft import ExecutionDraft
@@ -63,7 +64,7 @@ def _gates_at_rest_stay(patches: Patches) -> None:
             for gate in some:
                 if gate.at_rest:
                     held = replace(gate, queue=("nobody",))
-                    row = {"name": gate.name, "body": _text(gate_record(held))}
+                    row = {"name": gate.name, "body": text_of(gate_record(held))}
                     rows.connection.execute(insert(GATES), row)
 
         return put
