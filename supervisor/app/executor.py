@@ -29,7 +29,7 @@ from supervisor.api.executor.server import create_executor_api
 from supervisor.app.executions import executions_url, make_noop
 from supervisor.app.listening import new_server, tls_of
 from supervisor.app.process import configure_logging, listen
-from supervisor.app.serving import Role, serve
+from supervisor.app.serving import ServedPort, serve
 from supervisor.core.executions.entities import Runner
 from supervisor.core.executions.plan import FlowPlan
 from supervisor.executions.engine import plan_of
@@ -77,7 +77,7 @@ def run_executor(settings: Settings) -> int:
 
 
 @contextmanager
-def executing(settings: Settings) -> Iterator[tuple[Role, Executor]]:
+def executing(settings: Settings) -> Iterator[tuple[ServedPort, Executor]]:
     """Run an executor as long as its block runs; its port is for the block to serve.
 
     Raises:
@@ -96,7 +96,7 @@ def executing(settings: Settings) -> Iterator[tuple[Role, Executor]]:
     executor.start()
     log.info("executor", url=parts.url, topics=settings.executions_kafka)
     try:
-        yield Role(new_server(create_executor_api(executor), settings, tls), bound), executor
+        yield ServedPort(new_server(create_executor_api(executor), settings, tls), bound), executor
     finally:
         executor.stop()
         parts.database.close()

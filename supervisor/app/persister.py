@@ -28,7 +28,7 @@ from supervisor.app.brokers import report_brokers
 from supervisor.app.listening import new_server, tls_of
 from supervisor.app.process import configure_logging, data_folder, listen, writable_folder
 from supervisor.app.report_stores import logs_in, reports_url
-from supervisor.app.serving import Role, serve
+from supervisor.app.serving import ServedPort, serve
 from supervisor.ports.reports.dead_letters import DeadLetters
 from supervisor.ports.reports.kept_letters import KeptLetters
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
@@ -70,7 +70,7 @@ def run_persister(settings: Settings) -> int:
 
 
 @contextmanager
-def persisting(settings: Settings) -> Iterator[Role]:
+def persisting(settings: Settings) -> Iterator[ServedPort]:
     """Run a persister as long as its block runs; its port is for the block to serve.
 
     Raises:
@@ -92,7 +92,7 @@ def persisting(settings: Settings) -> Iterator[Role]:
     log.info("persister", url=settings.url(PERSISTER_PORT), topics=settings.reports_kafka or "none")
     api = create_persister_api(wired.persister, token, settings.reports_key())
     try:
-        yield Role(new_server(api, settings, tls), bound)
+        yield ServedPort(new_server(api, settings, tls), bound)
     finally:
         wired.retention.stop()
         wired.persister.stop()

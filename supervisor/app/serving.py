@@ -10,13 +10,13 @@ from types import FrameType
 import structlog
 import uvicorn
 
-__all__ = ["Role", "serve"]
+__all__ = ["ServedPort", "serve"]
 
 log = structlog.get_logger()
 
 
 @dataclass(frozen=True)
-class Role:
+class ServedPort:
     """A part of a process that is there by now, and the port that is to be served for it."""
 
     server: uvicorn.Server

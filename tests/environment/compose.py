@@ -86,6 +86,11 @@ class Service(_Part):
         return self.command[0] if self.build is not None and self.check is not None else None
 
     @property
+    def sees_tables(self) -> bool:
+        """Whether it reads or writes the warehouse: an executor calls who does."""
+        return self.role != "executor"
+
+    @property
     def healthcheck(self) -> Health:
         """How it tells that it is healthy."""
         assert self.check is not None

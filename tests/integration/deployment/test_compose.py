@@ -66,6 +66,7 @@ def test_it_runs_two_of_each_role_over_kafka_and_postgresql(compose: Compose) ->
     assert set(compose.ours("overlord")) == {"overlord-1", "overlord-2"}
     assert set(compose.ours("worker")) == {"worker-1", "worker-2"}
     assert set(compose.ours("persister")) == {"persister-1", "persister-2"}
+    assert set(compose.ours("executor")) == {"executor-1", "executor-2"}
     assert set(compose.services) - set(compose.roles) == {"kafka", "postgres", "access"}
 
 
@@ -95,13 +96,15 @@ def test_every_variable_of_ours_is_a_setting(service: str) -> None:
 def test_every_value_is_accepted_and_names_a_service(service: str, settings: Settings) -> None:
     role = COMPOSE.services[service].role
     persisters = {f"http://{name}:8092" for name in COMPOSE.ours("persister")}
-    port = {"worker": 8092}.get(str(role), 8090)
+    port = {"worker": 8092, "executor": 8092}.get(str(role), 8090)
     overlords = {f"http://{name}:{port}" for name in COMPOSE.ours("overlord")}
 
     assert settings.host == "0.0.0.0"  # noqa: S104 -- inside a container; ports are checked below
     assert settings.allowed_brokers() == ("kafka:9092",)
-    assert settings.reports_kafka == "kafka:9092"
-    assert role == "worker" or set(settings.reports_persister) == persisters
+    assert role == "executor" or settings.reports_kafka == "kafka:9092"
+    assert role in {"worker", "executor"} or set(settings.reports_persister) == persisters
+    runs_flows = role in {"overlord", "executor"}
+    assert settings.executions_kafka == ("kafka:9092" if runs_flows else None)
     if role == "persister":
         assert settings.reports_instance == service
         assert urlsplit(settings.metadata_url).hostname in COMPOSE.services
@@ -110,6 +113,9 @@ def test_every_value_is_accepted_and_names_a_service(service: str, settings: Set
     if role == "overlord":
         assert settings.internal_port == 8092, "workers name it"
         assert settings.url(0) == f"http://{service}:{settings.port}"
+        assert urlsplit(settings.metadata_url).hostname in COMPOSE.services
+    elif role == "executor":
+        assert settings.executor_name == service
         assert urlsplit(settings.metadata_url).hostname in COMPOSE.services
     else:
         assert settings.worker_id == service
@@ -132,8 +138,8 @@ def test_an_overlords_health_check_asks_a_route_of_it(service: str) -> None:
     assert str(url.port) == _environment(service)["TIDEGATE_PORT"]
 
 
-@pytest.mark.parametrize("service", sorted(COMPOSE.ours("persister")))
-def test_a_persisters_health_check_asks_a_route_of_it(service: str) -> None:
+@pytest.mark.parametrize("service", sorted([*COMPOSE.ours("persister"), *COMPOSE.ours("executor")]))
+def test_a_health_check_of_what_stores_or_runs_asks_a_route_of_it(service: str) -> None:
     url = COMPOSE.services[service].healthcheck.url
 
     assert url.path == "/ping"
@@ -162,6 +168,7 @@ def test_one_command_makes_the_tokens_that_the_others_send(compose: Compose) -> 
         "overlord": (admin, "admin"),
         "worker": (workers, "workers"),
         "persister": (workers, "workers"),
+        "executor": (workers, "workers"),
     }
     for role, (folder, file) in tokens.items():
         for each in compose.ours(role).values():
@@ -170,7 +177,7 @@ def test_one_command_makes_the_tokens_that_the_others_send(compose: Compose) -> 
             assert each.mounts()[folder] == access.mounts()[folder]
     urls = {
         each.environment["TIDEGATE_METADATA_URL"]
-        for role in ("overlord", "persister")
+        for role in ("overlord", "persister", "executor")
         for each in (access, *compose.ours(role).values())
     }
     assert len(urls) == 1
@@ -181,7 +188,7 @@ def test_no_worker_sees_the_token_of_an_administrator(compose: Compose) -> None:
     access = compose.services["access"]
     admins = access.mounts()[access.command[access.command.index("--folder") + 1]]
 
-    for role in ("worker", "persister"):
+    for role in ("worker", "persister", "executor"):
         for each in compose.ours(role).values():
             assert admins not in each.mounts().values()
 
@@ -210,17 +217,20 @@ def test_every_service_is_bounded_and_comes_back(service: str) -> None:
 def test_our_containers_write_to_mounted_folders_only(service: str) -> None:
     one, environment = COMPOSE.services[service], _environment(service)
     writable = {*one.written(), *one.in_memory()}
+    own = {"/tmp", environment["TIDEGATE_DATA_DIR"]}  # noqa: S108 -- in a container
 
     assert one.read_only
     assert one.init
     assert not one.cap_add
-    assert writable == {"/tmp", environment["TIDEGATE_DATA_DIR"], environment["TIDEGATE_WAREHOUSE"]}  # noqa: S108 -- in a container
+    assert writable == own | ({environment["TIDEGATE_WAREHOUSE"]} if one.sees_tables else set())
 
 
 def test_all_see_one_warehouse_and_each_worker_keeps_its_own_journals(compose: Compose) -> None:
     mounts = {name: each.mounts() for name, each in compose.roles.items()}
     warehouses = {
-        (_environment(n)["TIDEGATE_WAREHOUSE"], m["/warehouse"]) for n, m in mounts.items()
+        (_environment(name)["TIDEGATE_WAREHOUSE"], mounts[name]["/warehouse"])
+        for name, each in compose.roles.items()
+        if each.sees_tables
     }
     journals = {mounts[name]["/data"] for name in compose.ours("worker")}
     named = {volume for each in compose.services.values() for volume in each.mounts().values()}

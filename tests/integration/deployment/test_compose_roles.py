@@ -3,7 +3,7 @@
 What differs from the containers: names and ports are this machine's, folders are the test's, and
 Kafka and PostgreSQL come from jars and a wheel.  Kafka gets the settings of the file all the same.
 
-Slow: two overlords, two persisters and two workers with Spark start as the compose file has them.
+Slow: two of each role, workers with Spark among them, start as the compose file has them.
 """
 
 import os
@@ -233,7 +233,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         place.make_tokens(compose.services["access"])
         children = {
             name: _start_role(stack, place, name, service)
-            for role in ("overlord", "persister", "worker")
+            for role in ("overlord", "persister", "executor", "worker")
             for name, service in compose.ours(role).items()
         }
         yield Running(compose, place, children)
