@@ -1,9 +1,10 @@
 """The topics of executions for people: how far partitions are, dead letters, and their replay."""
 
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from supervisor.adapters.executions.kafka.sender import HistorySender
 from supervisor.adapters.executions.kafka.topics import ExecutionTopics
@@ -15,6 +16,12 @@ from supervisor.ports.flows.execution_log import LogAway, LogTopic
 __all__ = ["KafkaExecutionDesk", "dead_inputs"]
 
 _ANSWER_S = 10.0
+_AGAIN_S = 0.2
+_ELECTING = {
+    KafkaError.NOT_COORDINATOR,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+}
 
 
 class KafkaExecutionDesk:
@@ -51,7 +58,7 @@ class KafkaExecutionDesk:
         numbers = range(self._topics.entities)
         try:
             places = [TopicPartition(history, number) for number in numbers]
-            committed = consumer.committed(places, timeout=_ANSWER_S)
+            committed = _committed(consumer, places)
             return [
                 PartitionEnds(
                     place.partition,
@@ -85,6 +92,18 @@ def dead_inputs(client: Mapping[str, str], topics: ExecutionTopics) -> KafkaKept
         return LetterOrigin(history, _number(partition), _number(offset), reason)
 
     return KafkaKeptLetters(client, topics.name(LogTopic.DEAD), origin_of)
+
+
+def _committed(consumer: Consumer, places: Sequence[TopicPartition]) -> Sequence[TopicPartition]:
+    """Return what the group has committed; a coordinator that is just elected is waited for."""
+    until = time.monotonic() + _ANSWER_S
+    while True:
+        try:
+            return consumer.committed(list(places), timeout=_ANSWER_S)
+        except KafkaException as error:
+            if error.args[0].code() not in _ELECTING or time.monotonic() > until:
+                raise
+            consumer.poll(_AGAIN_S)
 
 
 def _end(consumer: Consumer, topic: str, partition: int) -> int:
