@@ -94,10 +94,9 @@ class TopicJudge:
             yield Record((STATE, part), 0, name, gate)
         for execution in restored.executions.values():
             yield Record((STATE, part), 0, name, execution)
-            for key in keys:
-                if "/r/" in key:
-                    run = execution.runs[key.rpartition("/")[2]]
-                    yield Record((STATE, part), 0, key, run)
+            for run in sorted({key.split("/")[3] for key in keys if "/r/" in key}):
+                key = f"e/{execution.id}/r/{run}"
+                yield Record((STATE, part), 0, key, execution.runs[run])
 
     def claims(self, runner: Runner) -> Sequence[HeldCall]:
         """Return the calls that a runner holds, by what is committed."""
