@@ -87,7 +87,9 @@ class Rows:
             StateRecord(f"e/{name}/plan", plan.encode()),
             *(StateRecord(f"e/{name}/r/{run}", body.encode()) for run, body in rows),
         ]
-        changed = [run for run, body in rows if self.bodies.get(run) != body]
+        changed = sorted(
+            {run.partition("/")[0] for run, body in rows if self.bodies.get(run) != body}
+        )
         self.bodies.update(rows)
         return restore(records).executions[name], changed
 
