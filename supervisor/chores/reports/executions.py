@@ -66,7 +66,7 @@ class _Unsent:
 
 
 @dataclass
-class _Walk:
+class _ListPart:
     """A part of the list that is still to be read, from the newest down to a time."""
 
     down_to: datetime
@@ -82,7 +82,7 @@ class _Term:
     """Of what was created before all has ended and was sent; stored."""
     newest: datetime = _EPOCH
     """Down to here, without the overlap, the next look at the list goes."""
-    walks: list[_Walk] = field(default_factory=list)
+    walks: list[_ListPart] = field(default_factory=list)
     open: dict[str, _Unsent] = field(default_factory=dict)
     done: dict[str, datetime] = field(default_factory=dict)
     """Those that were sent and that the next look meets again -> when they were created."""
@@ -142,7 +142,7 @@ class ReportExecutions:
         """Read on in the list: first what is new, then what an earlier run has left."""
         known = self._term
         if not any(each.before is None for each in known.walks):
-            known.walks.append(_Walk(max(known.newest - OVERLAP, known.settled)))
+            known.walks.append(_ListPart(max(known.newest - OVERLAP, known.settled)))
         for _ in range(PAGES):
             waiting = sum(each.version < 0 for each in known.open.values())
             if not known.walks or waiting > WAITING_MAX:
