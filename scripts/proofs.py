@@ -60,11 +60,6 @@ PARTS = (
         {"TIDEGATE_TEST_KILLS": "20", "TIDEGATE_TEST_SPARK": "1"},
     ),
     Part(
-        "history",
-        (*_TESTS, "tests/integration/reports/test_archive.py"),
-        {"TIDEGATE_TEST_RECORDS": "200000"},
-    ),
-    Part(
         "reports",
         (*_TESTS, "tests/integration/reports/test_many_kills.py"),
         {
