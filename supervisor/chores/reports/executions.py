@@ -50,6 +50,9 @@ WAITING_MAX = 5_000
 """Executions that wait for their first look: beyond them the list is not read on."""
 OVERLAP = timedelta(minutes=1)
 """An execution may become visible so much later than one that was created after it."""
+BEHIND_MAX = 300
+"""Looks at an execution whose newest events are not there yet: ten minutes.  A projector stores
+events apart, and they come within seconds.  Those that a topic has no more never come."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -63,6 +66,8 @@ class _Unsent:
     """Of the last look."""
     events: int = 0
     """The number of the last event whose records were sent."""
+    behind: int = 0
+    """Looks that found fewer events than it had."""
 
 
 @dataclass
@@ -103,6 +108,7 @@ class ReportExecutions:
     reach: Callable[[str], None] = lambda _: None
     page: int = PAGE
     looks: int = LOOKS
+    behind_max: int = BEHIND_MAX
     _term: _Term = field(default_factory=_Term)
     _trouble: str = ""
 
@@ -208,6 +214,8 @@ class ReportExecutions:
             log.warning("an execution is not reported", execution=execution_id, why=str(error))
             self._over(execution_id)
             return 0
+        if self._is_behind(mine, execution, new):
+            return 0
         records: list[ReportRecord] = [*step_records(execution, new, self.levels)]
         if records:
             sender.send(records)
@@ -221,6 +229,19 @@ class ReportExecutions:
         if ended:
             self._over(execution_id)
         return len(records)
+
+    def _is_behind(
+        self, mine: _Unsent, execution: Execution, new: Sequence[ExecutionEvent]
+    ) -> bool:
+        """Whether events of an execution are still on their way."""
+        newest = new[-1].number if new else mine.events
+        if newest >= execution.events:
+            return False
+        mine.behind += 1
+        if mine.behind <= self.behind_max:
+            return True
+        log.warning("an execution is reported without its last events", execution=execution.id)
+        return False
 
     def _over(self, execution_id: str) -> None:
         self._term.done[execution_id] = self._term.open.pop(execution_id).created_at

@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import cast
 
 import pytest
 from pydantic import JsonValue
+from sqlalchemy import delete, insert, select
 
+from supervisor.adapters.executions.database import ExecutionDatabase
+from supervisor.adapters.executions.schema import EVENTS
 from supervisor.adapters.reports.logs.memory_logs import MemoryLogStore
 from supervisor.adapters.reports.memory import MemoryReports
 from supervisor.chores.reports.executions import ReportExecutions
@@ -161,6 +164,36 @@ def test_below_always_only_what_is_bad_is_reported(leader: Leader, stored: Store
     assert [(each.subject, each.status) for each in topic.sent[1:]] == [
         ("nightly:1/load", "FAILED")
     ]
+
+
+def test_events_that_are_on_their_way_are_waited_for_but_not_for_ever(
+    leader: Leader, stored: Stored, executions_sqlite_url: str
+) -> None:
+    """Goal: tables that repeat topics have an execution's end before its last events."""
+    topic = _Store()
+    starts(stored, EACH, "each:1")
+    runs(stored, "each:1", {"one": [Succeeded()] * 3})
+    newest = EVENTS.c.number == stored.get("each:1").events
+    database = ExecutionDatabase(executions_sqlite_url)
+    with database.writing() as connection:
+        row = connection.execute(select(EVENTS).where(newest)).one()
+        connection.execute(delete(EVENTS).where(newest))
+    duty = _of_executions(leader, stored, topic)
+    assert [duty.run_once(), duty.run_once()] == [0, 0]
+
+    with database.writing() as connection:
+        connection.execute(insert(EVENTS), dict(row._mapping))
+
+    assert duty.run_once() > 0
+    whole = [*topic.sent]
+    with database.writing() as connection:
+        connection.execute(delete(EVENTS).where(newest))
+    again = _Store()
+    lost = replace(_of_executions(leader, stored, again), behind_max=1)
+    assert lost.run_once() == 0
+    assert lost.run_once() > 0
+    assert again.sent[-1].record_id == whole[-1].record_id
+    database.close()
 
 
 def test_away_brokers_cost_nothing_but_time(leader: Leader, stored: Stored) -> None:
