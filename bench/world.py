@@ -13,6 +13,8 @@ from bench.batch_runs import BatchBench, CatchUp, Timed, measure_catch_up, measu
 from bench.cold_run import Cold, measure_cold
 from bench.compact_run import Compacted, measure_compaction
 from bench.control_run import Passes, measure_passes
+from bench.flows.lists import ListTimes, measure_lists
+from bench.flows.runs import FlowRun, FlowSizes, measure_flows
 from bench.live_run import Live, LiveSizes, measure_live
 from bench.queue_run import AddCost, Crowd, measure_add, measure_crowd
 from bench.ranges_run import Grown, measure_ranges
@@ -67,6 +69,11 @@ class Sizes:
     log_batches: int = 300
     log_chunks: int = 10_000_000
     """Of other logs, beside those of `log-read`."""
+    flows: FlowSizes = field(default_factory=FlowSizes)
+    executions: int = 100_000
+    """In the lists of `flow-list`."""
+    list_calls: int = 200
+    """Of each filter."""
 
 
 QUICK = Sizes(
@@ -90,6 +97,9 @@ QUICK = Sizes(
     offers=500,
     log_batches=20,
     log_chunks=20_000,
+    flows=FlowSizes(steps_s=5, paced_s=2, fans=1, wide=200),
+    executions=2_000,
+    list_calls=10,
 )
 
 
@@ -102,6 +112,7 @@ class World:
         self._folder = folder
         self._open = ExitStack()
         self._spark = ExitStack()
+        self._flows: dict[str, FlowRun] = {}
 
     def __enter__(self) -> Self:
         """Nothing starts before it is asked for."""
@@ -228,6 +239,21 @@ class World:
         few, many = self.sizes.supervisors // 100, self.sizes.supervisors
         folder, loads = self._folder / "pages", self.sizes.page_loads
         return measure_first_rows(folder, few, loads), measure_first_rows(folder, many, loads)
+
+    def flows(self, engine: str) -> FlowRun:
+        """Flows on one engine: `kafka`, `sqlite` or `postgresql`.  Ends the Spark of the others."""
+        if engine not in self._flows:
+            self._end_spark()
+            brokers = self._broker.bootstrap if engine == "kafka" else None
+            kind = "sqlite" if engine == "kafka" else engine
+            folder = self._folder / f"flows-{engine}"
+            self._flows[engine] = measure_flows(folder, kind, brokers, self.sizes.flows)
+        return self._flows[engine]
+
+    def execution_lists(self, kind: str) -> Mapping[str, ListTimes]:
+        """Return what pages of many executions take, by filter."""
+        folder = self._folder / f"lists-{kind}"
+        return measure_lists(folder, kind, self.sizes.executions, self.sizes.list_calls)
 
     @cached_property
     def files(self) -> FilesRun:

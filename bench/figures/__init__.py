@@ -14,6 +14,7 @@ from bench.figures.console import (
     overview_fleet,
     partitions_fleet,
 )
+from bench.figures.flows import fan, latency, lists, steps
 from bench.figures.handoff import (
     end_to_commit,
     end_to_commit_live,
@@ -114,6 +115,10 @@ BENCHMARKS: Mapping[str, Callable[[World], Result]] = MappingProxyType(
                 first_rows,
             )
         },
+        **steps.FIGURES,
+        **latency.FIGURES,
+        **fan.FIGURES,
+        **lists.FIGURES,
     }
 )
 """Name -> what measures it."""
