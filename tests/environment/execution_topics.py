@@ -118,6 +118,11 @@ class TopicsOfTest:
         self._read.setdefault(name, []).append(record)
         self._ends[name, part] = offset + 1
 
+    def end(self, topic: LogTopic, partition: int) -> int:
+        """Return where a partition ends, behind what is no record too."""
+        place = TopicPartition(self.topics.name(topic), partition)
+        return self._peek.get_watermark_offsets(place, _WITHIN_S, cached=False)[1]
+
     def newest(self, topic: LogTopic, partition: int = 0) -> dict[str, bytes]:
         """Return the newest value of each key that has one."""
         values = {one.key: one.value for one in self.read(topic) if one.partition == partition}

@@ -81,6 +81,10 @@ class MemoryLog:
         """Return how many were not read yet."""
         return len(self.topics.of(LogTopic.HISTORY, self.partition)) - self._next
 
+    def end_seen(self) -> int | None:
+        """Return the end, if it was reached."""
+        return self._next if self.behind() == 0 else None
+
     def write(self, entries: Sequence[LogEntry]) -> None:
         """Append all, or nothing."""
         self.topics.goes_on.wait(60)

@@ -177,6 +177,16 @@ class PartitionOwner:
         behind = self._log.behind()
         return None if behind is None else behind + len(self._read)
 
+    @property
+    def read_to(self) -> int | None:
+        """The offset of the history up to which all is worked in; None: nothing was there yet.
+
+        At the end of the history that is the end itself, behind the last end of a transaction:
+        else monitors would show a lag where there is none.
+        """
+        end, following = self._log.end_seen(), self.held.position.next
+        return following if end is None or self._read else max(end, following or 0)
+
     def refuse(self, error: Exception, *, for_good: bool = False) -> None:
         """Answer whatever waits with an error; `for_good`: also whatever comes."""
         with self._lock:

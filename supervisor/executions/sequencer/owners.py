@@ -117,12 +117,7 @@ class PartitionOwners:
 
     def positions(self) -> Mapping[int, int]:
         """Return the offset of the history that each partition reads next, for monitors of lag."""
-        owners = {number: owned.owner for number, owned in self.owned().items()}
-        positions = {
-            number: owner.held.position.next
-            for number, owner in owners.items()
-            if owner is not None
-        }
+        positions = {number: owner.read_to for number, owner in self.working().items()}
         return {number: each for number, each in positions.items() if each is not None}
 
     def _run(self, owned: OwnedPartition) -> None:

@@ -105,6 +105,13 @@ class PartitionLog(Protocol):
         """
         ...
 
+    def end_seen(self) -> int | None:
+        """Return where HISTORY ended when `read` reached its end, for any thread.
+
+        That is behind the ends of transactions too.  None: there is more, or that is not known.
+        """
+        ...
+
     def write(self, entries: Sequence[LogEntry]) -> None:
         """Write all in one transaction.
 

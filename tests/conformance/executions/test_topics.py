@@ -13,6 +13,7 @@ from functools import partial
 import pytest
 
 from supervisor.adapters.executions.kafka.log import KafkaPartitionLog
+from supervisor.adapters.executions.kafka.relaying import KafkaHistoryWriter
 from supervisor.adapters.executions.kafka.transactions import PartitionProducer
 from supervisor.core.executions.entities import Execution, Runner
 from supervisor.core.executions.inputs import Claim, KillIt, PauseIt, Report, Succeeded
@@ -27,12 +28,13 @@ from supervisor.executions.sequencer.letters import (
     ExecutionPurge,
     ExecutionStart,
 )
-from supervisor.ports.flows.execution_log import LogFenced, LogTooLarge, LogTopic
+from supervisor.ports.flows.execution_log import LogEntry, LogFenced, LogTooLarge, LogTopic
 from tests.environment.execution_topics import TopicsOfTest, make_execution_topics
 from tests.supervisor.core.crashes.scenarios.on_kafka import OnKafka
 from tests.supervisor.core.crashes.world.world import BEGAN
 from tests.supervisor.core.executions.test_any_order import Life
 from tests.supervisor.executions.sequencer.test_random_lives import in_any_order
+from tests.waiting import wait_until
 
 RUNNER = Runner("executor-1", "one")
 PLAN = FlowPlan("f", 1, (Step("a", CallWork("noop")), Step("b", CallWork("noop"), after=("a",))))
@@ -139,6 +141,29 @@ def test_what_is_restored_is_what_the_owner_before_had(engine: OnKafka) -> None:
 
     assert engine.owner.held.restored == held.restored
     assert engine.owner.held.position == position
+
+
+def test_an_owner_that_has_read_all_is_at_the_end_behind_the_end_of_a_transaction(
+    engine: OnKafka,
+) -> None:
+    """Goal: monitors of lag see none.  The end of a transaction is an offset, and no record."""
+    engine.start(PLAN, "e1")
+    writer = KafkaHistoryWriter(engine.topics.client, engine.topics.topics)
+    writer.fence()
+    letter = LETTER_FORM.write(ExecutionGiven(PauseIt("ann")))
+    writer.write([LogEntry(LogTopic.HISTORY, 0, b"e1", letter)], "mark")
+    writer.close()
+
+    def is_read() -> bool:
+        engine.owner.turn(within_s=0.05)
+        return engine.owner.read_to == engine.topics.end(LogTopic.HISTORY, 0)
+
+    wait_until(is_read)
+
+    assert engine.get("e1").state == "PAUSED"
+    following = engine.owner.held.position.next
+    assert following is not None
+    assert engine.owner.read_to == following + 1
 
 
 def test_records_that_cannot_be_read_are_dead_letters_and_their_neighbours_go_on(

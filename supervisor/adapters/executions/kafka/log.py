@@ -75,6 +75,7 @@ class KafkaPartitionLog:
         self._writer: PartitionWriter | None = None
         self._reader: Consumer | None = None
         self._behind: int | None = None
+        self._end_seen: int | None = None
 
     def take_over(self) -> Sequence[StateRecord]:
         """Fence, then read the state up to where it ended after that; see the port."""
@@ -104,6 +105,8 @@ class KafkaPartitionLog:
             raise meaning_of(error, f"reading partition {self._partition}") from error
         if messages:
             self._behind = self._behind_of(messages[-1])
+            last = messages[-1]
+            self._end_seen = None if self._is_record(last) else self._end_at(last) or None
         return [
             LogRecord(message.offset() or 0, message.key() or b"", message.value())
             for message in messages
@@ -113,6 +116,10 @@ class KafkaPartitionLog:
     def behind(self) -> int | None:
         """Return how many offsets lie behind what was read last; the ends of transactions too."""
         return self._behind
+
+    def end_seen(self) -> int | None:
+        """Return where the history ended when its end was reached; see the port."""
+        return self._end_seen
 
     def write(self, entries: Sequence[LogEntry]) -> None:
         """Write all in one transaction."""
