@@ -2,12 +2,16 @@
 
 Verbs are idempotent by the key of the call, so a repeat finds what the first one did.  A follower
 names the leader, as it does for workers.
+
+An overlord that is frozen holds a call and never answers, while another one may lead by now.  So
+the others are asked too, after some seconds: whoever does not lead refuses at once.
 """
 
 import json
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -42,6 +46,8 @@ _KEPT_ALIVE = (
 )
 _AGAIN_S, _AGAIN_MAX_S = 0.2, 5.0
 _LOOK_S = 0.1
+_OTHERS_AFTER_S = 10.0
+"""A call that is not answered for so long may be held by an overlord that is frozen."""
 _TEXT_MAX = 500
 _FINAL = {
     HTTPStatus.BAD_REQUEST,
@@ -60,6 +66,7 @@ class RemoteVerb:
     token: str | None = field(repr=False)
     """That of this process; overlords on loopback need none."""
     trust: ssl.SSLContext | bool = True
+    others_after_s: float = _OTHERS_AFTER_S
 
     def __post_init__(self) -> None:
         """Read the authorities once: each call has a client of its own."""
@@ -71,12 +78,16 @@ class RemoteVerb:
     def __call__(self, call: StepCall, cancel: threading.Event) -> Outcome:
         """Ask until there is an answer, or the call is cancelled: the leader hears of that too."""
         asking = _Asking(self, call)
-        thread = threading.Thread(target=asking.run, name="step-remote", daemon=True)
-        thread.start()
+        asking.start()
+        others_at = time.monotonic() + self.others_after_s
         while not asking.done.wait(_LOOK_S):
             if cancel.is_set():
                 asking.hang_up()
                 return Stopped()
+            if time.monotonic() > others_at:
+                others_at = time.monotonic() + self.others_after_s
+                asking.ask_others()
+        asking.hang_up()  # whoever still holds it
         assert asking.outcome is not None
         return asking.outcome
 
@@ -101,32 +112,47 @@ class RemoteVerb:
 
 @dataclass
 class _Asking:
-    """One call, in a thread of its own."""
+    """One call, in threads of its own: one goes round, one asks the others of a silent overlord."""
 
     verb: RemoteVerb
     call: StepCall
     done: threading.Event = field(default_factory=threading.Event)
     outcome: Outcome | None = None
     _over: threading.Event = field(default_factory=threading.Event)
-    _socket: socket.socket | None = None
+    _held_by: str = ""
+    """Who is asked now, and has not answered."""
+    _lines: set[socket.socket] = field(default_factory=set)
+    _others: threading.Thread | None = None
+
+    def __post_init__(self) -> None:
+        """Write the request."""
+        self._body = b'{"call":' + CALL_FORM.write(self.call) + b"}"
+
+    def start(self) -> None:
+        """Begin to ask."""
+        threading.Thread(target=self._run, name="step-remote", daemon=True).start()
+
+    def ask_others(self) -> None:
+        """Ask those who do not hold the call now, once, unless that is under way."""
+        if self._others is None or not self._others.is_alive():
+            self._others = threading.Thread(target=self._ask_rest, name="step-others", daemon=True)
+            self._others.start()
 
     def hang_up(self) -> None:
         """End the call: the leader sees its connection end."""
         self._over.set()
-        if (line := self._socket) is not None:
+        for line in list(self._lines):
             try:
                 line.shutdown(socket.SHUT_RDWR)
             except OSError:
                 log.debug("the connection has ended already", call=self.call.key)
 
-    def run(self) -> None:
+    def _run(self) -> None:
         """Ask again and again."""
         pause_s, last = _AGAIN_S, ""
-        body = b'{"call":' + CALL_FORM.write(self.call) + b"}"
         while not self._over.is_set():
-            trouble = self._ask_each(body)
-            if self.outcome is not None:
-                self.done.set()
+            trouble = self._ask_each()
+            if self.done.is_set():
                 return
             if trouble != last and not self._over.is_set():
                 log.warning("a step waits for the leader", step=self.call.step, why=trouble)
@@ -134,39 +160,51 @@ class _Asking:
             self._over.wait(pause_s)
             pause_s = min(pause_s * 2, _AGAIN_MAX_S)
 
-    def _ask_each(self, body: bytes) -> str:
+    def _ask_each(self) -> str:
         """Ask one address after the other; return why none has answered."""
         untried, troubles = self.verb.in_turn(), []
         while untried and not self._over.is_set():
-            address = untried.pop(0)
-            try:
-                with self.verb.client() as client:
-                    answer = client.post(
-                        f"{address}{STEPS_PATH}",
-                        content=body,
-                        headers={"Content-Type": "application/json"},
-                        extensions={"trace": self._trace},
-                    )
-            except (httpx.HTTPError, OSError) as error:
-                troubles.append(f"{address}: {str(error) or type(error).__name__}")
-                continue
-            members = _members(answer)
-            self.outcome = _outcome_of(answer, members)
-            if self.outcome is not None:
-                self.verb.follow(address)
+            self._held_by = address = untried.pop(0)
+            leader, trouble = self._ask(address)
+            if self.done.is_set():
                 return ""
-            troubles.append(f"{address}: {answer.status_code} {_text(members)}")
-            leader = str(members.get("leader") or "").rstrip("/")
+            troubles.append(trouble)
             if leader in untried:
                 untried.remove(leader)
                 untried.insert(0, leader)
         return "; ".join(troubles)
 
+    def _ask_rest(self) -> None:
+        for address in self.verb.in_turn():
+            if address != self._held_by and not self._over.is_set():
+                self._ask(address)
+
+    def _ask(self, address: str) -> tuple[str, str]:
+        """Ask one address; return who leads, as it says, and why it has given no outcome."""
+        try:
+            with self.verb.client() as client:
+                answer = client.post(
+                    f"{address}{STEPS_PATH}",
+                    content=self._body,
+                    headers={"Content-Type": "application/json"},
+                    extensions={"trace": self._trace},
+                )
+        except (httpx.HTTPError, OSError) as error:
+            return "", f"{address}: {str(error) or type(error).__name__}"
+        members = _members(answer)
+        outcome = _outcome_of(answer, members)
+        if outcome is not None:
+            self.verb.follow(address)
+            self.outcome = outcome
+            self.done.set()
+        leader = str(members.get("leader") or "").rstrip("/")
+        return leader, f"{address}: {answer.status_code} {_text(members)}"
+
     def _trace(self, event: str, info: Mapping[str, object]) -> None:
-        """Keep the socket, so that it can be shut from another thread."""
+        """Keep the sockets, so that they can be shut from another thread."""
         if event == "connection.connect_tcp.complete":
             stream = info["return_value"]
-            self._socket = stream.get_extra_info("socket")  # type: ignore[attr-defined]  # httpcore
+            self._lines.add(stream.get_extra_info("socket"))  # type: ignore[attr-defined]  # httpcore
             if self._over.is_set():
                 self.hang_up()
 

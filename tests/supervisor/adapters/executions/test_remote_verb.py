@@ -70,6 +70,34 @@ def test_what_stays_refused_fails(leader: Sink, status: int, code: str) -> None:
     assert (outcome.error.code, outcome.error.message) == (code, "no")
 
 
+def test_a_call_that_a_frozen_overlord_holds_is_made_by_the_one_that_leads_by_now(
+    leader: Sink,
+) -> None:
+    goes_on = threading.Event()
+    with a_sink() as frozen:
+
+        def never(sent: Sent) -> tuple[int, dict[str, str], bytes]:
+            goes_on.wait(60)
+            return _outcome(sent)
+
+        frozen.answer = never
+        leader.answer = lambda _: _problem(503, leader=frozen.url(""))  # it does not lead yet
+        outcomes = list[Outcome]()
+        verb = RemoteVerb((frozen.url(""), leader.url("")), "a-token", others_after_s=0.05)
+        asking = threading.Thread(target=lambda: outcomes.append(verb(CALL, threading.Event())))
+        asking.start()
+        wait_until(lambda: len(leader.ledger) >= 2)
+        assert outcomes == []
+
+        leader.answer = _outcome
+
+        asking.join(60)
+        goes_on.set()
+    assert outcomes == [Succeeded({"rows": 3})]
+    assert len(frozen.ledger) == 1
+    assert verb.in_turn()[0] == leader.url("").rstrip("/")
+
+
 def test_a_call_that_is_cancelled_ends_whether_it_waits_or_is_under_way(leader: Sink) -> None:
     goes_on = threading.Event()
 
