@@ -45,6 +45,8 @@ class FlowStory:
     recoveries: list[float] = field(default_factory=list)
     """Seconds from a kill of an executor until the other one works all partitions."""
     within_s: float = 300.0
+    _over: threading.Event = field(default_factory=threading.Event)
+    """Set: no more executions are started."""
     _pause: threading.Event = field(default_factory=threading.Event)
     """Never set."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -64,7 +66,10 @@ class FlowStory:
             feeder.start()
         try:
             self._break(wishes, feeders)
+        except KeyboardInterrupt:
+            self.say("interrupted: what was started by now is judged")
         finally:
+            self._over.set()
             self._heal()
             for feeder in feeders:
                 feeder.join()
@@ -84,12 +89,12 @@ class FlowStory:
     def _feed(self, numbers: Iterator[int]) -> None:
         """Start executions until there is no number left; each until it is known to be started."""
         path = f"/api/v1/flows/{FLOW}/executions"
-        while (number := self._next(numbers)) is not None:
+        while (number := self._next(numbers)) is not None and not self._over.is_set():
             body = {"key": f"n{number}", "inputs": {}}
             while self.crew.ask("POST", path, body) is None:
-                self._pause.wait(_PACE_S)
+                self._over.wait(_PACE_S)
             self.started.add(f"{FLOW}:n{number}")
-            self._pause.wait(_PACE_S)
+            self._over.wait(_PACE_S)
 
     def _next(self, numbers: Iterator[int]) -> int | None:
         with self._lock:
