@@ -184,6 +184,9 @@ class Executor:
             except LogRefuses as error:
                 self.refused = str(error)
                 return
+            except Exception as error:
+                log.exception("the executor cannot begin")
+                self._wait(f"{type(error).__name__}: {error}")
             self._ending.wait(pause_s)
             pause_s = min(pause_s * 2, _AGAIN_MAX_S)
         else:

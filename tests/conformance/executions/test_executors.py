@@ -1,5 +1,6 @@
 """The registry of executors: who is alive, by the database's clock, and who is gone."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -9,10 +10,12 @@ from sqlalchemy import update
 
 from supervisor.adapters.executions.database import ExecutionDatabase
 from supervisor.adapters.executions.executors import SqlExecutors
+from supervisor.adapters.executions.kafka.kept import KeptTopic, KeptTopics
 from supervisor.adapters.executions.schema import EXECUTORS
 from supervisor.core.executions.entities import Runner
 from supervisor.executions.executor.losses import LossWatch
 from supervisor.executions.executor.registration import Registration
+from supervisor.ports.flows.execution_log import LogTopic
 from supervisor.ports.store_problems import StoreAway
 from tests.supervisor.core.crashes.world.world import BEGAN
 
@@ -187,3 +190,27 @@ def test_nobody_is_gone_while_the_database_is_away_nor_soon_after(
     _whole(own, time)
     watch.run_once()
     assert engine.lost == [TWO]
+
+
+def test_executors_that_start_at_once_keep_the_topics_of_one(database: ExecutionDatabase) -> None:
+    """Goal: who comes second finds rows, and is no reason to end."""
+    gate, troubles = threading.Barrier(8), list[Exception]()
+
+    def keep(number: int) -> None:
+        topics = [KeptTopic(each, f"{each}", 8, f"id-{number}") for each in LogTopic]
+        gate.wait(60)
+        try:
+            KeptTopics(database).keep(topics)
+        except Exception as error:  # noqa: BLE001 -- shown below
+            troubles.append(error)
+
+    threads = [threading.Thread(target=keep, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+    assert troubles == []
+    kept = KeptTopics(database).all()
+    assert kept.keys() == set(LogTopic)
+    assert len({each.topic_id for each in kept.values()}) == 1

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import insert, select
+from sqlalchemy import select
+from sqlalchemy.dialects import postgresql, sqlite
 
 from supervisor.adapters.executions.database import ExecutionDatabase
 from supervisor.adapters.executions.schema import LOG_TOPICS
@@ -47,7 +48,7 @@ class KeptTopics:
             StoreAway, StoreRefuses: the database.
         """
         with self._database.writing() as connection:
-            there = set(connection.execute(select(LOG_TOPICS.c.topic)).scalars())
+            # Two executors that start at once both come here: the database says who was first.
             rows = [
                 {
                     "topic": each.of,
@@ -56,7 +57,7 @@ class KeptTopics:
                     "id": each.topic_id,
                 }
                 for each in topics
-                if each.of not in there
             ]
-            if rows:
-                connection.execute(insert(LOG_TOPICS), rows)
+            on_sqlite = connection.dialect.name == "sqlite"
+            put = sqlite.insert(LOG_TOPICS) if on_sqlite else postgresql.insert(LOG_TOPICS)
+            connection.execute(put.on_conflict_do_nothing(), rows)
