@@ -16,13 +16,13 @@ from bench.control_run import Passes, measure_passes
 from bench.flows.lists import ListTimes, measure_lists
 from bench.flows.runs import FlowRun, FlowSizes, measure_flows
 from bench.live_run import Live, LiveSizes, measure_live
-from bench.queue_run import AddCost, Crowd, measure_add, measure_crowd
 from bench.ranges_run import Grown, measure_ranges
 from bench.records import fill
 from bench.result import Spread
 from bench.shapes import Shape
 from bench.shapes_run import Shaped, measure_shape
 from bench.stores.publish_run import measure_publishes
+from bench.stores.queue_run import AddCost, Crowd, measure_add, measure_crowd
 from bench.stores.report_run import ReportRates, measure_reports
 from bench.year.console import ConsoleRun, measure_console
 from bench.year.first_rows import FirstRowsRun, measure_first_rows

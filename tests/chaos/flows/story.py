@@ -102,15 +102,15 @@ class FlowStory:
 
     def _break(self, wishes: Wishes, feeders: Sequence[threading.Thread]) -> None:
         chance = random.Random(self.seed)
-        said = time.monotonic()
+        line_at = time.monotonic()
         while self.kills < wishes.kills or any(each.is_alive() for each in feeders):
             fault = chance.choice(self._choices())
             fault(chance)
             self._pause.wait(chance.uniform(0.5, 3.0))
             self.crew.heal()
             self._pause.wait(chance.uniform(1.0, 6.0))
-            if time.monotonic() - said > 30:
-                said = time.monotonic()
+            if time.monotonic() - line_at > 30:
+                line_at = time.monotonic()
                 self.say(f"{len(self.started)} started, {self.kills} kills")
 
     def _choices(self) -> list[Callable[[random.Random], None]]:
