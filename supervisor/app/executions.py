@@ -3,14 +3,12 @@
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from threading import Event
 
 import structlog
 
 from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.executions.database import ExecutionDatabase, migrate_executions
 from supervisor.adapters.executions.engine_choice import EngineChoice
-from supervisor.adapters.executions.http.call import HttpCalls
 from supervisor.adapters.executions.kafka.kept import KeptTopics
 from supervisor.adapters.executions.kafka.relaying import KafkaHistoryWriter, kept_history
 from supervisor.adapters.executions.kafka.topics import ExecutionTopics
@@ -19,19 +17,17 @@ from supervisor.adapters.executions.store import SqlExecutions
 from supervisor.adapters.expressions import CelExpressions
 from supervisor.adapters.secrets import read_secret
 from supervisor.app.execution_desk import desk_of
+from supervisor.app.step_calls import executions_url, own_verbs
 from supervisor.control.leadership import Leadership
 from supervisor.core.executions.entities import Runner
-from supervisor.core.executions.inputs import Outcome, Succeeded
-from supervisor.core.executions.reduced import StepCall
 from supervisor.core.values.throttle import Lockout
-from supervisor.database.engine import sqlite_file
 from supervisor.executions.engine import StoredEngine
 from supervisor.executions.engine_term import EngineTerm
 from supervisor.executions.flow_engine import FlowEngine
 from supervisor.executions.flow_watch import FlowWatch
 from supervisor.executions.letter_engine import LetterEngine
 from supervisor.executions.relay import HistoryRelay
-from supervisor.executions.runner import CallRunner, StepVerb
+from supervisor.executions.runner import CallRunner
 from supervisor.executions.triggers import TriggerEngine
 from supervisor.ports.flows.engine_kinds import EngineKind
 from supervisor.ports.flows.outbox import HistoryWriter
@@ -46,23 +42,10 @@ __all__ = [
     "ExecutionParts",
     "engine_kind",
     "executions_in",
-    "executions_url",
-    "make_noop",
     "try_executions",
 ]
 
 log = structlog.get_logger()
-
-
-def executions_url(settings: Settings) -> str:
-    """Return the URL of the database of executions."""
-    if settings.executions_url is not None:
-        return settings.executions_url
-    file = sqlite_file(settings.metadata_url)
-    if file is None:
-        return settings.metadata_url
-    # One writer at a time on SQLite: a step would make a publish wait.
-    return f"sqlite:///{file.with_name('executions.db')}"
 
 
 def engine_kind(settings: Settings) -> EngineKind:
@@ -207,10 +190,7 @@ def executions_in(
 
 def _runner_of(settings: Settings, engine: StoredEngine, name: str) -> CallRunner:
     runner = Runner(name, secrets.token_hex(8))
-    allow = [entry.lower() for entry in settings.http_allow]
-    http = HttpCalls(allow, read_secret, settings.connections().bindings, settings.trust())
-    verbs: dict[str, StepVerb] = {"noop": make_noop, "http": http}
-    return CallRunner(engine, runner, verbs, settings.executions_threads)
+    return CallRunner(engine, runner, own_verbs(settings), settings.executions_threads)
 
 
 def _relay_of(
@@ -228,8 +208,3 @@ def _relay_of(
         return KafkaHistoryWriter(client, topics)
 
     return HistoryRelay(SqlOutbox(database), new_writer, topics.entities, term, failpoint)
-
-
-def make_noop(_: StepCall, __: Event) -> Outcome:
-    """Do nothing, with success."""
-    return Succeeded()

@@ -12,7 +12,6 @@ from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.executions.database import ExecutionDatabase
 from supervisor.adapters.executions.engine_choice import EngineChoice
 from supervisor.adapters.executions.executors import SqlExecutors
-from supervisor.adapters.executions.http.call import HttpCalls
 from supervisor.adapters.executions.http.remote import RemoteVerb
 from supervisor.adapters.executions.kafka.feed import KafkaProjectionFeed
 from supervisor.adapters.executions.kafka.kept import KeptTopics
@@ -24,12 +23,11 @@ from supervisor.adapters.executions.kafka.topics import ExecutionTopics
 from supervisor.adapters.executions.projecting import SqlProjection
 from supervisor.adapters.executions.store import SqlExecutions
 from supervisor.adapters.expressions import CelExpressions
-from supervisor.adapters.secrets import read_secret
 from supervisor.api.executor.server import create_executor_api
-from supervisor.app.executions import executions_url, make_noop
 from supervisor.app.listening import new_server, tls_of
 from supervisor.app.process import configure_logging, listen
 from supervisor.app.serving import ServedPort, serve
+from supervisor.app.step_calls import executions_url, own_verbs
 from supervisor.core.executions.entities import Runner
 from supervisor.core.executions.plan import FlowPlan
 from supervisor.executions.engine import plan_of
@@ -155,14 +153,11 @@ class _Wiring:
 
     def _new_runner(self, engine: PartitionedEngine) -> CallRunner:
         settings = self._settings
-        allow = [entry.lower() for entry in settings.http_allow]
-        bindings = settings.connections().bindings
-        http = HttpCalls(allow, read_secret, bindings, settings.trust())
         remote = RemoteVerb(settings.overlords, settings.token(), settings.trust())
         return CallRunner(
             engine,
             self._runner,
-            {"noop": make_noop, "http": http},
+            own_verbs(settings),
             settings.executions_threads,
             others=remote,
             quick=_QUICK,

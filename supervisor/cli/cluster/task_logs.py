@@ -14,6 +14,16 @@ from supervisor.cli.shell.output import print_notice, printable
 from supervisor.cli.shell.problems import ProblemAnswer, Unreachable
 from supervisor.views.tasks import TaskStatusView
 
+Tail = Annotated[
+    int | None,
+    typer.Option(
+        "--tail",
+        metavar="BYTES",
+        min=1,
+        show_default="all that is kept",
+        help="Only so many bytes of its end.",
+    ),
+]
 _LOOK_AGAIN_S = 1.0
 _NOT_YET, _AWAY = 404, 503
 _START, _SIZE = "x-tidegate-log-start", "x-tidegate-log-size"
@@ -26,16 +36,7 @@ def logs(
         bool,
         typer.Option("--follow", "-f", help="Print what comes, too, until the task has ended."),
     ] = False,
-    tail: Annotated[
-        int | None,
-        typer.Option(
-            "--tail",
-            metavar="BYTES",
-            min=1,
-            show_default="all that is kept",
-            help="Only so many bytes of its end.",
-        ),
-    ] = None,
+    tail: Tail = None,
     server: Server = None,
 ) -> None:
     """Print the log of a task; its worker keeps it for some time, and a store of logs longer.

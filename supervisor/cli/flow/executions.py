@@ -17,7 +17,7 @@ from supervisor.cli.flow.look import (
     show_execution,
     wait_for_end,
 )
-from supervisor.cli.flow.outcomes import read_inputs
+from supervisor.cli.flow.outcomes import Inputs, read_inputs
 from supervisor.cli.flow.reruns import Key, rerun
 from supervisor.cli.flow.stored import FlowId
 from supervisor.cli.shell.client import path_of
@@ -66,16 +66,7 @@ WithError = Annotated[
 @commands.command()
 def run(
     flow: FlowId,
-    inputs: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--input",
-            "-i",
-            metavar="NAME=VALUE",
-            help="Give an input, as text or as JSON.",
-            show_default="none",
-        ),
-    ] = None,
+    inputs: Inputs = None,
     key: Key = None,
     *,
     wait: Wait = None,

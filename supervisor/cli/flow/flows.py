@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from supervisor.app.flows import flow_from, simulation_of
 from supervisor.cli.flow.init import add_init
-from supervisor.cli.flow.outcomes import read_inputs, read_outcomes
+from supervisor.cli.flow.outcomes import Inputs, read_inputs, read_outcomes
 from supervisor.cli.flow.plan import add_plan
 from supervisor.cli.flow.stored import add_stored
 from supervisor.cli.flow.triggers import add_triggers
@@ -37,16 +37,6 @@ commands = typer.Typer(
 Files = Annotated[
     list[str],
     typer.Argument(metavar="FILE", help="Flows, JSON or YAML, or folders of them; - reads stdin."),
-]
-Inputs = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--input",
-        "-i",
-        metavar="NAME=VALUE",
-        help="Give an input, as text or as JSON.",
-        show_default="none",
-    ),
 ]
 Outcomes = Annotated[
     list[str] | None,

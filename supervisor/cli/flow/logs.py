@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from supervisor.cli.cluster.task_logs import print_log
+from supervisor.cli.cluster.task_logs import Tail, print_log
 from supervisor.cli.flow.look import EXECUTIONS, ExecutionId
 from supervisor.cli.shell.client import path_of
 from supervisor.cli.shell.options import Server, connect
@@ -23,16 +23,7 @@ def logs(
             show_default="all",
         ),
     ] = None,
-    tail: Annotated[
-        int | None,
-        typer.Option(
-            "--tail",
-            metavar="BYTES",
-            min=1,
-            show_default="all that is kept",
-            help="Only so many bytes of its end.",
-        ),
-    ] = None,
+    tail: Tail = None,
     server: Server = None,
 ) -> None:
     """Print the log of an execution: its steps, their attempts, and how each ended.

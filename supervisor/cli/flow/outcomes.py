@@ -1,8 +1,10 @@
-"""The options of `tidegate flow simulate`: inputs, and what becomes of the steps."""
+"""Options of commands that try or start flows: inputs, and what becomes of the steps."""
 
 import json
 from collections.abc import Collection, Sequence
+from typing import Annotated
 
+import typer
 from pydantic import JsonValue
 
 from supervisor.cli.shell.problems import CommandFailed
@@ -11,6 +13,16 @@ from supervisor.core.executions.inputs import Fails, Succeeded
 from supervisor.core.values.field_types import nearest
 from supervisor.executions.simulate import LosesRunner, NamedOutcome, SaysNo
 
+Inputs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input",
+        "-i",
+        metavar="NAME=VALUE",
+        help="Give an input, as text or as JSON.",
+        show_default="none",
+    ),
+]
 _FAIL = "fail"
 
 

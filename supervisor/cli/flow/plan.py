@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from supervisor.cli.flow.outcomes import read_inputs
+from supervisor.cli.flow.outcomes import Inputs, read_inputs
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.options import Output, Server, connect
 from supervisor.cli.shell.output import print_notice, short_json, show_json, show_table
@@ -26,16 +26,7 @@ def plan(
             metavar="FILE", help="A flow, JSON or YAML; - reads stdin.", show_default=False
         ),
     ],
-    inputs: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--input",
-            "-i",
-            metavar="NAME=VALUE",
-            help="Give an input, as text or as JSON.",
-            show_default="none",
-        ),
-    ] = None,
+    inputs: Inputs = None,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:

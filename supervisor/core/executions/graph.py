@@ -11,17 +11,11 @@ from datetime import datetime
 
 from supervisor.core.executions.entities import Execution, Phase, TaskRun
 from supervisor.core.executions.plan import (
-    ApproveWork,
-    CallWork,
     EachWork,
-    FailWork,
     ParallelWork,
-    SetWork,
-    SleepWork,
     Step,
-    SubflowWork,
     SwitchWork,
-    Work,
+    type_of,
 )
 from supervisor.core.executions.states import StepState
 
@@ -103,7 +97,7 @@ def _node(place: _StepPlace, runs: list[TaskRun]) -> StepNode:
     ends = [run.ended_at for run in runs if run.ended_at is not None]
     return StepNode(
         step=place.step.name,
-        kind=_kind(place.step.work),
+        kind=type_of(place.step.work),
         phase=place.phase,
         after=place.step.after,
         inside=place.inside,
@@ -124,25 +118,3 @@ def _state(runs: list[TaskRun]) -> StepState | None:
     if any(not state.ended for state in states):
         return StepState.RUNNING
     return next(state for state in _ENDS if state in states)
-
-
-def _kind(work: Work) -> str:
-    match work:
-        case CallWork(verb):
-            return verb
-        case SetWork():
-            return "set"
-        case FailWork():
-            return "fail"
-        case SleepWork():
-            return "sleep"
-        case ApproveWork():
-            return "approve"
-        case ParallelWork():
-            return "parallel"
-        case SwitchWork():
-            return "switch"
-        case EachWork():
-            return "forEach"
-        case SubflowWork():
-            return "subflow"

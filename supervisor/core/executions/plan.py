@@ -149,6 +149,29 @@ Work = Annotated[
 ]
 
 
+def type_of(work: Work) -> str:
+    """Return the type of a step as flows write it; of a call its verb."""
+    match work:
+        case CallWork(verb):
+            return verb
+        case SetWork():
+            return "set"
+        case FailWork():
+            return "fail"
+        case SleepWork():
+            return "sleep"
+        case ApproveWork():
+            return "approve"
+        case ParallelWork():
+            return "parallel"
+        case SwitchWork():
+            return "switch"
+        case EachWork():
+            return "forEach"
+        case SubflowWork():
+            return "subflow"
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One step of a flow."""

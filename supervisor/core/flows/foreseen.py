@@ -34,6 +34,7 @@ from supervisor.core.executions.plan import (
     SubflowWork,
     SwitchWork,
     Work,
+    type_of,
 )
 
 __all__ = [
@@ -144,7 +145,7 @@ class _FlowWalk:
 
     def _step(self, step: Step, scope: _Scope) -> JsonValue:
         """Note a step and those inside it; return its outputs, None: they are not known."""
-        noted = ForeseenStep(step.name, _type_of(step.work), scope.begins, step.after, scope.inside)
+        noted = ForeseenStep(step.name, type_of(step.work), scope.begins, step.after, scope.inside)
         if step.condition is not None and noted.begins is not StepBegins.NO:
             try:
                 if self._value(step.condition, scope) is False:
@@ -302,28 +303,6 @@ def _in_order(steps: Sequence[Step]) -> Iterator[Step]:
         left.remove(first)
         done.add(first.name)
         yield first
-
-
-def _type_of(work: Work) -> str:
-    match work:
-        case CallWork(verb):
-            return verb
-        case SetWork():
-            return "set"
-        case FailWork():
-            return "fail"
-        case SleepWork():
-            return "sleep"
-        case ApproveWork():
-            return "approve"
-        case SubflowWork():
-            return "subflow"
-        case ParallelWork():
-            return "parallel"
-        case SwitchWork():
-            return "switch"
-        case EachWork():
-            return "forEach"
 
 
 def _mapping(value: JsonValue) -> dict[str, JsonValue]:

@@ -1,0 +1,37 @@
+"""What an overlord and an executor share: their database, and the calls that each makes itself."""
+
+from collections.abc import Mapping
+from threading import Event
+
+from supervisor.adapters.executions.http.call import HttpCalls
+from supervisor.adapters.secrets import read_secret
+from supervisor.core.executions.inputs import Outcome, Succeeded
+from supervisor.core.executions.reduced import StepCall
+from supervisor.database.engine import sqlite_file
+from supervisor.executions.runner import StepVerb
+from supervisor.settings.settings import Settings
+
+__all__ = ["executions_url", "own_verbs"]
+
+
+def executions_url(settings: Settings) -> str:
+    """Return the URL of the database of executions."""
+    if settings.executions_url is not None:
+        return settings.executions_url
+    file = sqlite_file(settings.metadata_url)
+    if file is None:
+        return settings.metadata_url
+    # One writer at a time on SQLite: a step would make a publish wait.
+    return f"sqlite:///{file.with_name('executions.db')}"
+
+
+def own_verbs(settings: Settings) -> Mapping[str, StepVerb]:
+    """Return the verbs that need no overlord."""
+    allow = [entry.lower() for entry in settings.http_allow]
+    http = HttpCalls(allow, read_secret, settings.connections().bindings, settings.trust())
+    return {"noop": _noop, "http": http}
+
+
+def _noop(_: StepCall, __: Event) -> Outcome:
+    """Do nothing, with success."""
+    return Succeeded()
