@@ -26,7 +26,7 @@ from supervisor.adapters.tables.warehouse import LocalWarehouse
 from supervisor.adapters.workers.journals import HttpJournals
 from supervisor.adapters.workers.task_logs import HttpTaskLogs
 from supervisor.app.archive import sender_in
-from supervisor.app.executions import ExecutionParts, executions_in
+from supervisor.app.executions.parts import ExecutionParts, executions_in
 from supervisor.app.parts import (
     address_for_workers,
     authentication_of,

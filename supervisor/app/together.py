@@ -1,6 +1,6 @@
 """A persister and an executor in one process: one interpreter instead of two, on small machines."""
 
-from supervisor.app.executor import executing
+from supervisor.app.executions.executor import executing
 from supervisor.app.persister import persisting
 from supervisor.app.process import configure_logging
 from supervisor.app.serving import serve

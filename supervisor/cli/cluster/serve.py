@@ -137,7 +137,7 @@ def persister(
 def executor(host: Host = None, port: ExecutorPort = None, data_dir: DataDir = None) -> None:
     """Run an executor: flows whose state is on Kafka's topics; any number share the work."""
     settings = load_settings(host=host, port=port, data_dir=data_dir)
-    from supervisor.app.executor import run_executor
+    from supervisor.app.executions.executor import run_executor
 
     raise typer.Exit(run_executor(settings))
 

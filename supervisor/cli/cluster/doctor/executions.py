@@ -1,6 +1,6 @@
 """The check of the database of flows and executions."""
 
-from supervisor.app.executions import try_executions
+from supervisor.app.executions.parts import try_executions
 from supervisor.cli.cluster.doctor.check import InstallationCheck, Result
 from supervisor.ports.flows.engine_kinds import EngineRefused
 from supervisor.ports.store_problems import StoreAway, StoreMissing, StoreRefuses

@@ -1,0 +1,1 @@
+"""Flows at work: the parts of an overlord that run them, and the executor."""
