@@ -5,7 +5,7 @@
                └──────────────────────────────────────────┘
 
 Nothing is known here that is not in the topics or the tables, so it may die at any step.  Two
-projectors of one partition do no harm: a position is moved by who knows it.
+projectors of one partition do no harm: only who knows the position can move it.
 """
 
 import threading

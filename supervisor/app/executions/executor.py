@@ -24,10 +24,10 @@ from supervisor.adapters.executions.projecting import SqlProjection
 from supervisor.adapters.executions.store import SqlExecutions
 from supervisor.adapters.expressions import CelExpressions
 from supervisor.api.executor.server import create_executor_api
+from supervisor.app.executions.calls import executions_url, own_verbs
 from supervisor.app.listening import new_server, tls_of
 from supervisor.app.process import configure_logging, listen
 from supervisor.app.serving import ServedPort, serve
-from supervisor.app.executions.calls import executions_url, own_verbs
 from supervisor.core.executions.entities import Runner
 from supervisor.core.executions.plan import FlowPlan
 from supervisor.executions.engine import plan_of

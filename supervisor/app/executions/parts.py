@@ -16,8 +16,8 @@ from supervisor.adapters.executions.outbox import SqlOutbox
 from supervisor.adapters.executions.store import SqlExecutions
 from supervisor.adapters.expressions import CelExpressions
 from supervisor.adapters.secrets import read_secret
-from supervisor.app.executions.desk import desk_of
 from supervisor.app.executions.calls import executions_url, own_verbs
+from supervisor.app.executions.desk import desk_of
 from supervisor.control.leadership import Leadership
 from supervisor.core.executions.entities import Runner
 from supervisor.core.values.throttle import Lockout

@@ -153,7 +153,7 @@ class PartitionedEngine:
         reports: Mapping[int, Sequence[CallReport]],
         free: int,
     ) -> Mapping[int, RunnerWork]:
-        """Return what each partition is asked, without those that have nothing for the runner."""
+        """Return the request to each partition; one that has nothing for the runner gets none."""
         own_calls: dict[int, list[CallPlace]] = {}
         for call in makes:
             own_calls.setdefault(self._place(call.execution), []).append(call)

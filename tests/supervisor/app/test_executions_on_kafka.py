@@ -9,8 +9,8 @@ from supervisor.adapters.executions.database import ExecutionDatabase, migrate_e
 from supervisor.adapters.executions.kafka.kept import KeptTopics
 from supervisor.adapters.executions.kafka.preparing import prepare_topics
 from supervisor.adapters.executions.kafka.topics import ExecutionTopics
-from supervisor.app.overlord import Overlord, wire_overlord
 from supervisor.app.executions.calls import executions_url
+from supervisor.app.overlord import Overlord, wire_overlord
 from supervisor.chores.flows.executions import ExecutionTimes
 from supervisor.core.executions.plan import ApproveWork, FlowPlan, Step
 from supervisor.core.values.errors import ExecutionStoreUnavailable

@@ -120,7 +120,7 @@ class _Asking:
     outcome: Outcome | None = None
     _over: threading.Event = field(default_factory=threading.Event)
     _held_by: str = ""
-    """Who is asked now, and has not answered."""
+    """The address whose answer is awaited now."""
     _lines: set[socket.socket] = field(default_factory=set)
     _others: threading.Thread | None = None
 
