@@ -1,4 +1,4 @@
-"""The engines that executions may live on, and why an engine is refused while executions live on the other."""
+"""The engines that executions may live on; an engine is refused while executions live elsewhere."""
 
 from enum import StrEnum
 
