@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
@@ -12,6 +12,8 @@ from supervisor.core.executions.entities import Runner
 from supervisor.ports.flows.executors import ExecutorRow
 
 __all__ = ["SqlExecutors"]
+
+_TICK = timedelta(milliseconds=1)  # SQLite's clock has no finer one
 
 
 class SqlExecutors:
@@ -23,11 +25,17 @@ class SqlExecutors:
         self._started: dict[Runner, datetime] = {}
 
     def register(self, runner: Runner, url: str) -> None:
-        """Write the row of a process that begins."""
+        """Write the row of a process that begins.
+
+        A later life starts later than the one before it, also within one tick of the database's
+        clock, or after that clock was set back: `renew` tells lives apart by it.
+        """
         with self._database.writing() as connection:
             now = _now(connection)
-            self._started[runner] = now
-            _put(connection, runner, url, now, now)
+            before = _started_at(connection, runner.name)
+            started = now if before is None else max(now, before + _TICK)
+            self._started[runner] = started
+            _put(connection, runner, url, started, now)
 
     def renew(self, runner: Runner, url: str, partitions: Sequence[int]) -> bool:
         """Say that a process lives.
@@ -48,9 +56,7 @@ class SqlExecutors:
             if renewed.rowcount == 1:
                 return True
             started = self._started.get(runner, now)
-            other = connection.execute(
-                select(EXECUTORS.c.started_at).where(EXECUTORS.c.name == runner.name)
-            ).scalar()
+            other = _started_at(connection, runner.name)
             if other is not None and other > started:
                 return False
             _put(connection, runner, url, started, now)
@@ -80,6 +86,14 @@ class SqlExecutors:
             )
             for row in rows
         ]
+
+
+def _started_at(connection: Connection, name: str) -> datetime | None:
+    """Return when the life whose row is there started."""
+    started: datetime | None = connection.execute(
+        select(EXECUTORS.c.started_at).where(EXECUTORS.c.name == name)
+    ).scalar()
+    return started
 
 
 def _put(

@@ -4,10 +4,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 import pytest
 from sqlalchemy import update
 
+from supervisor.adapters.executions import executors
 from supervisor.adapters.executions.database import ExecutionDatabase
 from supervisor.adapters.executions.executors import SqlExecutors
 from supervisor.adapters.executions.kafka.kept import KeptTopic, KeptTopics
@@ -122,6 +124,21 @@ def test_a_new_life_of_a_name_ends_the_one_before_at_once(own: Registration) -> 
     assert before.superseded
     before.registry.leave(TWO)
     assert AGAIN in {row.runner for row in own.registry.all()}, "it deletes its own row alone"
+
+
+@pytest.mark.parametrize("passed", [timedelta(0), timedelta(hours=-1)])
+def test_a_new_life_ends_the_one_before_whatever_the_clock_does(
+    database: ExecutionDatabase, monkeypatch: pytest.MonkeyPatch, passed: timedelta
+) -> None:
+    before = Registration(SqlExecutors(database), TWO, "", list)
+    monkeypatch.setattr(executors, "_now", lambda _: BEGAN)
+    before.registry.register(TWO, "http://two")
+    monkeypatch.setattr(executors, "_now", lambda _: BEGAN + passed)
+    SqlExecutors(database).register(AGAIN, "http://two")
+
+    before.renew()
+
+    assert before.superseded
 
 
 def test_a_row_that_is_gone_is_written_anew(own: Registration) -> None:
