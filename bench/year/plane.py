@@ -6,7 +6,7 @@ at rest only look and decide.
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -78,7 +78,13 @@ class Plane:
     tasks: tuple[Task, ...]
     """Running ones."""
 
-    async def call(self, method: str, path: str, body: bytes = b"") -> bytes:
+    async def call(
+        self,
+        method: str,
+        path: str,
+        body: bytes = b"",
+        headers: Mapping[str, str] | None = None,
+    ) -> bytes:
         """Call a route with the listener's middleware; return the body of its answer.
 
         Raises:
@@ -98,7 +104,7 @@ class Plane:
         async def send(message: _Message) -> None:
             sent.append(message)
 
-        await self.app(_scope(method, path, len(body)), receive, send)
+        await self.app(_scope(method, path, len(body), headers or {}), receive, send)
         ended.set()
         answer = b"".join(message.get("body", b"") for message in sent)
         assert sent[0]["status"] == 200, f"{method} {path}: {sent[0]['status']} {answer[:300]!r}"
@@ -109,9 +115,10 @@ class Plane:
         return json.loads(asyncio.run(self.call("GET", path)))
 
 
-def _scope(method: str, path: str, size: int) -> _Message:
+def _scope(method: str, path: str, size: int, more: Mapping[str, str]) -> _Message:
     where, _, query = path.partition("?")
     headers = {
+        **more,
         "host": "localhost:8090",
         "content-type": "application/json",
         "content-length": str(size),

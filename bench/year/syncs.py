@@ -12,11 +12,13 @@ from bench.year.plane import Plane
 from bench.year.rows import INCARNATION
 from supervisor.core.model.rows import Task
 from tasks.contract.messages import (
+    KNOWN_TERM_HEADER,
     Counters,
     SyncRequest,
     SyncResponse,
     TaskPhase,
     TaskReport,
+    Unchanged,
 )
 from tasks.contract.offsets import TopicPartition
 
@@ -33,6 +35,8 @@ class FleetWorkers:
     _sequence: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     _orders: dict[str, int] = field(default_factory=dict)
     """Task -> the sequence of its order, where it is not 0."""
+    _known: dict[str, SyncResponse] = field(default_factory=dict)
+    """Worker -> the newest answer that it has acted on."""
 
     def __post_init__(self) -> None:
         self.tasks: dict[str, list[Task]] = {}
@@ -41,8 +45,10 @@ class FleetWorkers:
         self.ids = sorted(self.tasks)
 
     def report(self) -> None:
-        """Let each worker register and report once, so that its tasks are known to run."""
-        asyncio.run(self._send([self._body(worker) for worker in self.ids]))
+        """Let each worker register and report once, as one that knows no answer yet."""
+        self._known.clear()
+        for worker in self.ids:
+            self._answered(worker)
 
     def unchanged(self, rounds: int) -> Spread:
         """Return CPU milliseconds of one sync that brings nothing new, per round of all workers.
@@ -51,10 +57,12 @@ class FleetWorkers:
         """
         took = []
         for _ in range(rounds):
-            bodies = [self._body(worker) for worker in self.ids]
+            bodies = [(worker, self._body(worker)) for worker in self.ids]
             began = time.process_time()
-            asyncio.run(self._send(bodies))
+            answers = asyncio.run(self._send(bodies))
             took.append((time.process_time() - began) * 1000 / len(bodies))
+            for answer in answers:
+                Unchanged.model_validate_json(answer)
         return spread(took)
 
     def news(self, times: int) -> Spread:
@@ -67,7 +75,7 @@ class FleetWorkers:
             worker = self.ids[number % len(self.ids)]
             mine = self.tasks[worker]
             task = mine[(number // len(self.ids)) % len(mine)]
-            before = self._answered(worker)[1]
+            before = self._known[worker]
             sequence = self._order(task)
             ms, answer = self._answered(worker)
             orders = {each.task_id: each.order.sequence for each in answer.tasks}
@@ -79,9 +87,10 @@ class FleetWorkers:
     def _answered(self, worker: str) -> tuple[float, SyncResponse]:
         body = self._body(worker)
         began = time.perf_counter()
-        answers = asyncio.run(self._send([body]))
+        answers = asyncio.run(self._send([(worker, body)]))
         ms = (time.perf_counter() - began) * 1000
-        return ms, SyncResponse.model_validate_json(answers[0])
+        self._known[worker] = SyncResponse.model_validate_json(answers[0])
+        return ms, self._known[worker]
 
     def _order(self, task: Task) -> int:
         """Let the overlord pause the task's range, or go on; return the order's sequence."""
@@ -105,11 +114,18 @@ class FleetWorkers:
 
     async def _send(self, bodies: Sequence[tuple[str, bytes]]) -> list[bytes]:
         return [
-            await self.plane.call("POST", f"/internal/v1/workers/{worker}/sync", body)
+            await self.plane.call(
+                "POST", f"/internal/v1/workers/{worker}/sync", body, self._headers(worker)
+            )
             for worker, body in bodies
         ]
 
-    def _body(self, worker: str) -> tuple[str, bytes]:
+    def _headers(self, worker: str) -> dict[str, str]:
+        known = self._known.get(worker)
+        return {} if known is None else {KNOWN_TERM_HEADER.lower(): str(known.term)}
+
+    def _body(self, worker: str) -> bytes:
+        known = self._known.get(worker)
         tasks = self.tasks[worker]
         request = SyncRequest(
             worker_id=worker,
@@ -118,8 +134,9 @@ class FleetWorkers:
             url=f"http://{worker}.example:8091",
             slots=2 * len(tasks),
             tasks=tuple(self._reported(task) for task in tasks),
+            known=None if known is None else known.revision,
         )
-        return worker, request.to_json().encode()
+        return request.to_json().encode()
 
     def _reported(self, task: Task) -> TaskReport:
         chronicle = self.plane.chronicle
