@@ -135,7 +135,7 @@ class LetterEngine:
         inputs: Sequence[tuple[str, ExecutionInput]] = (),
         starts: Sequence[Execution] = (),
     ) -> Worked:
-        """Store letters, and wait until the tables show what came of them, or for some seconds.
+        """Store letters, and wait until the tables show what came of inputs, or for some seconds.
 
         Raises:
             LeaseLost: this overlord does not lead any more; nothing is stored.
@@ -149,7 +149,9 @@ class LetterEngine:
             for execution_id, given in inputs:
                 batch.send(execution_id, given)
             rows.store(batch.changes())
-            before = dict(rows.versions({letter.entity for letter in batch.letters}))
+            # Of a new execution the row is there already, and says that it is CREATED.
+            known = {letter.entity for letter in batch.letters} - batch.executions.keys()
+            before = dict(rows.versions(known))
         self.committed()
         self._wait(before)
         return Worked(frozenset(batch.executions), (), batch.dropped)

@@ -54,6 +54,7 @@ class MemoryLog:
     idle_s: float = 0.0
     """How long a read waits that finds nothing."""
     _next: int = 0
+    _woken: Event = field(default_factory=Event)
 
     def take_over(self) -> Sequence[StateRecord]:
         """Fence, and return the newest of each key."""
@@ -74,8 +75,13 @@ class MemoryLog:
         first = self._next
         self._next += len(some)
         if not some and self.idle_s:
-            Event().wait(self.idle_s)
+            self._woken.wait(self.idle_s)
+        self._woken.clear()
         return [LogRecord(first + n, each.key, each.value) for n, each in enumerate(some)]
+
+    def wake(self) -> None:
+        """Let a read return."""
+        self._woken.set()
 
     def behind(self) -> int | None:
         """Return how many were not read yet."""

@@ -26,6 +26,7 @@ from supervisor.adapters.executions.schema import (
 from supervisor.adapters.executions.store import SqlExecutionRows
 from supervisor.core.executions.entities import Execution
 from supervisor.core.executions.gates import Gate
+from supervisor.core.executions.plan import CallWork
 from supervisor.core.executions.records import (
     EVENT_FORM,
     StateRecord,
@@ -34,6 +35,7 @@ from supervisor.core.executions.records import (
     restore,
 )
 from supervisor.core.executions.reduced import ExecutionEvent
+from supervisor.core.executions.states import StepState
 from supervisor.ports.flows.execution_log import LogTopic
 from supervisor.ports.flows.executions import ExecutionChanges
 from supervisor.ports.flows.projection import Place, ProjectedSteps, ProjectionStep
@@ -42,6 +44,7 @@ __all__ = ["SqlProjection"]
 
 _OF_EXECUTIONS = (EVENTS, CALLS, CLAIMS, RUNS, LABELS)
 _P = PROJECTED.c
+_CALLED = {StepState.SUBMITTED, StepState.RUNNING}
 
 
 class SqlProjection:
@@ -146,6 +149,31 @@ def _put_records(
             runs[name], items[name] = _changed_runs(name, executions[name])
     new = changed.keys() - there.keys()
     rows.store(ExecutionChanges(changed, new, runs, gates, items=items))
+    _put_calls(rows.connection, changed, runs)
+
+
+def _put_calls(
+    connection: Connection,
+    executions: Mapping[str, Execution],
+    runs: Mapping[str, Collection[str]],
+) -> None:
+    """Note which task runs wait for a call; what it says only their owner works out."""
+    rows = [
+        {
+            "execution": name,
+            "run": run.id,
+            "attempt": run.attempts[-1].number,
+            "look": 0,
+            "body": "",
+        }
+        for name, execution in executions.items()
+        for run in (execution.runs[each] for each in sorted(runs[name]))
+        if run.state in _CALLED
+        and run.attempts
+        and isinstance(execution.plan.step(run.step).work, CallWork)
+    ]
+    if rows:
+        connection.execute(_if_absent(connection, CALLS), rows)
 
 
 def _changed_runs(name: str, records: Iterable[StateRecord]) -> tuple[set[str], set[str]]:

@@ -45,11 +45,11 @@ class PartitionCalls:
 
     def keep(self, execution: Execution, runs: Iterator[str], new: Sequence[StepCall]) -> None:
         """Take over what a batch has changed of an execution; `new`: its calls."""
+        newest = {each.run: each for each in new}
         for name in runs:
             run = execution.runs[name]
             call = self.calls.pop(name, None)
-            newest = [each for each in new if each.run == name]
-            call = newest[-1] if newest else call
+            call = newest.get(name, call)
             if call is not None and (is_open(execution, call) or run.state in _HELD):
                 self.calls[name] = call
             self.claims.pop(name, None)

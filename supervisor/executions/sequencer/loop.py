@@ -21,24 +21,15 @@ import structlog
 
 from supervisor.core.executions.entities import Execution
 from supervisor.core.executions.expressions import Expressions
-from supervisor.core.executions.inputs import (
-    ExecutionInput,
-    GateInput,
-    SlotFreed,
-    SlotWanted,
-)
+from supervisor.core.executions.inputs import ExecutionInput
 from supervisor.core.executions.records import NewerRecord
-from supervisor.core.executions.reduced import Drop
 from supervisor.executions.batch import FlowOf
 from supervisor.executions.sequencer.batch import PartitionBatch, PartitionPlan
 from supervisor.executions.sequencer.counts import OwnerCounts
 from supervisor.executions.sequencer.held import HeldPartition
 from supervisor.executions.sequencer.letters import (
-    LETTER_FORM,
     POSITION_FORM,
     POSITION_KEY,
-    ExecutionGiven,
-    GateGiven,
     PartitionPosition,
 )
 from supervisor.executions.sequencer.places import partition_of
@@ -49,7 +40,7 @@ from supervisor.executions.sequencer.work import (
     RequestWork,
     TickWork,
     WorkedInputs,
-    dead_letter,
+    dropped_letter,
 )
 from supervisor.ports.flows.execution_log import (
     LogAborted,
@@ -61,13 +52,16 @@ from supervisor.ports.flows.execution_log import (
 )
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
 
-__all__ = ["INPUTS_MAX", "INPUTS_S", "TICKS_MAX", "PartitionOwner"]
+__all__ = ["INPUTS_MAX", "TICKS_MAX", "PartitionOwner"]
 
 log = structlog.get_logger()
 
 INPUTS_MAX = 500
-INPUTS_S = 0.02
-"""A transaction has as many inputs as come within this time, up to INPUTS_MAX."""
+"""Inputs of a transaction: those that came while the one before was written."""
+_IDLE_S = 0.25
+"""Between two looks at an owner that nothing wakes."""
+_PAUSE_S = 0.02
+"""At least before a time that has come already, and before what was aborted is tried again."""
 TICKS_MAX = 200
 """Executions whose time has come, per transaction."""
 _ABORTS_MAX = 20
@@ -75,7 +69,7 @@ _ABORTS_MAX = 20
 
 
 class PartitionOwner:
-    """Works one partition; all but `ask` and `waits_for` is for one thread alone."""
+    """Works one partition; all but `request`, `wake` and looks is for one thread alone."""
 
     def __init__(
         self,
@@ -156,10 +150,17 @@ class PartitionOwner:
     def request(self, request: RequestWork) -> None:
         """Queue a request; its answer is there once it is committed."""
         with self._lock:
-            if self._gone is None:
+            gone = self._gone
+            if gone is None:
                 self._requests.append(request)
-            else:
-                request.fail(self._gone)
+        if gone is None:
+            self.wake()
+        else:
+            request.fail(gone)
+
+    def wake(self) -> None:
+        """Let a turn that waits for inputs go on; for any thread."""
+        self._log.wake()
 
     @property
     def waiting(self) -> int:
@@ -199,8 +200,10 @@ class PartitionOwner:
         """Give the partition up: what is not committed is never seen."""
         self._log.close()
 
-    def turn(self, within_s: float = INPUTS_S) -> bool:
+    def turn(self, within_s: float = _IDLE_S) -> bool:
         """Work one batch in; False: nothing was there, or nothing may go on.
+
+        It waits up to `within_s` for the first input, and no longer: who asks wakes it.
 
         Raises:
             LogFenced, LogAway, LogRefuses: take the partition over anew, or leave it.
@@ -210,8 +213,7 @@ class PartitionOwner:
             return False
         room = INPUTS_MAX - len(self._read)
         if room > 0:
-            # Whoever asks waits for the answer: it is not made to wait for others as well.
-            self._read.extend(self._log.read(room, 0.0 if self._requests else within_s))
+            self._read.extend(self._log.read(room, self._wait_s(within_s)))
         works = self._works()
         if not works:
             return False
@@ -223,6 +225,17 @@ class PartitionOwner:
                 work.fail(error)
             raise
         return True
+
+    def _wait_s(self, within_s: float) -> float:
+        """Return how long to wait for inputs: not while somebody asks, nor beyond the next time."""
+        if self._requests:
+            return 0.0
+        if self._read:
+            return min(within_s, _PAUSE_S)
+        due = self.held.next_due()
+        if due is None:
+            return within_s
+        return min(within_s, max(_PAUSE_S, (due - self._time()).total_seconds()))
 
     def _works(self) -> list[PartitionWork]:
         """Return what is to be worked in now: requests, times, the history up to what is newer."""
@@ -340,7 +353,7 @@ class PartitionOwner:
         entries = list(batch.entries(self.partition, self.plan))
         for entity, given, reason in batch.dropped:
             if reason.dead:
-                entries.append(_of_dropped(entity, given, reason, self.partition))
+                entries.append(dropped_letter(entity, given, reason, self.partition))
         for work in works:
             entries += work.dead(self.partition)
         body = POSITION_FORM.write(position)
@@ -378,15 +391,3 @@ class PartitionOwner:
 def _is_same(one: PartitionPosition, other: PartitionPosition) -> bool:
     """Whether nothing was read and nothing dropped between them."""
     return (one.next, one.drops) == (other.next, other.drops)
-
-
-def _of_dropped(
-    entity: str, given: ExecutionInput | GateInput, reason: Drop, partition: int
-) -> LogEntry:
-    """Return the dead letter of an input that names what the reducer has not made."""
-    match given:
-        case SlotWanted() | SlotFreed():
-            body = LETTER_FORM.write(GateGiven(given))
-        case _:
-            body = LETTER_FORM.write(ExecutionGiven(given))
-    return dead_letter(entity.encode(), body, reason, f"{partition}:")

@@ -93,6 +93,8 @@ class PartitionOwners:
             leaving = [self._owned.pop(each) for each in partitions if each in self._owned]
         for owned in leaving:
             owned.ending.set()
+            if (owner := owned.owner) is not None:
+                owner.wake()
         until = time.monotonic() + within_s
         for owned in leaving:
             if owned.thread is not None:

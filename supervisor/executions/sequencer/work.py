@@ -10,6 +10,8 @@ from supervisor.core.executions.inputs import (
     Fails,
     GateInput,
     Report,
+    SlotFreed,
+    SlotWanted,
     Succeeded,
     Tick,
     Waits,
@@ -35,6 +37,7 @@ __all__ = [
     "TickWork",
     "WorkedInputs",
     "dead_letter",
+    "dropped_letter",
     "shorter_report",
 ]
 
@@ -232,3 +235,15 @@ def dead_letter(key: bytes, value: bytes | None, why: str, source: str) -> LogEn
     """Return the record of what could not be worked in; `source` is `partition:offset`."""
     headers = {"tidegate-why": why, "tidegate-from": source}
     return LogEntry(LogTopic.DEAD, 0, key, value, headers)
+
+
+def dropped_letter(
+    entity: str, given: ExecutionInput | GateInput, reason: Drop, partition: int
+) -> LogEntry:
+    """Return the dead letter of an input that names what the reducer has not made."""
+    match given:
+        case SlotWanted() | SlotFreed():
+            body = LETTER_FORM.write(GateGiven(given))
+        case _:
+            body = LETTER_FORM.write(ExecutionGiven(given))
+    return dead_letter(entity.encode(), body, reason, f"{partition}:")

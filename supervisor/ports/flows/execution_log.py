@@ -95,7 +95,14 @@ class PartitionLog(Protocol):
         ...
 
     def read(self, limit: int, within_s: float) -> Sequence[LogRecord]:
-        """Return the next inputs, in order: as many as come within the time, or as the limit."""
+        """Return the next inputs, in order, up to the limit, as soon as there are some.
+
+        There are none after the time, and after a `wake`.
+        """
+        ...
+
+    def wake(self) -> None:
+        """Let the read that waits, or the next one, return at once; for any thread."""
         ...
 
     def behind(self) -> int | None:

@@ -180,8 +180,17 @@ def test_the_overview_hears_what_does_not_get_to_executors(
     assert seen() == TopicsStanding(None, "no broker")
 
 
+def test_a_start_is_answered_once_it_is_stored(stored: Stored) -> None:
+    """Goal: who starts many is not held up by executors: the row is there, and says CREATED."""
+    engine = LetterEngine(stored.store, lambda: 1, LANGUAGE, lambda: stored.now, within_s=3_600)
+
+    assert engine.work(starts=[Execution("e1", _ASKS, {}, BEGAN)]).started == {"e1"}
+    assert stored.get("e1").state is ExecutionState.CREATED
+
+
 def test_nobody_waits_for_an_answer_while_kafka_is_away(stored: Stored) -> None:
+    stored.start(_ASKS, "e1")
     engine = LetterEngine(stored.store, lambda: 1, LANGUAGE, lambda: stored.now, within_s=3_600)
     engine.is_away = lambda: True
 
-    assert engine.work(starts=[Execution("e1", _ASKS, {}, BEGAN)]).started == {"e1"}
+    assert engine.work([("e1", PauseIt("ann"))]).dropped == []

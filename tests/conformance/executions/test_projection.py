@@ -11,10 +11,19 @@ from sqlalchemy import func, select
 
 from supervisor.adapters.executions.database import ExecutionDatabase
 from supervisor.adapters.executions.projecting import SqlProjection
-from supervisor.adapters.executions.schema import CLAIMS, EVENTS, EXECUTIONS, LABELS, RUNS
+from supervisor.adapters.executions.schema import (
+    CALLS,
+    CLAIMS,
+    EVENTS,
+    EXECUTIONS,
+    LABELS,
+    RUNS,
+)
 from supervisor.adapters.executions.store import SqlExecutions
 from supervisor.core.executions.entities import Execution
+from supervisor.core.executions.inputs import Claim
 from supervisor.core.executions.plan import FlowPlan
+from supervisor.core.executions.records import CALL_FORM
 from supervisor.executions import projected
 from supervisor.executions.projector import ProjectionLoop
 from supervisor.executions.sequencer.letters import LETTER_FORM, ExecutionPurge
@@ -26,7 +35,7 @@ from tests.environment.memory_feed import MemoryFeed
 from tests.supervisor.core.crashes.world.world import BEGAN
 from tests.supervisor.core.executions.test_any_order import Life
 from tests.supervisor.core.executions.world import call
-from tests.supervisor.executions.sequencer.test_loop import Owners
+from tests.supervisor.executions.sequencer.test_loop import RUNNER, Owners
 from tests.supervisor.executions.sequencer.test_random_lives import OverTopics
 
 PLAN = FlowPlan("f", 3, (call("one"), call("two", "one")))
@@ -102,7 +111,7 @@ class Tables:
         with closing(ExecutionDatabase(self.url)) as database, database.reading() as connection:
             return {
                 table.name: connection.execute(select(func.count()).select_from(table)).scalar_one()
-                for table in (EXECUTIONS, RUNS, LABELS, CLAIMS, EVENTS)
+                for table in (EXECUTIONS, RUNS, LABELS, CALLS, CLAIMS, EVENTS)
             }
 
     def close(self) -> None:
@@ -201,6 +210,33 @@ def test_the_row_that_the_leader_has_stored_is_overtaken(tables: Tables) -> None
     assert stored is not None
     assert stored.version == tables.owners.get("e1").version
     assert tables.counts()["labels"] == 1
+
+
+def test_calls_that_wait_or_are_made_are_counted_until_they_are_done(tables: Tables) -> None:
+    """Goal: `tidegate_execution_calls` says the same as without Kafka."""
+
+    def counted() -> tuple[int, int]:
+        tables.project()
+        with tables.store.reading() as rows:
+            sums = rows.sums()
+        return sums.calls, sums.held
+
+    for name in ("e1", "e2"):
+        tables.owners.start(PLAN, name)
+    tables.owners.work()
+    assert counted() == (2, 0)
+
+    job = CALL_FORM.read(tables.owners.topics.of(LogTopic.CALLS)[0].value or b"")
+    tables.owners.send(job.execution, Claim(job.run, job.attempt, RUNNER))
+    tables.owners.work()
+    assert counted() == (2, 1)
+    tables.projection.clear()
+    assert counted() == (2, 1)
+
+    tables.owners.finish()
+    assert counted() == (2, 0), "those of the second steps"
+    tables.owners.finish()
+    assert counted() == (0, 0)
 
 
 def test_a_purged_execution_leaves_no_row_and_its_events_never_come_back(tables: Tables) -> None:

@@ -6,6 +6,7 @@ What is written is read by a consumer of committed records that shares nothing w
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import datetime
 from functools import partial
@@ -252,6 +253,23 @@ def test_requests_are_answered_once_they_are_committed(engine: OnKafka) -> None:
     assert isinstance(reply, ClaimReply)
     assert reply.granted
     assert nobody.result(0).dropped == [("nobody", KillIt("ann"), Drop.NOT_LIVE)]
+
+
+def test_a_request_and_a_record_each_wake_an_owner_that_waits(engine: OnKafka) -> None:
+    def turn() -> bool:
+        return any(engine.owner.turn(within_s=3_600) for _ in range(10))
+
+    with ThreadPoolExecutor(1) as pool:
+        turning = pool.submit(turn)
+        asked = engine.owner.ask(starts=[Execution("e1", PLAN, {}, BEGAN)])
+        assert asked.result(60).started == {"e1"}
+        assert turning.result(60)
+
+        turning = pool.submit(turn)
+        engine.append("e1", ExecutionGiven(PauseIt("ann")))
+        assert turning.result(60)
+
+    assert engine.get("e1").state == "PAUSED"
 
 
 def test_what_is_larger_than_kafka_takes_stops_nothing_else(engine: OnKafka) -> None:

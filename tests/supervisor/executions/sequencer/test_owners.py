@@ -26,11 +26,13 @@ class Owning:
         self.topics = topics
         self.away = 0
         """How many take-overs fail."""
+        self.idle_s = 0.005
+        """How long an owner waits that nothing wakes."""
         self.owners = PartitionOwners(self.new_owner, again_s=0.01)
 
     def new_owner(self, partition: int) -> PartitionOwner:
         """Return an owner that has not begun."""
-        log = MemoryLog(self.topics, partition, idle_s=0.005)
+        log = MemoryLog(self.topics, partition, idle_s=self.idle_s)
         if self.away:
             self.away -= 1
             log = _Away(self.topics, partition)
@@ -69,6 +71,18 @@ def test_what_is_asked_is_worked_in_by_the_partitions_thread(owning: Owning) -> 
     asked = _ready(owning).ask(starts=[Execution("e1", PLAN, {}, BEGAN)])
 
     assert asked.result(_WITHIN_S).started == {"e1"}
+
+
+def test_an_owner_that_waits_is_woken_by_who_asks_and_by_its_end(owning: Owning) -> None:
+    """Goal: a claim and a report wait for no time of their owner."""
+    owning.idle_s = 3_600
+    owning.owners.begin([0])
+    owner = _ready(owning)
+
+    for name in ("e1", "e2", "e3"):
+        asked = owner.ask(starts=[Execution(name, PLAN, {}, BEGAN)])
+        assert asked.result(_WITHIN_S).started == {name}
+    assert owning.owners.leave([0])
 
 
 def test_one_that_cannot_be_taken_over_is_tried_again_and_says_why(owning: Owning) -> None:
