@@ -170,7 +170,8 @@ class GroupMember:
                 "error_cb": self._note,
                 "partition.assignment.strategy": "cooperative-sticky",
                 "session.timeout.ms": int(self._session_s * 1000),
-                "heartbeat.interval.ms": int(self._session_s * 1000 / 4),
+                # Its answer says that partitions have become free: nobody works them before.
+                "heartbeat.interval.ms": int(self._session_s * 1000 / 40),
                 "enable.auto.commit": False,
                 "enable.auto.offset.store": False,
                 "auto.offset.reset": "latest",  # nothing is read: it is about the membership alone

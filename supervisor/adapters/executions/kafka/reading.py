@@ -20,7 +20,7 @@ __all__ = ["HistoryReading", "end_at"]
 
 AHEAD_MAX = 500
 """Records that lie here at most before more are read."""
-_POLL_S = 0.2
+_POLL_S = 0.1
 """How long `close` may have to wait for the thread."""
 _END, _GONE = KafkaError._PARTITION_EOF, KafkaError._AUTO_OFFSET_RESET  # noqa: SLF001
 _PASSES = {
