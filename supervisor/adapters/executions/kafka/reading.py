@@ -19,7 +19,9 @@ from supervisor.ports.flows.execution_log import LogRecord, LogRefuses
 __all__ = ["HistoryReading", "end_at"]
 
 AHEAD_MAX = 500
-"""Records that lie here at most before more are read."""
+"""While as many records lie here, no more are read."""
+_AHEAD_BYTES_MAX = 8 * 1024 * 1024
+"""The same, of their values: one may have 2 MiB."""
 _POLL_S = 0.1
 """How long `close` may have to wait for the thread."""
 _END, _GONE = KafkaError._PARTITION_EOF, KafkaError._AUTO_OFFSET_RESET  # noqa: SLF001
@@ -41,6 +43,7 @@ class HistoryReading:
         self._place = place
         self._changed = threading.Condition()
         self._ahead: deque[LogRecord] = deque()
+        self._ahead_bytes = 0
         self._behind: int | None = None
         self._end_seen: int | None = None
         self._error: Exception | None = None
@@ -66,6 +69,7 @@ class HistoryReading:
                 raise self._error
             some = [self._ahead.popleft() for _ in range(min(limit, len(self._ahead)))]
             if some:
+                self._ahead_bytes -= _size_bytes(some)
                 self._changed.notify_all()
         return some
 
@@ -106,7 +110,12 @@ class HistoryReading:
     def _has_room(self) -> bool:
         """Wait until records can be kept; False: it is closing."""
         with self._changed:
-            self._changed.wait_for(lambda: self._closing or len(self._ahead) < AHEAD_MAX)
+            self._changed.wait_for(
+                lambda: (
+                    self._closing
+                    or (len(self._ahead) < AHEAD_MAX and self._ahead_bytes < _AHEAD_BYTES_MAX)
+                )
+            )
             return not self._closing
 
     def _keep(self, messages: Sequence[Message]) -> None:
@@ -119,6 +128,7 @@ class HistoryReading:
         behind = self._behind_of(last)
         with self._changed:
             self._ahead.extend(records)
+            self._ahead_bytes += _size_bytes(records)
             self._behind = behind
             self._end_seen = None if last.error() is None else self._end_at(last) or None
             if records:
@@ -138,6 +148,10 @@ class HistoryReading:
 
     def _end_at(self, last: Message) -> int:
         return end_at(last, self._place.partition)
+
+
+def _size_bytes(records: Sequence[LogRecord]) -> int:
+    return sum(len(one.value or b"") for one in records)
 
 
 def end_at(message: Message, partition: int) -> int:
