@@ -13,8 +13,11 @@ from bench.batch_runs import BatchBench, CatchUp, Timed, measure_catch_up, measu
 from bench.cold_run import Cold, measure_cold
 from bench.compact_run import Compacted, measure_compaction
 from bench.control_run import Passes, measure_passes
+from bench.flows.idle import IdleRun, measure_idle
 from bench.flows.lists import ListTimes, measure_lists
+from bench.flows.load import BesideRun, BesideSizes, measure_beside
 from bench.flows.runs import FlowRun, FlowSizes, measure_flows
+from bench.flows.takeover import TakeoverRun, TakeoverSizes, measure_takeovers
 from bench.live_run import Live, LiveSizes, measure_live
 from bench.ranges_run import Grown, measure_ranges
 from bench.records import fill
@@ -70,6 +73,10 @@ class Sizes:
     log_chunks: int = 10_000_000
     """Of other logs, beside those of `log-read`."""
     flows: FlowSizes = field(default_factory=FlowSizes)
+    takeovers: TakeoverSizes = field(default_factory=TakeoverSizes)
+    idle_s: float = 60.0
+    """For how long `flow-memory` looks."""
+    beside: BesideSizes = field(default_factory=BesideSizes)
     executions: int = 100_000
     """In the lists of `flow-list`."""
     list_calls: int = 200
@@ -97,7 +104,10 @@ QUICK = Sizes(
     offers=500,
     log_batches=20,
     log_chunks=20_000,
-    flows=FlowSizes(steps_s=5, paced_s=2, fans=1, wide=200),
+    flows=FlowSizes(steps_s=5, paced_s=2, fans=1, wide=200, bare_executions=2, bare_steps=4_000),
+    takeovers=TakeoverSizes(rounds=1, live=200, restores=1),
+    idle_s=2,
+    beside=BesideSizes(turns=1, publishes=20, supervisors=10),
     executions=2_000,
     list_calls=10,
 )
@@ -249,6 +259,26 @@ class World:
             folder = self._folder / f"flows-{engine}"
             self._flows[engine] = measure_flows(folder, kind, brokers, self.sizes.flows)
         return self._flows[engine]
+
+    @cached_property
+    def takeovers(self) -> TakeoverRun:
+        """Executors that end, and partitions that others take over.  Ends the Spark of others."""
+        self._end_spark()
+        folder = self._folder / "takeovers"
+        return measure_takeovers(folder, self._broker.bootstrap, self.sizes.takeovers)
+
+    @cached_property
+    def idle_executor(self) -> IdleRun:
+        """An executor and a persister in one process, at rest.  Ends the Spark of the others."""
+        self._end_spark()
+        return measure_idle(self._folder / "idle", self._broker.bootstrap, self.sizes.idle_s)
+
+    @cached_property
+    def beside_steps(self) -> BesideRun:
+        """Publishes and passes, by turns with steps and without.  Ends the Spark of the others."""
+        self._end_spark()
+        folder = self._folder / "beside"
+        return measure_beside(folder, self._broker.bootstrap, self.sizes.beside)
 
     def execution_lists(self, kind: str) -> Mapping[str, ListTimes]:
         """Return what pages of many executions take, by filter."""

@@ -14,7 +14,7 @@ from bench.figures.console import (
     overview_fleet,
     partitions_fleet,
 )
-from bench.figures.flows import fan, latency, lists, steps
+from bench.figures.flows import bare, beside, fan, latency, lists, memory, steps, takeover
 from bench.figures.handoff import (
     end_to_commit,
     end_to_commit_live,
@@ -116,8 +116,12 @@ BENCHMARKS: Mapping[str, Callable[[World], Result]] = MappingProxyType(
             )
         },
         **steps.FIGURES,
+        bare.NAME: bare.run,
         **latency.FIGURES,
         **fan.FIGURES,
+        **takeover.FIGURES,
+        memory.NAME: memory.run,
+        **beside.FIGURES,
         **lists.FIGURES,
     }
 )

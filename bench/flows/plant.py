@@ -1,14 +1,17 @@
 """Processes that run flows: an overlord, with an executor where they run on Kafka."""
 
 import sys
+import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import httpx
 from pydantic import JsonValue
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select
 
 from supervisor.adapters.executions.database import ExecutionDatabase
 from supervisor.adapters.executions.schema import EXECUTIONS
@@ -18,34 +21,44 @@ from tests.environment.postgres import postgres
 from tests.integration.overlords import Overlord, Overlords
 from tests.waiting import wait_until
 
-__all__ = ["FlowPlant", "flow_plant", "step_flow"]
+__all__ = ["FlowPlant", "flow_plant", "keep_in_flight", "prefix_of", "step_flow"]
 
 _THREADS = "64"
 _SETTLE_S = 60.0
+_LOOK_S = 0.01
 
 
 @dataclass
 class FlowPlant:
     """What is measured, and a reader of its tables."""
 
-    overlord: Overlord
+    url: str
+    """The overlord."""
+    http: httpx.Client
     tables: ExecutionDatabase
+    database: str
+    """The URL of the tables."""
 
     def apply(self, document: dict[str, JsonValue]) -> None:
         """Store a flow."""
-        self.overlord.http.post("/api/v1/flows", json=document).raise_for_status()
+        self.http.post("/api/v1/flows", json=document).raise_for_status()
 
     def start(self, flow: str, key: str) -> None:
         """Start an execution of it."""
         body = {"key": key, "inputs": {}}
         path = f"/api/v1/flows/{flow}/executions"
-        self.overlord.http.post(path, json=body).raise_for_status()
+        self.http.post(path, json=body).raise_for_status()
 
     def ended(self, flow: str) -> int:
         """Return how many of its executions have ended, as the tables know."""
-        count = select(func.count()).where(
-            EXECUTIONS.c.flow == flow, EXECUTIONS.c.ended_at.is_not(None)
-        )
+        return self._count(flow, EXECUTIONS.c.ended_at.is_not(None))
+
+    def live(self, flow: str) -> int:
+        """Return how many of its executions have not ended."""
+        return self._count(flow, EXECUTIONS.c.ended_at.is_(None))
+
+    def _count(self, flow: str, which: ColumnElement[bool]) -> int:
+        count = select(func.count()).where(EXECUTIONS.c.flow == flow, which)
         with self.tables.reading() as connection:
             return connection.execute(count).scalar_one()
 
@@ -67,6 +80,22 @@ class FlowPlant:
         return (end - begin).total_seconds()
 
 
+def keep_in_flight(plant: FlowPlant, flow: str, at_once: int = 8) -> Iterator[int]:
+    """Start executions whenever fewer are in flight; yield how many have ended, for ever."""
+    starts, waiting = list[Future[None]](), threading.Event()
+    # One after the other they would never come to be so many: a start is a request of HTTP.
+    with ThreadPoolExecutor(at_once) as pool:
+        while True:
+            ended = plant.ended(flow)
+            for number in range(len(starts), ended + at_once):
+                starts.append(pool.submit(plant.start, flow, f"n{number}"))
+            for start in starts[-at_once:]:
+                if start.done():
+                    start.result()
+            yield ended
+            waiting.wait(_LOOK_S)  # whoever measures leaves the processors to what is measured
+
+
 def step_flow(name: str, items: int, concurrency: int = 50) -> dict[str, JsonValue]:
     """Return a flow of that many `noop` steps."""
     return {
@@ -83,6 +112,11 @@ def step_flow(name: str, items: int, concurrency: int = 50) -> dict[str, JsonVal
     }
 
 
+def prefix_of(folder: Path) -> str:
+    """Return the prefix of the topics of a plant in this folder."""
+    return f"{folder.name}.executions."
+
+
 @contextmanager
 def flow_plant(folder: Path, kind: str, bootstrap: str | None = None) -> Iterator[FlowPlant]:
     """Run an overlord on `sqlite` or `postgresql`, with an executor if brokers are given."""
@@ -96,14 +130,14 @@ def flow_plant(folder: Path, kind: str, bootstrap: str | None = None) -> Iterato
         more = {"TIDEGATE_EXECUTIONS_THREADS": _THREADS}
         if bootstrap is not None:
             more["TIDEGATE_EXECUTIONS_KAFKA"] = bootstrap
-            more["TIDEGATE_EXECUTIONS_PREFIX"] = f"{folder.name}.executions."
+            more["TIDEGATE_EXECUTIONS_PREFIX"] = prefix_of(folder)
         overlord = stack.enter_context(Overlords(folder, metadata, more=more)).start_leader()
         if bootstrap is not None:
             child = _executor(folder, overlord, more | {"TIDEGATE_METADATA_URL": metadata})
             stack.callback(child.stop)
         tables = ExecutionDatabase(executions)
         stack.callback(tables.close)
-        plant = FlowPlant(overlord, tables)
+        plant = FlowPlant(overlord.url, overlord.http, tables, executions)
         plant.apply(step_flow("warm", 20))
         plant.start("warm", "up")
         wait_until(lambda: plant.ended("warm") == 1, within_s=_SETTLE_S)

@@ -1,19 +1,22 @@
 """Runs of flows: many steps, executions at a pace, large lists."""
 
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import JsonValue
 
-from bench.flows.plant import FlowPlant, flow_plant, step_flow
+from bench.flows.bare import measure_bare, record_ends, records_between
+from bench.flows.plant import FlowPlant, flow_plant, keep_in_flight, prefix_of, step_flow
 from bench.result import Spread, spread
+from supervisor.adapters.executions.kafka.topics import ExecutionTopics
+from tests.environment.execution_topics import TopicsOfTest
 from tests.waiting import wait_until
 
-__all__ = ["FlowRun", "FlowSizes", "measure_flows"]
+__all__ = ["BareRun", "FlowRun", "FlowSizes", "measure_flows"]
 
 _ITEMS = 50
-_IN_FLIGHT = 8
 _PARTS = 5
 _SETTLE_S = 120.0
 
@@ -30,6 +33,22 @@ class FlowSizes:
     fans: int = 5
     """Of each width."""
     wide: int = 1_000
+    bare_executions: int = 20
+    """Whose records the bare loop writes."""
+    bare_steps: int = 50_000
+    """That the bare loop does."""
+
+
+@dataclass(frozen=True)
+class BareRun:
+    """A loop that writes what steps write, and does nothing else."""
+
+    steps: Spread
+    """Per second."""
+    records: float
+    """Per step."""
+    size_bytes: float
+    """Of the records of a step."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +63,8 @@ class FlowRun:
     """Seconds of a `forEach` of 100."""
     wide: Spread
     """Seconds of a wide one."""
+    bare: BareRun | None
+    """None: it does not run on Kafka."""
 
 
 def measure_flows(folder: Path, kind: str, bootstrap: str | None, sizes: FlowSizes) -> FlowRun:
@@ -51,25 +72,40 @@ def measure_flows(folder: Path, kind: str, bootstrap: str | None, sizes: FlowSiz
     with flow_plant(folder, kind, bootstrap) as plant:
         paced = _paced(plant, sizes)
         fan, wide = (_fans(plant, width, sizes.fans) for width in (100, sizes.wide))
-        return FlowRun(_steps(plant, sizes.steps_s), paced, fan, wide)
+        steps = _steps(plant, sizes.steps_s)
+        bare = None if bootstrap is None else _bare(plant, folder, bootstrap, sizes)
+        return FlowRun(steps, paced, fan, wide, bare)
 
 
 def _steps(plant: FlowPlant, seconds: float) -> Spread:
     """Keep executions in flight; the first part of the time is no part of it."""
     plant.apply(step_flow("steps", _ITEMS))
-    started, counted, rates = 0, 0, list[float]()
+    counted, rates = 0, list[float]()
     part_s = seconds / _PARTS
     mark = time.perf_counter()
-    while len(rates) <= _PARTS:
-        ended = plant.ended("steps")
-        while started - ended < _IN_FLIGHT:
-            plant.start("steps", f"n{started}")
-            started += 1
+    for ended in keep_in_flight(plant, "steps"):
         now = time.perf_counter()
         if now - mark >= part_s:
             rates.append((ended - counted) * _ITEMS / (now - mark))
             mark, counted = now, ended
+        if len(rates) > _PARTS:
+            break
     return spread(rates[1:])
+
+
+def _bare(plant: FlowPlant, folder: Path, bootstrap: str, sizes: FlowSizes) -> BareRun:
+    """Let some executions run alone, and a loop write what they have written."""
+    with closing(TopicsOfTest(bootstrap, ExecutionTopics(prefix_of(folder)))) as topics:
+        wait_until(lambda: plant.live("steps") == 0, within_s=_SETTLE_S)
+        before, ended = record_ends(topics), plant.ended("steps")
+        for number in range(sizes.bare_executions):
+            plant.start("steps", f"bare{number}")
+        wanted = ended + sizes.bare_executions
+        wait_until(lambda: plant.ended("steps") == wanted, within_s=_SETTLE_S)
+        records = records_between(topics, before)
+    prefix = f"bare.{prefix_of(folder)}"
+    rates = measure_bare(bootstrap, prefix, records, sizes.bare_steps)
+    return BareRun(rates, records.per_step, records.bytes_per_step)
 
 
 def _paced(plant: FlowPlant, sizes: FlowSizes) -> Spread:
