@@ -4,8 +4,9 @@
       ▲        stop ─► its cancel is set           │
       └────────────────────────────────────────────┘
 
-What was not taken is reported again, for as long as the process lives.  A runner that dies is known
-by its name and incarnation: what it held is lost, and the step says what follows.
+What was not taken is reported again, for as long as the process lives; `executor/results.py` keeps
+it for the next life.  A runner that dies is known by its name and incarnation: what it held and has
+no result of is lost, and the step says what follows.
 """
 
 import threading
@@ -70,6 +71,7 @@ class CallRunner:
     _reports: deque[CallReport] = field(default_factory=deque)
     _ending: bool = False
     _looks: bool = False
+    _holds: bool = False
 
     def __post_init__(self) -> None:
         """Prepare its threads; none is started."""
@@ -123,6 +125,22 @@ class CallRunner:
             }
             return reports | set(self._makes)
 
+    def unreported(self) -> Sequence[CallReport]:
+        """Return what nobody has taken yet, oldest first."""
+        with self._news:
+            return list(self._reports)
+
+    def offer(self, reports: Sequence[CallReport]) -> None:
+        """Report what an earlier life of this runner has done."""
+        with self._news:
+            self._reports.extendleft(reversed(reports))
+            self._news.notify_all()
+
+    def hold(self, *, on: bool) -> None:
+        """Take no more calls for now, or take them again."""
+        with self._news:
+            self._holds = on
+
     def cancel(self, places: Sequence[CallPlace]) -> None:
         """Let these calls stop, if it makes them."""
         with self._news:
@@ -138,7 +156,7 @@ class CallRunner:
         """
         with self._news:
             reports, makes = list(self._reports), list(self._makes)
-            free = 0 if self._ending else self.threads - len(makes)
+            free = 0 if self._ending or self._holds else self.threads - len(makes)
         orders = self.link.serve(self.runner, makes, reports, free)
         self._obey(orders, len(reports))
         return orders

@@ -24,7 +24,7 @@ class SqlExecutors:
         self._database = database
         self._started: dict[Runner, datetime] = {}
 
-    def register(self, runner: Runner, url: str) -> None:
+    def register(self, runner: Runner, url: str, offers: Sequence[str] = ()) -> None:
         """Write the row of a process that begins.
 
         A later life starts later than the one before it, also within one tick of the database's
@@ -35,9 +35,11 @@ class SqlExecutors:
             before = _started_at(connection, runner.name)
             started = now if before is None else max(now, before + _TICK)
             self._started[runner] = started
-            _put(connection, runner, url, started, now)
+            _put(connection, runner, url, (started, now), offers)
 
-    def renew(self, runner: Runner, url: str, partitions: Sequence[int]) -> bool:
+    def renew(
+        self, runner: Runner, url: str, partitions: Sequence[int], offers: Sequence[str] = ()
+    ) -> bool:
         """Say that a process lives.
 
         A row that is gone, or is of an earlier life, comes of a restored database: it is written
@@ -51,7 +53,11 @@ class SqlExecutors:
                     EXECUTORS.c.name == runner.name,
                     EXECUTORS.c.incarnation == runner.incarnation,
                 )
-                .values(renewed_at=now, partitions=json.dumps(list(partitions)))
+                .values(
+                    renewed_at=now,
+                    partitions=json.dumps(list(partitions)),
+                    offers=json.dumps(list(offers)),
+                )
             )
             if renewed.rowcount == 1:
                 return True
@@ -59,7 +65,7 @@ class SqlExecutors:
             other = _started_at(connection, runner.name)
             if other is not None and other > started:
                 return False
-            _put(connection, runner, url, started, now)
+            _put(connection, runner, url, (started, now), offers)
         return True
 
     def leave(self, runner: Runner) -> None:
@@ -83,6 +89,7 @@ class SqlExecutors:
                 row.url,
                 json.loads(row.partitions),
                 (now - row.renewed_at).total_seconds(),
+                json.loads(row.offers or "[]"),
             )
             for row in rows
         ]
@@ -97,8 +104,13 @@ def _started_at(connection: Connection, name: str) -> datetime | None:
 
 
 def _put(
-    connection: Connection, runner: Runner, url: str, started: datetime, now: datetime
+    connection: Connection,
+    runner: Runner,
+    url: str,
+    times: tuple[datetime, datetime],
+    offers: Sequence[str],
 ) -> None:
+    started, now = times
     connection.execute(delete(EXECUTORS).where(EXECUTORS.c.name == runner.name))
     connection.execute(
         insert(EXECUTORS).values(
@@ -108,6 +120,7 @@ def _put(
             started_at=started,
             renewed_at=now,
             partitions="[]",
+            offers=json.dumps(list(offers)),
         )
     )
 

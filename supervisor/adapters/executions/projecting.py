@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from sqlalchemy import Connection, Insert, Table, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from supervisor.adapters.executions.artifacts import drop_artifacts
 from supervisor.adapters.executions.database import ExecutionDatabase
 from supervisor.adapters.executions.remembered import RememberedExecutions
 from supervisor.adapters.executions.schema import (
@@ -194,6 +195,7 @@ def _forget(connection: Connection, executions: Sequence[str]) -> None:
         for table in _OF_EXECUTIONS:
             connection.execute(delete(table).where(table.c.execution.in_(executions)))
         connection.execute(delete(EXECUTIONS).where(EXECUTIONS.c.id.in_(executions)))
+        drop_artifacts(connection, executions)
 
 
 def _put_events(connection: Connection, events: Sequence[tuple[str, ExecutionEvent]]) -> None:

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, delete, func, select
 
+from supervisor.adapters.executions.artifacts import drop_artifacts, drop_orphans
 from supervisor.adapters.executions.schema import EVENTS, EXECUTIONS, LABELS, RUNS
 
 __all__ = ["purge_executions"]
@@ -21,6 +22,8 @@ def purge_executions(
         for table in (EVENTS, RUNS, LABELS):
             connection.execute(delete(table).where(table.c.execution.in_(ids)))
         connection.execute(delete(EXECUTIONS).where(_E.id.in_(ids)))
+        drop_artifacts(connection, ids)
+    drop_orphans(connection, before, limit)
     return ids
 
 

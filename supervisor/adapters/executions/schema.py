@@ -17,6 +17,8 @@
     projected    how far the tables know what a partition of a topic says
     executors    the processes that work partitions, as long as they renew their row
     letter_marks what people did with inputs that could not be worked in
+    artifacts    outputs of steps that are too large for their records
+    artifact_uses  which executions have an artifact in their records
 
 On PostgreSQL the tables lie in the schema `executions`, the search path of each connection.
 """
@@ -39,6 +41,8 @@ from sqlalchemy import (
 from supervisor.database.column_types import NAME, UtcTime
 
 __all__ = [
+    "ARTIFACTS",
+    "ARTIFACT_USES",
     "CALLS",
     "CLAIMS",
     "ENGINE",
@@ -267,6 +271,7 @@ EXECUTORS = Table(
     Column("started_at", UtcTime, nullable=False),
     Column("renewed_at", UtcTime, nullable=False, comment="by the clock of the database"),
     Column("partitions", Text, nullable=False, comment="those that it works, JSON"),
+    Column("offers", Text, comment="lives of its name with results, JSON; null: none"),
 )
 
 LETTER_MARKS = Table(
@@ -282,4 +287,26 @@ LETTER_MARKS = Table(
     Column("by", Text, nullable=False),
     Column("reason", Text, nullable=False),
     Column("at", UtcTime, nullable=False),
+)
+
+ARTIFACTS = Table(
+    "artifacts",
+    EXECUTION_TABLES,
+    Column("id", NAME, primary_key=True),
+    Column("execution", NAME, nullable=False, comment="whose step gave it"),
+    Column("at", UtcTime, nullable=False, comment="by the clock of who stored it"),
+    Column("size", BigInteger, nullable=False, comment="bytes"),
+    Column("sha256", String, nullable=False),
+    Column("form", String, nullable=False, comment="text or json"),
+    Column("body", LargeBinary, nullable=False),
+    Index("ix_artifacts_execution", "execution"),
+    Index("ix_artifacts_at", "at"),
+)
+
+ARTIFACT_USES = Table(
+    "artifact_uses",
+    EXECUTION_TABLES,
+    Column("execution", NAME, primary_key=True),
+    Column("artifact", NAME, primary_key=True),
+    Index("ix_artifact_uses_artifact", "artifact"),
 )

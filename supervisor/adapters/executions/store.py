@@ -13,6 +13,7 @@ from datetime import datetime
 from sqlalchemy import Connection, bindparam, delete, exists, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from supervisor.adapters.executions.artifacts import artifact_used, put_uses
 from supervisor.adapters.executions.database import ExecutionDatabase
 from supervisor.adapters.executions.flows import SqlFlows, author_of
 from supervisor.adapters.executions.outbox import put_letters, unsent_since
@@ -47,6 +48,7 @@ from supervisor.core.executions.records import (
 from supervisor.core.executions.reduced import ExecutionEvent, StepCall
 from supervisor.core.executions.states import StepState
 from supervisor.core.executions.timers import next_due
+from supervisor.core.flows.artifacts import Artifact
 from supervisor.ports.flows.executions import (
     LABEL_NAME_MAX,
     LABEL_VALUE_MAX,
@@ -247,6 +249,10 @@ class SqlExecutionRows:
         """Return since when a letter waits."""
         return unsent_since(self.connection, execution_id)
 
+    def artifact(self, execution_id: str, artifact_id: str) -> Artifact | None:
+        """Return an artifact of an execution; see the port."""
+        return artifact_used(self.connection, execution_id, artifact_id)
+
     def purge(self, before: datetime, of_each: int, limit: int) -> Sequence[str]:
         """Delete executions that ended long ago; see the port."""
         return purge_executions(self.connection, before, of_each, limit)
@@ -261,6 +267,7 @@ class SqlExecutionRows:
             for run in sorted(runs)
         ]
         put_runs(self.connection, changes)
+        put_uses(self.connection, changes)
         self._put_gates(list(changes.gates.values()))
         self._put_calls(changed, changes.calls)
         self._put_claims(changed)

@@ -32,6 +32,7 @@ class ExecutorCollector(Collector):
         waiting = sum(one.waiting for one in view.partitions)
         yield _gauge("executor_waiting_calls", "calls that wait for a runner", waiting)
         yield _gauge("executor_calls", "calls that it makes now", len(view.makes))
+        yield _gauge("executor_kept_results", "results in its file that wait for Kafka", view.kept)
         for what, about in _COUNTED.items():
             name = f"tidegate_executor_{what}"
             yield CounterMetricFamily(name, about, value=view.counts.get(what, 0))

@@ -21,6 +21,7 @@ from supervisor.api.http.console import HEADER as CONSOLE
 from supervisor.core.values.errors import (
     AlreadyInState,
     AnswerLost,
+    ArtifactNotFound,
     BadCursor,
     CompactionNotFound,
     DataSourceNotFound,
@@ -260,6 +261,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         FlowNotFound: Problem(404, "flow-not-found", "There is no such flow"),
         TriggerNotFound: Problem(404, "trigger-not-found", "The flow has no such trigger"),
         ExecutionNotFound: Problem(404, "execution-not-found", "There is no such execution"),
+        ArtifactNotFound: Problem(404, "artifact-not-found", "The execution has no such artifact"),
         StepVerbNotFound: Problem(404, "step-verb-not-found", "The overlord has no such verb"),
         ExecutionConflict: Problem(409, "execution-conflict", "Another execution has this id"),
         StepRefuses: Problem(409, "step-refuses", "It does not take this now"),

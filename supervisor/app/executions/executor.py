@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import structlog
 
 from supervisor.adapters.clock import SystemClock
+from supervisor.adapters.executions.artifacts import SqlArtifacts
 from supervisor.adapters.executions.database import ExecutionDatabase
 from supervisor.adapters.executions.engine_choice import EngineChoice
 from supervisor.adapters.executions.executors import SqlExecutors
@@ -21,19 +22,22 @@ from supervisor.adapters.executions.kafka.preparing import prepare_topics
 from supervisor.adapters.executions.kafka.sender import HistorySender
 from supervisor.adapters.executions.kafka.topics import ExecutionTopics
 from supervisor.adapters.executions.projecting import SqlProjection
+from supervisor.adapters.executions.result_files import ResultFiles
 from supervisor.adapters.executions.store import SqlExecutions
 from supervisor.adapters.expressions import CelExpressions
 from supervisor.api.executor.server import create_executor_api
 from supervisor.app.executions.calls import executions_url, own_verbs
 from supervisor.app.listening import new_server, tls_of
-from supervisor.app.process import configure_logging, listen
+from supervisor.app.process import configure_logging, data_folder, listen
 from supervisor.app.serving import ServedPort, serve
 from supervisor.core.executions.entities import Runner
 from supervisor.core.executions.plan import FlowPlan
+from supervisor.executions.artifacts import LargeOutputs, with_artifacts
 from supervisor.executions.engine import plan_of
 from supervisor.executions.executor.abroad import CallsAbroad
 from supervisor.executions.executor.losses import LossWatch
 from supervisor.executions.executor.registration import Registration
+from supervisor.executions.executor.results import WaitingResults
 from supervisor.executions.executor.service import Executor, ExecutorParts
 from supervisor.executions.projector import Projector
 from supervisor.executions.runner import CallRunner
@@ -87,6 +91,7 @@ def executing(settings: Settings) -> Iterator[tuple[ServedPort, Executor]]:
             "set TIDEGATE_EXECUTIONS_KAFKA here and for the overlords, or run no executor: without "
             "it the overlord that leads runs flows in its database",
         )
+    data_folder(settings.data_dir)
     tls = tls_of(settings)
     bound = listen(settings.host, settings.port or EXECUTOR_PORT)
     parts = _Wiring(settings, {"bootstrap.servers": settings.executions_kafka})
@@ -129,9 +134,17 @@ class _Wiring:
             lambda: KafkaProjectionFeed(self._client, self._topics), SqlProjection(self.database)
         )
         both = OwnersAndProjector(owners, projector)
+        folder = self._settings.data_dir / "results" / self._runner.name
+        results = WaitingResults(
+            self._calls, ResultFiles(folder, self._runner.incarnation), self._held
+        )
         member = GroupMember(self._client, self._topics, both)
         registration = Registration(
-            SqlExecutors(self.database), self._runner, self.url, lambda: sorted(owners.working())
+            SqlExecutors(self.database),
+            self._runner,
+            self.url,
+            lambda: sorted(owners.working()),
+            results.offers,
         )
         return Executor(
             ExecutorParts(
@@ -144,6 +157,7 @@ class _Wiring:
                 CallsAbroad(self._held, engine.is_here, self._calls, engine.forward),
                 self._counts,
                 projector,
+                results,
             )
         )
 
@@ -154,12 +168,13 @@ class _Wiring:
     def _new_runner(self, engine: PartitionedEngine) -> CallRunner:
         settings = self._settings
         remote = RemoteVerb(settings.overlords, settings.token(), settings.trust())
+        artifacts = SqlArtifacts(self.database, SystemClock())
         return CallRunner(
             engine,
             self._runner,
-            own_verbs(settings),
+            with_artifacts(own_verbs(settings), artifacts),
             settings.executions_threads,
-            others=remote,
+            others=LargeOutputs(remote, artifacts),
             quick=_QUICK,
         )
 

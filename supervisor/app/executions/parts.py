@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from supervisor.adapters.clock import SystemClock
+from supervisor.adapters.executions.artifacts import SqlArtifacts
 from supervisor.adapters.executions.database import ExecutionDatabase, migrate_executions
 from supervisor.adapters.executions.engine_choice import EngineChoice
 from supervisor.adapters.executions.kafka.kept import KeptTopics
@@ -21,6 +22,7 @@ from supervisor.app.executions.desk import desk_of
 from supervisor.control.leadership import Leadership
 from supervisor.core.executions.entities import Runner
 from supervisor.core.values.throttle import Lockout
+from supervisor.executions.artifacts import with_artifacts
 from supervisor.executions.engine import StoredEngine
 from supervisor.executions.engine_term import EngineTerm
 from supervisor.executions.flow_engine import FlowEngine
@@ -29,6 +31,7 @@ from supervisor.executions.letter_engine import LetterEngine
 from supervisor.executions.relay import HistoryRelay
 from supervisor.executions.runner import CallRunner
 from supervisor.executions.triggers import TriggerEngine
+from supervisor.ports.flows.artifacts import ArtifactStore
 from supervisor.ports.flows.engine_kinds import EngineKind
 from supervisor.ports.flows.outbox import HistoryWriter
 from supervisor.ports.store import Clock
@@ -88,6 +91,7 @@ class ExecutionParts:
     """None: there are no topics."""
     desk: ExecutorPorts | None
     """None: there are no topics."""
+    artifacts: ArtifactStore
     language: CelExpressions = field(default_factory=CelExpressions)
 
     @property
@@ -125,7 +129,8 @@ class ExecutionParts:
     def add_verbs(self, verbs: StepVerbs) -> None:
         """Let the runner make more verbs, before it starts."""
         if self.runner is not None:
-            self.runner.verbs = {**self.runner.verbs, **verbs}
+            more = with_artifacts(verbs, self.artifacts)
+            self.runner.verbs = {**self.runner.verbs, **more}
 
     def start(self) -> None:
         """Migrate the database, and begin to make calls; without a database flows wait."""
@@ -163,11 +168,12 @@ def executions_in(
     term = EngineTerm(leadership.term, choice.take)
     engine: FlowEngine
     runner: CallRunner | None = None
+    artifacts = SqlArtifacts(database, clock)
     relay: HistoryRelay | None = None
     desk: ExecutorPorts | None = None
     if settings.executions_kafka is None:
         stored = StoredEngine(store, term, language, clock.now)
-        engine, runner = stored, _runner_of(settings, stored, name)
+        engine, runner = stored, _runner_of(settings, stored, name, artifacts)
     else:
         relay = _relay_of(settings, settings.executions_kafka, database, term, failpoint)
         desk = desk_of(settings, settings.executions_kafka, database, clock)
@@ -184,13 +190,18 @@ def executions_in(
         runner=runner,
         relay=relay,
         desk=desk,
+        artifacts=artifacts,
         language=language,
     )
 
 
-def _runner_of(settings: Settings, engine: StoredEngine, name: str) -> CallRunner:
-    runner = Runner(name, secrets.token_hex(8))
-    return CallRunner(engine, runner, own_verbs(settings), settings.executions_threads)
+def _runner_of(
+    settings: Settings, engine: StoredEngine, name: str, artifacts: ArtifactStore
+) -> CallRunner:
+    verbs = with_artifacts(own_verbs(settings), artifacts)
+    return CallRunner(
+        engine, Runner(name, secrets.token_hex(8)), verbs, settings.executions_threads
+    )
 
 
 def _relay_of(

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from supervisor.cli.flow import executor
+from supervisor.cli.flow.artifact import artifact
 from supervisor.cli.flow.follow import watch
 from supervisor.cli.flow.logs import logs
 from supervisor.cli.flow.look import (
@@ -138,6 +139,7 @@ def get(execution: ExecutionId, server: Server = None, output: Output = Format.T
         show_execution(get_execution(client, execution), output)
 
 
+commands.command()(artifact)
 commands.command()(watch)
 commands.command()(logs)
 commands.command()(rerun)

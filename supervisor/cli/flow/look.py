@@ -10,7 +10,15 @@ import typer
 
 from supervisor.cli.shell.client import Client, path_of
 from supervisor.cli.shell.form import Format, form
-from supervisor.cli.shell.output import ago, show_facts, show_json, show_name, show_table, show_text
+from supervisor.cli.shell.output import (
+    ago,
+    show_facts,
+    show_json,
+    show_name,
+    show_table,
+    show_text,
+    size,
+)
 from supervisor.cli.shell.problems import FAILED, LATE
 from supervisor.core.executions.states import ExecutionState
 from supervisor.views.flows.executions import ExecutionView
@@ -75,6 +83,9 @@ def show_execution(execution: ExecutionView, output: Format) -> None:
         )
     )
     show_table(("STEP", "STATE", "TRIES", "SINCE", "RUN"), _rows(execution, now))
+    for run in execution.runs:
+        for large in run.artifacts:
+            show_text(f"{run.step}: artifact {large.id}, {size(large.bytes)}")
     for wait in execution.waits_for:
         whose = f"{wait.step}: " if wait.step else ""
         show_text(f"{whose}waits for {wait.what}: {ago(wait.since, now)}")

@@ -116,6 +116,18 @@ class ExecutionNotFound(Refused):
         super().__init__(f"there is no execution {execution}")
 
 
+class ArtifactNotFound(Refused):
+    """The execution has no such artifact, or not any more."""
+
+    def __init__(self, execution: str, artifact: str) -> None:
+        self.execution = execution
+        self.artifact = artifact
+        super().__init__(
+            f"the execution {execution} has no artifact {artifact}: its task runs name those that "
+            "it has, and one of another execution is deleted with that"
+        )
+
+
 class ExecutionConflict(Refused):
     """An execution has this id, of another flow or with other inputs."""
 

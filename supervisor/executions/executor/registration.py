@@ -1,8 +1,9 @@
 """The row of this executor, renewed for as long as it lives, and who else is alive.
 
 Only a fact lets one say that a runner is gone: its row was deleted by itself, has another life of
-its name, or was not renewed for long enough.  While the database is away nobody renews, so nobody
-is gone by that: who has not seen it whole for as long as a silence lasts judges nothing.
+its name that has none of its results, or was not renewed for long enough.  While the database is
+away nobody renews, so nobody is gone by that: who has not seen it whole for as long as a silence
+lasts judges nothing.
 """
 
 import threading
@@ -35,6 +36,8 @@ class Registration:
     url: str
     partitions: Callable[[], Sequence[int]]
     """Those that this process works now."""
+    offers: Callable[[], Sequence[str]] = tuple
+    """Earlier lives of this name whose results are reported now: nobody shall count them lost."""
     renew_s: float = RENEW_S
     dead_s: float = DEAD_S
     monotonic: Callable[[], float] = time.monotonic
@@ -56,7 +59,7 @@ class Registration:
         Raises:
             StoreAway, StoreRefuses: the database; nothing has begun.
         """
-        self.registry.register(self.runner, self.url)
+        self.registry.register(self.runner, self.url, self.offers())
         self._note("")
         self._renewing.start()
 
@@ -71,7 +74,7 @@ class Registration:
     def renew(self) -> None:
         """Renew once."""
         try:
-            lives = self.registry.renew(self.runner, self.url, self.partitions())
+            lives = self.registry.renew(self.runner, self.url, self.partitions(), self.offers())
         except (StoreAway, StoreRefuses) as error:
             self._note(str(error))
             return
@@ -99,9 +102,8 @@ class Registration:
         return {each for each in runners if self._is_gone(each, rows.get(each.name))}
 
     def _is_gone(self, runner: Runner, row: ExecutorRow | None) -> bool:
-        alive = row is not None and row.silent_s <= self.dead_s
-        if alive:
-            return row is not None and row.runner != runner
+        if row is not None and row.silent_s <= self.dead_s:
+            return row.runner != runner and runner.incarnation not in row.offers
         with self._lock:
             since = self._whole_since
         return since is not None and self.monotonic() - since > self.dead_s

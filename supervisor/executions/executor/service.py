@@ -2,6 +2,7 @@
 
     start ─► prepare, register ─► join the group, take calls, look after losses
              └ away: again, for as long as it takes; refused: the process ends and says why
+             (with results of a former life it registers first: nobody shall count them lost)
     stop  ─► take no more calls ─► give the partitions up ─► end the calls ─► leave the registry
 
 Calls that end after their partition was given up are reported by the history, to its next owner.
@@ -18,6 +19,8 @@ from supervisor.executions.executor.abroad import CallsAbroad
 from supervisor.executions.executor.losses import LossWatch
 from supervisor.executions.executor.registration import Registration
 from supervisor.executions.executor.repeating import Repeating
+from supervisor.executions.executor.results import EACH_S as RESULTS_EACH_S
+from supervisor.executions.executor.results import WaitingResults
 from supervisor.executions.projector import Projector
 from supervisor.executions.runner import CallRunner
 from supervisor.executions.sequencer.counts import Counted, OwnerCounts
@@ -67,6 +70,7 @@ class ExecutorParts:
     abroad: CallsAbroad
     counts: OwnerCounts
     projector: Projector
+    results: WaitingResults
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,8 @@ class ExecutorView:
     makes: Sequence[CallPlace]
     counts: Mapping[Counted, int]
     lost: int
+    kept: int
+    """Results that nobody has taken yet, in its file."""
 
 
 @dataclass
@@ -112,6 +118,7 @@ class Executor:
     """Why it can never begin; empty: nothing prevents it for good."""
     _ending: threading.Event = field(default_factory=threading.Event)
     _began: bool = False
+    _registered: bool = False
 
     def __post_init__(self) -> None:
         """Prepare its threads; none is started."""
@@ -119,6 +126,7 @@ class Executor:
         self._duties = [
             Repeating("executor-losses", EACH_S, self.parts.losses.run_once),
             Repeating("executor-abroad", EACH_S, self.parts.abroad.run_once),
+            Repeating("executor-results", RESULTS_EACH_S, self.parts.results.run_once),
         ]
 
     def start(self) -> None:
@@ -130,13 +138,17 @@ class Executor:
         self._ending.set()
         self._beginning.join(_LEAVE_S)
         if not self._began:
+            if self._registered:
+                self.parts.registration.stop()
             return
         self.parts.runner.drain()
-        for duty in self._duties:
+        for duty in self._duties[:-1]:
             duty.stop()
         self.parts.member.stop(_LEAVE_S)
         self.parts.projector.stop(_LEAVE_S)
         self.parts.runner.stop(_DRAIN_S)
+        self._duties[-1].stop()
+        self.parts.results.close()
         self.parts.registration.stop()
 
     def ended(self) -> list[str]:
@@ -161,10 +173,13 @@ class Executor:
             self.parts.runner.makes,
             self.parts.counts.all(),
             self.parts.losses.lost,
+            self.parts.results.kept,
         )
 
     def _reason(self, partitions: Sequence[OwnedView]) -> str:
-        for trouble in (self._trouble, self.parts.registration.trouble, self.parts.member.trouble):
+        parts = self.parts
+        whole = (parts.registration.trouble, parts.member.trouble, parts.results.trouble)
+        for trouble in (self._trouble, *whole):
             if trouble:
                 return trouble
         troubles = [f"partition {one.partition}: {one.trouble}" for one in partitions]
@@ -174,10 +189,13 @@ class Executor:
 
     def _begin(self) -> None:
         pause_s = _AGAIN_S
+        self.parts.results.open()
         while not self._ending.is_set():
             try:
+                if self.parts.results.kept:
+                    self._register()
                 self.parts.prepare()
-                self.parts.registration.start()
+                self._register()
                 break
             except (LogAway, StoreAway, StoreRefuses) as error:
                 self._wait(str(error))
@@ -198,6 +216,11 @@ class Executor:
             duty.start()
         self._began, self._trouble = True, ""
         log.info("the executor works", name=self.parts.runner.runner.name)
+
+    def _register(self) -> None:
+        if not self._registered:
+            self.parts.registration.start()
+            self._registered = True
 
     def _wait(self, why: str) -> None:
         if why != self._trouble:

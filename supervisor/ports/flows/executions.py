@@ -15,6 +15,7 @@ from supervisor.core.executions.entities import Execution, Runner
 from supervisor.core.executions.gates import Gate
 from supervisor.core.executions.reduced import ExecutionEvent, StepCall
 from supervisor.core.executions.states import ExecutionState
+from supervisor.core.flows.artifacts import Artifact
 from supervisor.ports.flows.flows import FlowReads, FlowRows
 from supervisor.ports.flows.triggers import TriggerReads, TriggerRows
 
@@ -206,6 +207,13 @@ class ExecutionReads(Protocol):
         """Count what has not ended."""
         ...
 
+    def artifact(self, execution_id: str, artifact_id: str) -> Artifact | None:
+        """Return an artifact that a step of an execution gave, or that its records name.
+
+        None: there is none, or not any more.
+        """
+        ...
+
     def unsent_since(self, execution_id: str | None = None) -> datetime | None:
         """Return the time of the first letter, of one execution or of all; None: none waits."""
         ...
@@ -223,7 +231,8 @@ class ExecutionRows(ExecutionReads, Protocol):
         """Delete up to `limit` executions with all that is stored of them; return their ids.
 
         Those that ended before a time go first; then, of a flow of which more than `of_each` have
-        ended, the oldest.  What has not ended stays.
+        ended, the oldest.  What has not ended stays.  Artifacts go with the last execution whose
+        records name them; those of attempts that were never recorded go once they are as old.
         """
         ...
 

@@ -20,16 +20,20 @@ class ExecutorRow:
     """Those that it works."""
     silent_s: float
     """Since its last renewal, by the clock of the database."""
+    offers: Sequence[str] = ()
+    """Earlier lives of its name whose results it still reports: they are not lost yet."""
 
 
 class ExecutorRegistry(Protocol):
     """Each use raises `StoreAway` or `StoreRefuses`."""
 
-    def register(self, runner: Runner, url: str) -> None:
+    def register(self, runner: Runner, url: str, offers: Sequence[str] = ()) -> None:
         """Write the row of a process that begins; an earlier life of its name ends with that."""
         ...
 
-    def renew(self, runner: Runner, url: str, partitions: Sequence[int]) -> bool:
+    def renew(
+        self, runner: Runner, url: str, partitions: Sequence[int], offers: Sequence[str] = ()
+    ) -> bool:
         """Say that a process lives; False: a later one has taken its name."""
         ...
 

@@ -22,11 +22,13 @@ from supervisor.core.executions.inputs import (
 )
 from supervisor.core.executions.reduced import Drop, ExecutionEvent
 from supervisor.core.executions.states import ExecutionState
+from supervisor.core.flows.artifacts import Artifact
 from supervisor.core.flows.compiling import compile_flow
 from supervisor.core.flows.document import bind_inputs
 from supervisor.core.flows.reading import read_flow
 from supervisor.core.model.rows import AuditEntry
 from supervisor.core.values.errors import (
+    ArtifactNotFound,
     BadCursor,
     ExecutionConflict,
     ExecutionNotFound,
@@ -200,6 +202,20 @@ class Executions:
         if execution is None:
             raise ExecutionNotFound(execution_id)
         return execution
+
+    def artifact(self, execution_id: str, artifact_id: str) -> Artifact:
+        """Return what a step of an execution gave, or what its records name.
+
+        Raises:
+            ExecutionNotFound: there is no such execution.
+            ArtifactNotFound: it has none of this id, or not any more.
+        """
+        self.get(execution_id)
+        with answered(), self.executions.reading() as rows:
+            artifact = rows.artifact(execution_id, artifact_id)
+        if artifact is None:
+            raise ArtifactNotFound(execution_id, artifact_id)
+        return artifact
 
     def gate_of(self, execution: Execution) -> Gate | None:
         """Return the gate at which an execution waits for its slot; None: it waits at none."""

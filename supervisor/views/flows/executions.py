@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
 from supervisor.core.executions.entities import (
     Execution,
@@ -14,6 +14,7 @@ from supervisor.core.executions.entities import (
 from supervisor.core.executions.gates import Gate
 from supervisor.core.executions.reduced import ExecutionEvent
 from supervisor.core.executions.states import AttemptState, ExecutionState, StepState
+from supervisor.core.flows.artifacts import references_in
 from supervisor.views.flows.waiting import WaitingView, waits_of
 from tasks.contract.wire import Instant, Wire
 
@@ -60,6 +61,16 @@ class WaitView(Wire):
     """When it is looked at again, or over; null: whenever somebody acts."""
 
 
+class ArtifactView(Wire):
+    """An output that lies beside the record."""
+
+    id: str
+    """For `GET /api/v1/executions/{execution}/artifacts/{artifact}`."""
+    bytes: int
+    sha256: str
+    """Of its content, in hexadecimal digits."""
+
+
 class TaskRunView(Wire):
     """One step of an execution; of a `forEach` one for each item."""
 
@@ -79,6 +90,8 @@ class TaskRunView(Wire):
     waits_for: WaitView | None
     attempts: list[RunAttemptView]
     outputs: dict[str, JsonValue]
+    artifacts: list[ArtifactView] = Field(default_factory=list)
+    """What its outputs name that is too large for them."""
     error: StepErrorView | None
 
 
@@ -213,6 +226,10 @@ def _run(run: TaskRun) -> TaskRunView:
         else WaitView(kind=wait.kind, what=wait.what, since=wait.since, until=wait.until),
         attempts=[_attempt(each) for each in run.attempts],
         outputs=dict(run.outputs),
+        artifacts=[
+            ArtifactView(id=ref.id, bytes=ref.bytes, sha256=ref.sha256)
+            for ref in references_in(run.outputs)
+        ],
         error=_error(run.error),
     )
 

@@ -126,6 +126,25 @@ def test_a_new_life_of_a_name_ends_the_one_before_at_once(own: Registration) -> 
     assert AGAIN in {row.runner for row in own.registry.all()}, "it deletes its own row alone"
 
 
+def test_a_life_whose_results_the_next_one_offers_is_not_gone_before_they_are_worked_in(
+    own: Registration,
+) -> None:
+    """Goal: a restart while Kafka was away makes no call again that was done."""
+    offers = ["1"]
+    registry = SqlExecutors(own.registry._database)  # type: ignore[attr-defined]
+    following = Registration(registry, AGAIN, "", list, lambda: offers)
+    registry.register(TWO, "http://two")
+    registry.register(AGAIN, "http://two", offers)
+    assert own.gone({TWO, Runner("two", "0")}) == {Runner("two", "0")}
+    following.renew()
+    assert own.gone({TWO}) == set()
+
+    offers.clear()
+    following.renew()
+
+    assert own.gone({TWO}) == {TWO}
+
+
 @pytest.mark.parametrize("passed", [timedelta(0), timedelta(hours=-1)])
 def test_a_new_life_ends_the_one_before_whatever_the_clock_does(
     database: ExecutionDatabase, monkeypatch: pytest.MonkeyPatch, passed: timedelta

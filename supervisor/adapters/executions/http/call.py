@@ -27,12 +27,12 @@ from supervisor.core.values.errors import SecretMissing
 from tasks.contract.connection_policy import SecretBinding
 from tasks.contract.kafka_client import SecretRef
 
-__all__ = ["ANSWER_BYTES_MAX", "KEPT_BYTES_MAX", "HttpCalls"]
+__all__ = ["ANSWER_BYTES_MAX", "SIZED_BYTES_MAX", "HttpCalls"]
 
 ANSWER_BYTES_MAX = 1024 * 1024
 """A larger answer fails the step."""
-KEPT_BYTES_MAX = 16 * 1024
-"""A larger body is not kept as an output."""
+SIZED_BYTES_MAX = 16 * 1024
+"""Of a larger body the size is an output, too: the body itself becomes an artifact."""
 _PATIENCE = httpx.Timeout(30.0, connect=5.0)
 _AGAIN = {
     HTTPStatus.REQUEST_TIMEOUT,
@@ -40,6 +40,8 @@ _AGAIN = {
     HTTPStatus.TOO_MANY_REQUESTS,
 }
 """Refusals that may pass, besides those of the server's own."""
+_SECRET_MIN = 8
+"""A shorter part of a secret is a word like any other, such as `Bearer`."""
 _OWN_HEADERS = {"host", "content-length", "transfer-encoding", "connection"}
 Addresses = Callable[[str, int], Sequence[str]]
 
@@ -77,7 +79,7 @@ class HttpCalls:
             headers.setdefault("Content-Type", "application/json")
         method = str(arguments.get("method", "GET"))
         try:
-            return self._sent(place, address, method, headers, content=content, cancel=cancel)
+            answer = self._sent(place, address, method, headers, content=content, cancel=cancel)
         except httpx.ConnectError as error:
             return _failed("unreachable", f"{place.host}: {error}", passes=True)
         except httpx.ConnectTimeout:
@@ -85,6 +87,11 @@ class HttpCalls:
         except httpx.HTTPError as error:  # it may have done what was wanted
             why = f"{place.host}: {str(error) or type(error).__name__}"
             return _failed("no-answer", why, passes=True, known=False)
+        if not isinstance(answer, _Answer):
+            return answer
+        given = cast("Mapping[str, JsonValue]", arguments.get("headers") or {})
+        secrets = [headers[name] for name, value in given.items() if isinstance(value, dict)]
+        return _outcome(place, answer.status, _without(secrets, answer.body))
 
     def _headers(self, place: HttpPlace, arguments: Mapping[str, JsonValue]) -> dict[str, str]:
         headers: dict[str, str] = {}
@@ -126,7 +133,7 @@ class HttpCalls:
         *,
         content: bytes | None,
         cancel: Event,
-    ) -> Outcome:
+    ) -> "Outcome | _Answer":
         host = f"[{address}]" if ":" in address else address
         url = f"{place.scheme}://{host}:{place.port}{place.target}"
         with (
@@ -152,7 +159,25 @@ class HttpCalls:
                     why = f"the answer of {place.host} has more than {ANSWER_BYTES_MAX} bytes"
                     return _failed("answer-too-large", why, known=False)
                 body += piece
-            return _outcome(place, answer.status_code, bytes(body))
+            return _Answer(answer.status_code, bytes(body))
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What a server has sent."""
+
+    status: int
+    body: bytes
+
+
+def _without(secrets: Sequence[str], body: bytes) -> bytes:
+    """Return a body without the secrets that went out: some servers answer with the request."""
+    parts = {part for secret in secrets for part in (secret, *secret.split())}
+    for part in sorted(parts, key=len, reverse=True):
+        if len(part) >= _SECRET_MIN:
+            for form in (part, json.dumps(part)[1:-1]):
+                body = body.replace(form.encode(), b"***")
+    return body
 
 
 def _outcome(place: HttpPlace, status: int, body: bytes) -> Outcome:
@@ -166,9 +191,8 @@ def _outcome(place: HttpPlace, status: int, body: bytes) -> Outcome:
 
 def _outputs(status: int, body: bytes) -> Iterator[tuple[str, JsonValue]]:
     yield "status", status
-    if len(body) > KEPT_BYTES_MAX:
+    if len(body) > SIZED_BYTES_MAX:
         yield "bytes", len(body)
-        return
     try:
         yield "body", json.loads(body)
     except ValueError:

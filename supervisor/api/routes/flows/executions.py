@@ -12,6 +12,7 @@ from supervisor.api.http.windows import From, To, check_times
 from supervisor.api.routes.cluster.audit import Limit
 from supervisor.api.routes.flows.flows import FLOW_NAME, FlowName
 from supervisor.core.executions.states import ExecutionState
+from supervisor.core.flows.artifacts import ARTIFACT_ID, ArtifactForm
 from supervisor.core.values.page_cursors import KEYED_LENGTH_MAX
 from supervisor.core.values.permissions import Caller, Permission
 from supervisor.ports.flows.executions import ExecutionQuery
@@ -46,6 +47,13 @@ Label = Annotated[str, StringConstraints(pattern=r"^[^:\x00]{1,100}:[^\x00]{0,30
 
 LabelName = Annotated[str, StringConstraints(pattern=r"^[^:\x00]{1,100}$")]
 LabelValue = Annotated[str, StringConstraints(pattern=r"^[^\x00]{0,300}$")]
+
+
+_TYPES = {
+    ArtifactForm.JSON: "application/json",
+    ArtifactForm.TEXT: "text/plain; charset=utf-8",
+}
+_ENDINGS = {ArtifactForm.JSON: "json", ArtifactForm.TEXT: "txt"}
 
 
 class StartDocument(Wire):
@@ -167,6 +175,28 @@ def get_execution(execution: ExecutionId, parts: Parts) -> ExecutionView:
 def get_execution_graph(execution: ExecutionId, parts: Parts) -> ExecutionGraph:
     """Return an execution as a picture: its steps with states and times, and what is after what."""
     return graph_view(parts.executions.get(execution))
+
+
+@router.get(
+    "/executions/{execution}/artifacts/{artifact}",
+    dependencies=[needs(Permission.READ)],
+    response_class=Response,
+    responses={200: {"content": {"application/json": {}, "text/plain": {}}}},
+)
+def get_execution_artifact(
+    execution: ExecutionId,
+    artifact: Annotated[str, Path(pattern=ARTIFACT_ID, description="Id of an artifact.")],
+    parts: Parts,
+) -> Response:
+    """Return an output that is too large for its record: JSON, or the text that it is."""
+    kept = parts.executions.artifact(execution, artifact)
+    # A page of another server is shown as letters, and by no browser as a page of this one.
+    headers = {
+        "Content-Disposition": f'attachment; filename="{kept.ref.id}.{_ENDINGS[kept.form]}"',
+        "ETag": f'"{kept.ref.sha256}"',
+        "X-Content-Type-Options": "nosniff",
+    }
+    return Response(kept.body, media_type=_TYPES[kept.form], headers=headers)
 
 
 @router.get("/executions/{execution}/events", dependencies=[needs(Permission.READ)])

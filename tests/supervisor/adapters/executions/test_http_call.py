@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from pydantic import JsonValue
 
-from supervisor.adapters.executions.http.call import ANSWER_BYTES_MAX, KEPT_BYTES_MAX, HttpCalls
+from supervisor.adapters.executions.http.call import ANSWER_BYTES_MAX, SIZED_BYTES_MAX, HttpCalls
 from supervisor.core.executions.inputs import Fails, Outcome, Stopped, Succeeded
 from supervisor.core.executions.reduced import StepCall
 from supervisor.core.values.errors import SecretMissing
@@ -80,9 +80,10 @@ def test_a_redirect_is_not_followed(sink: Sink) -> None:
     assert len(sink.ledger) == 1
 
 
-def test_a_large_answer_is_not_kept_and_a_huge_one_fails(sink: Sink) -> None:
-    sink.answer = lambda _: (200, {}, b"x" * (KEPT_BYTES_MAX + 1))
-    assert _call(url=sink.url()) == Succeeded({"status": 200, "bytes": KEPT_BYTES_MAX + 1})
+def test_of_a_large_answer_the_size_is_an_output_too_and_a_huge_one_fails(sink: Sink) -> None:
+    size = SIZED_BYTES_MAX + 1
+    sink.answer = lambda _: (200, {}, b"x" * size)
+    assert _call(url=sink.url()) == Succeeded({"status": 200, "bytes": size, "body": "x" * size})
     sink.answer = lambda _: (200, {}, b"x" * (ANSWER_BYTES_MAX + 1))
     assert _failure(_call(url=sink.url()))[0] == "answer-too-large"
 
@@ -128,6 +129,17 @@ def test_a_secret_goes_only_where_its_operator_says(sink: Sink) -> None:
         assert _failure(outcome)[0] == "refused"
         assert _SECRET not in str(outcome)
     assert sink.ledger == []
+
+
+@pytest.mark.parametrize("status", [200, 400])
+def test_a_secret_that_a_server_sends_back_is_not_kept(sink: Sink, status: int) -> None:
+    headers: JsonValue = {"Authorization": {"secret": "TIDEGATE_SECRET_HOOK"}, "X-Day": "mon"}
+    sink.answer = lambda sent: (status, {}, sent.headers["Authorization"].encode())
+
+    outcome = str(_call(url=sink.url(), headers=headers))
+
+    assert "***" in outcome
+    assert _SECRET not in outcome
 
 
 @pytest.mark.parametrize("name", ["Host", "content-length", "Transfer-Encoding"])

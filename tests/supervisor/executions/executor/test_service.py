@@ -29,7 +29,7 @@ def test_an_error_that_nobody_foresaw_is_tried_again_and_ends_no_thread() -> Non
         if len(looks) == 1:
             raise RuntimeError("nobody foresaw it")
 
-    same = (part,) * 8
+    same = (part,) * 9
     executor = Executor(ExecutorParts(prepare, *same))  # type: ignore[arg-type]  # one part stands for all
 
     executor.start()
