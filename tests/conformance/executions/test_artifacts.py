@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime, timedelta
+from threading import Event
 
 import pytest
 from pydantic import JsonValue
@@ -13,11 +14,15 @@ from supervisor.adapters.executions.database import ExecutionDatabase
 from supervisor.adapters.executions.projecting import SqlProjection
 from supervisor.chores.flows.purge import PurgeDuty
 from supervisor.core.executions.entities import Execution, Runner
-from supervisor.core.executions.inputs import AttemptLost, Claim, Report, Succeeded
-from supervisor.core.executions.plan import FlowPlan, OnLost, SetWork, Step
+from supervisor.core.executions.inputs import AttemptLost, Claim, Outcome, Report, Succeeded
+from supervisor.core.executions.plan import CallWork, FlowPlan, OnLost, SetWork, Step
 from supervisor.core.executions.records import StateRecord
-from supervisor.core.flows.artifacts import Artifact, artifact_of
+from supervisor.core.executions.reduced import StepCall
+from supervisor.core.executions.states import ExecutionState
+from supervisor.core.flows.artifacts import Artifact, artifact_of, references_in
 from supervisor.core.history.expiry import HistoryAges
+from supervisor.executions.artifacts import with_artifacts
+from supervisor.executions.runner import CallRunner, StepVerb
 from supervisor.ports.flows.artifacts import ArtifactsFull, ArtifactStore
 from supervisor.ports.flows.execution_log import LogTopic
 from supervisor.ports.flows.projection import ProjectionStep
@@ -25,6 +30,7 @@ from tests.environment.memory_artifacts import MemoryArtifacts
 from tests.supervisor.core.crashes.scenarios.stored import Stored
 from tests.supervisor.core.crashes.world.world import BEGAN
 from tests.supervisor.core.executions.world import call
+from tests.waiting import wait_until
 
 PLAN = FlowPlan("f", 1, (call("get", on_lost=OnLost.RETRY),))
 RUNNER = Runner("one", "1")
@@ -180,3 +186,40 @@ def test_a_tombstone_of_the_topics_takes_them_along_and_a_new_projection_does_no
 
         assert projection.known(["e2"]) == frozenset()
         assert artifacts.get(SECOND.ref.id) == SECOND
+
+
+def test_a_large_output_goes_from_step_to_step_and_no_record_has_it(
+    stored: Stored, executions_url: str
+) -> None:
+    """The whole way on the engine of the database: runner, store, next step, purge."""
+    large, seen = "x" * 50_000, list[JsonValue]()
+    sent = {"body": "${ steps.give.body }", "bytes": "${ steps.give.body.bytes }"}
+    plan = FlowPlan(
+        "f",
+        1,
+        (
+            Step("give", CallWork("give")),
+            Step("take", CallWork("take", sent), after=("give",)),
+        ),
+    )
+
+    def take(call: StepCall, _: Event) -> Outcome:
+        seen.append(dict(call.arguments))
+        return Succeeded()
+
+    verbs: dict[str, StepVerb] = {"give": lambda _, __: Succeeded({"body": large}), "take": take}
+    with closing(ExecutionDatabase(executions_url)) as database:
+        store = SqlArtifacts(database, _Clock())
+        runner = CallRunner(stored.engine, RUNNER, with_artifacts(verbs, store), 2, look_s=0.01)
+        stored.start(plan, "e1")
+        runner.start()
+        wait_until(lambda: stored.get("e1").state.ended)
+        runner.stop()
+
+        assert stored.get("e1").state is ExecutionState.SUCCESS
+        assert seen == [{"body": large, "bytes": len(large)}]
+        [gave] = [one for one in stored.get("e1").runs.values() if one.step == "give"]
+        assert len(str(gave.outputs)) < 300
+        [ref] = references_in(gave.outputs)
+        _purge(stored, 11)
+        assert store.get(ref.id) is None
