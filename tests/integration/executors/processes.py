@@ -23,6 +23,7 @@ from supervisor.executions.sequencer.letters import (
     LETTER_FORM,
     RESULT_FORM,
     ExecutionGiven,
+    ExecutionPurge,
     ExecutionStart,
 )
 from supervisor.executions.sequencer.places import partition_of
@@ -153,7 +154,7 @@ class Executors:
             started = Execution(name, plan, {}, datetime.now(UTC))
             self.send(name, ExecutionStart(started))
 
-    def send(self, name: str, letter: ExecutionStart | ExecutionGiven) -> None:
+    def send(self, name: str, letter: ExecutionStart | ExecutionGiven | ExecutionPurge) -> None:
         """Send a letter."""
         place = partition_of(name, self.topics.entities)
         self.log.send(LogTopic.HISTORY, place, name, LETTER_FORM.write(letter))
