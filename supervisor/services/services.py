@@ -26,6 +26,7 @@ from supervisor.ports.topic_probe import Probe
 from supervisor.ports.workers.task_logs import LogSource
 from supervisor.services.access.authentication import Authentication
 from supervisor.services.access.idempotency import Idempotency
+from supervisor.services.flows.execution_reports import ExecutionReports
 from supervisor.services.flows.executions import Executions, FlowPorts
 from supervisor.services.flows.executor import ExecutorVerbs
 from supervisor.services.flows.flows import Flows
@@ -181,6 +182,11 @@ class Services:
     def execution_logs(self) -> ExecutionLogs:
         """The logs of executions."""
         return self.flow_services.logs
+
+    @property
+    def execution_reports(self) -> ExecutionReports:
+        """The reports of executions and their steps."""
+        return ExecutionReports(self.execution_logs.executions, self.stored.stored_reports)
 
     @property
     def executor(self) -> ExecutorVerbs:

@@ -24,9 +24,12 @@ from tasks.reporting.record import RecordOrigin, RecordType, ReportRecord, recor
 from tasks.reporting.sizes import RecordLimits, fitted
 
 __all__ = [
+    "attempts_of",
     "end_records",
+    "execution_report",
     "execution_result_id",
     "execution_subject",
+    "oldest_first",
     "step_records",
     "step_subject",
 ]
@@ -83,11 +86,37 @@ def end_records(
     if execution.ended_at is None or not _wanted(levels, execution.state):
         return
     yield from _log(execution, events)
-    result = _result(execution)
-    steps: list[JsonValue] = [_step(each) for each in _in_order(execution)]
-    report: dict[str, JsonValue] = {**result, "outputs": dict(execution.outputs), "steps": steps}
-    yield _of_execution(execution, RecordType.TASK_REPORT, report)
-    yield _of_execution(execution, RecordType.TASK_RESULT, result)
+    yield _of_execution(execution, RecordType.TASK_REPORT, _report(execution))
+    yield _of_execution(execution, RecordType.TASK_RESULT, _result(execution))
+
+
+def execution_report(execution: Execution) -> dict[str, JsonValue]:
+    """Return what a report says of an execution, as far as it is."""
+    return _clean_members(_report(execution))
+
+
+def attempts_of(execution: Execution, step: str) -> list[dict[str, JsonValue]]:
+    """Return what results say of a step's attempts, and of those under way, oldest first.
+
+    `step`: its name, or the id of a task run.  Each has its number as `attempt`: 0 for a step that
+    has no attempts, once it has ended.
+    """
+    shown: list[dict[str, JsonValue]] = []
+    for run in _in_order(execution):
+        if step not in {run.step, run.id}:
+            continue
+        shown += (
+            {"attempt": each.number, **_attempt(execution, run, each, each.state)}
+            for each in run.attempts
+        )
+        if not run.attempts and run.ended_at is not None:
+            shown.append({"attempt": 0, **_attempt(execution, run, None, run.state)})
+    return oldest_first([_clean_members(each) for each in shown])
+
+
+def oldest_first(attempts: list[dict[str, JsonValue]]) -> list[dict[str, JsonValue]]:
+    """Return attempts as `attempts_of` has them by their beginnings, in the same order ever."""
+    return sorted(attempts, key=lambda each: (str(each["createdAt"]), str(each["run"])))
 
 
 def _wanted(levels: ReportLevels, state: str) -> bool:
@@ -97,7 +126,30 @@ def _wanted(levels: ReportLevels, state: str) -> bool:
 def _of_step(
     execution: Execution, event: ExecutionEvent, run: TaskRun, attempt: RunAttempt | None
 ) -> ReportRecord:
-    state, error = str(event.about.get("state")), run.error
+    state = str(event.about.get("state"))
+    subject = step_subject(execution.id, run.step)
+    number = 0 if attempt is None else attempt.number
+    runner = attempt.runner.name if attempt is not None and attempt.runner is not None else None
+    record = ReportRecord(
+        type=RecordType.TASK_RESULT,
+        record_id=record_id_of(subject, number, RecordType.TASK_RESULT, event.number),
+        subject=subject,
+        attempt=number,
+        origin=_ORIGIN,
+        worker=None if runner is None else runner[:_SUBJECT],
+        status=state,
+        at=event.at,
+        # Steps inside a `forEach` have a task run for each item, and attempts of the same number.
+        seq=event.number,
+        payload=_clean_members(_attempt(execution, run, attempt, state)),
+    )
+    return fitted(record, RecordLimits(RECORD_BYTES))
+
+
+def _attempt(
+    execution: Execution, run: TaskRun, attempt: RunAttempt | None, state: str
+) -> dict[str, JsonValue]:
+    error = run.error
     payload: dict[str, JsonValue] = {
         "execution": execution.id,
         "flow": execution.flow,
@@ -115,24 +167,7 @@ def _of_step(
         payload |= _times(attempt.submitted_at, attempt.began_at, attempt.ended_at)
     if state == StepState.SUCCESS:
         payload["outputs"] = dict(run.outputs)
-    payload |= _error(error)
-    subject = step_subject(execution.id, run.step)
-    number = 0 if attempt is None else attempt.number
-    runner = attempt.runner.name if attempt is not None and attempt.runner is not None else None
-    record = ReportRecord(
-        type=RecordType.TASK_RESULT,
-        record_id=record_id_of(subject, number, RecordType.TASK_RESULT, event.number),
-        subject=subject,
-        attempt=number,
-        origin=_ORIGIN,
-        worker=None if runner is None else runner[:_SUBJECT],
-        status=state,
-        at=event.at,
-        # Steps inside a `forEach` have a task run for each item, and attempts of the same number.
-        seq=event.number,
-        payload=_clean_members(payload),
-    )
-    return fitted(record, RecordLimits(RECORD_BYTES))
+    return payload | _error(error)
 
 
 def _of_execution(
@@ -203,6 +238,11 @@ def _result(execution: Execution) -> dict[str, JsonValue]:
         "failures": failures,
         **({"error": execution.error} if failed else {}),
     }
+
+
+def _report(execution: Execution) -> dict[str, JsonValue]:
+    steps: list[JsonValue] = [_step(each) for each in _in_order(execution)]
+    return {**_result(execution), "outputs": dict(execution.outputs), "steps": steps}
 
 
 def _in_order(execution: Execution) -> list[TaskRun]:

@@ -15,7 +15,7 @@ from supervisor.ports.store_problems import StoreAway, StoreMissing, StoreRefuse
 from supervisor.ports.workers.task_logs import LogPart
 from supervisor.services.flows.access import answered
 
-__all__ = ["ExecutionLogs"]
+__all__ = ["ExecutionLogs", "has_step"]
 
 _ANSWER_BYTES_MAX = 1024 * 1024
 _EVENTS = 1_000
@@ -50,7 +50,7 @@ class ExecutionLogs:
                     break
         if execution is None:
             return self._from_store(execution_id, step, offset)
-        if step is not None and not _has(execution, step):
+        if step is not None and not has_step(execution, step):
             raise ExecutionNotFound(f"{execution_id} with a step {step}")
         return _piece(execution_log(execution, events, step), offset, "")
 
@@ -87,7 +87,8 @@ class ExecutionLogs:
         return content, missing
 
 
-def _has(execution: Execution, step: str) -> bool:
+def has_step(execution: Execution, step: str) -> bool:
+    """Whether there is such a step, by its name or by the id of a task run."""
     runs = execution.runs.values()
     return any(step in {each.step, each.id} for each in runs) or step in _names(execution)
 

@@ -16,7 +16,7 @@ from supervisor.adapters.reports.logs.memory_logs import MemoryLogStore
 from supervisor.adapters.reports.memory import MemoryReports
 from supervisor.chores.reports.executions import ReportExecutions
 from supervisor.chores.reports.supervisors import ReportSupervisors
-from supervisor.core.executions.inputs import Succeeded
+from supervisor.core.executions.inputs import Outcome, Succeeded
 from supervisor.core.history.execution_records import execution_result_id
 from supervisor.core.history.lifecycle_events import EventKind, LifecycleEvent
 from supervisor.core.reports.status import StoreOutcome
@@ -26,6 +26,7 @@ from supervisor.ports.reports.archive import EXECUTION_REPORTS, SUPERVISOR_REPOR
 from supervisor.ports.reports.reports import ReportStore
 from supervisor.ports.workers.task_logs import LogPart
 from supervisor.reports.incoming import parts_of
+from supervisor.services.flows.execution_reports import ExecutionReports
 from supervisor.services.flows.logs import ExecutionLogs
 from tasks.reporting.levels import ReportLevels, read_levels
 from tasks.reporting.record import RecordOrigin, RecordType, ReportRecord, read_record
@@ -360,3 +361,35 @@ def test_a_log_says_the_same_after_its_execution_was_deleted(
         view.log("nightly:1", "lo", 0)
     with pytest.raises(ExecutionNotFound):
         view.log("nightly:2", None, 0)
+
+
+def test_reports_say_the_same_after_their_execution_was_deleted(
+    leader: Leader, stored: Stored
+) -> None:
+    topic = _Store()
+    starts(stored, LOAD_AND_VERIFY, "nightly:1")
+    load: list[Outcome] = [fails("no disk"), Succeeded({"rows": 3})]
+    runs(stored, "nightly:1", {"load": load, "verify": [Succeeded()]})
+    starts(stored, EACH, "each:1")
+    runs(stored, "each:1", {"one": [Succeeded()] * 3})
+    duty = _of_executions(leader, stored, topic)
+    while duty.run_once():
+        pass
+    view = ExecutionReports(stored.store, topic.stored)
+
+    def look() -> list[dict[str, object]]:
+        nightly = [view.reports("nightly:1", step) for step in (None, "load", "verify")]
+        return [*nightly, view.reports("each:1", None), view.reports("each:1", "one")]
+
+    before = look()
+    assert stored.engine.purge(stored.now + timedelta(days=1), 0) == 2
+    assert look() == before
+    step = cast("dict[str, dict[str, object]]", before[1]["executionStep"])["payload"]
+    attempts = cast("list[dict[str, object]]", step["attempts"])
+    assert [(each["attempt"], each["state"]) for each in attempts] == [
+        (1, "FAILED"),
+        (2, "SUCCESS"),
+    ]
+    for execution, name in (("nightly:1", "lo"), ("nightly:2", None), ("nightly:2", "load")):
+        with pytest.raises(ExecutionNotFound):
+            view.reports(execution, name)

@@ -1,5 +1,7 @@
 """Druid's task routes that read tasks.  Source: Druid's OverlordResource."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 from urllib.parse import quote
 
@@ -8,7 +10,12 @@ from fastapi.responses import PlainTextResponse, Response
 
 from supervisor.api.http.access import LISTED, TASK, needs
 from supervisor.api.http.deps import Asking, Parts
-from supervisor.core.values.errors import FieldError, InvalidRequest, TaskNotFound
+from supervisor.core.values.errors import (
+    ExecutionNotFound,
+    FieldError,
+    InvalidRequest,
+    TaskNotFound,
+)
 from supervisor.core.values.intervals import FORM, PATTERN, Interval, parse_interval
 from supervisor.core.values.permissions import Permission
 from supervisor.ports.workers.task_logs import LogPart
@@ -135,14 +142,21 @@ def get_task(task_id: str, parts: Parts) -> dict[str, object]:
         return submitted_of(parts).payload(task_id)
 
 
-@router.get("/task/{task_id}/reports", dependencies=[needs(Permission.READ, TASK)])
+@router.get("/task/{task_id:path}/reports", dependencies=[needs(Permission.READ, TASK)])
 def get_task_reports(task_id: str, parts: Parts) -> dict[str, object]:
-    """Return what a task has counted so far, or had counted when it ended, in Druid's shapes."""
-    return parts.task_reports.reports(task_id)
+    """Return what a task has counted so far, or had counted when it ended, in Druid's shapes.
+
+    The id may be that of a compaction, of an execution, or `<execution>/<step>`.
+    """
+    try:
+        return parts.task_reports.reports(task_id)
+    except TaskNotFound:
+        with _no_execution_is_no_task(task_id):
+            return parts.execution_reports.reports(*_execution_and_step(task_id))
 
 
 @router.get(
-    "/task/{task_id}/log",
+    "/task/{task_id:path}/log",
     response_class=PlainTextResponse,
     responses={503: {"description": "Its worker does not answer, and nothing of it is stored"}},
     dependencies=[needs(Permission.READ, TASK)],
@@ -150,10 +164,37 @@ def get_task_reports(task_id: str, parts: Parts) -> dict[str, object]:
 def get_task_log(task_id: str, parts: Parts, offset: Offset = 0) -> Response:
     """Return a piece of a task's log, as text: from its worker, or from the store of logs.
 
+    The id may be that of a compaction, of an execution, or `<execution>/<step>`.
+
     `X-Tidegate-Log-Start` says where the piece begins, `X-Tidegate-Log-Size` how long the log is.
     `X-Tidegate-Log-Missing` says what of it is not there, and why, if something is missing.
     """
-    return log_answer(parts.task_logs.log(task_id, offset))
+    try:
+        return log_answer(parts.task_logs.log(task_id, offset))
+    except TaskNotFound:
+        with _no_execution_is_no_task(task_id):
+            execution, step = _execution_and_step(task_id)
+            return log_answer(parts.execution_logs.log(execution, step, offset))
+
+
+def _execution_and_step(task_id: str) -> tuple[str, str | None]:
+    """Return the execution, and the step or None, that an id of no task names.
+
+    Raises:
+        TaskNotFound: this is the id of no execution, as these have a colon.
+    """
+    execution, slash, step = task_id.partition("/")
+    if ":" not in execution or (slash and not step):
+        raise TaskNotFound(task_id)
+    return execution, step or None
+
+
+@contextmanager
+def _no_execution_is_no_task(task_id: str) -> Iterator[None]:
+    try:
+        yield
+    except ExecutionNotFound as error:
+        raise TaskNotFound(task_id) from error
 
 
 def log_answer(part: LogPart) -> Response:
