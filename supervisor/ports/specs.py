@@ -137,6 +137,13 @@ class Specs(Protocol):
         """
         ...
 
+    def first_at(self, supervisor_id: str) -> datetime | None:
+        """Return when the oldest version was stored; None: the id was never used, or is forgotten.
+
+        What is older under this id is of another supervisor, which was forgotten.
+        """
+        ...
+
     def history(self, supervisor_id: str, limit: int | None = None) -> list[SpecVersion]:
         """Return the versions of one id, newest first.
 

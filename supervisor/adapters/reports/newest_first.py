@@ -6,6 +6,9 @@
 The condition is written as a range with the times in it, and the rows are sorted by its column as
 well: of a column that equals a value PostgreSQL ignores the order, and may walk the index of the
 times, past everything that is newer.
+
+Where a page ends for its bound alone, it ends between two times.  The last row that was looked at
+may be one that the caller must not see, and what a page returns goes to the caller as a cursor.
 """
 
 from collections.abc import Sequence
@@ -42,9 +45,9 @@ class NewestFirst:
     """Conditions that the index does not answer."""
 
     def edge(self, looked_at: int) -> sa.Select[Any]:
-        """Return the query of the place of the last of so many rows, before other conditions."""
-        places = sa.select(*self.order).where(*self.of_index, *self._bounds(None))
-        return self._sorted(places).offset(looked_at - 1).limit(1)
+        """Return the query of the time of the last of so many rows, before other conditions."""
+        times = sa.select(self.order[0]).where(*self.of_index, *self._bounds(None))
+        return self._sorted(times).offset(looked_at - 1).limit(1)
 
     def rows(
         self, columns: Sequence[sa.ColumnElement[Any]], limit: int, edge: Place | None = None
@@ -88,10 +91,11 @@ class NewestFirst:
 
 @dataclass(frozen=True)
 class RowPage:
-    """Rows of a list, and where it goes on; None: nothing follows."""
+    """Rows of a list, and where it goes on."""
 
     rows: Sequence[Row[Any]]
     behind: Place | None
+    """The place of the last row; or a time alone, behind all rows of it.  None: nothing follows."""
 
 
 def read_page(
@@ -101,7 +105,10 @@ def read_page(
     limit: int,
     looked_at: int,
 ) -> RowPage:
-    """Return the newest rows of a list, at most `limit`, out of the newest `looked_at`."""
+    """Return the newest rows of a list, at most `limit`, out of the newest `looked_at`.
+
+    Rows of the same time as the last of these are looked at, too.
+    """
     edge: Place | None = None
     if listed.others and (last := connection.execute(listed.edge(looked_at)).one_or_none()):
         edge = tuple(last)

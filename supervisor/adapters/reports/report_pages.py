@@ -31,7 +31,10 @@ def report_page(
     """Return the newest records that match, at most `limit`."""
     listed = reports_listed(query, tables, on_sqlite=connection.dialect.name == "sqlite")
     page = read_page(connection, listed, _COLUMNS, limit, LOOKED_AT_MAX)
-    behind = None if page.behind is None else ReportPlace(*page.behind)
+    behind: ReportPlace | None = None
+    if page.behind is not None:
+        at, *record_id = page.behind
+        behind = ReportPlace(at, *(record_id or [""]))  # the least id: behind all of that time
     return ReportPage([_line(row) for row in page.rows], behind)
 
 

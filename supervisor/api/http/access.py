@@ -8,6 +8,7 @@ caller may read, but not change in this way, is answered with 403.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import cast
 
 import fastapi.params
@@ -108,6 +109,7 @@ class Shown:
     tables: Ownership
     caller: Caller
     _known: dict[str, bool] = field(default_factory=dict)
+    _begun: dict[str, datetime | None] = field(default_factory=dict)
 
     @classmethod
     def to(cls, caller: Caller, parts: Services) -> "Shown":
@@ -122,6 +124,21 @@ class Shown:
             tables = self.tables.ever_of_supervisor(supervisor_id)
             self._known[supervisor_id] = bool(tables) and all(map(self.caller.may_read, tables))
         return self._known[supervisor_id]
+
+    def event(self, supervisor_id: str, at: datetime) -> bool:
+        """Whether the caller may see what happened to a supervisor at a time.
+
+        Events outlive a supervisor that is forgotten, and its id may be another one's by now, which
+        feeds another table.
+        """
+        if self.caller.reads_all:
+            return True
+        if not self.supervisor(supervisor_id):
+            return False
+        if supervisor_id not in self._begun:
+            self._begun[supervisor_id] = self.tables.first_of_supervisor(supervisor_id)
+        begun = self._begun[supervisor_id]
+        return begun is not None and at >= begun
 
 
 @dataclass(frozen=True)

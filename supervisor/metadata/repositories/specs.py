@@ -119,6 +119,7 @@ _TABLES_OF = (
     .where(_OF_SUPERVISOR, _HAS_SPEC)
     .order_by(_AT.version.desc())
 )
+_FIRST_AT = select(_AT.created_at).where(_OF_SUPERVISOR).order_by(_AT.version).limit(1)
 TABLES_EVER = (
     select(_AT.supervisor_id, _TABLE)
     .select_from(_DOCUMENTS)
@@ -302,6 +303,10 @@ class SqlSpecs:
             table = _text(row.data_source)
             known.setdefault(row.supervisor_id, set()).update([] if table is None else [table])
         return {supervisor_id: frozenset(tables) for supervisor_id, tables in known.items()}
+
+    def first_at(self, supervisor_id: str) -> datetime | None:
+        """Return when the oldest version was stored; see the port."""
+        return self._db.execute(_FIRST_AT, {"of_supervisor": supervisor_id}).scalar_one_or_none()
 
     def history(self, supervisor_id: str, limit: int | None = None) -> list[SpecVersion]:
         """Return the versions of one id, newest first."""

@@ -160,7 +160,8 @@ class LogStore(Protocol):
     def search(self, query: LogQuery, limit: int) -> GravePage:
         """Return the newest warnings and errors that match, at most `limit`.
 
-        At most `LINES_LOOKED_AT_MAX` lines are looked at: a page may have fewer, and yet go on.
+        At most `LINES_LOOKED_AT_MAX` lines are looked at, and others of the same time as the last:
+        a page may have fewer, and yet go on.  Where it goes on names no line that it has not.
         """
         ...
 

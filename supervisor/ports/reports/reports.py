@@ -128,7 +128,8 @@ class ReportStore(Protocol):
 
         `tables`: only of tables whose names match one of these patterns, in which `*` stands for
         any signs; so a record of no table is left out.
-        At most `LOOKED_AT_MAX` rows are looked at: a page may have fewer lines, and yet go on.
+        At most `LOOKED_AT_MAX` rows are looked at, and others of the same time as the last: a page
+        may have fewer lines, and yet go on.  Where it goes on names no row that it has not.
         """
         ...
 

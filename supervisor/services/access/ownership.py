@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from supervisor.control.declared_types import last_spec
@@ -29,6 +30,11 @@ class Ownership:
         with self.store.reading() as tx:
             tables = tx.specs.tables_of(supervisor_id)
         return frozenset(table for table in tables if table is not None)
+
+    def first_of_supervisor(self, supervisor_id: str) -> datetime | None:
+        """Return when the supervisor began; what is older is of a forgotten one of the same id."""
+        with self.store.reading() as tx:
+            return tx.specs.first_at(supervisor_id)
 
     def of_supervisors(self) -> dict[str, str]:
         """Return supervisor -> table, without terminated supervisors."""

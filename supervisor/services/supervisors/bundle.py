@@ -35,6 +35,7 @@ from supervisor.core.queue.events import container_of
 from supervisor.core.values.errors import LeaseLost, SupervisorError
 from supervisor.core.values.permissions import Caller
 from supervisor.ports.store import Clock
+from supervisor.services.access.ownership import Ownership
 from supervisor.services.services import Services
 from supervisor.services.supervisors.version_pages import (
     PageBounds,
@@ -107,7 +108,7 @@ class Bundles:
                 raise
         parts = _Parts()
         self._present(parts, supervisor_id, caller)
-        self._past(parts, supervisor_id, window)
+        self._past(parts, supervisor_id, window, caller)
         self._versions(parts, supervisor_id, caller)
         self._logs(parts, supervisor_id)
         content = packed(parts.files, parts.missing)
@@ -173,11 +174,16 @@ class Bundles:
             if line.worker.id in mine
         ]
 
-    def _past(self, parts: _Parts, supervisor_id: str, window: BundleWindow) -> None:
+    def _past(
+        self, parts: _Parts, supervisor_id: str, window: BundleWindow, caller: Caller
+    ) -> None:
         """Add what happened in the window."""
         s, chronicle = self.services, self.services.chronicle
-        events = EventWindow(supervisor_id, begin=window.begin, end=window.end)
-        ranges = RangeWindow(begin=window.begin, end=window.end)
+        begin = window.begin
+        if not caller.reads_all:  # what is older is of a forgotten supervisor with this id
+            begin = max(begin, Ownership(s.store).first_of_supervisor(supervisor_id) or begin)
+        events = EventWindow(supervisor_id, begin=begin, end=window.end)
+        ranges = RangeWindow(begin=begin, end=window.end)
         parts.add(
             "events.json",
             lambda: _paged(lambda at: chronicle.events(ROWS_MAX, at, events), "events"),

@@ -29,12 +29,18 @@ def grave_page(connection: Connection, query: LogQuery, limit: int) -> GravePage
     """Return the newest lines that match, at most `limit`."""
     listed = lines_listed(query, on_sqlite=connection.dialect.name == "sqlite")
     page = read_page(connection, listed, [*_G], limit, LINES_LOOKED_AT_MAX)
-    behind = page.behind
-    if behind is not None and len(behind) < len(_ORDER):
-        at, *rest = behind
-        behind = (at, query.subject, *rest)
-    hits = [_hit(row) for row in page.rows]
-    return GravePage(hits, None if behind is None else GravePlace(*behind))
+    return GravePage([_hit(row) for row in page.rows], _place(page.behind, query.subject))
+
+
+def _place(behind: tuple[Any, ...] | None, subject: str | None) -> GravePlace | None:
+    match behind:
+        case None:
+            return None
+        case (at,):  # behind all lines of that time
+            return GravePlace(at, "", 0, 0)
+        case (at, attempt, offset):
+            return GravePlace(at, subject or "", attempt, offset)
+    return GravePlace(*behind)
 
 
 def lines_listed(query: LogQuery, *, on_sqlite: bool) -> NewestFirst:

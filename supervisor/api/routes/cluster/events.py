@@ -74,8 +74,8 @@ def list_events(
     window = EventWindow(supervisor, _kinds(kinds), begin, end)
     page = parts.chronicle.events(limit, cursor, window)
     shown = Shown.to(asking, parts)
-    found = [each for each in page.events if shown.supervisor(each.supervisor_id)]
-    return page.model_copy(update={"events": found})
+    events = [each for each in page.events if shown.event(each.supervisor_id, each.at)]
+    return page.model_copy(update={"events": events})
 
 
 @router.get(
@@ -209,7 +209,8 @@ async def _shown(
     may = Shown.to(asking, parts)
 
     def look() -> list[NumberedEvent]:
-        return [row for row in rows if may.supervisor(row.happening.supervisor_id)]
+        facts = ((row, row.happening) for row in rows)
+        return [row for row, fact in facts if may.event(fact.supervisor_id, fact.at)]
 
     try:
         return await run_in_threadpool(look)

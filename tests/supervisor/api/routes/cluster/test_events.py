@@ -299,7 +299,8 @@ def test_a_stream_has_what_its_caller_may_see(tmp_path: Path, migrated: Path) ->
         everybody = guarded.token("all", *grants_of(Role.ADMIN, "*"))
         for document in (foreign, spec_document()):
             assert guarded.ask("POST", SUPERVISORS, everybody, document).status_code == 200
-        served.record(replace(FACT, supervisor_id=FOREIGN), replace(FACT, supervisor_id=OWN))
+        fact = replace(FACT, at=guarded.world.clock.now())
+        served.record(replace(fact, supervisor_id=FOREIGN), replace(fact, supervisor_id=OWN))
         seen = {}
         for token in (viewer, everybody):
             with served.follow("?after=0", **bearer(token)) as events:
