@@ -4,12 +4,13 @@
     input  ─► judged by what the tables know, and a letter ─┴─► one commit ─► relay ─► history
 
 The tables may be behind the topics.  So an input that is taken here may still be dropped there, and
-the answer is what the tables know when they have moved on, or after some seconds.
+the answer is what the tables know when they have moved on, or after some seconds.  What this leader
+has sent counts before the tables show it: a pause can be resumed at once.
 """
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -27,6 +28,7 @@ from supervisor.executions.sequencer.letters import (
     ExecutionStart,
     Letter,
 )
+from supervisor.executions.unshown import UnshownInputs
 from supervisor.ports.flows.executions import (
     ExecutionChanges,
     ExecutionReads,
@@ -55,8 +57,10 @@ class LetterBatch:
     """Those that are new."""
     letters: list[OutboxLetter] = field(default_factory=list)
     dropped: list[tuple[str, ExecutionInput | GateInput, Drop]] = field(default_factory=list)
-    _judged: dict[str, Execution] = field(default_factory=dict)
-    """As they will be, as far as the tables know them; never stored."""
+    unshown: UnshownInputs = field(default_factory=UnshownInputs)
+    """What was sent before."""
+    judged: dict[str, Execution] = field(default_factory=dict)
+    """As they will be, as far as is known here; never stored."""
 
     def start(self, execution: Execution) -> bool:
         """Take a new execution over; False: one with its id is there, and is left as it is.
@@ -76,18 +80,28 @@ class LetterBatch:
         Raises:
             ContentRefused: it is larger than a letter may be.
         """
-        current = self._judged.get(execution) or self.execution(execution)
-        if current is not None and current.state is ExecutionState.CREATED:
-            current = reduce_execution(current, Begin(), self.now, self.language).entity
-        if current is None:
-            self.dropped.append((execution, given, Drop.NOT_LIVE))
-            return
-        reduced = reduce_execution(current, given, self.now, self.language)
-        if reduced.dropped is not None:
-            self.dropped.append((execution, given, reduced.dropped))
-            return
-        self._write(execution, ExecutionGiven(given))
-        self._judged[execution] = reduced.entity
+        why = Drop.NOT_LIVE
+        for number, current in enumerate(self._views(execution)):
+            reduced = reduce_execution(current, given, self.now, self.language)
+            if reduced.dropped is None:
+                self._write(execution, ExecutionGiven(given))
+                self.judged[execution] = reduced.entity
+                return
+            why = why if number else reduced.dropped
+        self.dropped.append((execution, given, why))
+
+    def _views(self, execution: str) -> Iterator[Execution]:
+        """Yield by what an input is judged; it has to fit one of them."""
+        if execution in self.judged:
+            yield self.judged[execution]
+        elif (current := self.execution(execution)) is not None:
+            for each in self.unshown.views(current, self.now):
+                is_new = each.state is ExecutionState.CREATED
+                yield (
+                    reduce_execution(each, Begin(), self.now, self.language).entity
+                    if is_new
+                    else each
+                )
 
     def purge(self, execution: str) -> None:
         """Let the topics forget an execution that is deleted here."""
@@ -128,6 +142,7 @@ class LetterEngine:
     is_away: Callable[[], bool] = lambda: False
     """Whether letters do not get to the topics: then nobody waits for an answer."""
     within_s: float = _SHOWN_WITHIN_S
+    unshown: UnshownInputs = field(default_factory=UnshownInputs)
     _never: threading.Event = field(default_factory=threading.Event)
 
     def work(
@@ -152,13 +167,15 @@ class LetterEngine:
             # Of a new execution the row is there already, and says that it is CREATED.
             known = {letter.entity for letter in batch.letters} - batch.executions.keys()
             before = dict(rows.versions(known))
+            before |= {name: one.version - 1 for name, one in batch.judged.items()}
+        self.unshown.keep(batch.judged, batch.now)
         self.committed()
         self._wait(before)
         return Worked(frozenset(batch.executions), (), batch.dropped)
 
     def batch(self, rows: ExecutionRows) -> LetterBatch:
         """Begin a batch in a transaction of one's own."""
-        return LetterBatch(rows, self.language, self.now())
+        return LetterBatch(rows, self.language, self.now(), unshown=self.unshown)
 
     def committed(self) -> None:
         """Let the relay send what is stored."""

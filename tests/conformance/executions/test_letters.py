@@ -73,9 +73,9 @@ def test_a_letter_waits_since_the_moment_when_it_was_stored(
         with stored.store.reading() as rows:
             assert rows.unsent_since("e1") == BEGAN + timedelta(seconds=5)
         outbox.drop_to(second.number)
-        engine.work([("e1", ResumeIt("ann"))])
-        assert [each.number > second.number for each in outbox.first(9)] == []
         engine.work([("e1", PauseIt("ann"))])
+        assert [each.number > second.number for each in outbox.first(9)] == []
+        engine.work([("e1", ResumeIt("ann"))])
         assert [each.number > second.number for each in outbox.first(9)] == [True]
 
 
@@ -108,6 +108,64 @@ def test_what_has_not_begun_is_judged_as_if_it_had(stored: Stored, executions_ur
     assert worked.dropped == [("e1", PauseIt("bob"), Drop.NOT_NOW)]
     given = [letter for _, letter in _outbox(executions_url)]
     assert given == [ExecutionStart(start), ExecutionGiven(PauseIt("ann"))]
+
+
+def test_what_was_sent_counts_before_the_tables_show_it(
+    stored: Stored, executions_url: str
+) -> None:
+    """Goal: who resumes right behind a pause is not refused with 409."""
+    stored.start(_ASKS, "e1")
+    engine, pause, resume = _letters_of(stored), PauseIt("ann"), ResumeIt("ann")
+    for given in (pause, resume, pause):
+        assert engine.work([("e1", given)]).dropped == []
+
+    again = engine.work([("e1", pause)])
+
+    assert again.dropped == [("e1", pause, Drop.NOT_NOW)]
+    given_letters = [letter for _, letter in _outbox(executions_url)]
+    assert given_letters == [ExecutionGiven(each) for each in (pause, resume, pause)]
+
+
+def test_a_letter_that_another_input_came_before_still_counts(stored: Stored) -> None:
+    """Goal: the tables have the version that the letter was to give, by another input."""
+    stored.start(_ASKS, "e1")
+    [run] = stored.get("e1").runs
+    engine = _letters_of(stored)
+    engine.work([("e1", PauseIt("ann"))])
+    stored.engine.work([("e1", AnswerStep("none", yes=True, by="bob")), ("e1", PauseIt("bob"))])
+    stored.engine.work([("e1", ResumeIt("bob"))])
+
+    taken = engine.work([("e1", ResumeIt("ann"))])
+    assert taken.dropped == []
+
+    stored.now += timedelta(seconds=6)
+    assert engine.work([("e1", ResumeIt("ann"))]).dropped == [
+        ("e1", ResumeIt("ann"), Drop.NOT_NOW)
+    ], "the tables had time to show it"
+    stored.engine.work([("e1", AnswerStep(run, yes=True, by="bob"))])
+    assert engine.work([("e1", PauseIt("ann"))]).dropped == [
+        ("e1", PauseIt("ann"), Drop.NOT_LIVE)
+    ], "what the tables know to have ended has ended"
+
+
+def test_the_answer_waits_for_what_this_request_changes(stored: Stored) -> None:
+    """Goal: who resumes reads what the resume has given, though the pause is shown meanwhile."""
+    stored.start(_ASKS, "e1")
+    engine = LetterEngine(stored.store, lambda: 1, LANGUAGE, lambda: stored.now, within_s=0)
+    engine.work([("e1", PauseIt("ann"))])
+    looks = iter((PauseIt("ann"), ResumeIt("ann")))
+
+    def shows_one_more() -> bool:
+        for given in looks:
+            stored.send("e1", given)
+            break
+        return False
+
+    engine.within_s, engine.is_away = 60, shows_one_more
+    resumed = engine.work([("e1", ResumeIt("ann"))])
+
+    assert resumed.dropped == []
+    assert stored.get("e1").state is ExecutionState.RUNNING
 
 
 def test_who_led_before_stores_no_letter(stored: Stored, executions_url: str) -> None:

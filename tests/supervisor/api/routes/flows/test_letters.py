@@ -94,17 +94,17 @@ def test_a_verb_is_a_letter_and_what_does_not_fit_is_refused_as_ever(lettered: L
     path = f"/api/v1/executions/{execution}"
 
     paused = lettered.world.post(f"{path}/pause")
-    resumed = lettered.world.post(f"{path}/resume")
+    again = lettered.world.post(f"{path}/pause")
     retried = lettered.world.post(f"{path}/runs/0a/retry")
     missing = lettered.world.post("/api/v1/executions/f:none/pause")
 
-    assert [each.status_code for each in (paused, resumed, retried, missing)] == [
+    assert [each.status_code for each in (paused, again, retried, missing)] == [
         200,
         409,
         409,
         404,
     ]
-    assert resumed.json()["type"] == "/problems/step-refuses"
+    assert again.json()["type"] == "/problems/step-refuses"
     given = lettered.letters()[1:]
     assert [type(each) for each in given] == [ExecutionGiven]
     assert isinstance(cast("ExecutionGiven", given[0]).given, PauseIt)
