@@ -33,7 +33,7 @@ from supervisor.services.steps.supervisor_verbs import (
 from supervisor.services.steps.table_verbs import CompactVerb, MarkUnusedVerb
 from supervisor.services.steps.verb import Begun, ProductVerb, VerbRequest
 from supervisor.services.steps.verify import VerifyStepVerb
-from supervisor.services.steps.wait_for import WaitForVerb
+from supervisor.services.steps.wait_for import WaitForVerb, reads_nothing_first
 from supervisor.services.supervisors.proofs import TableProofs
 
 __all__ = ["ProductStep", "StepVerbs", "product_verbs", "verbs_of"]
@@ -54,6 +54,8 @@ class ProductStep:
     looks: Looks
     reach: Callable[[str], None] = lambda _: None
     """Called with each named step; a test may end the process there (failpoints)."""
+    only_looks: Callable[[VerbRequest], bool] = lambda _: False
+    """Whether a call changes nothing, and may begin anew: then no key is kept of it."""
 
     def __call__(self, call: StepCall, _: Event) -> Outcome:
         """Make one call, or one look."""
@@ -72,9 +74,12 @@ class ProductStep:
         wanted = VerbRequest(call, Arguments(call.arguments), owner, author)
         if wanted.arguments.flag("dryRun"):
             return Succeeded({**self.verb.foresee(wanted), "dryRun": True})
-        begun = self.once.act(
-            call, lambda: self.verb.begin(wanted), lambda: self.verb.recall(wanted)
-        )
+        if self.only_looks(wanted):
+            begun = self.verb.begin(wanted)
+        else:
+            begun = self.once.act(
+                call, lambda: self.verb.begin(wanted), lambda: self.verb.recall(wanted)
+            )
         self.reach("step:acted")
         if begun.waits is None:
             return Succeeded(begun.outputs)
@@ -138,4 +143,7 @@ def product_verbs(
         name: ProductStep(name, verb, owners, tables, once, looks, reach)
         for name, verb in verbs_of(s).items()
     }
+    waits = steps["waitFor"]
+    assert isinstance(waits, ProductStep)
+    steps["waitFor"] = replace(waits, only_looks=reads_nothing_first)
     return steps | {"verify": VerifyStepVerb(owners, tables, proofs)}

@@ -17,9 +17,18 @@ from supervisor.services.steps.supervisor_verbs import partition_of
 from supervisor.services.steps.verb import Begun, VerbRequest
 from supervisor.services.supervisors.specs import Service
 
-__all__ = ["WaitForVerb"]
+__all__ = ["WaitForVerb", "reads_nothing_first"]
 
 _LATEST = "latest"
+
+
+def reads_nothing_first(wanted: VerbRequest) -> bool:
+    """Whether what is waited for is in the step itself: a repeat waits for the same.
+
+    The end of a topic or of a table's changes is another one later, so that it is kept by a key.
+    """
+    given = wanted.arguments.given
+    return given.get("published") != _LATEST and given.get("exported") is None
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """`waitFor`: what it waits for, in words, and what ends it."""
 
+from datetime import timedelta
+
 import pytest
 
 from supervisor.core.executions.entities import TaskRun
@@ -69,6 +71,29 @@ def test_what_kafka_held_at_the_beginning_is_waited_for(driver: Driver, publishe
     driver.world.streams.append(TOPIC, 0, 100)  # later ones do not count
     driver.parts.resets.reset_offsets(TOPIC, {_first(driver): 5}, "bob")
     assert driver.run(execution).state is ExecutionState.SUCCESS
+
+
+@pytest.mark.parametrize(
+    ("condition", "kept"),
+    [
+        ({"supervisor": TOPIC, "state": "running"}, False),
+        ({"supervisor": TOPIC, "lagAtMost": 10}, False),
+        ({"supervisor": TOPIC, "published": {"0": 0}}, False),
+        ({"supervisor": TOPIC, "published": "latest"}, True),
+    ],
+)
+def test_a_key_is_kept_only_of_what_was_read_at_the_beginning(
+    driver: Driver, condition: dict[str, object], kept: bool
+) -> None:
+    """Goal: a wait that is over at once writes nothing into the metadata database."""
+    driver.world.start()
+    execution = driver.start({"type": "waitFor", **condition})
+    driver.turn()
+
+    with driver.parts.store.reading() as tx:
+        later = driver.world.clock.now() + timedelta(days=1)
+        keys = tx.keys.executions(later, "", 10)
+    assert keys == ([execution] if kept else [])
 
 
 def _first(driver: Driver) -> TopicPartition:
