@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 import typer
@@ -12,6 +12,7 @@ from supervisor.cli.shell.client import Client, path_of
 from supervisor.cli.shell.form import Format, form
 from supervisor.cli.shell.output import (
     ago,
+    short_duration,
     show_facts,
     show_json,
     show_name,
@@ -88,7 +89,12 @@ def show_execution(execution: ExecutionView, output: Format) -> None:
             show_text(f"{run.step}: artifact {large.id}, {size(large.bytes)}")
     for wait in execution.waits_for:
         whose = f"{wait.step}: " if wait.step else ""
-        show_text(f"{whose}waits for {wait.what}: {ago(wait.since, now)}")
+        show_text(f"{whose}waits for {wait.what} (for {_length(wait.since, now)})")
+
+
+def _length(since: datetime, now: datetime) -> str:
+    """Return the time since a moment; the clock of the server may be ahead."""
+    return short_duration(max(now - since, timedelta(0)))
 
 
 def _rows(execution: ExecutionView, now: datetime) -> Iterator[tuple[object, ...]]:

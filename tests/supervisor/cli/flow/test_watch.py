@@ -1,5 +1,7 @@
 """`tidegate execution watch`: the events in order, and an end with the execution."""
 
+import re
+
 import pytest
 
 from tests.supervisor.cli.conftest import Tidegate
@@ -46,6 +48,22 @@ def test_it_ends_with_the_execution_and_each_event_is_printed_once(
         "10:00:03  execution-ended  state=FAILED",
     ]
     assert looks == [0, 1, 2]
+
+
+def test_what_is_waited_for_is_shown_with_for_how_long(
+    tidegate: Tidegate, server: Overlord
+) -> None:
+    wait: dict[str, object] = {"until": None, "run": None, "holders": []}
+    waits = [
+        {**wait, "kind": "answer", "what": "Go on?", "since": "2026-11-29T10:00:00Z", "step": "ok"},
+        {**wait, "kind": "slot", "what": "a slot", "since": "2999-01-01T00:00:00Z", "step": None},
+    ]  # the second one by a clock that is ahead
+    server.on("GET", _PATH, Reply(execution("RUNNING", waitsFor=waits)))
+
+    shown = tidegate("execution", "get", "day:again").out.splitlines()[-2:]
+
+    assert re.fullmatch(r"ok: waits for Go on\? \(for \d+[dhms]\w*\)", shown[0])
+    assert shown[1] == "waits for a slot (for 0s)"
 
 
 def test_a_watch_that_lasts_too_long_says_so_by_its_code(
