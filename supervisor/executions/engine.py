@@ -4,12 +4,18 @@
 
 What was not committed has not happened: whoever sent it sends it again, and the reducer knows a
 repeat.  So there is no inbox, and no crash between two steps of an input.
+
+An execution whose rows cannot be read is set aside, and looked at again now and then: its times,
+calls and reports wait for somebody who mends it, and those of others go on.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
+from typing import TypeVar
+
+import structlog
 
 from supervisor.core.executions.entities import Execution, Runner
 from supervisor.core.executions.expressions import Expressions
@@ -22,6 +28,7 @@ from supervisor.core.executions.inputs import (
     Tick,
 )
 from supervisor.core.executions.plan import FlowPlan
+from supervisor.core.executions.records import UnreadableExecution
 from supervisor.core.executions.reduced import Cancel, ClaimReply, Drop, StepCall
 from supervisor.core.flows.compiling import compile_flow
 from supervisor.core.flows.reading import read_flow
@@ -45,6 +52,13 @@ PURGED_AT_ONCE = 50
 """Executions that are deleted, per transaction: each may have a thousand task runs."""
 TICKED_AT_ONCE = 200
 """Executions whose time has come, per transaction."""
+_LOOKED_AT_AGAIN = timedelta(minutes=1)
+"""After this time it is seen whether an execution that was set aside can be read."""
+_ASIDE_CALLS_MAX = 1_000
+"""Calls of such executions that are passed over, at most."""
+
+log = structlog.get_logger()
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -117,6 +131,8 @@ class StoredEngine:
         self._language = language
         self._flow_of = flow_of
         self._now = now
+        self._aside: dict[str, datetime] = {}
+        """Executions that cannot be read -> since when."""
 
     def work(
         self,
@@ -155,26 +171,45 @@ class StoredEngine:
         Raises:
             As `work`.
         """
+        return self._go_on(lambda: self._serve(runner, makes, reports, free))
+
+    def _serve(
+        self,
+        runner: Runner,
+        makes: Sequence[CallPlace],
+        reports: Sequence[CallReport],
+        free: int,
+    ) -> RunnerOrders:
         with self._store.working(self._term()) as rows:
             batch = self.batch(rows)
             for each in reports:
-                batch.send(each.execution, each.given)
+                # A report that is passed over is no loss: its call is handed out again.
+                if each.execution not in self._aside:
+                    batch.send(each.execution, each.given)
             batch.work()
             rows.store(batch.changes())
             looks, granting = [], self.batch(rows)
-            for call in rows.calls(free) if free else ():
+            for call in self._calls(rows, free) if free else ():
                 if call.check:
                     looks.append(call)
                 else:
                     granting.send(call.execution, Claim(call.run, call.attempt, runner))
             granting.work()
             rows.store(granting.changes())
-            own, held = rows.calls_of(runner), {each.place: each for each in rows.held(runner)}
+            own = [call for call in rows.calls_of(runner) if call.execution not in self._aside]
+            held = {each.place: each for each in rows.held(runner)}
         known = set(makes)
         begin = [call for call in (*own, *looks) if place_of(call) not in known]
         calls = [place for place in makes if place.look == 0]
         stop = [place for place in calls if place not in held or held[place].cancelled]
         return RunnerOrders(begin, stop)
+
+    def _calls(self, rows: ExecutionRows, free: int) -> Sequence[StepCall]:
+        calls = rows.calls(free)
+        if not self._aside:
+            return calls
+        more = rows.calls(free + _ASIDE_CALLS_MAX)
+        return [call for call in more if call.execution not in self._aside][:free]
 
     def lose(self, runner: Runner) -> int:
         """Let every call of a runner that is gone be lost; return how many there were.
@@ -182,8 +217,11 @@ class StoredEngine:
         Raises:
             As `work`.
         """
+        return self._go_on(lambda: self._lose(runner))
+
+    def _lose(self, runner: Runner) -> int:
         with self._store.working(self._term()) as rows:
-            held = rows.held(runner)
+            held = [each for each in rows.held(runner) if each.place.execution not in self._aside]
             batch = self.batch(rows)
             for each in held:
                 lost = AttemptLost(each.place.run, each.place.attempt, runner)
@@ -198,14 +236,32 @@ class StoredEngine:
         Raises:
             As `work`.
         """
+        return self._go_on(self._tick)
+
+    def _tick(self) -> int:
         with self._store.working(self._term()) as rows:
             batch = self.batch(rows)
-            due = rows.due(batch.now, TICKED_AT_ONCE)
+            limit = TICKED_AT_ONCE + len(self._aside)
+            due = [each for each in rows.due(batch.now, limit) if each not in self._aside]
+            due = due[:TICKED_AT_ONCE]
             for execution in due:
                 batch.send(execution, Tick())
             batch.work()
             rows.store(batch.changes())
         return len(due)
+
+    def _go_on(self, work: Callable[[], T]) -> T:
+        """Do some work, without executions that turn out to be unreadable."""
+        now = self._now()
+        self._aside = {name: at for name, at in self._aside.items() if now - at < _LOOKED_AT_AGAIN}
+        while True:
+            try:
+                return work()
+            except UnreadableExecution as error:
+                if error.execution in self._aside:  # another one has something for it
+                    raise
+                log.error("an execution is set aside", why=str(error))
+                self._aside = {**self._aside, error.execution: now}
 
     def purge(self, before: datetime, of_each: int) -> int:
         """Delete some executions that ended before a time, or that are too many of their flow.

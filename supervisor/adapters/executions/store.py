@@ -39,6 +39,7 @@ from supervisor.core.executions.records import (
     CALL_FORM,
     EVENT_FORM,
     StateRecord,
+    UnreadableExecution,
     UnreadableRecord,
     gate_record,
     head_record,
@@ -149,7 +150,7 @@ class SqlExecutionRows:
         ]
         restored = restore(records)
         if restored.unreadable:
-            raise UnreadableRecord(f"execution {execution_id}: {restored.unreadable[name]}")
+            raise UnreadableExecution(execution_id, next(iter(restored.unreadable.values())))
         execution = restored.executions[execution_id]
         self.seen[execution_id] = execution
         return execution

@@ -36,6 +36,7 @@ __all__ = [
     "RecordForm",
     "Restored",
     "StateRecord",
+    "UnreadableExecution",
     "UnreadableRecord",
     "gate_record",
     "head_record",
@@ -63,6 +64,14 @@ _ITEMS = {"items"}
 
 class UnreadableRecord(Exception):
     """A record is no JSON, or not of its kind."""
+
+
+class UnreadableExecution(UnreadableRecord):
+    """A record of an execution that is stored cannot be read."""
+
+    def __init__(self, execution: str, why: str) -> None:
+        super().__init__(f"execution {execution}: {why}")
+        self.execution = execution
 
 
 class NewerRecord(Exception):

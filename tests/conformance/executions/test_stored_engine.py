@@ -1,10 +1,15 @@
 """The engine over a database: terms, crashes before the commit, runners that are served."""
 
 import threading
+from contextlib import closing
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 import pytest
+from sqlalchemy import select, update
 
+from supervisor.adapters.executions.database import ExecutionDatabase
+from supervisor.adapters.executions.schema import EXECUTIONS
 from supervisor.core.executions.entities import Execution, Runner
 from supervisor.core.executions.inputs import KillIt, PauseIt, Report, Succeeded
 from supervisor.core.executions.plan import EachWork, FlowPlan, OnLost, Step
@@ -59,6 +64,41 @@ def test_a_runner_gets_as_many_calls_as_it_has_room_for_and_each_goes_to_one(
     places = [place_of(job) for orders in (first, second, third) for job in orders.begin]
     assert [len(orders.begin) for orders in (first, second, third)] == [2, 3, 0]
     assert len(set(places)) == 5
+
+
+def test_e12_an_execution_that_cannot_be_read_stops_no_other_one(
+    stored: Stored, executions_url: str
+) -> None:
+    """Goal: its times, calls and reports wait until somebody has mended it."""
+    timed = FlowPlan("f", 1, (call("a"), call("b", "a")), timeout=timedelta(minutes=5))
+    stored.engine.work(starts=[Execution(name, timed, {}, BEGAN) for name in ("bad", "good")])
+    served = Served(stored.engine)
+    first = served.serve(free=1).begin
+    assert [each.execution for each in first] == ["bad"]
+    whole = _put_head(executions_url, "bad", "no json")
+    stored.restart()
+    served.engine = stored.engine
+
+    orders = served.serve(*first, free=1)
+    assert [each.execution for each in orders.begin] == ["good"], "what was reported is passed over"
+    while orders.begin:
+        orders = served.serve(*orders.begin, free=1)
+    assert stored.get("good").state is ExecutionState.SUCCESS
+    stored.now += timedelta(minutes=6)
+    assert stored.engine.tick() == 0
+    _put_head(executions_url, "bad", whole)
+    stored.now += timedelta(minutes=1)
+    assert stored.engine.tick() == 1, "it is looked at again"
+    assert stored.get("bad").due_at is None, "its timeout has come"
+
+
+def _put_head(url: str, execution: str, head: str) -> str:
+    """Write another record in the place of an execution's; return the one before."""
+    of_it = EXECUTIONS.c.id == execution
+    with closing(ExecutionDatabase(url)) as database, database.writing() as connection:
+        before: str = connection.execute(select(EXECUTIONS.c.head).where(of_it)).scalar_one()
+        connection.execute(update(EXECUTIONS).where(of_it).values(head=head))
+    return before
 
 
 def test_a_flow_goes_to_its_end_by_what_runners_report(stored: Stored) -> None:
