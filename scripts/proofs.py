@@ -71,6 +71,7 @@ PARTS = (
     Part("contract", (*_PYTHON, "tests.contract")),
     Part("chaos", (*_PYTHON, "tests.chaos", "--long")),
     Part("flows", (*_PYTHON, "tests.chaos.flows", "--kills", "100", "--executions", "3000")),
+    Part("publishes", (*_PYTHON, "tests.chaos.publishes", "--publishes", "10000")),
 )
 """Seeds and planted faults first: they need no broker, and find most."""
 

@@ -6,7 +6,7 @@ overlords, executors ──► one proxy ──► broker
 
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -26,7 +26,7 @@ LEADERS = ("o1", "o2")
 EXECUTORS = ("x1", "x2")
 _PREFIX = "chaos.executions."
 _ASK_S = 10.0
-_QUICK = {"TIDEGATE_LEASE_TTL": "PT5S", "TIDEGATE_EXECUTIONS_PREFIX": _PREFIX}
+_QUICK = {"TIDEGATE_LEASE_TTL": "PT5S"}
 
 
 @dataclass
@@ -36,6 +36,10 @@ class Crew:
     folder: Path
     postgres: str
     bootstrap: str
+    more: Mapping[str, str] = field(default_factory=dict)
+    """Settings of every process."""
+    prefix: str = _PREFIX
+    """Of the topics of executions."""
     wires: dict[str, FaultProxy] = field(default_factory=dict)
     """Name -> its wire to PostgreSQL."""
     ports: dict[str, int] = field(default_factory=dict)
@@ -50,7 +54,7 @@ class Crew:
     @property
     def topics(self) -> ExecutionTopics:
         """Where executions live."""
-        return ExecutionTopics(_PREFIX)
+        return ExecutionTopics(self.prefix)
 
     def url(self, name: str) -> str:
         """Return the address of a process."""
@@ -69,7 +73,9 @@ class Crew:
             "TIDEGATE_OVERLORDS": ",".join(self.url(each) for each in LEADERS),
             "TIDEGATE_EXECUTIONS_KAFKA": self.bootstrap,
             "TIDEGATE_EXECUTOR_NAME": name,
+            "TIDEGATE_EXECUTIONS_PREFIX": self.prefix,
             **_QUICK,
+            **self.more,
         }
         argv = (sys.executable, "-m", "supervisor.cli.main", role)
         grace = timedelta(seconds=30)
@@ -120,10 +126,16 @@ class Crew:
 
 
 @contextmanager
-def a_crew(folder: Path, postgres: str, bootstrap: str) -> Iterator[Crew]:
-    """Start all; nothing of it is left at the end."""
+def a_crew(
+    folder: Path,
+    postgres: str,
+    bootstrap: str,
+    more: Mapping[str, str] | None = None,
+    prefix: str = _PREFIX,
+) -> Iterator[Crew]:
+    """Start all, with these settings; nothing of it is left at the end."""
     with ExitStack() as stack:
-        crew = Crew(folder, postgres, bootstrap)
+        crew = Crew(folder, postgres, bootstrap, more or {}, prefix)
         at = urlsplit(postgres)
         for name in crew.names:
             database = (at.hostname or LOOPBACK, at.port or 5432)
