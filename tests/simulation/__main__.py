@@ -25,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     Branches are with `--coverage`, rows of the failure tables with very many seeds.
     """
-    args = _parser().parse_args(arguments)
+    args = command_line().parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     if args.executions:
         return int(import_module("tests.supervisor.core.crashes.command").main(args))
@@ -36,7 +36,8 @@ def main(arguments: list[str] | None = None) -> int:
     return _many(args)
 
 
-def _parser() -> argparse.ArgumentParser:
+def command_line() -> argparse.ArgumentParser:
+    """Return the parser of the arguments."""
     parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
     parser.add_argument("--seeds", type=int, default=1_000, help="how many seeds to run")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
@@ -50,6 +51,11 @@ def _parser() -> argparse.ArgumentParser:
         choices=("model", "sql", "topics", "all"),
         default="all",
         help="with --executions: which one; each of them has all the seeds",
+    )
+    parser.add_argument(
+        "--notes",
+        metavar="FILE",
+        help="with --executions: how far it is; the same command again goes on there",
     )
     parser.add_argument("--only", metavar="NAME", help="with --mutants: this one alone")
     return parser

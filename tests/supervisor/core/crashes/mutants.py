@@ -3,9 +3,11 @@
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from multiprocessing import get_context
 
 from tests.simulation.planted.patches import Mutant
+from tests.supervisor.core.crashes.notes import RunNotes
 from tests.supervisor.core.crashes.planted import core, engine
 from tests.supervisor.core.crashes.worlds import run_in
 from tests.supervisor.executions.lives.planted import engine as sql_engine
@@ -54,13 +56,26 @@ def hunts(names: Sequence[str], seeds: Sequence[int], jobs: int) -> Iterator[tup
         yield from pool.imap(partial(hunt, seeds=seeds), names)
 
 
-def main(worlds: Sequence[str], only: str | None, seeds: Sequence[int], jobs: int) -> int:
-    """Hunt each, print what found it as a table; 0 only if every one was found."""
+def main(
+    worlds: Sequence[str],
+    only: str | None,
+    seeds: Sequence[int],
+    jobs: int,
+    notes: RunNotes | None = None,
+) -> int:
+    """Hunt each, print what found it as a table; 0 only if every one was found.
+
+    Those of which `notes` know already are not hunted again.
+    """
     names = [only] if only else [one.name for world in worlds for one in MUTANTS[world]]
-    caught = 0
+    notes, caught = notes or RunNotes(), 0
     _print("| world | planted | what it does | seeds | found by |")
     _print("|---|---|---|---|---|")
-    for name, number, by in hunts(names, seeds, jobs):
+    known = [(name, *notes.hunts[name]) for name in names if name in notes.hunts]
+    left = [name for name in names if name not in notes.hunts]
+    for name, number, by in chain(known, hunts(left, seeds, jobs)):
+        notes.hunts[name] = number, by
+        notes.save()
         caught += bool(by)
         world, mutant = by_name(name)
         found_by = by or "**nothing**"
