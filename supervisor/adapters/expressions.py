@@ -3,7 +3,6 @@
 Source: https://github.com/google/cel-spec, by the package `common-expression-language`.
 """
 
-import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
+from supervisor.adapters.expression_cost import WORK_MAX, macros_in, work_of
 from supervisor.core.executions.expressions import ExpressionFailed
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ LENGTH_MAX = 1_000
 """Characters of one expression."""
 MACROS_MAX = 2
 """Of `all`, `exists`, `exists_one`, `filter` and `map` in one expression: more may never end."""
-_MACRO = re.compile(r"\.\s*(?:all|exists|exists_one|filter|map)\s*\(")
 _KEPT = 1_000
 """Compiled expressions that are remembered."""
 
@@ -40,9 +39,15 @@ class CelExpressions:
         """Return the value of an expression, as JSON: a time in ISO 8601, a duration in seconds.
 
         Raises:
-            ExpressionFailed: it does not parse, or has no value for these variables.
+            ExpressionFailed: it does not parse, has no value for these variables, or may take too
+                long with them.
         """
         program = _compiled(text)
+        if work_of(text, variables) > WORK_MAX:
+            raise ExpressionFailed(
+                f"`{text}` may take too long with values of this size: use smaller ones, or two "
+                "steps"
+            )
         try:
             return _json(program.execute(dict(variables)))
         except (ValueError, TypeError, RuntimeError, LookupError, ArithmeticError) as error:
@@ -57,7 +62,7 @@ def _compiled(text: str) -> "Program":
         raise ExpressionFailed(
             f"an expression has at most {LENGTH_MAX} characters; this one has {len(text)}"
         )
-    if len(_MACRO.findall(text)) > MACROS_MAX:
+    if macros_in(text) > MACROS_MAX:
         raise ExpressionFailed(f"`{text}` goes through more than {MACROS_MAX} lists: use two steps")
     try:
         return cel.compile(text)

@@ -23,6 +23,7 @@ from supervisor.core.executions.inputs import Fails, Outcome, Report, Stopped
 from supervisor.core.executions.reduced import StepCall
 from supervisor.core.values.errors import LeaseLost
 from supervisor.executions.engine import CallReport, RunnerOrders, place_of
+from supervisor.executions.hidden import hidden
 from supervisor.ports.flows.executions import CallPlace
 
 __all__ = ["CallRunner", "RunnerLink", "StepVerb"]
@@ -230,9 +231,9 @@ class CallRunner:
             known = ", ".join(sorted(self.verbs))
             return Fails(StepError("unknown-verb", f"there is no verb {call.verb}; known: {known}"))
         try:
-            return verb(call, cancel)
+            return hidden(verb(call, cancel))
         except Exception as error:
             log.exception("a call failed", execution=call.execution, step=call.step)
             # How far it came is not known, so that a retry repeats the key.
             why = f"{type(error).__name__}: {error}"
-            return Fails(StepError("internal", why, passes=False, known=False))
+            return hidden(Fails(StepError("internal", why, passes=False, known=False)))

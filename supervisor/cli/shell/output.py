@@ -5,9 +5,9 @@ NO_COLOR, it has no colours.  Control characters in texts of others cannot steer
 """
 
 import json
+import re
 import shlex
 import sys
-import unicodedata
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
@@ -33,6 +33,8 @@ from supervisor.settings.problems import SetupProblem
 
 _CELL_MAX = 80
 _PIPE_WIDTH = 10_000
+_OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
+"""Signs that move a cursor, that are none, or that show what follows in another order."""
 _RED = {"UNHEALTHY_SUPERVISOR", "UNHEALTHY_TASKS", "FAILED", "violated", "problem"}
 _YELLOW = {"PENDING", "SUSPENDED", "STOPPING", "offsets only", "note"}
 _GREEN = {"RUNNING", "SUCCESS", "IDLE", "COMPLETED", "proven", "ok"}
@@ -47,10 +49,12 @@ def show_json(value: object) -> None:
     """Print the answer as data: YAML with `-o yaml`, otherwise JSON."""
     text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
     if form() is not Format.YAML:
-        sys.stdout.write(f"{text}\n")
+        # JSON takes signs as they are that a terminal obeys: they are in texts alone.
+        sys.stdout.write(_OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
         return
     plain: object = json.loads(text)  # only types that need no YAML tag
-    yaml.safe_dump(plain, sys.stdout, sort_keys=False, allow_unicode=True, width=_PIPE_WIDTH)
+    as_it_is = _OBEYED.search(text) is None  # else it is written in escapes
+    yaml.safe_dump(plain, sys.stdout, sort_keys=False, allow_unicode=as_it_is, width=_PIPE_WIDTH)
 
 
 def short_json(value: object) -> str:
@@ -172,11 +176,8 @@ def talk_console() -> Console:
 
 
 def printable(text: str) -> str:
-    """Return `text` with control characters made visible; line breaks and tabs stay."""
-    return "".join(
-        sign if sign in "\n\t" or unicodedata.category(sign) not in {"Cc", "Cs"} else _named(sign)
-        for sign in text
-    )
+    """Return `text` with signs made visible that a terminal obeys; line breaks and tabs stay."""
+    return _OBEYED.sub(lambda match: _named(match[0]), text)
 
 
 def ago(moment: datetime | str | None, now: datetime) -> str:

@@ -11,6 +11,7 @@ from supervisor.control.leadership import Leadership
 from supervisor.core.executions.inputs import Outcome
 from supervisor.core.executions.reduced import StepCall
 from supervisor.core.values.errors import LeaseLost, StepVerbNotFound, Unavailable
+from supervisor.executions.hidden import hidden
 from supervisor.ports.flows.executions import ExecutionStore
 from supervisor.services.flows.access import answered
 
@@ -49,4 +50,4 @@ class StepCalls:
         # What a leader that was deposed could not do is no failure of the step.
         if self.leadership.term() != term:
             raise LeaseLost("another overlord has led meanwhile")
-        return outcome
+        return hidden(outcome)

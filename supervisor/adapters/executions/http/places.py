@@ -15,6 +15,7 @@ __all__ = ["HttpPlace", "PlaceRefused", "is_allowed", "place_of_url", "refusal_o
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _PORTS = {"http": 80, "https": 443}
 _LOOPBACK = "localhost"
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
 class PlaceRefused(Exception):
@@ -83,9 +84,7 @@ def refusal_of_address(place: HttpPlace, address: Address, allow: Sequence[str])
     A host that is named in full may lie in a private network, one behind a `*` may not.  Addresses
     of this machine and of the link, such as a cloud's metadata, have to be named themselves.
     """
-    mapped = getattr(address, "ipv4_mapped", None)
-    if mapped is not None:
-        address = mapped
+    address = _embedded(address)
     names = {_split(entry)[0] for entry in allow} or {_LOOPBACK}
     if str(address) in names or (address.is_loopback and _LOOPBACK in names):
         return None
@@ -98,6 +97,16 @@ def refusal_of_address(place: HttpPlace, address: Address, allow: Sequence[str])
     if not address.is_global and place.host not in names:
         return f"{place.host} leads to {address} in a private network: allow the host in full"
     return None
+
+
+def _embedded(address: Address) -> Address:
+    """Return the IPv4 address that an IPv6 one leads to by mapping, NAT64, 6to4 or Teredo."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return address
+    if address in _NAT64:
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    teredo = address.teredo
+    return address.ipv4_mapped or address.sixtofour or (teredo[1] if teredo else address)
 
 
 def _split(entry: str) -> tuple[str, int | None]:

@@ -113,6 +113,10 @@ def test_a_name_is_resolved_once_and_its_address_is_the_one_that_was_looked_at(s
         ("http://evil.example/", ["93.184.216.34"]),
         ("http://hooks.example/", ["169.254.169.254"]),
         ("http://hooks.example/", ["93.184.216.34", "127.0.0.1"]),
+        ("http://hooks.example/", ["fe80::1%eth0"]),
+        ("http://hooks.example/", ["::ffff:127.0.0.1"]),
+        ("http://hooks.example/", ["64:ff9b::7f00:1"]),
+        ("http://hooks.example@169.254.169.254/", ["169.254.169.254"]),
     ],
 )
 def test_what_is_not_allowed_is_never_connected_to(url: str, addresses: list[str]) -> None:

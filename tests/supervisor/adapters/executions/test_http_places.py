@@ -38,6 +38,9 @@ def test_a_url_leads_to_a_place(url: str, host: str, port: int, header: str) -> 
         "http://hooks.example/a b",
         "http://hooks.example/\r\nX-More: 1",
         "http://[::1",
+        "http://hooks.example\\@127.0.0.1/",
+        "http://127.0.0.1@hooks.example/",
+        "http://@hooks.example/",
         "",
     ],
 )
@@ -60,7 +63,11 @@ def test_without_a_setting_this_machine_is_allowed(host: str) -> None:
         "2130706433",
         "0x7f000001",
         "0177.0.0.1",
+        "127.1",
+        "017700000001",
         "[::ffff:127.0.0.1]",
+        "[::ffff:7f00:1]",
+        "[fe80::1%25lo]",
         "[::]",
         "0.0.0.0",  # noqa: S104 -- an address to refuse
         "localhost.example",
@@ -105,6 +112,15 @@ def test_the_operator_names_hosts(allow: str, url: str, may: bool) -> None:
         ("hooks.example", "224.0.0.1", False),
         ("hooks.example", "fd00::1", True),
         ("*.example", "fd00::1", False),
+        ("hooks.example", "64:ff9b::7f00:1", False),
+        ("hooks.example", "64:ff9b::a9fe:a9fe", False),
+        ("*.example", "64:ff9b::a01:203", False),
+        ("hooks.example", "64:ff9b::5db8:d822", True),
+        ("hooks.example", "2002:7f00:1::", False),
+        ("hooks.example", "2002:a9fe:a9fe::1", False),
+        ("hooks.example", "2001:0:4136:e378:8000:63bf:80ff:fffe", False),
+        ("hooks.example", "::7f00:1", False),
+        ("hooks.example", "::ffff:169.254.169.254", False),
     ],
 )
 def test_an_allowed_name_does_not_lead_anywhere(allow: str, address: str, may: bool) -> None:
