@@ -8,13 +8,11 @@ from typing import Annotated
 from pydantic import Field, JsonValue
 
 from supervisor.core.executions.plan import WhenFull
-from supervisor.core.flows.steps import Name, StepDocument
+from supervisor.core.flows.steps import FlowName, Name, StepDocument
 from supervisor.core.flows.triggers import TriggerDocument
 from supervisor.core.values.errors import FieldError, InvalidInputs
 from supervisor.core.values.field_types import LongDuration, Text, Whole, nearest, shown
 from tasks.contract.wire import Wire
-
-FlowName = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")]
 
 
 class InputType(StrEnum):

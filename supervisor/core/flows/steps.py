@@ -11,6 +11,7 @@ from tasks.contract.wire import Wire
 
 Name = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z][A-Za-z0-9_]{0,63}$")]
 """Of a step or an input: letters, digits and _, for it is used in expressions."""
+FlowName = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")]
 Expression = Annotated[str, Field(strict=True, min_length=1)]
 """CEL without `${ }` around it."""
 
@@ -282,7 +283,7 @@ class SubflowStep(StepFields):
     """Starts another flow, and waits for its end."""
 
     type: Literal["subflow"]
-    flow: Text
+    flow: FlowName
     inputs: dict[str, JsonValue] = Field(default_factory=dict)
     retry: RetryDocument | None = None
     timeout: LongDuration | None = None
