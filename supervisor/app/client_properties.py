@@ -58,7 +58,8 @@ def properties_in(file: Path, setting: str) -> dict[str, str]:
         first = error.errors[0]
         name = first.pointer.rpartition("/")[2]
         fix = first.hint or f"see the properties of a spec's consumerProperties: {name}"
-        raise SetupProblem(f"{setting}: {file}: {first.message}", _in_a_file(fix)) from None
+        why = f"{setting}: {file}: {_in_a_file(first.message)}"
+        raise SetupProblem(why, _in_a_file(fix)) from None
     except SecretMissing as error:
         raise SetupProblem(f"{setting}: {file}: {error}", "set it for this process") from None
     return {name: value for name, value in properties.items() if name.startswith(_OF_LOGIN)}
@@ -85,5 +86,8 @@ def _as_of_a_spec(text: str, file: Path, setting: str) -> dict[str, JsonValue]:
     return properties
 
 
-def _in_a_file(hint: str) -> str:
-    return "write ${env:TIDEGATE_SECRET_X} as its value" if "TIDEGATE_SECRET_X" in hint else hint
+def _in_a_file(text: str) -> str:
+    """Say of such a file what is said of a spec, whose rules it has."""
+    if "TIDEGATE_SECRET_X" in text:
+        return "write ${env:TIDEGATE_SECRET_X} as its value"
+    return re.sub(r"\ba spec\b", "such a file", text)

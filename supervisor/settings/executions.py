@@ -47,9 +47,9 @@ class ExecutionSettings(BaseSettings):
     )
     executions_kafka: str | None = Field(
         default=None,
-        description="Brokers of the topics of executions, as `host:port`, separated by commas. "
-        "With them `tidegate executor` runs flows on Kafka; without them the overlord that leads "
-        "runs them in its database.",
+        description="Brokers of the topics of executions, as `host:port`, separated by commas; or "
+        "a file of client properties with a login. With them `tidegate executor` runs flows on "
+        "Kafka; without them the overlord that leads runs them in its database.",
     )
     executions_prefix: str = Field(
         default="tidegate.executions.",

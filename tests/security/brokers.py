@@ -4,7 +4,13 @@ from pathlib import Path
 
 import trustme
 from confluent_kafka.admin import (  # type: ignore[attr-defined]  # in no __all__ of its stubs
+    AclBinding,
+    AclBindingFilter,
+    AclOperation,
+    AclPermissionType,
     AdminClient,
+    ResourcePatternType,
+    ResourceType,
     ScramCredentialInfo,
     ScramMechanism,
     UserScramCredentialUpsertion,
@@ -22,7 +28,7 @@ from supervisor.dev.ports import LOOPBACK, free_port
 from tasks.runtime.jars import KAFKA
 from tests.environment.brokers import shared_jars, shared_java
 
-__all__ = ["PASSWORD", "USER", "SecuredBroker", "key_of"]
+__all__ = ["PASSWORD", "USER", "Resource", "SecuredBroker", "StrictBroker", "key_of"]
 
 USER = "ann"
 PASSWORD = 'canary-7c1f "quoted\\ back'
@@ -31,6 +37,7 @@ _LISTENERS = {"AUTH": "SASL_PLAINTEXT", "AUTHTLS": "SASL_SSL", "TLS": "SSL"}
 _MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 _JAAS = "org.apache.kafka.common.security"
 _ASK_TIMEOUT_S = 30.0
+Resource = tuple[ResourceType, str, ResourcePatternType]
 
 
 class SecuredBroker(Broker):
@@ -91,6 +98,33 @@ class SecuredBroker(Broker):
             wanted = UserScramCredentialUpsertion(USER, info, password.encode())
             for done in admin.alter_user_scram_credentials([wanted]).values():
                 done.result(_ASK_TIMEOUT_S)
+
+
+class StrictBroker(SecuredBroker):
+    """Who logs in by password may do what is written; who comes by the open listener, all."""
+
+    def settings(self, controller: int) -> dict[str, str]:
+        """Return the secured broker's, and that nobody else may do anything."""
+        return super().settings(controller) | {
+            "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+            "super.users": "User:ANONYMOUS",
+        }
+
+    def allow(self, on: Resource, *operations: AclOperation) -> None:
+        """Let `USER` do this."""
+        admin = AdminClient({"bootstrap.servers": self.bootstrap})
+        wanted = [
+            AclBinding(*on, f"User:{USER}", "*", operation, AclPermissionType.ALLOW)
+            for operation in operations
+        ]
+        for done in admin.create_acls(wanted).values():
+            done.result(_ASK_TIMEOUT_S)
+
+    def revoke(self, on: Resource, operation: AclOperation = AclOperation.ANY) -> int:
+        """Take away what `USER` may do there; return how many rights those were."""
+        admin = AdminClient({"bootstrap.servers": self.bootstrap})
+        every = AclBindingFilter(*on, f"User:{USER}", "*", operation, AclPermissionType.ANY)
+        return sum(len(done.result(_ASK_TIMEOUT_S)) for done in admin.delete_acls([every]).values())
 
 
 def _password_settings(listener: str) -> dict[str, str]:

@@ -20,10 +20,12 @@ __all__ = ["desk_of"]
 
 
 def desk_of(
-    settings: Settings, brokers: str, database: ExecutionDatabase, clock: Clock
+    settings: Settings, client: Mapping[str, str], database: ExecutionDatabase, clock: Clock
 ) -> ExecutorPorts:
-    """Return what an overlord needs to show executions on Kafka; nothing connects yet."""
-    client = {"bootstrap.servers": brokers}
+    """Return what an overlord needs to show executions on Kafka; nothing connects yet.
+
+    `client`: properties of librdkafka that say where and as whom.
+    """
     topics, registry = ExecutionTopics(settings.executions_prefix), SqlExecutors(database)
     marks = SqlLetterMarks(database, LETTER_MARKS)
 

@@ -26,6 +26,7 @@ from supervisor.adapters.executions.result_files import ResultFiles
 from supervisor.adapters.executions.store import SqlExecutions
 from supervisor.adapters.expressions import CelExpressions
 from supervisor.api.executor.server import create_executor_api
+from supervisor.app.brokers import execution_brokers
 from supervisor.app.executions.calls import executions_url, own_verbs
 from supervisor.app.listening import new_server, tls_of
 from supervisor.app.process import configure_logging, data_folder, listen
@@ -85,7 +86,8 @@ def executing(settings: Settings) -> Iterator[tuple[ServedPort, Executor]]:
     Raises:
         SetupProblem: a port or a setting prevents the start.
     """
-    if settings.executions_kafka is None:
+    client = execution_brokers(settings)
+    if client is None:
         raise SetupProblem(
             "an executor runs flows on Kafka, and no brokers are named",
             "set TIDEGATE_EXECUTIONS_KAFKA here and for the overlords, or run no executor: without "
@@ -94,7 +96,7 @@ def executing(settings: Settings) -> Iterator[tuple[ServedPort, Executor]]:
     data_folder(settings.data_dir)
     tls = tls_of(settings)
     bound = listen(settings.host, settings.port or EXECUTOR_PORT)
-    parts = _Wiring(settings, {"bootstrap.servers": settings.executions_kafka})
+    parts = _Wiring(settings, client)
     executor = parts.executor()
     executor.start()
     log.info("executor", url=parts.url, topics=settings.executions_kafka)

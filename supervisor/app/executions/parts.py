@@ -1,7 +1,7 @@
 """Flows at work in an overlord: store, engine, and the runner of this process."""
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import structlog
@@ -17,6 +17,7 @@ from supervisor.adapters.executions.outbox import SqlOutbox
 from supervisor.adapters.executions.store import SqlExecutions
 from supervisor.adapters.expressions import CelExpressions
 from supervisor.adapters.secrets import read_secret
+from supervisor.app.brokers import execution_brokers
 from supervisor.app.executions.calls import executions_url, own_verbs
 from supervisor.app.executions.desk import desk_of
 from supervisor.control.leadership import Leadership
@@ -160,7 +161,11 @@ def executions_in(
     clock: Clock,
     failpoint: Callable[[str], None] = lambda _: None,
 ) -> ExecutionParts:
-    """Return the parts for an overlord; nothing connects yet.  `name`: of its runner, in lists."""
+    """Return the parts for an overlord; nothing connects yet.  `name`: of its runner, in lists.
+
+    Raises:
+        SetupProblem: the brokers are named by a file that cannot be used.
+    """
     url, language = executions_url(settings), CelExpressions()
     database = ExecutionDatabase(url)
     store = SqlExecutions(database)
@@ -171,12 +176,13 @@ def executions_in(
     artifacts = SqlArtifacts(database, clock)
     relay: HistoryRelay | None = None
     desk: ExecutorPorts | None = None
-    if settings.executions_kafka is None:
+    client = execution_brokers(settings)
+    if client is None:
         stored = StoredEngine(store, term, language, clock.now)
         engine, runner = stored, _runner_of(settings, stored, name, artifacts)
     else:
-        relay = _relay_of(settings, settings.executions_kafka, database, term, failpoint)
-        desk = desk_of(settings, settings.executions_kafka, database, clock)
+        relay = _relay_of(settings, client, database, term, failpoint)
+        desk = desk_of(settings, client, database, clock)
         engine = LetterEngine(store, term, language, clock.now, relay.nudge, relay.is_away)
     triggers = TriggerEngine(store, engine, term, language, clock.now)
     lockout = Lockout(settings.lockout_failures, settings.lockout.total_seconds())
@@ -206,12 +212,11 @@ def _runner_of(
 
 def _relay_of(
     settings: Settings,
-    brokers: str,
+    client: Mapping[str, str],
     database: ExecutionDatabase,
     term: EngineTerm,
     failpoint: Callable[[str], None],
 ) -> HistoryRelay:
-    client = {"bootstrap.servers": brokers}
     topics, kept = ExecutionTopics(settings.executions_prefix), KeptTopics(database)
 
     def new_writer() -> HistoryWriter:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.app.brokers import report_brokers
+from supervisor.app.brokers import execution_brokers, report_brokers
+from supervisor.app.executions.executor import executing
 from supervisor.settings.problems import SetupProblem
 from supervisor.settings.settings import Settings
 
@@ -52,6 +53,46 @@ def test_a_file_says_where_and_as_whom_with_secrets_by_reference(tmp_path: Path)
         "sasl.password": "a canary",
         "ssl.ca.pem": "-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----",
     }
+
+
+def test_executions_take_the_same_file(tmp_path: Path) -> None:
+    reports = _read(tmp_path, LOGIN)
+    file = tmp_path / "client.properties"
+    assert execution_brokers(Settings(executions_kafka=str(file))) == reports
+    assert execution_brokers(Settings()) is None
+    given = "kafka-1:9092, kafka-2:9093"
+    assert execution_brokers(Settings(executions_kafka=given)) == {"bootstrap.servers": given}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "enable.auto.commit=false",
+        "enable.auto.offset.store=false",
+        "auto.offset.reset=latest",
+        "group.id=stolen",
+        "transactional.id=stolen",
+        "transaction.timeout.ms=1",
+        "enable.idempotence=false",
+        "isolation.level=read_uncommitted",
+        "partition.assignment.strategy=range",
+        "acks=1",
+        "compression.type=gzip",
+    ],
+)
+def test_what_the_product_sets_itself_is_refused_by_name(tmp_path: Path, line: str) -> None:
+    """Goal: an executor does not start, and says which line has to go."""
+    file = tmp_path / "client.properties"
+    file.write_text(f"{LOGIN}{line}\n")
+    settings = Settings(executions_kafka=str(file), data_dir=tmp_path)
+    with pytest.raises(SetupProblem) as problem, executing(settings):
+        pass
+
+    name = line.partition("=")[0]
+    assert name in str(problem.value)
+    assert "TIDEGATE_EXECUTIONS_KAFKA" in str(problem.value)
+    assert "spec" not in f"{problem.value} {problem.value.fix}".replace(str(tmp_path), "")
+    assert "canary" not in f"{problem.value} {problem.value.fix}".replace(str(tmp_path), "")
 
 
 def test_a_line_of_jaas_is_read_in_its_one_form(tmp_path: Path) -> None:

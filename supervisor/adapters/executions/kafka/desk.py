@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
+from supervisor.adapters.executions.kafka.rights import KafkaLogin
 from supervisor.adapters.executions.kafka.sender import HistorySender
 from supervisor.adapters.executions.kafka.topics import ExecutionTopics
-from supervisor.adapters.executions.kafka.transactions import meaning_of
 from supervisor.adapters.kafka.kept_letters import KafkaKeptLetters, LetterOrigin
 from supervisor.ports.flows.execution_desk import PartitionEnds
 from supervisor.ports.flows.execution_log import LogAway, LogTopic
@@ -69,7 +69,8 @@ class KafkaExecutionDesk:
                 for place in committed
             ]
         except KafkaException as error:
-            raise meaning_of(error, "looking at the partitions of executions") from error
+            doing = "looking at the partitions of executions"
+            raise KafkaLogin.of(self._client, self._topics).meaning_of(error, doing) from error
         finally:
             consumer.close()
 

@@ -11,8 +11,8 @@ from confluent_kafka import (
     TopicPartition,
 )
 
+from supervisor.adapters.executions.kafka.rights import KafkaLogin
 from supervisor.adapters.executions.kafka.topics import ExecutionTopics
-from supervisor.adapters.executions.kafka.transactions import meaning_of
 from supervisor.ports.flows.execution_log import LogTopic
 from supervisor.ports.flows.projection import Place, ProjectedRecord
 
@@ -35,6 +35,7 @@ class KafkaProjectionFeed:
     def __init__(self, client: Mapping[str, str], topics: ExecutionTopics) -> None:
         """`client`: properties of librdkafka that say where and as whom."""
         self._names = {each: topics.name(each) for each in (LogTopic.STATE, LogTopic.RESULTS)}
+        self._login = KafkaLogin.of(client, topics)
         self._topics = {name: each for each, name in self._names.items()}
         self._reader = Consumer(
             {
@@ -61,7 +62,7 @@ class KafkaProjectionFeed:
         try:
             self._reader.assign(places)
         except KafkaException as error:
-            raise meaning_of(error, "reading for the projection") from error
+            raise self._login.meaning_of(error, "reading for the projection") from error
 
     def read(self, limit: int, within_s: float) -> Sequence[ProjectedRecord]:
         """Return what comes next: all that is there once something is."""
@@ -69,7 +70,7 @@ class KafkaProjectionFeed:
             first = self._reader.poll(within_s)
             more = [] if first is None else self._reader.consume(limit - 1, 0)
         except KafkaException as error:
-            raise meaning_of(error, "reading for the projection") from error
+            raise self._login.meaning_of(error, "reading for the projection") from error
         messages = [] if first is None else [first, *more]
         return [record for each in messages if (record := self._read(each)) is not None]
 
@@ -80,7 +81,7 @@ class KafkaProjectionFeed:
             where = TopicPartition(self._names[topic], number)
             return self._reader.get_watermark_offsets(where, _ANSWER_S, cached=False)[1]
         except KafkaException as error:
-            raise meaning_of(error, "looking for the end of the projection") from error
+            raise self._login.meaning_of(error, "looking for the end of the projection") from error
 
     def close(self) -> None:
         """Give the connection up."""
@@ -91,7 +92,7 @@ class KafkaProjectionFeed:
         if error is not None and error.code() in _PASSES:
             return None
         if error is not None and error.code() != _END:
-            raise meaning_of(KafkaException(error), "reading for the projection")
+            raise self._login.meaning_of(KafkaException(error), "reading for the projection")
         place = (self._topics[message.topic() or ""], message.partition() or 0)
         if error is not None:
             return ProjectedRecord(place, offset, is_end=True)

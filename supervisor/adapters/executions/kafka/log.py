@@ -12,8 +12,9 @@ from confluent_kafka import (
 )
 
 from supervisor.adapters.executions.kafka.reading import HistoryReading, end_at
+from supervisor.adapters.executions.kafka.rights import KafkaLogin
 from supervisor.adapters.executions.kafka.topics import ExecutionTopics
-from supervisor.adapters.executions.kafka.transactions import PartitionProducer, meaning_of
+from supervisor.adapters.executions.kafka.transactions import PartitionProducer
 from supervisor.core.executions.records import StateRecord
 from supervisor.ports.flows.execution_log import (
     LogAway,
@@ -54,11 +55,12 @@ class KafkaPartitionLog:
         client: Mapping[str, str],
         topics: ExecutionTopics,
         partition: int,
-        writer: Callable[[Mapping[str, str], str], PartitionWriter] = PartitionProducer,
+        writer: Callable[[Mapping[str, str], str, KafkaLogin], PartitionWriter] = PartitionProducer,
     ) -> None:
         """`client`: properties of librdkafka that say where and as whom; nothing is opened yet."""
         self._client = client
         self._topics = topics
+        self._login = KafkaLogin.of(client, topics)
         self._partition = partition
         self._new_writer = writer
         self._names = {each: topics.name(each) for each in LogTopic}
@@ -70,14 +72,14 @@ class KafkaPartitionLog:
         """Fence, then read the state up to where it ended after that; see the port."""
         self.close()
         self._writer = self._new_writer(
-            self._client, self._topics.transactional_id(self._partition)
+            self._client, self._topics.transactional_id(self._partition), self._login
         )
         self._writer.fence()
         self._reader = self._new_reader()
         try:
             return self._restore(self._reader)
         except KafkaException as error:
-            raise meaning_of(error, f"restoring partition {self._partition}") from error
+            raise self._login.meaning_of(error, f"restoring partition {self._partition}") from error
 
     def read_from(self, offset: int | None) -> None:
         """Let `read` begin there."""
@@ -87,7 +89,7 @@ class KafkaPartitionLog:
             self._reading.close()
         start = OFFSET_BEGINNING if offset is None else offset
         place = TopicPartition(self._names[LogTopic.HISTORY], self._partition, start)
-        self._reading = HistoryReading(self._reader, place)
+        self._reading = HistoryReading(self._reader, place, self._login)
 
     def read(self, limit: int, within_s: float) -> Sequence[LogRecord]:
         """Return the next inputs."""
@@ -158,7 +160,7 @@ class KafkaPartitionLog:
             elif time.monotonic() - quiet_since > _QUIET_S:
                 raise LogAway(f"the state of partition {self._partition} ends before {end}")
             for message in messages:
-                reached = max(reached, end_at(message, self._partition))
+                reached = max(reached, end_at(message, self._partition, self._login))
                 if message.error() is None and (message.offset() or 0) < end:
                     newest[message.key() or b""] = message.value()
         return [

@@ -13,6 +13,7 @@ from typing import Protocol
 import structlog
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
+from supervisor.adapters.executions.kafka.rights import KafkaLogin
 from supervisor.adapters.executions.kafka.topics import ExecutionTopics
 from supervisor.ports.flows.execution_log import LogTopic
 
@@ -62,12 +63,15 @@ class GroupMember:
         """`client`: properties of librdkafka that say where and as whom; nothing is opened yet."""
         self._client = client
         self._topics = topics
+        self._login = KafkaLogin.of(client, topics)
         self._partitions = partitions
         self._session_s = session_s
         self._history = topics.name(LogTopic.HISTORY)
         self._ending = threading.Event()
         self.trouble = ""
         """Why the brokers cannot be reached; empty: they can."""
+        self._refused_at: float | None = None
+        """When a right was missing last, by the clock that never goes back; None: none is."""
         self._mine: set[int] = set()
         self._thread = threading.Thread(target=self._run, name="executions-group", daemon=True)
 
@@ -105,6 +109,9 @@ class GroupMember:
             if message is not None and (error := message.error()) is not None:
                 if error.code() == _FATAL or error.fatal():
                     raise KafkaException(error)
+                if (missing := self._login.missing(error.code())) is not None:
+                    self.trouble = f"{error.str()}; {missing}"
+                    self._refused_at = time.monotonic()
                 log.info("the group of executors", error=error.str())
             if time.monotonic() > commits_at:
                 commits_at = time.monotonic() + _COMMIT_EVERY_S
@@ -113,17 +120,24 @@ class GroupMember:
                     self._look(consumer)
 
     def _look(self, consumer: Consumer) -> None:
-        """Ask a broker whether there is one again."""
+        """Ask a broker whether there is one again, and whether we may be a member again."""
+        if self._refused_at is not None:
+            is_quiet = time.monotonic() - self._refused_at > self._session_s
+            if not (is_quiet and consumer.assignment()):  # what is refused is said once
+                return
         try:
             consumer.list_topics(self._history, timeout=_LOOK_S)
         except KafkaException as error:
             self.trouble = f"Kafka does not answer: {error.args[0].str()}"
         else:
-            self.trouble = ""
+            self._is_well()
 
     def _note(self, error: KafkaError) -> None:
         if error.code() in _AWAY:
             self.trouble = f"Kafka does not answer: {error.str()}"
+
+    def _is_well(self) -> None:
+        self.trouble, self._refused_at = "", None
 
     def _commit(self, consumer: Consumer) -> None:
         """Let monitors see how far everything is."""
@@ -138,6 +152,7 @@ class GroupMember:
         consumer.incremental_assign(list(places))
         consumer.pause(list(places))  # what is assigned begins unpaused
         self._mine |= {place.partition for place in places}
+        self._is_well()
         self._partitions.begin(sorted(place.partition for place in places))
 
     def _revoked(self, consumer: Consumer, places: Sequence[TopicPartition]) -> None:

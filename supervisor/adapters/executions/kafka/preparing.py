@@ -6,8 +6,10 @@ somewhere else than their records.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import (  # type: ignore[attr-defined]  # in no __all__ of its stubs
@@ -20,14 +22,18 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # in no __all
 )
 
 from supervisor.adapters.executions.kafka.kept import KeptTopic, KeptTopics
+from supervisor.adapters.executions.kafka.permits import missing_rights
+from supervisor.adapters.executions.kafka.rights import KafkaLogin
 from supervisor.adapters.executions.kafka.topics import ExecutionTopic, ExecutionTopics
 from supervisor.adapters.executions.kafka.verifying import SeenTopic, not_the_kept_one, troubles_of
 from supervisor.ports.flows.execution_log import LogAway, LogRefuses, LogTopic
+from tasks.contract.kafka_client import Overheard
 
-__all__ = ["prepare_topics"]
+__all__ = ["look_at_topics", "prepare_topics"]
 
 _WITHIN_S = 10.0
 _LEADERS_WITHIN_S = 30.0
+_DOCTOR_WITHIN_S = 5.0
 
 
 def prepare_topics(
@@ -45,31 +51,101 @@ def prepare_topics(
         LogAway: Kafka does not answer.
         StoreAway, StoreRefuses: the database.
     """
-    admin = AdminClient({**client, "log_level": 0})
+    looking = _Looking(client, topics, within_s)
     before = kept.all()
-    try:
-        known = set(admin.list_topics(timeout=within_s).topics)
-        _make(admin, [each for each in topics.all.values() if each.name not in known], before)
-        seen = _look(admin, list(topics.all.values()))
-    except KafkaException as error:
-        raise LogAway(f"the topics of executions: {error.args[0].str()}") from error
-    user = client.get("sasl.username", "USER")
-    troubles = [
-        trouble
-        for topic in topics.all.values()
-        for trouble in troubles_of(topic, seen[topic.of], before.get(topic.of), user)
-    ]
+    with looking.answered():
+        missing = [topics.all[each] for each in looking.missing()]
+        _make(looking.admin, missing, before)
+        seen = looking.seen()
+        troubles = [*looking.troubles(seen, before), *missing_rights(looking.admin, client, topics)]
     if troubles:
         raise LogRefuses("; ".join(troubles))
+    ids = {of: one.topic_id for of, one in seen.items() if one is not None}
     kept.keep(
         [
-            KeptTopic(topic.of, topic.name, topic.partitions, seen[topic.of].topic_id)
+            KeptTopic(topic.of, topic.name, topic.partitions, ids[topic.of])
             for topic in topics.all.values()
         ]
     )
     for topic in topics.all.values():  # another executor may have been first, with other ones
-        if (first := kept.all()[topic.of]).topic_id != seen[topic.of].topic_id:
+        if (first := kept.all()[topic.of]).topic_id != ids[topic.of]:
             raise LogRefuses(not_the_kept_one(topic, first))
+
+
+def look_at_topics(
+    client: Mapping[str, str], topics: ExecutionTopics, before: Mapping[LogTopic, KeptTopic]
+) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the names of the topics that are not there, and what is wrong; make nothing.
+
+    `before`: what is kept.
+
+    Raises:
+        LogAway: Kafka does not answer.
+        LogRefuses: it refuses to say anything.
+    """
+    looking = _Looking(client, topics, _DOCTOR_WITHIN_S)
+    with looking.answered():
+        missing = looking.missing()
+        seen = looking.seen(without=missing)
+        troubles = [*looking.troubles(seen, before), *missing_rights(looking.admin, client, topics)]
+    return [topics.name(each) for each in missing], troubles
+
+
+class _Looking:
+    """A look at the topics, by a client of its own."""
+
+    def __init__(self, client: Mapping[str, str], topics: ExecutionTopics, within_s: float) -> None:
+        self._heard = Overheard()
+        self._topics = topics
+        self._within_s = within_s
+        self._login = KafkaLogin.of(client, topics)
+        properties: dict[str, Any] = {**client, "error_cb": self._heard.hear, "log_level": 0}
+        self.admin = AdminClient(properties)
+
+    @contextmanager
+    def answered(self) -> Iterator[None]:
+        """Say why there was no answer."""
+        try:
+            yield
+        except KafkaException as error:
+            with suppress(KafkaException):
+                self.admin.poll(0)  # what it has reported
+            doing = "the topics of executions"
+            raise self._login.meaning_of(error, doing, self._heard) from error
+
+    def missing(self) -> Sequence[LogTopic]:
+        """Return those that are not there; one that may only be hidden is not among them."""
+        known = set(self.admin.list_topics(timeout=self._within_s).topics)
+        unseen = {
+            each.name: each.of for each in self._topics.all.values() if each.name not in known
+        }
+        if not unseen:
+            return []
+        answers = _describe(self.admin, list(unseen))
+        return [unseen[name] for name, answer in answers.items() if _is_missing(answer)]
+
+    def seen(self, without: Collection[LogTopic] = ()) -> Mapping[LogTopic, SeenTopic | None]:
+        """Return each topic as the broker describes it; None: it does not, to this user."""
+        topics = [each for each in self._topics.all.values() if each.of not in without]
+        if not topics:
+            return {}
+        described = _describe(self.admin, [each.name for each in topics])
+        resources = {each.of: ConfigResource(ResourceType.TOPIC, each.name) for each in topics}
+        configs: Mapping[ConfigResource, Future[Mapping[str, ConfigEntry]]] = (
+            self.admin.describe_configs(list(resources.values()), request_timeout=_WITHIN_S)
+        )
+        return {
+            each.of: _seen(described[each.name], configs[resources[each.of]]) for each in topics
+        }
+
+    def troubles(
+        self,
+        seen: Mapping[LogTopic, SeenTopic | None],
+        before: Mapping[LogTopic, KeptTopic],
+    ) -> Iterator[str]:
+        """Yield what is wrong with the topics."""
+        for of, one in seen.items():
+            yield from troubles_of(self._topics.all[of], one, before.get(of), self._login)
 
 
 def _make(
@@ -117,22 +193,31 @@ def _wait(is_so: Callable[[], bool]) -> None:
         time.sleep(0.1)
 
 
-def _look(admin: AdminClient, topics: Sequence[ExecutionTopic]) -> Mapping[LogTopic, SeenTopic]:
-    names = [each.name for each in topics]
+def _describe(admin: AdminClient, names: Sequence[str]) -> "Mapping[str, Future[TopicDescription]]":
     described: Mapping[str, Future[TopicDescription]] = admin.describe_topics(
-        TopicCollection(names), include_authorized_operations=True, request_timeout=_WITHIN_S
+        TopicCollection(list(names)), include_authorized_operations=True, request_timeout=_WITHIN_S
     )
-    resources = {each.of: ConfigResource(ResourceType.TOPIC, each.name) for each in topics}
-    configs: Mapping[ConfigResource, Future[Mapping[str, ConfigEntry]]] = admin.describe_configs(
-        list(resources.values()), request_timeout=_WITHIN_S
-    )
-    return {each.of: _seen(described[each.name], configs[resources[each.of]]) for each in topics}
+    return described
+
+
+def _is_missing(described: "Future[TopicDescription]") -> bool:
+    try:
+        described.result(_WITHIN_S + 1)
+    except KafkaException as error:
+        code: int = error.args[0].code()
+        return code == KafkaError.UNKNOWN_TOPIC_OR_PART  # a hidden one is refused
+    return False
 
 
 def _seen(
     described: "Future[TopicDescription]", configured: "Future[Mapping[str, ConfigEntry]]"
-) -> SeenTopic:
-    topic = described.result(_WITHIN_S + 1)
+) -> SeenTopic | None:
+    try:
+        topic = described.result(_WITHIN_S + 1)
+    except KafkaException as error:
+        if error.args[0].code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
+            return None
+        raise
     try:
         entries = configured.result(_WITHIN_S + 1)
     except KafkaException:

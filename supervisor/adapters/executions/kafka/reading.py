@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
-from supervisor.adapters.executions.kafka.transactions import meaning_of
+from supervisor.adapters.executions.kafka.rights import KafkaLogin
 from supervisor.ports.flows.execution_log import LogRecord, LogRefuses
 
 __all__ = ["HistoryReading", "end_at"]
@@ -37,10 +37,14 @@ _PASSES = {
 class HistoryReading:
     """Reads from a place on, from its making to `close`; the consumer is its own meanwhile."""
 
-    def __init__(self, consumer: Consumer, place: TopicPartition) -> None:
-        """Begin at once; nobody else uses the consumer before `close`."""
+    def __init__(self, consumer: Consumer, place: TopicPartition, login: KafkaLogin) -> None:
+        """Begin at once; nobody else uses the consumer before `close`.
+
+        `login`: of the same consumer, for what is said when a right is missing.
+        """
         self._consumer = consumer
         self._place = place
+        self._login = login
         self._changed = threading.Condition()
         self._ahead: deque[LogRecord] = deque()
         self._ahead_bytes = 0
@@ -103,7 +107,7 @@ class HistoryReading:
                 if first is not None:
                     self._keep([first, *self._consumer.consume(AHEAD_MAX, 0)])
         except KafkaException as error:
-            self._end(meaning_of(error, f"reading partition {self._place.partition}"))
+            self._end(self._login.meaning_of(error, f"reading partition {self._place.partition}"))
         except Exception as error:  # noqa: BLE001 -- whoever takes gets it
             self._end(error)
 
@@ -122,7 +126,7 @@ class HistoryReading:
         records = [
             LogRecord(message.offset() or 0, message.key() or b"", message.value())
             for message in messages
-            if _is_record(message, self._place.partition)
+            if _is_record(message, self._place.partition, self._login)
         ]
         last = messages[-1]
         behind = self._behind_of(last)
@@ -147,27 +151,27 @@ class HistoryReading:
         return max(0, end - (last.offset() or 0) - 1)
 
     def _end_at(self, last: Message) -> int:
-        return end_at(last, self._place.partition)
+        return end_at(last, self._place.partition, self._login)
 
 
 def _size_bytes(records: Sequence[LogRecord]) -> int:
     return sum(len(one.value or b"") for one in records)
 
 
-def end_at(message: Message, partition: int) -> int:
+def end_at(message: Message, partition: int, login: KafkaLogin) -> int:
     """Return up to where everything is read: what ends a partition may be no record; 0: unknown.
 
     Raises:
         LogFenced, LogAway, LogRefuses: the message is an error that the client does not mend.
     """
-    if _is_record(message, partition):
+    if _is_record(message, partition, login):
         return (message.offset() or 0) + 1
     error = message.error()
     is_end = error is not None and error.code() == _END
     return (message.offset() or 0) if is_end else 0
 
 
-def _is_record(message: Message, partition: int) -> bool:
+def _is_record(message: Message, partition: int, login: KafkaLogin) -> bool:
     """Whether it is a record; an error that the client does not mend is raised."""
     error = message.error()
     if error is None:
@@ -179,4 +183,4 @@ def _is_record(message: Message, partition: int) -> bool:
             f"the history of partition {partition} does not go back to where its state stands: "
             f"{error.str()}"
         )
-    raise meaning_of(KafkaException(error), f"reading partition {partition}")
+    raise login.meaning_of(KafkaException(error), f"reading partition {partition}")

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from supervisor.adapters.executions.kafka.kept import KeptTopics
+from supervisor.adapters.executions.kafka.rights import KafkaLogin
 from supervisor.adapters.executions.kafka.topics import ExecutionTopics
-from supervisor.adapters.executions.kafka.transactions import PartitionProducer, meaning_of
+from supervisor.adapters.executions.kafka.transactions import PartitionProducer
 from supervisor.ports.flows.execution_log import LogAway, LogEntry, LogRefuses, LogTopic
 
 __all__ = ["KafkaHistoryWriter", "MarkingProducer", "kept_history"]
@@ -60,20 +61,21 @@ class KafkaHistoryWriter:
         self._history = topics.name(LogTopic.HISTORY)
         self._reader: Consumer | None = None
         self._group = topics.relay_id
-        self._producer = MarkingProducer(client, topics.relay_id)
+        self._login = KafkaLogin.of(client, topics)
+        self._producer = MarkingProducer(client, topics.relay_id, self._login)
 
     def fence(self) -> str:
         """Let no leader before write any more; return the mark of what was written last."""
         self._producer.fence()
         if self._reader is None:
             self._reader = Consumer({**self._client, "group.id": self._group, "log_level": 0})
-        place = TopicPartition(self._history, 0)
+        place, doing = TopicPartition(self._history, 0), f"reading the mark of {self._group}"
         try:
             [kept] = self._reader.committed([place], _ANSWER_S)
         except KafkaException as error:
-            raise meaning_of(error, f"reading the mark of {self._group}") from error
+            raise self._login.meaning_of(error, doing) from error
         if kept.error is not None:
-            raise meaning_of(KafkaException(kept.error), f"reading the mark of {self._group}")
+            raise self._login.meaning_of(KafkaException(kept.error), doing)
         self._producer.group = self._reader.consumer_group_metadata()
         return kept.metadata or ""
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
+from supervisor.adapters.executions.kafka.rights import KafkaLogin
 from supervisor.adapters.executions.kafka.topics import RECORD_BYTES_MAX, ExecutionTopics
-from supervisor.adapters.executions.kafka.transactions import meaning_of
 from supervisor.ports.flows.execution_log import LogAway, LogTooLarge, LogTopic
 
 __all__ = ["HistorySender"]
@@ -22,6 +22,7 @@ class HistorySender:
     def __init__(self, client: Mapping[str, str], topics: ExecutionTopics) -> None:
         """`client`: properties of librdkafka that say where and as whom; nothing is opened yet."""
         self._history = topics.name(LogTopic.HISTORY)
+        self._login = KafkaLogin.of(client, topics)
         self._producer = Producer(
             {
                 **client,
@@ -52,14 +53,13 @@ class HistorySender:
         except BufferError:
             raise LogAway(f"{doing}: too many wait already") from None
         except KafkaException as error:
-            raise _meaning(error, doing) from error
+            raise self._meaning_of(error, doing) from error
         if not answers:
             raise LogAway(f"{doing}: no answer within {_WITHIN_S:.0f} s")
         if (refused := answers[0]) is not None:
-            raise _meaning(KafkaException(refused), doing)
+            raise self._meaning_of(KafkaException(refused), doing)
 
-
-def _meaning(error: KafkaException, doing: str) -> Exception:
-    if error.args[0].code() == KafkaError.MSG_SIZE_TOO_LARGE:
-        return LogTooLarge(f"{doing}: {error.args[0].str()}")
-    return meaning_of(error, doing)
+    def _meaning_of(self, error: KafkaException, doing: str) -> Exception:
+        if error.args[0].code() == KafkaError.MSG_SIZE_TOO_LARGE:
+            return LogTooLarge(f"{doing}: {error.args[0].str()}")
+        return self._login.meaning_of(error, doing)

@@ -85,6 +85,11 @@ class ExecutionTopics:
         return f"{self.prefix}seq-{partition}"
 
     @property
+    def probe_id(self) -> str:
+        """A transactional id of no partition, by which an executor tries at its start."""
+        return f"{self.prefix}seq-start"
+
+    @property
     def relay_id(self) -> str:
         """The transactional id of the overlord that leads: the same for each of them."""
         return f"{self.prefix}relay"

@@ -8,60 +8,44 @@ fatal, or neither    nobody knows what is written: a new producer finds out by f
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
+from supervisor.adapters.executions.kafka.rights import FENCED, REFUSED, KafkaLogin
 from supervisor.adapters.executions.kafka.topics import RECORD_BYTES_MAX
 from supervisor.ports.flows.execution_log import (
     LogAborted,
     LogAway,
     LogEntry,
     LogFenced,
-    LogRefuses,
     LogTooLarge,
     LogTopic,
 )
+from tasks.contract.kafka_client import Overheard
 
-__all__ = ["TRANSACTION_S", "PartitionProducer", "meaning_of"]
+__all__ = ["TRANSACTION_S", "PartitionProducer"]
 
 TRANSACTION_S = 10.0
 """The broker aborts what is open for longer, below the time in which a dead owner is noticed."""
 _ANSWER_S = 30.0
 """For a call that may be repeated, all in all."""
 _CALL_S = 10.0
-_FENCED = {
-    KafkaError._FENCED,  # noqa: SLF001 -- its public name
-    KafkaError.INVALID_PRODUCER_EPOCH,
-    KafkaError.PRODUCER_FENCED,
-}
 _TOO_LARGE = {KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE}
-_REFUSED = {
-    KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: "WRITE and DESCRIBE on the transactional id",
-    KafkaError.TOPIC_AUTHORIZATION_FAILED: "READ, WRITE and DESCRIBE on the topics of executions",
-    KafkaError.GROUP_AUTHORIZATION_FAILED: "READ on the group of executors",
-    KafkaError.CLUSTER_AUTHORIZATION_FAILED: "IDEMPOTENT_WRITE on the cluster",
-    KafkaError.INVALID_TRANSACTION_TIMEOUT: "transaction.max.timeout.ms of at least 10000",
-}
-"""Error of Kafka -> the right or the setting that is missing."""
-
-
-def meaning_of(error: KafkaException, doing: str) -> Exception:
-    """Return the port's error for one of Kafka's outside a transaction."""
-    reason = error.args[0]
-    if reason.code() in _FENCED:
-        return LogFenced(f"{doing}: {reason.str()}")
-    if (right := _REFUSED.get(reason.code())) is not None:
-        return LogRefuses(f"{doing}: {reason.str()}; what is missing: {right}")
-    return LogAway(f"{doing}: {reason.str()}")
 
 
 class PartitionProducer:
     """Writes transactions under one transactional id, for one thread."""
 
-    def __init__(self, client: Mapping[str, str], transactional_id: str) -> None:
-        """Connect to nothing yet; `client`: properties of librdkafka that say where and as whom."""
+    def __init__(self, client: Mapping[str, str], transactional_id: str, login: KafkaLogin) -> None:
+        """Connect to nothing yet; `client`: properties of librdkafka that say where and as whom.
+
+        `login`: of the same client, for what is said when a right is missing.
+        """
         self._id = transactional_id
+        self._meaning_of = login.meaning_of
         self._refused: list[KafkaError] = []
+        self._heard = Overheard()
         self._producer = Producer(
             {
                 **client,
@@ -69,6 +53,7 @@ class PartitionProducer:
                 "transaction.timeout.ms": int(TRANSACTION_S * 1000),
                 "compression.type": "lz4",
                 "message.max.bytes": RECORD_BYTES_MAX,
+                "error_cb": self._heard.hear,
                 "log_level": 0,
             }
         )
@@ -84,7 +69,9 @@ class PartitionProducer:
         try:
             self._repeat(self._producer.init_transactions)
         except KafkaException as error:
-            raise meaning_of(error, doing) from error
+            with suppress(KafkaException):  # a fatal one is raised here again
+                self._producer.poll(0)  # what it has reported
+            raise self._meaning_of(error, doing, self._heard) from error
 
     def write(self, entries: Sequence[LogEntry], topics: Mapping[LogTopic, str]) -> None:
         """Write all in one transaction; `topics`: topic of the port -> its name.
@@ -138,19 +125,19 @@ class PartitionProducer:
         """Abort if that is what the error asks for; return what it means."""
         reason = error.args[0]
         codes = {reason.code(), *(each.code() for each in self._refused)}
-        if codes & _FENCED:
+        if codes & FENCED:
             return LogFenced(f"{self._id}: {reason.str()}")
         too_large = bool(codes & _TOO_LARGE)
         if reason.fatal() or not (reason.txn_requires_abort() or too_large):
-            return meaning_of(error, f"writing with {self._id}")
+            return self._meaning_of(error, f"writing with {self._id}")
         try:
             self._repeat(self._producer.abort_transaction)
         except KafkaException as worse:
-            return meaning_of(worse, f"aborting a transaction of {self._id}")
+            return self._meaning_of(worse, f"aborting a transaction of {self._id}")
         if too_large:
             return LogTooLarge(f"{self._id}: {reason.str()}")
-        if codes & _REFUSED.keys():
-            return meaning_of(error, f"writing with {self._id}")
+        if codes & REFUSED:
+            return self._meaning_of(error, f"writing with {self._id}")
         return LogAborted(f"{self._id}: {reason.str()}")
 
     def _repeat(self, call: Callable[[float], object]) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from supervisor.adapters.executions.kafka.kept import KeptTopic
+from supervisor.adapters.executions.kafka.rights import KafkaLogin
 from supervisor.adapters.executions.kafka.topics import ExecutionTopic
 from supervisor.ports.flows.execution_log import LogTopic
 
@@ -42,9 +43,14 @@ class SeenTopic:
 
 
 def troubles_of(
-    topic: ExecutionTopic, seen: SeenTopic, kept: KeptTopic | None, user: str
+    topic: ExecutionTopic, seen: SeenTopic | None, kept: KeptTopic | None, login: KafkaLogin
 ) -> Iterator[str]:
-    """Yield what is wrong with a topic, each with what mends it."""
+    """Yield what is wrong with a topic, each with what mends it; `seen` None: it is hidden."""
+    if seen is None:
+        hidden = _right(topic, "DESCRIBE", login)
+        is_new = f".  If there is none yet: {topic.command}"
+        yield hidden if kept is not None else hidden + is_new
+        return
     if kept is not None and (kept.name, kept.topic_id) != (topic.name, seen.topic_id):
         yield not_the_kept_one(topic, kept)
         return
@@ -57,9 +63,9 @@ def troubles_of(
         return
     for right in _NEEDED[topic.of]:
         if seen.operations is not None and not {right, "ALL"} & seen.operations:
-            yield _right(topic, right, user)
+            yield _right(topic, right, login)
     if seen.config is None:
-        yield _right(topic, "DESCRIBE_CONFIGS", user)
+        yield _right(topic, "DESCRIBE_CONFIGS", login)
         return
     for name, wanted in topic.config.items():
         is_so = seen.config.get(name, "")
@@ -70,12 +76,10 @@ def troubles_of(
             )
 
 
-def _right(topic: ExecutionTopic, right: str, user: str) -> str:
+def _right(topic: ExecutionTopic, right: str, login: KafkaLogin) -> str:
     operation = right.title().replace("_", "")
-    return (
-        f"{right} on {topic.name} is missing: kafka-acls --add --allow-principal User:{user} "
-        f"--operation {operation} --topic {topic.name}"
-    )
+    command = login.command([operation], f"--topic {topic.name}")
+    return f"{right} on {topic.name} is missing: {command}"
 
 
 def _fits(name: str, is_so: str, wanted: str) -> bool:

@@ -207,6 +207,22 @@ def test_executions_that_live_on_the_engine_that_is_not_set_are_a_problem(
 
     assert (code, lines["executions database"][0]) == (1, "problem")
     assert lines["executions database"][1].startswith("1 execution lives in the database, and here")
+    assert lines["executions on Kafka"][0] == "problem", "nobody answers there"
+    assert "TIDEGATE_EXECUTIONS_KAFKA" in lines["executions on Kafka"][2]
+
+
+def test_a_file_of_client_properties_that_cannot_be_used_is_a_problem(
+    tidegate: Tidegate, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text("bootstrap.servers=kafka:9092\ntransactional.id=mine\n")
+    monkeypatch.setenv("TIDEGATE_EXECUTIONS_KAFKA", str(file))
+
+    code, lines = doctor(tidegate)
+
+    result, says, fix = lines["executions on Kafka"]
+    assert (code, result, bool(fix)) == (1, "problem", True)
+    assert "transactional.id" in says
 
 
 @pytest.mark.parametrize("url", ["nonsense", "postgresql://u:hush@127.0.0.1:1/db"])

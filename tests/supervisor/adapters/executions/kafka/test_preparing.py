@@ -11,6 +11,7 @@ from confluent_kafka.admin import AdminClient
 from supervisor.adapters.executions.database import ExecutionDatabase
 from supervisor.adapters.executions.kafka.kept import KeptTopic, KeptTopics
 from supervisor.adapters.executions.kafka.preparing import prepare_topics
+from supervisor.adapters.executions.kafka.rights import KafkaLogin
 from supervisor.adapters.executions.kafka.topics import ExecutionTopics
 from supervisor.adapters.executions.kafka.verifying import SeenTopic, troubles_of
 from supervisor.dev.broker import Broker
@@ -22,6 +23,7 @@ from tests.waiting import wait_until
 __all__ = ["executions_sqlite_url", "migrated_executions_file"]
 _NUMBERS = itertools.count(1)
 _WITHIN_S = 30.0
+ANN = KafkaLogin("tidegate.", "ann")
 
 
 @pytest.fixture
@@ -104,14 +106,14 @@ def test_a_missing_right_is_named_with_its_command(topics: ExecutionTopics) -> N
     may = frozenset({"READ", "DESCRIBE"})
     seen = SeenTopic(2, "id", may, topic.config)
 
-    [trouble] = troubles_of(topic, seen, None, "ann")
+    [trouble] = troubles_of(topic, seen, None, ANN)
     assert trouble == (
         f"WRITE on {topic.name} is missing: kafka-acls --add --allow-principal User:ann "
         f"--operation Write --topic {topic.name}"
     )
-    [trouble] = troubles_of(topic, replace(seen, operations=None, config=None), None, "ann")
+    [trouble] = troubles_of(topic, replace(seen, operations=None, config=None), None, ANN)
     assert "--operation DescribeConfigs" in trouble
-    assert list(troubles_of(topic, replace(seen, operations=frozenset({"ALL"})), None, "")) == []
+    assert list(troubles_of(topic, replace(seen, operations=frozenset({"ALL"})), None, ANN)) == []
 
 
 @pytest.mark.parametrize(
@@ -133,7 +135,7 @@ def test_a_setting_may_be_better_and_not_worse(
     kept = KeptTopic(topic, wanted.name, wanted.partitions, "id")
     seen = SeenTopic(wanted.partitions, "id", None, {**wanted.config, setting: value})
 
-    troubles = list(troubles_of(wanted, seen, kept, "ann"))
+    troubles = list(troubles_of(wanted, seen, kept, ANN))
 
     assert len(troubles) == (0 if fits else 1)
     assert all(setting in trouble for trouble in troubles)

@@ -10,6 +10,7 @@ from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from supervisor.adapters.executions.kafka import reading
 from supervisor.adapters.executions.kafka.reading import HistoryReading
+from supervisor.adapters.executions.kafka.rights import KafkaLogin
 from supervisor.ports.flows.execution_log import LogAway, LogRefuses
 from tests.waiting import wait_until
 
@@ -86,7 +87,7 @@ def client() -> Client:
 @pytest.fixture
 def history(client: Client) -> Iterator[HistoryReading]:
     """It reads."""
-    with closing(HistoryReading(client, _PLACE)) as opened:  # type: ignore[arg-type]
+    with closing(HistoryReading(client, _PLACE, KafkaLogin("p"))) as opened:  # type: ignore[arg-type]
         yield opened
 
 
@@ -136,7 +137,7 @@ def test_no_more_is_read_than_may_lie_there(
     monkeypatch.setattr(reading, "_AHEAD_BYTES_MAX", 10_000)
     ahead = 50 if len(body) < 200 else 10
     client.sent += [Sent(number, body) for number in range(100)]
-    with closing(HistoryReading(client, _PLACE)) as history:  # type: ignore[arg-type]
+    with closing(HistoryReading(client, _PLACE, KafkaLogin("p"))) as history:  # type: ignore[arg-type]
         wait_until(lambda: client.polls == ahead)
 
         assert len(history.take(1_000, _WITHIN_S)) == ahead
