@@ -1,10 +1,12 @@
 """Everything that an overlord answers to GET, to be searched."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+import httpx
 
 from tests.integration.cluster import Cluster
 
-__all__ = ["all_answers"]
+__all__ = ["all_answers", "answers_of"]
 
 _SKIPPED = {"/openapi.json"}
 _TASKS_MAX = 8
@@ -21,13 +23,18 @@ def all_answers(cluster: Cluster, supervisors: Sequence[str]) -> dict[str, bytes
         "record_id": _report_ids(cluster),
         "worker": [name for name in cluster.children if name != "overlord"],
     }
-    paths = cluster.http.get("/openapi.json").json()["paths"]
+    return answers_of(cluster.http, names)
+
+
+def answers_of(http: httpx.Client, names: Mapping[str, Sequence[str]]) -> dict[str, bytes]:
+    """Ask each route of an overlord; `names`: what may be in place of each part of a path."""
+    paths = http.get("/openapi.json").json()["paths"]
     answers = {}
     for path, operations in paths.items():
         if "get" not in operations or path in _SKIPPED or "stream" in path:
             continue
         for filled in _filled(path, names):
-            answer = cluster.http.get(filled)
+            answer = http.get(filled)
             answers[f"GET {filled}"] = answer.content + str(answer.headers).encode()
     assert len(answers) > 20, "hardly anything was asked"
     return answers
@@ -39,7 +46,7 @@ def _report_ids(cluster: Cluster) -> list[str]:
     return [each["id"] for each in answer.json().get("reports", ())]
 
 
-def _filled(path: str, names: dict[str, list[str]]) -> list[str]:
+def _filled(path: str, names: Mapping[str, Sequence[str]]) -> list[str]:
     filled = [path]
     for name, values in names.items():
         if f"{{{name}}}" in path:
