@@ -1,4 +1,4 @@
-"""What may be read in Kafka is taken away, and given again: it is told, and goes on by itself.
+"""What may be read in Kafka is taken away, and given again; and who may only read runs flows.
 
 Source: faults E17.
 
@@ -9,11 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from confluent_kafka import KafkaError, Producer
 from confluent_kafka.admin import (  # type: ignore[attr-defined]  # in no __all__ of its stubs
-    AclBinding,
-    AclBindingFilter,
     AclOperation,
-    AclPermissionType,
     AdminClient,
     ResourcePatternType,
     ResourceType,
@@ -23,57 +21,27 @@ from pydantic import JsonValue
 from tests.environment.brokers import create_topic
 from tests.integration.cluster import Cluster, running
 from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, spec, streaming
-from tests.security.brokers import PASSWORD, USER, SecuredBroker
+from tests.security.brokers import PASSWORD, USER, Resource, StrictBroker
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.long]
 
 TOPIC = "permitted"
 SECRET = "TIDEGATE_SECRET_PASSWORD"
-_ADMIN_S = 30.0
-_Resource = tuple[ResourceType, str, ResourcePatternType]
 _READS = (AclOperation.READ, AclOperation.DESCRIBE)
 
 
-class StrictBroker(SecuredBroker):
-    """Who logs in by password may do what is written; who comes by the open listener, all."""
-
-    def settings(self, controller: int) -> dict[str, str]:
-        """Return the secured broker's, and that nobody else may do anything."""
-        return super().settings(controller) | {
-            "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-            "super.users": "User:ANONYMOUS",
-        }
-
-    def permit(self) -> None:
-        """Let `USER` read the topic."""
-        self._allow(_on_topic(), *_READS)
-
-    def permit_groups(self) -> None:
-        """Let `USER` name the consumer groups of light workers, which commit nothing there."""
-        groups = (ResourceType.GROUP, "light-", ResourcePatternType.PREFIXED)
-        self._allow(groups, AclOperation.READ)
-
-    def _allow(self, on: _Resource, *operations: AclOperation) -> None:
-        admin = AdminClient({"bootstrap.servers": self.bootstrap})
-        wanted = [
-            AclBinding(*on, f"User:{USER}", "*", operation, AclPermissionType.ALLOW)
-            for operation in operations
-        ]
-        for done in admin.create_acls(wanted).values():
-            done.result(_ADMIN_S)
-
-    def revoke(self) -> None:
-        """Take it away again."""
-        admin = AdminClient({"bootstrap.servers": self.bootstrap})
-        every = AclBindingFilter(
-            *_on_topic(), f"User:{USER}", "*", AclOperation.ANY, AclPermissionType.ANY
-        )
-        for done in admin.delete_acls([every]).values():
-            assert len(done.result(_ADMIN_S)) == len(_READS)
+def _permit(broker: StrictBroker) -> None:
+    """Let `USER` read the topic."""
+    broker.allow(_on_topic(), *_READS)
 
 
-def _on_topic() -> _Resource:
+def _revoke(broker: StrictBroker) -> None:
+    """Take it away again."""
+    assert broker.revoke(_on_topic()) == len(_READS)
+
+
+def _on_topic() -> Resource:
     return ResourceType.TOPIC, TOPIC, ResourcePatternType.LITERAL
 
 
@@ -84,7 +52,9 @@ def strict(tmp_path: Path) -> Iterator[StrictBroker]:
     broker.start()
     try:
         create_topic(broker.bootstrap, TOPIC, partitions=2)
-        broker.permit_groups()
+        # Consumer groups of light workers, which commit nothing there.
+        groups = (ResourceType.GROUP, "light-", ResourcePatternType.PREFIXED)
+        broker.allow(groups, AclOperation.READ)
         yield broker
     finally:
         broker.stop()
@@ -111,18 +81,18 @@ def test_a_right_that_is_revoked_and_given_again_costs_no_record_and_no_restart(
     strict: StrictBroker, tmp_path: Path
 ) -> None:
     """Goal: while it is gone the state says so with Kafka's reason; then lag goes back to 0."""
-    strict.permit()
+    _permit(strict)
     cluster = Cluster(tmp_path / "cluster", light=True, more={SECRET: PASSWORD})
     with running(cluster):
         pids = {name: child.pid for name, child in cluster.children.items()}
         with streaming(strict.bootstrap, TOPIC, rate_per_s=100):
             cluster.apply(_wanted(strict))
             wait_until(lambda: bool(cluster.publications(TOPIC)))
-            strict.revoke()
+            _revoke(strict)
             wait_until(lambda: cluster.status(TOPIC)["healthy"] is False)
             shut_out = cluster.status(TOPIC)
             before = len(cluster.publications(TOPIC))
-            strict.permit()
+            _permit(strict)
             wait_until(lambda: cluster.status(TOPIC)["healthy"] is True)
             wait_until(lambda: len(cluster.publications(TOPIC)) > before + 1)
         ends = ends_of(strict.bootstrap, TOPIC)
@@ -138,3 +108,47 @@ def test_a_right_that_is_revoked_and_given_again_costs_no_record_and_no_restart(
     assert (status["state"], status["aggregateLag"]) == ("RUNNING", 0)
     assert in_table == ids_in_topic(strict.bootstrap, TOPIC)
     assert after == pids, "a process was restarted"
+
+
+def test_a_user_who_may_only_read_runs_flows(strict: StrictBroker, tmp_path: Path) -> None:
+    """Goal: a publish starts a flow, which proves its table; nothing is written to Kafka."""
+    _permit(strict)
+    cluster = Cluster(tmp_path / "cluster", light=True, more={SECRET: PASSWORD})
+    flow = {
+        "flow": "prove",
+        "triggers": [{"name": "each", "type": "published", "supervisor": TOPIC}],
+        "steps": [{"name": "proof", "type": "verify", "supervisor": TOPIC}],
+    }
+    with running(cluster):
+        cluster.apply(_wanted(strict))
+        applied = cluster.http.post("/api/v1/flows", json=flow)
+        assert applied.is_success, applied.text
+        with streaming(strict.bootstrap, TOPIC, rate_per_s=100):
+            wait_until(lambda: bool(cluster.publications(TOPIC)))
+        wait_until(lambda: "SUCCESS" in _states(cluster))
+
+        assert set(_states(cluster)) <= {"SUCCESS", "RUNNING", "CREATED"}
+    known = AdminClient({"bootstrap.servers": strict.bootstrap}).list_topics(timeout=30).topics
+    assert {name for name in known if not name.startswith("__")} == {TOPIC}
+    assert _may_not_write(strict)
+
+
+def _states(cluster: Cluster) -> list[str]:
+    listed = cluster.http.get("/api/v1/executions").raise_for_status().json()
+    return [str(one["state"]) for one in listed["executions"]]
+
+
+def _may_not_write(broker: StrictBroker) -> bool:
+    """Whether the broker refuses a record of the user: it has rights at all."""
+    refused: list[KafkaError | None] = []
+    login = {
+        "bootstrap.servers": broker.address("AUTH"),
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "PLAIN",
+        "sasl.username": USER,
+        "sasl.password": PASSWORD,
+    }
+    producer = Producer({**login, "log_level": 0})
+    producer.produce(TOPIC, b"{}", on_delivery=lambda error, _: refused.append(error))
+    producer.flush(30)
+    return [each and each.code() for each in refused] == [KafkaError.TOPIC_AUTHORIZATION_FAILED]
