@@ -28,6 +28,7 @@ from supervisor.core.flows.artifacts import (
     reference_of,
     references_in,
 )
+from supervisor.executions.hidden import hidden
 from supervisor.executions.runner import StepVerb
 from supervisor.ports.flows.artifacts import ArtifactsFull, ArtifactStore
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
@@ -67,7 +68,7 @@ class LargeOutputs:
     def __call__(self, call: StepCall, cancel: Event) -> Outcome:
         """Make the call with what its references refer to, and keep its outputs."""
         try:
-            outcome = self.verb(self._filled(call, cancel), cancel)
+            outcome = hidden(self.verb(self._filled(call, cancel), cancel))
             if isinstance(outcome, Succeeded) and outcome.outputs:
                 return self._kept(call, outcome, cancel)
         except _Ends as end:

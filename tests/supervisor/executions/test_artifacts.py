@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 from pydantic import JsonValue
 
+from supervisor.adapters.secrets import read_secret
 from supervisor.core.executions.inputs import Fails, Outcome, Stopped, Succeeded
 from supervisor.core.executions.reduced import StepCall
 from supervisor.core.flows.artifacts import (
@@ -18,6 +19,7 @@ from supervisor.core.flows.artifacts import (
 )
 from supervisor.executions import artifacts
 from supervisor.executions.artifacts import LargeOutputs
+from tasks.contract.kafka_client import SecretRef
 from tests.environment.memory_artifacts import MemoryArtifacts
 
 LARGE = "x" * INLINE_BYTES_MAX
@@ -68,6 +70,18 @@ def test_the_largest_outputs_are_kept_apart_until_the_others_are_small_enough() 
     assert ref is not None
     assert [one.value for _, one in store.stored.values()] == [["b" * 12_000]]
     assert json_size(outcome.outputs) <= INLINE_BYTES_MAX
+
+
+def test_a_secret_that_a_server_sends_back_is_in_no_artifact(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TIDEGATE_SECRET_LARGE", "canary-77ab")
+    secret = read_secret(SecretRef(environment="TIDEGATE_SECRET_LARGE"))
+    store = MemoryArtifacts()
+
+    _make(Verb({"body": [f"you sent {secret}", LARGE]}), store)
+
+    assert [one.value for _, one in store.stored.values()] == [["you sent ***", LARGE]]
 
 
 def test_the_same_outputs_of_an_attempt_are_stored_once() -> None:

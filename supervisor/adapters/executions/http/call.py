@@ -5,7 +5,7 @@ import json
 import socket
 import ssl
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from threading import Event
 from typing import cast
@@ -13,6 +13,7 @@ from typing import cast
 import httpx
 from pydantic import JsonValue
 
+from supervisor.adapters.executions.http.line import Line, watched
 from supervisor.adapters.executions.http.places import (
     HttpPlace,
     PlaceRefused,
@@ -27,12 +28,14 @@ from supervisor.core.values.errors import SecretMissing
 from tasks.contract.connection_policy import SecretBinding
 from tasks.contract.kafka_client import SecretRef
 
-__all__ = ["ANSWER_BYTES_MAX", "SIZED_BYTES_MAX", "HttpCalls"]
+__all__ = ["ANSWER_BYTES_MAX", "SIZED_BYTES_MAX", "WITHIN_S", "HttpCalls"]
 
 ANSWER_BYTES_MAX = 1024 * 1024
 """A larger answer fails the step."""
 SIZED_BYTES_MAX = 16 * 1024
 """Of a larger body the size is an output, too: the body itself becomes an artifact."""
+WITHIN_S = 300.0
+"""A request that is not answered as a whole by then fails, also if a byte comes now and then."""
 _PATIENCE = httpx.Timeout(30.0, connect=5.0)
 _AGAIN = {
     HTTPStatus.REQUEST_TIMEOUT,
@@ -40,8 +43,6 @@ _AGAIN = {
     HTTPStatus.TOO_MANY_REQUESTS,
 }
 """Refusals that may pass, besides those of the server's own."""
-_SECRET_MIN = 8
-"""A shorter part of a secret is a word like any other, such as `Bearer`."""
 _OWN_HEADERS = {"host", "content-length", "transfer-encoding", "connection"}
 Addresses = Callable[[str, int], Sequence[str]]
 
@@ -61,6 +62,8 @@ class HttpCalls:
     bindings: Mapping[str, SecretBinding]
     trust: ssl.SSLContext | bool = True
     resolve: Addresses = _resolved
+    within_s: float = WITHIN_S
+    """For a whole request."""
 
     def __call__(self, call: StepCall, cancel: Event) -> Outcome:
         """Make one request; its key goes as `Idempotency-Key`, the same after a loss."""
@@ -78,8 +81,18 @@ class HttpCalls:
         if content is not None:
             headers.setdefault("Content-Type", "application/json")
         method = str(arguments.get("method", "GET"))
+        request = _Request(place, address, method, headers, content)
+        with watched(cancel, self.within_s) as line:
+            outcome = self._answered(request, cancel, line)
+        if line.is_late:  # it may have done what was wanted
+            why = f"{place.host} did not end its answer within {self.within_s:.0f} s"
+            return _failed("no-answer", why, passes=True, known=False)
+        return Stopped() if cancel.is_set() and isinstance(outcome, Fails) else outcome
+
+    def _answered(self, request: "_Request", cancel: Event, line: Line) -> Outcome:
+        place = request.place
         try:
-            answer = self._sent(place, address, method, headers, content=content, cancel=cancel)
+            return self._sent(request, cancel, line)
         except httpx.ConnectError as error:
             return _failed("unreachable", f"{place.host}: {error}", passes=True)
         except httpx.ConnectTimeout:
@@ -87,11 +100,6 @@ class HttpCalls:
         except httpx.HTTPError as error:  # it may have done what was wanted
             why = f"{place.host}: {str(error) or type(error).__name__}"
             return _failed("no-answer", why, passes=True, known=False)
-        if not isinstance(answer, _Answer):
-            return answer
-        given = cast("Mapping[str, JsonValue]", arguments.get("headers") or {})
-        secrets = [headers[name] for name, value in given.items() if isinstance(value, dict)]
-        return _outcome(place, answer.status, _without(secrets, answer.body))
 
     def _headers(self, place: HttpPlace, arguments: Mapping[str, JsonValue]) -> dict[str, str]:
         headers: dict[str, str] = {}
@@ -124,16 +132,8 @@ class HttpCalls:
                 raise PlaceRefused(why)
         return addresses[0]
 
-    def _sent(
-        self,
-        place: HttpPlace,
-        address: str,
-        method: str,
-        headers: Mapping[str, str],
-        *,
-        content: bytes | None,
-        cancel: Event,
-    ) -> "Outcome | _Answer":
+    def _sent(self, request: "_Request", cancel: Event, line: Line) -> Outcome:
+        place, address = request.place, request.address
         host = f"[{address}]" if ":" in address else address
         url = f"{place.scheme}://{host}:{place.port}{place.target}"
         with (
@@ -141,11 +141,11 @@ class HttpCalls:
                 timeout=_PATIENCE, trust_env=False, verify=self.trust, follow_redirects=False
             ) as client,
             client.stream(
-                method,
+                request.method,
                 url,
-                headers={**headers, "Host": place.header},
-                content=content,
-                extensions={"sni_hostname": place.host},
+                headers={**request.headers, "Host": place.header},
+                content=request.content,
+                extensions={"sni_hostname": place.host, "trace": line.trace},
             ) as answer,
         ):
             if answer.is_redirect:
@@ -159,25 +159,18 @@ class HttpCalls:
                     why = f"the answer of {place.host} has more than {ANSWER_BYTES_MAX} bytes"
                     return _failed("answer-too-large", why, known=False)
                 body += piece
-            return _Answer(answer.status_code, bytes(body))
+            return _outcome(place, answer.status_code, bytes(body))
 
 
 @dataclass(frozen=True)
-class _Answer:
-    """What a server has sent."""
+class _Request:
+    """What is sent, and where."""
 
-    status: int
-    body: bytes
-
-
-def _without(secrets: Sequence[str], body: bytes) -> bytes:
-    """Return a body without the secrets that went out: some servers answer with the request."""
-    parts = {part for secret in secrets for part in (secret, *secret.split())}
-    for part in sorted(parts, key=len, reverse=True):
-        if len(part) >= _SECRET_MIN:
-            for form in (part, json.dumps(part)[1:-1]):
-                body = body.replace(form.encode(), b"***")
-    return body
+    place: HttpPlace
+    address: str
+    method: str
+    headers: Mapping[str, str] = field(repr=False)
+    content: bytes | None
 
 
 def _outcome(place: HttpPlace, status: int, body: bytes) -> Outcome:
