@@ -13,7 +13,7 @@ from typing import cast
 import httpx
 from pydantic import JsonValue
 
-from supervisor.adapters.executions.http.line import Line, watched
+from supervisor.adapters.executions.http.line import CallLine, watched
 from supervisor.adapters.executions.http.places import (
     HttpPlace,
     PlaceRefused,
@@ -89,7 +89,7 @@ class HttpCalls:
             return _failed("no-answer", why, passes=True, known=False)
         return Stopped() if cancel.is_set() and isinstance(outcome, Fails) else outcome
 
-    def _answered(self, request: "_Request", cancel: Event, line: Line) -> Outcome:
+    def _answered(self, request: "_Request", cancel: Event, line: CallLine) -> Outcome:
         place = request.place
         try:
             return self._sent(request, cancel, line)
@@ -132,7 +132,7 @@ class HttpCalls:
                 raise PlaceRefused(why)
         return addresses[0]
 
-    def _sent(self, request: "_Request", cancel: Event, line: Line) -> Outcome:
+    def _sent(self, request: "_Request", cancel: Event, line: CallLine) -> Outcome:
         place, address = request.place, request.address
         host = f"[{address}]" if ":" in address else address
         url = f"{place.scheme}://{host}:{place.port}{place.target}"

@@ -6,13 +6,13 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 
-__all__ = ["Line", "watched"]
+__all__ = ["CallLine", "watched"]
 
 _LOOK_S = 0.1
 _OPENS = {"connection.connect_tcp.complete", "connection.start_tls.complete"}
 
 
-class Line:
+class CallLine:
     """Shut from another thread: whoever reads from it gets an error."""
 
     def __init__(self) -> None:
@@ -44,9 +44,9 @@ class Line:
 
 
 @contextmanager
-def watched(cancel: threading.Event, within_s: float) -> Iterator[Line]:
+def watched(cancel: threading.Event, within_s: float) -> Iterator[CallLine]:
     """Give a line that is shut once `cancel` is set, or after `within_s`."""
-    line, done = Line(), threading.Event()
+    line, done = CallLine(), threading.Event()
     until = time.monotonic() + within_s
 
     def watch() -> None:
