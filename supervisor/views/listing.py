@@ -6,6 +6,7 @@ from datetime import timedelta
 from supervisor.core.attention.remedies import Remedy
 from supervisor.core.history.listing import ListedPage, ListedSupervisor, Trend
 from supervisor.core.history.operations import Operation, OperationKind, Progress
+from supervisor.views.attention.overview import Overview
 from supervisor.views.attention.remedies import RemedyView, remedy_views
 from tasks.contract.wire import Instant, Wire
 
@@ -113,6 +114,8 @@ class SupervisorsPage(Wire):
     """The number of supervisors that fit the filter, on all pages."""
     next: str | None
     """The `cursor` of the next page; null: there is none."""
+    overview: Overview | None = None
+    """As `/api/v1/overview` has it; null: the request does not name it in `along`."""
 
 
 def supervisors_page(

@@ -16,6 +16,9 @@ from supervisor.core.history.partitions import (
 )
 from supervisor.core.planning.observed import Observed, StreamTrouble
 from supervisor.core.values.page_cursors import page_behind, place_of
+from supervisor.views.attention.explain import Explanation
+from supervisor.views.attention.overview import Overview
+from supervisor.views.listing import ListedRow
 from tasks.contract.wire import Instant, Wire
 
 _DESCENDING = "-"
@@ -104,6 +107,12 @@ class PartitionsPage(Wire):
     """The number of those that `only` asks for, of all pages."""
     partitions: list[PartitionView]
     next: str | None = Field(description="The `cursor` of the next page; null: there is none.")
+    overview: Overview | None = None
+    """As `/api/v1/overview` has it; null: the request does not name it in `along`."""
+    row: ListedRow | None = None
+    """The supervisor in the list; null: the request does not name it in `along`."""
+    explanation: Explanation | None = None
+    """As `explain` has it; null: the request does not name it in `along`."""
 
 
 def partitions_page(

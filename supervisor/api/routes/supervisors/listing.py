@@ -1,6 +1,6 @@
 """The cheap list of supervisors: filtered, sorted and counted, page by page."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
@@ -18,6 +18,8 @@ router = APIRouter(prefix="/api/v1/supervisors", tags=["supervisors"])
 
 LIMIT_MAX = 1_000
 STATES_MAX = 20
+ITEMS = 100
+"""Items of an overview that is brought along: as many as the overview has by itself."""
 TEXT_MAX = 1_000
 _NAMES = "|".join(COLUMNS)
 _ANY_SIGNS = "* stands for any signs."
@@ -50,6 +52,13 @@ _Cursor = Annotated[
         json_schema_extra={"pattern": f"^[A-Za-z0-9_-]{{1,{KEYED_LENGTH_MAX}}}$"},
     ),
 ]
+_Along = Annotated[
+    list[Literal["overview"]] | None,
+    Query(
+        max_length=1,
+        description="What the answer brings along, so that a page that polls asks once.",
+    ),
+]
 
 
 @router.get(
@@ -73,6 +82,7 @@ def list_by_filter(
     sort: _Sort = "attention",
     limit: Annotated[int, Query(ge=1, le=LIMIT_MAX, description="At most so many.")] = 200,
     cursor: _Cursor = None,
+    along: _Along = None,
 ) -> Response:
     """List supervisors with state, lag and what comes next, from the leader's last passes.
 
@@ -93,4 +103,6 @@ def list_by_filter(
 
     shown = parts.listing.page(may_read, wanted, order, limit, cursor)
     answer = supervisors_page(shown.page, shown.remedies, shown.running)
+    if along:
+        answer = answer.model_copy(update={"overview": parts.overviews.of(asking, ITEMS)})
     return answer_unless_known(request, known, answer)

@@ -1,4 +1,5 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
+import { isDueSoon } from "./along";
 import { type Got, get } from "./client";
 import { lackOf, outageIn, outages } from "./outage";
 import { OVERVIEW, queryClient } from "./query";
@@ -20,9 +21,8 @@ const overviewQuery = queryOptions({
 
 /** Hands an overview on, and notes whether it lacks a leader or the database. */
 async function judged(asked: Promise<Overview>): Promise<Overview> {
-  let overview: Overview;
   try {
-    overview = await asked;
+    return noted(await asked);
   } catch (problem) {
     const lack = lackOf(problem);
     if (lack !== null) {
@@ -30,6 +30,9 @@ async function judged(asked: Promise<Overview>): Promise<Overview> {
     }
     throw problem;
   }
+}
+
+function noted(overview: Overview): Overview {
   const outage = outageIn(overview);
   if (outage !== null) {
     outages.begin(outage.kind, outage.since);
@@ -40,6 +43,18 @@ async function judged(asked: Promise<Overview>): Promise<Overview> {
     void heal();
   }
   return overview;
+}
+
+/** Whether a poll should bring the overview along. */
+export function wantsOverview(): boolean {
+  return isDueSoon(overviewQuery.queryKey);
+}
+
+/** Takes the overview that a poll has brought along; null: none. */
+export function takeOverview(overview: Overview | null | undefined): void {
+  if (overview) {
+    queryClient.setQueryData(overviewQuery.queryKey, noted(overview));
+  }
 }
 
 /** Asks for everything again; then the outage is over. */

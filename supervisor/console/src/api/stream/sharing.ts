@@ -14,7 +14,8 @@ import { type Changes, Coalescer, refresh } from "./refresh";
 const NAME = "tidegate:stream";
 const LET_GO_MS = 10_000;
 
-type Message = { all: boolean; supervisors: string[] };
+/** `opened`: the stream is there again, and nothing else is known. */
+type Message = { all: boolean; supervisors: string[]; opened?: true };
 
 /** Keeps queries fresh by the event stream until the returned function is called. */
 export function startStream(client: QueryClient, onSessionOver: () => void): () => void {
@@ -24,12 +25,23 @@ export function startStream(client: QueryClient, onSessionOver: () => void): () 
     refresh(client, changes);
     channel?.postMessage(messageOf(changes));
   });
+  const lookAtStatus = () => void client.invalidateQueries({ queryKey: ["/status"] });
   channel?.addEventListener("message", ({ data }: MessageEvent<Message>) => {
+    if (data.opened === true) {
+      lookAtStatus();
+      return;
+    }
     refresh(client, { all: data.all, supervisors: new Set(data.supervisors) });
   });
   const hold = (until: AbortSignal) =>
     follow(until, {
-      onOpen: (isOpen) => contact.setStream(isOpen),
+      onOpen: (isOpen) => {
+        contact.setStream(isOpen);
+        if (isOpen) {
+          lookAtStatus(); // it may be another process that answers
+          channel?.postMessage({ all: false, supervisors: [], opened: true } satisfies Message);
+        }
+      },
       onChange: (supervisor) => coalescer.add(supervisor),
       onSessionOver,
     });

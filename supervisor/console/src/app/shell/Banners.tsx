@@ -1,10 +1,10 @@
 import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { useRef } from "react";
+import { useEffect, useRef } from "react";
 import { type Outage, useOutage } from "@/api/outage";
-import { useOverview } from "@/api/overview";
-import { SAFETY_MS } from "@/api/query";
-import { useApi } from "@/api/use";
+import { type Overview, useOverview } from "@/api/overview";
+import { apiQuery, queryClient, SAFETY_MS } from "@/api/query";
 import { Icon } from "@/components/Icon";
 import { Clock } from "@/components/Time";
 import { counted } from "@/text/numbers";
@@ -12,16 +12,18 @@ import { visible } from "@/text/visible";
 import { useContact } from "../contact";
 import classes from "./Banners.module.css";
 
-const STATUS_MS = 60_000;
+/** Asked anew once the stream was lost, as with another process, or another overlord leads. */
+const STATUS = apiQuery("/status");
 const OUTAGE_MS = 2_000;
 
 /** What holds for every page: no contact, leader, database or Kafka, a follower, another version. */
 export function Banners() {
   const contact = useContact();
-  const status = useApi("/status", {}, STATUS_MS).data;
+  const status = useQuery(STATUS).data;
   const overview = useOverview(SAFETY_MS, OUTAGE_MS).data;
   const silent = overview?.attention.filter(({ kind }) => kind === "stream-silent") ?? [];
   const outage = useOutage();
+  useStatusOf(overview?.leader ?? null);
   const first = useRef<string | undefined>(undefined);
   first.current ??= status?.version;
   const isOther = status !== undefined && status.version !== first.current;
@@ -53,6 +55,18 @@ export function Banners() {
       )}
     </>
   );
+}
+
+/** Has the status asked for again when another overlord leads than before. */
+function useStatusOf(leader: Overview["leader"]): void {
+  const term = leader?.term;
+  const before = useRef(term);
+  useEffect(() => {
+    if (before.current !== undefined && before.current !== term) {
+      void queryClient.invalidateQueries({ queryKey: STATUS.queryKey });
+    }
+    before.current = term;
+  }, [term]);
 }
 
 /** Says once for all panels what is away, since when, and what to do. */

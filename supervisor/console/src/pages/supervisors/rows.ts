@@ -1,6 +1,7 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
 import { type Got, get, type Params } from "@/api/client";
+import { takeOverview, wantsOverview } from "@/api/overview";
 import type { Problem } from "@/api/problem";
 import { POLL_MS, pacedBy } from "@/api/query";
 import type { SupervisorsSearch } from "./search";
@@ -38,8 +39,13 @@ export function useSupervisors(search: SupervisorsSearch) {
   const filter = filterOf(search);
   const query = useInfiniteQuery<SupervisorsPage, Problem, { pages: SupervisorsPage[] }>({
     queryKey: [PATH, { query: { ...filter, limit } }],
-    queryFn: ({ pageParam, signal }) =>
-      get(PATH, { query: { ...filter, limit, ...cursorOf(pageParam) } }, signal),
+    queryFn: async ({ pageParam, signal }) => {
+      const along = pageParam === null && wantsOverview() ? { along: ["overview" as const] } : {};
+      const query = { ...filter, limit, ...cursorOf(pageParam), ...along };
+      const { overview, ...page } = await get(PATH, { query }, signal);
+      takeOverview(overview);
+      return page;
+    },
     initialPageParam: null,
     getNextPageParam: (page) => page.next,
     refetchInterval: pacedBy(POLL_MS),

@@ -193,6 +193,21 @@ def test_a_terminated_supervisor_is_not_listed(world: World) -> None:
 # -- filters, orders, pages ------------------------------------------------------------------------
 
 
+def test_the_overview_comes_along_where_it_is_named(world: World) -> None:
+    """Goal: a page that shows both asks once."""
+    store_specs(world, ["orders-eu"])
+    make_passes(world, ["orders-eu"])
+
+    overview = world.get_object("/api/v1/overview")
+    brought = page(world, "?along=overview")["overview"]
+
+    assert page(world)["overview"] is None
+    assert isinstance(brought, dict)
+    for name in ("supervisors", "attention", "lag", "leader"):
+        assert brought[name] == overview[name], name
+    assert world.client.get("/api/v1/supervisors?along=row").status_code == 400
+
+
 def test_filters_orders_and_pages_are_the_servers(world: World) -> None:
     store_specs(world, ["orders-eu", "orders-us", "views"])
     make_passes(world, ["orders-eu"])

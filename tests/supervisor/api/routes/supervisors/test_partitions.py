@@ -250,6 +250,21 @@ def test_one_that_was_never_looked_at_says_so(world: World) -> None:
     assert "not looked at" in row["unknown"]["latest"]  # type: ignore[index]
 
 
+def test_what_the_page_shows_besides_comes_along_where_it_is_named(world: World) -> None:
+    """Goal: a page that polls asks once for all that it shows."""
+    world.start(partitions=1, task_count=1, replicas=1)
+    look(world)
+
+    brought = world.get_object(f"{PATH}?along=row&along=explanation")
+    bare = world.get_object(PATH)
+
+    [row] = world.get_object(f"/api/v1/supervisors?q={TOPIC}")["supervisors"]
+    assert brought["row"] == row
+    assert brought["explanation"] == world.get_object(f"/api/v1/supervisors/{TOPIC}/explain")
+    assert brought["overview"] is None
+    assert (bare["row"], bare["explanation"]) == (None, None)
+
+
 def test_a_follower_does_not_answer_from_memory_that_it_does_not_have(follower: World) -> None:
     assert follower.client.get(PATH).status_code == 503
 
@@ -269,6 +284,9 @@ def test_a_foreign_supervisor_is_not_there(tmp_path: Path, migrated: Path) -> No
             guarded.ask("GET", f"/api/v1/supervisors/{table}/partitions", viewer)
             for table in (OWN, FOREIGN, "nowhere")
         ]
+        along = "along=overview&along=row&along=explanation"
+        own = guarded.ask("GET", f"/api/v1/supervisors/{OWN}/partitions?{along}", viewer).json()
 
+    assert own["overview"]["supervisors"]["total"] == 1
     assert [answer.status_code for answer in answers] == [200, 404, 404]
     assert answers[1].text.replace(FOREIGN, "nowhere") == answers[2].text

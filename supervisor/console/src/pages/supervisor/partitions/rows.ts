@@ -1,8 +1,11 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useCallback, useMemo } from "react";
+import { isDueSoon } from "@/api/along";
 import { type Got, get, type Params } from "@/api/client";
+import { takeOverview, wantsOverview } from "@/api/overview";
 import type { Problem } from "@/api/problem";
-import { POLL_MS, pacedBy } from "@/api/query";
+import { POLL_MS, pacedBy, queryClient } from "@/api/query";
+import { explanationQuery, rowQuery } from "../data";
 import type { PartitionsSearch } from "../search";
 
 const PATH = "/api/v1/supervisors/{supervisor_id}/partitions";
@@ -11,6 +14,7 @@ const MOST = 1_000;
 type Page = Got<typeof PATH>;
 type Query = NonNullable<Params<typeof PATH, "get">["query"]>;
 type Sort = NonNullable<Query["sort"]>;
+type Along = NonNullable<Query["along"]>[number];
 export type PartitionRow = Page["partitions"][number];
 
 export type ListedPartitions = {
@@ -28,20 +32,17 @@ export function usePartitions(id: string, { sort, only }: PartitionsSearch) {
   const wanted = only === undefined ? {} : { only };
   const query = useInfiniteQuery<Page, Problem, { pages: Page[] }>({
     queryKey: [PATH, { path: { supervisor_id: id }, query: { sort: order, ...wanted } }],
-    queryFn: ({ pageParam, signal }) =>
-      get(
-        PATH,
-        {
-          path: { supervisor_id: id },
-          query: {
-            sort: order,
-            ...wanted,
-            limit: MOST,
-            ...(typeof pageParam === "string" ? { cursor: pageParam } : {}),
-          },
-        },
-        signal,
-      ),
+    queryFn: async ({ pageParam, signal }) => {
+      const along = pageParam === null ? alongOf(id) : [];
+      const query = {
+        sort: order,
+        ...wanted,
+        limit: MOST,
+        ...(typeof pageParam === "string" ? { cursor: pageParam } : {}),
+        ...(along.length === 0 ? {} : { along }),
+      };
+      return taken(id, await get(PATH, { path: { supervisor_id: id }, query }, signal));
+    },
     initialPageParam: null,
     getNextPageParam: (page) => page.next,
     refetchInterval: pacedBy(POLL_MS),
@@ -55,6 +56,35 @@ export function usePartitions(id: string, { sort, only }: PartitionsSearch) {
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   const data = useMemo(() => listedOf(query.data?.pages), [query.data]);
   return { data, error: query.error, refetch: query.refetch, more };
+}
+
+/** What the frame of the page would ask for before the next poll. */
+function alongOf(id: string): Along[] {
+  const all: [Along, boolean][] = [
+    ["overview", wantsOverview()],
+    ["row", isDueSoon(rowQuery(id).queryKey)],
+    ["explanation", isDueSoon(explanationQuery(id).queryKey)],
+  ];
+  return all.filter(([, isWanted]) => isWanted).map(([name]) => name);
+}
+
+/** Hands on what an answer has brought along, and returns the rest. */
+function taken(id: string, { overview, row, explanation, ...page }: Page): Page {
+  takeOverview(overview);
+  if (explanation) {
+    queryClient.setQueryData(explanationQuery(id).queryKey, explanation);
+  }
+  if (row) {
+    queryClient.setQueryData(
+      rowQuery(id).queryKey,
+      (before) =>
+        before && {
+          ...before,
+          supervisors: before.supervisors.map((each) => (each.id === id ? row : each)),
+        },
+    );
+  }
+  return page;
 }
 
 function listedOf(pages: readonly Page[] | undefined): ListedPartitions | undefined {
