@@ -152,7 +152,7 @@ class Loop:
             if entry.running:
                 runs_s = self._clock.monotonic() - entry.running_since
                 if runs_s > OVERDUE_S:
-                    why = f"a pass over it has not ended for {runs_s:.0f} s"
+                    why = f"a pass over it has not ended for {runs_s:,.0f} s"
                     return PassError(self._clock.now(), "PassOverdue", why)
             return entry.errors[-1] if entry.streak.failing else None
 

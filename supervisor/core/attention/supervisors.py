@@ -120,7 +120,7 @@ def _late_handoffs(
         return
     usual = "not known yet"
     if len(conditions.durations) >= HANDOFFS_KNOWN:
-        usual = f"{usual_time(conditions.durations).total_seconds():.0f} s"
+        usual = f"{usual_time(conditions.durations).total_seconds():,.0f} s"
     oldest = min(late, key=lambda name: (late[name], name))
     yield AttentionItem(
         Severity.AT_RISK,

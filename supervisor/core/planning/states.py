@@ -155,7 +155,10 @@ def _failing_tasks(seen: Observed) -> str | None:
     if seen.failures_in_a_row >= threshold:
         why = f"{grouped(seen.failures_in_a_row)} tasks in a row failed"
     elif streak.failing:
-        why = f"{threshold} or more tasks in a row failed, {streak.good} succeeded since"
+        why = (
+            f"{grouped(threshold)} or more tasks in a row failed, "
+            f"{grouped(streak.good)} succeeded since"
+        )
     else:
         return None
     last = next((t for t in seen.last_ended if t.status is TaskStatus.FAILED), None)

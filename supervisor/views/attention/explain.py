@@ -212,7 +212,7 @@ def _next(now: StatusPayload, at_present: str) -> Iterator[Sentence]:
             yield Sentence(about=Topic.NEXT, text=text, links=[_range(group)])
     if now.groups and now.latest_offsets:
         age = now.aggregate_lag_millis
-        old = "" if not age else f", the oldest {age / 1_000:.0f} s old"
+        old = "" if not age else f", the oldest {age / 1_000:,.0f} s old"
         text = f"{counted(now.aggregate_lag, 'record is', 'records are')} not read yet{old}."
         yield Sentence(about=Topic.NEXT, text=text)
 

@@ -203,7 +203,7 @@ def test_a_task_that_stands_still_is_replaced_and_somebody_is_told(store: Store)
 
     assert {t.id for t in failed(world)} == stuck
     assert {e.subject for e in audited(world, "alert")} == stuck
-    assert any("completionTimeout is 1800 s" in e.detail["why"] for e in audited(world, "alert"))
+    assert any("completionTimeout is 1,800 s" in e.detail["why"] for e in audited(world, "alert"))
     assert live(world)[0] == publishing
     goes_on_until(world, lambda: committed(world) == {2 * RECORDS})
 

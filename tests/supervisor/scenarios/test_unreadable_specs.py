@@ -177,7 +177,7 @@ def test_a_task_that_finishes_and_stands_still_is_replaced_by_the_newer_spec(yar
         yard.world.settle()
 
     assert len(yard.failed()) == 4
-    assert all("completionTimeout is 1800 s" in t.reason for t in yard.failed()[2:])
+    assert all("completionTimeout is 1,800 s" in t.reason for t in yard.failed()[2:])
 
 
 def test_orders_of_a_kept_task_come_once_somebody_decides(yard: Yard) -> None:

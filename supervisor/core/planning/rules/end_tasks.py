@@ -8,6 +8,7 @@ from supervisor.core.planning.observed import Liveness
 from supervisor.core.planning.rules.handoff import ReplicaView
 from supervisor.core.planning.view import PassView
 from supervisor.core.values.clock_skew import is_over
+from supervisor.core.values.counts import in_seconds
 from tasks.contract.messages import TaskPhase
 
 _FORGOTTEN = (
@@ -60,7 +61,7 @@ def _never_begun(view: PassView, replica: ReplicaView) -> str | None:
     known_for = next(w.known_for for w in view.seen.workers if w.id == worker_id)
     if known_for <= limit or not is_over(replica.task.created_at, limit, view.seen.now):
         return None
-    return f"worker {worker_id} was given it, and has not begun it for {limit.total_seconds():g} s"
+    return f"worker {worker_id} was given it, and has not begun it for {in_seconds(limit)}"
 
 
 def _stalled(view: PassView, generation: Generation, replica: ReplicaView) -> str | None:
@@ -76,6 +77,6 @@ def _stalled(view: PassView, generation: Generation, replica: ReplicaView) -> st
         return None
     detail_text = f" ({replica.report.detail})" if replica.report.detail else ""
     return (
-        f"no progress for {stalled.total_seconds():.0f} s{detail_text}, the {rule} is "
-        f"{limit.total_seconds():g} s: it is replaced"
+        f"no progress for {stalled.total_seconds():,.0f} s{detail_text}, the {rule} is "
+        f"{in_seconds(limit)}: it is replaced"
     )

@@ -29,7 +29,7 @@ from supervisor.core.planning.actions import (
 )
 from supervisor.core.planning.observed import Liveness, PlanLimits
 from supervisor.core.values.clock_skew import is_ahead, is_over
-from supervisor.core.values.counts import counted
+from supervisor.core.values.counts import counted, in_seconds
 from tasks.contract.messages import TaskPhase, TaskReport
 from tasks.contract.offsets import furthest, is_empty
 
@@ -91,7 +91,7 @@ def next_step(
         EndTask(
             r.task.id,
             succeeded=False,
-            why=f"did not pause within {limits.pause_timeout.total_seconds():g} s",
+            why=f"did not pause within {in_seconds(limits.pause_timeout)}",
         )
         for r in slow
         if r.liveness is Liveness.ALIVE

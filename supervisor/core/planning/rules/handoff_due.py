@@ -25,7 +25,7 @@ from supervisor.core.planning.rules.handoff import ReplicaView
 from supervisor.core.planning.wake_condition import WakeCondition, rows_of
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.clock_skew import is_ahead, is_over
-from supervisor.core.values.counts import grouped
+from supervisor.core.values.counts import grouped, in_seconds
 from tasks.contract.messages import TaskPhase, TaskReport
 
 _READS = frozenset({TaskPhase.READING, TaskPhase.PAUSED})
@@ -58,7 +58,7 @@ def why_over(generation: Generation, spec: SupervisorSpec, now: datetime) -> str
     if is_ahead(began, periods[name], now):
         ahead_s = (began - now).total_seconds()
         return f"its period begins {ahead_s:.1f} s in the future, by this overlord's clock"
-    return f"{name} of {periods[name].total_seconds():g} s is over"
+    return f"{name} of {in_seconds(periods[name])} is over"
 
 
 def _periods(spec: SupervisorSpec) -> dict[str, timedelta]:

@@ -15,6 +15,7 @@ from supervisor.core.model.rows import GenerationState
 from supervisor.core.planning.observed import Observed
 from supervisor.core.planning.view import PassView
 from supervisor.core.values.clock_skew import is_over
+from supervisor.core.values.counts import in_seconds
 
 FRESH_FOR = timedelta(seconds=5)
 """An answer of Kafka older than this is requested again."""
@@ -31,7 +32,7 @@ def why_idle(view: PassView) -> str | None:
         return None
     if not all(is_over(g.opened_at, after, now) for g in live):
         return None
-    return f"nothing came for {after.total_seconds():g} s (idleConfig)"
+    return f"nothing came for {in_seconds(after)} (idleConfig)"
 
 
 def idle_at(view: PassView) -> datetime | None:

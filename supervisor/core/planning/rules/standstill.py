@@ -19,6 +19,7 @@ from supervisor.core.planning.progress import lag_by_partition
 from supervisor.core.planning.rules.handoff import ReplicaView
 from supervisor.core.planning.view import PassView
 from supervisor.core.values.clock_skew import is_over
+from supervisor.core.values.counts import in_seconds
 from tasks.contract.messages import TaskPhase, TaskReport
 
 
@@ -80,4 +81,4 @@ def _merges(generation: Generation, report: TaskReport | None, limit: timedelta)
 
 
 def _s(time: timedelta) -> str:
-    return f"{time.total_seconds():g} s"
+    return in_seconds(time)

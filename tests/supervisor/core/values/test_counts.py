@@ -1,8 +1,10 @@
 """Counts in sentences: digits in groups, and the noun that fits."""
 
+from datetime import timedelta
+
 import pytest
 
-from supervisor.core.values.counts import counted, grouped
+from supervisor.core.values.counts import counted, grouped, in_seconds
 
 
 @pytest.mark.parametrize(
@@ -11,6 +13,11 @@ from supervisor.core.values.counts import counted, grouped
 def test_digits_are_in_groups_of_three(count: int, text: str) -> None:
     assert grouped(count) == text
     assert grouped(count).replace(",", "") == str(count)
+
+
+def test_seconds_are_in_groups_and_keep_their_fractions() -> None:
+    lengths = (timedelta(seconds=1.5), timedelta(hours=1), timedelta(days=365))
+    assert [in_seconds(each) for each in lengths] == ["1.5 s", "3,600 s", "31,536,000 s"]
 
 
 def test_a_noun_follows_its_count() -> None:

@@ -54,6 +54,8 @@ export function keyed(items: readonly AttentionItem[]): [string, AttentionItem][
 /** The item's sentence, in which the thing that it is about is marked, and leads there. */
 function Sentence({ item }: { item: AttentionItem }) {
   const { about, text, supervisors } = item;
+  const partitions = item.partitions ?? [];
+  const names = partitions.map(({ partition }) => `partition ${partition}`);
   const [before, name, after] = around(text, about.id);
   return (
     <>
@@ -63,14 +65,30 @@ function Sentence({ item }: { item: AttentionItem }) {
           <Subject item={item} name={name} />
         </strong>
       )}
-      {mentions(after, supervisors).map((piece) =>
+      {mentions(after, about.kind === "supervisor" ? names : supervisors).map((piece) =>
         piece.isName ? (
-          <SupervisorLink key={piece.at} id={piece.text} />
+          <Named key={piece.at} item={item} name={piece.text} />
         ) : (
           <Prose key={piece.at}>{piece.text}</Prose>
         ),
       )}
     </>
+  );
+}
+
+/** What a sentence mentions besides its subject: a partition of it, or another supervisor. */
+function Named({ item: { about, kind, partitions }, name }: { item: AttentionItem; name: string }) {
+  const named = partitions?.find(({ partition }) => `partition ${partition}` === name);
+  return about.kind === "supervisor" && named !== undefined ? (
+    <Link
+      to="/supervisors/$id/partitions"
+      params={{ id: about.id }}
+      search={partitionsOf(kind, named)}
+    >
+      {name}
+    </Link>
+  ) : (
+    <SupervisorLink id={name} />
   );
 }
 

@@ -5,7 +5,7 @@ import { Foreign } from "@/components/Foreign";
 import { Panel } from "@/components/Panel";
 import { Lasting } from "@/components/Time";
 import { Unknown } from "@/components/Unknown";
-import { counted } from "@/text/numbers";
+import { counted, exact } from "@/text/numbers";
 import { span } from "@/text/times";
 import classes from "./ClusterFacts.module.css";
 
@@ -63,7 +63,11 @@ function workersOf({ workers }: Overview): ReactNode {
       none is connected: start one by <code>tidegate worker</code>
     </>
   ) : (
-    joined(`${alive} alive`, silent > 0 && `${silent} silent`, lost > 0 && `${lost} lost`)
+    joined(
+      `${exact(alive)} alive`,
+      silent > 0 && `${exact(silent)} silent`,
+      lost > 0 && `${exact(lost)} lost`,
+    )
   );
 }
 
@@ -73,7 +77,7 @@ function queuesOf({ queues }: Overview): ReactNode {
   }
   const { dead, failed, oldestMillis } = queues;
   return joined(
-    dead > 0 ? `${dead} dead` : "none is dead",
+    dead > 0 ? `${exact(dead)} dead` : "none is dead",
     failed > 0 && `${counted(failed, "event")} set aside`,
     oldestMillis === null ? "nothing waits" : `oldest event ${span(oldestMillis)}`,
   );
@@ -86,7 +90,11 @@ function exportsOf({ exports }: Overview): ReactNode {
   const { total, behind, stuck } = exports;
   return total === 0
     ? "none is switched on"
-    : joined(`${total} on`, behind > 0 && `${behind} behind`, stuck > 0 && `${stuck} stuck`);
+    : joined(
+        `${exact(total)} on`,
+        behind > 0 && `${exact(behind)} behind`,
+        stuck > 0 && `${exact(stuck)} stuck`,
+      );
 }
 
 /** One line where a persister is configured; else none. */
@@ -106,7 +114,8 @@ function reportsOf({ reports }: Overview): [string, ReactNode][] {
           }`;
   const line = joined(
     behind,
-    bad.length > 0 && `${bad.length} of ${counted(persisters.length, "persister")} not running`,
+    bad.length > 0 &&
+      `${exact(bad.length)} of ${counted(persisters.length, "persister")} not running`,
   );
   const letters = deadLetters !== null && deadLetters > 0 && (
     <>

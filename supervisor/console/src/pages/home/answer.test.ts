@@ -35,8 +35,8 @@ type Items = Parameters<typeof answerOf>[0]["attention"];
 
 function items(...abouts: readonly string[]): Items {
   return abouts.map((each) => {
-    const [severity, kind, id] = each.split(" ");
-    return { severity, about: { kind, id } };
+    const [severity, about, id, kind] = each.split(" ");
+    return { severity, kind, about: { kind: about, id } };
   }) as unknown as Items;
 }
 
@@ -51,7 +51,12 @@ test("what is broken or at risk has its name, or is counted with its noun", () =
   expect(answer(items(...two), 2)).toBe("2 supervisors broken");
   expect(answer(items(...two, "broken supervisor b"), 3)).toBe("2 supervisors broken");
   expect(answer(items(...two), 1_204)).toBe("1,204 things broken");
-  expect(answer(items(...two, "broken queue supervisor:b"), 3)).toBe("3 things broken");
+  expect(answer(items(...two, "broken queue supervisor:b"), 3)).toBe(
+    "2 supervisors and queue supervisor:b broken",
+  );
+  expect(answer(items(...two, "broken queue q", "broken worker w"), 4)).toBe("4 things broken");
+  expect(answer(items("broken brokers kafka-1:9092"), 1)).toBe("Kafka at kafka-1:9092 broken");
+  expect(answer(items("broken cluster  flows-stand-still"), 1)).toBe("flows broken");
   expect(answer(items("broken cluster "), 1)).toBe("1 thing broken");
   expect(answer(items(`broken supervisor ${"x".repeat(41)}`), 1)).toBe("1 supervisor broken");
 });

@@ -14,7 +14,19 @@ const NOUNS: Readonly<Record<string, string>> = {
   worker: "worker",
   queue: "queue",
   export: "export",
+  persister: "persister",
+  principal: "token",
 };
+/** What an item about the cluster is about. */
+const OF_CLUSTER: Readonly<Record<string, string>> = {
+  "flows-stand-still": "flows",
+  "dead-inputs": "flows",
+  "executions-failed": "flows",
+  "archive-behind": "the archive",
+  "no-workers": "all workers",
+};
+/** So many kinds of things have their words; more are counted together. */
+const KINDS_MAX = 2;
 /** A longer name is counted: the heading has one line for all. */
 const NAME_MAX = 40;
 
@@ -47,18 +59,40 @@ export function answerOf(
 
 /** What the items of a severity are about: its name if it is one thing, else how many of what. */
 function thingsOf(items: Overview["attention"], severity: Severity, total: number): string {
-  const abouts = items.filter((item) => item.severity === severity).map(({ about }) => about);
-  const kinds = new Set(abouts.map(({ kind }) => kind));
-  const [kind] = kinds;
-  const noun = kind === undefined ? undefined : known(NOUNS, kind);
-  if (abouts.length < total || kinds.size > 1 || noun === undefined) {
-    return counted(total, "thing");
-  }
-  const ids = new Set(abouts.map(({ id }) => id));
+  const mine = items.filter((item) => item.severity === severity);
+  const kinds = [...new Set(mine.map(({ about }) => about.kind))];
+  const words = kinds.map((kind) => wordsOf(mine.filter(({ about }) => about.kind === kind)));
+  return mine.length < total || kinds.length > KINDS_MAX || words.includes(undefined)
+    ? counted(total, "thing")
+    : words.join(" and ");
+}
+
+/** What items about things of one kind are about; undefined: there is no word for it. */
+function wordsOf(items: Overview["attention"]): string | undefined {
+  const [first] = items;
+  const ids = [...new Set(items.map(({ about }) => about.id))];
   const [id = ""] = ids;
-  return ids.size === 1 && id.length <= NAME_MAX
-    ? `${noun} ${visible(id)}`
-    : counted(ids.size, noun);
+  switch (first?.about.kind) {
+    case undefined:
+      return undefined;
+    case "cluster": {
+      const words = [...new Set(items.map(({ kind }) => known(OF_CLUSTER, kind)))];
+      return words.length === 1 ? words[0] : undefined;
+    }
+    case "brokers":
+      return ids.length === 1 && id.length <= NAME_MAX
+        ? `Kafka at ${visible(id)}`
+        : counted(ids.length, "Kafka cluster");
+    default: {
+      const noun = known(NOUNS, first?.about.kind ?? "");
+      if (noun === undefined) {
+        return undefined;
+      }
+      return ids.length === 1 && id.length <= NAME_MAX
+        ? `${noun} ${visible(id)}`
+        : counted(ids.length, noun);
+    }
+  }
 }
 
 /** A suspended supervisor reads nothing: nobody may take it for one that is up to date. */

@@ -19,6 +19,13 @@ test("the supervisors that a sentence names at its end are cut out, and nothing 
   ).toBe(sentence);
 });
 
+test("partitions that a sentence names are cut out, each as its own", () => {
+  const sentence =
+    " is 1,204 records behind, most of it in partition 3 of topic eu (1,000), partition 13 (204)";
+
+  expect(names(sentence, ["partition 3", "partition 13"])).toEqual(["partition 3", "partition 13"]);
+});
+
 test("a name is one only as a whole word, the last time that it is there", () => {
   const sentence = "worker is lost; this concerns is";
 

@@ -190,7 +190,7 @@ def test_task_duration_still_hands_off_within_the_range() -> None:
 
     [begun] = [a for a in decided(seen) if isinstance(a, BeginHandoff)]
 
-    assert begun.why == "taskDuration of 3600 s is over"
+    assert begun.why == "taskDuration of 3,600 s is over"
 
 
 def test_the_last_range_publishes_and_nothing_opens_beside_it() -> None:

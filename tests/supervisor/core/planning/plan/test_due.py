@@ -209,7 +209,7 @@ def test_a_longer_period_than_task_duration_changes_nothing() -> None:
     seen = two_groups(sized(period=2 * HOUR), rows(T1, 1))
 
     assert begun(plan(replace(seen, now=NOON + HOUR))) == dict.fromkeys(
-        (EVEN_GROUP.id, ODD_GROUP.id), "taskDuration of 3600 s is over"
+        (EVEN_GROUP.id, ODD_GROUP.id), "taskDuration of 3,600 s is over"
     )
 
 

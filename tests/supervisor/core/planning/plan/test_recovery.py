@@ -14,6 +14,7 @@ from supervisor.core.planning.actions import (
     OpenGeneration,
 )
 from supervisor.core.planning.observed import Liveness, Observed, PlanLimits
+from supervisor.core.values.counts import in_seconds
 from tasks.contract.offsets import TopicPartition
 from tests.supervisor.core.snapshots import (
     END,
@@ -60,7 +61,7 @@ def standing(
     ("of", "limit", "rule"),
     [
         (generation(1, EVEN), PlanLimits().progress_timeout, "progress timeout is 300 s"),
-        (PUBLISHES, 30 * MINUTE, "completionTimeout is 1800 s"),
+        (PUBLISHES, 30 * MINUTE, "completionTimeout is 1,800 s"),
     ],
     ids=["reading", "publishing"],
 )
@@ -79,7 +80,7 @@ def test_a_task_that_stands_still_for_too_long_fails_with_an_alert(
         False,
         True,
     )
-    assert f"{limit.total_seconds() + 1:.0f} s" in ended.why
+    assert in_seconds(limit + SECOND) in ended.why
     assert rule in ended.why
     assert not [a for a in late if isinstance(a, DiscardGeneration)]
 

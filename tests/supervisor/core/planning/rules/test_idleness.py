@@ -16,6 +16,7 @@ from supervisor.core.planning.rules.idle import FRESH_FOR
 from supervisor.core.planning.states import State, roll_up
 from supervisor.core.spec.sections.idle import IdleConfig
 from supervisor.core.spec.spec import SupervisorSpec
+from supervisor.core.values.counts import in_seconds
 from tasks.contract.messages import TaskPhase
 from tasks.contract.offsets import Offsets
 from tests.supervisor.core.snapshots import (
@@ -228,5 +229,5 @@ def test_handoffs_on_schedule_go_on_until_then() -> None:
     seen = waiting(idling(), seen=stream(9, 0, 0, 0), after=hour)
 
     assert {(must_end, why) for _, must_end, why in begun(seen)} == {
-        (False, f"taskDuration of {hour.total_seconds():g} s is over")
+        (False, f"taskDuration of {in_seconds(hour)} is over")
     }

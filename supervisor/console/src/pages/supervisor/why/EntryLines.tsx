@@ -3,7 +3,7 @@ import { Foreign } from "@/components/Foreign";
 import { Mark } from "@/components/Mark";
 import { TaskLink } from "@/components/TaskLink";
 import { Clock } from "@/components/Time";
-import { counted } from "@/text/numbers";
+import { counted, exact } from "@/text/numbers";
 import { visible } from "@/text/visible";
 import { windowOf } from "../search";
 import { type Acted, actionWords, type Entry, type Fold, kindOf } from "./decisions";
@@ -47,14 +47,14 @@ function Folded({ fold: { kind, count, from, to, error } }: { fold: Fold }) {
         ) : (
           <>
             <Mark tone="broken" icon="broken">
-              {count === 1 ? "the pass failed" : `${count} passes failed`}
+              {count === 1 ? "the pass failed" : `${exact(count)} passes failed`}
             </Mark>{" "}
             <span className={classes.error}>{visible(error)}</span>
           </>
         )}
         {count > 1 && (
           <span className={classes.dim}>
-            {` ×${count}, since `}
+            {` ×${exact(count)}, since `}
             <Clock at={from} unknown="" />
           </span>
         )}
