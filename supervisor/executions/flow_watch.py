@@ -5,14 +5,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+import structlog
+
 from supervisor.core.attention.flows import STILL_AFTER, FlowsStanding, TopicsStanding
 from supervisor.core.executions.records import NewerRecord, UnreadableRecord
 from supervisor.core.executions.states import ExecutionState
+from supervisor.ports.flows.execution_log import LogAway, LogRefuses
 from supervisor.ports.flows.executions import ExecutionQuery, ExecutionReads, ExecutionStore
 from supervisor.ports.store import Clock
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
 
 __all__ = ["FlowWatch"]
+
+log = structlog.get_logger()
 
 _FAILED_MAX = 100
 _DAY = timedelta(days=1)
@@ -31,6 +36,9 @@ class FlowWatch:
     """Raises `EngineRefused` while executions live on the engine that is not set here."""
     relay_trouble: Callable[[], str] | None = None
     """Says why nothing gets to the topics, or nothing; None: there are no topics."""
+    dead_inputs: Callable[[], int] | None = None
+    """Counts what executors could not work in, and nobody has handled; None: there are no topics.
+    """
     _last: FlowsStanding | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -64,7 +72,16 @@ class FlowWatch:
         unsent_since = rows.unsent_since()
         unbegun = [each for each in waiting if rows.unsent_since(each.id) is None]
         began = unbegun[0].created_at if unbegun else None
-        return TopicsStanding(unsent_since, self.relay_trouble(), began)
+        trouble = self.relay_trouble()
+        dead = 0 if trouble else self._dead()
+        return TopicsStanding(unsent_since, trouble, began, dead)
+
+    def _dead(self) -> int:
+        try:
+            return 0 if self.dead_inputs is None else self.dead_inputs()
+        except (LogAway, LogRefuses, *_TROUBLES) as error:
+            log.warning("dead inputs cannot be counted", why=str(error))
+            return 0
 
     def last(self) -> FlowsStanding | None:
         """Return the last look; None: there was none in this term."""

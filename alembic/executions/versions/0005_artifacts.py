@@ -1,4 +1,4 @@
-"""Artifacts: outputs of steps that are too large for a record; and results that wait in files."""
+"""Artifacts: outputs of steps that are too large for a record."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -31,13 +31,8 @@ def upgrade() -> None:
         sa.Column("artifact", _NAME, primary_key=True),
     )
     op.create_index("ix_artifact_uses_artifact", "artifact_uses", ["artifact"])
-    op.add_column(
-        "executors",
-        sa.Column("offers", sa.Text, comment="lives of its name with results, JSON; null: none"),
-    )
 
 
 def downgrade() -> None:
-    op.drop_column("executors", "offers")
     for name in ("artifact_uses", "artifacts"):
         op.drop_table(name)

@@ -9,11 +9,14 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from supervisor.adapters.executions.database import ExecutionDatabase
 from supervisor.adapters.executions.schema import EXECUTORS
 from supervisor.core.executions.entities import Runner
-from supervisor.ports.flows.executors import ExecutorRow
+from supervisor.ports.flows.executions import CallPlace
+from supervisor.ports.flows.executors import IDLE, ExecutorDoing, ExecutorRow
 
 __all__ = ["SqlExecutors"]
 
 _TICK = timedelta(milliseconds=1)  # SQLite's clock has no finer one
+_MAKES_MAX = 100
+"""Calls that a row names."""
 
 
 class SqlExecutors:
@@ -24,7 +27,7 @@ class SqlExecutors:
         self._database = database
         self._started: dict[Runner, datetime] = {}
 
-    def register(self, runner: Runner, url: str, offers: Sequence[str] = ()) -> None:
+    def register(self, runner: Runner, url: str, doing: ExecutorDoing = IDLE) -> None:
         """Write the row of a process that begins.
 
         A later life starts later than the one before it, also within one tick of the database's
@@ -35,12 +38,10 @@ class SqlExecutors:
             before = _started_at(connection, runner.name)
             started = now if before is None else max(now, before + _TICK)
             self._started[runner] = started
-            _put(connection, runner, url, (started, now), offers)
+            _put(connection, runner, url, (started, now), doing)
 
-    def renew(
-        self, runner: Runner, url: str, partitions: Sequence[int], offers: Sequence[str] = ()
-    ) -> bool:
-        """Say that a process lives.
+    def renew(self, runner: Runner, url: str, doing: ExecutorDoing) -> bool:
+        """Say that a process lives, and what it does.
 
         A row that is gone, or is of an earlier life, comes of a restored database: it is written
         anew.
@@ -55,8 +56,8 @@ class SqlExecutors:
                 )
                 .values(
                     renewed_at=now,
-                    partitions=json.dumps(list(partitions)),
-                    offers=json.dumps(list(offers)),
+                    partitions=json.dumps(list(doing.partitions)),
+                    doing=_written(doing),
                 )
             )
             if renewed.rowcount == 1:
@@ -65,7 +66,7 @@ class SqlExecutors:
             other = _started_at(connection, runner.name)
             if other is not None and other > started:
                 return False
-            _put(connection, runner, url, (started, now), offers)
+            _put(connection, runner, url, (started, now), doing)
         return True
 
     def leave(self, runner: Runner) -> None:
@@ -87,12 +88,27 @@ class SqlExecutors:
             ExecutorRow(
                 Runner(row.name, row.incarnation),
                 row.url,
-                json.loads(row.partitions),
+                _read(row.partitions, row.doing),
                 (now - row.renewed_at).total_seconds(),
-                json.loads(row.offers or "[]"),
             )
             for row in rows
         ]
+
+
+def _written(doing: ExecutorDoing) -> str:
+    makes = [
+        [each.execution, each.run, each.attempt, each.look] for each in doing.makes[:_MAKES_MAX]
+    ]
+    return json.dumps({"makes": makes, "reason": doing.reason, "offers": [*doing.offers]})
+
+
+def _read(partitions: str, doing: str) -> ExecutorDoing:
+    """Return what a row says; one of an older release says less."""
+    read = json.loads(doing)
+    makes = [CallPlace(*each) for each in read.get("makes", ())]
+    return ExecutorDoing(
+        json.loads(partitions), makes, read.get("reason", ""), tuple(read.get("offers", ()))
+    )
 
 
 def _started_at(connection: Connection, name: str) -> datetime | None:
@@ -108,7 +124,7 @@ def _put(
     runner: Runner,
     url: str,
     times: tuple[datetime, datetime],
-    offers: Sequence[str],
+    doing: ExecutorDoing,
 ) -> None:
     started, now = times
     connection.execute(delete(EXECUTORS).where(EXECUTORS.c.name == runner.name))
@@ -119,8 +135,8 @@ def _put(
             url=url,
             started_at=started,
             renewed_at=now,
-            partitions="[]",
-            offers=json.dumps(list(offers)),
+            partitions=json.dumps(list(doing.partitions)),
+            doing=_written(doing),
         )
     )
 

@@ -271,7 +271,13 @@ EXECUTORS = Table(
     Column("started_at", UtcTime, nullable=False),
     Column("renewed_at", UtcTime, nullable=False, comment="by the clock of the database"),
     Column("partitions", Text, nullable=False, comment="those that it works, JSON"),
-    Column("offers", Text, comment="lives of its name with results, JSON; null: none"),
+    Column(
+        "doing",
+        Text,
+        nullable=False,
+        server_default="{}",
+        comment="its calls, why it is not well, lives whose results it has; JSON",
+    ),
 )
 
 LETTER_MARKS = Table(

@@ -22,6 +22,7 @@ from supervisor.ports.store_problems import StoreAway
 __all__ = ["KafkaKeptLetters", "LetterOrigin"]
 
 _WITHIN_S = 10.0
+_COUNTED_AT_ONCE = 500
 _END, _MISSING = KafkaError._PARTITION_EOF, KafkaError.UNKNOWN_TOPIC_OR_PART  # noqa: SLF001
 
 
@@ -43,6 +44,13 @@ def _of_report(headers: Mapping[str, str]) -> LetterOrigin:
     )
 
 
+class _CountedLetters(NamedTuple):
+    """The letters of a partition before `end`."""
+
+    end: int
+    offsets: Sequence[int]
+
+
 class KafkaKeptLetters:
     """Implements `ports.reports.kept_letters.KeptLetters`."""
 
@@ -51,11 +59,16 @@ class KafkaKeptLetters:
         client: Mapping[str, str],
         topic: str,
         origin_of: Callable[[Mapping[str, str]], LetterOrigin] = _of_report,
+        *,
+        in_transactions: bool = False,
     ) -> None:
         """Prepare to read; `client`: properties of librdkafka that say where and as whom.
 
-        `origin_of`: reads the headers of a letter.
+        `origin_of`: reads the headers of a letter.  `in_transactions`: the end of each transaction
+        is an offset without a letter, so that letters are counted one by one, each once.
         """
+        self._in_transactions = in_transactions
+        self._counted: dict[int, _CountedLetters] = {}
         self._topic = topic
         self._origin_of = origin_of
         self._properties: Mapping[str, object] = {
@@ -103,8 +116,23 @@ class KafkaKeptLetters:
         """Return what each partition has; see the port."""
         with self._reading() as consumer:
             return [
-                LetterExtent(each, low, high - low) for each, (low, high) in self._bounds(consumer)
+                LetterExtent(each, low, self._number_of(consumer, each, low, high))
+                for each, (low, high) in self._bounds(consumer)
             ]
+
+    def _number_of(self, consumer: Consumer, partition: int, low: int, high: int) -> int:
+        if not self._in_transactions:
+            return high - low
+        counted = self._counted.get(partition, _CountedLetters(low, ()))
+        if counted.end > high:  # the topic was made anew
+            counted = _CountedLetters(low, ())
+        offsets = [each for each in counted.offsets if each >= low]
+        for start in range(max(low, counted.end), high, _COUNTED_AT_ONCE):
+            end = min(start + _COUNTED_AT_ONCE, high)
+            letters = self._between(consumer, partition, start, end)
+            offsets += [each.place.offset for each in letters]
+        self._counted[partition] = _CountedLetters(high, offsets)  # two threads write the same
+        return len(offsets)
 
     @contextmanager
     def _reading(self) -> Iterator[Consumer]:

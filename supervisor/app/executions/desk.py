@@ -9,7 +9,6 @@ from supervisor.adapters.executions.kafka.topics import ExecutionTopics
 from supervisor.adapters.executions.projecting import SqlProjection
 from supervisor.adapters.executions.schema import LETTER_MARKS
 from supervisor.adapters.reports.letter_marks import SqlLetterMarks
-from supervisor.executions.executor.registration import DEAD_S
 from supervisor.executions.sequencer.places import partition_of
 from supervisor.ports.store import Clock
 from supervisor.reports.letters import MarkedLetters
@@ -29,13 +28,9 @@ def desk_of(
     topics, registry = ExecutionTopics(settings.executions_prefix), SqlExecutors(database)
     marks = SqlLetterMarks(database, LETTER_MARKS)
 
-    def owners() -> Mapping[int, str]:
-        living = [each for each in registry.all() if each.silent_s < DEAD_S]
-        return {part: each.runner.name for each in living for part in each.partitions}
-
     return ExecutorPorts(
         KafkaExecutionDesk(client, topics, partition_of),
         MarkedLetters(dead_inputs(client, topics), marks, clock.now),
-        owners,
+        registry.all,
         SqlProjection(database),
     )

@@ -141,12 +141,14 @@ class _Wiring:
             self._calls, ResultFiles(folder, self._runner.incarnation), self._held
         )
         member = GroupMember(self._client, self._topics, both)
+        calls = self._calls
         registration = Registration(
             SqlExecutors(self.database),
             self._runner,
             self.url,
             lambda: sorted(owners.working()),
-            results.offers,
+            makes=lambda: calls.makes,
+            offers=results.offers,
         )
         return Executor(
             ExecutorParts(

@@ -118,7 +118,8 @@ class ExecutionParts:
         """Return a watch of what somebody should know."""
         relay = self.relay
         trouble = None if relay is None else lambda: relay.trouble
-        return FlowWatch(self.store, clock, self.choice.look, trouble)
+        dead = None if self.desk is None else self.desk.letters.waiting
+        return FlowWatch(self.store, clock, self.choice.look, trouble, dead)
 
     def look(self) -> None:
         """Go on at once: something has begun, or this overlord leads now."""

@@ -20,10 +20,12 @@ from supervisor.cli.shell.output import (
     show_text,
     size,
 )
+from supervisor.ports.flows.engine_kinds import EngineKind
 from supervisor.views.flows.executor import (
     DeadInputPage,
     DeadInputView,
     ExecutionPartitionsView,
+    ExecutorState,
     ProjectedView,
 )
 
@@ -32,6 +34,10 @@ __all__ = ["commands", "partitions", "project"]
 _EXECUTOR = f"{EXECUTIONS.rpartition('/')[0]}/executor"
 _DEAD = f"{_EXECUTOR}/dead"
 _AT_ONCE = 1_000
+_STATES = {
+    ExecutorState.SILENT: "is silent, and was heard",
+    ExecutorState.WAITING: "waits for something that is away, as it wrote",
+}
 
 commands = typer.Typer(
     no_args_is_help=True,
@@ -50,13 +56,16 @@ def _group() -> None:
 
 
 def partitions(server: Server = None, output: Output = Format.TABLE) -> None:
-    """Show the partitions of executions on Kafka: who works each, and what waits in it."""
+    """Show who runs executions, and on Kafka each partition: its owner, and what waits in it."""
     with connect(server) as client:
         answer = client.get(_EXECUTOR)
     if output is Format.JSON:
         show_json(answer.json())
         return
     executor = answer.read(ExecutionPartitionsView)
+    if executor.engine is EngineKind.SQL:
+        print_notice("Executions run in the database, by the overlord that leads: no partitions.")
+        return
     show_table(
         ("PARTITION", "EXECUTOR", "POSITION", "LAG", "TABLES BEHIND"),
         (
@@ -64,6 +73,11 @@ def partitions(server: Server = None, output: Output = Format.TABLE) -> None:
             for p in executor.partitions
         ),
     )
+    now = datetime.now(UTC)
+    for each in executor.executors:
+        if each.state is not ExecutorState.RUNNING:
+            why = f": {each.reason}" if each.reason else ""
+            print_notice(f"{each.name} {_STATES[each.state]} {ago(each.heard_at, now)}{why}")
     if executor.dead_letters:
         print_notice(f"{executor.dead_letters} dead letters: tidegate execution dead list")
 

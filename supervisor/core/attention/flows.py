@@ -1,4 +1,4 @@
-"""The attention rules of flows: executions that stand still, and those that failed."""
+"""The attention rules of flows: executions that stand still, dead inputs, and failed ones."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,6 +10,9 @@ from supervisor.core.attention.items import (
     AttentionKind,
     Severity,
 )
+from supervisor.core.attention.remedies import Remedy, RemedyAction
+from supervisor.core.values.counts import counted
+from supervisor.core.values.permissions import Permission
 
 __all__ = ["FAILED_SHOWN", "STILL_AFTER", "FlowsStanding", "TopicsStanding", "flow_items"]
 
@@ -17,6 +20,18 @@ STILL_AFTER = timedelta(minutes=1)
 """How long nothing may go on before somebody should know."""
 FAILED_SHOWN = 3
 """Failed executions that an item names."""
+_EXECUTORS = Remedy(
+    RemedyAction.OPEN_EXECUTORS,
+    "See who works executions",
+    Permission.READ,
+    command="tidegate execution partitions",
+)
+_DEAD = Remedy(
+    RemedyAction.LIST_DEAD_INPUTS,
+    "See why, then replay or drop them",
+    Permission.READ,
+    command="tidegate execution dead list",
+)
 
 
 @dataclass(frozen=True)
@@ -29,6 +44,8 @@ class TopicsStanding:
     """Why it is not; empty: nothing is known of a trouble."""
     unbegun_since: datetime | None = None
     """When an execution was created that is on the topics, and that nobody has begun."""
+    dead: int = 0
+    """Inputs that could not be worked in, and that nobody has handled, as far as is known."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +78,8 @@ def flow_items(standing: FlowsStanding | None, now: datetime) -> Iterator[Attent
         minutes = (now - standing.due) // timedelta(minutes=1)
         who = "the leader does not work it in" if standing.topics is None else "no executor does"
         text = f"an execution of a flow has been due for {minutes:,} min, and {who}"
-        yield _still(f"{text}: the log says why", standing.due)
+        steps = () if standing.topics is None else (_EXECUTORS,)
+        yield _still(f"{text}: the log says why", standing.due, steps)
     if standing.topics is not None:
         yield from _of_topics(standing.topics, now)
     if standing.failed:
@@ -72,15 +90,26 @@ def _of_topics(topics: TopicsStanding, now: datetime) -> Iterator[AttentionItem]
     since = topics.unsent_since
     if since is not None and now - since >= STILL_AFTER:
         why = f": {topics.why}" if topics.why else ""
-        yield _still(f"starts and inputs of flows do not get to Kafka{why}", since)
+        yield _still(f"starts and inputs of flows do not get to Kafka{why}", since, (_EXECUTORS,))
     since = topics.unbegun_since
     if since is not None and now - since >= STILL_AFTER:
-        yield _still("no executor begins what was started: is `tidegate executor` up?", since)
+        text = "no executor begins what was started: is `tidegate executor` up?"
+        yield _still(text, since, (_EXECUTORS,))
+    if topics.dead:
+        inputs = counted(topics.dead, "input of flows", "inputs of flows")
+        yield AttentionItem(
+            Severity.AT_RISK,
+            AttentionKind.DEAD_INPUTS,
+            THE_CLUSTER,
+            f"{inputs} could not be worked in: their executions may wait for ever",
+            None,
+            (_DEAD,),
+        )
 
 
-def _still(text: str, since: datetime) -> AttentionItem:
+def _still(text: str, since: datetime, steps: tuple[Remedy, ...]) -> AttentionItem:
     kind = AttentionKind.FLOWS_STAND_STILL
-    return AttentionItem(Severity.BROKEN, kind, THE_CLUSTER, text, since)
+    return AttentionItem(Severity.BROKEN, kind, THE_CLUSTER, text, since, steps)
 
 
 def _failed(failed: Sequence[tuple[str, str, datetime]]) -> AttentionItem:

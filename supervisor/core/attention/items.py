@@ -59,6 +59,7 @@ class AttentionKind(StrEnum):
     ARCHIVE_BEHIND = "archive-behind"
     FLOWS_STAND_STILL = "flows-stand-still"
     EXECUTIONS_FAILED = "executions-failed"
+    DEAD_INPUTS = "dead-inputs"
     TOKEN_ENDING = "token-ending"  # noqa: S105 -- a word
 
 

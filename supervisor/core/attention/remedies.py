@@ -99,6 +99,8 @@ class RemedyAction(StrEnum):
     """Find out how the one at the address `persister` is."""
     LIST_DEAD_LETTERS = "list-dead-letters"
     """Look at what the one at the address `persister` could not store."""
+    OPEN_EXECUTORS = "open-executors"
+    LIST_DEAD_INPUTS = "list-dead-inputs"
     OPEN_LOG = "open-log"
     """Read the log of `task`."""
     OPEN_RANGE = "open-range"

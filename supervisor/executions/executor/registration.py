@@ -15,7 +15,8 @@ import structlog
 
 from supervisor.core.executions.entities import Runner
 from supervisor.executions.executor.repeating import Repeating
-from supervisor.ports.flows.executors import ExecutorRegistry, ExecutorRow
+from supervisor.ports.flows.executions import CallPlace
+from supervisor.ports.flows.executors import ExecutorDoing, ExecutorRegistry, ExecutorRow
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
 
 __all__ = ["DEAD_S", "RENEW_S", "Registration"]
@@ -36,6 +37,10 @@ class Registration:
     url: str
     partitions: Callable[[], Sequence[int]]
     """Those that this process works now."""
+    makes: Callable[[], Sequence[CallPlace]] = tuple
+    """The calls that it makes now."""
+    reason: Callable[[], str] = str
+    """Why it is not well now; empty: it is."""
     offers: Callable[[], Sequence[str]] = tuple
     """Earlier lives of this name whose results are reported now: nobody shall count them lost."""
     renew_s: float = RENEW_S
@@ -59,7 +64,7 @@ class Registration:
         Raises:
             StoreAway, StoreRefuses: the database; nothing has begun.
         """
-        self.registry.register(self.runner, self.url, self.offers())
+        self.registry.register(self.runner, self.url, ExecutorDoing(offers=self.offers()))
         self._note("")
         self._renewing.start()
 
@@ -73,8 +78,9 @@ class Registration:
 
     def renew(self) -> None:
         """Renew once."""
+        doing = ExecutorDoing(self.partitions(), self.makes(), self.reason(), self.offers())
         try:
-            lives = self.registry.renew(self.runner, self.url, self.partitions(), self.offers())
+            lives = self.registry.renew(self.runner, self.url, doing)
         except (StoreAway, StoreRefuses) as error:
             self._note(str(error))
             return
@@ -103,7 +109,7 @@ class Registration:
 
     def _is_gone(self, runner: Runner, row: ExecutorRow | None) -> bool:
         if row is not None and row.silent_s <= self.dead_s:
-            return row.runner != runner and runner.incarnation not in row.offers
+            return row.runner != runner and runner.incarnation not in row.doing.offers
         with self._lock:
             since = self._whole_since
         return since is not None and self.monotonic() - since > self.dead_s

@@ -128,6 +128,7 @@ class Executor:
             Repeating("executor-abroad", EACH_S, self.parts.abroad.run_once),
             Repeating("executor-results", RESULTS_EACH_S, self.parts.results.run_once),
         ]
+        self.parts.registration.reason = lambda: self.view().reason
 
     def start(self) -> None:
         """Begin, as soon as all is there."""

@@ -1,8 +1,9 @@
 """The verbs on executions on Kafka as a whole: partitions, and what could not be worked in."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from supervisor.control.leadership import Leadership
 from supervisor.core.model.rows import AuditEntry
@@ -15,8 +16,11 @@ from supervisor.core.values.errors import (
     NoExecutionTopics,
 )
 from supervisor.core.values.permissions import reason_of
+from supervisor.executions.executor.registration import DEAD_S
+from supervisor.ports.flows.engine_kinds import EngineKind
 from supervisor.ports.flows.execution_desk import ExecutionDesk
 from supervisor.ports.flows.execution_log import LogAway, LogRefuses, LogTooLarge, LogTopic
+from supervisor.ports.flows.executors import ExecutorRow
 from supervisor.ports.flows.projection import ProjectionStore
 from supervisor.ports.reports.kept_letters import LetterPlace, LetterVerb
 from supervisor.ports.store import Clock, Store
@@ -28,7 +32,10 @@ from supervisor.views.flows.executor import (
     DeadInputView,
     ExecutionPartitionsView,
     ExecutionPartitionView,
+    ExecutorState,
+    ListedExecutorView,
     ProjectedView,
+    RunningCallView,
 )
 from supervisor.views.reports import HandledView
 
@@ -37,6 +44,8 @@ __all__ = ["DeadInputPick", "ExecutorPorts", "ExecutorVerbs"]
 _BY_MAX = 500
 _LISTED_MAX = 1_000
 """Characters of a letter in a list."""
+_SILENT_SHOWN_S = 86_400.0
+"""A row that was not renewed for longer is of a process that nobody waits for."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +55,8 @@ class ExecutorPorts:
     desk: ExecutionDesk
     letters: MarkedLetters
     """Inputs that could not be worked in; one partition."""
-    owners: Callable[[], Mapping[int, str]]
-    """Partition -> name of the executor that lives and works it."""
+    executors: Callable[[], Sequence[ExecutorRow]]
+    """The rows of executors, by name."""
     projection: ProjectionStore
 
 
@@ -81,10 +90,20 @@ class ExecutorVerbs:
     leadership: Leadership
 
     def look(self) -> ExecutionPartitionsView:
-        """Return how the partitions are."""
-        ports = self._ports()
+        """Return who runs executions, and how the partitions are; in the database are none."""
+        if self.ports is None:
+            return ExecutionPartitionsView(
+                engine=EngineKind.SQL, executors=[], partitions=[], dead_letters=0
+            )
+        ports = self.ports
         with _reached():
-            owners, projected = ports.owners(), ports.projection.positions()
+            rows, projected = ports.executors(), ports.projection.positions()
+            owners = {
+                partition: each.runner.name
+                for each in rows
+                if _lives(each)
+                for partition in each.doing.partitions
+            }
             partitions = [
                 ExecutionPartitionView(
                     partition=each.partition,
@@ -97,9 +116,14 @@ class ExecutorVerbs:
                 )
                 for each in ports.desk.ends()
             ]
-            return ExecutionPartitionsView(
-                partitions=partitions, dead_letters=ports.letters.waiting()
-            )
+            dead_letters = ports.letters.waiting()
+        now = self.clock.now()
+        return ExecutionPartitionsView(
+            engine=EngineKind.KAFKA,
+            executors=[_executor(each, now) for each in rows if each.silent_s < _SILENT_SHOWN_S],
+            partitions=partitions,
+            dead_letters=dead_letters,
+        )
 
     def project(self, author: str) -> ProjectedView:
         """Delete what the tables have from the topics; projectors read it again.
@@ -195,6 +219,28 @@ class ExecutorVerbs:
                 letter, verb, outcome, detail="", by=by, reason=reason
             )
         return _view(noted, whole=True)
+
+
+def _lives(row: ExecutorRow) -> bool:
+    return row.silent_s < DEAD_S
+
+
+def _executor(row: ExecutorRow, now: datetime) -> ListedExecutorView:
+    state = ExecutorState.WAITING if row.doing.reason else ExecutorState.RUNNING
+    return ListedExecutorView(
+        name=row.runner.name,
+        url=row.url,
+        state=state if _lives(row) else ExecutorState.SILENT,
+        reason=row.doing.reason,
+        heard_at=now - timedelta(seconds=row.silent_s),
+        partitions=sorted(row.doing.partitions),
+        makes=[
+            RunningCallView(
+                execution=each.execution, run=each.run, attempt=each.attempt, look=each.look
+            )
+            for each in row.doing.makes
+        ],
+    )
 
 
 @contextmanager

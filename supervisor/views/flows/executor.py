@@ -1,7 +1,10 @@
 """The responses about executions on Kafka: their partitions, and what could not be worked in."""
 
+from enum import StrEnum
+
 from pydantic import Field
 
+from supervisor.ports.flows.engine_kinds import EngineKind
 from supervisor.views.reports import HandledView
 from tasks.contract.wire import Instant, Wire
 
@@ -10,7 +13,10 @@ __all__ = [
     "DeadInputView",
     "ExecutionPartitionView",
     "ExecutionPartitionsView",
+    "ExecutorState",
+    "ListedExecutorView",
     "ProjectedView",
+    "RunningCallView",
 ]
 
 
@@ -28,9 +34,49 @@ class ExecutionPartitionView(Wire):
     """Records of the state that the tables do not have yet, about."""
 
 
-class ExecutionPartitionsView(Wire):
-    """How executions on Kafka go."""
+class ExecutorState(StrEnum):
+    """RUNNING: it is well.  WAITING: something is away.  SILENT: it renews its row no more."""
 
+    RUNNING = "RUNNING"
+    WAITING = "WAITING"
+    SILENT = "SILENT"
+
+
+class RunningCallView(Wire):
+    """A call of a step that an executor makes."""
+
+    execution: str
+    run: str
+    """The id of the task run."""
+    attempt: int
+    look: int
+    """Above 0: it looks at a condition, for the n-th time."""
+
+
+class ListedExecutorView(Wire):
+    """An executor, by what it has written of itself last."""
+
+    name: str
+    url: str
+    """Where it answers `/ping`, `/status` and `/metrics`."""
+    state: ExecutorState
+    reason: str
+    """Why it is not well; empty: it is, or it was when it fell silent."""
+    heard_at: Instant
+    """When it has written of itself last: a living one does so every two seconds."""
+    partitions: list[int]
+    """Those that it works; of a silent one those that it had."""
+    makes: list[RunningCallView]
+    """The first 100; of a silent one what it had: others find out what became of these."""
+
+
+class ExecutionPartitionsView(Wire):
+    """How executions go: who runs them, and how far each partition is."""
+
+    engine: EngineKind
+    """sql: the overlord that leads, in the database; there are no executors and no partitions."""
+    executors: list[ListedExecutorView]
+    """By name; one that has been silent for a day is left out."""
     partitions: list[ExecutionPartitionView]
     dead_letters: int
     """Inputs that could not be worked in, and that nobody has replayed or dropped."""

@@ -43,6 +43,19 @@ def test_a_partition_says_how_far_it_is(engine: OnKafka) -> None:
     assert ends.state_end >= topics.read(LogTopic.STATE)[-1].offset + 1
 
 
+def test_dead_letters_are_counted_without_the_ends_of_transactions(engine: OnKafka) -> None:
+    """Goal: an end of a transaction has an offset, and was counted as a letter."""
+    topics = engine.topics
+    kept = dead_inputs(topics.client, topics.topics)
+    for n in (1, 2):
+        topics.send(LogTopic.HISTORY, 0, "e1", b"no json")
+        engine.start(PLAN, f"e{n + 1}")
+        assert len(topics.read(LogTopic.DEAD)) == n
+
+        for _ in range(2):
+            assert [each.number for each in kept.extents()] == [n]
+
+
 def test_a_dead_letter_is_read_and_sent_once_more(engine: OnKafka) -> None:
     topics = engine.topics
     topics.send(LogTopic.HISTORY, 0, "e1", b"no json")

@@ -18,6 +18,8 @@ from supervisor.core.executions.entities import Runner
 from supervisor.executions.executor.losses import LossWatch
 from supervisor.executions.executor.registration import Registration
 from supervisor.ports.flows.execution_log import LogTopic
+from supervisor.ports.flows.executions import CallPlace
+from supervisor.ports.flows.executors import ExecutorDoing
 from supervisor.ports.store_problems import StoreAway
 from tests.supervisor.core.crashes.world.world import BEGAN
 
@@ -67,7 +69,11 @@ def time() -> Time:
 @pytest.fixture
 def own(database: ExecutionDatabase, time: Time) -> Registration:
     """The process that looks; it is registered."""
-    row = Registration(SqlExecutors(database), ONE, "http://one", lambda: [3], monotonic=time)
+    registry = SqlExecutors(database)
+    makes = [CallPlace("day:mon", "pack", 1), CallPlace("day:tue", "runs", 2, 3)]
+    row = Registration(
+        registry, ONE, "http://one", lambda: [3], lambda: makes, lambda: "late", monotonic=time
+    )
     row.registry.register(ONE, "http://one")
     row.renew()
     return row
@@ -91,9 +97,10 @@ def test_rows_say_who_is_there_and_what_it_works(own: Registration) -> None:
     own.registry.register(TWO, "http://two")
     rows = own.registry.all()
 
-    assert [(row.runner, row.url, list(row.partitions)) for row in rows] == [
-        (ONE, "http://one", [3]),
-        (TWO, "http://two", []),
+    makes = [CallPlace("day:mon", "pack", 1), CallPlace("day:tue", "runs", 2, 3)]
+    assert [(row.runner, row.url, row.doing) for row in rows] == [
+        (ONE, "http://one", ExecutorDoing([3], makes, "late")),
+        (TWO, "http://two", ExecutorDoing([], [], "")),
     ]
     assert own.gone({TWO}) == set()
 
@@ -132,9 +139,9 @@ def test_a_life_whose_results_the_next_one_offers_is_not_gone_before_they_are_wo
     """Goal: a restart while Kafka was away makes no call again that was done."""
     offers = ["1"]
     registry = SqlExecutors(own.registry._database)  # type: ignore[attr-defined]
-    following = Registration(registry, AGAIN, "", list, lambda: offers)
+    following = Registration(registry, AGAIN, "", list, offers=lambda: offers)
     registry.register(TWO, "http://two")
-    registry.register(AGAIN, "http://two", offers)
+    registry.register(AGAIN, "http://two", ExecutorDoing(offers=offers))
     assert own.gone({TWO, Runner("two", "0")}) == {Runner("two", "0")}
     following.renew()
     assert own.gone({TWO}) == set()

@@ -25,6 +25,7 @@ from supervisor.executions.sequencer.letters import (
     ExecutionStart,
     Letter,
 )
+from supervisor.ports.flows.execution_log import LogAway
 from supervisor.ports.store_problems import ContentRefused
 from tests.supervisor.core.crashes.scenarios.stored import Stored
 from tests.supervisor.core.crashes.world.world import BEGAN, LANGUAGE
@@ -244,6 +245,25 @@ def test_a_start_is_answered_once_it_is_stored(stored: Stored) -> None:
 
     assert engine.work(starts=[Execution("e1", _ASKS, {}, BEGAN)]).started == {"e1"}
     assert stored.get("e1").state is ExecutionState.CREATED
+
+
+def test_the_overview_hears_of_dead_inputs_unless_kafka_is_away(stored: Stored) -> None:
+    waiting = [3]
+
+    def count() -> int:
+        if not waiting:
+            raise LogAway("no broker answers")
+        return waiting[0]
+
+    def seen() -> int | None:
+        watch.run_once()
+        last = watch.last()
+        return None if last is None or last.topics is None else last.topics.dead
+
+    watch = FlowWatch(stored.store, ManualClock(BEGAN), relay_trouble=str, dead_inputs=count)
+    assert seen() == 3
+    waiting.clear()
+    assert seen() == 0, "it is not known"
 
 
 def test_nobody_waits_for_an_answer_while_kafka_is_away(stored: Stored) -> None:

@@ -92,7 +92,8 @@ def dead_inputs(client: Mapping[str, str], topics: ExecutionTopics) -> KafkaKept
         reason = headers.get("tidegate-why", "it does not say why")
         return LetterOrigin(history, _number(partition), _number(offset), reason)
 
-    return KafkaKeptLetters(client, topics.name(LogTopic.DEAD), origin_of)
+    dead = topics.name(LogTopic.DEAD)
+    return KafkaKeptLetters(client, dead, origin_of, in_transactions=True)
 
 
 def _committed(consumer: Consumer, places: Sequence[TopicPartition]) -> Sequence[TopicPartition]:

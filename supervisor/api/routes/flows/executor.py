@@ -37,7 +37,7 @@ Sha256 = Annotated[
 
 @router.get("", dependencies=[needs(Permission.READ)])
 def get_executor(parts: Parts) -> ExecutionPartitionsView:
-    """Return the partitions of executions on Kafka: who works each, and how far it is."""
+    """Return who runs executions, and on Kafka each partition: its owner, and how far it is."""
     return parts.executor.look()
 
 

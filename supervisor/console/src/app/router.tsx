@@ -7,6 +7,7 @@ import {
   redirect,
 } from "@tanstack/react-router";
 import { auditSearch } from "@/pages/audit/search";
+import { deadInputsSearch } from "@/pages/deadInputs/search";
 import { executionSearch } from "@/pages/execution/search";
 import { executionsSearch } from "@/pages/executions/search";
 import { flowSearch } from "@/pages/flow/search";
@@ -325,6 +326,22 @@ const execution = createRoute({
   component: lazyRouteComponent(() => import("@/pages/execution/ExecutionPage"), "ExecutionPage"),
 });
 
+const executors = createRoute({
+  getParentRoute: () => shell,
+  path: "/executors",
+  component: lazyRouteComponent(() => import("@/pages/executors/ExecutorsPage"), "ExecutorsPage"),
+});
+
+const deadInputs = createRoute({
+  getParentRoute: () => shell,
+  path: "/executors/dead-inputs",
+  validateSearch: deadInputsSearch,
+  component: lazyRouteComponent(
+    () => import("@/pages/deadInputs/DeadInputsPage"),
+    "DeadInputsPage",
+  ),
+});
+
 const work = createRoute({
   getParentRoute: () => shell,
   path: "/work",
@@ -411,6 +428,8 @@ export const router = createRouter({
       flow,
       executions,
       execution,
+      executors,
+      deadInputs,
       workers,
       worker,
       queues,

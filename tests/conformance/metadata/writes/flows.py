@@ -63,7 +63,7 @@ def executions_are_projected(story: Story) -> None:
         migrate_executions(url)
         database, desk = ExecutionDatabase(url), MemoryDesk()
         letters = MarkedLetters(desk, SqlLetterMarks(database, LETTER_MARKS), story.world.clock.now)
-        ports = ExecutorPorts(desk, letters, dict, SqlProjection(database))
+        ports = ExecutorPorts(desk, letters, list, SqlProjection(database))
 
         def project() -> object:
             known = (story.store, story.world.clock, story.world.leadership)

@@ -18,7 +18,11 @@ _HANDLED = {
 def test_partitions_say_who_works_them(tidegate: Tidegate, server: Overlord) -> None:
     partition = {"partition": 0, "position": 7, "lag": 2, "projectionLag": 5}
     partitions = [{**partition, "owner": "executor-1"}, {**partition, "owner": None}]
-    server.on("GET", _EXECUTOR, Reply({"deadLetters": 2, "partitions": partitions}))
+    executor = {"url": "", "heardAt": "2026-11-29T10:00:00Z", "partitions": [], "makes": []}
+    silent = {**executor, "name": "executor-2", "state": "SILENT", "reason": ""}
+    waiting = {**executor, "name": "executor-3", "state": "WAITING", "reason": "no broker"}
+    answer = {"engine": "kafka", "executors": [silent, waiting], "deadLetters": 2}
+    server.on("GET", _EXECUTOR, Reply({**answer, "partitions": partitions}))
 
     ended = tidegate("execution", "partitions")
 
@@ -28,6 +32,21 @@ def test_partitions_say_who_works_them(tidegate: Tidegate, server: Overlord) -> 
         ["0", "nobody", "7", "2", "5"],
     ]
     assert "2 dead letters: tidegate execution dead list" in ended.err
+    assert "executor-2 is silent" in ended.err
+    assert "executor-3 waits" in ended.err
+    assert "no broker" in ended.err
+
+
+def test_executions_in_the_database_have_no_partitions(
+    tidegate: Tidegate, server: Overlord
+) -> None:
+    answer = {"engine": "sql", "executors": [], "partitions": [], "deadLetters": 0}
+    server.on("GET", _EXECUTOR, Reply(answer))
+
+    ended = tidegate("execution", "partitions")
+
+    assert (ended.code, ended.out) == (0, "")
+    assert "Executions run in the database" in ended.err
 
 
 def test_dead_letters_are_listed_page_by_page(tidegate: Tidegate, server: Overlord) -> None:

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from supervisor.core.attention.flows import STILL_AFTER, FlowsStanding, TopicsStanding, flow_items
 from supervisor.core.attention.items import AttentionKind, Severity
+from supervisor.core.attention.remedies import RemedyAction
 
 _NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 _SECOND = timedelta(seconds=1)
@@ -53,11 +54,20 @@ def test_what_does_not_get_to_executors_for_a_minute_is_broken() -> None:
     assert unbegun.text == "no executor begins what was started: is `tidegate executor` up?"
     assert "and no executor does" in due.text
     for item in (unsent, unbegun, due):
+        assert [each.action for each in item.remedies] == [RemedyAction.OPEN_EXECUTORS]
         assert (item.kind, item.severity, item.since) == (
             AttentionKind.FLOWS_STAND_STILL,
             Severity.BROKEN,
             old,
         )
+
+
+def test_dead_inputs_are_at_risk_and_lead_to_their_list() -> None:
+    [item] = flow_items(FlowsStanding(topics=TopicsStanding(dead=1_204)), _NOW)
+
+    assert (item.kind, item.severity) == (AttentionKind.DEAD_INPUTS, Severity.AT_RISK)
+    assert item.text.startswith("1,204 inputs of flows could not be worked in")
+    assert [each.action for each in item.remedies] == [RemedyAction.LIST_DEAD_INPUTS]
 
 
 def test_failed_executions_are_one_item_that_names_the_newest() -> None:

@@ -13,7 +13,7 @@ import { Icon } from "@/components/Icon";
 import { visible } from "@/text/visible";
 import { setPreferences, usePreferences } from "../preferences";
 import { useVerbs } from "./paletteVerbs";
-import { PLACES } from "./places";
+import { MORE_PLACES, PLACES } from "./places";
 import { copyLink, showKeys } from "./shellKeys";
 
 const SUPERVISORS = 8;
@@ -120,7 +120,11 @@ function useSupervisors(q: string): SpotlightActionData[] {
 
 function usePages(): SpotlightActionData[] {
   const navigate = useNavigate();
-  return PLACES.map(({ to, label }) => ({ id: to, label, onClick: () => void navigate({ to }) }));
+  return [...PLACES, ...MORE_PLACES].map(({ to, label }) => ({
+    id: to,
+    label,
+    onClick: () => void navigate({ to }),
+  }));
 }
 
 function useCommands(): SpotlightActionData[] {

@@ -35,3 +35,9 @@ export const PLACES: readonly Place[] = [
   { to: "/audit", label: "Audit", icon: "book", key: "a" },
   { to: "/settings", label: "Settings", icon: "gear", key: "," },
 ];
+
+/** Pages without an entry of the menu; other pages lead to them, and so does the palette. */
+export const MORE_PLACES = [
+  { to: "/executors", label: "Executors" },
+  { to: "/executors/dead-inputs", label: "Dead inputs" },
+] as const;

@@ -9,6 +9,12 @@ export function placeOf({ action, params }: Remedy, supervisor: string | null) {
   if (action === "list-dead-letters") {
     return { to: "/logs/dead-letters" } as const;
   }
+  if (action === "open-executors") {
+    return { to: "/executors" } as const;
+  }
+  if (action === "list-dead-inputs") {
+    return { to: "/executors/dead-inputs" } as const;
+  }
   if (supervisor === null) {
     return null;
   }

@@ -8,6 +8,9 @@ import { labelOf } from "./tree";
 import { waitsOf } from "./waits";
 import { waitVerb } from "./words";
 
+/** Waits about which the page of executors says more. */
+const OF_EXECUTORS = ["kafka", "executor"];
+
 type Props = { execution: Execution; types: ReadonlyMap<string, string> };
 
 /** What it waits for and since when, with what can be done about it; or why it has failed. */
@@ -24,8 +27,8 @@ export function Waits({ execution, types }: Props) {
       {waits.length > 0 && (
         <section className={classes.waits} aria-label="What it waits for">
           <ul>
-            {waits.map(({ what, since, run }) => (
-              <li key={run?.id ?? state}>
+            {waits.map(({ kind, what, since, run }) => (
+              <li key={run?.id ?? `${state} ${kind}`}>
                 <span className={classes.what}>
                   {run === null ? (
                     "It waits for "
@@ -42,6 +45,14 @@ export function Waits({ execution, types }: Props) {
                   <span className={classes.dim}>
                     <Lasting at={since} unknown="Since when is not known." />
                   </span>
+                  {OF_EXECUTORS.includes(kind) && (
+                    <>
+                      {" "}
+                      <Link className={classes.inText} to="/executors">
+                        executors
+                      </Link>
+                    </>
+                  )}
                   {run?.waitsFor?.kind === "child" && (
                     <>
                       {" "}

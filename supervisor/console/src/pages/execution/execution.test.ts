@@ -96,7 +96,7 @@ describe("what an execution waits for", () => {
 
   it("names what somebody has to do also while something else runs", () => {
     expect(waitsOf(execution([run("other"), asks]))).toEqual([
-      { what: "yes or no", since: at(3), run: asks },
+      { kind: "answer", what: "yes or no", since: at(3), run: asks },
     ]);
   });
 

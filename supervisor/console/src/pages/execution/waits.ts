@@ -1,7 +1,12 @@
 import type { Execution, TaskRun } from "./data";
 
 /** Something that an execution waits for; `run` null: it is the execution itself that waits. */
-export type Waiting = { what: string; since: string; run: TaskRun | null };
+export type Waiting = {
+  kind: Execution["waitsFor"][number]["kind"];
+  what: string;
+  since: string;
+  run: TaskRun | null;
+};
 
 const BY_PEOPLE = ["answer", "person"];
 
@@ -9,13 +14,14 @@ const BY_PEOPLE = ["answer", "person"];
 export function waitsOf({ waitsFor, runs }: Execution): Waiting[] {
   const people = runs.flatMap((run) =>
     run.endedAt === null && run.waitsFor && BY_PEOPLE.includes(run.waitsFor.kind)
-      ? [{ what: run.waitsFor.what, since: run.waitsFor.since, run }]
+      ? [{ kind: run.waitsFor.kind, what: run.waitsFor.what, since: run.waitsFor.since, run }]
       : [],
   );
   const named = new Set(people.map(({ run }) => run.id));
   const others = waitsFor
     .filter(({ run }) => run === null || !named.has(run))
-    .map(({ what, since, run }) => ({
+    .map(({ kind, what, since, run }) => ({
+      kind,
       what,
       since,
       run: runs.find(({ id }) => id === run) ?? null,

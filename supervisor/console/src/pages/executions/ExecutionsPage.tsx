@@ -49,7 +49,14 @@ function Listing() {
     <Page
       title="Executions"
       sentence={list.data && sentenceOf(list.data, isFiltered(search))}
-      actions={<ColumnMenu name={NAME} columns={COLUMNS} />}
+      actions={
+        <>
+          <Link to="/executors" className={classes.other}>
+            Executors
+          </Link>
+          <ColumnMenu name={NAME} columns={COLUMNS} />
+        </>
+      }
       fills
     >
       <Filters search={search} onChange={change} />

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -12,7 +13,10 @@ from supervisor.adapters.executions.database import ExecutionDatabase, migrate_e
 from supervisor.adapters.executions.projecting import SqlProjection
 from supervisor.adapters.executions.schema import LETTER_MARKS
 from supervisor.adapters.reports.letter_marks import SqlLetterMarks
+from supervisor.core.executions.entities import Runner
 from supervisor.ports.flows.execution_log import LogTopic
+from supervisor.ports.flows.executions import CallPlace
+from supervisor.ports.flows.executors import ExecutorDoing, ExecutorRow
 from supervisor.ports.flows.projection import ProjectionStep
 from supervisor.ports.reports.dead_letters import DeadLetter
 from supervisor.reports.letters import MarkedLetters
@@ -32,6 +36,7 @@ class OnKafka:
     world: World
     topics: MemoryDesk
     projection: SqlProjection
+    executors: list[ExecutorRow]
 
     def get(self, path: str, status: int = 200) -> dict[str, Any]:
         """GET below the executor."""
@@ -45,6 +50,9 @@ class OnKafka:
 def kafka(world: World) -> Iterator[OnKafka]:
     """Two partitions, and three letters of which one has lost its value."""
     app = world.client.app
+    executors = [
+        ExecutorRow(Runner("executor-1", "a"), "http://e-1:8093", ExecutorDoing([0]), 1.0),
+    ]
     assert isinstance(app, FastAPI)
     parts: Services = app.state.parts
     url = f"sqlite:///{world.database.with_name('executions.db')}"
@@ -59,23 +67,55 @@ def kafka(world: World) -> Iterator[OnKafka]:
     with closing(SqlProjection(database := ExecutionDatabase(url))) as projection:
         marks = SqlLetterMarks(database, LETTER_MARKS)
         letters = MarkedLetters(topics, marks, world.clock.now)
-        ports = ExecutorPorts(topics, letters, lambda: {0: "executor-1"}, projection)
+        ports = ExecutorPorts(topics, letters, lambda: executors, projection)
         verbs = replace(parts.executor, ports=ports)
         services = replace(parts.flow_services, executor=verbs)
         app.state.parts = replace(parts, flow_services=services)
-        yield OnKafka(world, topics, projection)
+        yield OnKafka(world, topics, projection, executors)
 
 
 def test_partitions_have_an_owner_a_position_and_how_far_the_tables_are(kafka: OnKafka) -> None:
     kafka.projection.project([ProjectionStep((LogTopic.STATE, 0), None, 28)])
 
-    assert kafka.get("") == {
+    answer = kafka.get("")
+
+    [executor] = answer.pop("executors")
+    assert (executor["name"], executor["state"], executor["partitions"]) == (
+        "executor-1",
+        "RUNNING",
+        [0],
+    )
+    assert answer == {
+        "engine": "kafka",
         "deadLetters": 3,
         "partitions": [
             {"partition": 0, "owner": "executor-1", "position": 7, "lag": 2, "projectionLag": 2},
             {"partition": 1, "owner": None, "position": None, "lag": 0, "projectionLag": 0},
         ],
     }
+
+
+def test_an_executor_that_is_silent_owns_nothing_and_is_listed_for_a_day(kafka: OnKafka) -> None:
+    calls = [CallPlace("day:mon", "pack", 2), CallPlace("day:tue", "runs", 1, 3)]
+    waiting = ExecutorDoing([1], calls, "no broker answers")
+    kafka.executors[:] = [
+        ExecutorRow(Runner("gone", "a"), "", ExecutorDoing([0]), 90_000.0),
+        ExecutorRow(Runner("silent", "a"), "", ExecutorDoing([0]), 60.0),
+        ExecutorRow(Runner("waiting", "a"), "http://e-2:8093", waiting, 2.0),
+    ]
+
+    answer = kafka.get("")
+
+    assert [each["owner"] for each in answer["partitions"]] == [None, "waiting"]
+    silent, other = answer["executors"]
+    assert (silent["name"], silent["state"], silent["partitions"]) == ("silent", "SILENT", [0])
+    heard_at = datetime.fromisoformat(silent["heardAt"])
+    assert kafka.world.clock.now() - heard_at == timedelta(seconds=60)
+    assert (other["state"], other["reason"]) == ("WAITING", "no broker answers")
+    assert other["makes"] == [
+        {"execution": "day:mon", "run": "pack", "attempt": 2, "look": 0},
+        {"execution": "day:tue", "run": "runs", "attempt": 1, "look": 3},
+    ]
 
 
 def test_the_tables_are_written_anew_by_request(kafka: OnKafka) -> None:
@@ -137,7 +177,13 @@ def test_kafka_that_does_not_answer_is_said(kafka: OnKafka) -> None:
 
 
 def test_executions_in_the_database_have_no_partitions(world: World) -> None:
-    for path in ("", "/dead", "/dead/3"):
+    assert world.get_object(_EXECUTOR) == {
+        "engine": "sql",
+        "executors": [],
+        "partitions": [],
+        "deadLetters": 0,
+    }
+    for path in ("/dead", "/dead/3"):
         answer = world.get_object(f"{_EXECUTOR}{path}", 404)
         assert answer["type"] == "/problems/no-execution-topics"
 

@@ -258,8 +258,8 @@ def test_what_the_page_shows_besides_comes_along_where_it_is_named(world: World)
     brought = world.get_object(f"{PATH}?along=row&along=explanation")
     bare = world.get_object(PATH)
 
-    [row] = world.get_object(f"/api/v1/supervisors?q={TOPIC}")["supervisors"]
-    assert brought["row"] == row
+    listed = world.get_object(f"/api/v1/supervisors?q={TOPIC}")["supervisors"]
+    assert [brought["row"]] == listed
     assert brought["explanation"] == world.get_object(f"/api/v1/supervisors/{TOPIC}/explain")
     assert brought["overview"] is None
     assert (bare["row"], bare["explanation"]) == (None, None)
