@@ -1,1 +1,1 @@
-"""Tests of pages about persisters, and about what they could not store."""
+"""Tests of pages about persisters and executors, and about what they could not work in."""
