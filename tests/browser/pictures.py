@@ -19,6 +19,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from supervisor.dev.broker import Broker
 from supervisor.ports.reports.dead_letters import DeadLetter
 from tests.browser.persisters.answering import answering
+from tests.browser.persisters.on_kafka import flows_on_kafka
 from tests.browser.planted.flows import (
     DAY,
     EXECUTIONS,
@@ -44,6 +45,7 @@ from tests.waiting import wait_until
 SCHEMES = ("light", "dark")
 _ROOT = 0
 _LETTERS = "dead-letters"
+_OF_EXECUTORS = {"executors": "/ui/executors", "dead-inputs": "/ui/executors/dead-inputs"}
 _WIDTH, _HEIGHT = 1280, 800
 _IS_SETTLED = """() => {
   const busy = document.querySelector('[role="status"][aria-label="Loading"]') !== null;
@@ -66,7 +68,9 @@ def main() -> None:
         wanted = tuple(chosen.only.split(","))
         if _LETTERS.startswith(wanted):
             _take_letters(browser, Path(folder), into)
-        if any(not each.startswith(_LETTERS) for each in wanted):
+        if any(name.startswith(wanted) for name in _OF_EXECUTORS):
+            _take_executors(browser, Path(folder), into, wanted)
+        if any(not each.startswith((_LETTERS, *_OF_EXECUTORS)) for each in wanted):
             _take_all(browser, Path(folder), into, wanted)
 
 
@@ -100,6 +104,23 @@ def _take_letters(browser: Browser, folder: Path, into: Path) -> None:
             url = f"{leader.url}/ui/logs/dead-letters"
             _take(browser, url, scheme, into / scheme / f"{_LETTERS}.png")
             sys.stdout.write(f"{_LETTERS}, {scheme}\n")
+
+
+def _take_executors(browser: Browser, folder: Path, into: Path, only: tuple[str, ...]) -> None:
+    """Take the pages of executors; flows of all other pictures run in the database."""
+    home = folder / "executors"
+    home.mkdir()
+    with (
+        start_test_broker(home / "kafka") as broker,
+        flows_on_kafka(home, broker.bootstrap, "tidegate.executions.", {}) as flows,
+    ):
+        flows.spoil('{"v": 1, "given": {"kill"', "orders-day:24", "orders-day:25")
+        wait_until(flows.rests)
+        for name, address in _OF_EXECUTORS.items():
+            for scheme in SCHEMES if name.startswith(only) else ():
+                url = flows.overlord.url + address
+                _take(browser, url, scheme, into / scheme / f"{name}.png")
+                sys.stdout.write(f"{name}, {scheme}\n")
 
 
 def _take_all(browser: Browser, folder: Path, into: Path, only: tuple[str, ...]) -> None:

@@ -44,6 +44,12 @@ class OnKafka:
             self.executors.log.send(LogTopic.HISTORY, 0, key, text.encode())
         wait_until(lambda: self._dead() == before + len(keys))
 
+    def rests(self) -> bool:
+        """Whether each input is worked in, and that is known."""
+        partitions = self._standing()["partitions"]
+        assert isinstance(partitions, list)
+        return not any(each["lag"] for each in partitions)
+
     def makes(self) -> list[str]:
         """Return the executions of the calls that are made, as the overlord knows it."""
         executors = self._standing()["executors"]

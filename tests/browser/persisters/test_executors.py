@@ -89,7 +89,9 @@ def test_each_executor_shows_what_it_works_what_it_makes_and_since_when_it_is_si
     gone = _row(page, "Executors", GONE.name)
     expect(gone).to_contain_text(re.compile(r"silent for \d+ \w"))
     expect(gone).to_contain_text("6, 7")
-    expect(page.get_by_text(re.compile("on Kafka · 1 executor · 1 silent · 8 partitions"))).to_be_visible()
+    expect(
+        page.get_by_text(re.compile("on Kafka · 1 executor · 1 silent · 8 partitions"))
+    ).to_be_visible()
     partitions = page.get_by_role("table", name="Partitions").locator("tbody tr")
     expect(partitions).to_have_count(8)
     expect(partitions.filter(has_text="executor-1")).to_have_count(8)

@@ -56,7 +56,7 @@ export function columnsOf(
     {
       id: "reason",
       header: "Reason",
-      meta: { width: "minmax(180px, 2fr)", isFixed: true },
+      meta: { width: "minmax(180px, 3fr)", isFixed: true },
       cell: ({ row }) => (
         <span title={visible(row.original.reason)}>
           <Foreign>{row.original.reason}</Foreign>
@@ -66,7 +66,7 @@ export function columnsOf(
     {
       id: "from",
       header: "Partition",
-      meta: { width: "76px", align: "right" },
+      meta: { width: "76px", align: "right", isExtra: true },
       cell: ({ row }) => String(row.original.partition),
     },
     {
@@ -78,7 +78,7 @@ export function columnsOf(
     {
       id: "size",
       header: "Size",
-      meta: { width: "70px", align: "right" },
+      meta: { width: "70px", align: "right", isExtra: true },
       cell: ({ row }) => bytes(row.original.bytes),
     },
     {
