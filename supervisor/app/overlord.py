@@ -66,7 +66,7 @@ from supervisor.services.steps.product import product_verbs
 from supervisor.services.supervisors.admission import OperatorPolicy
 from supervisor.services.supervisors.specs import new_token
 from supervisor.settings.settings import Settings
-from tasks.reporting.levels import read_levels
+from tasks.reporting.levels import ReportLevels, read_levels
 
 log = structlog.get_logger()
 
@@ -280,7 +280,7 @@ def _wiring_of(
         archive_sender=sender_in(settings, f"overlord-{os.getpid()}", stored.reports),
         stored_reports=stored.reports,
         stored_logs=stored.logs,
-        report_levels=read_levels(settings.reports_level),
+        report_levels=_levels_of(settings),
         engine=executions.engine,
         flow_watch=executions.watch(clock),
         step_runner=executions.step_runner,
@@ -368,6 +368,11 @@ def _rules_of(settings: Settings, formats: Collection[ExportFormat]) -> Operator
         exports=frozenset(formats),
         misread=misread_in(str(settings.warehouse.absolute())),
     )
+
+
+def _levels_of(settings: Settings) -> ReportLevels:
+    spills = settings.reports_oversize == "spill"
+    return replace(read_levels(settings.reports_level), spills=spills)
 
 
 def _loop_of(shell: ActionContext, leadership: Leadership) -> tuple[Loop, StateRecorder]:

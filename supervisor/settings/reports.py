@@ -88,6 +88,11 @@ class ReportSettings(BaseSettings):
         description="Whether the leader also writes its reports of supervisors, compactions and "
         "executions into the database of reports itself, once they are sent: for trials.",
     )
+    reports_oversize: Literal["truncate", "spill"] = Field(
+        default="truncate",
+        description="What becomes of a payload of an execution that is too large for its record: "
+        "it is cut, or cut and stored whole beside the logs.",
+    )
     reports_prefix: str = Field(
         default="",
         pattern=r"^[a-z0-9.-]{0,100}$",

@@ -43,6 +43,8 @@ class ReportLevels:
     """The level of each origin; `always` for those that are not named."""
 
     of: Mapping[RecordOrigin, ReportLevel] = field(default_factory=dict)
+    spills: bool = False
+    """Whether payloads of executions that are too large for a record are sent whole, as logs."""
 
     def at_once(self, origin: RecordOrigin, *, debug: bool) -> bool:
         """Return whether all of a task is sent as it comes, however the task ends."""

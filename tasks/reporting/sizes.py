@@ -2,15 +2,17 @@
 
     payload ─fits─► as it is
             ─else─► {"head": ..., "tail": ...} of its JSON, and a mark: sizes and hash of before
+            ─spilled─► the same, and all of its JSON as a log of its own, which the mark names
 
 Nothing is refused for its size: the envelope, whose texts are bounded, always fits.
 """
 
 import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tasks.reporting.record import RecordCut, ReportRecord
+from tasks.reporting.record import RecordCut, RecordType, ReportRecord, record_id_of
 
 __all__ = [
     "ENVELOPE_BYTES",
@@ -20,6 +22,7 @@ __all__ = [
     "cut",
     "fitted",
     "limits_of",
+    "spilled",
 ]
 
 PAYLOAD_BYTES = 1024 * 1024
@@ -28,6 +31,8 @@ INLINE_BYTES = 10 * 1024 * 1024
 """Of a whole record, in mode `inline`."""
 ENVELOPE_BYTES = 6_068
 """Of all but the payload."""
+SPILLED_BYTES = 64 * 1024
+"""Of a piece of a payload that goes to the log store."""
 _MARK_BYTES = 128
 """More than the names around a head and a tail take."""
 
@@ -88,7 +93,7 @@ def cut(text: str, most: int) -> tuple[str, str]:
 
 def fitted(record: ReportRecord, limits: RecordLimits) -> ReportRecord:
     """Return a record that fits: itself, or one with head and tail of its payload, and the mark."""
-    text = json.dumps(record.payload, ensure_ascii=False, separators=(",", ":"))
+    text = _json_of(record)
     size = len(text.encode())
     if size <= limits.payload_bytes:
         return record
@@ -101,3 +106,38 @@ def fitted(record: ReportRecord, limits: RecordLimits) -> ReportRecord:
         sha256=hashlib.sha256(text.encode()).hexdigest(),
     )
     return record.model_copy(update={"payload": {"head": head, "tail": tail}, "truncated": mark})
+
+
+def spilled(record: ReportRecord, limits: RecordLimits) -> Iterator[ReportRecord]:
+    """Yield a record that fits; before one that is cut, its whole payload as chunks of a log.
+
+    The subject of that log is `spilled_to` of the mark, its text the payload's JSON.
+    """
+    small = fitted(record, limits)
+    if small.truncated is None:
+        yield small
+        return
+    subject, content, offset = f"payload-{record.record_id}", _json_of(record).encode(), 0
+    while offset < len(content):
+        end = min(offset + SPILLED_BYTES, len(content))
+        part = content[offset:end].decode(errors="ignore")  # whole characters
+        end = offset + len(part.encode())
+        yield record.model_copy(
+            update={
+                "type": RecordType.LOG_CHUNK,
+                "record_id": record_id_of(subject, record.attempt, RecordType.LOG_CHUNK, offset),
+                "subject": subject,
+                "status": None,
+                "seq": None,
+                "offset": offset,
+                "final": end == len(content),
+                "payload": {"text": part},
+            }
+        )
+        offset = end
+    mark = small.truncated.model_copy(update={"spilled_to": subject})
+    yield small.model_copy(update={"truncated": mark})
+
+
+def _json_of(record: ReportRecord) -> str:
+    return json.dumps(record.payload, ensure_ascii=False, separators=(",", ":"))

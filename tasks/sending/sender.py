@@ -91,6 +91,7 @@ class Sender:
         self._threads: list[Thread] = []
         self._failing_since: float | None = None
         self._trouble = ""
+        self._has_room = True
 
     def start(self) -> None:
         """Begin to write and to send, also what a process before has left."""
@@ -142,10 +143,17 @@ class Sender:
                 self._news.wait_for(lambda: len(self._backlog) or self._stopping.is_set())
                 records = self._taken()
             if records:
-                self._spool.append([each.to_json().encode() for each in records])
+                written = self._spool.append([each.to_json().encode() for each in records])
+                self._look_for_room(lost=len(records) - written)
                 self._written.set()
             elif self._stopping.is_set():
                 return
+
+    def _look_for_room(self, *, lost: int) -> None:
+        """Say once that the disk takes nothing, and say it again after it did."""
+        if lost and self._has_room:
+            log.warning("the disk of reports takes nothing: they are lost, tasks go on", lost=lost)
+        self._has_room = lost == 0
 
     def _taken(self) -> list[ReportRecord]:
         taken: list[ReportRecord] = []

@@ -62,13 +62,13 @@ class Spool:
     def __init__(self, folder: Path, bounds: SpoolBounds | None = None) -> None:
         """Open a folder, and go on where the process before has ended.
 
-        Raises:
-            OSError: the folder can be neither made nor read.
+        One that cannot be made, or is read-only, costs each record that is appended.
         """
         self._folder = folder
         self._bounds = bounds or SpoolBounds()
         self._lock = Lock()
-        make_private(folder)
+        with suppress(OSError):
+            make_private(folder)
         files = self._files()
         self._sent = max(self._stored_position(), Position(min(files, default=0), 0))
         # A file that may have broken off is not written to again.
@@ -188,7 +188,7 @@ class Spool:
         """
         try:
             content = self._path(at.file).read_bytes()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return
         start = at.offset
         while (end := content.find(b"\n", start)) >= 0:

@@ -21,7 +21,7 @@ from supervisor.core.executions.states import ExecutionState, StepState
 from supervisor.core.history.execution_log import clean_text, execution_log
 from tasks.reporting.levels import ReportLevels, TaskEnding
 from tasks.reporting.record import RecordOrigin, RecordType, ReportRecord, record_id_of
-from tasks.reporting.sizes import RecordLimits, fitted
+from tasks.reporting.sizes import RecordLimits, fitted, spilled
 
 __all__ = [
     "attempts_of",
@@ -36,6 +36,7 @@ __all__ = [
 
 RECORD_BYTES = 512 * 1024
 """Topics take records of a megabyte by default."""
+_LIMITS = RecordLimits(RECORD_BYTES)
 _CHUNK_BYTES = 64 * 1024
 _FAILURES = 50
 """How many failed steps a result names."""
@@ -73,7 +74,7 @@ def step_records(
         alone = event.name == "step-ended" and not run.attempts
         state = str(event.about.get("state"))
         if (over or alone) and _wanted(levels, state):
-            yield _of_step(execution, event, run, attempt)
+            yield from _sized(_of_step(execution, event, run, attempt), levels)
 
 
 def end_records(
@@ -86,8 +87,11 @@ def end_records(
     if execution.ended_at is None or not _wanted(levels, execution.state):
         return
     yield from _log(execution, events)
-    yield _of_execution(execution, RecordType.TASK_REPORT, _report(execution))
-    yield _of_execution(execution, RecordType.TASK_RESULT, _result(execution))
+    for kind, payload in (
+        (RecordType.TASK_REPORT, _report(execution)),
+        (RecordType.TASK_RESULT, _result(execution)),
+    ):
+        yield from _sized(_of_execution(execution, kind, payload), levels)
 
 
 def execution_report(execution: Execution) -> dict[str, JsonValue]:
@@ -119,6 +123,12 @@ def oldest_first(attempts: list[dict[str, JsonValue]]) -> list[dict[str, JsonVal
     return sorted(attempts, key=lambda each: (str(each["createdAt"]), str(each["run"])))
 
 
+def _sized(record: ReportRecord, levels: ReportLevels) -> Iterator[ReportRecord]:
+    if levels.spills:
+        return spilled(record, _LIMITS)
+    return iter((fitted(record, _LIMITS),))
+
+
 def _wanted(levels: ReportLevels, state: str) -> bool:
     return levels.wants(_ORIGIN, TaskEnding(succeeded=state in _GOOD), debug=False)
 
@@ -130,7 +140,7 @@ def _of_step(
     subject = step_subject(execution.id, run.step)
     number = 0 if attempt is None else attempt.number
     runner = attempt.runner.name if attempt is not None and attempt.runner is not None else None
-    record = ReportRecord(
+    return ReportRecord(
         type=RecordType.TASK_RESULT,
         record_id=record_id_of(subject, number, RecordType.TASK_RESULT, event.number),
         subject=subject,
@@ -143,7 +153,6 @@ def _of_step(
         seq=event.number,
         payload=_clean_members(_attempt(execution, run, attempt, state)),
     )
-    return fitted(record, RecordLimits(RECORD_BYTES))
 
 
 def _attempt(
@@ -175,7 +184,7 @@ def _of_execution(
 ) -> ReportRecord:
     assert execution.ended_at is not None, "only what has ended is reported"
     subject = execution_subject(execution.id)
-    record = ReportRecord(
+    return ReportRecord(
         type=kind,
         record_id=record_id_of(subject, 0, kind, 0),
         subject=subject,
@@ -186,7 +195,6 @@ def _of_execution(
         final=True,
         payload=_clean_members(payload),
     )
-    return fitted(record, RecordLimits(RECORD_BYTES))
 
 
 def _log(execution: Execution, events: Sequence[ExecutionEvent]) -> Iterator[ReportRecord]:

@@ -3,6 +3,8 @@
 Any overlord answers: each reads the stores itself.
 """
 
+import hashlib
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -75,7 +77,9 @@ class StoredSearch:
         return ReportsPage(reports=[report_view(each) for each in page.lines], next=behind)
 
     def report(self, record_id: str, caller: Caller) -> ReportRecord:
-        """Return a stored record, as it was sent.
+        """Return a stored record, as it was sent; with its whole payload, if that was spilled.
+
+        Where the log store has not all of a payload that was spilled, it is cut and marked.
 
         Raises:
             ReportNotFound: none is stored under this id, or the caller may not read its table.
@@ -89,7 +93,20 @@ class StoredSearch:
             raise ReportNotFound(record_id)
         if not caller.may(Permission.READ, record.data_source):
             raise ReportNotFound(record_id)
-        return record
+        return self._whole(record)
+
+    def _whole(self, record: ReportRecord) -> ReportRecord:
+        cut, logs = record.truncated, self.stored_logs
+        if cut is None or cut.spilled_to is None or logs is None:
+            return record
+        try:
+            parts = logs.read(cut.spilled_to, record.attempt, 0, cut.original_bytes)
+        except (StoreAway, StoreRefuses):
+            return record
+        content = b"".join(each.content for each in parts)
+        if hashlib.sha256(content).hexdigest() != cut.sha256:
+            return record
+        return record.model_copy(update={"payload": json.loads(content), "truncated": None})
 
     def lines(
         self, wanted: LogQuery, limit: int, cursor: str | None, caller: Caller

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from tasks.reporting.record import RecordOrigin, RecordType, ReportRecord, read_record, record_id_of
-from tasks.reporting.sizes import ENVELOPE_BYTES, RecordLimits, cut, fitted, limits_of
+from tasks.reporting.sizes import ENVELOPE_BYTES, RecordLimits, cut, fitted, limits_of, spilled
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=200)
 
@@ -77,3 +77,33 @@ def test_of_ours_the_larger_holds_and_the_topic_caps_it(
     assert limits.record_bytes == largest
     assert len(limits.warnings) == len(warned)
     assert all(part in text for part, text in zip(warned, limits.warnings, strict=True))
+
+
+@given(st.lists(TEXTS, max_size=4), st.integers(0, 400))
+def test_what_is_spilled_is_all_there_in_chunks_of_a_log(
+    texts: list[str], payload_bytes: int
+) -> None:
+    record = _record({"messages": [*texts], "wide": "é" * 70_000})
+    limits = RecordLimits(payload_bytes + ENVELOPE_BYTES)
+
+    *chunks, small = spilled(record, limits)
+
+    assert small.truncated is not None
+    assert {each.subject for each in chunks} == {small.truncated.spilled_to}
+    assert len(chunks) >= 3
+    assert [each.final for each in chunks] == [*([False] * (len(chunks) - 1)), True]
+    content, sent = b"", [read_record(each.to_json().encode()) for each in chunks]
+    for each in sent:
+        assert each.offset == len(content)
+        assert each.data_source == record.data_source
+        content += str(each.payload["text"]).encode()
+    assert hashlib.sha256(content).hexdigest() == small.truncated.sha256
+    assert json.loads(content) == record.payload
+    cut_alone = fitted(record, limits)
+    assert small.payload == cut_alone.payload
+    assert read_record(small.to_json().encode()) == small
+
+
+def test_what_fits_is_not_spilled() -> None:
+    record = _record({"rows": 3})
+    assert [*spilled(record, RecordLimits(10_000))] == [record]

@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Event, Lock
 
 import pytest
+from structlog.testing import capture_logs
 
 from tasks.reporting.record import RecordOrigin, RecordType, ReportRecord, record_id_of
 from tasks.sending.log_tail import LogPiece, LogTail
@@ -120,6 +121,17 @@ def test_a_topic_that_is_away_costs_nothing_and_is_named(tmp_path: Path) -> None
         wait_until(lambda: len(topic.kept) == 1)
         wait_until(lambda: sender.status().trouble == "")
         assert sender.status().lost == 0
+
+
+def test_a_disk_that_takes_nothing_is_said_once_and_each_record_counted(tmp_path: Path) -> None:
+    (tmp_path / "spool").write_text("a file in its place")
+    with capture_logs() as lines, _sending(tmp_path, Topic()) as sender:
+        for place in range(3):
+            sender.offer(_record(place), 300)
+            wait_until(lambda place=place: sender.status().lost == place + 1)  # type: ignore[misc]  # bound
+
+    said = [line for line in lines if "takes nothing" in str(line["event"])]
+    assert [line["log_level"] for line in said] == ["warning"]
 
 
 @pytest.mark.parametrize("chance", [0.0, 0.5, 1.0])

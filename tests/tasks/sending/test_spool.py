@@ -152,3 +152,15 @@ def test_without_its_position_it_sends_again(folder: Path, position: str) -> Non
     (folder / "sent").write_text(position)
 
     assert _all_of(Spool(folder)) == _records(1, 2)
+
+
+def test_a_folder_that_cannot_be_made_costs_the_records_and_no_start(folder: Path) -> None:
+    """Goal: a worker whose disk became read-only starts, and runs its tasks."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.write_text("a file in its place")
+
+    spool = Spool(folder)
+
+    assert spool.append([b"one", b"two"]) == 0
+    assert (spool.refused_total, spool.waiting_bytes) == (2, 0)
+    assert spool.next(1_000).records == ()
