@@ -260,7 +260,7 @@ class StoredEngine:
             except UnreadableExecution as error:
                 if error.execution in self._aside:  # another one has something for it
                     raise
-                log.error("an execution is set aside", why=str(error))  # noqa: TRY400 -- foreseen
+                log.warning("an execution is set aside", why=str(error))
                 self._aside = {**self._aside, error.execution: now}
 
     def purge(self, before: datetime, of_each: int) -> int:

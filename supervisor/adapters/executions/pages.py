@@ -1,12 +1,18 @@
-"""Lists of executions, newest first, each filter from an index; heads alone, without task runs."""
+"""Lists of executions, newest first, each filter from an index; heads alone, without task runs.
+
+Of a label and another filter the rarer one is read from its index, and the other one is looked up
+for each of its rows: a label that all executions have may go with a state that few are in.
+"""
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
     Select,
     func,
+    literal,
     select,
     tuple_,
     union_all,
@@ -20,6 +26,10 @@ from supervisor.ports.flows.executions import ExecutionPlace, ExecutionQuery
 __all__ = ["execution_page"]
 
 _E = EXECUTIONS.c
+_Label: TypeAlias = tuple[str, str]
+"""Name and value."""
+_RARE = 5_000
+"""A filter with fewer executions is rare; so many entries of an index are counted at once."""
 
 
 def execution_page(
@@ -28,7 +38,12 @@ def execution_page(
     """Return wanted executions behind a place; one that cannot be read is left out."""
     # An index gives its rows in the order of the list for one state alone.
     states = sorted(wanted.states) if wanted.states is not None else [None]
-    parts = [_places(wanted, state, before).limit(limit).subquery() for state in states]
+    parts = [
+        _places(wanted, state, _rarest_first(connection, wanted, state), before)
+        .limit(limit)
+        .subquery()
+        for state in states
+    ]
     if not parts:
         return []
     places = union_all(*(select(part) for part in parts)).subquery()
@@ -52,11 +67,38 @@ def execution_page(
     return [executions[row.id] for row in rows if row.id in executions]
 
 
+def _rarest_first(
+    connection: Connection, wanted: ExecutionQuery, state: str | None
+) -> Sequence[_Label | None]:
+    """Return the labels, the one to begin with first; None: begin with the executions."""
+    labels, fields = list(dict.fromkeys(wanted.labels)), _own_fields(wanted, state)
+    if not labels or (len(labels) == 1 and not fields):
+        return labels or [None]
+    if wanted.error is not None:  # its index has the text: no row of it is looked up in vain
+        return [None, *labels]
+    counts = {
+        each: _count(connection, [LABELS.c.name == each[0], LABELS.c.value == each[1]])
+        for each in labels
+    }
+    rarest = min(labels, key=counts.__getitem__)
+    if fields and _count(connection, fields) < min(_RARE, counts[rarest]):
+        return [None, *labels]
+    return [rarest, *(each for each in labels if each != rarest)]
+
+
+def _count(connection: Connection, fields: Sequence[ColumnElement[bool]]) -> int:
+    some = select(literal(1)).where(*fields).limit(_RARE).subquery()
+    return connection.execute(select(func.count()).select_from(some)).scalar_one()
+
+
 def _places(
-    wanted: ExecutionQuery, state: str | None, before: ExecutionPlace | None
+    wanted: ExecutionQuery,
+    state: str | None,
+    labels: Sequence[_Label | None],
+    before: ExecutionPlace | None,
 ) -> Select[tuple[object, ...]]:
     """Return ids and times of executions in one state, or in any, newest first."""
-    first, *others = wanted.labels or [None]
+    first, *others = labels
     created_at, execution_id = _E.created_at, _E.id
     if first is not None:
         created_at, execution_id = LABELS.c.created_at, LABELS.c.execution

@@ -1,12 +1,14 @@
 """Lists of executions: each filter by itself and with others, page by page, on both databases."""
 
 import random
+import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
+from supervisor.adapters.executions import pages
 from supervisor.adapters.executions.database import ExecutionDatabase
 from supervisor.adapters.executions.store import SqlExecutions
 from supervisor.core.executions.entities import Execution, RerunOf, RunFailure, StepError
@@ -98,7 +100,12 @@ def listed(executions_url: str) -> SqlExecutions:
     return executions
 
 
-def test_each_filter_gives_what_fits_page_by_page(listed: SqlExecutions) -> None:
+@pytest.mark.parametrize("rare", [0, 12, 5_000])
+def test_each_filter_gives_what_fits_page_by_page(
+    listed: SqlExecutions, rare: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Goal: it is the same, whichever of its filters a page is read by."""
+    monkeypatch.setattr(pages, "_RARE", rare)
     some = sorted(_executions(), key=lambda each: (each.created_at, each.id), reverse=True)
     with closing(listed), listed.reading() as rows:
         for wanted in _QUERIES:
@@ -108,6 +115,40 @@ def test_each_filter_gives_what_fits_page_by_page(listed: SqlExecutions) -> None
                 seen += [each.id for each in page]
                 before = ExecutionPlace(page[-1].created_at, page[-1].id)
             assert seen == [each.id for each in some if _fits(each, wanted)], wanted
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        ExecutionQuery(labels=(("team", "a"),), states=frozenset({ExecutionState.PAUSED})),
+        ExecutionQuery(labels=(("team", "a"),), flow="rare"),
+        ExecutionQuery(labels=(("team", "a"),), started_by="webhook"),
+        ExecutionQuery(labels=(("team", "a"),), error="nowhere"),
+        ExecutionQuery(labels=(("team", "a"), ("team", "none"))),
+    ],
+    ids=("state", "flow", "started by", "error", "label"),
+)
+def test_a_label_of_all_beside_a_rare_filter_reads_few_rows(
+    executions_sqlite_url: str, wanted: ExecutionQuery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Goal: not one look-up for each execution that has the label, counted in SQLite's steps."""
+    monkeypatch.setattr(pages, "_RARE", 20)
+    one = replace(_executions()[0], labels={"team": "a"}, state=ExecutionState.SUCCESS, failures=())
+    with closing(SqlExecutions(ExecutionDatabase(executions_sqlite_url))) as executions:
+        _store(executions, [replace(one, id=f"f:{n}") for n in range(500)])
+        with executions.reading() as rows:
+            steps = 0
+
+            def step() -> None:
+                nonlocal steps
+                steps += 1
+
+            driver = rows.connection.connection.driver_connection
+            assert isinstance(driver, sqlite3.Connection)
+            driver.set_progress_handler(step, 1)
+            assert rows.page(wanted, 100) == []
+            driver.set_progress_handler(None, 1)
+    assert steps < 1_500
 
 
 def test_a_long_label_is_known_by_its_beginning(executions_url: str) -> None:
