@@ -108,7 +108,7 @@ def _ended(executors: Executors) -> set[str]:
 def _offers(url: str) -> int:
     """Return how many executors report what their life before has done."""
     with closing(ExecutionDatabase(url)) as database:
-        return sum(bool(row.offers) for row in SqlExecutors(database).all())
+        return sum(bool(row.doing.offers) for row in SqlExecutors(database).all())
 
 
 @pytest.mark.parametrize("others", [0, 1], ids=["alone", "beside another one"])
