@@ -6,7 +6,7 @@ Slow: a broker with rights starts, and executors of their own processes.
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,12 +21,14 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # in no __all
 
 from supervisor.adapters.executions.database import ExecutionDatabase
 from supervisor.adapters.executions.kafka.kept import KeptTopics
+from supervisor.adapters.executions.kafka.members import GroupMember
 from supervisor.adapters.executions.kafka.preparing import look_at_topics, prepare_topics
 from supervisor.adapters.executions.kafka.topics import ExecutionTopics
 from supervisor.app.brokers import execution_brokers
 from supervisor.core.executions.plan import CallWork, FlowPlan, Step
-from supervisor.ports.flows.execution_log import LogRefuses
+from supervisor.ports.flows.execution_log import LogRefuses, LogTopic
 from supervisor.settings.settings import Settings
+from tests.environment.brokers import create_topic
 from tests.environment.executions import executions_sqlite_url, migrated_executions_file
 from tests.integration.executors.processes import ExecutorProcess, Executors
 from tests.integration.overlords import Overlord, Overlords
@@ -198,6 +200,48 @@ def test_a_right_on_the_group_and_on_transactional_ids_is_named(
         [command] = commands_in(refusal)
         grant(site.broker, command)
         _goes_on(site, kept)
+
+
+class Owned:
+    """Partitions that are given, and begin nothing."""
+
+    def __init__(self) -> None:
+        self.mine: set[int] = set()
+
+    def begin(self, partitions: Sequence[int]) -> None:
+        """Keep them."""
+        self.mine |= set(partitions)
+
+    def leave(self, partitions: Sequence[int], within_s: float = 5.0) -> bool:  # noqa: ARG002
+        """Give them up."""
+        self.mine -= set(partitions)
+        return True
+
+    def positions(self) -> Mapping[int, int]:
+        """Return nothing: nobody works."""
+        return {}
+
+
+def test_a_member_without_the_right_on_its_group_says_so_until_it_has_it(site: Site) -> None:
+    """Goal: taken away while it runs, the command is in its `/ping`; given again, it is well."""
+    for command in site.commands_of_page():
+        grant(site.broker, command)
+    create_topic(site.broker.bootstrap, site.topics.name(LogTopic.HISTORY), partitions=2)
+    site.broker.revoke(site.of(ResourceType.GROUP))
+    owned = Owned()
+    member = GroupMember(_client(site), site.topics, owned, session_s=6)
+    member.start()
+    try:
+        wait_until(lambda: "--group" in member.trouble)
+        [command] = commands_in(member.trouble)
+        grant(site.broker, command)
+        wait_until(lambda: owned.mine == {0, 1} and member.trouble == "")
+        site.broker.revoke(site.of(ResourceType.GROUP))
+        wait_until(lambda: "--group" in member.trouble)
+        grant(site.broker, command)
+        wait_until(lambda: owned.mine == {0, 1} and member.trouble == "")
+    finally:
+        member.stop()
 
 
 def _refused(site: Site, kept: KeptTopics, text: str) -> str:
