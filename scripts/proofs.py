@@ -60,6 +60,11 @@ PARTS = (
         {"TIDEGATE_TEST_KILLS": "20", "TIDEGATE_TEST_SPARK": "1"},
     ),
     Part(
+        "history",
+        (*_TESTS, "tests/integration/reports/test_archive.py"),
+        {"TIDEGATE_TEST_RECORDS": "200000"},
+    ),
+    Part(
         "reports",
         (*_TESTS, "tests/integration/reports/test_many_kills.py"),
         {
@@ -67,6 +72,11 @@ PARTS = (
             "TIDEGATE_TEST_RECORDS": "10000",
             "TIDEGATE_TEST_LOG_MIB": "1024",
         },
+    ),
+    Part(
+        "troubles",
+        (*_TESTS, "tests/integration/reports/test_troubles.py"),
+        {"TIDEGATE_TEST_AWAY_S": "600"},
     ),
     Part("contract", (*_PYTHON, "tests.contract")),
     Part("chaos", (*_PYTHON, "tests.chaos", "--long")),

@@ -18,6 +18,11 @@ def mounted(folder: Path, *, size: str) -> Iterator[None]:
         _run("umount", "--lazy", str(folder))
 
 
+def make_read_only(folder: Path) -> None:
+    """Take nothing more in a folder that is `mounted`."""
+    _run("mount", "-o", "remount,ro", str(folder))
+
+
 def _run(*argv: str) -> None:
     subprocess.run(argv, check=True, capture_output=True)
 

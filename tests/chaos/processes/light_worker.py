@@ -18,16 +18,20 @@ from confluent_kafka import Consumer, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as KafkaPartition
 
 from supervisor.app.process import configure_logging, failpoints
-from supervisor.app.worker import worker_options
-from supervisor.settings.settings import load_settings
+from supervisor.app.worker import _transport, _way, worker_options
+from supervisor.settings.settings import Settings, load_settings
 from tasks.contract.kafka_client import librdkafka_properties
 from tasks.contract.offsets import TopicPartition, count
 from tasks.ingest.decode.observed import Kept, ObservedRecords
 from tasks.ingest.formats.schemas import Schemas
 from tasks.kafka.stream import KafkaStream, environment_secret
 from tasks.ports import BatchJob, StreamTimeout
+from tasks.reporting.levels import read_levels
 from tasks.rows.discovery import ColumnKinds
+from tasks.sending.doors import Doors
+from tasks.worker.options import WorkerOptions
 from tasks.worker.overlord_client import HttpOverlord
+from tasks.worker.reporting.reports import WorkerReports
 from tasks.worker.reporting.task_logs import TaskLogs
 from tasks.worker.worker import WorkerPorts, run_worker
 from tests.tasks.bits import bits_of
@@ -130,6 +134,21 @@ def _write_file(path: Path, partition: TopicPartition, records: list[tuple[int, 
     pq.write_table(table, path, compression="none", use_dictionary=False)
 
 
+def _reports(settings: Settings, options: WorkerOptions, doors: Doors) -> WorkerReports | None:
+    transport = _transport(settings, options.worker_id, doors)
+    if transport is None:
+        return None
+    waits = _way(settings) == "direct" and settings.reports == "auto"
+    return WorkerReports(
+        options.data_dir,
+        options.worker_id,
+        transport,
+        when_known=doors.when_known if waits else None,
+        levels=read_levels(settings.reports_level),
+        inline=settings.reports_mode == "inline",
+    )
+
+
 def main() -> int:
     """Run one worker until SIGTERM, as the product's composition root does."""
     settings = load_settings()
@@ -138,13 +157,15 @@ def main() -> int:
     configure_logging(logs, worker=options.worker_id)
     reach = failpoints()
     settings.warehouse.mkdir(parents=True, exist_ok=True)
-    with HttpOverlord(options.overlords, token=options.token) as overlord:
+    doors = Doors(settings.reports_persister)
+    with HttpOverlord(options.overlords, token=options.token, hear_doors=doors.hear) as overlord:
         outside = WorkerPorts(
             engine=LightEngine(settings.warehouse.absolute()),
             stream=KafkaStream(environment_secret),
             overlord=overlord,
             failpoint=reach,
             logs=logs,
+            reports=_reports(settings, options, doors),
         )
         return run_worker(options, outside)
 

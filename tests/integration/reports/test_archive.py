@@ -4,6 +4,7 @@ Slow: four overlords start one after the other, and three of them are killed.
 """
 
 import json
+import os
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -27,7 +28,10 @@ from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.long]
 
-TAKEOVERS, EACH = 3, 500
+TAKEOVERS = 3
+EACH = int(os.environ.get("TIDEGATE_TEST_RECORDS", "2000")) // (TAKEOVERS + 1)
+WITHIN_S = 3_600.0
+"""Ends only a run that hangs; `scripts/prove history` has 200,000 events."""
 KEPT = 50
 TTL = timedelta(seconds=5)
 
@@ -82,7 +86,7 @@ def _streamed(overlord: Overlord, newest: int) -> list[int]:
     """Return the ids that a stream repeats from the first on."""
     ids: list[int] = []
     url = f"{overlord.url}/api/v1/events/stream"
-    with httpx.stream("GET", url, headers={"Last-Event-ID": "0"}, timeout=60) as answer:
+    with httpx.stream("GET", url, headers={"Last-Event-ID": "0"}, timeout=600) as answer:
         for line in answer.iter_lines():
             name, _, value = line.partition(": ")
             if name == "event":
@@ -115,7 +119,7 @@ def test_no_event_is_missing_after_three_takeovers(
         _record(history, take_lease(history, "writer"), EACH)
         leader = overlords.start()
         wait_until(leader.leads)
-        wait_until(lambda: _stored(history)[0] == (TAKEOVERS + 1) * EACH)
+        wait_until(lambda: _stored(history)[0] == (TAKEOVERS + 1) * EACH, WITHIN_S)
         _trim(tmp_path, overlords.term())
         _, newest = _stored(history)
         wait_until(lambda: _stored(history)[0] == newest)
@@ -130,5 +134,5 @@ def test_no_event_is_missing_after_three_takeovers(
         assert persister.metric("tidegate_persister_mismatch_total") == 0
     reports = SqlReports(ReportDatabase(f"sqlite:///{tmp_path}/reports.db"))
     for kind, numbers in ((RecordType.EVENT, every), (RecordType.AUDIT, every[: newest // 10])):
-        assert reports.numbers(NumberedQuery(kind, installation), 10_000) == numbers
+        assert reports.numbers(NumberedQuery(kind, installation), 2 * newest) == numbers
     reports.close()

@@ -20,6 +20,7 @@ from tasks.sending.kafka_transport import KafkaTransport
 from tasks.sending.log_tail import LogPiece, LogTail
 from tasks.sending.sender import Sender, SenderOptions
 from tasks.sending.spool import Spool
+from tasks.sending.transport import Outgoing
 from tests.integration.reports.persisters import Persisters
 from tests.waiting import wait_until
 
@@ -111,6 +112,37 @@ def test_reports_and_logs_of_a_sender_are_stored_through_two_kills(
         parts = logs.read(name, 0, 0, 10 * len(log))
         assert b"".join(each.content for each in parts) == log
     database.close()
+
+
+@pytest.mark.long
+def test_p16_one_of_two_is_killed_and_the_other_serves_all_partitions(
+    broker: Broker, tmp_path: Path
+) -> None:
+    """Source: reports, P16."""
+    env = {"TIDEGATE_REPORTS_KAFKA": broker.bootstrap, "TIDEGATE_REPORTS_PREFIX": "p16."}
+    client = {"bootstrap.servers": broker.bootstrap}
+    name = "tidegate_persister_assigned_partitions"
+    with Persisters(tmp_path, env) as persisters:
+        one = persisters.start(TIDEGATE_REPORTS_INSTANCE="one")
+        other = persisters.start(TIDEGATE_REPORTS_INSTANCE="other")
+        wait_until(lambda: one.metric(name) > 0 and one.metric(name) == other.metric(name))
+        transport = KafkaTransport(client, "p16.completed.default", "worker-1")
+        transport.send([_outgoing(seq) for seq in range(500)])
+        one.kill()
+        transport.send([_outgoing(seq) for seq in range(500, 1_000)])
+        transport.close()
+        wait_until(lambda: other.metric(name) == 6)
+        wait_until(lambda: other.lag() == 0)
+
+    database = ReportDatabase(f"sqlite:///{tmp_path}/reports.db")
+    reports = SqlReports(database).list(ReportQuery(supervisor="orders"), 10_000)
+    database.close()
+    assert sorted(each.seq or 0 for each in reports) == list(range(1_000))
+
+
+def _outgoing(seq: int) -> Outgoing:
+    record = record_of(f"task-{seq % 7}", seq)
+    return Outgoing(record.subject, record.to_json().encode())
 
 
 def test_records_by_http_have_an_outcome_each_and_bad_ones_are_kept_for_people(

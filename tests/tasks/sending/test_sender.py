@@ -130,8 +130,8 @@ def test_a_disk_that_takes_nothing_is_said_once_and_each_record_counted(tmp_path
             sender.offer(_record(place), 300)
             wait_until(lambda place=place: sender.status().lost == place + 1)  # type: ignore[misc]  # bound
 
-    said = [line for line in lines if "takes nothing" in str(line["event"])]
-    assert [line["log_level"] for line in said] == ["warning"]
+    warned = [line for line in lines if "takes nothing" in str(line["event"])]
+    assert [line["log_level"] for line in warned] == ["warning"]
 
 
 @pytest.mark.parametrize("chance", [0.0, 0.5, 1.0])
