@@ -239,7 +239,9 @@ def test_calls_that_wait_or_are_made_are_counted_until_they_are_done(tables: Tab
     assert counted() == (0, 0)
 
 
-def test_a_purged_execution_leaves_no_row_and_its_events_never_come_back(tables: Tables) -> None:
+def test_e13_a_purged_execution_leaves_no_row_and_its_events_never_come_back(
+    tables: Tables,
+) -> None:
     tables.owners.start(PLAN)
     tables.owners.start(PLAN, "e2")
     tables.owners.work()
@@ -278,7 +280,7 @@ def test_everything_is_read_again_by_command_but_what_is_in_no_topic(tables: Tab
     assert tables.counts() == before
 
 
-def test_an_execution_that_cannot_be_read_is_passed_over(tables: Tables) -> None:
+def test_e12_an_execution_that_cannot_be_read_is_passed_over(tables: Tables) -> None:
     tables.owners.start(PLAN)
     tables.owners.start(PLAN, "e2")
     tables.owners.work()

@@ -48,7 +48,7 @@ def _count(url: str) -> Sequence[int]:
     return counts
 
 
-def test_what_ended_long_ago_goes_with_all_that_is_stored_of_it(
+def test_e13_what_ended_long_ago_goes_with_all_that_is_stored_of_it(
     stored: Stored, executions_url: str
 ) -> None:
     for number in range(4):

@@ -167,7 +167,7 @@ def test_an_owner_that_has_read_all_is_at_the_end_behind_the_end_of_a_transactio
     assert engine.owner.read_to == following + 1
 
 
-def test_records_that_cannot_be_read_are_dead_letters_and_their_neighbours_go_on(
+def test_e12_records_that_cannot_be_read_are_dead_letters_and_their_neighbours_go_on(
     engine: OnKafka,
 ) -> None:
     send = partial(engine.topics.send, LogTopic.HISTORY, 0)
@@ -221,7 +221,7 @@ def test_an_execution_whose_state_cannot_be_read_is_set_aside(engine: OnKafka) -
     assert engine.get("e2").state == "PAUSED"
 
 
-def test_of_what_is_purged_no_record_stays(engine: OnKafka) -> None:
+def test_e13_of_what_is_purged_no_record_stays(engine: OnKafka) -> None:
     """E13: the state holds what lives."""
     engine.start(PLAN, "e1")
     engine.start(PLAN, "e2")

@@ -86,7 +86,7 @@ def _many(world: ExecutionWorld, seeds: Sequence[int], jobs: int, notes: RunNote
 def _run_on(world: ExecutionWorld, seeds: Sequence[int], jobs: int, notes: RunNotes) -> None:
     """Run those seeds that are not done, and note each."""
     totals = notes.worlds[world.name]
-    saved = said = time.monotonic()
+    saved = printed = time.monotonic()
     for outcome in outcomes(world.name, seeds[totals.done :], jobs):
         totals.add(outcome)
         for violation in outcome.violations:
@@ -95,8 +95,8 @@ def _run_on(world: ExecutionWorld, seeds: Sequence[int], jobs: int, notes: RunNo
         if now - saved > _SAVED_EVERY_S:
             saved = now
             notes.save()
-        if now - said > _LINE_EVERY_S:
-            said = now
+        if now - printed > _LINE_EVERY_S:
+            printed = now
             _print(_standing(world, seeds, totals))
 
 

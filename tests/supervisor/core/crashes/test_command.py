@@ -46,11 +46,11 @@ def test_an_interrupted_run_says_where_and_goes_on_there(
     assert last == "model: 4 of 6 seeds, 1 violations; the next one is 4"
 
     assert main([*_RUN, *notes]) == 1
-    said = capsys.readouterr().out.splitlines()
+    printed = capsys.readouterr().out.splitlines()
     assert ran == [0, 1, 2, 3, 4, 4, 5]
-    assert said[:2] == ["model: seed 3: X3: bad", "model: goes on behind 4 seeds"]
-    assert said[-1].startswith("model: 6 seeds, 0 faults, 12 executions, ")
-    assert said[-1].endswith(", 1 violations")
+    assert printed[:2] == ["model: seed 3: X3: bad", "model: goes on behind 4 seeds"]
+    assert printed[-1].startswith("model: 6 seeds, 0 faults, 12 executions, ")
+    assert printed[-1].endswith(", 1 violations")
     assert main([*_RUN, *notes]) == 1, "what is done is not run again"
     assert len(ran) == 7
 

@@ -1,16 +1,18 @@
 """Runners ask the owners of partitions: reports, claims, looks, losses."""
 
+import threading
 from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
 
 from supervisor.core.executions.entities import Execution, Runner
-from supervisor.core.executions.inputs import KillIt, Report, Succeeded, Waits
+from supervisor.core.executions.inputs import KillIt, Outcome, Report, Succeeded, Waits
 from supervisor.core.executions.plan import CallWork, EachWork, FlowPlan, OnLost, Step
 from supervisor.core.executions.reduced import StepCall
 from supervisor.core.executions.states import ExecutionState, StepState
 from supervisor.executions.engine import CallReport, RunnerOrders, place_of
+from supervisor.executions.runner import CallRunner
 from supervisor.executions.sequencer.batch import PartitionPlan
 from supervisor.executions.sequencer.engine import PartitionedEngine
 from supervisor.executions.sequencer.loop import PartitionOwner
@@ -281,3 +283,29 @@ def test_what_is_of_another_process_goes_there_by_the_history() -> None:
     finally:
         first.owners.leave(first.partitions)
         second.owners.leave(second.partitions)
+
+
+def test_e9_a_runner_that_is_stopped_takes_no_more_and_what_it_makes_ends_there(
+    process: Process,
+) -> None:
+    """As after SIGTERM: what ends inside the grace is reported, and nobody else makes it."""
+    begun, goes_on, keys = threading.Semaphore(0), threading.Event(), list[str]()
+
+    def slow(job: StepCall, _: threading.Event) -> Outcome:
+        keys.append(job.key)
+        begun.release()
+        goes_on.wait(60)
+        return Succeeded()
+
+    process.engine.work(starts=_starts(_each(3), "e1"))
+    runner = CallRunner(process.engine, RUNNER, {"noop": slow}, threads=2, look_s=0.01)
+    runner.start()
+    for _ in range(2):
+        assert begun.acquire(timeout=60)
+    runner.drain()
+    goes_on.set()
+    runner.stop(within_s=60)
+
+    runs = [run for run in process.get("e1").runs.values() if run.step == "one"]
+    assert sorted(run.state for run in runs) == ["SUBMITTED", "SUCCESS", "SUCCESS"]
+    assert len(keys) == len(set(keys)) == 2

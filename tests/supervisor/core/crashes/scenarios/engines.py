@@ -63,6 +63,12 @@ class EngineInTest(Protocol):
     def restart(self) -> None:
         """End the owner as a crash does, and let another one begin."""
 
+    def die_before_commit(self, execution: str, *inputs: ExecutionInput) -> int:
+        """Give inputs, and end the owner when it has worked them in and has not committed them.
+
+        Returns how many are left unread: the others were with who gave them.
+        """
+
     def unread(self) -> int:
         """Return how many inputs are not worked in."""
 
@@ -118,6 +124,13 @@ class Memory:
         self._engine = MemoryEngine(LANGUAGE, old.flow_of, old.executions, old.gates)
         for name in ("calls", "replies", "events", "dropped"):
             setattr(self._engine, name, getattr(old, name))
+
+    def die_before_commit(self, execution: str, *inputs: ExecutionInput) -> int:
+        """Take them in, and store nothing."""
+        for given in inputs:
+            self._engine.send(execution, given)
+        self.restart()
+        return 0
 
     def unread(self) -> int:
         """Nothing waits: an input is worked in when it is sent."""
@@ -207,6 +220,13 @@ class Model:
         self._sequencer = Sequencer(self.world, "one")
         self._steps = self._sequencer.steps()
         self._work()
+
+    def die_before_commit(self, execution: str, *inputs: ExecutionInput) -> int:
+        """Let the owner come up to its commit; it goes no further."""
+        for given in inputs:
+            self.append(execution, Addressed(given))
+        self.work_until("commit")
+        return len(inputs)
 
     def work_until(self, step: str) -> None:
         """Let the owner work up to a step, and no further."""

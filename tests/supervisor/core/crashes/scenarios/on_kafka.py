@@ -6,8 +6,10 @@ What is asked of it is read from the topics, by a reader of committed records.
 from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 
 from supervisor.adapters.executions.kafka.log import KafkaPartitionLog
+from supervisor.adapters.executions.kafka.transactions import PartitionProducer
 from supervisor.core.executions.entities import Execution
 from supervisor.core.executions.inputs import ExecutionInput
 from supervisor.core.executions.plan import FlowPlan
@@ -30,6 +32,19 @@ from tests.environment.execution_topics import TopicsOfTest
 from tests.supervisor.core.crashes.world.world import BEGAN, LANGUAGE
 
 
+class _Died(BaseException):
+    """The process ends here."""
+
+
+class _Dies(PartitionProducer):
+    """Lets its owner die once the brokers have everything of a transaction but its commit."""
+
+    def commit(self) -> None:
+        """Be gone."""
+        self._producer.flush(30)
+        raise _Died
+
+
 class OnKafka:
     """Implements `EngineInTest`."""
 
@@ -39,6 +54,10 @@ class OnKafka:
         self.topics = topics
         self.flows = {} if flows is None else flows
         self._taken = 0
+        self._results: dict[str, list[object]] = {}
+        """Execution -> its events; under the empty name everything else."""
+        self._results_read = 0
+        self._restored: tuple[int, Restored] | None = None
         self._sent = -1
         """The offset of the newest letter."""
         self._logs: list[KafkaPartitionLog] = []
@@ -80,9 +99,13 @@ class OnKafka:
 
     def restored(self) -> Restored:
         """Return what the state topic has."""
-        newest = self.topics.newest(LogTopic.STATE)
-        newest.pop(POSITION_KEY, None)
-        return restore(StateRecord(key, value) for key, value in newest.items())
+        count = len(self.topics.read(LogTopic.STATE))
+        if self._restored is None or self._restored[0] != count:
+            newest = self.topics.newest(LogTopic.STATE)
+            newest.pop(POSITION_KEY, None)
+            records = (StateRecord(key, value) for key, value in newest.items())
+            self._restored = count, restore(records)
+        return self._restored[1]
 
     def position(self) -> PartitionPosition:
         """Return the position that the state topic has."""
@@ -101,15 +124,22 @@ class OnKafka:
 
     def replies(self) -> list[ClaimReply]:
         """Return every answer to a claim."""
-        records = self.topics.read(LogTopic.RESULTS)
-        results = [RESULT_FORM.read(one.value or b"") for one in records]
-        return [one for one in results if isinstance(one, ClaimReply)]
+        self._read_results()
+        return [one for one in self._results.get("", ()) if isinstance(one, ClaimReply)]
 
     def events(self, execution: str) -> list[ExecutionEvent]:
         """Return every event of an execution."""
-        records = [one for one in self.topics.read(LogTopic.RESULTS) if one.key == execution]
-        results = [RESULT_FORM.read(one.value or b"") for one in records]
-        return [one for one in results if isinstance(one, ExecutionEvent)]
+        self._read_results()
+        return [one for one in self._results.get(execution, ()) if isinstance(one, ExecutionEvent)]
+
+    def _read_results(self) -> None:
+        """Read on: the topic has one partition, so that what is new is behind what was read."""
+        records = self.topics.read(LogTopic.RESULTS)
+        for record in records[self._results_read :]:
+            result = RESULT_FORM.read(record.value or b"")
+            whose = record.key if isinstance(result, ExecutionEvent) else ""
+            self._results.setdefault(whose, []).append(result)
+        self._results_read = len(records)
 
     def dropped(self) -> Counter[str]:
         """Return how many inputs changed nothing, by reason."""
@@ -119,6 +149,20 @@ class OnKafka:
         """Let time go on."""
         self.now += by
         self.work()
+
+    def die_before_commit(self, execution: str, *inputs: ExecutionInput) -> int:
+        """Produce all that comes of them, and commit nothing; the next owner has taken over."""
+        dying = self.new_owner(partial(KafkaPartitionLog, writer=_Dies))
+        dying.take_over()
+        for given in inputs:
+            self.append(execution, ExecutionGiven(given))
+        try:
+            while True:
+                dying.turn(within_s=0.005)
+        except _Died:
+            self.owner = self.new_owner()
+            self.owner.take_over()
+        return len(inputs)
 
     def restart(self) -> None:
         """Let another owner begin; the old one does not know of it."""

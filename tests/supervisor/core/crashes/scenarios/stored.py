@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime, timedelta
 
 from sqlalchemy import func, select
@@ -18,6 +18,10 @@ from supervisor.executions.engine import StoredEngine
 from tests.supervisor.core.crashes.world.world import BEGAN, LANGUAGE
 
 _ALL = 1_000_000
+
+
+class _Died(BaseException):
+    """The process ends here."""
 
 
 class Stored:
@@ -97,6 +101,18 @@ class Stored:
     def restart(self) -> None:
         """Let another owner begin; the old one does not know of it."""
         self._open()
+
+    def die_before_commit(self, execution: str, *inputs: ExecutionInput) -> int:
+        """Write all that comes of them, and roll it back, as the database does for who is gone."""
+        with suppress(_Died), self.store.working(self._term) as rows:
+            batch = self.engine.batch(rows)
+            for given in inputs:
+                batch.send(execution, given)
+            batch.work()
+            rows.store(batch.changes())
+            raise _Died
+        self._open()
+        return 0
 
     def close(self) -> None:
         """Close every connection."""

@@ -19,7 +19,8 @@ from supervisor.core.executions.inputs import (
     Tick,
 )
 from supervisor.core.executions.plan import CallWork, FlowPlan, OnLost, RetryRule, Step
-from tests.supervisor.core.crashes.scenarios.engines import OTHER, RUNNER, Stage
+from tests.supervisor.core.crashes.scenarios.engines import OTHER, RUNNER, Memory, Stage
+from tests.supervisor.core.crashes.scenarios.lengths import ORDERS, in_each_order
 from tests.supervisor.core.crashes.scenarios.test_calls import call, plan
 
 PASSES = StepError("busy", "try later", passes=True)
@@ -54,6 +55,13 @@ def test_parallel_results_in_any_order_make_each_next_step_once(
         stage.engine.send("e1", Claim(jobs[number].run, 1, RUNNER))
 
     assert [one.step for one in stage.engine.take_calls()] == ["b"]
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_e1_six_parallel_results_and_late_claims_give_one_end(stage: Stage, at_once: bool) -> None:
+    """In memory in all 720 orders, elsewhere in some; `test_at_length.py` has all everywhere."""
+    orders = ORDERS if isinstance(stage.engine, Memory) else ORDERS[::180]
+    in_each_order(stage, orders, at_once=at_once)
 
 
 def test_e3_a_step_that_is_not_claimed_has_one_call(stage: Stage) -> None:
