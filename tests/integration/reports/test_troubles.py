@@ -23,12 +23,13 @@ from supervisor.adapters.reports.database import ReportDatabase
 from supervisor.adapters.reports.logs.segments import SegmentLogStore
 from supervisor.adapters.reports.sql import SqlReports
 from supervisor.dev.broker import Broker
-from supervisor.dev.ports import LOOPBACK
+from supervisor.dev.ports import LOOPBACK, free_port
 from supervisor.ports.reports.reports import ReportQuery
 from tasks.reporting.record import RecordType
 from tests.chaos.processes.proxy import FaultProxy, Mode
 from tests.environment.brokers import create_topic
 from tests.environment.postgres import Server
+from tests.environment.small_disks import can_mount, make_read_only, mounted
 from tests.integration.cluster import Cluster, running
 from tests.integration.faults.test_kafka_permissions import SECRET, StrictBroker
 from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, spec, streaming
@@ -207,6 +208,37 @@ def test_the_store_of_reports_is_away_and_slow(
 def _resumed(persister: PersisterProcess) -> None:
     """Have a persister go on, also if it gave up."""
     persister.http.post("/resume")
+
+
+def _without_room(broker: Broker, folder: Path, *, read_only: bool) -> None:
+    """The disk counts what it does not take, and no task waits for it."""
+    nowhere = f"http://{LOOPBACK}:{free_port()}"
+    spool = folder / "cluster" / "w1" / "reports"
+    spool.mkdir(parents=True)
+    with mounted(spool, size="4k"):
+        if read_only:
+            make_read_only(spool)
+        more = {"TIDEGATE_REPORTS": "direct", "TIDEGATE_REPORTS_PERSISTER": nowhere}
+        topic = f"reports-disk-{'read-only' if read_only else 'full'}"
+        with _ingesting(broker, folder, topic, more) as ingestion:
+            caught_up = ingestion.run(_nothing, _nothing)
+            lost = "tidegate_worker_report_dropped_total"
+            wait_until(lambda: ingestion.metric(lost) > 0)
+            run = ingestion.seen(caught_up=caught_up)
+            logs = [*(folder / "cluster" / "w1" / "task-logs").glob("*.log")]
+            logged = (folder / "cluster" / "logs" / "w1.log").read_text()
+    assert "the disk of reports takes nothing" in logged
+    assert run.faults_of_ingestion() == []
+    assert len(logs) >= len(run.ended)
+
+
+if can_mount():
+
+    @pytest.mark.parametrize("read_only", [False, True])
+    def test_the_spools_disk_is_full_or_read_only(
+        broker: Broker, tmp_path: Path, *, read_only: bool
+    ) -> None:
+        _without_room(broker, tmp_path, read_only=read_only)
 
 
 def test_reports_are_off(broker: Broker, tmp_path: Path) -> None:
