@@ -5,6 +5,7 @@ writers that hold each other's rows would end in a deadlock otherwise.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from heapq import merge
 from itertools import islice
@@ -291,14 +292,7 @@ def _by_type(query: ReportQuery) -> Iterator[ReportQuery]:
         yield query
         return
     for kind in sorted(query.types):
-        yield ReportQuery(
-            types=frozenset({kind}),
-            attempt=query.attempt,
-            status=query.status,
-            since=query.since,
-            until=query.until,
-            after=query.after,
-        )
+        yield replace(query, types=frozenset({kind}))
 
 
 def _insert_on_sqlite(

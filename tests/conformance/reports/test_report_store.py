@@ -15,7 +15,7 @@ from supervisor.adapters.reports.memory import MemoryReports
 from supervisor.core.reports.status import StoreOutcome
 from supervisor.ports.reports.reports import NumberedQuery, ReportPlace, ReportQuery, ReportStore
 from supervisor.ports.store_problems import ContentRefused
-from tasks.reporting.record import RecordType, ReportRecord
+from tasks.reporting.record import RecordOrigin, RecordType, ReportRecord
 from tests.conformance.reports.report_stores import NOON, RESULT, SECOND, opener, report, subjects
 
 STORED, CONFLICT, MISMATCH = StoreOutcome.STORED, StoreOutcome.CONFLICT, StoreOutcome.MISMATCH
@@ -126,6 +126,9 @@ def test_a_list_goes_page_by_page_through_equal_times(store: ReportStore) -> Non
         (ReportQuery(supervisor="s1", types=frozenset({RESULT})), "a"),
         (ReportQuery(data_source="x"), "ca"),
         (ReportQuery(worker="w2"), "dc"),
+        (ReportQuery(origin=RecordOrigin.STREAM), "edcba"),
+        (ReportQuery(origin=RecordOrigin.EXECUTION), ""),
+        (ReportQuery(types=frozenset({RESULT}), origin=RecordOrigin.EXECUTION), ""),
         (ReportQuery(status="FAILED"), "c"),
         (ReportQuery(status="SUCCESS"), "a"),
         (ReportQuery(supervisor="s2", status="FAILED"), "c"),
