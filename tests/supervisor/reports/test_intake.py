@@ -4,17 +4,14 @@ Slow: one test waits for the session of a static member that left, which is 6 s 
 """
 
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from itertools import count
+from collections.abc import Mapping
+from contextlib import ExitStack
 
 import pytest
-from confluent_kafka import Consumer, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient
 
 from supervisor.adapters.kafka.dead_letters import KafkaDeadLetters
 from supervisor.adapters.kafka.kept_letters import KafkaKeptLetters
-from supervisor.adapters.kafka.record_feed import FeedOptions, KafkaFeed
+from supervisor.adapters.kafka.record_feed import KafkaFeed
 from supervisor.adapters.kafka.report_topics import (
     LETTER_BYTES_MAX,
     RECORD_BYTES_MAX,
@@ -22,105 +19,27 @@ from supervisor.adapters.kafka.report_topics import (
     make_topics,
 )
 from supervisor.core.reports.flow import FlowBounds
-from supervisor.core.reports.status import BackOff, PersisterState
+from supervisor.core.reports.status import PersisterState
 from supervisor.dev.broker import Broker
 from supervisor.ports.reports.dead_letters import DeadLetter
 from supervisor.ports.reports.feed import TopicLag
-from supervisor.ports.reports.reports import ReportQuery
 from supervisor.ports.store_problems import StoreAway
-from supervisor.reports.intake import Intake, IntakeOptions
-from supervisor.reports.pipeline import Pipeline, PipelineOptions
+from supervisor.reports.intake import IntakeOptions
 from supervisor.reports.storing import Storing
-from tests.environment.brokers import create_topic, produce, read_records
-from tests.supervisor.reports.shelves import Shelves, garbage, record
+from tests.environment.brokers import produce, read_records
+from tests.supervisor.reports.groups import ReaderGroup
+from tests.supervisor.reports.shelves import garbage, record
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.kafka
 
-_NUMBERS = count()
-_QUICK = IntakeOptions(poll_s=0.02, commit_s=0.1)
-
-
-class _Group:
-    """Topics and a group of their own on the shared broker, and the persisters in it."""
-
-    def __init__(self, bootstrap: str) -> None:
-        self.bootstrap = bootstrap
-        self.prefix = f"intake{next(_NUMBERS)}-"
-        self.shelves = Shelves()
-        self._admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
-
-    def topic(self, name: str = "completed.default", partitions: int = 1) -> str:
-        topic = f"{self.prefix}{name}"
-        create_topic(self.bootstrap, topic, partitions=partitions)
-        return topic
-
-    def persister(
-        self, instance: str = "p-1", options: IntakeOptions = _QUICK, storing: Storing | None = None
-    ) -> "_Persister":
-        feed = KafkaFeed(
-            FeedOptions(
-                {"bootstrap.servers": self.bootstrap},
-                pattern=f"{self.prefix}completed[.-].*",
-                group=f"{self.prefix}persister",
-                instance=f"{self.prefix}{instance}",
-                session_s=6.0,
-                refresh_s=0.5,
-            )
-        )
-        pipeline = Pipeline(
-            storing or self.shelves.storing(),
-            PipelineOptions(writers=2, back_off=BackOff(0.01, 0.02)),
-        )
-        return _Persister(feed, pipeline, Intake(feed, pipeline, options))
-
-    def stored(self) -> set[str]:
-        return {each.subject for each in self.shelves.reports.list(ReportQuery(), 10_000)}
-
-    def committed(self, topic: str, partition: int = 0) -> int:
-        """Return the committed offset; below 0: there is none, or it is not known now."""
-        consumer = Consumer(
-            {"bootstrap.servers": self.bootstrap, "group.id": f"{self.prefix}persister"}
-        )
-        try:
-            (at,) = consumer.committed([TopicPartition(topic, partition)], 30.0)
-        except KafkaException:  # the broker still looks for the group's coordinator
-            return -1
-        else:
-            return at.offset
-        finally:
-            consumer.close()
-
-    def delete_below(self, topic: str, offset: int) -> None:
-        """Delete the first records of partition 0, as retention does."""
-        wanted = self._admin.delete_records([TopicPartition(topic, 0, offset)])
-        for each in wanted.values():
-            each.result(30.0)
-
-
-class _Persister:
-    """One member of the group."""
-
-    def __init__(self, feed: KafkaFeed, pipeline: Pipeline, intake: Intake) -> None:
-        self.feed, self.pipeline, self.intake = feed, pipeline, intake
-
-    @contextmanager
-    def running(self) -> Iterator["_Persister"]:
-        self.pipeline.start()
-        self.intake.start()
-        try:
-            yield self
-        finally:
-            self.intake.stop(30.0)
-            self.pipeline.stop(30.0)
-
 
 @pytest.fixture
-def group(broker: Broker) -> _Group:
-    return _Group(broker.bootstrap)
+def group(broker: Broker) -> ReaderGroup:
+    return ReaderGroup(broker.bootstrap)
 
 
-def _send(group: _Group, topic: str, names: Mapping[str, bytes] | list[str]) -> None:
+def _send(group: ReaderGroup, topic: str, names: Mapping[str, bytes] | list[str]) -> None:
     bodies = (
         {name: record(name).to_json().encode() for name in names}
         if isinstance(names, list)
@@ -140,7 +59,7 @@ def _names(first: int, number: int) -> list[str]:
     return [f"task-{each}" for each in range(first, first + number)]
 
 
-def test_everything_is_stored_and_committed_and_no_lag_is_left(group: _Group) -> None:
+def test_everything_is_stored_and_committed_and_no_lag_is_left(group: ReaderGroup) -> None:
     topic = group.topic()
     _send(group, topic, _names(0, 200))
     with group.persister().running() as persister:
@@ -151,7 +70,7 @@ def test_everything_is_stored_and_committed_and_no_lag_is_left(group: _Group) ->
         assert persister.intake.status().lost_offsets == {}
 
 
-def test_a_letter_that_no_topic_takes_whole_is_kept_by_its_beginning(group: _Group) -> None:
+def test_a_letter_that_no_topic_takes_whole_is_kept_by_its_beginning(group: ReaderGroup) -> None:
     """Goal: a record of HTTP that is too large must not hold up all others."""
     topic = f"{group.prefix}dead"
     client = {"bootstrap.servers": group.bootstrap}
@@ -166,7 +85,7 @@ def test_a_letter_that_no_topic_takes_whole_is_kept_by_its_beginning(group: _Gro
     assert kept.letter.reason == "no JSON (the first 2097152 of its 3000000 bytes)"
 
 
-def test_the_lag_is_known_in_records_and_in_seconds(group: _Group) -> None:
+def test_the_lag_is_known_in_records_and_in_seconds(group: ReaderGroup) -> None:
     topic = group.topic(partitions=2)
     idle = group.topic("completed.idle")
     _send(group, topic, _names(0, 5))
@@ -180,7 +99,7 @@ def test_the_lag_is_known_in_records_and_in_seconds(group: _Group) -> None:
     assert (lag[idle].records, lag[idle].seconds) == (0, 0.0)
 
 
-def test_a_topic_that_is_created_later_is_read_and_the_others_go_on(group: _Group) -> None:
+def test_a_topic_that_is_created_later_is_read_and_the_others_go_on(group: ReaderGroup) -> None:
     old = group.topic()
     with group.persister().running():
         _send(group, old, _names(0, 5))
@@ -192,7 +111,7 @@ def test_a_topic_that_is_created_later_is_read_and_the_others_go_on(group: _Grou
 
 
 def test_a_bad_record_is_a_dead_letter_with_its_place_and_its_neighbours_are_stored(
-    group: _Group,
+    group: ReaderGroup,
 ) -> None:
     topic, dead = group.topic(), group.topic("dead.persister")
     letters = KafkaDeadLetters({"bootstrap.servers": group.bootstrap}, dead, "p-1")
@@ -213,7 +132,7 @@ def test_a_bad_record_is_a_dead_letter_with_its_place_and_its_neighbours_are_sto
     assert b"version" in about["tidegate.reason"]
 
 
-def test_a_commit_never_passes_a_record_that_is_not_stored(group: _Group) -> None:
+def test_a_commit_never_passes_a_record_that_is_not_stored(group: ReaderGroup) -> None:
     topic = group.topic()
     shelves = group.shelves
     with group.persister().running() as persister:
@@ -230,7 +149,7 @@ def test_a_commit_never_passes_a_record_that_is_not_stored(group: _Group) -> Non
     assert group.stored() == set(_names(0, 3))
 
 
-def test_what_retention_deleted_before_a_start_is_counted_exactly(group: _Group) -> None:
+def test_what_retention_deleted_before_a_start_is_counted_exactly(group: ReaderGroup) -> None:
     topic = group.topic()
     _send(group, topic, _names(0, 10))
     with group.persister().running():
@@ -245,7 +164,7 @@ def test_what_retention_deleted_before_a_start_is_counted_exactly(group: _Group)
 
 
 def test_what_retention_deletes_while_a_partition_pauses_is_counted_exactly(
-    group: _Group,
+    group: ReaderGroup,
 ) -> None:
     topic = group.topic()
     weather = group.shelves.reports.weather
@@ -266,7 +185,7 @@ def test_what_retention_deletes_while_a_partition_pauses_is_counted_exactly(
     assert len(group.stored()) + lost == 30
 
 
-def test_a_group_that_begins_late_counts_nothing_as_lost(group: _Group) -> None:
+def test_a_group_that_begins_late_counts_nothing_as_lost(group: ReaderGroup) -> None:
     topic = group.topic()
     _send(group, topic, _names(0, 10))
     group.delete_below(topic, 4)
@@ -275,7 +194,7 @@ def test_a_group_that_begins_late_counts_nothing_as_lost(group: _Group) -> None:
         assert persister.intake.status().lost_offsets == {}
 
 
-def test_at_its_bound_it_pauses_and_later_takes_the_rest(group: _Group) -> None:
+def test_at_its_bound_it_pauses_and_later_takes_the_rest(group: ReaderGroup) -> None:
     topic = group.topic()
     weather = group.shelves.reports.weather
     options = IntakeOptions(FlowBounds(records=20), records=10, poll_s=0.02, commit_s=0.1)
@@ -291,7 +210,9 @@ def test_at_its_bound_it_pauses_and_later_takes_the_rest(group: _Group) -> None:
     assert len(group.stored()) == 300
 
 
-def test_a_persister_that_is_stopped_reads_nothing_and_stays_in_the_group(group: _Group) -> None:
+def test_a_persister_that_is_stopped_reads_nothing_and_stays_in_the_group(
+    group: ReaderGroup,
+) -> None:
     topic = group.topic()
     with group.persister().running() as persister:
         wait_until(lambda: persister.pipeline.status().status.state is PersisterState.RUNNING)
@@ -306,7 +227,7 @@ def test_a_persister_that_is_stopped_reads_nothing_and_stays_in_the_group(group:
 
 
 @pytest.mark.long
-def test_one_of_two_persisters_takes_what_the_other_leaves(group: _Group) -> None:
+def test_one_of_two_persisters_takes_what_the_other_leaves(group: ReaderGroup) -> None:
     topic = group.topic(partitions=4)
     with ExitStack() as stack:
         one = stack.enter_context(group.persister("p-1").running())
@@ -322,7 +243,7 @@ def test_one_of_two_persisters_takes_what_the_other_leaves(group: _Group) -> Non
         wait_until(lambda: [group.committed(topic, p) for p in range(4)] == [20] * 4)
 
 
-def test_two_processes_with_one_name_are_refused(group: _Group) -> None:
+def test_two_processes_with_one_name_are_refused(group: ReaderGroup) -> None:
     group.topic()
     first = group.persister("same")
     with first.running():
@@ -333,7 +254,7 @@ def test_two_processes_with_one_name_are_refused(group: _Group) -> None:
             assert first.pipeline.status().status.state is PersisterState.STOPPED
 
 
-def _spread(group: _Group, topic: str, first: int) -> None:
+def _spread(group: ReaderGroup, topic: str, first: int) -> None:
     for partition in range(4):
         names = _names(first + 10 * partition, 10)
         bodies = [record(name).to_json().encode() for name in names]
