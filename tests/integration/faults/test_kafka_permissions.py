@@ -31,9 +31,15 @@ SECRET = "TIDEGATE_SECRET_PASSWORD"
 _READS = (AclOperation.READ, AclOperation.DESCRIBE)
 
 
-def _permit(broker: StrictBroker) -> None:
+def permit(broker: StrictBroker) -> None:
     """Let `USER` read the topic."""
     broker.allow(_on_topic(), *_READS)
+
+
+def permit_groups(broker: StrictBroker) -> None:
+    """Let `USER` name the consumer groups of light workers, which commit nothing there."""
+    groups = (ResourceType.GROUP, "light-", ResourcePatternType.PREFIXED)
+    broker.allow(groups, AclOperation.READ)
 
 
 def _revoke(broker: StrictBroker) -> None:
@@ -52,9 +58,7 @@ def strict(tmp_path: Path) -> Iterator[StrictBroker]:
     broker.start()
     try:
         create_topic(broker.bootstrap, TOPIC, partitions=2)
-        # Consumer groups of light workers, which commit nothing there.
-        groups = (ResourceType.GROUP, "light-", ResourcePatternType.PREFIXED)
-        broker.allow(groups, AclOperation.READ)
+        permit_groups(broker)
         yield broker
     finally:
         broker.stop()
@@ -81,7 +85,7 @@ def test_a_right_that_is_revoked_and_given_again_costs_no_record_and_no_restart(
     strict: StrictBroker, tmp_path: Path
 ) -> None:
     """Goal: while it is gone the state says so with Kafka's reason; then lag goes back to 0."""
-    _permit(strict)
+    permit(strict)
     cluster = Cluster(tmp_path / "cluster", light=True, more={SECRET: PASSWORD})
     with running(cluster):
         pids = {name: child.pid for name, child in cluster.children.items()}
@@ -92,7 +96,7 @@ def test_a_right_that_is_revoked_and_given_again_costs_no_record_and_no_restart(
             wait_until(lambda: cluster.status(TOPIC)["healthy"] is False)
             shut_out = cluster.status(TOPIC)
             before = len(cluster.publications(TOPIC))
-            _permit(strict)
+            permit(strict)
             wait_until(lambda: cluster.status(TOPIC)["healthy"] is True)
             wait_until(lambda: len(cluster.publications(TOPIC)) > before + 1)
         ends = ends_of(strict.bootstrap, TOPIC)
@@ -112,7 +116,7 @@ def test_a_right_that_is_revoked_and_given_again_costs_no_record_and_no_restart(
 
 def test_a_user_who_may_only_read_runs_flows(strict: StrictBroker, tmp_path: Path) -> None:
     """Goal: a publish starts a flow, which proves its table; nothing is written to Kafka."""
-    _permit(strict)
+    permit(strict)
     cluster = Cluster(tmp_path / "cluster", light=True, more={SECRET: PASSWORD})
     flow = {
         "flow": "prove",

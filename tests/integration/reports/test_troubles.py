@@ -1,6 +1,6 @@
 """Trouble in the way of reports while a stream is read: its tasks notice nothing.
 
-`scripts/prove reports-away` keeps the brokers or the store of reports away for ten minutes.
+`scripts/prove troubles` keeps the store of reports away for ten minutes.
 
 Slow: each trouble has a cluster of its own, and lasts as long as tasks need to end.
 """
@@ -31,11 +31,11 @@ from tests.environment.brokers import create_topic
 from tests.environment.postgres import Server
 from tests.environment.small_disks import can_mount, make_read_only, mounted
 from tests.integration.cluster import Cluster, running
-from tests.integration.faults.test_kafka_permissions import SECRET, StrictBroker
+from tests.integration.faults.test_kafka_permissions import SECRET, permit, permit_groups
 from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, spec, streaming
 from tests.integration.reports.judge import SeenRun
 from tests.integration.reports.persisters import PersisterProcess, Persisters
-from tests.security.brokers import PASSWORD, USER
+from tests.security.brokers import PASSWORD, USER, StrictBroker
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.long]
@@ -261,14 +261,14 @@ def test_kafka_is_read_only_and_reports_go_by_http(tmp_path: Path) -> None:
     stores = {"TIDEGATE_REPORTS_URL": url, "TIDEGATE_WAREHOUSE": str(warehouse)}
     with ExitStack() as stack:
         stack.callback(strict.stop)
-        strict.permit_groups()
+        permit_groups(strict)
         persisters = stack.enter_context(Persisters(tmp_path, DOOR | stores))
         first, second = persisters.start(), persisters.start()
         doors = ",".join(f"http://{LOOPBACK}:{each.port}" for each in (first, second))
         more = DOOR | {SECRET: PASSWORD, "TIDEGATE_REPORTS_PERSISTER": doors}
         more["TIDEGATE_REPORTS_URL"] = url
         ingestion = stack.enter_context(_ingesting(strict, tmp_path, topic, more))
-        strict.permit()
+        permit(strict)
         ingestion.spec = _read_only(strict, topic)
         caught_up = ingestion.run(first.kill, _nothing)
         stored = _Stored(url, warehouse)
