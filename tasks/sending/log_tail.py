@@ -135,7 +135,7 @@ class LogTail:
                 self._whole.add(task)
             if is_open or whole:
                 return None
-            return LogPiece(task, self._about(task), size, "", ends=True)
+            return LogPiece(task, self.about(task), size, "", ends=True)
         waited = now - since >= WAITS_S
         if is_open and size - offset < self._chunk_bytes and not waited:
             return None
@@ -144,7 +144,7 @@ class LogTail:
         if not text:
             return None
         ends = not is_open and offset + len(text) >= size
-        return LogPiece(task, self._about(task), offset, text, ends)
+        return LogPiece(task, self.about(task), offset, text, ends)
 
     def _read(self, task: str, offset: int, *, ended: bool) -> str:
         with self._path(task, "log").open("rb") as file:
@@ -157,7 +157,8 @@ class LogTail:
             end = len(content) if ended or len(content) >= self._chunk_bytes else 0
         return plain_text(content[:end])
 
-    def _about(self, task: str) -> Mapping[str, object]:
+    def about(self, task: str) -> Mapping[str, object]:
+        """Return whose log a task's is; empty: nobody has written it, or it cannot be read."""
         with suppress(OSError, ValueError):
             about = json.loads(self._path(task, "about").read_text())
             if isinstance(about, dict):

@@ -98,6 +98,8 @@ class Roster:
             held = self._journals.task_ids() if self._held is None else self._held
             for left_over in held - listed:
                 self._journals.delete(left_over)
+                if self._reports is not None:
+                    self._reports.left_over(left_over)
             self._held = held & (set(kept) - self._runners.keys())
             for task_id in sorted(self._runners.keys() - listed - self._leaving):
                 self._leaving.add(task_id)

@@ -38,7 +38,7 @@ def artifact(
 ) -> None:
     """Show an output that is too large for its record: JSON, or the text that it is.
 
-    Example: tidegate execution artifact orders-day:mon 1f0c...-1-9a7b... -f body.json
+    Example: tidegate execution artifact orders:mon 1f0c-1-9a7b -f body.json
     """
     with connect(server) as client:
         content = client.get(path_of(EXECUTIONS, execution, "artifacts", artifact_id)).body

@@ -4,7 +4,8 @@
 
 A task never waits for this: what calls from its thread only notes, and the records are made by the
 reporter's thread.  The records of an end are made once, also over restarts (`ends.py`), so what is
-sent again is a repeat.
+sent again is a repeat.  A task that is wanted no more before its end, such as one whose range has
+no rows, has them as well: they say how far it came, and no status.
 """
 
 import time
@@ -34,7 +35,7 @@ from tasks.worker.reporting.compaction_end import CompactionEnd
 from tasks.worker.reporting.ends import KeptEnds
 from tasks.worker.reporting.inline import InlineLogs, combined
 
-__all__ = ["LogAbout", "ReportedTask", "TaskReporter", "log_record"]
+__all__ = ["LeftOver", "LogAbout", "ReportedTask", "TaskReporter", "log_record"]
 
 log = structlog.get_logger()
 
@@ -45,6 +46,7 @@ _OVER = {TaskPhase.SUCCESS, TaskPhase.FAILED}
 _LIMITS = RecordLimits(PAYLOAD_BYTES)
 _SAMPLES = "samples"
 _ORIGIN = RecordOrigin.STREAM
+_KILLED = "its worker ended before it could report how the task ended; the log says how far it came"
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,16 @@ class LogAbout:
         }
 
 
+@dataclass(frozen=True)
+class LeftOver:
+    """Tasks of an earlier life of the worker that are wanted no more."""
+
+    tasks: deque[str] = field(default_factory=deque)
+    """Those that were not looked at yet; it grows at any time."""
+    about: Callable[[str], Mapping[str, object]] = lambda _: {}
+    """Returns whose log a task's is, as `LogAbout.written` gave it; empty: nobody knows."""
+
+
 class TaskReporter:
     """One per worker; `left` is for all threads and returns at once."""
 
@@ -108,6 +120,7 @@ class TaskReporter:
         levels: ReportLevels,
         held: HeldLogs,
         may_write: Callable[[str], bool],
+        left_over: LeftOver | None = None,
         inline: InlineLogs | None = None,
     ) -> None:
         """Report the tasks that `tasks` returns at each look, and those that are noted as left.
@@ -115,7 +128,7 @@ class TaskReporter:
         `may_write`: whether lines of a task may still come; `inline`: the logs that go with the
         results; None: logs go in chunks.
         """
-        self._inline = inline
+        self._inline, self._left_over = inline, left_over or LeftOver()
         self._levels, self._held, self._may_write = levels, held, may_write
         self._tasks, self._offer, self._worker = tasks, offer, worker
         self._kept = ends
@@ -163,13 +176,13 @@ class TaskReporter:
         present = [*self._tasks()]
         gone = [self._left.popleft() for _ in range(len(self._left))]
         for task in (*gone, *present):
-            if task.report.phase in _OVER:
+            if task.report.phase in _OVER or task in gone:
                 self._report_end(task, waits=not closing and task not in gone)
-            elif task in gone:
-                self._held.send(task.desired.task_id)  # nobody knows how it ended
             elif with_progress and self._levels.at_once(_ORIGIN, debug=task.desired.debug):
                 record = self._progress(task)
                 self._offer(record, len(record.to_json()))
+        for _ in range(len(self._left_over.tasks)):
+            self._report_left_over(self._left_over.tasks.popleft())
         ends = [self._compacted.popleft() for _ in range(len(self._compacted))]
         for end in ends:
             self._report_compaction(end)
@@ -198,6 +211,32 @@ class TaskReporter:
         records = self._kept.of(task_id, task.desired.attempt, make)
         self._offer_end(task_id, records)
 
+    def _report_left_over(self, task_id: str) -> None:
+        """Report a task that an earlier life has run, again if that life had begun to."""
+        about = self._left_over.about(task_id)
+        if about:
+            whose = LogAbout.read(about)
+            make = partial(self._unknown_end, task_id, whose)
+            self._offer_end(task_id, self._kept.of(task_id, whose.attempt, make))
+
+    def _unknown_end(self, task_id: str, whose: LogAbout) -> Iterator[ReportRecord]:
+        kind = RecordType.TASK_RESULT
+        yield ReportRecord(
+            type=kind,
+            record_id=record_id_of(task_id, whose.attempt, kind, 0),
+            subject=task_id,
+            attempt=whose.attempt,
+            origin=whose.origin,
+            worker=self._worker,
+            supervisor=whose.supervisor,
+            data_source=whose.data_source,
+            at=datetime.now(UTC),
+            seq=0,
+            final=True,
+            debug=whose.debug,
+            payload={"detail": _KILLED},
+        )
+
     def _offer_end(self, task_id: str, records: Sequence[ReportRecord]) -> None:
         has_log = False
         for each in records:
@@ -225,6 +264,8 @@ class TaskReporter:
 
     def _wants(self, task: ReportedTask) -> bool:
         report = task.report
+        if report.phase not in _OVER:
+            return True  # it was wanted no more, and nobody here knows whether that was well
         ending = TaskEnding(report.phase is TaskPhase.SUCCESS, report.failure)
         return self._levels.wants(_ORIGIN, ending, debug=task.desired.debug)
 

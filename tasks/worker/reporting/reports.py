@@ -7,6 +7,7 @@ It begins once the worker knows its tasks: before the first list of the overlord
 whether the log of an earlier life goes on.  Where it waits for an address, it begins with that.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from threading import Thread
@@ -23,7 +24,13 @@ from tasks.worker.reporting.compaction_end import CompactionEnd
 from tasks.worker.reporting.ends import KeptEnds
 from tasks.worker.reporting.inline import InlineLogs
 from tasks.worker.reporting.notes import LogNotes
-from tasks.worker.reporting.reporter import LogAbout, ReportedTask, TaskReporter, log_record
+from tasks.worker.reporting.reporter import (
+    LeftOver,
+    LogAbout,
+    ReportedTask,
+    TaskReporter,
+    log_record,
+)
 
 __all__ = ["WorkerReports"]
 
@@ -54,6 +61,7 @@ class WorkerReports:
         self._data_dir, self._worker, self._transport = data_dir, worker, transport
         self._when_known = when_known
         self._stopped = False
+        self._left_over: deque[str] = deque()
         self._sender: Sender | None = None
         self._reporter: TaskReporter | None = None
         self._notes = LogNotes(data_dir / "task-logs", self._held)
@@ -103,6 +111,7 @@ class WorkerReports:
             levels=self._levels,
             held=self._held,
             may_write=may_come,
+            left_over=LeftOver(self._left_over, tail.about),
             inline=self._inline,
         )
         sender.start()
@@ -133,6 +142,10 @@ class WorkerReports:
         """Note a task that the worker forgets."""
         if self._reporter is not None:
             self._reporter.left(task)
+
+    def left_over(self, task_id: str) -> None:
+        """Note a task of an earlier life of the worker that is wanted no more."""
+        self._left_over.append(task_id)
 
     def status(self) -> SenderStatus | None:
         """Return what waits and what was lost; None: nothing was begun."""

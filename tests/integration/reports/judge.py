@@ -45,9 +45,10 @@ class SeenRun:
 
     def _of(self, task: str) -> list[str]:
         results, reports = list(self.results.get(task, ())), self.reports[task]
-        may_lack = task in self.killed and not results and not reports
+        may_lack = task in self.killed and results in ([], [None]) and not reports
         faults = []
-        if not may_lack and results != [self.ended[task]]:
+        # A task that is wanted no more before its end does not know how that was.
+        if not may_lack and results not in ([self.ended[task]], [None]):
             faults.append(f"{task} ended {self.ended[task]}, and its results say {results}")
         if not may_lack and reports != 1:
             faults.append(f"{task} has {reports} reports")

@@ -24,6 +24,7 @@ def _faults(run: SeenRun) -> list[str]:
 
 def test_a_good_run_has_no_fault_also_if_a_worker_was_killed() -> None:
     assert _faults(GOOD) == []
+    assert _faults(replace(GOOD, results={"t1": ["SUCCESS"], "t2": [None]})) == []
     killed = replace(GOOD, ended={**GOOD.ended, "t3": "FAILED"}, killed={"t3"})
     assert _faults(replace(killed, whole_logs={"t1", "t2", "t3"})) == []
 

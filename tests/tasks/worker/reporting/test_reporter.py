@@ -192,6 +192,19 @@ def test_a_task_that_the_worker_forgets_is_reported_all_the_same() -> None:
     assert len(offered.of(RecordType.TASK_RESULT)) == 1
 
 
+def test_a_task_that_is_wanted_no_more_says_how_far_it_came_and_no_status() -> None:
+    offered = _Offered()
+    with _running(list, offered) as reporter:
+        reporter.left(_task(TaskPhase.PAUSED))
+
+    [result] = offered.of(RecordType.TASK_RESULT)
+    [report] = offered.of(RecordType.TASK_REPORT)
+    for record in (result, report):
+        assert (record.status, record.final) == (None, True)
+        assert record.payload["phase"] == "PAUSED"
+        assert record.payload["counters"]["processed"] == 4  # type: ignore[index,call-overload]
+
+
 def test_what_ends_last_is_reported_before_the_reporter_is_closed() -> None:
     offered = _Offered()
     with _running(list, offered) as reporter:
@@ -224,12 +237,13 @@ def test_at_the_level_of_failures_an_end_alone_is_reported_and_decides_on_its_lo
     with _running(lambda: tasks, offered, tmp_path, "failures") as reporter:
         tasks[:] = [_task(TaskPhase.SUCCESS), _task(TaskPhase.FAILED, "task-2")]
         reporter.left(_task(TaskPhase.READING, "task-3"))
-        wait_until(lambda: len(offered.of(RecordType.TASK_REPORT)) == 1)
+        wait_until(lambda: len(offered.of(RecordType.TASK_REPORT)) == 2)
         wait_until(lambda: held.undecided() == [])
 
     [done] = offered.of(RecordType.COMPLETION)
     assert (done.subject, done.status, done.payload) == ("task-1", "SUCCESS", {})
-    assert [each.subject for each in offered.of(RecordType.TASK_RESULT)] == ["task-2"]
+    results = [each.subject for each in offered.of(RecordType.TASK_RESULT)]
+    assert sorted(results) == ["task-2", "task-3"]
     assert offered.of(RecordType.PROGRESS) == []
     assert sorted(path.name for path in tmp_path.glob("*.held")) == ["task-1.held"]
 

@@ -10,9 +10,12 @@ from tasks.reporting.levels import read_levels
 from tasks.reporting.record import RecordType, ReportRecord
 from tasks.sending.doors import Doors
 from tasks.sending.transport import Outgoing
+from tasks.worker.options import WorkerOptions
 from tasks.worker.reporting.reporter import ReportedTask
 from tasks.worker.reporting.reports import WorkerReports
-from tests.tasks.memory import at, desired
+from tasks.worker.roster import Roster
+from tests.tasks.memory import MemoryOverlord, at, desired
+from tests.tasks.worker.plain_site import PlainSite
 from tests.waiting import wait_until
 
 ADDRESS = "http://persister:8092"
@@ -37,6 +40,11 @@ class _Store:
         with self._lock:
             chunks = [each for each in self._kept if each.type is RecordType.LOG_CHUNK]
         return "".join(str(each.payload["text"]) for each in chunks if each.subject == task)
+
+    def results(self) -> list[ReportRecord]:
+        """Return the results that have come, repeats too."""
+        with self._lock:
+            return [each for each in self._kept if each.type is RecordType.TASK_RESULT]
 
     def types(self) -> set[RecordType]:
         with self._lock:
@@ -95,3 +103,46 @@ def test_a_log_whose_task_ended_with_its_worker_is_sent_at_the_level_of_failures
 
     assert store.log_of("task-1") == ""
     assert store.log_of("task-3") == "", "lines may still come, as before the first listing"
+
+
+def test_a_task_that_ended_just_before_its_worker_was_killed_has_a_result(tmp_path: Path) -> None:
+    (tmp_path / "task-logs").mkdir()
+    killed = WorkerReports(tmp_path, "w1", _Store())
+    for name in ("task-1", "task-2"):
+        killed.begun(desired(name).model_copy(update={"attempt": 3}))
+    killed.stop()
+    seen = []
+    for _ in range(2):
+        store = _Store()
+        reports = WorkerReports(tmp_path, "w1", store)
+        reports.left_over("task-1")
+        reports.start(list, lambda _: False)
+        reports.left_over("task-0")
+        wait_until(lambda store=store: len(store.results()) == 1)  # type: ignore[misc]  # bound
+        reports.stop()
+
+        [result] = store.results()
+        seen.append(result)
+        assert (result.subject, result.attempt, result.supervisor) == ("task-1", 3, "clicks")
+        assert (result.status, result.final) == (None, True)
+        assert "its worker ended before" in str(result.payload["detail"])
+    assert seen[0] == seen[1], "a repeat says the same"
+
+
+def test_a_roster_notes_the_tasks_of_an_earlier_life_that_are_wanted_no_more(
+    tmp_path: Path,
+) -> None:
+    folder, store = tmp_path / "w1", _Store()
+    killed = WorkerReports(folder, "w1", _Store())
+    killed.begun(desired())
+    killed.stop()
+    site = PlainSite(folder, tmp_path / "warehouse", overlord=MemoryOverlord())
+    site.roster.close(0)
+    assert site.journals.task_ids() == {"task-1"}
+
+    reports = WorkerReports(folder, "w1", store)
+    options = WorkerOptions("w1", folder, str(tmp_path / "warehouse"), ())
+    Roster(options, site.world, site.journals, 8, reports=reports).apply([])
+    reports.start(list, lambda _: False)
+    wait_until(lambda: [each.subject for each in store.results()] == ["task-1"])
+    reports.stop()
