@@ -17,6 +17,9 @@ log = structlog.get_logger()
 
 CONNECTIONS_MAX = 1_000
 """The maximum of connections and of requests of one port."""
+KEEP_ALIVE_S = 30
+"""How long an idle connection is kept: longer than clients keep theirs.  A server that closes first
+may do it while the next request is on its way, and the client cannot know whether it was heard."""
 GRACEFUL_S = 2
 """Seconds for open requests after SIGTERM; clients simply repeat a long poll."""
 
@@ -59,6 +62,7 @@ def new_server(api: FastAPI, settings: Settings, tls: Tls) -> uvicorn.Server:
         api,
         log_config=None,
         access_log=False,
+        timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=GRACEFUL_S,
         http=guarded(CONNECTIONS_MAX, settings.connections_per_address),
         loop=LOOP,

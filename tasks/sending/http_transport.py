@@ -28,7 +28,7 @@ _PATH = "/internal/v1/reports"
 _CONNECT_S = 2.0
 _ANSWERS_WITHIN_S = 30.0
 _KEPT_S = 3.0
-"""How long an idle connection is kept: servers close theirs after 5 s."""
+"""How long an idle connection is kept: what lies between may close it early."""
 _ANSWER_BYTES_MAX = 4 * 1024 * 1024
 _TEXT_MAX = 300
 _DONE = {"stored", "conflict", "mismatch", "skipped", "rejected"}
