@@ -3,6 +3,7 @@
 Slow: overlord and worker die and start again while records come, and six readers look.
 """
 
+import os
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -119,9 +120,19 @@ def _listed(cluster: Cluster) -> set[Path]:
 
 
 def _on_disk(cluster: Cluster) -> set[Path]:
-    """What lies there beside logs; no column of these tables grows, so there are no copies."""
-    found = (cluster.warehouse.rglob(f"{below}/**/*") for below in ("data", "widened"))
-    return {file for each in found for file in each if file.suffix in {".parquet", ".half"}}
+    """What lies there beside logs; no column of these tables grows, so there are no copies.
+
+    A folder may be deleted while it is walked: `os.walk` passes over it, and `rglob` fails.
+    """
+    walked = os.walk(cluster.warehouse)
+    folders = ((Path(folder), names) for folder, _, names in walked)
+    files = {
+        folder / name
+        for folder, names in folders
+        if {"data", "widened"} & {*folder.relative_to(cluster.warehouse).parts}
+        for name in names
+    }
+    return {file for file in files if file.suffix in {".parquet", ".half"}}
 
 
 def _named(cluster: Cluster) -> set[Path]:
