@@ -67,6 +67,8 @@ class PublishStory:
     within_s: float = 240.0
     _over: threading.Event = field(default_factory=threading.Event)
     """Set: the publishes are done."""
+    _given_up: threading.Event = field(default_factory=threading.Event)
+    """Set: nobody kills any more, and the run has failed."""
     _pause: threading.Event = field(default_factory=threading.Event)
     """Never set."""
 
@@ -87,10 +89,13 @@ class PublishStory:
         publisher.start()
         try:
             self._break(kills)
+        except BaseException:
+            self._given_up.set()  # else it waits for ever for a leader that nobody starts
+            raise
         finally:
             self._over.set()
             publisher.join()
-            self.crew.heal()
+        self.crew.heal()
         if troubles:
             raise troubles[0]
         self.say(f"{self.published} published, {self.repeats} repeats, {dict(self.faults)}")
@@ -109,7 +114,7 @@ class PublishStory:
             self._over.set()
 
     def _publish_all(self, table: PublishingTable, publishes: int) -> None:
-        while self.published < publishes:
+        while self.published < publishes and not self._given_up.is_set():
             if table.publish():
                 self.published += 1
                 self._pause.wait(self.pace_s)
