@@ -31,7 +31,7 @@ from supervisor.app.executions.calls import executions_url, own_verbs
 from supervisor.app.listening import new_server, tls_of
 from supervisor.app.process import configure_logging, data_folder, listen
 from supervisor.app.serving import ServedPort, serve
-from supervisor.core.executions.entities import Runner
+from supervisor.core.executions.entities import Execution, Runner
 from supervisor.core.executions.plan import FlowPlan
 from supervisor.executions.artifacts import LargeOutputs, with_artifacts
 from supervisor.executions.engine import plan_of
@@ -138,7 +138,7 @@ class _Wiring:
         both = OwnersAndProjector(owners, projector)
         folder = self._settings.data_dir / "results" / self._runner.name
         results = WaitingResults(
-            self._calls, ResultFiles(folder, self._runner.incarnation), self._held
+            self._calls, ResultFiles(folder, self._runner.incarnation), self._shown
         )
         member = GroupMember(self._client, self._topics, both)
         calls = self._calls
@@ -199,6 +199,10 @@ class _Wiring:
     def _held(self, runner: Runner) -> Sequence[HeldCall]:
         with self._store.reading() as rows:
             return rows.held(runner)
+
+    def _shown(self, execution: str) -> Execution | None:
+        with self._store.reading() as rows:
+            return rows.execution(execution)
 
     def _flow_of(self, name: str) -> FlowPlan | None:
         with self._store.reading() as rows:

@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from supervisor.core.executions.entities import Runner
+from supervisor.core.executions.entities import Execution
+from supervisor.core.executions.records import NewerRecord, UnreadableRecord
+from supervisor.core.executions.states import AttemptState
 from supervisor.executions.engine import CallReport
 from supervisor.executions.runner import CallRunner
-from supervisor.ports.flows.executions import HeldCall
 from supervisor.ports.flows.results import ResultsFull, ResultStore, WaitingResult
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
 
@@ -30,6 +31,7 @@ EACH_S = 0.25
 """What is not taken within twice this is kept."""
 SETTLED_S = 60.0
 """A result that was taken is worked in before long, also if the tables cannot show it."""
+_UNREPORTED = {AttemptState.SUBMITTED, AttemptState.RUNNING}
 _Key = tuple[str, str, int]
 
 
@@ -39,8 +41,9 @@ class WaitingResults:
 
     runner: CallRunner
     store: ResultStore
-    held: Callable[[Runner], Sequence[HeldCall]]
-    """What the tables say that a runner holds; raises StoreAway, StoreRefuses."""
+    shown: Callable[[str], Execution | None]
+    """An execution as the tables show it, which may be behind; raises StoreAway, StoreRefuses,
+    UnreadableRecord, NewerRecord."""
     monotonic: Callable[[], float] = time.monotonic
     trouble: str = ""
     """Why results are in memory alone; empty: they need not be, or are kept."""
@@ -105,25 +108,31 @@ class WaitingResults:
         """Forget what was taken; of former lives, what was worked in."""
         own, now = self.runner.runner, self.monotonic()
         taken = {key: one for key, one in self._kept.items() if key not in waiting}
-        former = {one.given.runner for one in taken.values()} - {own, None}
-        held = self._held([one for one in former if one is not None]) if former else set()
         done = []
         for key, one in taken.items():
             since = self._taken.setdefault(key, now)
-            if one.given.runner == own or key not in held or now - since > SETTLED_S:
+            if one.given.runner == own or now - since > SETTLED_S or self._is_worked_in(one):
                 done.append(one)
         if done:
             self.store.forget(done)
         for one in done:
             del self._taken[_key(one)], self._kept[_key(one)]
 
-    def _held(self, runners: Sequence[Runner]) -> set[_Key]:
-        """Return what the tables say that these hold; what is not known is held."""
+    def _is_worked_in(self, result: WaitingResult) -> bool:
+        """Whether the tables show that the attempt is over; what they do not show yet is not."""
         try:
-            held = [one.place for each in runners for one in self.held(each)]
-        except (StoreAway, StoreRefuses):
-            return set(self._kept)
-        return {(place.execution, place.run, place.attempt) for place in held}
+            execution = self.shown(result.execution)
+        except (StoreAway, StoreRefuses, UnreadableRecord, NewerRecord):
+            return False
+        if execution is None:
+            return False
+        run = execution.runs.get(result.given.run)
+        if execution.state.ended or run is None or run.attempt is None:
+            return execution.state.ended
+        shown, reported = run.attempt, result.given.attempt
+        if shown.number == reported:
+            return shown.state not in _UNREPORTED
+        return shown.number > reported
 
     def _note(self, trouble: str) -> None:
         if trouble and trouble != self.trouble:

@@ -5,14 +5,24 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from supervisor.core.executions.entities import Runner
-from supervisor.core.executions.inputs import Outcome, Report, Succeeded
+from supervisor.core.executions.entities import Execution, Runner
+from supervisor.core.executions.inputs import (
+    Begin,
+    Claim,
+    ExecutionInput,
+    Outcome,
+    Report,
+    Succeeded,
+)
+from supervisor.core.executions.plan import CallWork, FlowPlan, Step
+from supervisor.core.executions.reduce import reduce_execution
 from supervisor.executions.engine import CallReport, RunnerOrders
 from supervisor.executions.executor.results import SETTLED_S, WaitingResults
 from supervisor.executions.runner import CallRunner
-from supervisor.ports.flows.executions import CallPlace, HeldCall
+from supervisor.ports.flows.executions import CallPlace
 from supervisor.ports.flows.results import ResultsFull, WaitingResult
 from supervisor.ports.store_problems import StoreAway
+from tests.supervisor.core.crashes.world.world import BEGAN, LANGUAGE
 
 BEFORE, NOW = Runner("one", "before"), Runner("one", "now")
 
@@ -75,19 +85,21 @@ class World:
 
     disk: Disk = field(default_factory=Disk)
     owner: Owner = field(default_factory=Owner)
-    held: list[HeldCall] | None = field(default_factory=list)
-    """What the tables say; None: they are away."""
+    shown: Execution | None = None
+    """What the tables say of an execution; None: they do not know it yet."""
+    away: bool = False
+    """Whether the tables are away."""
     now: float = 0.0
 
     def __post_init__(self) -> None:
         """Make the parts."""
         self.runner = CallRunner(self.owner, NOW, {})
-        self.results = WaitingResults(self.runner, self.disk, self._held, lambda: self.now)
+        self.results = WaitingResults(self.runner, self.disk, self._shown, lambda: self.now)
 
-    def _held(self, _: Runner) -> Sequence[HeldCall]:
-        if self.held is None:
+    def _shown(self, _: str) -> Execution | None:
+        if self.away:
             raise StoreAway("the tables are away")
-        return self.held
+        return self.shown
 
     def ends(self, name: str, *, look: int = 0) -> WaitingResult:
         """Let a call end."""
@@ -101,6 +113,14 @@ class World:
 @pytest.fixture
 def world() -> World:
     return World()
+
+
+def _execution(*inputs: ExecutionInput) -> Execution:
+    """Return an execution of one call after some inputs."""
+    execution = Execution("e1", FlowPlan("f", 1, (Step("a", CallWork("noop")),)), {}, BEGAN)
+    for given in (Begin(), *inputs):
+        execution = reduce_execution(execution, given, BEGAN, LANGUAGE).entity
+    return execution
 
 
 def _former(name: str) -> WaitingResult:
@@ -168,9 +188,9 @@ def test_room_that_comes_is_used(world: World) -> None:
 def test_results_of_a_former_life_are_reported_as_its_own_and_offered_until_worked_in(
     world: World,
 ) -> None:
-    one = _former("e1")
-    world.disk.left = [one]
-    world.held = [HeldCall(CallPlace("e1", "r-e1", 1), BEFORE, cancelled=False)]
+    run = next(iter(_execution().runs))
+    given = Report(run, 1, Succeeded(), BEFORE)
+    world.disk.left = [WaitingResult("e1", given)]
     world.results.open()
     world.runner.round_trip()
     world.results.run_once()
@@ -179,20 +199,24 @@ def test_results_of_a_former_life_are_reported_as_its_own_and_offered_until_work
     world.owner.there = True
     world.runner.round_trip()
     world.results.run_once()
-    assert world.owner.taken == [CallReport("e1", one.given)]
-    assert world.results.offers() == ["before"], "it is on its way by the history"
-    world.held = None
+    assert world.owner.taken == [CallReport("e1", given)]
+    assert world.results.offers() == ["before"], "the tables do not know the execution yet"
+    for behind in (_execution(), _execution(Claim(run, 1, BEFORE))):
+        world.shown = behind
+        world.results.run_once()
+        assert world.results.offers() == ["before"], "it is on its way by the history"
+    world.away = True
     world.results.run_once()
     assert world.results.offers() == ["before"], "nothing is known"
 
-    world.held = []
+    world.away, world.shown = False, _execution(Claim(run, 1, BEFORE), given)
     world.results.run_once()
 
     assert (world.results.offers(), world.disk.kept) == ([], [])
 
 
 def test_a_former_life_is_not_offered_for_ever(world: World) -> None:
-    world.disk.left, world.held = [_former("e1")], None
+    world.disk.left, world.away = [_former("e1")], True
     world.owner.there = True
     world.results.open()
     world.runner.round_trip()
