@@ -1,9 +1,8 @@
-import { Modal } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { Fragment } from "react";
-import { DialogHead } from "@/components/action/DialogHead";
 import { Foreign } from "@/components/Foreign";
 import { Icon } from "@/components/Icon";
+import { RecordDialog } from "@/components/RecordDialog";
 import { Stamp } from "@/components/Time";
 import { Unknown } from "@/components/Unknown";
 import { visible } from "@/text/visible";
@@ -41,17 +40,13 @@ type Props = { entry: Entry | null; onClose: () => void };
 /** The dialog with all that is on record of a change; null: it is closed. */
 export function EntryDialog({ entry, onClose }: Props) {
   return (
-    <Modal.Root opened={entry !== null} onClose={onClose} size="lg" centered lockScroll={false}>
-      <Modal.Overlay backgroundOpacity={0.45} />
-      <Modal.Content>
-        <Modal.Body>
-          <DialogHead>
-            {entry === null ? "" : `${visible(entry.action)} ${visible(entry.subject)}`}
-          </DialogHead>
-          {entry !== null && <EntryFacts entry={entry} />}
-        </Modal.Body>
-      </Modal.Content>
-    </Modal.Root>
+    <RecordDialog
+      title={entry === null ? "" : `${visible(entry.action)} ${visible(entry.subject)}`}
+      isOpen={entry !== null}
+      onClose={onClose}
+    >
+      {entry !== null && <EntryFacts entry={entry} />}
+    </RecordDialog>
   );
 }
 

@@ -1,6 +1,7 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
-import { useCallback, useMemo } from "react";
+import { useMemo } from "react";
 import { type Got, get } from "@/api/client";
+import { useMore } from "@/api/more";
 import type { Problem } from "@/api/problem";
 import { POLL_MS, pacedBy } from "@/api/query";
 import { type Entry, named } from "./entries";
@@ -32,12 +33,7 @@ export function useAudit({ supervisor, action, actor }: AuditSearch, isAllowed: 
     placeholderData: keepPreviousData,
     enabled: isAllowed,
   });
-  const { fetchNextPage, hasNextPage, isFetchingNextPage } = query;
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) {
-      void fetchNextPage();
-    }
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const more = useMore(query);
   const data = useMemo<Listed | undefined>(() => {
     const pages = query.data?.pages;
     return pages === undefined

@@ -1,11 +1,10 @@
-import { Modal } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Permission } from "@/api/me";
 import { apiQuery } from "@/api/query";
 import type { DeadInput } from "@/changes/deadInputs";
-import { DialogHead } from "@/components/action/DialogHead";
 import { Foreign } from "@/components/Foreign";
 import { QueryView } from "@/components/QueryView";
+import { RecordDialog } from "@/components/RecordDialog";
 import { RecordFacts, RecordText } from "@/components/RecordFacts";
 import { Stamp } from "@/components/Time";
 import { bytes } from "@/text/sizes";
@@ -23,15 +22,9 @@ type Props = {
 export function InputDialog(props: Props) {
   const { name, onClose } = props;
   return (
-    <Modal.Root opened={name !== undefined} onClose={onClose} size="lg" centered lockScroll={false}>
-      <Modal.Overlay backgroundOpacity={0.45} />
-      <Modal.Content>
-        <Modal.Body>
-          <DialogHead>{`Dead input ${name ?? ""}`}</DialogHead>
-          {name !== undefined && <Content {...props} name={name} />}
-        </Modal.Body>
-      </Modal.Content>
-    </Modal.Root>
+    <RecordDialog title={`Dead input ${name ?? ""}`} isOpen={name !== undefined} onClose={onClose}>
+      {name !== undefined && <Content {...props} name={name} />}
+    </RecordDialog>
   );
 }
 

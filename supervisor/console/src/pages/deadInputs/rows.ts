@@ -1,6 +1,7 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
-import { useCallback, useMemo } from "react";
+import { useMemo } from "react";
 import { type Got, get } from "@/api/client";
+import { useMore } from "@/api/more";
 import type { Problem } from "@/api/problem";
 import { POLL_MS, pacedBy } from "@/api/query";
 import { type DeadInput, nameOf } from "@/changes/deadInputs";
@@ -27,12 +28,7 @@ export function useDeadInputs({ handled }: DeadInputsSearch, isWanted: boolean) 
     placeholderData: keepPreviousData,
     enabled: isWanted,
   });
-  const { fetchNextPage, hasNextPage, isFetchingNextPage } = query;
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) {
-      void fetchNextPage();
-    }
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const more = useMore(query);
   const pages = query.data?.pages;
   const data = useMemo<Listed | undefined>(
     () => pages && { rows: rowsOf(pages), hasMore: pages.at(-1)?.next !== null },

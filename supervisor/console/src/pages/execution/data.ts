@@ -1,7 +1,8 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { useCallback, useMemo } from "react";
+import { useMemo } from "react";
 import { type Got, get } from "@/api/client";
+import { useMore } from "@/api/more";
 import type { Problem } from "@/api/problem";
 import { apiQuery, POLL_MS, pacedBy, SAFETY_MS } from "@/api/query";
 import { hasEnded } from "@/components/flow/looks";
@@ -57,12 +58,7 @@ export function useEvents(execution: string, isEnded: boolean) {
     getNextPageParam: (page) => page.next,
     refetchInterval: pacedBy(isEnded ? SAFETY_MS : POLL_MS),
   });
-  const { fetchNextPage, hasNextPage, isFetchingNextPage } = query;
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) {
-      void fetchNextPage();
-    }
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const more = useMore(query);
   const data = query.data?.pages.flatMap(({ events }) => events);
-  return { data, error: query.error, refetch: query.refetch, more, hasMore: hasNextPage };
+  return { data, error: query.error, refetch: query.refetch, more, hasMore: query.hasNextPage };
 }

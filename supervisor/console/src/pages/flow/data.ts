@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { useCallback } from "react";
 import { type Got, get } from "@/api/client";
+import { useMore } from "@/api/more";
 import type { Problem } from "@/api/problem";
 import { apiQuery, pacedBy, SAFETY_MS } from "@/api/query";
 
@@ -28,14 +28,9 @@ export function useVersions(flow: string) {
     getNextPageParam: (page) => page.next,
     refetchInterval: pacedBy(SAFETY_MS),
   });
-  const { fetchNextPage, hasNextPage, isFetchingNextPage } = query;
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) {
-      void fetchNextPage();
-    }
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const more = useMore(query);
   const data = query.data?.pages.flatMap(({ versions }) => versions);
-  return { data, error: query.error, refetch: query.refetch, more, hasMore: hasNextPage };
+  return { data, error: query.error, refetch: query.refetch, more, hasMore: query.hasNextPage };
 }
 
 /** The execution whose inputs a start begins with. */

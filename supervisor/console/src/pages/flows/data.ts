@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useCallback, useMemo } from "react";
+import { useMemo } from "react";
 import { type Got, get } from "@/api/client";
+import { useMore } from "@/api/more";
 import type { Problem } from "@/api/problem";
 import { pacedBy, SAFETY_MS } from "@/api/query";
 
@@ -21,12 +22,7 @@ export function useFlows() {
     getNextPageParam: (page) => page.next,
     refetchInterval: pacedBy(SAFETY_MS),
   });
-  const { fetchNextPage, hasNextPage, isFetchingNextPage } = query;
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) {
-      void fetchNextPage();
-    }
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const more = useMore(query);
   const data = useMemo<Listed | undefined>(() => {
     const pages = query.data?.pages;
     return pages === undefined

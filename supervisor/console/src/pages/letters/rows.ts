@@ -1,7 +1,8 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
-import { useCallback, useMemo } from "react";
+import { useMemo } from "react";
 import { type Got, get } from "@/api/client";
 import { missing, useMe } from "@/api/me";
+import { useMore } from "@/api/more";
 import type { Overview } from "@/api/overview";
 import type { Problem } from "@/api/problem";
 import { POLL_MS, pacedBy } from "@/api/query";
@@ -37,12 +38,7 @@ export function useLetters(search: LettersSearch, isWanted: boolean) {
     placeholderData: keepPreviousData,
     enabled: isWanted,
   });
-  const { fetchNextPage, hasNextPage, isFetchingNextPage } = query;
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) {
-      void fetchNextPage();
-    }
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const more = useMore(query);
   const pages = query.data?.pages;
   const data = useMemo<Listed | undefined>(
     () => pages && { rows: rowsOf(pages), hasMore: pages.at(-1)?.next !== null },

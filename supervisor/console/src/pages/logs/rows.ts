@@ -1,6 +1,7 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
-import { useCallback, useMemo } from "react";
+import { useMemo } from "react";
 import { type Got, get } from "@/api/client";
+import { useMore } from "@/api/more";
 import { useOverview } from "@/api/overview";
 import type { Problem } from "@/api/problem";
 import { POLL_MS, pacedBy } from "@/api/query";
@@ -69,12 +70,7 @@ function usePages<P extends Page, T>(
     placeholderData: keepPreviousData,
     enabled: isThere,
   });
-  const { fetchNextPage, hasNextPage, isFetchingNextPage } = query;
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) {
-      void fetchNextPage();
-    }
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const more = useMore(query);
   const pages = query.data?.pages;
   const data = useMemo<Listed<T> | undefined>(
     () =>

@@ -1,11 +1,10 @@
-import { Modal } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { stringify } from "lossless-json";
 import { apiQuery } from "@/api/query";
 import type { QueueName } from "@/changes/queues";
-import { DialogHead } from "@/components/action/DialogHead";
 import { Foreign } from "@/components/Foreign";
 import { QueryView } from "@/components/QueryView";
+import { RecordDialog } from "@/components/RecordDialog";
 import { RecordFacts, RecordText } from "@/components/RecordFacts";
 import { Stamp } from "@/components/Time";
 import { counted } from "@/text/numbers";
@@ -16,15 +15,9 @@ type Props = { queue: QueueName; seq: number | undefined; onClose: () => void };
 /** An event that was set aside, with what it carries. */
 export function EventDialog({ queue, seq, onClose }: Props) {
   return (
-    <Modal.Root opened={seq !== undefined} onClose={onClose} size="lg" centered lockScroll={false}>
-      <Modal.Overlay backgroundOpacity={0.45} />
-      <Modal.Content>
-        <Modal.Body>
-          <DialogHead>{`Event ${seq ?? ""}`}</DialogHead>
-          {seq !== undefined && <Content queue={queue} seq={seq} />}
-        </Modal.Body>
-      </Modal.Content>
-    </Modal.Root>
+    <RecordDialog title={`Event ${seq ?? ""}`} isOpen={seq !== undefined} onClose={onClose}>
+      {seq !== undefined && <Content queue={queue} seq={seq} />}
+    </RecordDialog>
   );
 }
 

@@ -1,8 +1,8 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { useCallback } from "react";
 import { type Got, get } from "@/api/client";
 import { missing, type Permission, useMe } from "@/api/me";
+import { useMore } from "@/api/more";
 import type { Problem } from "@/api/problem";
 import { POLL_MS, pacedBy } from "@/api/query";
 import { useTableOf } from "@/api/tables";
@@ -37,12 +37,7 @@ export function useFailed(queue: QueueName) {
     getNextPageParam: (page) => page.next,
     refetchInterval: pacedBy(POLL_MS),
   });
-  const { fetchNextPage, hasNextPage, isFetchingNextPage } = query;
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) {
-      void fetchNextPage();
-    }
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const more = useMore(query);
   const data = query.data?.pages.flatMap(({ failed }) => failed);
   return { data, error: query.error, refetch: query.refetch, more };
 }

@@ -1,6 +1,7 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
 import { type Got, get, type Params } from "@/api/client";
+import { useMore } from "@/api/more";
 import { takeOverview, wantsOverview } from "@/api/overview";
 import type { Problem } from "@/api/problem";
 import { POLL_MS, pacedBy } from "@/api/query";
@@ -51,14 +52,8 @@ export function useSupervisors(search: SupervisorsSearch) {
     refetchInterval: pacedBy(POLL_MS),
     placeholderData: keepPreviousData,
   });
-  const { fetchNextPage, hasNextPage, isFetchingNextPage } = query;
-  const more = useCallback(() => {
-    if (limit < MOST) {
-      setLimit(MOST);
-    } else if (hasNextPage && !isFetchingNextPage) {
-      void fetchNextPage();
-    }
-  }, [limit, hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const next = useMore(query);
+  const more = useCallback(() => (limit < MOST ? setLimit(MOST) : next()), [limit, next]);
   const data = useMemo(() => listedOf(query.data?.pages), [query.data]);
   return { data, error: query.error, refetch: query.refetch, more };
 }

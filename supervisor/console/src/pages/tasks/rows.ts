@@ -1,6 +1,7 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
 import { type Got, get, type Params } from "@/api/client";
+import { useMore } from "@/api/more";
 import type { Problem } from "@/api/problem";
 import { POLL_MS, pacedBy, SAFETY_MS } from "@/api/query";
 import { exact } from "@/text/numbers";
@@ -96,14 +97,8 @@ function useList(name: ListName, search: TasksSearch, pollMs: number, isWanted =
     placeholderData: keepPreviousData,
     enabled: isWanted,
   });
-  const { fetchNextPage, hasNextPage, isFetchingNextPage } = query;
-  const more = useCallback(() => {
-    if (limit < MOST) {
-      setLimit(MOST);
-    } else if (hasNextPage && !isFetchingNextPage) {
-      void fetchNextPage();
-    }
-  }, [limit, hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const next = useMore(query);
+  const more = useCallback(() => (limit < MOST ? setLimit(MOST) : next()), [limit, next]);
   const data = useMemo(() => listedOf(query.data?.pages), [query.data]);
   return { data, error: query.error, refetch: query.refetch, more };
 }

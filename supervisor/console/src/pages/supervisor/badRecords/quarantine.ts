@@ -1,7 +1,7 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { useCallback } from "react";
 import { type Got, get } from "@/api/client";
 import type { Exact } from "@/api/json";
+import { useMore } from "@/api/more";
 import type { Problem } from "@/api/problem";
 import { type BadRecordsSearch, partitionOf } from "./search";
 
@@ -48,17 +48,12 @@ export function useKept(id: string, search: BadRecordsSearch, published: Exact |
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: keepPreviousData,
   });
-  const { fetchNextPage, hasNextPage, isFetchingNextPage } = list;
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) {
-      void fetchNextPage();
-    }
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const more = useMore(list);
   const [first] = list.data?.pages ?? [];
   const data: Kept | undefined = first && {
     records: list.data?.pages.flatMap(({ records }) => records) ?? [],
     reasons: (search.reason === undefined ? first.reasons : all.data?.reasons) ?? {},
-    isWhole: !hasNextPage,
+    isWhole: !list.hasNextPage,
   };
   return { data, error: list.error, refetch: list.refetch, more };
 }

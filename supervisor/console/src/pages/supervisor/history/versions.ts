@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { useCallback, useMemo } from "react";
+import { useMemo } from "react";
 import { type Got, get } from "@/api/client";
+import { useMore } from "@/api/more";
 import type { Problem } from "@/api/problem";
 import { POLL_MS, pacedBy } from "@/api/query";
 import { tidied } from "../spec/document/tidy";
@@ -27,12 +28,7 @@ export function useVersions(id: string) {
     getNextPageParam: (page) => page.next,
     refetchInterval: pacedBy(POLL_MS),
   });
-  const { fetchNextPage, hasNextPage, isFetchingNextPage } = query;
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) {
-      void fetchNextPage();
-    }
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const more = useMore(query);
   const data = useMemo(() => versionsOf(query.data?.pages), [query.data]);
   return { data, error: query.error, refetch: query.refetch, more };
 }

@@ -1,7 +1,8 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
-import { useCallback, useMemo } from "react";
+import { useMemo } from "react";
 import { isDueSoon } from "@/api/along";
 import { type Got, get, type Params } from "@/api/client";
+import { useMore } from "@/api/more";
 import { takeOverview, wantsOverview } from "@/api/overview";
 import type { Problem } from "@/api/problem";
 import { POLL_MS, pacedBy, queryClient } from "@/api/query";
@@ -48,12 +49,7 @@ export function usePartitions(id: string, { sort, only }: PartitionsSearch) {
     refetchInterval: pacedBy(POLL_MS),
     placeholderData: keepPreviousData,
   });
-  const { fetchNextPage, hasNextPage, isFetchingNextPage } = query;
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) {
-      void fetchNextPage();
-    }
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const more = useMore(query);
   const data = useMemo(() => listedOf(query.data?.pages), [query.data]);
   return { data, error: query.error, refetch: query.refetch, more };
 }

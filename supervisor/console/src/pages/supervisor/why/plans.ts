@@ -1,6 +1,6 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
-import { useCallback } from "react";
 import { type Got, get } from "@/api/client";
+import { useMore } from "@/api/more";
 import type { Problem } from "@/api/problem";
 import { POLL_MS, pacedBy } from "@/api/query";
 
@@ -27,12 +27,7 @@ export function usePlans(id: string) {
     refetchInterval: pacedBy(POLL_MS),
     placeholderData: keepPreviousData,
   });
-  const { fetchNextPage, hasNextPage, isFetchingNextPage } = query;
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) {
-      void fetchNextPage();
-    }
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const more = useMore(query);
   const data = query.data?.pages.flatMap(({ plans }) => plans);
-  return { data, error: query.error, refetch: query.refetch, more, isWhole: !hasNextPage };
+  return { data, error: query.error, refetch: query.refetch, more, isWhole: !query.hasNextPage };
 }

@@ -1,6 +1,7 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
-import { useCallback, useMemo } from "react";
+import { useMemo } from "react";
 import { type Got, get, type Params } from "@/api/client";
+import { useMore } from "@/api/more";
 import type { Problem } from "@/api/problem";
 import { SAFETY_MS } from "@/api/query";
 import type { FilesSearch } from "../search";
@@ -46,14 +47,9 @@ export function useSegments(name: string, search: FilesSearch) {
     refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : SAFETY_MS),
     placeholderData: keepPreviousData,
   });
-  const { fetchNextPage, hasNextPage, isFetchingNextPage } = query;
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) {
-      void fetchNextPage();
-    }
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const more = useMore(query);
   const data = useMemo(() => query.data && listedOf(query.data.pages), [query.data]);
-  return { data, error: query.error, refetch: query.refetch, more, hasMore: hasNextPage };
+  return { data, error: query.error, refetch: query.refetch, more, hasMore: query.hasNextPage };
 }
 
 export function listedOf(pages: readonly SegmentsPage[]): Segment[] {
