@@ -17,6 +17,7 @@ from supervisor.adapters.kafka.report_topics import (
     LETTER_BYTES_MAX,
     ReportTopic,
     make_topics,
+    small_topics,
 )
 from supervisor.adapters.reports.database import ReportDatabase, migrate_reports
 from supervisor.adapters.reports.dead_letter_files import DeadLetterFiles
@@ -41,6 +42,7 @@ from supervisor.reports.service import Persister
 from supervisor.reports.storing import Storing
 from supervisor.settings.problems import SetupProblem
 from supervisor.settings.settings import PERSISTER_PORT, Settings
+from tasks.reporting.sizes import larger_command
 from tasks.runtime.http_guard import raise_file_limit
 
 __all__ = ["persisting", "run_persister"]
@@ -179,6 +181,13 @@ def _make_topics(settings: Settings, client: Mapping[str, str], dead: str) -> No
                 why=why,
                 command=each.command,
             )
+    for each, takes in small_topics(client, topics).items():
+        log.warning(
+            "a topic takes smaller records than reports have: large ones are sent in part",
+            topic=each.name,
+            takes=f"{takes} bytes",
+            command=larger_command(each.name, each.bytes_max),
+        )
 
 
 def _instance(settings: Settings) -> str:

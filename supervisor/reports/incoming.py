@@ -19,6 +19,7 @@ from tasks.reporting.record import (
     read_record,
     record_id_of,
 )
+from tasks.reporting.sizes import LOG
 
 __all__ = ["Incoming", "Parts", "parts_of"]
 
@@ -58,11 +59,11 @@ def parts_of(body: bytes) -> Parts:
         case RecordType.LOG_CHUNK:
             return Parts(chunk=_chunk_of(record, record.place, ends=record.final))
         case RecordType.COMBINED:
-            rest = {name: each for name, each in record.payload.items() if name != "log"}
+            rest = {name: each for name, each in record.payload.items() if name != LOG}
             report = record.model_copy(update={"payload": rest})
-            if "log" not in record.payload:
+            if LOG not in record.payload:
                 return Parts(report)
-            return Parts(report, _chunk_of(record, 0, ends=True, name="log"))
+            return Parts(report, _chunk_of(record, 0, ends=True, name=LOG))
         case _:
             return Parts(record)
 

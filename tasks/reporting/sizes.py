@@ -4,6 +4,8 @@
             ─else─► {"head": ..., "tail": ...} of its JSON, and a mark: sizes and hash of before
             ─spilled─► the same, and all of its JSON as a log of its own, which the mark names
 
+    topic takes less ─► split: logs in smaller pieces, other payloads cut
+
 Nothing is refused for its size: the envelope, whose texts are bounded, always fits.
 """
 
@@ -17,22 +19,34 @@ from tasks.reporting.record import RecordCut, RecordType, ReportRecord, record_i
 __all__ = [
     "ENVELOPE_BYTES",
     "INLINE_BYTES",
+    "INLINE_TOPIC_BYTES",
+    "LOG",
     "PAYLOAD_BYTES",
+    "TOPIC_BYTES",
     "RecordLimits",
     "cut",
     "fitted",
-    "limits_of",
+    "larger_command",
     "spilled",
+    "split",
 ]
 
 PAYLOAD_BYTES = 1024 * 1024
 """Of a payload, in mode `chunked`."""
 INLINE_BYTES = 10 * 1024 * 1024
 """Of a whole record, in mode `inline`."""
+TOPIC_BYTES = 2 * 1024 * 1024
+"""What a topic of reports is made to take, in mode `chunked`."""
+INLINE_TOPIC_BYTES = INLINE_BYTES + 64 * 1024
+"""The same of the topic of whole records, with a topic's own bytes around a record."""
 ENVELOPE_BYTES = 6_068
 """Of all but the payload."""
 SPILLED_BYTES = 64 * 1024
 """Of a piece of a payload that goes to the log store."""
+_CHARACTER_BYTES = 4
+"""The most that a character takes."""
+LOG = "log"
+"""In the payload of a `combined` record: the log of its task."""
 _MARK_BYTES = 128
 """More than the names around a head and a tail take."""
 
@@ -42,8 +56,6 @@ class RecordLimits:
     """What holds for records of one topic."""
 
     record_bytes: int
-    warnings: tuple[str, ...] = ()
-    """What contradicts each other among the settings, for the log, with what to do."""
 
     @property
     def payload_bytes(self) -> int:
@@ -51,33 +63,12 @@ class RecordLimits:
         return max(self.record_bytes - ENVELOPE_BYTES, 0)
 
 
-def limits_of(
-    payload_bytes: int, record_bytes: int, *, topic: str, topic_bytes: int | None
-) -> RecordLimits:
-    """Return what holds among the settings of a sender and of a topic.
-
-    Args:
-        payload_bytes: the setting for payloads.
-        record_bytes: the setting for whole records.
-        topic: the name of the topic, for warnings.
-        topic_bytes: the topic's `max.message.bytes`.  None: it is not known.
-    """
-    warnings = []
-    wanted = payload_bytes + ENVELOPE_BYTES
-    largest = max(wanted, record_bytes)
-    if wanted > record_bytes:
-        warnings.append(
-            f"payloads of {payload_bytes} bytes with their envelope do not fit into records of "
-            f"{record_bytes} bytes: records of {largest} bytes are sent"
-        )
-    if topic_bytes is not None and topic_bytes < largest:
-        warnings.append(
-            f"topic {topic} takes records of {topic_bytes} bytes, so larger ones are cut. To send "
-            f"{largest} bytes: kafka-configs --alter --entity-type topics --entity-name {topic} "
-            f"--add-config max.message.bytes={largest}"
-        )
-        largest = topic_bytes
-    return RecordLimits(largest, tuple(warnings))
+def larger_command(topic: str, record_bytes: int) -> str:
+    """Return what an administrator types so that a topic takes records of so many bytes."""
+    return (
+        f"kafka-configs --alter --entity-type topics --entity-name {topic} "
+        f"--add-config max.message.bytes={record_bytes}"
+    )
 
 
 def cut(text: str, most: int) -> tuple[str, str]:
@@ -117,11 +108,47 @@ def spilled(record: ReportRecord, limits: RecordLimits) -> Iterator[ReportRecord
     if small.truncated is None:
         yield small
         return
-    subject, content, offset = f"payload-{record.record_id}", _json_of(record).encode(), 0
-    while offset < len(content):
-        end = min(offset + SPILLED_BYTES, len(content))
-        part = content[offset:end].decode(errors="ignore")  # whole characters
-        end = offset + len(part.encode())
+    subject = f"payload-{record.record_id}"
+    yield from _chunks(_uncounted(record), subject, _json_of(record), SPILLED_BYTES)
+    mark = small.truncated.model_copy(update={"spilled_to": subject})
+    yield small.model_copy(update={"truncated": mark})
+
+
+def split(record: ReportRecord, limits: RecordLimits) -> Iterator[ReportRecord]:
+    """Yield records that fit, in place of one that a topic does not take.
+
+        piece of a log ─────► smaller pieces, which are all of it
+        record with its log ─► the log in pieces, then the record without it, cut if it must be
+        other records ───────► cut, with the mark
+
+    The limit holds for the payload as JSON, whose quotes and backslashes take twice their bytes.
+    """
+    piece_bytes = max(limits.payload_bytes // 2, 1)
+    text = record.payload.get(LOG)
+    if record.type is RecordType.LOG_CHUNK:
+        lines = str(record.payload.get("text", ""))
+        start = record.offset or 0
+        yield from _chunks(record, record.subject, lines, piece_bytes, start, ends=record.final)
+    elif record.type is RecordType.COMBINED and isinstance(text, str):
+        yield from _chunks(_uncounted(record), record.subject, text, piece_bytes)
+        rest = {name: each for name, each in record.payload.items() if name != LOG}
+        yield fitted(record.model_copy(update={"payload": rest}), limits)
+    else:
+        yield fitted(record, limits)
+
+
+def _chunks(
+    record: ReportRecord, subject: str, text: str, size: int, start: int = 0, *, ends: bool = True
+) -> Iterator[ReportRecord]:
+    """Yield a text as pieces of a log, which begin at byte `start` of it.
+
+    `ends`: whether the log ends with the text.  The first one has the counts of what was dropped.
+    """
+    content, at = text.encode(), 0
+    while at < len(content):
+        part = content[at : at + size].decode(errors="ignore")  # whole characters
+        part = part or content[at : at + _CHARACTER_BYTES].decode(errors="ignore")[:1]
+        offset, at = start + at, at + len(part.encode())
         yield record.model_copy(
             update={
                 "type": RecordType.LOG_CHUNK,
@@ -130,13 +157,16 @@ def spilled(record: ReportRecord, limits: RecordLimits) -> Iterator[ReportRecord
                 "status": None,
                 "seq": None,
                 "offset": offset,
-                "final": end == len(content),
+                "final": ends and at == len(content),
+                "dropped": record.dropped if offset == start else {},
                 "payload": {"text": part},
             }
         )
-        offset = end
-    mark = small.truncated.model_copy(update={"spilled_to": subject})
-    yield small.model_copy(update={"truncated": mark})
+
+
+def _uncounted(record: ReportRecord) -> ReportRecord:
+    """Return a record without the counts of what was dropped, which travel once."""
+    return record.model_copy(update={"dropped": {}})
 
 
 def _json_of(record: ReportRecord) -> str:

@@ -1,28 +1,37 @@
 """Records by Kafka: idempotent, acknowledged by all replicas, one answer per batch.
 
-A batch counts as sent when the broker has acknowledged each of its records.  What it refuses for
-good, as a record that is larger than the topic takes, is left out and counted: the senders cut
-records to the topic's limit, so that happens only after the limit was lowered.  A broker refuses a
+A batch counts as sent when the broker has acknowledged each of its records.  A broker refuses a
 record together with those that the client has packed beside it: so each of them is sent again,
-alone.
+alone.  One that is larger than its topic takes is sent as records that fit, and the log says how
+the topic is made to take it whole.  What is refused for good all the same is left out and counted.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
+import structlog
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
+from confluent_kafka.admin import AdminClient
 
 from tasks.contract.kafka_client import Overheard
+from tasks.reporting.record import BadRecord, read_record
+from tasks.reporting.sizes import ENVELOPE_BYTES, TOPIC_BYTES, RecordLimits, larger_command, split
+from tasks.runtime.topic_limits import message_bytes_max
 from tasks.sending.transport import Outgoing, TransportAway
 
 __all__ = ["KafkaTransport"]
+
+log = structlog.get_logger()
 
 QUEUE_KBYTES = 16 * 1024
 """Of the client, for what is under way."""
 RECORD_BYTES_MAX = 16 * 1024 * 1024
 """The client's own limit, above all of ours: the topic's limit decides."""
+OVERHEAD_BYTES = 1024
+"""More than a topic counts around a record: its key, and the head of its batch."""
 _ANSWERS_WITHIN_S = 30.0
+_KNOWN_FOR_S = 60.0
 _REFUSED = {KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.INVALID_MSG, KafkaError.INVALID_RECORD}
 
 
@@ -43,6 +52,11 @@ class KafkaTransport:
         self.refused_total = 0
         """Records that the broker refused for good."""
         self._producer: Producer | None = None
+        self._client = client
+        self._known: int | None = None
+        self._known_until = -1.0
+        self._warned_of = -1
+        """The topic's limit that the log has named."""
         self._properties = {
             **client,
             "client.id": client_id,
@@ -66,7 +80,9 @@ class KafkaTransport:
         refused = self._sent(batch)
         if len(batch) > 1:
             refused = [each for one in refused for each in self._sent([one])]
-        self.refused_total += len(refused)
+        for each in refused:
+            if not self._sent_in_part(each):
+                self.refused_total += 1
 
     def close(self) -> None:
         """Give up what is under way: it is sent again after the next start."""
@@ -74,6 +90,39 @@ class KafkaTransport:
             self._producer.purge()
             self._producer.flush(0.0)
             self._producer = None
+
+    def _sent_in_part(self, refused: Outgoing) -> bool:
+        """Send records that fit in place of one that was refused; False: those are refused too.
+
+        Raises:
+            TransportAway: as `send`.
+        """
+        known = self._topic_bytes()
+        for record_bytes in _sizes(len(refused.body), known):
+            parts = _parts(refused, RecordLimits(record_bytes))
+            if parts and not any(self._sent([each]) for each in parts):
+                self._warn(known, len(refused.body))
+                return True
+        return False
+
+    def _topic_bytes(self) -> int | None:
+        """Return the topic's limit, as of the last minute; None: nobody says it."""
+        now = time.monotonic()
+        if now > self._known_until:
+            admin = AdminClient({**self._client, "log_level": "0"})
+            self._known = message_bytes_max(admin, [self._topic]).get(self._topic)
+            self._known_until = now + _KNOWN_FOR_S
+        return self._known
+
+    def _warn(self, known: int | None, size: int) -> None:
+        if self._warned_of != (known or 0):
+            self._warned_of = known or 0
+            log.warning(
+                "a topic takes smaller records than reports have: large ones are sent in part",
+                topic=self._topic,
+                takes="unknown" if known is None else f"{known} bytes",
+                command=larger_command(self._topic, max(TOPIC_BYTES, size + OVERHEAD_BYTES)),
+            )
 
     def _sent(self, batch: Sequence[Outgoing]) -> list[Outgoing]:
         """Produce records and wait for the acknowledgements; return those that were refused.
@@ -135,3 +184,25 @@ class KafkaTransport:
             f"topic {self._topic} takes no reports: {reason}. Check that the topic exists, which a "
             "persister makes at its start, and that this process may write to it"
         )
+
+
+def _sizes(size: int, known: int | None) -> Iterator[int]:
+    """Yield how large records may be that are tried in place of a larger one, in bytes.
+
+    `known`: the limit that the topic has; None: it does not say.
+    """
+    smaller = size // 2
+    if known is not None and known < size + OVERHEAD_BYTES:
+        smaller = known - OVERHEAD_BYTES
+    while smaller > ENVELOPE_BYTES:
+        yield smaller
+        smaller //= 2
+
+
+def _parts(refused: Outgoing, limits: RecordLimits) -> list[Outgoing]:
+    """Return records that fit in place of one that does not; none: it is no record of ours."""
+    try:
+        record = read_record(refused.body)
+    except BadRecord:
+        return []
+    return [Outgoing(refused.key, each.to_json().encode()) for each in split(record, limits)]

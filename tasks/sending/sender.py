@@ -57,7 +57,7 @@ class SenderStatus:
     """Since when something waits that could not be sent; 0: nothing does."""
     dropped: Mapping[RecordType, int]
     lost: int
-    """Records that the spool lost or could not write."""
+    """Records that the spool lost or could not write, and those that were refused for good."""
     trouble: str
     """Why nothing is sent, and what to do; empty: it is sent."""
 
@@ -132,7 +132,7 @@ class Sender:
             self._spool.waiting_bytes,
             0.0 if since is None else time.monotonic() - since,
             dropped,
-            self._spool.lost_total + self._spool.refused_total,
+            self._spool.lost_total + self._spool.refused_total + self._transport.refused_total,
             self._trouble,
         )
 

@@ -31,6 +31,9 @@ class TransportAway(Exception):
 class Transport(Protocol):
     """One way out; it is called by one thread."""
 
+    refused_total: int
+    """Records that the other side refused for good; they are lost."""
+
     def send(self, batch: Sequence[Outgoing]) -> None:
         """Return once all records of a batch are where no crash of this process loses them.
 

@@ -39,6 +39,8 @@ _TASK, _ATTEMPT = "task-1", desired().attempt
 class _Persister:
     """A transport whose other end stores each record, and sets a spoiled copy of it aside."""
 
+    refused_total = 0
+
     shelves: Shelves = field(default_factory=Shelves)
     sent: list[bytes] = field(default_factory=list)
     """As they went out."""

@@ -22,6 +22,8 @@ _TEXT = "x" * 1_000
 class _Nowhere:
     """A transport that takes all, or hangs."""
 
+    refused_total = 0
+
     def __init__(self, *, hangs: bool) -> None:
         self._free = Event()
         if not hangs:

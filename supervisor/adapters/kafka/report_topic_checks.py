@@ -7,18 +7,15 @@ from dataclasses import dataclass
 from confluent_kafka import KafkaException, TopicCollection
 from confluent_kafka.admin import (  # type: ignore[attr-defined]  # in no __all__ of its stubs
     AdminClient,
-    ConfigEntry,
-    ConfigResource,
-    ResourceType,
     TopicDescription,
 )
 
 from supervisor.ports.store_problems import StoreAway
+from tasks.runtime.topic_limits import message_bytes_max
 
 __all__ = ["TopicFacts", "look_at_topics"]
 
 _WITHIN_S = 5.0
-_LIMIT = "max.message.bytes"
 
 
 @dataclass(frozen=True)
@@ -45,7 +42,7 @@ def look_at_topics(client: Mapping[str, str], names: Sequence[str]) -> Sequence[
     except KafkaException as error:
         raise StoreAway(error.args[0].str()) from error
     there = [name for name in names if name in known and known[name].error is None]
-    operations, limits = _operations(admin, there), _limits(admin, there)
+    operations, limits = _operations(admin, there), message_bytes_max(admin, there)
     return [
         TopicFacts(name, name in there, operations.get(name), limits.get(name)) for name in names
     ]
@@ -68,21 +65,3 @@ def _operations(admin: AdminClient, names: Sequence[str]) -> Mapping[str, frozen
         if given is not None:
             operations[name] = frozenset(each.name for each in given)
     return operations
-
-
-def _limits(admin: AdminClient, names: Sequence[str]) -> Mapping[str, int]:
-    if not names:
-        return {}
-    resources = {ConfigResource(ResourceType.TOPIC, name): name for name in names}
-    answers: Mapping[ConfigResource, Future[Mapping[str, ConfigEntry]]] = admin.describe_configs(
-        list(resources), request_timeout=_WITHIN_S
-    )
-    limits = {}
-    for resource, answer in answers.items():
-        try:
-            entry = answer.result(_WITHIN_S + 1).get(_LIMIT)
-        except (KafkaException, TimeoutError):
-            continue  # to describe a topic's configuration is a right of its own
-        if entry is not None and entry.value is not None:
-            limits[resources[resource]] = int(entry.value)
-    return limits

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # no __all__
 
-from tasks.reporting.sizes import INLINE_BYTES
+from tasks.reporting.sizes import INLINE_TOPIC_BYTES, TOPIC_BYTES
+from tasks.runtime.topic_limits import message_bytes_max
 
 __all__ = [
     "INLINE_RECORD_BYTES_MAX",
@@ -15,13 +16,13 @@ __all__ = [
     "RECORD_BYTES_MAX",
     "ReportTopic",
     "make_topics",
+    "small_topics",
 ]
 
 _WITHIN_S = 10.0
 _DAY_MS = 24 * 3600 * 1000
-RECORD_BYTES_MAX = 2 * 1024 * 1024
-INLINE_RECORD_BYTES_MAX = INLINE_BYTES + 64 * 1024
-"""With a topic's own bytes around a record."""
+RECORD_BYTES_MAX = TOPIC_BYTES
+INLINE_RECORD_BYTES_MAX = INLINE_TOPIC_BYTES
 LETTER_BYTES_MAX = RECORD_BYTES_MAX + 64 * 1024
 """A record as it was read fits, with the headers that say why it is a dead letter."""
 
@@ -77,3 +78,16 @@ def make_topics(client: Mapping[str, str], topics: Sequence[ReportTopic]) -> Map
         except TimeoutError:
             troubles[name] = "no answer in time"
     return troubles
+
+
+def small_topics(
+    client: Mapping[str, str], topics: Sequence[ReportTopic]
+) -> Mapping[ReportTopic, int]:
+    """Return those that take less than they are made to take, with the bytes that they take."""
+    admin = AdminClient({**client, "log_level": "0"})
+    limits = message_bytes_max(admin, [each.name for each in topics])
+    return {
+        each: limits[each.name]
+        for each in topics
+        if limits.get(each.name, each.bytes_max) < each.bytes_max
+    }

@@ -12,12 +12,10 @@ from pathlib import Path
 
 from tasks.contract.ids import is_safe_name
 from tasks.reporting.record import RecordType, ReportRecord, record_id_of
-from tasks.reporting.sizes import INLINE_BYTES
+from tasks.reporting.sizes import INLINE_BYTES, LOG
 from tasks.sending.log_tail import plain_text
 
 __all__ = ["InlineLogs", "combined"]
-
-_LOG = "log"
 
 
 def combined(records: Iterable[ReportRecord]) -> Iterator[ReportRecord]:
@@ -45,7 +43,7 @@ class InlineLogs:
         path = self._folder / f"{record.subject}.log"
         with suppress(OSError):
             if path.stat().st_size <= self._record_bytes:
-                payload = {**record.payload, _LOG: plain_text(path.read_bytes())}
+                payload = {**record.payload, LOG: plain_text(path.read_bytes())}
                 whole = record.model_copy(update={"payload": payload})
                 return whole if len(whole.to_json()) <= self._record_bytes else None
         return None

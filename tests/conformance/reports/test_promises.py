@@ -32,8 +32,8 @@ from supervisor.reports.retention import ReportRetention
 from tasks.contract.messages import FailureCode
 from tasks.reporting.levels import TaskEnding, read_levels
 from tasks.reporting.record import RecordOrigin, RecordType, ReportRecord
-from tasks.reporting.sizes import ENVELOPE_BYTES, RecordLimits, fitted, limits_of
 from tasks.sending.kafka_transport import KafkaTransport
+from tasks.sending.transport import Outgoing
 from tests.conformance.reports.promise_site import PromiseSite, StoreDoor
 from tests.supervisor.reports.groups import ReaderGroup
 from tests.supervisor.reports.shelves import NOW, garbage, record
@@ -226,22 +226,22 @@ def test_p11_a_report_is_in_the_primary_store_at_once_and_stays_one_row(site: Pr
     assert site.counted(StoreOutcome.CONFLICT) == 2
 
 
-def test_p12_what_is_too_large_is_cut_and_the_larger_limit_holds(
+def test_p12_what_is_too_large_is_cut_and_the_smaller_limit_of_a_topic_holds(
     site: PromiseSite,
 ) -> None:
-    topic = site.group.topic()
-    large = record("large", text="x" * 200_000)
-    cut = fitted(large, RecordLimits(10_000))
-    site.send(topic, cut)
+    topic = site.group.topic(config={"max.message.bytes": "20000"})
+    noise = "".join(f"{n * n:x}" for n in range(40_000))
+    large = record("large", text=noise)
+    transport = KafkaTransport({"bootstrap.servers": site.group.bootstrap}, topic, "w-1")
+    transport.send([Outgoing(large.subject, large.to_json().encode())])
+    transport.close()
     with site.persister().running():
         wait_until(lambda: site.group.committed(topic) == 1)
     [kept] = site.rows()
     assert kept.record_id == large.record_id
     assert kept.truncated is not None
     assert kept.truncated.original_bytes > 200_000 > kept.truncated.kept_bytes
-    limits = limits_of(50_000, 10_000, topic=topic, topic_bytes=None)
-    assert limits.record_bytes == 50_000 + ENVELOPE_BYTES
-    assert len(limits.warnings) == 1
+    assert transport.refused_total == 0
 
 
 def test_p13_at_the_level_failures_successes_are_skipped_unless_they_are_debugged(

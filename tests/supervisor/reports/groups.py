@@ -1,6 +1,6 @@
 """A group of readers on the shared broker: persisters within the process of a test."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
 
@@ -33,10 +33,15 @@ class ReaderGroup:
         self.shelves = Shelves()
         self._admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
 
-    def topic(self, name: str = "completed.default", partitions: int = 1) -> str:
+    def topic(
+        self,
+        name: str = "completed.default",
+        partitions: int = 1,
+        config: Mapping[str, str] | None = None,
+    ) -> str:
         """Create a topic, and return its name."""
         topic = f"{self.prefix}{name}"
-        create_topic(self.bootstrap, topic, partitions=partitions)
+        create_topic(self.bootstrap, topic, partitions=partitions, config=dict(config or {}))
         return topic
 
     def persister(

@@ -4,13 +4,12 @@ import hashlib
 import json
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from tasks.reporting.record import RecordOrigin, RecordType, ReportRecord, read_record, record_id_of
-from tasks.reporting.sizes import ENVELOPE_BYTES, RecordLimits, cut, fitted, limits_of, spilled
+from tasks.reporting.sizes import ENVELOPE_BYTES, RecordLimits, cut, fitted, spilled, split
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=200)
 
@@ -59,24 +58,58 @@ def test_a_record_fits_or_says_what_was_cut(texts: list[str], payload_bytes: int
     assert sent.record_id == record.record_id
 
 
-@pytest.mark.parametrize(
-    ("settings", "topic_bytes", "largest", "warned"),
-    [
-        ((1_000, 1_000 + ENVELOPE_BYTES), None, 1_000 + ENVELOPE_BYTES, []),
-        ((1_000, 20_000), 20_000, 20_000, []),
-        ((50_000, 20_000), None, 50_000 + ENVELOPE_BYTES, ["do not fit"]),
-        ((1_000, 20_000), 9_000, 9_000, ["max.message.bytes=20000"]),
-        ((50_000, 20_000), 9_000, 9_000, ["do not fit", "max.message.bytes=56068"]),
-    ],
+@given(
+    st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1), st.integers(0, 60)
 )
-def test_of_ours_the_larger_holds_and_the_topic_caps_it(
-    settings: tuple[int, int], topic_bytes: int | None, largest: int, warned: list[str]
-) -> None:
-    limits = limits_of(*settings, topic="completed.default", topic_bytes=topic_bytes)
+def test_a_piece_of_a_log_is_split_into_pieces_that_are_all_of_it(text: str, size: int) -> None:
+    start, kind = 17, RecordType.LOG_CHUNK
+    whole = _record({"text": text}).model_copy(
+        update={
+            "type": kind,
+            "record_id": record_id_of("t-1", 0, kind, start),
+            "seq": None,
+            "offset": start,
+            "final": True,
+            "dropped": {RecordType.PROGRESS: 3},
+        }
+    )
 
-    assert limits.record_bytes == largest
-    assert len(limits.warnings) == len(warned)
-    assert all(part in text for part, text in zip(warned, limits.warnings, strict=True))
+    pieces = [read_record(each.to_json().encode()) for each in split(whole, _limits(size))]
+
+    at, read = start, ""
+    for each in pieces:
+        assert each.offset == at
+        part = str(each.payload["text"])
+        assert len(part.encode()) <= max(size // 2, 4)
+        at, read = at + len(part.encode()), read + part
+    assert read == text
+    assert [each.final for each in pieces] == [*([False] * (len(pieces) - 1)), True]
+    assert sum(each.dropped.get(RecordType.PROGRESS, 0) for each in pieces) == 3
+
+
+def test_a_record_with_its_log_becomes_the_log_in_pieces_and_the_record_without_it() -> None:
+    kind, lines = RecordType.COMBINED, "one line\n" * 5_000
+    whole = _record({"log": lines, "rows": 3, "note": "n" * 30_000}).model_copy(
+        update={"type": kind, "record_id": record_id_of("t-1", 0, kind, 0)}
+    )
+
+    *pieces, rest = split(whole, _limits(20_000))
+
+    assert "".join(str(each.payload["text"]) for each in pieces) == lines
+    assert {(each.type, each.subject) for each in pieces} == {(RecordType.LOG_CHUNK, "t-1")}
+    assert max(len(each.to_json()) for each in [*pieces, rest]) <= 20_000 + ENVELOPE_BYTES
+    assert rest.record_id == whole.record_id
+    assert rest.truncated is not None
+    assert rest.truncated.original_bytes < len(lines)
+
+
+def test_a_record_without_a_log_is_cut_for_a_topic_that_takes_less() -> None:
+    record = _record({"messages": ["m" * 30_000]})
+    assert [*split(record, _limits(9_000))] == [fitted(record, _limits(9_000))]
+
+
+def _limits(payload_bytes: int) -> RecordLimits:
+    return RecordLimits(payload_bytes + ENVELOPE_BYTES)
 
 
 @given(st.lists(TEXTS, max_size=4), st.integers(0, 400))

@@ -1,9 +1,21 @@
 """Records by a real broker: all of a batch or none counts, and what is away is named."""
 
+from datetime import UTC, datetime
+
 import pytest
+from pydantic import JsonValue
+from structlog.testing import capture_logs
 
 from supervisor.dev.broker import Broker
 from supervisor.dev.ports import LOOPBACK
+from tasks.reporting.record import (
+    RecordOrigin,
+    RecordType,
+    ReportRecord,
+    read_record,
+    record_id_of,
+)
+from tasks.reporting.sizes import TOPIC_BYTES
 from tasks.sending.kafka_transport import KafkaTransport
 from tasks.sending.transport import Outgoing, TransportAway
 from tests.environment.brokers import create_topic, read_all
@@ -30,18 +42,36 @@ def test_a_batch_is_in_the_topic_when_it_counts_as_sent(broker: Broker) -> None:
     assert transport.refused_total == 0
 
 
-def test_a_record_that_is_too_large_is_left_out_and_counted(broker: Broker) -> None:
+def test_what_is_no_record_and_too_large_is_left_out_and_counted(broker: Broker) -> None:
     topic = "completed.small"
     create_topic(broker.bootstrap, topic, config={"max.message.bytes": "2000"})
     transport = _transport(broker.bootstrap, topic)
-    noise = b"".join(b"%x" % (n * n) for n in range(4_000))
 
     transport.send([Outgoing("a", b"first")])
-    transport.send([Outgoing("a", noise)])
+    transport.send([Outgoing("a", _noise(4_000).encode())])
     transport.send([Outgoing("a", b"last")])
 
     assert read_all(broker.bootstrap, topic) == {0: [b"first", b"last"]}
     assert transport.refused_total == 1
+
+
+def test_what_a_topic_does_not_take_whole_is_sent_in_records_that_fit(broker: Broker) -> None:
+    topic, lines, note = "completed.smaller", _noise(15_000), _noise(14_000)
+    create_topic(broker.bootstrap, topic, config={"max.message.bytes": "20000"})
+    transport = _transport(broker.bootstrap, topic)
+    report = _record(RecordType.TASK_REPORT, {"note": note})
+
+    with capture_logs() as logged:
+        transport.send([_outgoing(_record(RecordType.LOG_CHUNK, {"text": lines}))])
+        transport.send([_outgoing(report)])
+
+    *pieces, kept = map(read_record, read_all(broker.bootstrap, topic)[0])
+    assert "".join(str(each.payload["text"]) for each in pieces) == lines
+    assert (kept.record_id, kept.truncated is not None) == (report.record_id, True)
+    assert transport.refused_total == 0
+    [warning] = logged
+    assert warning["takes"] == "20000 bytes"
+    assert str(warning["command"]).endswith(f"{topic} --add-config max.message.bytes={TOPIC_BYTES}")
 
 
 def test_a_broker_that_is_away_is_named_with_what_to_check() -> None:
@@ -50,3 +80,26 @@ def test_a_broker_that_is_away_is_named_with_what_to_check() -> None:
     with pytest.raises(TransportAway, match=r"check bootstrap\.servers"):
         transport.send([Outgoing("a", b"1")])
     transport.close()
+
+
+def _noise(count: int) -> str:
+    """Return text that no compression makes small."""
+    return "".join(f"{n * n:x}" for n in range(count))
+
+
+def _record(kind: RecordType, payload: dict[str, JsonValue]) -> ReportRecord:
+    is_log = kind is RecordType.LOG_CHUNK
+    return ReportRecord(
+        type=kind,
+        record_id=record_id_of("task-1", 0, kind, 0),
+        subject="task-1",
+        origin=RecordOrigin.STREAM,
+        at=datetime(2026, 3, 1, tzinfo=UTC),
+        seq=None if is_log else 0,
+        offset=0 if is_log else None,
+        payload=payload,
+    )
+
+
+def _outgoing(record: ReportRecord) -> Outgoing:
+    return Outgoing(record.subject, record.to_json().encode())

@@ -23,6 +23,8 @@ QUICK = SenderOptions(look_s=0.02, backoff_min_s=0.02, backoff_max_s=0.05)
 class Topic:
     """A transport that keeps what it is given, and fails or hangs when a test says so."""
 
+    refused_total = 0
+
     def __init__(self) -> None:
         self.kept: list[ReportRecord] = []
         self.away = ""

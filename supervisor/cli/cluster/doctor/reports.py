@@ -22,6 +22,7 @@ from supervisor.cli.cluster.doctor.check import InstallationCheck, Result
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
 from supervisor.settings.problems import SetupProblem
 from supervisor.settings.settings import Settings
+from tasks.reporting.sizes import larger_command
 
 __all__ = ["check_reports", "topic_check"]
 
@@ -102,8 +103,7 @@ def topic_check(facts: TopicFacts) -> InstallationCheck:
     largest = INLINE_RECORD_BYTES_MAX if is_inline else RECORD_BYTES_MAX
     if facts.bytes_max is not None and facts.bytes_max < largest:
         finding = f"it takes {facts.bytes_max} bytes, and a record has up to {largest}"
-        change = f"--add-config max.message.bytes={largest}"
-        fix = f"kafka-configs --alter --entity-type topics --entity-name {facts.name} {change}"
+        fix = larger_command(facts.name, largest)
         return InstallationCheck(part, Result.PROBLEM, finding, fix)
     what = "dead letters" if facts.name.endswith(DEAD_TOPIC) else "reports"
     return InstallationCheck(part, Result.OK, f"it is there, and takes {what} of full size")

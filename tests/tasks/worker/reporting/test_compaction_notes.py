@@ -24,6 +24,8 @@ from tests.waiting import wait_until
 class _Shelf:
     """A transport that keeps what it is given."""
 
+    refused_total = 0
+
     def __init__(self) -> None:
         self._lock = Lock()
         self._kept: list[ReportRecord] = []

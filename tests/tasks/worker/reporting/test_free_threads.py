@@ -32,6 +32,8 @@ _THREADS = {"report-tasks", "report-writer", "report-shipper", "report-notes"}
 class _Topic:
     """A transport that keeps the kinds of what it is given."""
 
+    refused_total = 0
+
     def __init__(self) -> None:
         self.kinds: list[RecordType] = []
 

@@ -28,6 +28,8 @@ _LOG = "a line\nits error \\ with a tab\tin it\n"
 class _Topic:
     """A transport that keeps what it is given, while it takes anything."""
 
+    refused_total = 0
+
     def __init__(self) -> None:
         self._lock = Lock()
         self._kept: list[ReportRecord] = []

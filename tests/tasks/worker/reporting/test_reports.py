@@ -24,6 +24,8 @@ ADDRESS = "http://persister:8092"
 class _Store:
     """A transport that keeps what it is given."""
 
+    refused_total = 0
+
     def __init__(self) -> None:
         self._lock = Lock()
         self._kept: list[ReportRecord] = []
