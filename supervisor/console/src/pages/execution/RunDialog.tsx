@@ -7,6 +7,7 @@ import { JsonText } from "@/components/JsonText";
 import { Due, Lasting, Span, Stamp } from "@/components/Time";
 import { Unknown } from "@/components/Unknown";
 import { visible } from "@/text/visible";
+import { Artifacts } from "./Artifacts";
 import type { Attempt, Execution, TaskRun } from "./data";
 import classes from "./execution.module.css";
 import { RunVerbs } from "./RunVerbs";
@@ -39,6 +40,9 @@ export function RunDialog({ execution, types, run, onClose }: Props) {
             <>
               <h3>Outputs</h3>
               <JsonText value={run.outputs} label="Outputs of the step" />
+              {run.artifacts !== undefined && run.artifacts.length > 0 && (
+                <Artifacts execution={execution.id} artifacts={run.artifacts} />
+              )}
             </>
           )}
         </div>

@@ -1,6 +1,7 @@
 import { ActionIcon, Button, SegmentedControl, TextInput, Tooltip } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { type ReactNode, useEffect, useRef, useState } from "react";
+import { saveFile } from "@/api/saving";
 import { useKeys } from "@/app/keys";
 import { copyLink } from "@/app/shell/shellKeys";
 import { Chip } from "@/components/filters/Chip";
@@ -162,7 +163,7 @@ function Download({ id, loaded, onLoad }: Pick<Props, "id" | "loaded" | "onLoad"
   useEffect(() => {
     if (isWanted && loaded.from === 0) {
       setWanted(false);
-      save(loaded, `${id}.log`);
+      saveFile(new Blob([...loaded.pieces], { type: "text/plain" }), `${id}.log`);
     }
   }, [isWanted, loaded, id]);
   return (
@@ -177,13 +178,4 @@ function Download({ id, loaded, onLoad }: Pick<Props, "id" | "loaded" | "onLoad"
       Download
     </Button>
   );
-}
-
-function save({ pieces }: Loaded, name: string): void {
-  const address = URL.createObjectURL(new Blob([...pieces], { type: "text/plain" }));
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(address);
 }
