@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
-from supervisor.api.http.access import SUPERVISOR_EVER, needs
-from supervisor.api.http.deps import Parts
+from supervisor.api.http.access import SUPERVISOR_EVER, Shown, needs
+from supervisor.api.http.deps import Asking, Parts
 from supervisor.api.http.windows import From, To, check_times
 from supervisor.api.routes.cluster.audit import Cursor, Limit
 from supervisor.core.history.windows import RangeWindow
@@ -23,6 +23,7 @@ RangeState = Literal["READING", "PAUSING", "PUBLISHING", "PUBLISHED", "EMPTY", "
 def list_generations(
     supervisor_id: str,
     parts: Parts,
+    asking: Asking,
     *,
     begin: From = None,
     end: To = None,
@@ -43,4 +44,7 @@ def list_generations(
     check_times(begin=begin, end=end)
     states = frozenset(GenerationState(word) for word in state or ())
     window = RangeWindow(group, states, begin, end)
-    return parts.chronicle.generations(supervisor_id, limit, cursor, window)
+    page = parts.chronicle.generations(supervisor_id, limit, cursor, window)
+    shown = Shown.to(asking, parts)
+    ranges = [each for each in page.generations if shown.event(supervisor_id, each.opened_at)]
+    return page.model_copy(update={"generations": ranges})

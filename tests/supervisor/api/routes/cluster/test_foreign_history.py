@@ -22,7 +22,9 @@ from supervisor.adapters.reports.logs.sql_logs import SqlLogStore
 from supervisor.adapters.reports.sql import SqlReports
 from supervisor.chores.reports.archive import ArchiveHistory
 from supervisor.core.history.lifecycle_events import EventKind, LifecycleEvent
-from supervisor.core.model.rows import AuditEntry
+from supervisor.core.model.rows import AuditEntry, GenerationState
+from supervisor.core.planning.actions import OpenGeneration
+from supervisor.core.values.ids import generation_id
 from supervisor.core.values.permissions import Role
 from supervisor.metadata.store import SqlStore
 from supervisor.ports.reports.reports import ReportPage, ReportPlace, ReportQuery
@@ -30,6 +32,7 @@ from supervisor.services.history import archive_reader
 from supervisor.services.history.archive_reader import ArchiveReader
 from supervisor.services.history.history import History
 from supervisor.services.services import Services
+from tasks.contract.offsets import TopicPartition
 from tasks.reporting.record import RecordOrigin, RecordType
 from tests.conformance.history.archive_story import Topic
 from tests.conformance.reports.log_chunks import chunk, line
@@ -76,6 +79,17 @@ class _History:
         path = f"{SUPERVISORS}/{supervisor}/terminate"
         assert self.guarded.ask("POST", path, self.everybody).status_code == 200
         self.guarded.world.settle(supervisor)
+
+    def range_of(self, supervisor: str, table: str, topic: str) -> None:
+        """Record a range of a supervisor that ended without rows."""
+        clock, term = self.guarded.world.clock, self.guarded.world.leadership.term
+        with self.parts.store.leading(term()) as tx:
+            newest = tx.generations.newest(supervisor)
+            ordinal = 1 if newest is None else newest.ordinal + 1
+            start, name = {TopicPartition(topic, 0): 0}, generation_id(supervisor, ordinal)
+            opened = OpenGeneration(name, ordinal, 1, 1, 1, 0, spec_version=1, start=start, why="")
+            tx.generations.open(supervisor, table, opened, clock.now())
+            tx.generations.close(name, GenerationState.EMPTY, clock.now())
 
     def past(self, facts: list[LifecycleEvent]) -> None:
         """Record events and entries of the audit log, archive them, and trim the tables."""
@@ -155,11 +169,13 @@ def history(tmp_path: Path, migrated: Path, monkeypatch: pytest.MonkeyPatch) -> 
             _fact(one, who, OWN if who == OWN else CANARY)
             for who in (OWN, FOREIGN, MOVED, REUSED, OWN, FOREIGN)
         ]
+        one.range_of(REUSED, FOREIGN, CANARY)
         for supervisor in (MOVED, REUSED):
             one.terminate(supervisor)
         one.parts.forgetting.forget(REUSED, "ann")
         for supervisor in (MOVED, REUSED):
             one.post(supervisor, OWN)
+        one.range_of(REUSED, OWN, "own again")
         facts += [_fact(one, who, "own again") for who in (OWN, REUSED, OWN)]
         one.past(facts)
         one.store()
@@ -243,6 +259,15 @@ def test_what_is_ones_own_is_all_there(history: _History) -> None:
         assert reports.count(f'"dataSource":"{OWN}"') == 12
         logs, _ = _pages(history, f"{V1}/logs?limit={limit}", viewer)
         assert logs.count(f'"dataSource":"{OWN}"') == 6
+
+
+def test_the_ranges_of_a_forgotten_supervisor_are_for_who_may_read_all(history: _History) -> None:
+    for limit in (1, 2, 1_000):
+        path = f"{V1}/supervisors/{REUSED}/generations?limit={limit}"
+        everything, _ = _pages(history, path, history.everybody)
+        assert (everything.count(CANARY), everything.count("own again")) == (1, 1)
+        own, _ = _pages(history, path, history.others["viewer"])
+        assert (own.count(CANARY), own.count("own again")) == (0, 1)
 
 
 def test_the_audit_log_and_its_archive_are_for_who_audits_all(history: _History) -> None:
