@@ -88,7 +88,9 @@ def flows_on_kafka(
         executors.start()
         _leave_a_row(executors.url)
         flows = OnKafka(leader, executors)
-        call: JsonValue = {"name": "call", "type": "http", "url": called.url, "timeout": "PT1H"}
+        # A call without an answer fails after 30 s: it is made again for as long as tests need it.
+        again: JsonValue = {"attempts": 100, "backoff": "PT1S", "max": "PT1S"}
+        call: JsonValue = {"name": "call", "type": "http", "url": called.url, "retry": again}
         apply_flow(leader.http, {"flow": "calling", "steps": [call]})
         assert start_flow(leader.http, "calling", "one") == CALLING
         wait_until(lambda: flows.makes() == [CALLING])
