@@ -91,7 +91,8 @@ from supervisor.services.services import Services
 __all__ = ["Services", "build_routes", "create_api"]
 
 ROUTERS = (
-    internal.router,  # first: most requests are syncs, and each router before is tried for each
+    internal.reports,  # first: most requests are syncs, and each router before is tried for each
+    internal.router,
     supervisors.router,
     life.router,
     dry_run.router,

@@ -2,7 +2,7 @@
 
 import ssl
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from supervisor.chores.compaction.commit import Swapping
 from supervisor.chores.compaction.compacting import Compacting, compacting_of
@@ -57,6 +57,7 @@ from supervisor.services.tables.quarantine import Quarantine
 from supervisor.services.tables.queries import TableQueries
 from supervisor.services.tables.replays import Replays
 from supervisor.services.tables.totals import TableSums
+from supervisor.services.tasks.last_reports import LastReports
 from supervisor.services.tasks.letters import LetterRequests
 from supervisor.services.tasks.queries import TaskQueries
 from supervisor.services.tasks.stop_task import TaskStops
@@ -157,6 +158,7 @@ class Services:
     """Host names, or `name:port`, of this overlord for clients, beside loopback's."""
     report_doors: tuple[str, ...] = ()
     """Base addresses of persisters, for workers; empty: they have their own, or none."""
+    last_reports: LastReports = field(default_factory=LastReports)
 
     @property
     def flows(self) -> Flows:

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, expect
+from pydantic import JsonValue
 
 from tests.browser.accessible import assert_accessible
 from tests.browser.planted.conftest import Planted
@@ -57,7 +58,7 @@ def _carried(planted: Planted, name: str) -> str:
     http = planted.overlord.http
     with a_sink() as sink:
         sink.answer = lambda _: (200, JSON, json.dumps(ROWS).encode())
-        step = {"name": "fetch", "type": "http", "url": sink.url()}
+        step: JsonValue = {"name": "fetch", "type": "http", "url": sink.url()}
         apply_flow(http, {"flow": name, "steps": [step]})
         execution = start_flow(http, name, "one")
         await_state(http, execution, "SUCCESS")

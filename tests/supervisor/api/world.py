@@ -113,6 +113,12 @@ class World:
         self.journals.agents[name] = agent
         return agent
 
+    @property
+    def parts(self) -> Services:
+        """The services of its overlord."""
+        parts: Services = self.client.app.state.parts  # type: ignore[attr-defined]  # a FastAPI
+        return parts
+
     def store_logs(self, stored: LogStore) -> None:
         """Let the overlord read a store of logs."""
         state = cast("FastAPI", self.client.app).state

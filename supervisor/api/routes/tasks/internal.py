@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from supervisor.api.http.access import needs
 from supervisor.api.http.deps import Parts, Token
+from supervisor.api.http.sync_route import SyncRoute
 from supervisor.core.values.errors import FieldError, InvalidRequest
 from supervisor.core.values.permissions import Permission
 from supervisor.services.services import Services
@@ -28,11 +29,12 @@ from tasks.contract.worker_facts import FACTS_HEADER, WorkerFacts, read_facts
 from tasks.runtime.secrets import without_secrets
 
 router = APIRouter(prefix="/internal/v1", tags=["workers"])
+reports = APIRouter(prefix="/internal/v1", tags=["workers"], route_class=SyncRoute)
 
 WAIT_S_MAX = 20.0
 
 
-@router.post(
+@reports.post(
     "/workers/{worker}/sync",
     dependencies=[needs(Permission.WORK)],
     response_model=SyncResponse | Unchanged,
@@ -54,6 +56,7 @@ async def sync(
     if worker != body.worker_id:
         raise InvalidRequest([FieldError("/workerId", f"is {body.worker_id}, the path {worker}")])
     structlog.contextvars.bind_contextvars(worker=worker)
+    parts.last_reports.keep(await request.body(), body)
     answer = await _awaited(body, request, parts, read_facts(facts))
     message: SyncResponse | Unchanged = answer
     if answer.revision == body.known and known_term == str(answer.term):

@@ -101,11 +101,12 @@ def test_a_poll_that_waits_is_answered_whole_when_it_changes_and_short_at_its_en
 
 def test_a_report_is_one_sign_of_life_however_often_its_poll_is_woken(world: World) -> None:
     """Goal: a worker that is frozen in a poll is lost after its time, not after the last wake."""
-    agent = world.agent("w1")
+    agent, registry = world.agent("w1"), world.parts.workers.registry
     agent.sync()
+    reported_at = world.clock.advance(timedelta(seconds=1))
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(synced, agent, None, 60)
-        wait_until(lambda: bool(world.changed._waiting))
+        wait_until(lambda: registry.views()[0].heard_at == reported_at)
         world.clock.advance(timedelta(seconds=10))
         world.changed.notify()
         woken = world.changed._waiting
