@@ -19,7 +19,8 @@ __all__ = ["LastReports"]
 BYTES_MAX = 32 * 1024 * 1024
 """Of the bodies that are kept; those of workers that were silent for longest go first."""
 _SEQUENCE = re.compile(rb'"sequence":(0|[1-9][0-9]{0,17})(?=[,}])')
-_NAME = b'"sequence"'
+_AGAIN = (b'"sequence"', rb"\u")
+"""What may name the sequence a second time, which is the one that counts."""
 _LOOKED_AT = 8 * 1024
 """Bytes from the start of a body in which a worker writes its sequence."""
 
@@ -60,7 +61,7 @@ class LastReports:
         parts = _split(body)
         if parts is None or parts[1] != report.sequence or len(body) > self.bytes_max:
             return
-        if not _is_outermost(parts[0]) or _NAME in parts[2]:
+        if not _is_outermost(parts[0]) or any(each in parts[2] for each in _AGAIN):
             return
         kept = _Kept(parts[0], parts[2], report)
         self._kept[report.worker_id] = kept
