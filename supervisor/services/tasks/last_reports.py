@@ -26,7 +26,7 @@ _LOOKED_AT = 8 * 1024
 
 
 @dataclass(frozen=True)
-class _Kept:
+class _LastReport:
     before: bytes
     behind: bytes
     report: SyncRequest
@@ -41,7 +41,7 @@ class LastReports:
     """The last report of each worker, with its text; for one thread."""
 
     bytes_max: int = BYTES_MAX
-    _kept: OrderedDict[str, _Kept] = field(default_factory=OrderedDict)
+    _kept: OrderedDict[str, _LastReport] = field(default_factory=OrderedDict)
     _bytes: int = 0
 
     def repeated(self, worker: str, body: bytes) -> SyncRequest | None:
@@ -63,7 +63,7 @@ class LastReports:
             return
         if not _is_outermost(parts[0]) or any(each in parts[2] for each in _AGAIN):
             return
-        kept = _Kept(parts[0], parts[2], report)
+        kept = _LastReport(parts[0], parts[2], report)
         self._kept[report.worker_id] = kept
         self._bytes += kept.size
         while self._bytes > self.bytes_max:
