@@ -164,7 +164,7 @@ class WorkerRegistry:
             news = {
                 task_id
                 for task_id, report in heard.reports.items()
-                if _gist(report) != _gist(before.get(task_id)) or self._is_far(report)
+                if _is_news(report, before.get(task_id)) or self._is_far(report)
             }
             return news | gone
 
@@ -242,8 +242,13 @@ class WorkerRegistry:
         return Liveness.UNKNOWN if now - last < self._timeout_s else Liveness.LOST
 
 
-def _gist(report: TaskReport | None) -> tuple[object, ...]:
-    """Return the parts of a report that may change a plan; counters alone do not wake the loop."""
-    if report is None:
-        return ()
+def _is_news(report: TaskReport, before: TaskReport | None) -> bool:
+    """Whether a report may change a plan; counters alone do not wake the loop."""
+    if report is before:  # the worker has repeated itself
+        return False
+    return before is None or _gist(report) != _gist(before)
+
+
+def _gist(report: TaskReport) -> tuple[object, ...]:
+    """Return the parts of a report that may change a plan."""
     return report.phase, report.order_term, report.order_sequence, report.failure

@@ -55,7 +55,7 @@ def extended(history: SampleSeries, sample: CounterSample) -> SampleSeries:
 
     If a counter falls, a new history begins: the task dropped batches beyond its end.
     """
-    if not history or any(n < m for n, m in zip(sample.counts, history[-1].counts, strict=True)):
+    if not history or _has_fallen(history[-1].counts, sample.counts):
         return (sample,)
     near = len(history) > 1 and sample.at_s - history[-2].at_s < STEP_S
     kept = [*(history[:-1] if near else history), sample]
@@ -63,6 +63,11 @@ def extended(history: SampleSeries, sample: CounterSample) -> SampleSeries:
     while len(kept) > 1 and kept[1].at_s <= oldest_s:
         del kept[0]
     return tuple(kept)
+
+
+def _has_fallen(before: Sequence[int], now: Sequence[int]) -> bool:
+    # Most tasks have counted nothing since: that is seen at a glance.
+    return now != before and any(n < m for n, m in zip(now, before, strict=True))
 
 
 def rates(history: SampleSeries, now_s: float) -> dict[str, dict[str, float]]:
