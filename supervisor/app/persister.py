@@ -13,7 +13,6 @@ from supervisor.adapters.kafka.dead_letters import KafkaDeadLetters
 from supervisor.adapters.kafka.kept_letters import KafkaKeptLetters
 from supervisor.adapters.kafka.record_feed import FeedOptions, KafkaFeed
 from supervisor.adapters.kafka.report_topics import (
-    INLINE_RECORD_BYTES_MAX,
     LETTER_BYTES_MAX,
     ReportTopic,
     make_topics,
@@ -42,7 +41,7 @@ from supervisor.reports.service import Persister
 from supervisor.reports.storing import Storing
 from supervisor.settings.problems import SetupProblem
 from supervisor.settings.settings import PERSISTER_PORT, Settings
-from tasks.reporting.sizes import larger_command
+from tasks.reporting.sizes import INLINE_TOPIC_BYTES, SMALL_TOPIC, larger_command
 from tasks.runtime.http_guard import raise_file_limit
 
 __all__ = ["persisting", "run_persister"]
@@ -160,7 +159,7 @@ def _inline_topics(settings: Settings) -> Sequence[ReportTopic]:
     if settings.reports_mode == "chunked":
         return ()
     name = f"{settings.reports_prefix}activations"
-    return (ReportTopic(name, partitions=4, days=7, bytes_max=INLINE_RECORD_BYTES_MAX),)
+    return (ReportTopic(name, partitions=4, days=7, bytes_max=INLINE_TOPIC_BYTES),)
 
 
 def _make_topics(settings: Settings, client: Mapping[str, str], dead: str) -> None:
@@ -183,7 +182,7 @@ def _make_topics(settings: Settings, client: Mapping[str, str], dead: str) -> No
             )
     for each, takes in small_topics(client, topics).items():
         log.warning(
-            "a topic takes smaller records than reports have: large ones are sent in part",
+            SMALL_TOPIC,
             topic=each.name,
             takes=f"{takes} bytes",
             command=larger_command(each.name, each.bytes_max),

@@ -5,19 +5,13 @@ from collections.abc import Mapping, Sequence
 
 from supervisor.adapters.kafka.group_lag import GroupLag
 from supervisor.adapters.kafka.report_topic_checks import TopicFacts, look_at_topics
-from supervisor.adapters.kafka.report_topics import (
-    INLINE_RECORD_BYTES_MAX,
-    RECORD_BYTES_MAX,
-)
 from supervisor.adapters.reports.database import ReportDatabase
 from supervisor.app.report_stores import reports_url
 from supervisor.settings.settings import Settings
 
 __all__ = [
     "DEAD_TOPIC",
-    "INLINE_RECORD_BYTES_MAX",
     "INLINE_TOPIC",
-    "RECORD_BYTES_MAX",
     "TopicFacts",
     "group_of",
     "records_behind",

@@ -4,9 +4,9 @@
             ─else─► {"head": ..., "tail": ...} of its JSON, and a mark: sizes and hash of before
             ─spilled─► the same, and all of its JSON as a log of its own, which the mark names
 
-    topic takes less ─► split: logs in smaller pieces, other payloads cut
+    topic takes less ─► split: logs in smaller pieces, other payloads cut, but for the archive's
 
-Nothing is refused for its size: the envelope, whose texts are bounded, always fits.
+The envelope, whose texts are bounded, always fits.
 """
 
 import hashlib
@@ -22,6 +22,7 @@ __all__ = [
     "INLINE_TOPIC_BYTES",
     "LOG",
     "PAYLOAD_BYTES",
+    "SMALL_TOPIC",
     "TOPIC_BYTES",
     "RecordLimits",
     "cut",
@@ -47,8 +48,15 @@ _CHARACTER_BYTES = 4
 """The most that a character takes."""
 LOG = "log"
 """In the payload of a `combined` record: the log of its task."""
+_UNCUT = frozenset({RecordType.EVENT, RecordType.AUDIT})
+_ESCAPED_BYTES = 6
+"""The most that a byte of a text takes in JSON: a control character is written by its number."""
 _MARK_BYTES = 128
 """More than the names around a head and a tail take."""
+
+
+SMALL_TOPIC = "a topic takes smaller records than reports have: large ones are cut, or left out"
+"""A warning; the command that mends it is `larger_command`."""
 
 
 @dataclass(frozen=True)
@@ -117,13 +125,14 @@ def spilled(record: ReportRecord, limits: RecordLimits) -> Iterator[ReportRecord
 def split(record: ReportRecord, limits: RecordLimits) -> Iterator[ReportRecord]:
     """Yield records that fit, in place of one that a topic does not take.
 
-        piece of a log ─────► smaller pieces, which are all of it
-        record with its log ─► the log in pieces, then the record without it, cut if it must be
-        other records ───────► cut, with the mark
-
-    The limit holds for the payload as JSON, whose quotes and backslashes take twice their bytes.
+    piece of a log ─────► smaller pieces, which are all of it
+    record with its log ─► the log in pieces, then the record without it, cut if it must be
+    event, audit entry ──► nothing: cut, it would pass for a stored one
+    other records ───────► cut, with the mark
     """
-    piece_bytes = max(limits.payload_bytes // 2, 1)
+    if record.type in _UNCUT:
+        return
+    piece_bytes = max(limits.payload_bytes // _ESCAPED_BYTES, 1)
     text = record.payload.get(LOG)
     if record.type is RecordType.LOG_CHUNK:
         lines = str(record.payload.get("text", ""))

@@ -16,7 +16,14 @@ from confluent_kafka.admin import AdminClient
 
 from tasks.contract.kafka_client import Overheard
 from tasks.reporting.record import BadRecord, read_record
-from tasks.reporting.sizes import ENVELOPE_BYTES, TOPIC_BYTES, RecordLimits, larger_command, split
+from tasks.reporting.sizes import (
+    ENVELOPE_BYTES,
+    SMALL_TOPIC,
+    TOPIC_BYTES,
+    RecordLimits,
+    larger_command,
+    split,
+)
 from tasks.runtime.topic_limits import message_bytes_max
 from tasks.sending.transport import Outgoing, TransportAway
 
@@ -97,11 +104,12 @@ class KafkaTransport:
         Raises:
             TransportAway: as `send`.
         """
-        known = self._topic_bytes()
-        for record_bytes in _sizes(len(refused.body), known):
+        known, size = self._topic_bytes(), len(refused.body) + OVERHEAD_BYTES
+        if known is None or known < size:
+            self._warn(known, size)
+        for record_bytes in _sizes(size, known):
             parts = _parts(refused, RecordLimits(record_bytes))
             if parts and not any(self._sent([each]) for each in parts):
-                self._warn(known, len(refused.body))
                 return True
         return False
 
@@ -118,10 +126,10 @@ class KafkaTransport:
         if self._warned_of != (known or 0):
             self._warned_of = known or 0
             log.warning(
-                "a topic takes smaller records than reports have: large ones are sent in part",
+                SMALL_TOPIC,
                 topic=self._topic,
                 takes="unknown" if known is None else f"{known} bytes",
-                command=larger_command(self._topic, max(TOPIC_BYTES, size + OVERHEAD_BYTES)),
+                command=larger_command(self._topic, max(TOPIC_BYTES, size)),
             )
 
     def _sent(self, batch: Sequence[Outgoing]) -> list[Outgoing]:
@@ -189,18 +197,16 @@ class KafkaTransport:
 def _sizes(size: int, known: int | None) -> Iterator[int]:
     """Yield how large records may be that are tried in place of a larger one, in bytes.
 
-    `known`: the limit that the topic has; None: it does not say.
+    `size`: what the topic counts of that one.  `known`: the topic's limit; None: it does not say.
     """
-    smaller = size // 2
-    if known is not None and known < size + OVERHEAD_BYTES:
-        smaller = known - OVERHEAD_BYTES
+    smaller = size // 2 if known is None or known >= size else known - OVERHEAD_BYTES
     while smaller > ENVELOPE_BYTES:
         yield smaller
         smaller //= 2
 
 
 def _parts(refused: Outgoing, limits: RecordLimits) -> list[Outgoing]:
-    """Return records that fit in place of one that does not; none: it is no record of ours."""
+    """Return records that fit in place of one that does not; none: it is not to be divided."""
     try:
         record = read_record(refused.body)
     except BadRecord:

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
-from supervisor.adapters.kafka.report_topics import RECORD_BYTES_MAX
 from supervisor.ports.reports.dead_letters import DeadLetter
 from supervisor.ports.store_problems import StoreAway
 from tasks.contract.kafka_client import Overheard
+from tasks.reporting.sizes import TOPIC_BYTES
 
 __all__ = ["KafkaDeadLetters"]
 
@@ -49,7 +49,7 @@ class KafkaDeadLetters:
                 for each in letters:
                     self._producer.produce(
                         self._topic,
-                        each.body[:RECORD_BYTES_MAX],
+                        each.body[:TOPIC_BYTES],
                         each.key,
                         headers=_headers(each),
                         on_delivery=answered,
@@ -84,5 +84,5 @@ def _headers(letter: DeadLetter) -> list[tuple[str, str | bytes | None]]:
 def _reason(letter: DeadLetter) -> str:
     """Return why it is a dead letter; of what no topic takes whole, by HTTP alone, the start is."""
     size = len(letter.body)
-    cut = f" (the first {RECORD_BYTES_MAX} of its {size} bytes)" if size > RECORD_BYTES_MAX else ""
+    cut = f" (the first {TOPIC_BYTES} of its {size} bytes)" if size > TOPIC_BYTES else ""
     return f"{letter.reason[:_REASON_MAX]}{cut}"

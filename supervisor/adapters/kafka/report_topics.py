@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # no __all__
 
-from tasks.reporting.sizes import INLINE_TOPIC_BYTES, TOPIC_BYTES
+from tasks.reporting.sizes import TOPIC_BYTES
 from tasks.runtime.topic_limits import message_bytes_max
 
 __all__ = [
-    "INLINE_RECORD_BYTES_MAX",
     "LETTER_BYTES_MAX",
-    "RECORD_BYTES_MAX",
     "ReportTopic",
     "make_topics",
     "small_topics",
@@ -21,9 +19,7 @@ __all__ = [
 
 _WITHIN_S = 10.0
 _DAY_MS = 24 * 3600 * 1000
-RECORD_BYTES_MAX = TOPIC_BYTES
-INLINE_RECORD_BYTES_MAX = INLINE_TOPIC_BYTES
-LETTER_BYTES_MAX = RECORD_BYTES_MAX + 64 * 1024
+LETTER_BYTES_MAX = TOPIC_BYTES + 64 * 1024
 """A record as it was read fits, with the headers that say why it is a dead letter."""
 
 
@@ -35,7 +31,7 @@ class ReportTopic:
     partitions: int
     days: int
     """How long its records are kept."""
-    bytes_max: int = RECORD_BYTES_MAX
+    bytes_max: int = TOPIC_BYTES
     """Of a message."""
 
     @property

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.adapters.kafka.report_topics import RECORD_BYTES_MAX
 from supervisor.adapters.reports.files import FileReports
 from supervisor.core.reports.status import StoreOutcome
 from supervisor.ports.reports.logs import LogStore
 from supervisor.ports.reports.reports import ReportQuery
 from supervisor.reports.pipeline import Pipeline
 from supervisor.reports.storing import Storing
+from tasks.reporting.sizes import TOPIC_BYTES
 from tasks.sending.log_tail import LogTail
 from tasks.worker.reporting.reporter import log_record
 from tests.conformance.reports.log_chunks import chunk, text_of
@@ -61,7 +61,7 @@ def test_a_line_of_ten_megabytes_is_stored_whole_by_records_that_fit(
             bodies.append(log_record(piece, "w-1").to_json().encode())
             tail.sent(piece)
 
-    assert max(map(len, bodies)) < RECORD_BYTES_MAX
+    assert max(map(len, bodies)) < TOPIC_BYTES
     assert set(_store(log_store, bodies)) == {StoreOutcome.STORED}
     span = log_store.span("task-1", 0)
     assert span is not None

@@ -14,7 +14,6 @@ from supervisor.adapters.kafka.kept_letters import KafkaKeptLetters
 from supervisor.adapters.kafka.record_feed import KafkaFeed
 from supervisor.adapters.kafka.report_topics import (
     LETTER_BYTES_MAX,
-    RECORD_BYTES_MAX,
     ReportTopic,
     make_topics,
 )
@@ -26,6 +25,7 @@ from supervisor.ports.reports.feed import TopicLag
 from supervisor.ports.store_problems import StoreAway
 from supervisor.reports.intake import IntakeOptions
 from supervisor.reports.storing import Storing
+from tasks.reporting.sizes import TOPIC_BYTES
 from tests.environment.brokers import produce, read_records
 from tests.supervisor.reports.groups import ReaderGroup
 from tests.supervisor.reports.shelves import garbage, record
@@ -81,7 +81,7 @@ def test_a_letter_that_no_topic_takes_whole_is_kept_by_its_beginning(group: Read
 
     [kept] = KafkaKeptLetters(client, topic).newest(None, None, 10)
 
-    assert kept.letter.body == b"x" * RECORD_BYTES_MAX
+    assert kept.letter.body == b"x" * TOPIC_BYTES
     assert kept.letter.reason == "no JSON (the first 2097152 of its 3000000 bytes)"
 
 

@@ -80,7 +80,7 @@ def test_a_piece_of_a_log_is_split_into_pieces_that_are_all_of_it(text: str, siz
     for each in pieces:
         assert each.offset == at
         part = str(each.payload["text"])
-        assert len(part.encode()) <= max(size // 2, 4)
+        assert len(json.dumps(part, ensure_ascii=False).encode()) <= max(size, 8)
         at, read = at + len(part.encode()), read + part
     assert read == text
     assert [each.final for each in pieces] == [*([False] * (len(pieces) - 1)), True]

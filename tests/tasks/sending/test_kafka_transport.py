@@ -74,6 +74,22 @@ def test_what_a_topic_does_not_take_whole_is_sent_in_records_that_fit(broker: Br
     assert str(warning["command"]).endswith(f"{topic} --add-config max.message.bytes={TOPIC_BYTES}")
 
 
+@pytest.mark.parametrize("kind", [RecordType.EVENT, RecordType.AUDIT])
+def test_what_the_archive_would_take_for_whole_is_never_cut(
+    broker: Broker, kind: RecordType
+) -> None:
+    topic = f"completed.archive-{kind}"
+    create_topic(broker.bootstrap, topic, config={"max.message.bytes": "20000"})
+    transport = _transport(broker.bootstrap, topic)
+
+    with capture_logs() as logged:
+        transport.send([_outgoing(_record(kind, {"detail": _noise(14_000)}))])
+
+    assert read_all(broker.bootstrap, topic) == {0: []}
+    assert transport.refused_total == 1
+    assert [each["topic"] for each in logged] == [topic]
+
+
 def test_a_broker_that_is_away_is_named_with_what_to_check() -> None:
     transport = _transport(f"{LOOPBACK}:1", "completed.default", within_s=2.0)
 

@@ -9,9 +9,7 @@ from pydantic import AwareDatetime, BaseModel, ValidationError
 from supervisor.app.brokers import report_brokers
 from supervisor.app.report_facts import (
     DEAD_TOPIC,
-    INLINE_RECORD_BYTES_MAX,
     INLINE_TOPIC,
-    RECORD_BYTES_MAX,
     TopicFacts,
     group_of,
     records_behind,
@@ -22,7 +20,7 @@ from supervisor.cli.cluster.doctor.check import InstallationCheck, Result
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
 from supervisor.settings.problems import SetupProblem
 from supervisor.settings.settings import Settings
-from tasks.reporting.sizes import larger_command
+from tasks.reporting.sizes import INLINE_TOPIC_BYTES, TOPIC_BYTES, larger_command
 
 __all__ = ["check_reports", "topic_check"]
 
@@ -100,7 +98,7 @@ def topic_check(facts: TopicFacts) -> InstallationCheck:
         fix = f"kafka-acls --add --operation {min(missing).title()} --topic {facts.name} ..."
         return InstallationCheck(part, Result.PROBLEM, f"the right to {words} is missing", fix)
     is_inline = facts.name.endswith(INLINE_TOPIC) and "completed." not in facts.name
-    largest = INLINE_RECORD_BYTES_MAX if is_inline else RECORD_BYTES_MAX
+    largest = INLINE_TOPIC_BYTES if is_inline else TOPIC_BYTES
     if facts.bytes_max is not None and facts.bytes_max < largest:
         finding = f"it takes {facts.bytes_max} bytes, and a record has up to {largest}"
         fix = larger_command(facts.name, largest)
