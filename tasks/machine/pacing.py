@@ -16,7 +16,7 @@ class Limits:
     """Settings of the task loop by the operator of a worker; the spec's `Tuning` holds the rest."""
 
     rows_first: int = 20_000
-    """Offsets of the first live batch, before anything is measured."""
+    """Offsets of the first batch, before anything is measured."""
     catch_up_target_s: float = 10.0
     """How long a batch may last while the lag is large."""
     catch_up_batches: int = 4
@@ -89,9 +89,11 @@ class Pace:
             return BatchSize(tuning.batch_rows_max, limits.catch_up_target_s, catch_up=True)
         if lag <= self.rows * limits.catch_up_batches:
             return BatchSize(min(self.rows, tuning.batch_rows_max), live_s, catch_up=False)
-        longer = max(1.0, limits.catch_up_target_s / max(live_s, 0.001))
+        target_s = max(live_s, limits.catch_up_target_s)
+        # Before anything is measured, a small batch: rows show soon, however cold the worker is.
+        longer = target_s / max(live_s, 0.001) if self.rows_per_s is not None else 1.0
         rows = min(int(self.rows * longer), tuning.batch_rows_max)
-        return BatchSize(max(1, rows), max(live_s, limits.catch_up_target_s), catch_up=True)
+        return BatchSize(max(1, rows), target_s, catch_up=True)
 
     def expected_s(self, rows: int, target_s: float) -> float:
         """Return how long a batch of `rows` will probably last."""

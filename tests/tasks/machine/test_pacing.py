@@ -45,7 +45,7 @@ def test_a_batch_that_found_little_teaches_nothing_about_the_bound() -> None:
 
 
 def test_far_behind_a_batch_may_last_longer() -> None:
-    pace = Pace(rows=20_000)
+    pace = Pace(rows=20_000, rows_per_s=10_000)
 
     live = pace.size(TUNING, LIMITS, lag=80_000, ending=False)
     behind = pace.size(TUNING, LIMITS, lag=80_001, ending=False)
@@ -54,8 +54,20 @@ def test_far_behind_a_batch_may_last_longer() -> None:
     assert (behind.rows, behind.target_s) == (100_000, 10)
 
 
+def test_far_behind_the_first_batch_is_small_so_that_rows_show_soon() -> None:
+    """Case: a worker that had just started showed its first rows after 7 to 14 s."""
+    pace = first_pace(TUNING, LIMITS)
+
+    first = pace.size(TUNING, LIMITS, lag=10**9, ending=False)
+    pace = pace.after(first, first.rows, 4.0, TUNING)
+    second = pace.size(TUNING, LIMITS, lag=10**9, ending=False)
+
+    assert (first.rows, first.target_s) == (20_000, 10)
+    assert second.rows == 200_000
+
+
 def test_no_batch_exceeds_what_the_spec_allows() -> None:
-    pace = Pace(rows=400_000)
+    pace = Pace(rows=400_000, rows_per_s=10_000)
     assert pace.size(TUNING, LIMITS, lag=10**9, ending=False).rows == 500_000
     size = pace.size(TUNING, LIMITS, lag=0, ending=False)
     assert pace.after(size, 400_000, 0.1, TUNING).rows == 500_000
@@ -71,13 +83,23 @@ def test_the_bound_never_falls_below_a_batch_worth_its_cost() -> None:
 
 def test_batches_that_pauses_cancel_become_small_enough_also_far_behind() -> None:
     """Else a taskDuration shorter than one catch-up batch would never read anything."""
-    pace = Pace(rows=20_000)
+    pace = Pace(rows=20_000, rows_per_s=10_000)
     sizes = []
     for _ in range(8):
         sizes.append(pace.size(TUNING, LIMITS, lag=10**9, ending=False).rows)
         pace = pace.cancelled(TUNING)
 
     assert sizes == [100_000, 50_000, 25_000, 12_500, 6_250, 3_125, 2_500, 2_500]
+
+
+def test_pauses_before_anything_is_measured_make_the_first_batch_smaller() -> None:
+    pace = Pace(rows=20_000)
+    sizes = []
+    for _ in range(8):
+        sizes.append(pace.size(TUNING, LIMITS, lag=10**9, ending=False).rows)
+        pace = pace.cancelled(TUNING)
+
+    assert sizes == [20_000, 10_000, 5_000, 2_500, 1_250, 625, 500, 500]
 
 
 def test_a_bound_of_one_row_is_kept() -> None:
