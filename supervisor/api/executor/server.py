@@ -1,7 +1,7 @@
 """The HTTP application of an executor.
 
     GET  /ping       200 while it is well, else 503 and why
-    GET  /status     its partitions with position, lag and trouble; the calls that it makes
+    GET  /status     its clock, its partitions with position, lag and trouble, the calls it makes
     GET  /metrics    for scrapers
 
 Nothing can be ordered here: flows are begun, killed and answered at the overlord.
@@ -16,11 +16,12 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 from supervisor.api.executor.metrics import ExecutorCollector
 from supervisor.executions.executor.service import Executor, ExecutorView
+from supervisor.ports.store import Clock
 
 __all__ = ["create_executor_api"]
 
 
-def create_executor_api(executor: Executor) -> FastAPI:
+def create_executor_api(executor: Executor, clock: Clock) -> FastAPI:
     """Return the application."""
     app = FastAPI(title="Tidegate executor", openapi_url=None, docs_url=None, redoc_url=None)
     registry = CollectorRegistry(auto_describe=False)
@@ -35,7 +36,7 @@ def create_executor_api(executor: Executor) -> FastAPI:
     @app.get("/status")
     def status() -> Response:
         view = executor.view()
-        return JSONResponse(_head(view) | _body(view))
+        return JSONResponse(_head(view) | {"now": clock.now().isoformat()} | _body(view))
 
     @app.get("/metrics")
     def metrics() -> Response:

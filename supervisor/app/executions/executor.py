@@ -101,7 +101,8 @@ def executing(settings: Settings) -> Iterator[tuple[ServedPort, Executor]]:
     executor.start()
     log.info("executor", url=parts.url, topics=settings.executions_kafka)
     try:
-        yield ServedPort(new_server(create_executor_api(executor), settings, tls), bound), executor
+        api = create_executor_api(executor, SystemClock())
+        yield ServedPort(new_server(api, settings, tls), bound), executor
     finally:
         executor.stop()
         parts.database.close()

@@ -7,7 +7,7 @@ offsets, segments, and the announcement to triggers.  Nobody reads Kafka, and no
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import cast
+from typing import Protocol, cast
 
 from supervisor.adapters.clock import SystemClock
 from supervisor.control.end_task import TaskEnder
@@ -17,7 +17,7 @@ from supervisor.control.publish import Publisher
 from supervisor.core.model.rows import Task, TaskStatus
 from supervisor.core.planning.actions import FixEnd, OpenGeneration
 from supervisor.core.queue.events import QueueConfig
-from supervisor.core.values.errors import LeaseLost, SupervisorError, Unavailable
+from supervisor.core.values.errors import LeaseLost, SupervisorError
 from supervisor.core.values.ids import generation_id
 from supervisor.metadata.store import SqlStore
 from tasks.contract.messages import (
@@ -29,7 +29,7 @@ from tasks.contract.messages import (
 )
 from tasks.contract.offsets import Offsets, TopicPartition
 
-__all__ = ["TABLE", "PublishingTable"]
+__all__ = ["TABLE", "CurrentTerm", "PublishingTable"]
 
 TABLE = "clicks"
 _TOPIC_ID, _TOKEN = "id-1", "chaos"
@@ -37,6 +37,14 @@ _ROWS = 10
 _PLACE = TopicPartition(TABLE, 0)
 _HOUR = datetime(2026, 1, 5, 12, tzinfo=UTC)
 _DONE = {PublishOutcome.COMMITTED, PublishOutcome.ALREADY_PUBLISHED}
+
+
+class CurrentTerm(Protocol):
+    """Whose term a publish is made in."""
+
+    def term(self) -> int:
+        """Return it, or raise LeaseLost."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -56,34 +64,44 @@ class _WhoeverLeads:
 
 @dataclass
 class PublishingTable:
-    """Publishes range after range of one table; for one thread."""
+    """Publishes range after range of one table; for one thread.
+
+    A range that was begun is published before the next one begins, as a task does it: the next one
+    would wait for it for ever.
+    """
 
     store: SqlStore
     repeats: int = 0
     """Requests that were not answered with success, and came again."""
+    leads: CurrentTerm | None = None
+    """None: whoever leads by the database."""
     _number: int = 0
+    _begun: tuple[Task, Offsets] | None = None
+    """The range that is under way, and its start."""
     _clock: SystemClock = field(default_factory=SystemClock)
 
     def __post_init__(self) -> None:
         """Read nothing, and wake nobody: the overlords have their own loops."""
-        self._leads = _WhoeverLeads(self.store)
+        self._leads = _WhoeverLeads(self.store) if self.leads is None else self.leads
         loop = Loop(lambda _: None, self._clock, threads=1)  # never started
         leadership = cast("Leadership", self._leads)
         endings = TaskEnder(QueueConfig())
         self._publisher = Publisher(self.store, self._clock, leadership, loop, endings)
 
     def publish(self) -> bool:
-        """Try to publish one more range; False: nobody leads, or another one has ended it."""
+        """Try to publish the range under way, or one more; False: it has to be tried again."""
         try:
-            task, start = self._prepared()
-            request = _request(task, start)
-            return self._publisher.publish(task.id, _TOKEN, request).outcome in _DONE
-        except (LeaseLost, Unavailable):
-            return False  # maybe it is published all the same: the database knows
+            if self._begun is None:
+                self._number += 1
+                self._begun = self._prepared()
+            task, start = self._begun
+            answer = self._publisher.publish(task.id, _TOKEN, _request(task, start))
         except SupervisorError:
+            return False  # nobody leads; maybe it is published all the same: the database knows
+        if answer.outcome not in _DONE:
             return False
-        finally:
-            self._number += 1
+        self._begun = None
+        return True
 
     def _prepared(self) -> tuple[Task, Offsets]:
         """Bring the next range to its publish, as an overlord and a worker do."""

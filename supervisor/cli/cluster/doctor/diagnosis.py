@@ -14,6 +14,7 @@ from supervisor.cli.cluster.doctor.checks import (
     check_port,
 )
 from supervisor.cli.cluster.doctor.executions import check_execution_topics, check_executions
+from supervisor.cli.cluster.doctor.executors import check_executors
 from supervisor.cli.cluster.doctor.reports import check_reports
 from supervisor.cli.shell.client import SUPERVISORS, WORKERS, Client
 from supervisor.core.planning.observed import Liveness
@@ -34,6 +35,7 @@ def diagnose(
     yield from _parts(settings, fetch=fetch)
     yield from _connections(client, kafka, named=named)
     yield from check_execution_topics(settings)
+    yield from check_executors(settings)
     yield from check_reports(settings)
 
 

@@ -30,7 +30,7 @@ def doctor(
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
-    """Check Java, jars, broker, databases, folders, ports, overlord, stored reports.
+    """Check Java, jars, broker, databases, folders, ports, overlord, executors, reports.
 
     Each line says what was found and, if it is a problem, what would mend it. Exit code 1 if
     there is a problem.

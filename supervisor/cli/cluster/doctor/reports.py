@@ -1,7 +1,7 @@
 """Checks of what stores logs and reports: topics, rights, limits, store, persisters, clocks."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import httpx
 from pydantic import AwareDatetime, BaseModel, ValidationError
@@ -17,6 +17,7 @@ from supervisor.app.report_facts import (
     try_database,
 )
 from supervisor.cli.cluster.doctor.check import InstallationCheck, Result
+from supervisor.cli.cluster.doctor.clocks import CLOCK_FIX, clock_difference
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
 from supervisor.settings.problems import SetupProblem
 from supervisor.settings.settings import Settings
@@ -25,8 +26,6 @@ from tasks.reporting.sizes import INLINE_TOPIC_BYTES, TOPIC_BYTES, larger_comman
 __all__ = ["check_reports", "topic_check"]
 
 _ASK_S = 5.0
-_CLOCKS_APART = timedelta(seconds=5)
-"""Beyond it the ages that people see are wrong; records are ordered by their own numbers."""
 
 
 class _Checked(BaseModel):
@@ -122,9 +121,6 @@ def _persister(settings: Settings, url: str) -> InstallationCheck:
     if status.state not in {"RUNNING", "BACKING_OFF"}:
         finding = f"{status.state}: {status.reason or 'no reason is given'}"
         return InstallationCheck(part, Result.PROBLEM, finding, status.fix)
-    if status.now is not None:
-        apart = max(before - status.now, status.now - after)
-        if apart > _CLOCKS_APART:
-            finding = f"its clock differs from this one by {apart.total_seconds():.0f} s"
-            return InstallationCheck(part, Result.PROBLEM, finding, "let NTP set both clocks")
+    if status.now is not None and (differs := clock_difference(status.now, before, after)):
+        return InstallationCheck(part, Result.PROBLEM, differs, CLOCK_FIX)
     return InstallationCheck(part, Result.OK, f"{status.state}, and its clock agrees")
