@@ -25,7 +25,7 @@ from supervisor.api.http.edge import EDGE_PROBLEMS
 from supervisor.api.http.listeners import MISDIRECTED
 from supervisor.api.http.problems import PROBLEMS
 from supervisor.api.server import build_routes
-from supervisor.cli.main import app
+from supervisor.cli.commands import app
 from supervisor.cli.shell.names import NAMES, About, Nameless, Rows
 from supervisor.core.spec.json_schema import spec_schema
 from supervisor.core.spec.section import (

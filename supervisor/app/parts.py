@@ -16,7 +16,8 @@ from supervisor.core.tables.exports import ExportedFile
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.core.values.throttle import Lockout, Rate
 from supervisor.database.engine import bounded_url
-from supervisor.ports.store import Clock, Store
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store
 from supervisor.ports.tables.exports import Copies, OpenTable, TableFormat
 from supervisor.services.access.authentication import AccessRules, Authentication
 from supervisor.settings.problems import SetupProblem

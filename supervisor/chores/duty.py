@@ -25,10 +25,11 @@ from supervisor.eventqueue.queues import EventQueues
 from supervisor.executions.flow_engine import FlowEngine
 from supervisor.executions.flow_watch import FlowWatch
 from supervisor.executions.triggers import TriggerEngine
+from supervisor.ports.clock import Clock
 from supervisor.ports.reports.archive import RecordSender
 from supervisor.ports.reports.logs import LogStore
 from supervisor.ports.reports.reports import ReportStore
-from supervisor.ports.store import Clock, OverlordStore
+from supervisor.ports.store import OverlordStore
 from supervisor.ports.tables.exports import Copies, TableFormat
 from supervisor.ports.tables.replays import ReplaySender
 from supervisor.ports.tables.warehouse import Warehouse

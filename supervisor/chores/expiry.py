@@ -35,7 +35,8 @@ from supervisor.core.tables.compaction import Compaction, merged
 from supervisor.core.values.errors import StateMoved
 from supervisor.core.values.sessions import ENDED_KEPT, IDLE, LASTS
 from supervisor.core.values.table_names import errors_table
-from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store, Transaction
 from tasks.reporting.record import RecordType
 
 log = structlog.get_logger()

@@ -39,7 +39,8 @@ from supervisor.core.tables.exports import (
 from supervisor.core.values.errors import ExportUnavailable, NotExportable
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.eventqueue.handling import Context, EventDone, Fail, Handled, Handling
-from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store, Transaction
 from supervisor.ports.tables.exports import Copies, TableFormat
 from supervisor.ports.tables.warehouse import Warehouse
 

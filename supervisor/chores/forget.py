@@ -26,7 +26,8 @@ from supervisor.core.values.errors import (
     SupervisorNotFound,
 )
 from supervisor.eventqueue.handling import Context, EventDone, Fail, Handled, Handling, Later
-from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store, Transaction
 
 log = structlog.get_logger()
 

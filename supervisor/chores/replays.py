@@ -33,7 +33,8 @@ from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import LeaseLost, Refused, Unavailable
 from supervisor.core.values.table_names import is_errors_table
 from supervisor.eventqueue.handling import Context, EventDone, Fail, Handled
-from supervisor.ports.store import Clock, Transaction
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Transaction
 from supervisor.ports.tables.replays import ReplaySender
 from supervisor.ports.tables.warehouse import Warehouse
 

@@ -20,7 +20,8 @@ from supervisor.core.model.rows import AuditEntry, RetentionRule
 from supervisor.core.values.errors import SupervisorError
 from supervisor.core.values.field_types import format_duration
 from supervisor.core.values.table_names import errors_table, rows_table
-from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store, Transaction
 
 log = structlog.get_logger()
 

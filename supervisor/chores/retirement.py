@@ -14,7 +14,8 @@ import structlog
 
 from supervisor.chores.duty import Duty
 from supervisor.core.model.rows import AuditEntry
-from supervisor.ports.store import Clock, Store
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store
 
 log = structlog.get_logger()
 

@@ -38,7 +38,8 @@ from supervisor.core.values.intervals import Interval
 from supervisor.core.values.page_cursors import page_behind, place_of
 from supervisor.core.values.table_names import rows_table
 from supervisor.eventqueue.handling import Context, EventDone, Fail, Handled, Handling, Later, Retry
-from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store, Transaction
 from supervisor.ports.tables.warehouse import Warehouse
 
 log = structlog.get_logger()

@@ -26,7 +26,8 @@ from supervisor.core.model.rows import Task, TaskStatus
 from supervisor.core.queue.events import CLUSTER, QueuedEvent, QueueName
 from supervisor.core.values.ids import could_be_writer
 from supervisor.core.values.table_names import name_problem
-from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store, Transaction
 from supervisor.ports.tables.warehouse import Warehouse
 
 log = structlog.get_logger()

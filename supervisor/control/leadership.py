@@ -21,7 +21,8 @@ import structlog
 from supervisor.core.attention.cluster import LeaderReplaced
 from supervisor.core.model.rows import Lease
 from supervisor.core.values.errors import LeaseLost, SupervisorError
-from supervisor.ports.store import Clock, Store
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store
 
 log = structlog.get_logger()
 

@@ -18,7 +18,8 @@ from supervisor.core.planning.passes import Pass, PassError
 from supervisor.core.queue.events import owner_of
 from supervisor.core.values.errors import LeaseLost, SpecUnreadable, SupervisorError
 from supervisor.core.values.hysteresis import Hysteresis
-from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store, Transaction
 
 log = structlog.get_logger()
 

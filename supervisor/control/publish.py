@@ -51,7 +51,8 @@ from supervisor.core.values.errors import (
     UnusableFiles,
 )
 from supervisor.core.values.table_names import errors_table
-from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store, Transaction
 from tasks.contract.ingest_spec import Column
 from tasks.contract.messages import PublishAnswer, PublishOutcome, PublishRequest, SegmentFile
 

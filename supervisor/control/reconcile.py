@@ -39,7 +39,8 @@ from supervisor.core.planning.offset_ranges import chain_end
 from supervisor.core.planning.passes import Pass
 from supervisor.core.planning.plan import plan
 from supervisor.core.values.errors import StaleCommit, StateMoved
-from supervisor.ports.store import Clock, Transaction
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Transaction
 
 _ABOUT = ("task_id", "generation_id", "topic")
 

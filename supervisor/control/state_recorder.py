@@ -28,8 +28,9 @@ from supervisor.core.planning.progress import best_position, lag_by_partition
 from supervisor.core.planning.rules.bounds import is_completed
 from supervisor.core.planning.states import SupervisorState, state_of
 from supervisor.core.values.errors import StateMoved, SupervisorError
+from supervisor.ports.clock import Clock
 from supervisor.ports.state_history import StoredState
-from supervisor.ports.store import Clock, Store
+from supervisor.ports.store import Store
 from tasks.contract.offsets import TopicPartition
 
 log = structlog.get_logger()

@@ -28,7 +28,8 @@ from datetime import timedelta
 from supervisor.control.desired_state import DesiredState, look
 from supervisor.control.wakeups import Wakeups
 from supervisor.core.values.errors import LeaseLost
-from supervisor.ports.store import Clock, TouchingStore, Transaction
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import TouchingStore, Transaction
 from supervisor.ports.touched import Touched
 from tasks.contract.messages import SyncResponse
 

@@ -15,7 +15,7 @@ from supervisor.core.history.task_histories import TaskHistories, rows_per_secon
 from supervisor.core.model.rows import Task, WorkerRow
 from supervisor.core.planning.observed import Liveness, WorkerView
 from supervisor.core.planning.wake_condition import WakeCondition
-from supervisor.ports.store import Clock
+from supervisor.ports.clock import Clock
 from tasks.contract.messages import CompactionReport, SyncRequest, TaskReport
 from tasks.contract.worker_facts import WorkerFacts
 

@@ -18,7 +18,7 @@ from supervisor.core.queue.events import QueueName
 from supervisor.core.values.errors import LeaseLost, SupervisorError
 from supervisor.eventqueue.decide import backoff
 from supervisor.eventqueue.processor import EventProcessor
-from supervisor.ports.store import Clock
+from supervisor.ports.clock import Clock
 
 log = structlog.get_logger()
 

@@ -41,7 +41,8 @@ from supervisor.core.values.page_cursors import (
 )
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.shown import QueueView, Totals, look, trouble_of
-from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store, Transaction
 
 DAMAGED = "damaged: "
 """Prefix of the reason of a damaged event, which is never replayed."""

@@ -44,7 +44,8 @@ from supervisor.eventqueue.decide import (
 )
 from supervisor.eventqueue.handling import Context, Handled, Handler, nothing
 from supervisor.eventqueue.meters import Meters
-from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store, Transaction
 
 log = structlog.get_logger()
 

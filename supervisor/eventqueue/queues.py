@@ -22,7 +22,8 @@ from supervisor.eventqueue.dispatcher import Dispatcher
 from supervisor.eventqueue.handling import Handler
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.processor import EventProcessor, ProcessorParts
-from supervisor.ports.store import Clock, Store
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store
 
 log = structlog.get_logger()
 

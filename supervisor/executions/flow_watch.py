@@ -10,9 +10,9 @@ import structlog
 from supervisor.core.attention.flows import STILL_AFTER, FlowsStanding, TopicsStanding
 from supervisor.core.executions.records import NewerRecord, UnreadableRecord
 from supervisor.core.executions.states import ExecutionState
+from supervisor.ports.clock import Clock
 from supervisor.ports.flows.execution_log import LogAway, LogRefuses
 from supervisor.ports.flows.executions import ExecutionQuery, ExecutionReads, ExecutionStore
-from supervisor.ports.store import Clock
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
 
 __all__ = ["FlowWatch"]

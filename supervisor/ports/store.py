@@ -1,4 +1,4 @@
-"""Ports of the control plane, as Protocols: metadata store, clock, Kafka and workers.
+"""Ports of the control plane, as Protocols: metadata store, Kafka and workers.
 
 A `Store` gives transactions, and a transaction gives repositories.  The caller owns the
 transaction.  Every write of a leader happens in `leading(term)`, which begins with a read of the
@@ -39,18 +39,6 @@ from supervisor.ports.tables.segments import Retention, Segments
 from supervisor.ports.touched import OnTouched
 from supervisor.ports.workers.workers import WorkersTable
 from tasks.contract.messages import PublishOutcome
-
-
-class Clock(Protocol):
-    """Wall time for records, monotonic time for waits."""
-
-    def now(self) -> datetime:
-        """Return the wall time at process start plus the monotonic time since; aware, UTC (P3)."""
-        ...
-
-    def monotonic(self) -> float:
-        """Return seconds since some fixed point; only differences have a meaning."""
-        ...
 
 
 class Tasks(Protocol):

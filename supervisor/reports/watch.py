@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from supervisor.core.attention.reports import WatchedPersister
+from supervisor.ports.clock import Clock
 from supervisor.ports.reports.persisters import Persisters, PersisterSilent
-from supervisor.ports.store import Clock
 
 __all__ = ["PersisterWatch"]
 

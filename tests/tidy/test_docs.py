@@ -14,7 +14,7 @@ from fastapi.routing import APIRoute
 from typer.core import TyperCommand, TyperGroup
 
 from scripts import meanings, reference
-from supervisor.cli.main import app
+from supervisor.cli.commands import app
 from supervisor.core.history.lifecycle_events import EventKind
 from supervisor.core.model.rows import GenerationState, TaskStatus
 from supervisor.core.planning.observed import Liveness

@@ -20,9 +20,9 @@ from supervisor.core.flows.artifacts import (
     ArtifactRef,
     references_in,
 )
+from supervisor.ports.clock import Clock
 from supervisor.ports.flows.artifacts import ArtifactsFull
 from supervisor.ports.flows.executions import ExecutionChanges
-from supervisor.ports.store import Clock
 
 __all__ = ["SqlArtifacts", "artifact_used", "drop_artifacts", "drop_orphans", "put_uses"]
 

@@ -10,8 +10,8 @@ from supervisor.adapters.executions.database import ExecutionDatabase
 from supervisor.adapters.executions.schema import ENGINE, EXECUTIONS, OUTBOX
 from supervisor.adapters.executions.writing_term import hold_term
 from supervisor.core.executions.states import ExecutionState
+from supervisor.ports.clock import Clock
 from supervisor.ports.flows.engine_kinds import EngineKind, EngineRefused
-from supervisor.ports.store import Clock
 
 __all__ = ["EngineChoice"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from supervisor.core.planning.observed import StreamState, StreamTrouble
 from supervisor.core.spec.sections.io_config import KafkaIoConfig
 from supervisor.core.spec.spec import SupervisorSpec
-from supervisor.ports.store import Clock
+from supervisor.ports.clock import Clock
 from tasks.contract.offsets import TopicPartition
 
 

@@ -23,7 +23,7 @@ from supervisor.core.spec.sections.io_config import KafkaIoConfig
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import SecretMissing
 from supervisor.core.values.lanes import Neighbour, Width, retry_s
-from supervisor.ports.store import Clock
+from supervisor.ports.clock import Clock
 from tasks.contract.connection_policy import ConnectionPolicy
 from tasks.contract.kafka_client import KafkaClient, ReadSecret
 from tasks.runtime.secrets import Connections, without_secrets

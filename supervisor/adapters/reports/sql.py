@@ -41,8 +41,8 @@ from supervisor.adapters.reports.schema import NUMBERED, REPORTS, UNUSUAL
 from supervisor.core.reports.first_error import first_error
 from supervisor.core.reports.status import StoreOutcome
 from supervisor.database.column_types import NAME, UtcTime
+from supervisor.ports.clock import Clock
 from supervisor.ports.reports.reports import NumberedQuery, ReportPage, ReportPlace, ReportQuery
-from supervisor.ports.store import Clock
 from tasks.reporting.record import RecordType, ReportRecord
 
 __all__ = ["SqlReports", "list_query", "number_at_query", "numbered_query", "numbers_query"]

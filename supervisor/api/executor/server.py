@@ -16,7 +16,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 from supervisor.api.executor.metrics import ExecutorCollector
 from supervisor.executions.executor.service import Executor, ExecutorView
-from supervisor.ports.store import Clock
+from supervisor.ports.clock import Clock
 
 __all__ = ["create_executor_api"]
 

@@ -10,7 +10,7 @@ from supervisor.adapters.executions.projecting import SqlProjection
 from supervisor.adapters.executions.schema import LETTER_MARKS
 from supervisor.adapters.reports.letter_marks import SqlLetterMarks
 from supervisor.executions.sequencer.places import partition_of
-from supervisor.ports.store import Clock
+from supervisor.ports.clock import Clock
 from supervisor.reports.letters import MarkedLetters
 from supervisor.services.flows.executor import ExecutorPorts
 from supervisor.settings.settings import Settings

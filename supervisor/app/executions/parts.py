@@ -32,10 +32,10 @@ from supervisor.executions.letter_engine import LetterEngine
 from supervisor.executions.relay import HistoryRelay
 from supervisor.executions.runner import CallRunner
 from supervisor.executions.triggers import TriggerEngine
+from supervisor.ports.clock import Clock
 from supervisor.ports.flows.artifacts import ArtifactStore
 from supervisor.ports.flows.engine_kinds import EngineKind
 from supervisor.ports.flows.outbox import HistoryWriter
-from supervisor.ports.store import Clock
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
 from supervisor.services.flows.executions import FlowPorts
 from supervisor.services.flows.executor import ExecutorPorts

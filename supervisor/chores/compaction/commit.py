@@ -28,7 +28,8 @@ from supervisor.core.values.errors import (
     UnknownWord,
     UnusableFiles,
 )
-from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store, Transaction
 from tasks.contract.messages import (
     CompactedFile,
     PublishAnswer,

@@ -48,7 +48,8 @@ from supervisor.core.values.ids import compaction_id
 from supervisor.core.values.intervals import Interval
 from supervisor.core.values.page_cursors import page
 from supervisor.core.values.table_names import rows_table
-from supervisor.ports.store import Clock, Store, Transaction, Workers
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store, Transaction, Workers
 
 log = structlog.get_logger()
 

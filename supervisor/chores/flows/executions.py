@@ -11,7 +11,8 @@ from supervisor.chores.duty import Duty, Wiring
 from supervisor.core.executions.entities import Runner
 from supervisor.core.values.idempotency import KEPT
 from supervisor.executions.engine import TICKED_AT_ONCE, StoredEngine
-from supervisor.ports.store import Clock, Store
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
 
 log = structlog.get_logger()

@@ -27,9 +27,10 @@ from supervisor.core.history.archive import (
     stored_prefix,
     without_lost,
 )
+from supervisor.ports.clock import Clock
 from supervisor.ports.reports.archive import RecordSender
 from supervisor.ports.reports.reports import NumberedQuery, ReportStore
-from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.ports.store import Store, Transaction
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
 from tasks.reporting.record import RecordType, ReportRecord
 

@@ -29,7 +29,8 @@ from supervisor.core.values.throttle import (
     take,
 )
 from supervisor.ports.access import Passwords
-from supervisor.ports.store import Clock, Store
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store
 from supervisor.services.access.principals import fingerprint
 from supervisor.services.access.remembered import Remembered
 from supervisor.services.access.sessions import Sessions

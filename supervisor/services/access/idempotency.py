@@ -12,7 +12,8 @@ from typing import assert_never
 
 from supervisor.core.values.errors import AnswerLost, KeyInUse, KeyReused, MetadataBusy
 from supervisor.core.values.idempotency import KEPT, KeyClaim, KeyVerdict, StoredAnswer, judge
-from supervisor.ports.store import ActingStore, Clock
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import ActingStore
 
 TRIES = 5
 """Rounds of a race for one key; in each round, one of the racers gets the key."""

@@ -20,7 +20,8 @@ from supervisor.core.values.permissions import (
     principal_name_problem,
 )
 from supervisor.ports.access import Passwords
-from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store, Transaction
 
 PASSWORD_MIN, PASSWORD_MAX = 12, 1_000
 TOKEN_PREFIX = "tdg_"  # noqa: S105 -- the prefix by which code scanners find leaked tokens

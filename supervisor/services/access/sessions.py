@@ -18,7 +18,8 @@ from supervisor.core.model.rows import AuditEntry
 from supervisor.core.values.errors import SupervisorError
 from supervisor.core.values.permissions import Actor, Caller
 from supervisor.core.values.sessions import OF_ONE_MAX, Session
-from supervisor.ports.store import Clock, Store
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store
 from supervisor.services.access.principals import fingerprint
 from supervisor.services.access.remembered import Remembered
 

@@ -42,13 +42,14 @@ from supervisor.core.values.throttle import Lockout
 from supervisor.executions.engine import Worked
 from supervisor.executions.flow_engine import FlowEngine
 from supervisor.executions.triggers import TriggerEngine
+from supervisor.ports.clock import Clock
 from supervisor.ports.flows.executions import (
     ExecutionPlace,
     ExecutionQuery,
     ExecutionStore,
     ExecutionSums,
 )
-from supervisor.ports.store import Clock, Store
+from supervisor.ports.store import Store
 from supervisor.services.flows.access import answered
 from supervisor.services.flows.execution_feed import ExecutionFeed
 from supervisor.services.flows.executor import ExecutorPorts

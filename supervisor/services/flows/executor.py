@@ -17,13 +17,14 @@ from supervisor.core.values.errors import (
 )
 from supervisor.core.values.permissions import reason_of
 from supervisor.executions.executor.registration import DEAD_S
+from supervisor.ports.clock import Clock
 from supervisor.ports.flows.engine_kinds import EngineKind
 from supervisor.ports.flows.execution_desk import ExecutionDesk
 from supervisor.ports.flows.execution_log import LogAway, LogRefuses, LogTooLarge, LogTopic
 from supervisor.ports.flows.executors import ExecutorRow
 from supervisor.ports.flows.projection import ProjectionStore
 from supervisor.ports.reports.kept_letters import LetterPlace, LetterVerb
-from supervisor.ports.store import Clock, Store
+from supervisor.ports.store import Store
 from supervisor.ports.store_problems import StoreAway
 from supervisor.reports.letters import LetterQuery, MarkedLetter, MarkedLetters
 from supervisor.services.flows.access import answered

@@ -17,9 +17,10 @@ from supervisor.core.flows.triggers import TriggerFields, WebhookTrigger
 from supervisor.core.model.rows import AuditEntry
 from supervisor.core.values.errors import FieldError, FlowNotFound, InvalidFlow, SecretMissing
 from supervisor.core.values.permissions import Actor, reason_of
+from supervisor.ports.clock import Clock
 from supervisor.ports.flows.executions import ExecutionStore
 from supervisor.ports.flows.triggers import TriggerRows
-from supervisor.ports.store import Clock, Store
+from supervisor.ports.store import Store
 from supervisor.services.flows.access import answered
 from tasks.contract.kafka_client import SecretRef
 

@@ -28,8 +28,8 @@ from supervisor.core.values.errors import (
 from supervisor.core.values.json_bodies import parse_document
 from supervisor.core.values.throttle import Failures, Lockout, failed, locked_s, retry_after
 from supervisor.executions.triggers import CannotFire, TriggerEngine
+from supervisor.ports.clock import Clock
 from supervisor.ports.flows.executions import ExecutionStore
-from supervisor.ports.store import Clock
 from supervisor.services.access.remembered import Remembered
 from supervisor.services.flows.access import answered
 from tasks.contract.kafka_client import SecretRef

@@ -3,8 +3,9 @@
 from dataclasses import dataclass, replace
 
 from supervisor.control.leadership import Leadership
+from supervisor.ports.clock import Clock
 from supervisor.ports.reports.logs import LogStore
-from supervisor.ports.store import Clock, Store
+from supervisor.ports.store import Store
 from supervisor.services.flows.executions import Executions, FlowPorts
 from supervisor.services.flows.executor import ExecutorVerbs
 from supervisor.services.flows.flows import Flows

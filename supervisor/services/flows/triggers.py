@@ -18,8 +18,9 @@ from supervisor.core.model.rows import AuditEntry
 from supervisor.core.values.errors import SecretMissing, StepRefuses, TriggerNotFound
 from supervisor.core.values.permissions import Actor
 from supervisor.executions.triggers import CannotFire, TriggerEngine
+from supervisor.ports.clock import Clock
 from supervisor.ports.flows.executions import ExecutionStore
-from supervisor.ports.store import Clock, Store
+from supervisor.ports.store import Store
 from supervisor.services.flows.access import answered
 from supervisor.services.flows.flows import Flows
 from tasks.contract.kafka_client import SecretRef

@@ -25,7 +25,8 @@ from supervisor.core.planning.observed import Liveness
 from supervisor.core.planning.preconditions import WHATEVER, AnyVersion, Expected
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import TaskNotFound
-from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store, Transaction
 from supervisor.services.foresight.expected import hold_against
 from supervisor.services.foresight.leaders_view import leaders_view
 from supervisor.services.supervisors.admission import (

@@ -35,8 +35,9 @@ from supervisor.core.values.errors import (
     UnknownWord,
 )
 from supervisor.core.values.page_cursors import page, read_cursor, write_cursor
+from supervisor.ports.clock import Clock
 from supervisor.ports.state_history import StoredState
-from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.ports.store import Store, Transaction
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
 from supervisor.services.history.archive_reader import ArchiveReader, AuditWindow, joined
 from supervisor.services.history.event_pages import event_part

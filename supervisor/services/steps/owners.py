@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from supervisor.core.executions.reduced import StepCall
 from supervisor.core.values.errors import ExecutionNotFound, NotAllowed
 from supervisor.core.values.permissions import ANYONE, Actor, Caller
+from supervisor.ports.clock import Clock
 from supervisor.ports.flows.executions import ExecutionStore
-from supervisor.ports.store import Clock, Store
+from supervisor.ports.store import Store
 from supervisor.services.flows.access import answered
 
 __all__ = ["FlowOwners"]

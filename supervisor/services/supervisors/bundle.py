@@ -34,7 +34,7 @@ from supervisor.core.model.task_query import TaskQuery
 from supervisor.core.queue.events import container_of
 from supervisor.core.values.errors import LeaseLost, SupervisorError
 from supervisor.core.values.permissions import Caller
-from supervisor.ports.store import Clock
+from supervisor.ports.clock import Clock
 from supervisor.services.access.ownership import Ownership
 from supervisor.services.services import Services
 from supervisor.services.supervisors.version_pages import (

@@ -20,7 +20,8 @@ from supervisor.core.history.coverage import (
     put_together,
 )
 from supervisor.core.planning.progress import report_of
-from supervisor.ports.store import Clock, Store
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store
 from supervisor.views.tables.coverage import CoverageView, CoverageWindow, coverage_view
 from tasks.contract.offsets import TopicPartition
 

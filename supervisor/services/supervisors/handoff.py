@@ -10,7 +10,8 @@ from supervisor.core.history.lifecycle_events import EventKind, by_author, gener
 from supervisor.core.history.operations import Operation, OperationKind
 from supervisor.core.model.rows import AuditEntry, Generation, GenerationState
 from supervisor.core.values.errors import SupervisorNotFound, UnknownGroups
-from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store, Transaction
 
 
 @dataclass(frozen=True)

@@ -52,8 +52,9 @@ from supervisor.core.planning.states import (
     unread_state,
 )
 from supervisor.core.values.errors import SpecUnreadable
+from supervisor.ports.clock import Clock
 from supervisor.ports.state_history import StoredState
-from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.ports.store import Store, Transaction
 from supervisor.views.attention.warnings import warnings
 
 MayRead = Callable[[str | None], bool]

@@ -48,7 +48,8 @@ from supervisor.core.queue.events import owner_of
 from supervisor.core.values.errors import LeaseLost, Unavailable
 from supervisor.core.values.permissions import Caller, Permission
 from supervisor.executions.flow_watch import FlowWatch
-from supervisor.ports.store import Clock, Store
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store
 from supervisor.reports.store_watch import StoreWatch
 from supervisor.reports.watch import PersisterWatch
 from supervisor.services.supervisors.listing import SupervisorListing

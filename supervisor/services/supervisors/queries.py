@@ -30,7 +30,7 @@ from supervisor.core.values.errors import (
     SupervisorNotFound,
     UnknownWord,
 )
-from supervisor.ports.store import Clock
+from supervisor.ports.clock import Clock
 from supervisor.reports.watch import PersisterWatch
 from supervisor.views.rows import SupervisorRow, unreadable_states
 from supervisor.views.status import StatusFacts, SupervisorStatus, status_of

@@ -40,8 +40,9 @@ from supervisor.core.values.errors import (
     StreamUnavailable,
     TopicMissing,
 )
+from supervisor.ports.clock import Clock
 from supervisor.ports.generations import Generations
-from supervisor.ports.store import Clock, Store, Streams
+from supervisor.ports.store import Store, Streams
 from supervisor.services.foresight.leaders_view import leaders_view
 from supervisor.services.supervisors.admission import existing
 from supervisor.services.supervisors.previews import Previews

@@ -32,7 +32,8 @@ from supervisor.core.values.errors import (
     SampleNotFound,
     TooManyLooks,
 )
-from supervisor.ports.store import Clock, Workers
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Workers
 from supervisor.ports.topic_probe import Probe
 from tasks.contract.ingest_spec import Discovery, IngestSpec
 from tasks.contract.messages import SyncResponse

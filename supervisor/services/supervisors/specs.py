@@ -27,7 +27,8 @@ from supervisor.core.values.errors import (
     StateMoved,
     WorkerFenced,
 )
-from supervisor.ports.store import Clock, TouchingStore, Transaction
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import TouchingStore, Transaction
 from supervisor.services.access.ownership import Allowed, allowed_before, everything
 from supervisor.services.foresight.leaders_view import leaders_view
 from supervisor.services.supervisors.admission import (

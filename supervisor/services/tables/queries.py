@@ -7,7 +7,8 @@ from supervisor.control.declared_types import declared_in
 from supervisor.control.leadership import Leadership
 from supervisor.control.tables import known_tables, require_table
 from supervisor.control.worker_registry import WorkerRegistry
-from supervisor.ports.store import Clock, Store
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store
 from supervisor.services.tables.warehouse import warehouse_files
 from supervisor.services.tasks.workers import worker_urls
 from supervisor.views.rows import live_in

@@ -30,7 +30,8 @@ from supervisor.core.values.errors import (
     TooManyLooks,
     Unavailable,
 )
-from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store, Transaction
 from supervisor.ports.tables.quarantine import WantedRecords
 from supervisor.ports.tables.replays import ReplaySender
 from supervisor.services.foresight.expected import hold_against

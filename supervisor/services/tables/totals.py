@@ -15,7 +15,8 @@ from supervisor.core.spec.sections.tuning_config import TuningConfig
 from supervisor.core.tables.compaction import file_sizes, small_below
 from supervisor.core.tables.totals import SmallBelow, SmallSizes, TimeWindow
 from supervisor.core.values.table_names import errors_table, rows_table
-from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store, Transaction
 from supervisor.views.tables.totals import TableStats, Timeline, table_stats, timeline_view
 
 KEPT_MIN_S = 1.0

@@ -23,6 +23,7 @@ from supervisor.core.values.errors import (
     PersisterUnknown,
 )
 from supervisor.core.values.permissions import reason_of
+from supervisor.ports.clock import Clock
 from supervisor.ports.reports.letter_desks import (
     DeskRefuses,
     DeskSilent,
@@ -30,7 +31,7 @@ from supervisor.ports.reports.letter_desks import (
     LetterDesks,
     LetterMethod,
 )
-from supervisor.ports.store import Clock, Store
+from supervisor.ports.store import Store
 from supervisor.reports.watch import PersisterWatch
 from supervisor.views.lenient import lenient
 from supervisor.views.reports import LetterPageView, LetterView

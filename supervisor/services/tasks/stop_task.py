@@ -10,7 +10,8 @@ from supervisor.control.tables import require_table
 from supervisor.core.model.rows import AuditEntry, Task, TaskStatus
 from supervisor.core.values.errors import TaskNotFound
 from supervisor.core.values.permissions import reason_of
-from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store, Transaction
 
 WHY = "Shutdown request from user"
 """Druid's reason text."""

@@ -21,8 +21,9 @@ from supervisor.core.model.rows import Generation, Publication, Task, TaskStatus
 from supervisor.core.planning.partition_names import by_name, checkpoints, names_topics
 from supervisor.core.tables.compaction import Compaction
 from supervisor.core.values.errors import NoTaskReports, TaskNotFound
+from supervisor.ports.clock import Clock
 from supervisor.ports.reports.reports import ReportQuery, ReportStore
-from supervisor.ports.store import Clock, Store
+from supervisor.ports.store import Store
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
 from supervisor.services.tasks.compaction_reports import payload_of
 from supervisor.views.tasks import (

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from supervisor.control.leadership import Leadership
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.values.errors import WorkerNotFound
-from supervisor.ports.store import Clock, Store
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store
 from supervisor.services.tasks.workers import named
 from supervisor.views.workers import (
     Visible,

@@ -15,7 +15,8 @@ from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.model.rows import AuditEntry, WorkerRow
 from supervisor.core.planning.observed import Liveness
 from supervisor.core.values.errors import WorkerNotFound, WorkerNotLost
-from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store, Transaction
 from supervisor.views.workers import ForgottenWorker
 from tasks.contract.messages import SyncRequest
 from tasks.contract.worker_facts import WorkerFacts

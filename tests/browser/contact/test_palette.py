@@ -8,7 +8,7 @@ import pytest
 import typer.main
 from playwright.sync_api import Page, expect
 
-from supervisor.cli.main import app
+from supervisor.cli.commands import app
 from tests.browser.accessible import assert_accessible
 from tests.browser.contact.conftest import Site
 

@@ -14,7 +14,7 @@ import pytest
 import typer
 from starlette.testclient import TestClient
 
-from supervisor.cli.main import app
+from supervisor.cli.commands import app
 from supervisor.settings.access import PREFIX
 from supervisor.settings.settings import Settings, load_settings, misspelt, settings_table
 from tasks.runtime.jars import JarGroup, pinned_set, set_name

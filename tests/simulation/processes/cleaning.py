@@ -12,7 +12,8 @@ from supervisor.core.values.errors import SupervisorError
 from supervisor.eventqueue.handling import Context, Handled
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.processor import AT_ONCE, EventProcessor, ProcessorParts
-from supervisor.ports.store import Clock, Store, Workers
+from supervisor.ports.clock import Clock
+from supervisor.ports.store import Store, Workers
 from tests.simulation.world.disk import Warehouse
 
 DELAY = QueueConfig(delay=timedelta(seconds=2), iteration_delay=timedelta(seconds=2))

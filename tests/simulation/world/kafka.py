@@ -8,7 +8,7 @@ from random import Random
 from supervisor.adapters.kafka.streams import FRESH_FOR_S, GONE_AFTER
 from supervisor.core.planning.observed import StreamState, StreamTrouble
 from supervisor.core.spec.spec import SupervisorSpec
-from supervisor.ports.store import Clock
+from supervisor.ports.clock import Clock
 from tasks.contract.kafka_client import KafkaClient, librdkafka_properties
 from tasks.contract.messages import FailureCode
 from tasks.contract.offsets import Offsets, TopicPartition

@@ -22,7 +22,7 @@ from supervisor.eventqueue.operations import Operations
 from supervisor.executions.engine import StoredEngine
 from supervisor.executions.flow_watch import FlowWatch
 from supervisor.executions.triggers import TriggerEngine
-from supervisor.ports.store import Clock
+from supervisor.ports.clock import Clock
 from supervisor.ports.topic_probe import Probe
 from supervisor.services.flows.executions import FlowPorts
 from supervisor.services.services import ServicePorts, Services, services_of

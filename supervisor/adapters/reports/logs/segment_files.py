@@ -29,7 +29,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from supervisor.ports.store import Clock
+from supervisor.ports.clock import Clock
 from tasks.contract.ids import is_safe_name
 
 __all__ = ["Disk", "Frame", "FramePlace", "FrameReader", "SegmentOnDisk", "SegmentWriter"]

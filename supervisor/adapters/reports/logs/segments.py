@@ -43,8 +43,8 @@ from supervisor.adapters.reports.logs.segment_files import (
 )
 from supervisor.adapters.reports.schema import LOG_CHUNKS
 from supervisor.core.reports.status import StoreOutcome
+from supervisor.ports.clock import Clock
 from supervisor.ports.reports.logs import StoredBytes, StoredChunk
-from supervisor.ports.store import Clock
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
 
 __all__ = ["SegmentLogStore"]

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 
 from supervisor.core.queue.events import QueueName
 from supervisor.eventqueue.dispatcher import Dispatcher, _Entry
-from supervisor.ports.store import Clock
+from supervisor.ports.clock import Clock
 
 THREADS = 4
 SWITCH_S = 0.05

@@ -3,7 +3,7 @@
 import typer
 
 from supervisor.api.console.missing import COMMANDS
-from supervisor.cli.main import app
+from supervisor.cli.commands import app
 from tests.supervisor.api.description import description
 from tests.supervisor.api.guarded import Guarded
 from tests.supervisor.api.world import SUPERVISORS, World

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from scripts.reference import commands
-from supervisor.cli.main import app
+from supervisor.cli.commands import app
 from tests.supervisor.cli.conftest import Tidegate
 from tests.supervisor.cli.overlord import Overlord, Reply
 
