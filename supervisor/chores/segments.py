@@ -7,9 +7,9 @@ A file is deleted only after the exports of its table no longer name it.  If an 
 that it named the file beyond the grace time, the file stays for some time more, for readers that
 have opened the exported table: see `READERS`.
 
-Condemning and the second event are written with the position of the first queue, so that a
-condemned segment is never put back.  The two waits have separate queues, because a queue is FIFO:
-in one queue, the retry of a failed deletion would wait for another grace time.
+Condemning and the second event are written with the position of the first queue, so a condemned
+segment is never put back.  Each wait has a queue, as a queue is FIFO: in one queue the retry of a
+failed deletion would wait for another grace time.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -50,8 +50,7 @@ UNUSED, CONDEMNED = "segment_unused", "segment_file"
 """Kinds of the events of the two queues; the key is the segment's id."""
 _LIST = "segments"
 _FREED_AT = "freedAt"
-"""A field of a condemned file's event: since when no export names the file, if one was late; an
-empty text while one still does."""
+"""Field of a condemned file's event: since when no export names it, if one was late; else empty."""
 READERS = timedelta(hours=1)
 """How long a file is kept for readers after a late export stopped naming it; at most the grace."""
 PER_TRANSACTION = 1_000

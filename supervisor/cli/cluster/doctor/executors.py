@@ -21,7 +21,7 @@ _FORGOTTEN_S = 86_400.0
 _START = "start one: tidegate executor"
 
 
-class _Checked(BaseModel):
+class _ExecutorAnswer(BaseModel):
     """The members of an executor's status that are checked."""
 
     state: str
@@ -58,7 +58,7 @@ def _executor(settings: Settings, row: ExecutorRow) -> InstallationCheck:
         answer = httpx.get(
             f"{row.url}/status", timeout=_ASK_S, trust_env=False, verify=settings.trust()
         )
-        status = _Checked.model_validate_json(answer.raise_for_status().content)
+        status = _ExecutorAnswer.model_validate_json(answer.raise_for_status().content)
     except (httpx.HTTPError, ValidationError) as error:
         why = str(error).partition("\n")[0] or type(error).__name__
         finding = f"it is heard of, but {row.url} gives no answer from here: {why}"

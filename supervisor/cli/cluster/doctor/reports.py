@@ -28,7 +28,7 @@ __all__ = ["check_reports", "topic_check"]
 _ASK_S = 5.0
 
 
-class _Checked(BaseModel):
+class _PersisterAnswer(BaseModel):
     """The members of a persister's status that are checked."""
 
     state: str
@@ -113,7 +113,7 @@ def _persister(settings: Settings, url: str) -> InstallationCheck:
         answer = httpx.get(
             f"{url}/status", timeout=_ASK_S, trust_env=False, verify=settings.trust()
         )
-        status = _Checked.model_validate_json(answer.raise_for_status().content)
+        status = _PersisterAnswer.model_validate_json(answer.raise_for_status().content)
     except (httpx.HTTPError, ValidationError) as error:
         finding = str(error).partition("\n")[0] or type(error).__name__
         return InstallationCheck(part, Result.PROBLEM, finding, "start it: tidegate persister")
