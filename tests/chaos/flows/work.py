@@ -28,6 +28,12 @@ class Called:
     """The same of steps that are not."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
+    @property
+    def count(self) -> int:
+        """How many requests came."""
+        with self._lock:
+            return self.keyed.total() + self.once.total()
+
     def take(self, sent: Sent) -> tuple[int, dict[str, str], bytes]:
         """Note a request, and answer it."""
         key = sent.headers["Idempotency-Key"]
