@@ -19,13 +19,15 @@ from supervisor.ports.flows.executions import CallPlace
 from supervisor.ports.flows.executors import ExecutorDoing, ExecutorRegistry, ExecutorRow
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
 
-__all__ = ["DEAD_S", "RENEW_S", "Registration"]
+__all__ = ["DEAD_S", "RENEW_S", "SHOWN_S", "Registration"]
 
 log = structlog.get_logger()
 
 RENEW_S = 2.0
 DEAD_S = 10.0
 """A row that was not renewed for this long is that of a dead process."""
+SHOWN_S = 86_400.0
+"""A row that was not renewed for longer is of a process that nobody waits for: no list has it."""
 
 
 @dataclass

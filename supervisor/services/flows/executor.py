@@ -16,7 +16,7 @@ from supervisor.core.values.errors import (
     NoExecutionTopics,
 )
 from supervisor.core.values.permissions import reason_of
-from supervisor.executions.executor.registration import DEAD_S
+from supervisor.executions.executor.registration import DEAD_S, SHOWN_S
 from supervisor.ports.clock import Clock
 from supervisor.ports.flows.engine_kinds import EngineKind
 from supervisor.ports.flows.execution_desk import ExecutionDesk
@@ -45,8 +45,6 @@ __all__ = ["DeadInputPick", "ExecutorPorts", "ExecutorVerbs"]
 _BY_MAX = 500
 _LISTED_MAX = 1_000
 """Characters of a letter in a list."""
-_SILENT_SHOWN_S = 86_400.0
-"""A row that was not renewed for longer is of a process that nobody waits for."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +119,7 @@ class ExecutorVerbs:
         now = self.clock.now()
         return ExecutionPartitionsView(
             engine=EngineKind.KAFKA,
-            executors=[_executor(each, now) for each in rows if each.silent_s < _SILENT_SHOWN_S],
+            executors=[_executor(each, now) for each in rows if each.silent_s < SHOWN_S],
             partitions=partitions,
             dead_letters=dead_letters,
         )

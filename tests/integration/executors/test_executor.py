@@ -5,8 +5,11 @@ from pathlib import Path
 import httpx
 import pytest
 
+from supervisor.cli.cluster.doctor.check import InstallationCheck, Result
+from supervisor.cli.cluster.doctor.executors import check_executors
 from supervisor.core.executions.plan import CallWork, FlowPlan, Step
 from supervisor.dev.broker import Broker
+from supervisor.settings.settings import load_settings
 from tests.integration.executors.processes import Executors
 from tests.waiting import wait_until
 
@@ -34,6 +37,27 @@ def test_flows_go_to_their_ends(broker: Broker, tmp_path: Path) -> None:
 
     assert set(ends.values()) == {"SUCCESS"}
     assert len(ended) == 2 * len(names)
+
+
+def test_doctor_finds_it_well_and_then_gone(
+    broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Executors(tmp_path, broker.bootstrap) as executors:
+        one = executors.start()
+        executors.share(one)
+        wait_until(one.well)  # a partition that is being taken over is a trouble of a moment
+        monkeypatch.setenv("TIDEGATE_EXECUTIONS_URL", executors.url)
+        monkeypatch.setenv("TIDEGATE_EXECUTIONS_KAFKA", broker.bootstrap)
+        settings = load_settings()
+        [well] = check_executors(settings)
+        one.child.stop()
+        [gone] = check_executors(settings)
+
+    assert well == InstallationCheck(
+        f"executor {one.name}", Result.OK, "RUNNING, and its clock agrees"
+    )
+    assert (gone.part, gone.result) == ("executors", Result.PROBLEM)
 
 
 def test_it_waits_for_its_database_and_says_so(broker: Broker, tmp_path: Path) -> None:

@@ -1,10 +1,6 @@
 """Checks of what stores logs and reports: topics, rights, limits, store, persisters, clocks."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
-
-import httpx
-from pydantic import AwareDatetime, BaseModel, ValidationError
 
 from supervisor.app.brokers import report_brokers
 from supervisor.app.report_facts import (
@@ -17,24 +13,13 @@ from supervisor.app.report_facts import (
     try_database,
 )
 from supervisor.cli.cluster.doctor.check import InstallationCheck, Result
-from supervisor.cli.cluster.doctor.clocks import CLOCK_FIX, clock_difference
+from supervisor.cli.cluster.doctor.status import CLOCK_FIX, NoStatus, ask_status
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
 from supervisor.settings.problems import SetupProblem
 from supervisor.settings.settings import Settings
 from tasks.reporting.sizes import INLINE_TOPIC_BYTES, TOPIC_BYTES, larger_command
 
 __all__ = ["check_reports", "topic_check"]
-
-_ASK_S = 5.0
-
-
-class _PersisterAnswer(BaseModel):
-    """The members of a persister's status that are checked."""
-
-    state: str
-    reason: str = ""
-    fix: str = ""
-    now: AwareDatetime | None = None
 
 
 def check_reports(settings: Settings) -> Iterator[InstallationCheck]:
@@ -108,19 +93,14 @@ def topic_check(facts: TopicFacts) -> InstallationCheck:
 
 def _persister(settings: Settings, url: str) -> InstallationCheck:
     part = f"persister {url}"
-    before = datetime.now(UTC)
     try:
-        answer = httpx.get(
-            f"{url}/status", timeout=_ASK_S, trust_env=False, verify=settings.trust()
-        )
-        status = _PersisterAnswer.model_validate_json(answer.raise_for_status().content)
-    except (httpx.HTTPError, ValidationError) as error:
-        finding = str(error).partition("\n")[0] or type(error).__name__
-        return InstallationCheck(part, Result.PROBLEM, finding, "start it: tidegate persister")
-    after = datetime.now(UTC)
+        answer = ask_status(settings, url)
+    except NoStatus as error:
+        return InstallationCheck(part, Result.PROBLEM, str(error), "start it: tidegate persister")
+    status = answer.status
     if status.state not in {"RUNNING", "BACKING_OFF"}:
         finding = f"{status.state}: {status.reason or 'no reason is given'}"
         return InstallationCheck(part, Result.PROBLEM, finding, status.fix)
-    if status.now is not None and (differs := clock_difference(status.now, before, after)):
-        return InstallationCheck(part, Result.PROBLEM, differs, CLOCK_FIX)
+    if answer.clock:
+        return InstallationCheck(part, Result.PROBLEM, answer.clock, CLOCK_FIX)
     return InstallationCheck(part, Result.OK, f"{status.state}, and its clock agrees")
