@@ -29,12 +29,15 @@ class MemoryTopics:
     """How many transactions fail from now on."""
     goes_on: Event = field(default_factory=Event)
     """A transaction waits for it; it is set unless a test clears it."""
+    comes: Event = field(default_factory=Event)
+    """Until it is set, a read of the history finds nothing; it is, unless a test clears it."""
     commits: list[int] = field(default_factory=list)
     """Partition of each transaction."""
 
     def __post_init__(self) -> None:
         """Let nothing wait."""
         self.goes_on.set()
+        self.comes.set()
 
     def of(self, topic: LogTopic, partition: int = 0) -> list[LogEntry]:
         """Return the records of a partition."""
@@ -71,7 +74,7 @@ class MemoryLog:
         """Return what is there."""
         del within_s
         history = self.topics.of(LogTopic.HISTORY, self.partition)
-        some = history[self._next : self._next + limit]
+        some = history[self._next : self._next + limit] if self.topics.comes.is_set() else []
         first = self._next
         self._next += len(some)
         if not some and self.idle_s:

@@ -55,6 +55,11 @@ class PartitionedEngine:
     _turn: int = 0
     _doubts: set[int] = field(default_factory=set)
     """Partitions that may have granted calls of which the runner has not heard."""
+    _sent: dict[int, set[CallPlace]] = field(default_factory=dict)
+    """Partition -> calls that a runner here has reported by the history.
+
+    Who owns it next may be this process, before it has read that far: it would take them for calls
+    that the runner never heard of, and order them once more."""
 
     def work(
         self,
@@ -113,6 +118,8 @@ class PartitionedEngine:
                 by_place.setdefault(place, []).append(report)
             else:
                 self._forward_report(report)
+                if not report.given.check:  # a look is none: it may be made again
+                    self._sent.setdefault(place, set()).add(_place_of(report))
         works = self._works(owners, runner, makes, by_place, free)
         for place, work in works.items():
             owners[place].request(work)
@@ -129,6 +136,8 @@ class PartitionedEngine:
                 continue
             begin += orders.begin
             stop += orders.stop
+            if place in self._sent:  # what is to be stopped is not held any more
+                self._sent[place] -= set(orders.stop)
         if errors and len(errors) == len(works):
             raise errors[0]
         return RunnerOrders(begin, stop, unheard)
@@ -163,7 +172,8 @@ class PartitionedEngine:
         shares = self._shares(wanted, free)
         works = {}
         for place, owner in owners.items():
-            mine, own = reports.get(place, ()), own_calls.get(place, ())
+            mine = reports.get(place, ())
+            own = [*own_calls.get(place, ()), *self._sent.get(place, ())]
             looks = place in self._doubts or (bool(self.quick) and owner.has_waiting)
             if mine or own or shares.get(place) or looks:
                 self._doubts.discard(place)
@@ -225,6 +235,10 @@ class PartitionedEngine:
 
     def _place(self, entity: str) -> int:
         return partition_of(entity, self.plan.entities)
+
+
+def _place_of(report: CallReport) -> CallPlace:
+    return CallPlace(report.execution, report.given.run, report.given.attempt)
 
 
 def _with(

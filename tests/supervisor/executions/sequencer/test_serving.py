@@ -259,6 +259,25 @@ def test_a_grant_whose_answer_got_lost_is_given_again_to_who_makes_nothing(
     assert again.execution == "e1"
 
 
+def test_what_was_reported_by_the_history_is_not_ordered_again_before_it_is_read(
+    process: Process,
+) -> None:
+    """Goal: what may be made once at most is made once, though its partition came and went."""
+    names = [f"e{n}" for n in range(99) if partition_of(f"e{n}", PARTITIONS) == 1][:2]
+    process.engine.work(starts=_starts(_one(), *names))
+    [job] = process.serve(free=1).begin
+    process.topics.comes.clear()
+    process.owners.leave([1])
+    process.serve(job)
+
+    process.begin()
+    ordered = [one.execution for _ in range(3) for one in process.serve(free=9).begin]
+    process.topics.comes.set()
+
+    assert ordered == [name for name in names if name != job.execution]
+    wait_until(lambda: process.get(job.execution).state is ExecutionState.SUCCESS)
+
+
 def test_what_rests_writes_nothing(process: Process) -> None:
     process.engine.work(starts=_starts(_one(), "e1"))
     process.serve(free=1)

@@ -7,9 +7,11 @@ from datetime import datetime
 from supervisor.core.executions.entities import Execution
 from supervisor.core.executions.reduced import Message, Send, SendGate
 from supervisor.executions.batch import InputBatch
+from supervisor.executions.engine import RunnerOrders
 from supervisor.executions.sequencer import batch as batches
 from supervisor.executions.sequencer.batch import PartitionBatch
 from supervisor.executions.sequencer.calls import PartitionCalls
+from supervisor.executions.sequencer.engine import PartitionedEngine
 from supervisor.executions.sequencer.held import HeldPartition
 from supervisor.executions.sequencer.letters import PartitionPosition
 from supervisor.executions.sequencer.loop import PartitionOwner
@@ -206,6 +208,17 @@ def _one_state_record_is_left_out(patches: Patches) -> None:
     patches.method(InputBatch, "records", make)
 
 
+def _what_went_by_the_history_is_ordered_again(patches: Patches) -> None:
+    def make(whole: Function) -> Function:
+        def serve(engine: PartitionedEngine, *given: object, **more: object) -> RunnerOrders:
+            engine._sent.clear()
+            return whole(engine, *given, **more)  # type: ignore[no-any-return]
+
+        return serve
+
+    patches.method(PartitionedEngine, "serve", make)
+
+
 MUTANTS = (
     Mutant("nobody-is-fenced", "X1", "an owner that was taken over writes on", _nobody_is_fenced),
     Mutant(
@@ -258,6 +271,12 @@ MUTANTS = (
         "X3",
         "a new owner does not know who makes what",
         _claims_are_not_restored,
+    ),
+    Mutant(
+        "what-went-by-the-history-is-ordered-again",
+        "X3",
+        "an owner that has not read a report yet orders its call again",
+        _what_went_by_the_history_is_ordered_again,
     ),
     Mutant(
         "the-purge-leaves-task-runs",

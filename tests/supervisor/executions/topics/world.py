@@ -22,7 +22,11 @@ from tests.supervisor.executions.lives.world.world import World
 PARTITIONS = 3
 PLAN = PartitionPlan(PARTITIONS, 2)
 KEPT = timedelta(seconds=120)
-_AWAY, _ABORTS, _TWICE = 0.01, 0.04, 0.1
+_AWAY, _ABORTS, _TWICE, _LATE = 0.01, 0.04, 0.1, 0.2
+_LATE_MAX = 10
+"""Reads."""
+_NOT_YET = 0.2
+"""Of take-overs: meanwhile the runner reports by the history."""
 
 Committed = Callable[[int, str, Sequence[LogEntry]], None]
 """Partition, life, and what became visible in one transaction."""
@@ -67,20 +71,26 @@ class FaultyLog(MemoryLog):
 
     world: TopicWorld = field(kw_only=True)
     life: str = field(kw_only=True)
+    _late: int = 0
+    """How many reads find nothing, whatever is there."""
 
     def take_over(self) -> list:  # type: ignore[type-arg]
         """Fence, and return the newest of each key."""
         self.world.may_die(self.life, "executor: take over")
-        self._answer("take-over")
+        self._answer("take-over", _NOT_YET)
         records = super().take_over()
         self.world.may_die(self.life, "executor: restore")
         return list(records)
 
     def read(self, limit: int, within_s: float) -> Sequence[LogRecord]:
-        """Return what is there."""
+        """Return what is there, or nothing: a broker answers late."""
         self.world.may_die(self.life, "executor: read")
         self._answer("read")
-        records = super().read(limit, within_s)
+        if self.world.trouble and self.world.chance.random() < _LATE:
+            self.world.faults["letters come late"] += 1
+            self._late = self.world.chance.randrange(_LATE_MAX)
+        records = super().read(0 if self._late else limit, within_s)
+        self._late = max(0, self._late - 1)
         self.world.may_die(self.life, "executor: reduce")
         return records
 
@@ -112,7 +122,7 @@ class FaultyLog(MemoryLog):
                 self.world.faults["a letter comes twice"] += 1
                 self.topics.of(LogTopic.HISTORY, each.partition).append(each)
 
-    def _answer(self, step: str) -> None:
-        if self.world.trouble and self.world.chance.random() < _AWAY:
+    def _answer(self, step: str, fails: float = _AWAY) -> None:
+        if self.world.trouble and self.world.chance.random() < fails:
             self.world.faults[f"the broker is away at a {step}"] += 1
             raise LogAway(f"on purpose, at a {step}")
