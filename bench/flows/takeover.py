@@ -20,11 +20,11 @@ from supervisor.core.executions.entities import Execution
 from supervisor.core.executions.plan import ApproveWork, CallWork, FlowPlan, SetWork, Step
 from supervisor.executions.sequencer.batch import PartitionPlan
 from supervisor.executions.sequencer.engine import PartitionedEngine
-from supervisor.executions.sequencer.letters import POSITION_FORM, POSITION_KEY
+from supervisor.executions.sequencer.letters import POSITION_FORM
 from supervisor.executions.sequencer.loop import INPUTS_MAX, PartitionOwner
 from supervisor.executions.sequencer.owners import PartitionOwners
 from supervisor.executions.sequencer.places import partition_of
-from supervisor.ports.flows.execution_log import LogTopic
+from supervisor.ports.flows.execution_log import POSITION_KEY, LogTopic
 from tests.environment.execution_topics import TopicsOfTest, make_execution_topics
 from tests.integration.executors.processes import ExecutorProcess, Executors
 from tests.waiting import wait_until

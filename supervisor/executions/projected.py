@@ -12,8 +12,8 @@ import structlog
 
 from supervisor.core.executions.records import StateRecord, UnreadableRecord
 from supervisor.core.executions.reduced import ExecutionEvent
-from supervisor.executions.sequencer.letters import POSITION_KEY, RESULT_FORM
-from supervisor.ports.flows.execution_log import LogTopic
+from supervisor.executions.sequencer.letters import RESULT_FORM
+from supervisor.ports.flows.execution_log import POSITION_KEY, LogTopic
 from supervisor.ports.flows.projection import Place, ProjectedRecord, ProjectionStep
 
 __all__ = ["ResultsOnTheWay", "StateOnTheWay"]

@@ -15,7 +15,7 @@ from confluent_kafka import (
 )
 
 from supervisor.adapters.executions.kafka.topics import ExecutionTopics
-from supervisor.ports.flows.execution_log import LogTopic
+from supervisor.ports.flows.execution_log import FILLER_KEY, LogTopic
 from tests.environment.brokers import create_topic
 
 __all__ = ["ReadRecord", "TopicsOfTest", "make_execution_topics"]
@@ -114,8 +114,9 @@ class TopicsOfTest:
             for header, value in dict(message.headers() or {}).items()
         }
         key = (message.key() or b"").decode(errors="replace")
-        record = ReadRecord(part, offset, key, message.value(), headers)
-        self._read.setdefault(name, []).append(record)
+        if message.key() != FILLER_KEY:
+            record = ReadRecord(part, offset, key, message.value(), headers)
+            self._read.setdefault(name, []).append(record)
         self._ends[name, part] = offset + 1
 
     def end(self, topic: LogTopic, partition: int) -> int:

@@ -14,9 +14,9 @@ from supervisor.executions.sequencer.batch import PartitionBatch
 from supervisor.executions.sequencer.calls import PartitionCalls
 from supervisor.executions.sequencer.letters import (
     POSITION_FORM,
-    POSITION_KEY,
     PartitionPosition,
 )
+from supervisor.ports.flows.execution_log import POSITION_KEY
 
 __all__ = ["HeldPartition"]
 

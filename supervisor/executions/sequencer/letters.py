@@ -16,7 +16,6 @@ from supervisor.core.values.tagged import Tagged
 __all__ = [
     "LETTER_FORM",
     "POSITION_FORM",
-    "POSITION_KEY",
     "RESULT_FORM",
     "ExecutionGiven",
     "ExecutionPurge",
@@ -26,9 +25,6 @@ __all__ = [
     "PartitionPosition",
     "ResultRecord",
 ]
-
-POSITION_KEY = "@position"
-"""Key of the position in the state topic: each partition has one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,6 @@ from supervisor.executions.sequencer.counts import OwnerCounts
 from supervisor.executions.sequencer.held import HeldPartition
 from supervisor.executions.sequencer.letters import (
     POSITION_FORM,
-    POSITION_KEY,
     PartitionPosition,
 )
 from supervisor.executions.sequencer.places import partition_of
@@ -43,6 +42,7 @@ from supervisor.executions.sequencer.work import (
     dropped_letter,
 )
 from supervisor.ports.flows.execution_log import (
+    POSITION_KEY,
     LogAborted,
     LogEntry,
     LogRecord,

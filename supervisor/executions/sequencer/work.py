@@ -28,7 +28,13 @@ from supervisor.executions.sequencer.letters import (
     GateGiven,
     Letter,
 )
-from supervisor.ports.flows.execution_log import LogEntry, LogRecord, LogTooLarge, LogTopic
+from supervisor.ports.flows.execution_log import (
+    FILLER_KEY,
+    LogEntry,
+    LogRecord,
+    LogTooLarge,
+    LogTopic,
+)
 
 __all__ = [
     "LetterWork",
@@ -56,7 +62,10 @@ class WorkedInputs:
 
 @dataclass
 class LetterWork:
-    """A record of the history; `why` it cannot be worked in, or nothing."""
+    """A record of the history; `why` it cannot be worked in, or nothing.
+
+    A filler has no letter, and nothing follows from it.
+    """
 
     record: LogRecord
     letter: Letter | None = None
@@ -73,8 +82,10 @@ class LetterWork:
         Raises:
             NewerRecord: a newer release has written it.
         """
-        if record.value is None:
+        if record.value is None and record.key != FILLER_KEY:
             return cls(record, None, "it has no value", "undecodable")
+        if record.value is None:
+            return cls(record)
         try:
             record.key.decode()
             return cls(record, LETTER_FORM.read(record.value))
@@ -99,7 +110,7 @@ class LetterWork:
             case ExecutionPurge():
                 self.reason = "" if batch.purge(key) else Drop.NOT_LIVE
             case None:
-                raise AssertionError("a letter that was not read has a reason")
+                return  # a filler
 
     @property
     def spoiled(self) -> bool:

@@ -15,6 +15,8 @@ from typing import Protocol
 from supervisor.core.executions.records import StateRecord
 
 __all__ = [
+    "FILLER_KEY",
+    "POSITION_KEY",
     "LogAborted",
     "LogAway",
     "LogEntry",
@@ -25,6 +27,12 @@ __all__ = [
     "LogTopic",
     "PartitionLog",
 ]
+
+POSITION_KEY = "@position"
+"""Key of the position in STATE: each partition has one, and each transaction of an owner ends so.
+"""
+FILLER_KEY = b"@settled"
+"""Key of a record that says nothing; it has no value.  It takes a partition into a transaction."""
 
 
 class LogTopic(StrEnum):

@@ -17,8 +17,8 @@ import pytest
 from supervisor.core.executions.plan import CallWork, FlowPlan, OnLost, Step
 from supervisor.core.executions.records import StateRecord
 from supervisor.dev.broker import Broker
-from supervisor.executions.sequencer.letters import POSITION_FORM, POSITION_KEY
-from supervisor.ports.flows.execution_log import LogTopic
+from supervisor.executions.sequencer.letters import POSITION_FORM
+from supervisor.ports.flows.execution_log import POSITION_KEY, LogTopic
 from tests.environment.frozen import freeze
 from tests.integration.executors.processes import ExecutorProcess, Executors
 from tests.supervisor.adapters.executions.sink import Sent, Sink, a_sink

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from typing import Protocol
 
 from confluent_kafka import (
@@ -13,6 +14,7 @@ from confluent_kafka import (
 
 from supervisor.adapters.executions.kafka.reading import HistoryReading, end_at
 from supervisor.adapters.executions.kafka.rights import KafkaLogin
+from supervisor.adapters.executions.kafka.settling import HangingTransaction
 from supervisor.adapters.executions.kafka.topics import ExecutionTopics
 from supervisor.adapters.executions.kafka.transactions import PartitionProducer
 from supervisor.core.executions.records import StateRecord
@@ -42,6 +44,10 @@ class PartitionWriter(Protocol):
         """See `PartitionProducer.write`."""
         ...
 
+    def write_aborted(self, entries: Sequence[LogEntry], topics: Mapping[LogTopic, str]) -> None:
+        """See `PartitionProducer.write_aborted`."""
+        ...
+
     def close(self) -> None:
         """See `PartitionProducer.close`."""
         ...
@@ -69,14 +75,15 @@ class KafkaPartitionLog:
         self._reading: HistoryReading | None = None
 
     def take_over(self) -> Sequence[StateRecord]:
-        """Fence, then read the state up to where it ended after that; see the port."""
+        """Fence, end what hangs, then read the state up to where it ends; see the port."""
         self.close()
         self._writer = self._new_writer(
             self._client, self._topics.transactional_id(self._partition), self._login
         )
         self._writer.fence()
-        self._reader = self._new_reader()
+        self._reader = self._new_reader("read_committed")
         try:
+            self._end_what_hangs(self._writer, self._reader)
             return self._restore(self._reader)
         except KafkaException as error:
             raise self._login.meaning_of(error, f"restoring partition {self._partition}") from error
@@ -128,14 +135,21 @@ class KafkaPartitionLog:
             self._reader.close()
         self._writer = self._reader = self._reading = None
 
-    def _new_reader(self) -> Consumer:
+    def _end_what_hangs(self, writer: PartitionWriter, reader: Consumer) -> None:
+        with closing(self._new_reader("read_uncommitted")) as everything:
+            hanging = HangingTransaction(
+                reader, everything, self._topics, self._partition, self._login
+            )
+            hanging.end(writer.write, writer.write_aborted)
+
+    def _new_reader(self, isolation: str) -> Consumer:
         return Consumer(
             {
                 **self._client,
                 "group.id": self._topics.group,  # it joins nothing: it reads what it assigns itself
                 "enable.auto.commit": False,
                 "enable.auto.offset.store": False,
-                "isolation.level": "read_committed",
+                "isolation.level": isolation,
                 # A position that is gone is a loss of inputs: nobody may step over it.
                 "auto.offset.reset": "error",
                 "enable.partition.eof": True,

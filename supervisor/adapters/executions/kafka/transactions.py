@@ -89,6 +89,23 @@ class PartitionProducer:
         except KafkaException as error:
             raise self._end(error) from error
 
+    def write_aborted(self, entries: Sequence[LogEntry], topics: Mapping[LogTopic, str]) -> None:
+        """Write all in one transaction, and abort it: what hung in its partitions goes with it.
+
+        Raises:
+            LogFenced, LogAway, LogRefuses: see the port.
+        """
+        self._refused.clear()
+        try:
+            self._producer.begin_transaction()
+            for entry in entries:
+                self._produce(entry, topics[entry.topic])
+            if self._producer.flush(_ANSWER_S):  # an abort tells those that have a record alone
+                raise LogAway(f"{self._id}: nothing is taken for {_ANSWER_S:.0f} s")
+            self._repeat(self._producer.abort_transaction)
+        except KafkaException as error:
+            raise self._meaning_of(error, f"aborting with {self._id}") from error
+
     def commit(self) -> None:
         """Commit what is produced."""
         self._repeat(self._producer.commit_transaction)

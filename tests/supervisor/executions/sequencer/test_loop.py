@@ -24,13 +24,12 @@ from supervisor.executions.sequencer.batch import PartitionBatch, PartitionPlan
 from supervisor.executions.sequencer.letters import (
     LETTER_FORM,
     POSITION_FORM,
-    POSITION_KEY,
     ExecutionGiven,
     ExecutionStart,
 )
 from supervisor.executions.sequencer.loop import INPUTS_MAX, PartitionOwner
 from supervisor.executions.sequencer.places import partition_of
-from supervisor.ports.flows.execution_log import LogAborted, LogTopic
+from supervisor.ports.flows.execution_log import POSITION_KEY, LogAborted, LogTopic
 from tests.environment.memory_log import MemoryLog, MemoryTopics
 from tests.supervisor.core.crashes.world.world import BEGAN, LANGUAGE
 

@@ -8,10 +8,9 @@ from supervisor.core.executions.records import CALL_FORM, StateRecord, restore
 from supervisor.core.executions.reduced import ExecutionEvent
 from supervisor.executions.sequencer.letters import (
     POSITION_FORM,
-    POSITION_KEY,
     RESULT_FORM,
 )
-from supervisor.ports.flows.execution_log import LogEntry, LogTopic
+from supervisor.ports.flows.execution_log import POSITION_KEY, LogEntry, LogTopic
 from supervisor.ports.flows.executions import CallPlace, HeldCall
 from tests.supervisor.core.crashes.checkers.history import History
 from tests.supervisor.core.crashes.checkers.rules import ENDS, STEP_ENDS, ExecutionRules

@@ -19,7 +19,6 @@ from supervisor.executions.sequencer.batch import PartitionPlan
 from supervisor.executions.sequencer.letters import (
     LETTER_FORM,
     POSITION_FORM,
-    POSITION_KEY,
     RESULT_FORM,
     ExecutionGiven,
     ExecutionStart,
@@ -27,7 +26,7 @@ from supervisor.executions.sequencer.letters import (
     PartitionPosition,
 )
 from supervisor.executions.sequencer.loop import PartitionOwner
-from supervisor.ports.flows.execution_log import LogTopic
+from supervisor.ports.flows.execution_log import POSITION_KEY, LogTopic
 from tests.environment.execution_topics import TopicsOfTest
 from tests.supervisor.core.crashes.world.world import BEGAN, LANGUAGE
 
