@@ -20,6 +20,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # in no __all
 )
 
 from supervisor.ports.flows.execution_log import LogEntry, LogTopic
+from tests.waiting import wait_until
 
 __all__ = ["HangingWriter", "unverified"]
 
@@ -67,18 +68,16 @@ class HangingWriter:
 
     def fence(self) -> None:
         """Become who writes under the id."""
-        until = time.monotonic() + _WITHIN_S
-        while True:
-            # Whoever is the first on a broker lets it make the topic of transactions so.
-            self._ask(_FIND_COORDINATOR, _text(self._id) + b"\1")
-            answer = self._ask(_INIT_PRODUCER_ID, _text(self._id) + struct.pack(">i", 60_000))
-            _, error, producer, epoch = struct.unpack_from(">ihqh", answer)
-            if error not in _BUSY:
-                assert error == 0, f"InitProducerId: error {error}"
-                self._identity = (producer, epoch)
-                return
-            assert time.monotonic() < until, f"InitProducerId: error {error}"
-            time.sleep(0.05)
+        # Whoever is the first on a broker lets it make the topic of transactions so.
+        self._ask(_FIND_COORDINATOR, _text(self._id) + b"\1")
+        wait_until(self._is_known, _WITHIN_S)
+
+    def _is_known(self) -> bool:
+        answer = self._ask(_INIT_PRODUCER_ID, _text(self._id) + struct.pack(">i", 60_000))
+        _, error, producer, epoch = struct.unpack_from(">ihqh", answer)
+        assert error == 0 or error in _BUSY, f"InitProducerId: error {error}"
+        self._identity = (producer, epoch)
+        return bool(error == 0)
 
     def write(self, entries: Sequence[LogEntry], topics: Mapping[LogTopic, str]) -> None:
         """Append all, and end nothing."""
@@ -90,14 +89,13 @@ class HangingWriter:
         body = _text(self._id) + struct.pack(">hii", -1, 10_000, 1) + _text(topic)
         body += struct.pack(">iii", 1, partition, len(batch)) + batch
         answer_at = 4 + 2 + len(topic) + 4
-        until = time.monotonic() + _WITHIN_S
-        while True:
+
+        def is_there() -> bool:
             _, error = struct.unpack_from(">ih", self._ask(_PRODUCE, body), answer_at)
-            if error != _VERIFIED:  # the broker hears of its new setting a moment later
-                assert error == 0, f"Produce to partition {partition} of {topic}: error {error}"
-                return
-            assert time.monotonic() < until, "the broker asks its coordinator still"
-            time.sleep(0.05)
+            assert error in {0, _VERIFIED}, f"Produce to {partition} of {topic}: error {error}"
+            return bool(error == 0)  # the broker hears of its new setting a moment later
+
+        wait_until(is_there, _WITHIN_S)
 
     def write_aborted(self, entries: Sequence[LogEntry], topics: Mapping[LogTopic, str]) -> None:
         """Do as `write`."""

@@ -127,7 +127,7 @@ def test_a_process_that_is_killed_between_produce_and_commit_has_written_nothing
 
 def killed_owner_module() -> str:
     """Return the module whose process never commits."""
-    return "tests.conformance.executions.killed_owner"
+    return "tests.conformance.executions.owners.killed"
 
 
 def test_what_is_restored_is_what_the_owner_before_had(engine: OnKafka) -> None:

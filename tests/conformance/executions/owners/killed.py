@@ -1,6 +1,6 @@
 """An owner of a partition that never commits: its process is to be killed before.
 
-    python -m tests.conformance.executions.killed_owner BOOTSTRAP PREFIX
+    python -m tests.conformance.executions.owners.killed BOOTSTRAP PREFIX
 
 It writes a line once everything of its first transaction has reached the broker.
 """

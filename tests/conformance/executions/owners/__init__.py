@@ -1,0 +1,1 @@
+"""Owners of partitions that come to a bad end, and what the next one finds."""
