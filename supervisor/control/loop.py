@@ -7,7 +7,7 @@ never delays another: its failed pass is recorded and repeated after a growing w
 import heapq
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -53,6 +53,19 @@ class _LoopEntry:
     unread: int | None = None
     """The spec version that the last pass could not read: only a newer release can."""
     errors: deque[PassError] = field(default_factory=lambda: deque(maxlen=ERRORS_KEPT))
+
+
+@dataclass(frozen=True)
+class PassTroubles:
+    """What went wrong in the passes over one supervisor."""
+
+    errors: Sequence[PassError] = ()
+    """The last failed passes, newest first."""
+    failing: PassError | None = None
+    """The last error while the passes fail; None: the supervisor is healthy."""
+
+
+NO_TROUBLES = PassTroubles()
 
 
 class Loop:
@@ -135,27 +148,34 @@ class Loop:
                 if entry is not None and entry.last is not None
             }
 
-    def errors(self, supervisor_id: str) -> list[PassError]:
-        """Return the last failed passes, newest first."""
-        with self._changed:
-            entry = self._entries.get(supervisor_id)
-            return [] if entry is None else list(reversed(entry.errors))
-
-    def failing(self, supervisor_id: str) -> PassError | None:
-        """Return the last error while the supervisor's passes fail; None: it is healthy.
+    def troubles(self, supervisor_ids: Iterable[str]) -> dict[str, PassTroubles]:
+        """Return supervisor -> what went wrong, of those whose passes have failed, or do not end.
 
         A pass that does not end counts as one that fails.
         """
         with self._changed:
-            entry = self._entries.get(supervisor_id)
-            if entry is None:
-                return None
-            if entry.running:
-                runs_s = self._clock.monotonic() - entry.running_since
-                if runs_s > OVERDUE_S:
-                    why = f"a pass over it has not ended for {runs_s:,.0f} s"
-                    return PassError(self._clock.now(), "PassOverdue", why)
-            return entry.errors[-1] if entry.streak.failing else None
+            entries = ((each, self._entries.get(each)) for each in supervisor_ids)
+            return {
+                each: PassTroubles([*reversed(entry.errors)], self._failing(entry))
+                for each, entry in entries
+                if entry is not None and (entry.errors or entry.running)
+            }
+
+    def errors(self, supervisor_id: str) -> list[PassError]:
+        """Return the last failed passes, newest first."""
+        return [*self.troubles([supervisor_id]).get(supervisor_id, NO_TROUBLES).errors]
+
+    def failing(self, supervisor_id: str) -> PassError | None:
+        """Return the last error while the supervisor's passes fail; None: it is healthy."""
+        return self.troubles([supervisor_id]).get(supervisor_id, NO_TROUBLES).failing
+
+    def _failing(self, entry: _LoopEntry) -> PassError | None:
+        if entry.running:
+            runs_s = self._clock.monotonic() - entry.running_since
+            if runs_s > OVERDUE_S:
+                why = f"a pass over it has not ended for {runs_s:,.0f} s"
+                return PassError(self._clock.now(), "PassOverdue", why)
+        return entry.errors[-1] if entry.streak.failing else None
 
     def supervisors(self) -> int:
         """Return how many supervisors this loop has passes for."""

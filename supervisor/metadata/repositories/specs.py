@@ -12,6 +12,7 @@ import importlib.metadata
 import json
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import (
@@ -253,16 +254,12 @@ class SqlSpecs:
 
     def present(self) -> list[PresentVersion]:
         """Return the newest versions of all supervisors that are not terminated; see the port."""
-        rows = self._db.execute(_PRESENT).all()
+        rows = sorted(self._db.execute(_PRESENT), key=itemgetter(0))
         return [
             PresentVersion(
-                row.supervisor_id,
-                row.version,
-                row.created_at,
-                row.author,
-                rests=row.rests_since is not None,
+                supervisor_id, version, created_at, author, rests=rests_since is not None
             )
-            for row in sorted(rows, key=lambda row: str(row.supervisor_id))
+            for supervisor_id, version, created_at, author, rests_since in rows
         ]
 
     def awake(self) -> list[SpecHead]:

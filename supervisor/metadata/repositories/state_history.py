@@ -16,7 +16,9 @@ from supervisor.ports.state_history import StoredState
 _AT = lag_samples.c
 _STATE = supervisor_states.c
 _MS, _SECOND = timedelta(milliseconds=1), timedelta(seconds=1)
-_STATES = select(supervisor_states).join(PRESENT, PRESENT.c.supervisor_id == _STATE.supervisor_id)
+_STATES = select(
+    _STATE.supervisor_id, _STATE.state, _STATE.detailed, _STATE.why, _STATE.since
+).join(PRESENT, PRESENT.c.supervisor_id == _STATE.supervisor_id)
 _MOMENT = select(func.max(_AT.at)).where(
     _AT.at > bindparam("earliest"), _AT.at <= bindparam("latest")
 )
@@ -54,7 +56,9 @@ class SqlWatched:
 
     def states(self) -> dict[str, StoredState]:
         """Return supervisor -> its last stored state, of those that are not terminated."""
-        return {row.supervisor_id: _read_state(row) for row in self._db.execute(_STATES)}
+        return {
+            supervisor_id: StoredState(*rest) for supervisor_id, *rest in self._db.execute(_STATES)
+        }
 
     def put_state(self, supervisor_id: str, state: StoredState) -> None:
         """Store a state; it replaces the state before."""

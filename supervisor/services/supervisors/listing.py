@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from supervisor.control.leadership import Leadership
-from supervisor.control.loop import Loop, dead_owners
+from supervisor.control.loop import NO_TROUBLES, Loop, PassTroubles, dead_owners
 from supervisor.control.state_recorder import StateRecorder
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.attention.remedies import Remedy, remedies_of
@@ -101,13 +101,16 @@ class _KeptSummary:
 
 @dataclass(frozen=True)
 class _Facts:
-    """What one answer reads from rows and from the registry; by supervisor or task."""
+    """What one answer reads from rows, from the registry and from the loop; by supervisor."""
 
     states: Mapping[str, StoredState]
     lag_before: Mapping[str, Lag]
     published: Mapping[str, datetime]
     rates: Mapping[str, float | None]
     """Rows per second, of supervisors with tasks; None: not known."""
+    passes: Mapping[str, Pass]
+    """The last good ones."""
+    troubles: Mapping[str, PassTroubles]
 
 
 @dataclass(frozen=True)
@@ -152,7 +155,12 @@ class SupervisorListing:
         with self.store.reading() as tx:
             rows = self.rows(tx, may_read)
         page = page_of(rows, wanted, order, limit, cursor)
-        seen = {row.id: last.seen for row in page.rows if (last := self._last_pass(row.newest))}
+        passes = self.loop.last_passes(row.id for row in page.rows)
+        seen = {
+            row.id: last.seen
+            for row in page.rows
+            if (last := _of_same_table(passes.get(row.id), row.newest)) is not None
+        }
         with self.store.reading() as tx:
             operations = tx.operations.newest_of(seen)
         return ShownPage(page, _first_remedies(page.rows, seen), _running(operations, seen))
@@ -170,6 +178,8 @@ class SupervisorListing:
             lag_before=tx.watched.lag_about(now - TREND_SPAN - SAMPLE_AGE, now - TREND_SPAN),
             published=tx.segments.last_published(),
             rates=self.registry.rows_per_second(),
+            passes=self.loop.last_passes(versions),
+            troubles=self.loop.troubles(versions),
         )
         dead = dead_owners(tx)
         self._drop_gone(versions)
@@ -206,14 +216,15 @@ class SupervisorListing:
         self, known: _KnownVersion, facts: _Facts, *, rests: bool, dead: bool
     ) -> ListedSupervisor:
         supervisor_id = known.listed.supervisor_id
-        kept = self._summary(known.listed)
+        last_pass = _of_same_table(facts.passes.get(supervisor_id), known.listed)
+        kept = None if last_pass is None else self._summary(last_pass)
         if rests and not (dead and kept is not None):
             since = _since(facts, supervisor_id, COMPLETED)
             published = facts.published.get(supervisor_id)
             return finished_row(known.listed, COMPLETED, since, published)
-        errors, failing = self.loop.errors(supervisor_id), self.loop.failing(supervisor_id)
-        state = known.unread or self._state(kept, failing)
-        error = newest_error(None if kept is None else kept.summary.last_error, errors)
+        troubles = facts.troubles.get(supervisor_id, NO_TROUBLES)
+        state = known.unread or self._state(kept, troubles.failing)
+        error = newest_error(None if kept is None else kept.summary.last_error, troubles.errors)
         since = _since(facts, supervisor_id, state)
         published = facts.published.get(supervisor_id)
         if kept is None:
@@ -250,22 +261,10 @@ class SupervisorListing:
             return kept.summary.state
         return UNSEEN
 
-    def _last_pass(self, listed: ListedVersion) -> Pass | None:
-        """Return the last pass; None: none was made, or it was over another table.
-
-        An id may come back with another table, which not the same people may read.
-        """
-        last_pass = self.loop.last_pass(listed.supervisor_id)
-        spec = None if last_pass is None else last_pass.seen.current.spec
-        return None if spec is None or spec.data_source != listed.data_source else last_pass
-
-    def _summary(self, listed: ListedVersion) -> _KeptSummary | None:
-        """Return what the last pass saw; None: there is none."""
-        supervisor_id = listed.supervisor_id
-        last_pass = self._last_pass(listed)
-        spec = None if last_pass is None else last_pass.seen.current.spec
-        if last_pass is None or spec is None:
-            return None
+    def _summary(self, last_pass: Pass) -> _KeptSummary:
+        """Return what a pass over a supervisor with a spec saw."""
+        supervisor_id, spec = last_pass.seen.current.supervisor_id, last_pass.seen.current.spec
+        assert spec is not None, "a pass over another table is not shown"
         kept = self._summaries.get(supervisor_id)
         if kept is None or kept.of() is not last_pass:
             summary, seen = summary_of(last_pass), last_pass.seen
@@ -282,6 +281,15 @@ class SupervisorListing:
             )
             self._summaries[supervisor_id] = kept
         return kept
+
+
+def _of_same_table(last_pass: Pass | None, listed: ListedVersion) -> Pass | None:
+    """Return a pass, unless it was over another table.
+
+    An id may come back with another table, which not the same people may read.
+    """
+    spec = None if last_pass is None else last_pass.seen.current.spec
+    return None if spec is None or spec.data_source != listed.data_source else last_pass
 
 
 def _first_remedies(

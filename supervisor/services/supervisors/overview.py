@@ -246,19 +246,22 @@ def _items(moment: _Moment, *, reads_workers: bool) -> Iterator[AttentionItem]:
     if reads_workers:
         yield from version_items(moment.workers)
     if reads_workers and unheard:
-        yield from worker_items(unheard, _tasks(moment.watched), now, moment.led_since)
+        tasks = _tasks(moment.watched, {each.id for each in unheard})
+        yield from worker_items(unheard, tasks, now, moment.led_since)
 
 
-def _tasks(watched: Sequence[WatchedSupervisor]) -> WorkerTasks:
+def _tasks(watched: Sequence[WatchedSupervisor], of: set[str]) -> WorkerTasks:
+    """Return the tasks of these workers."""
     active: Counter[str] = Counter()
     replaced: Counter[str] = Counter()
     ids: defaultdict[str, list[str]] = defaultdict(list)
     for each in watched:
-        if each.conditions is not None:
-            active.update(each.conditions.worker_tasks)
-            replaced.update(each.conditions.replaced_tasks)
-            mine = {*each.conditions.worker_tasks, *each.conditions.replaced_tasks}
-            for worker_id in mine:
-                ids[worker_id].append(each.row.id)
+        if each.conditions is None:
+            continue
+        mine, before = each.conditions.worker_tasks, each.conditions.replaced_tasks
+        for worker_id in of & (mine.keys() | before.keys()):
+            active[worker_id] += mine.get(worker_id, 0)
+            replaced[worker_id] += before.get(worker_id, 0)
+            ids[worker_id].append(each.row.id)
     by_worker = {worker_id: tuple(sorted(of_it)) for worker_id, of_it in ids.items()}
     return WorkerTasks(active, replaced, by_worker)
