@@ -82,10 +82,10 @@ class LetterWork:
         Raises:
             NewerRecord: a newer release has written it.
         """
-        if record.value is None and record.key != FILLER_KEY:
-            return cls(record, None, "it has no value", "undecodable")
-        if record.value is None:
+        if record.key == FILLER_KEY and record.value is None:
             return cls(record)
+        if record.value is None:
+            return cls(record, None, "it has no value", "undecodable")
         try:
             record.key.decode()
             return cls(record, LETTER_FORM.read(record.value))

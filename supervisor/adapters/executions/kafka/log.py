@@ -54,7 +54,10 @@ class PartitionWriter(Protocol):
 
 
 class KafkaPartitionLog:
-    """Implements `execution_log.PartitionLog`: one producer and one consumer of its own."""
+    """Implements `execution_log.PartitionLog`: one producer and one consumer of its own.
+
+    Another consumer looks for what hangs while it is taken over.
+    """
 
     def __init__(
         self,

@@ -21,6 +21,7 @@ from supervisor.adapters.executions.kafka.topics import ExecutionTopics
 from supervisor.ports.flows.execution_log import (
     FILLER_KEY,
     POSITION_KEY,
+    LogAborted,
     LogAway,
     LogEntry,
     LogTopic,
@@ -65,20 +66,18 @@ class HangingTransaction:
         self._partition = partition
         self._state = TopicPartition(self._names[LogTopic.STATE], partition)
 
-    def end(self, commit: _Write, abort: _Write) -> bool:
+    def end(self, commit: _Write, abort: _Write) -> None:
         """End it, if there is one, by a transaction in all that it may have touched.
 
         An owner writes its position last: where that is there, all of its records are, and it is
-        committed.  Else it is aborted, and its inputs are worked in again.  Return whether there
-        was one.
+        committed.  Else it is aborted, and its inputs are worked in again.
 
         Raises:
             LogAway: it hangs on.
-            Whatever the writers raise.
+            LogFenced, LogRefuses: as the writers say.
         """
-        if self._reads_on(_SETTLES_S):
-            return False
-        records = self._hanging()
+        if self._reads_on(_SETTLES_S) or not (records := self._hanging()):
+            return
         last = records[-1]
         is_whole = last.key() == POSITION_KEY.encode()
         log.warning(
@@ -89,10 +88,12 @@ class HangingTransaction:
         )
         end = LogEntry(LogTopic.STATE, self._partition, last.key() or b"", last.value())
         write = commit if is_whole else abort
-        write([*self._fillers(), end], self._names)
+        try:
+            write([*self._fillers(), end], self._names)
+        except LogAborted as error:  # whatever hung has gone with it, or hangs on
+            raise LogAway(f"ending what hangs in partition {self._partition}: {error}") from error
         if not self._reads_on(_ANSWER_S):
             raise LogAway(f"a transaction hangs in the state of partition {self._partition}")
-        return True
 
     def _reads_on(self, within_s: float) -> bool:
         """Wait until all that is there is committed, or aborted."""
@@ -111,7 +112,7 @@ class HangingTransaction:
         return reader.get_watermark_offsets(place, _ANSWER_S, cached=False)[1]
 
     def _hanging(self) -> Sequence[Message]:
-        """Return the records of the state that nobody can read."""
+        """Return the records of the state that nobody can read; none if it has ended meanwhile."""
         start, end = (self._ends(each, self._state) for each in (self._committed, self._everything))
         place = TopicPartition(self._state.topic, self._partition, start)
         self._everything.assign([place])

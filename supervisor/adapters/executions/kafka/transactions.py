@@ -80,11 +80,8 @@ class PartitionProducer:
             LogAborted, LogTooLarge: nothing is written.
             LogFenced, LogAway, LogRefuses: see the port.
         """
-        self._refused.clear()
         try:
-            self._producer.begin_transaction()
-            for entry in entries:
-                self._produce(entry, topics[entry.topic])
+            self._begin(entries, topics)
             self.commit()
         except KafkaException as error:
             raise self._end(error) from error
@@ -95,11 +92,8 @@ class PartitionProducer:
         Raises:
             LogFenced, LogAway, LogRefuses: see the port.
         """
-        self._refused.clear()
         try:
-            self._producer.begin_transaction()
-            for entry in entries:
-                self._produce(entry, topics[entry.topic])
+            self._begin(entries, topics)
             if self._producer.flush(_ANSWER_S):  # an abort tells those that have a record alone
                 raise LogAway(f"{self._id}: nothing is taken for {_ANSWER_S:.0f} s")
             self._repeat(self._producer.abort_transaction)
@@ -113,6 +107,13 @@ class PartitionProducer:
     def close(self) -> None:
         """Give the producer up; an open transaction is left to the next owner, who ends it."""
         self._producer.purge(in_queue=True, in_flight=True, blocking=False)
+
+    def _begin(self, entries: Sequence[LogEntry], topics: Mapping[LogTopic, str]) -> None:
+        """Begin a transaction of these."""
+        self._refused.clear()
+        self._producer.begin_transaction()
+        for entry in entries:
+            self._produce(entry, topics[entry.topic])
 
     def _produce(self, entry: LogEntry, topic: str) -> None:
         until = time.monotonic() + _ANSWER_S
