@@ -36,6 +36,7 @@ from supervisor.core.executions.reduced import (
     Message,
     Send,
     SendGate,
+    StartBatch,
     StartChild,
     StepCall,
 )
@@ -187,6 +188,8 @@ class InputBatch:
                 self._inbox.append((gate, given, None))
             case StartChild():
                 self._start_child(message)
+            case StartBatch(new):
+                self.start(new)
             case ClaimReply() | Cancel():
                 self.replies.append(message)
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from pydantic import JsonValue
 
+from supervisor.core.executions.batches import batch_execution, in_batches
 from supervisor.core.executions.draft import ExecutionDraft
 from supervisor.core.executions.entities import (
     RunAttempt,
@@ -21,6 +22,7 @@ from supervisor.core.executions.plan import (
     DEPTH_MAX,
     RUNS_MAX,
     ApproveWork,
+    BatchWork,
     CallWork,
     EachWork,
     FailWork,
@@ -31,7 +33,7 @@ from supervisor.core.executions.plan import (
     SubflowWork,
     SwitchWork,
 )
-from supervisor.core.executions.reduced import StartChild, StepCall
+from supervisor.core.executions.reduced import StartBatch, StartChild, StepCall
 from supervisor.core.executions.states import AttemptState, StepState
 from supervisor.core.executions.variables import variables_of
 
@@ -77,7 +79,7 @@ def _holds(draft: ExecutionDraft, scope: StepScope, condition: str) -> bool:
 
 def _begin_work(draft: ExecutionDraft, run: TaskRun, step: Step) -> None:
     match step.work:
-        case CallWork() | SubflowWork():
+        case CallWork() | SubflowWork() | BatchWork():
             submit(draft, run)
         case SetWork(values):
             outputs = _mapping(_resolved(draft, run.scope, dict(values)))
@@ -100,21 +102,22 @@ def _begin_work(draft: ExecutionDraft, run: TaskRun, step: Step) -> None:
             branch = chosen if chosen in cases else None
             draft.put(replace(run, state=StepState.RUNNING, branch=branch))
             draft.scopes.append(StepScope(run.scope.phase, run.id))
-        case EachWork(items):
+        case EachWork(items, batch=batch):
             listed = _resolved(draft, run.scope, items)
             if not isinstance(listed, list):
                 raise ExpressionFailed(f"`items` of {step.name} gives no list")
-            draft.put(replace(run, state=StepState.RUNNING, items=tuple(listed)))
+            batches = in_batches(listed, batch)
+            draft.put(replace(run, state=StepState.RUNNING, items=tuple(batches)))
             draft.scopes.append(StepScope(run.scope.phase, run.id))
 
 
 def submit(draft: ExecutionDraft, run: TaskRun) -> None:
-    """Begin the next attempt of a call or of a subflow.
+    """Begin the next attempt of a call, of a subflow or of a batch.
 
     Raises:
         ExpressionFailed: a value of it cannot be worked out.
     """
-    step, execution = draft.step_of(run), draft.execution
+    step = draft.step_of(run)
     attempt = RunAttempt(
         number=len(run.attempts) + 1,
         effect=next_effect(run.attempt),
@@ -135,19 +138,34 @@ def submit(draft: ExecutionDraft, run: TaskRun) -> None:
             draft.put(run)
         case SubflowWork(flow, inputs):
             values = _mapping(_resolved(draft, run.scope, dict(inputs)))
-            draft.put(run)
-            if execution.depth + 1 > DEPTH_MAX:
-                error = StepError("too-deep", f"subflows are at most {DEPTH_MAX} deep")
-                give_up(draft, run, error)
-                return
-            child = child_id(run.id, attempt.number)
-            parent = f"{execution.id}/{run.id}/{attempt.number}"
-            draft.messages.append(
-                StartChild(child, flow, values, parent, depth=execution.depth + 1)
-            )
-            wait = Wait(WaitsFor.CHILD, f"the execution {child} of {flow}", draft.now)
-            due_at = None if step.timeout is None else draft.now + step.timeout
-            draft.put(replace(run, state=StepState.WAITING, wait=wait, due_at=due_at))
+            depth = draft.execution.depth + 1
+            child, parent = _child_of(draft, run)
+            _begin_child(draft, run, StartChild(child, flow, values, parent, depth), flow)
+        case BatchWork(steps):
+            child, parent = _child_of(draft, run)
+            batch = StartBatch(batch_execution(draft, run, steps, child, parent))
+            _begin_child(draft, run, batch, draft.execution.flow)
+
+
+def _child_of(draft: ExecutionDraft, run: TaskRun) -> tuple[str, str]:
+    """Return the id of the execution that an attempt starts, and who waits for it."""
+    number = len(run.attempts)
+    return child_id(run.id, number), f"{draft.execution.id}/{run.id}/{number}"
+
+
+def _begin_child(
+    draft: ExecutionDraft, run: TaskRun, start: StartChild | StartBatch, flow: str
+) -> None:
+    """Start another execution, and wait for its end."""
+    draft.put(run)
+    if draft.execution.depth + 1 > DEPTH_MAX:
+        give_up(draft, run, StepError("too-deep", f"executions are at most {DEPTH_MAX} deep"))
+        return
+    draft.messages.append(start)
+    timeout, (child, _) = draft.step_of(run).timeout, _child_of(draft, run)
+    wait = Wait(WaitsFor.CHILD, f"the execution {child} of {flow}", draft.now)
+    due_at = None if timeout is None else draft.now + timeout
+    draft.put(replace(run, state=StepState.WAITING, wait=wait, due_at=due_at))
 
 
 def submit_again(draft: ExecutionDraft, run: TaskRun) -> None:
@@ -181,7 +199,7 @@ def call_of(draft: ExecutionDraft, run: TaskRun, check: int = 0) -> StepCall:
 
 
 def child_id(run: str, attempt: int) -> str:
-    """Return the id of the execution that an attempt of a `subflow` step starts."""
+    """Return the id of the execution that an attempt of a `subflow` step or a batch starts."""
     return hashlib.blake2b(f"{run}/{attempt}".encode(), digest_size=_ID_BYTES).hexdigest()
 
 

@@ -18,7 +18,7 @@ from pydantic import JsonValue
 from supervisor.core.values.tagged import SortedTexts, Tagged
 
 RUNS_MAX = 1_000
-"""Task runs of one execution; a `forEach` of more makes child executions, or fails."""
+"""Task runs of one execution; a `forEach` of more has batches, or fails."""
 STEPS_MAX = 200
 DEPTH_MAX = 5
 """Of steps within steps, and of executions within executions."""
@@ -125,6 +125,21 @@ class EachWork:
     """A list, or an expression that gives one."""
     steps: tuple["Step", ...]
     concurrency: int = 1
+    batch: int | None = None
+    """So many items go to an execution of their own, and `steps` is one step that waits for it."""
+
+    @property
+    def steps_of_item(self) -> tuple["Step", ...]:
+        """The steps that are done for an item, here or in another execution."""
+        first = self.steps[0].work if self.steps else None
+        return first.steps if isinstance(first, BatchWork) else self.steps
+
+
+@dataclass(frozen=True, slots=True)
+class BatchWork:
+    """Another execution does steps for some items, one item after another; its end is waited for."""
+
+    steps: tuple["Step", ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +159,7 @@ Work = Annotated[
     | ParallelWork
     | SwitchWork
     | EachWork
+    | BatchWork
     | SubflowWork,
     Tagged(),
 ]
@@ -168,6 +184,8 @@ def type_of(work: Work) -> str:
             return "switch"
         case EachWork():
             return "forEach"
+        case BatchWork():
+            return "batch"
         case SubflowWork():
             return "subflow"
 
@@ -202,6 +220,17 @@ class Concurrency:
     when_full: WhenFull = WhenFull.QUEUE
 
 
+@dataclass(frozen=True, slots=True)
+class OuterVariables:
+    """What expressions of a batch read of the execution that it is a part of."""
+
+    steps: Mapping[str, JsonValue]
+    """Those that had ended when the batch began."""
+    execution: JsonValue
+    first: int
+    """The number of the first item of the batch."""
+
+
 @dataclass(frozen=True)
 class FlowPlan:
     """A compiled flow."""
@@ -216,6 +245,8 @@ class FlowPlan:
     timeout: timedelta | None = None
     warn_after: timedelta | None = None
     concurrency: Concurrency | None = None
+    outer: OuterVariables | None = None
+    """Of a batch of items; None: it is a whole flow."""
 
     def __post_init__(self) -> None:
         """Index the steps by their names."""

@@ -134,10 +134,19 @@ def _end_container(draft: ExecutionDraft, run: TaskRun, *, whole: bool) -> None:
         if draft.step_of(run).on_error is not OnError.CONTINUE:
             lose_scope(draft, run.scope)
     elif whole:
-        outputs = {} if run.items is None else {"count": len(run.items)}
-        draft.put(replace(run, state=StepState.SUCCESS, outputs=outputs))
+        draft.put(replace(run, state=StepState.SUCCESS, outputs=_outputs(draft, run)))
     else:
         draft.put(replace(run, state=StepState.KILLED))
+
+
+def _outputs(draft: ExecutionDraft, run: TaskRun) -> dict[str, JsonValue]:
+    """Return what a step around others gives: a `forEach` the number of its items."""
+    work = draft.step_of(run).work
+    if run.items is None or not isinstance(work, EachWork):
+        return {}
+    if work.batch is None:
+        return {"count": len(run.items)}
+    return {"count": sum(len(batch) for batch in run.items if isinstance(batch, list))}
 
 
 def _end_phase(draft: ExecutionDraft) -> None:

@@ -120,6 +120,9 @@ def _begin(draft: ExecutionDraft) -> Drop | None:
     draft.write_event("execution-started", flow=execution.flow, version=execution.plan.version)
     if execution.rerun is not None:
         _write_kept(draft, execution.rerun.execution)
+    for run in draft.runs():  # what is under way from the beginning
+        if not run.state.ended:
+            draft.write_event("step-started", run.id, step=run.step)
     rule = execution.plan.concurrency
     if rule is None:
         _start(draft)
@@ -144,13 +147,9 @@ def _begin(draft: ExecutionDraft) -> Drop | None:
 
 
 def _write_kept(draft: ExecutionDraft, of: str) -> None:
-    """Write what a rerun has taken over: what is done, and what goes on."""
-    runs = draft.runs()
-    kept: list[JsonValue] = [*dict.fromkeys(run.step for run in runs if run.kept)]
+    """Write what a rerun has taken over."""
+    kept: list[JsonValue] = [*dict.fromkeys(run.step for run in draft.runs() if run.kept)]
     draft.write_event("steps-kept", of=of, steps=kept)
-    for run in runs:
-        if not run.state.ended:
-            draft.write_event("step-started", run.id, step=run.step)
 
 
 def _slot(draft: ExecutionDraft, given: SlotGiven | SlotRefused) -> Drop | None:
@@ -171,4 +170,4 @@ def _start(draft: ExecutionDraft) -> None:
         due_at=None if timeout is None else draft.now + timeout,
     )
     draft.move(ExecutionState.RUNNING)
-    draft.scopes.extend(open_scopes(draft))  # a rerun has more than its own graph
+    draft.scopes.extend(open_scopes(draft))  # a rerun and a batch have more than their own graph

@@ -8,7 +8,7 @@ from typing import Annotated, Generic, TypeVar
 
 from pydantic import JsonValue
 
-from supervisor.core.executions.entities import Runner
+from supervisor.core.executions.entities import Execution, Runner
 from supervisor.core.executions.inputs import ExecutionInput, GateInput
 from supervisor.core.values.tagged import Tagged
 
@@ -102,7 +102,14 @@ class StartChild:
     depth: int
 
 
-Message = Annotated[ClaimReply | Cancel | Send | SendGate | StartChild, Tagged()]
+@dataclass(frozen=True, slots=True)
+class StartBatch:
+    """A new execution for some items of a `forEach`."""
+
+    execution: Execution
+
+
+Message = Annotated[ClaimReply | Cancel | Send | SendGate | StartChild | StartBatch, Tagged()]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from datetime import datetime
 
 from supervisor.core.executions.entities import Execution, StepScope, TaskRun
 from supervisor.core.executions.plan import (
+    BatchWork,
     EachWork,
     FlowPlan,
     OnError,
@@ -191,7 +192,9 @@ def _work(work: Work, *, within: bool) -> Work:
         case SwitchWork(value, cases, default):
             graphs = {case: inside(steps) for case, steps in cases.items()}
             return SwitchWork(value, graphs if within else {}, inside(default))
-        case EachWork(items, steps):
-            return EachWork(items, inside(steps))
+        case EachWork(items, steps, batch=batch):
+            return EachWork(items, inside(steps), batch=batch)
+        case BatchWork(steps):
+            return BatchWork(tuple(_gist(step, within=True) for step in steps))
         case _:
             return work

@@ -13,7 +13,8 @@ def variables_of(draft: ExecutionDraft, scope: StepScope) -> dict[str, JsonValue
     above = list(scopes_above(draft, scope))
     if scope.phase is not Phase.STEPS:
         above.append(StepScope())
-    steps: dict[str, JsonValue] = {}
+    outer = execution.plan.outer
+    steps: dict[str, JsonValue] = {} if outer is None else dict(outer.steps)
     item: JsonValue = None
     index: JsonValue = None
     for one in above:
@@ -23,14 +24,15 @@ def variables_of(draft: ExecutionDraft, scope: StepScope) -> dict[str, JsonValue
                 steps[step.name] = {"state": run.state, **run.outputs}
         parent = draft.run(one.parent)
         if index is None and parent is not None and parent.items and one.item is not None:
-            item, index = parent.items[one.item], one.item
+            first = 0 if outer is None or parent.scope.parent else outer.first
+            item, index = parent.items[one.item], first + one.item
     return {
         "inputs": dict(execution.inputs),
         "trigger": dict(execution.trigger),
         "steps": steps,
         "item": item,
         "index": index,
-        "execution": _about(execution),
+        "execution": _about(execution) if outer is None else outer.execution,
     }
 
 

@@ -2,6 +2,7 @@
 
 from supervisor.core.executions.plan import (
     ApproveWork,
+    BatchWork,
     CallWork,
     Concurrency,
     EachWork,
@@ -84,6 +85,13 @@ def _step(step: StepDocument) -> Step:
     )
 
 
+def _each(step: ForEachStep) -> EachWork:
+    steps = _graph(step.steps)
+    if step.batch is not None:
+        steps = (Step(f"{step.name}.batch", BatchWork(steps)),)
+    return EachWork(step.items, steps, step.concurrency, step.batch)
+
+
 def _retry(rule: RetryDocument | None) -> RetryRule:
     if rule is None:
         return RetryRule()
@@ -124,4 +132,4 @@ def _work(step: StepDocument) -> Work:
             cases = {case: _graph(steps) for case, steps in step.cases.items()}
             return SwitchWork(step.value, cases, _graph(step.default))
         case ForEachStep():
-            return EachWork(step.items, _graph(step.steps), step.concurrency)
+            return _each(step)

@@ -23,6 +23,7 @@ from supervisor.core.executions.expressions import (
 )
 from supervisor.core.executions.plan import (
     ApproveWork,
+    BatchWork,
     CallWork,
     EachWork,
     FailWork,
@@ -182,8 +183,8 @@ class _FlowWalk:
                 self.graph(steps, inner)
             case SwitchWork(cases=cases, default=default):
                 self._cases(cases, default, inner, known)
-            case EachWork(steps=steps):
-                self._items(step.name, steps, scope, inner, known.get("items"))
+            case EachWork() as each:
+                self._items(step.name, each.steps_of_item, scope, inner, known.get("items"))
             case _:
                 pass
 
@@ -240,7 +241,7 @@ class _FlowWalk:
                 if not isinstance(listed, list):
                     raise ExpressionFailed("`items` gives no list")
                 return {"items": listed}
-            case ParallelWork():
+            case ParallelWork() | BatchWork():
                 return {}
 
     def _resolved(self, value: JsonValue, scope: _Scope) -> JsonValue:

@@ -312,6 +312,8 @@ class ForEachStep(StepFields):
     items: list[JsonValue] | Text
     steps: tuple["StepDocument", ...] = Field(min_length=1)
     concurrency: Annotated[Whole, Field(ge=1, le=RUNS_MAX)] = 1
+    batch: Annotated[Whole, Field(ge=1, le=RUNS_MAX)] | None = None
+    """So many items go to an execution of their own; None: all are of this one."""
 
 
 StepDocument = Annotated[

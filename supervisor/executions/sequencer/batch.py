@@ -11,6 +11,7 @@ from supervisor.core.executions.reduced import (
     Message,
     Send,
     SendGate,
+    StartBatch,
     StartChild,
 )
 from supervisor.executions.batch import InputBatch
@@ -95,6 +96,8 @@ class PartitionBatch(InputBatch):
                 self.letters.append((gate, GateGiven(wanted)))
             case StartChild(execution=child) if not self.is_here(child):
                 self._start_elsewhere(message)
+            case StartBatch(new) if not self.is_here(new.id):
+                self.letters.append((new.id, ExecutionStart(new)))
             case _:
                 super()._route(message)
 

@@ -12,6 +12,7 @@ from confluent_kafka import (
     TopicPartition,
 )
 
+from supervisor.adapters.executions.kafka.reaching import reach
 from supervisor.adapters.executions.kafka.reading import HistoryReading, end_at
 from supervisor.adapters.executions.kafka.rights import KafkaLogin
 from supervisor.adapters.executions.kafka.settling import HangingTransaction
@@ -146,7 +147,7 @@ class KafkaPartitionLog:
             hanging.end(writer.write, writer.write_aborted)
 
     def _new_reader(self, isolation: str) -> Consumer:
-        return Consumer(
+        reader = Consumer(
             {
                 **self._client,
                 "group.id": self._topics.group,  # it joins nothing: it reads what it assigns itself
@@ -161,6 +162,8 @@ class KafkaPartitionLog:
                 "log_level": 0,
             }
         )
+        reach(reader, self._names[LogTopic.HISTORY])
+        return reader
 
     def _restore(self, reader: Consumer) -> Sequence[StateRecord]:
         place = TopicPartition(self._names[LogTopic.STATE], self._partition, OFFSET_BEGINNING)

@@ -12,6 +12,7 @@ from contextlib import suppress
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
+from supervisor.adapters.executions.kafka.reaching import reach
 from supervisor.adapters.executions.kafka.rights import FENCED, REFUSED, KafkaLogin
 from supervisor.adapters.executions.kafka.topics import RECORD_BYTES_MAX
 from supervisor.ports.flows.execution_log import (
@@ -66,6 +67,7 @@ class PartitionProducer:
             LogAway, LogRefuses: it could not be done.
         """
         doing = f"taking over {self._id}"
+        reach(self._producer)
         try:
             self._repeat(self._producer.init_transactions)
         except KafkaException as error:

@@ -108,9 +108,11 @@ class RunnerLife:
         start = self.read.setdefault(part, world.runners.committed.get(part, 0))
         claimed = self.claimed.setdefault(part, [])
         records, following = world.log.read(place, start, 3)
+        newest = {each.key: each.offset for each in world.log.read(place, start)[0]}
         for record in records:
             job = record.value
-            if isinstance(job, StepCall):
+            # An owner has one look for a step, the newest: who is behind makes no other.
+            if isinstance(job, StepCall) and not (job.check and newest[record.key] > record.offset):
                 yield "look" if job.check else "claim"
                 claimed.append((record.offset, self.take(job, record)))
         self.read[part] = following

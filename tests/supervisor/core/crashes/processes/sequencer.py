@@ -27,6 +27,7 @@ from supervisor.core.executions.reduced import (
     Reduced,
     Send,
     SendGate,
+    StartBatch,
     StartChild,
 )
 from supervisor.core.executions.states import AttemptState, ExecutionState
@@ -302,6 +303,8 @@ class Sequencer:
                 return (RESULTS, 0), runner.name, message
             case StartChild():
                 return self.child(message, batch)
+            case StartBatch(new):
+                return self.letter(new.id, Created(new))
 
     def child(self, message: StartChild, batch: Batch) -> tuple[Place, str, object]:
         """Return the letter that creates a child, or tells its parent that there is no flow."""

@@ -7,6 +7,7 @@ from pydantic import JsonValue
 
 from supervisor.core.executions.plan import (
     ApproveWork,
+    BatchWork,
     CallWork,
     Concurrency,
     EachWork,
@@ -110,11 +111,18 @@ class Flows:
                 cases = {name: self._graph(depth - 1, subflows=subflows) for name in "ab"}
                 return SwitchWork(chance.choice(["'a'", "'b'", "'c'"]), cases)
             case "each":
-                items: list[JsonValue] = list(range(chance.randint(0, 4)))
-                return EachWork(
-                    items, self._graph(depth - 1, subflows=subflows), chance.randint(1, 3)
-                )
+                return self._each(self._graph(depth - 1, subflows=subflows))
             case "subflow":
                 return SubflowWork(CHILD if chance.random() < 0.9 else NOBODY)
             case _:
                 return CallWork("noop")
+
+    def _each(self, steps: tuple[Step, ...]) -> EachWork:
+        """Return a `forEach`; one of three has batches, which are executions of their own."""
+        chance = self._chance
+        items: list[JsonValue] = list(range(chance.randint(0, 4)))
+        if chance.random() < 0.67:
+            return EachWork(items, steps, chance.randint(1, 3))
+        self._number += 1
+        batch = Step(f"s{self._number}", BatchWork(steps))
+        return EachWork(items, (batch,), chance.randint(1, 3), chance.randint(1, 3))

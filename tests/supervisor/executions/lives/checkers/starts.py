@@ -36,6 +36,8 @@ class StartChecker:
             head = heads.get(parent)
             if head is None or run not in head.runs:
                 yield f"X5 {new.id} has no parent {run} {attempt}"
+            elif self.births[new.id] <= self.births[parent]:  # a parent may come again, too
+                return
         elif new.rerun is not None:
             if not self._is_wanted("rerun", new.rerun.execution):
                 yield f"X5 nobody wants the rerun {new.id}"
