@@ -12,8 +12,8 @@ from pydantic import JsonValue
 from supervisor.core.executions.draft import ExecutionDraft
 from supervisor.core.executions.entities import Execution, StepScope, TaskRun
 from supervisor.core.executions.plan import EachWork, FlowPlan, OuterVariables, Step
+from supervisor.core.executions.scopes import variables_of
 from supervisor.core.executions.states import StepState
-from supervisor.core.executions.variables import variables_of
 
 __all__ = ["batch_execution", "in_batches"]
 

@@ -34,8 +34,8 @@ from supervisor.core.executions.plan import (
     SwitchWork,
 )
 from supervisor.core.executions.reduced import StartBatch, StartChild, StepCall
+from supervisor.core.executions.scopes import variables_of
 from supervisor.core.executions.states import AttemptState, StepState
-from supervisor.core.executions.variables import variables_of
 
 _ID_BYTES = 10
 

@@ -137,7 +137,7 @@ class EachWork:
 
 @dataclass(frozen=True, slots=True)
 class BatchWork:
-    """Another execution does steps for some items, one item after another; its end is waited for."""
+    """Steps for some items, one item after another, in another execution that is waited for."""
 
     steps: tuple["Step", ...]
 

@@ -19,9 +19,8 @@ from supervisor.core.executions.failing import lose_scope, note_failure
 from supervisor.core.executions.inputs import ChildEnded, SlotFreed
 from supervisor.core.executions.plan import EachWork, OnError, Step
 from supervisor.core.executions.reduced import Send, SendGate
-from supervisor.core.executions.scopes import graph_of, scopes_above
+from supervisor.core.executions.scopes import graph_of, scopes_above, variables_of
 from supervisor.core.executions.states import ExecutionState, StepState
-from supervisor.core.executions.variables import variables_of
 
 
 def settle(draft: ExecutionDraft) -> None:

@@ -44,9 +44,8 @@ from supervisor.core.executions.inputs import (
 )
 from supervisor.core.executions.progress import settle
 from supervisor.core.executions.reduced import ClaimReply, Drop, Reduced, SendGate
-from supervisor.core.executions.scopes import open_scopes
+from supervisor.core.executions.scopes import open_scopes, variables_of
 from supervisor.core.executions.states import ExecutionState
-from supervisor.core.executions.variables import variables_of
 
 
 def reduce_execution(

@@ -35,6 +35,7 @@ class TurnedOwner:
     """An owner without a thread: whoever asks lets it take turns until there is an answer."""
 
     owner: PartitionOwner
+    log: FaultyLog
     failed: bool = False
 
     @property
@@ -165,7 +166,7 @@ class ExecutorLife:
                 writer=self.life,
             )
             if self.safely(owner.take_over):
-                self.owners[part] = TurnedOwner(owner)
+                self.owners[part] = TurnedOwner(owner, log)
 
     def _lose(self) -> None:
         self.abroad.run_once()

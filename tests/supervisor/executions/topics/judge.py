@@ -154,6 +154,8 @@ class TopicJudge:
         """X11: what an owner holds in memory is what is written."""
         for life in lives:
             for part, one in life.owners.items():
+                if self.world.topics.owners[part] is not one.log:
+                    continue  # it was fenced, and has not noticed yet
                 held, state = one.owner.held, self.state.get(part, {})
                 written = restore(
                     StateRecord(key, value) for key, value in state.items() if key != POSITION_KEY
