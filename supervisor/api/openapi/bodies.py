@@ -113,6 +113,7 @@ _FLOW: Json = {
         "concurrency": {"type": ["object", "null"]},
         "timeout": {"type": ["string", "null"], "format": "duration"},
         "warnAfter": {"type": ["string", "null"], "format": "duration"},
+        "killGrace": {"type": "string", "format": "duration"},
     },
 }
 _FLOW_EXAMPLE: Json = {

@@ -80,6 +80,7 @@ def show_execution(execution: ExecutionView, output: Format) -> None:
             ("flow", f"{execution.flow}, version {execution.flow_version}"),
             ("state", f"{execution.state}, begun {ago(execution.created_at, now)}"),
             ("error", execution.error),
+            ("longer than expected", _since(execution.warned_at, now)),
             ("outputs", json.dumps(execution.outputs) if execution.outputs else None),
         )
     )
@@ -90,6 +91,10 @@ def show_execution(execution: ExecutionView, output: Format) -> None:
     for wait in execution.waits_for:
         whose = f"{wait.step}: " if wait.step else ""
         show_text(f"{whose}waits for {wait.what} (for {_length(wait.since, now)})")
+
+
+def _since(at: datetime | None, now: datetime) -> str | None:
+    return None if at is None else f"since {ago(at, now)}"
 
 
 def _length(since: datetime, now: datetime) -> str:

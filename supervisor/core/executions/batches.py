@@ -47,7 +47,8 @@ def batch_execution(
         first=number * (work.batch or 0),
     )
     step = Step(each.step, EachWork([], steps))
-    plan = FlowPlan(execution.flow, execution.plan.version, (step,), outer=outer)
+    whole = execution.plan
+    plan = FlowPlan(whole.flow, whole.version, (step,), kill_grace=whole.kill_grace, outer=outer)
     begun = TaskRun(
         StepScope().run_id(child, step),
         step.name,

@@ -169,9 +169,13 @@ def _begin_child(
 
 
 def submit_again(draft: ExecutionDraft, run: TaskRun) -> None:
-    """Begin the next attempt of a task run that is RETRYING."""
+    """Begin the next attempt of a task run that is RETRYING; an `approve` asks once more."""
+    step = draft.step_of(run)
     try:
-        submit(draft, run)
+        if isinstance(step.work, ApproveWork):
+            _begin_work(draft, replace(run, retry_at=None, error=None), step)
+        else:
+            submit(draft, run)
     except ExpressionFailed as error:
         give_up(draft, run, StepError("expression", str(error)))
 

@@ -200,6 +200,8 @@ class Execution:
     """When it was paused; None: it is not."""
     due_at: datetime | None = None
     """When its timeout is over."""
+    warned_at: datetime | None = None
+    """When it had taken longer than its flow's `warnAfter`; None: it has not."""
     events: int = 0
     """The number of its newest event."""
     rerun: RerunOf | None = None

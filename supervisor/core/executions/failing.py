@@ -66,7 +66,8 @@ def lose_attempt(draft: ExecutionDraft, run: TaskRun, runner: str) -> None:
 def give_up(draft: ExecutionDraft, run: TaskRun, error: StepError) -> None:
     """Let a step fail for good, as its `onError` says."""
     how = draft.step_of(run).on_error
-    may_wait = bool(run.attempts) and run.state is not StepState.KILLING
+    asks = run.wait is not None and run.wait.kind is WaitsFor.ANSWER
+    may_wait = (bool(run.attempts) or asks) and run.state is not StepState.KILLING
     if how is OnError.PAUSE and may_wait and not draft.execution.killed:
         _ask_a_person(draft, run, error)
         return
@@ -130,4 +131,5 @@ def _tries(run: TaskRun) -> int:
 def _ask_a_person(draft: ExecutionDraft, run: TaskRun, error: StepError) -> None:
     what = f"somebody to retry or skip {run.step}: {error.message}"
     wait = Wait(WaitsFor.PERSON, what, draft.now)
-    draft.put(replace(run, state=StepState.WAITING, wait=wait, error=error, retry_at=None))
+    waiting = replace(run, state=StepState.WAITING, wait=wait, error=error)
+    draft.put(replace(waiting, retry_at=None, due_at=None))

@@ -22,6 +22,8 @@ RUNS_MAX = 1_000
 STEPS_MAX = 200
 DEPTH_MAX = 5
 """Of steps within steps, and of executions within executions."""
+KILL_GRACE = timedelta(seconds=30)
+"""Unless a flow says otherwise."""
 
 
 class OnError(StrEnum):
@@ -244,6 +246,8 @@ class FlowPlan:
     """What an execution that ends well gives; may hold expressions."""
     timeout: timedelta | None = None
     warn_after: timedelta | None = None
+    kill_grace: timedelta = KILL_GRACE
+    """How long a kill waits for a runner, before it waits no more."""
     concurrency: Concurrency | None = None
     outer: OuterVariables | None = None
     """Of a batch of items; None: it is a whole flow."""

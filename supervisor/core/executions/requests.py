@@ -1,6 +1,7 @@
 """What people ask of an execution: kill, pause, resume, and per step retry, skip, answer."""
 
 from dataclasses import replace
+from datetime import datetime
 
 from supervisor.core.executions.beginning import child_id, submit_again
 from supervisor.core.executions.draft import ExecutionDraft
@@ -15,12 +16,14 @@ from supervisor.core.executions.inputs import (
     SkipStep,
     SlotRefused,
 )
-from supervisor.core.executions.plan import CallWork, WhenFull
+from supervisor.core.executions.plan import ApproveWork, BatchWork, CallWork, SubflowWork, WhenFull
 from supervisor.core.executions.progress import end
 from supervisor.core.executions.reduced import Cancel, Drop, Send
 from supervisor.core.executions.scopes import open_scopes
 from supervisor.core.executions.states import AttemptState, ExecutionState, StepState
 
+_COMES_AGAIN = (CallWork, SubflowWork, BatchWork, ApproveWork)
+"""What a person may let begin once more."""
 _NOT_BEGUN = frozenset({ExecutionState.CREATED, ExecutionState.QUEUED})
 
 
@@ -55,15 +58,21 @@ def stop_open(draft: ExecutionDraft, *, at_once: bool = False) -> None:
             continue
         if not run.attempts and run.wait is None and not at_once:
             continue  # a step around others ends with them
-        held = _cancel(draft, run)
+        held = cancel_held(draft, run)
         if held and not at_once:
-            draft.put(replace(run, state=StepState.KILLING, due_at=None))
+            draft.put(replace(run, state=StepState.KILLING, due_at=_grace_ends(draft, run)))
         else:
             killed = end_attempt(draft, run, AttemptState.KILLED)
             draft.put(replace(killed, state=StepState.KILLED))
 
 
-def _cancel(draft: ExecutionDraft, run: TaskRun) -> bool:
+def _grace_ends(draft: ExecutionDraft, run: TaskRun) -> datetime | None:
+    """Return when a step that is killed is waited for no more; None: a child ends by itself."""
+    is_child = run.wait is not None and run.wait.kind is WaitsFor.CHILD
+    return None if is_child else draft.now + draft.execution.plan.kill_grace
+
+
+def cancel_held(draft: ExecutionDraft, run: TaskRun) -> bool:
     """Ask who holds an attempt to stop; return False if nobody does."""
     attempt = run.attempt
     if run.wait is not None and run.wait.kind is WaitsFor.CHILD and attempt is not None:
@@ -100,11 +109,12 @@ def retry(draft: ExecutionDraft, asked: RetryStep) -> Drop | None:
     run = draft.run(asked.run)
     if run is None:
         return Drop.UNKNOWN_RUN
-    is_call = isinstance(draft.step_of(run).work, CallWork)
-    if run.state.ended or run.state is StepState.KILLING or not is_call or draft.execution.killed:
+    may_come_again = isinstance(draft.step_of(run).work, _COMES_AGAIN)
+    is_over = run.state.ended or run.state is StepState.KILLING
+    if is_over or not may_come_again or draft.execution.killed:
         return Drop.NOT_NOW
     draft.write_event("retry-requested", run.id, by=asked.by, step=run.step)
-    _cancel(draft, run)
+    cancel_held(draft, run)
     run = end_attempt(draft, run, AttemptState.KILLED)
     again = replace(run, state=StepState.RETRYING, retry_at=draft.now, wait=None, due_at=None)
     run = draft.put(again)
@@ -121,7 +131,7 @@ def skip(draft: ExecutionDraft, asked: SkipStep) -> Drop | None:
     if run.state not in {StepState.WAITING, StepState.RETRYING}:
         return Drop.NOT_NOW
     draft.write_event("skip-requested", run.id, by=asked.by, step=run.step)
-    _cancel(draft, run)
+    cancel_held(draft, run)
     run = end_attempt(draft, run, AttemptState.KILLED)
     draft.put(replace(run, state=StepState.SKIPPED))
     return None

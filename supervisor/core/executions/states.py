@@ -109,7 +109,7 @@ _MOVES = {
     _R.SUBMITTED: frozenset({_R.RUNNING}) | _AFTER_WORK,
     _R.RUNNING: _AFTER_WORK,
     _R.WAITING: frozenset({_R.SUBMITTED, _R.SKIPPED}) | _AFTER_WORK,
-    _R.RETRYING: frozenset({_R.SUBMITTED, _R.SKIPPED, _R.KILLED, _R.FAILED}),
+    _R.RETRYING: frozenset({_R.SUBMITTED, _R.WAITING, _R.SKIPPED, _R.KILLED, _R.FAILED}),
     _R.KILLING: frozenset({_R.KILLED, _R.SUCCESS, _R.FAILED}),
     _R.SUCCESS: frozenset(),
     _R.FAILED: frozenset(),

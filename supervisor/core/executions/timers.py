@@ -15,11 +15,17 @@ from supervisor.core.executions.entities import (
     WaitsFor,
 )
 from supervisor.core.executions.expressions import ExpressionFailed
-from supervisor.core.executions.failing import fail_attempt, give_up, lose_scope, note_failure
+from supervisor.core.executions.failing import (
+    end_attempt,
+    fail_attempt,
+    give_up,
+    lose_scope,
+    note_failure,
+)
 from supervisor.core.executions.inputs import Nudge
-from supervisor.core.executions.reduced import Cancel, Drop
-from supervisor.core.executions.requests import stop_open
-from supervisor.core.executions.states import ExecutionState, StepState
+from supervisor.core.executions.reduced import Drop
+from supervisor.core.executions.requests import cancel_held, stop_open
+from supervisor.core.executions.states import AttemptState, ExecutionState, StepState
 
 LOOK_AGAIN = timedelta(seconds=30)
 """A look that nobody answers is asked for again after this time."""
@@ -29,7 +35,7 @@ def next_due(execution: Execution) -> datetime | None:
     """Return when a `Tick` of an execution is due; None: it waits for no time."""
     if execution.state.ended:
         return None
-    times = [execution.due_at]
+    times = [execution.due_at, _warns_at(execution)]
     for run in execution.runs.values():
         if not run.state.ended:
             times.append(run.due_at)
@@ -37,6 +43,13 @@ def next_due(execution: Execution) -> datetime | None:
             if execution.state is not ExecutionState.PAUSED:
                 times.append(run.retry_at)
     return min((time for time in times if time is not None), default=None)
+
+
+def _warns_at(execution: Execution) -> datetime | None:
+    """Return when an execution has taken longer than its flow expects; None: it is known."""
+    after, began_at = execution.plan.warn_after, execution.began_at
+    is_open = execution.warned_at is None and after is not None and began_at is not None
+    return began_at + after if is_open and after is not None and began_at is not None else None
 
 
 def tick(draft: ExecutionDraft) -> Drop | None:
@@ -48,6 +61,10 @@ def tick(draft: ExecutionDraft) -> Drop | None:
         run = draft.run(run_id)
         if run is not None and not run.state.ended:
             _do_due(draft, run)
+    warns_at = _warns_at(draft.execution)
+    if warns_at is not None and warns_at <= draft.now:
+        draft.execution = replace(draft.execution, warned_at=draft.now)
+        draft.write_event("takes-long", expected=_seconds(draft.execution.plan.warn_after))
     if draft.execution.due_at is not None and draft.execution.due_at <= draft.now:
         _time_out(draft)
     return None
@@ -79,17 +96,36 @@ def _do_due(draft: ExecutionDraft, run: TaskRun) -> None:
 
 
 def _run_out(draft: ExecutionDraft, run: TaskRun) -> None:
-    """Fail an attempt that has taken too long; who makes it is asked to stop."""
-    attempt = run.attempt
+    """Fail what has taken too long; who makes it is asked to stop."""
+    if run.state is StepState.KILLING:
+        _end_hard(draft, run)
+        return
+    if not run.attempts:  # an `approve`
+        give_up(
+            draft, replace(run, due_at=None), StepError("timeout", "nobody has answered in time")
+        )
+        return
     if run.state is StepState.SUBMITTED:
         message = "no runner has claimed it in time: are there executors?"
         # An attempt before may have been lost: its effect is not known, so its key stays.
         error = StepError("queue-timeout", message, passes=True, known=False)
     else:
         error = StepError("timeout", "it has taken too long", passes=True, known=False)
-    if run.state is StepState.RUNNING and attempt is not None and attempt.runner is not None:
-        draft.messages.append(Cancel(run.id, attempt.number, attempt.runner))
+    cancel_held(draft, run)
     fail_attempt(draft, replace(run, due_at=None), error)
+
+
+def _end_hard(draft: ExecutionDraft, run: TaskRun) -> None:
+    """Wait no more for the runner of a step that is killed."""
+    seconds = _seconds(draft.execution.plan.kill_grace)
+    message = f"its runner has not stopped within {seconds:g} s; how far it came is not known"
+    error = StepError("kill-grace", message, known=False)
+    killed = end_attempt(draft, run, AttemptState.KILLED, error)
+    draft.put(replace(killed, state=StepState.KILLED, error=error))
+
+
+def _seconds(duration: timedelta | None) -> float:
+    return 0.0 if duration is None else duration.total_seconds()
 
 
 def _look_at_condition(draft: ExecutionDraft, run: TaskRun) -> None:

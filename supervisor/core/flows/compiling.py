@@ -48,6 +48,7 @@ def compile_flow(flow: FlowDocument, version: int) -> FlowPlan:
         outputs=flow.outputs,
         timeout=flow.timeout,
         warn_after=flow.warn_after,
+        kill_grace=flow.kill_grace,
         concurrency=_concurrency(flow.concurrency),
     )
 

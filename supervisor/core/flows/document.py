@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field, JsonValue
 
-from supervisor.core.executions.plan import WhenFull
+from supervisor.core.executions.plan import KILL_GRACE, WhenFull
 from supervisor.core.flows.steps import FlowName, Name, StepDocument
 from supervisor.core.flows.triggers import TriggerDocument
 from supervisor.core.values.errors import FieldError, InvalidInputs
@@ -61,6 +61,7 @@ class FlowDocument(Wire):
     concurrency: ConcurrencyDocument | None = None
     timeout: LongDuration | None = None
     warn_after: LongDuration | None = None
+    kill_grace: LongDuration = KILL_GRACE
 
 
 def bind_inputs(flow: FlowDocument, given: Mapping[str, JsonValue]) -> dict[str, JsonValue]:

@@ -90,6 +90,12 @@ class Reruns:
         old = self.executions.get(wanted.execution)
         if not old.state.ended:
             raise RerunRefused(f"{old.id} has not ended: it is {old.state}")
+        if old.plan.outer is not None:
+            whole = str(old.parent).partition("/")[0]
+            raise RerunRefused(
+                f"{old.id} is a batch of {whole}: rerun that one, which keeps the batches that "
+                "succeeded"
+            )
         plan, inputs = old.plan, old.inputs
         newest = self.executions.flows.get(old.flow)
         if wanted.latest:

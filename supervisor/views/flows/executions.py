@@ -114,6 +114,8 @@ class ExecutionLine(Wire):
     labels: dict[str, str]
     error: str
     """Of the first step that failed for good; empty: none has."""
+    warned_at: Instant | None
+    """When it had taken longer than its flow's `warnAfter`; null: it has not."""
 
 
 class ExecutionPage(Wire):
@@ -174,6 +176,7 @@ def line_view(execution: Execution) -> ExecutionLine:
         rerun_of=None if execution.rerun is None else execution.rerun.execution,
         labels=dict(execution.labels),
         error=execution.error,
+        warned_at=execution.warned_at,
     )
 
 

@@ -10,7 +10,8 @@ import { triggerWords } from "./words";
 
 /** The answer first: its state and since when, of which flow, who started it. */
 export function Head({ execution }: { execution: Execution }) {
-  const { state, flow, flowVersion, createdAt, beganAt, endedAt, parent, dueAt } = execution;
+  const { state, flow, flowVersion, createdAt, beganAt, endedAt, parent, dueAt, warnedAt } =
+    execution;
   const labels = Object.entries(execution.labels);
   return (
     <div className={classes.line}>
@@ -33,6 +34,11 @@ export function Head({ execution }: { execution: Execution }) {
       {endedAt !== null && (
         <span>
           ended <Ago at={endedAt} unknown="" />
+        </span>
+      )}
+      {warnedAt !== null && (
+        <span>
+          longer than its flow expects since <Ago at={warnedAt} unknown="" />
         </span>
       )}
       {dueAt !== null && endedAt === null && (

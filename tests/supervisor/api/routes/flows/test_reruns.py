@@ -97,6 +97,20 @@ def test_what_cannot_be_rerun_is_refused(running: Running, failed: str) -> None:
     running.wait_for(str(first["id"]), "SUCCESS")
 
 
+def test_a_batch_is_begun_anew_with_its_whole(running: Running) -> None:
+    days = {"name": "days", "type": "forEach", "items": [1, 2, 3], "batch": 2, "steps": [_PACK]}
+    running.apply(flow="many", steps=[days])
+    whole = running.start("many")
+    assert running.wait_for(whole, "SUCCESS")["state"] == "SUCCESS"
+
+    listed = running.world.get_object(f"/api/v1/executions?parent={whole}")
+    batches = [str(one["id"]) for one in cast("list[Json]", listed["executions"])]
+
+    assert len(batches) == 2
+    refused = _rerun(running, batches[0], 409)
+    assert f"a batch of {whole}" in str(refused["detail"])
+
+
 def test_a_newest_version_with_another_input_says_which(running: Running, failed: str) -> None:
     running.apply(flow="day", steps=[_PACK, _FAILS], inputs=[{"name": "day", "type": "date"}])
     refused = _rerun(running, failed, 400, latest=True)

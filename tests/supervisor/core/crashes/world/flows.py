@@ -51,6 +51,8 @@ class Flows:
             on_failure=self._graph(0) if chance.random() < 0.4 else (),
             always=self._graph(0) if chance.random() < 0.5 else (),
             timeout=self._seconds(60, 240) if chance.random() < 0.2 else None,
+            warn_after=self._seconds(5, 60) if chance.random() < 0.3 else None,
+            kill_grace=self._seconds(1, 60),
             concurrency=Concurrency(chance.randint(1, 2), when_full=full)
             if chance.random() < 0.5
             else None,
@@ -72,6 +74,7 @@ class Flows:
         name = f"s{self._number}"
         work = self._work(depth, subflows=subflows)
         calls = isinstance(work, CallWork)
+        waits = calls or isinstance(work, ApproveWork | SubflowWork)
         condition = None
         if chance.random() < 0.15:
             condition = chance.choice(
@@ -79,7 +82,7 @@ class Flows:
                 if after
                 else ["1 == 1", "1 == 2"]
             )
-        errors = [OnError.FAIL, OnError.CONTINUE, *([OnError.PAUSE] if calls else [])]
+        errors = [OnError.FAIL, OnError.CONTINUE, *([OnError.PAUSE] if waits else [])]
         tries = chance.randint(1, 3) if calls or isinstance(work, SubflowWork) else 1
         return Step(
             name,
@@ -87,7 +90,7 @@ class Flows:
             after=after,
             condition=condition,
             retry=RetryRule(tries, backoff=self._seconds(1, 5)),
-            timeout=self._seconds(5, 60) if calls and chance.random() < 0.3 else None,
+            timeout=self._seconds(5, 60) if waits and chance.random() < 0.3 else None,
             queue_timeout=self._seconds(1, 12) if calls and chance.random() < 0.3 else None,
             on_error=chance.choice(errors),
             on_lost=chance.choice([OnLost.RETRY, *OnLost]),
