@@ -4,15 +4,18 @@
       ▲        stop ─► its cancel is set           │
       └────────────────────────────────────────────┘
 
+A call that shall stop and does not is left after a grace: it is reported as stopped, and whatever
+its thread gives later is ignored.  Such threads are bounded, too.
+
 What was not taken is reported again, for as long as the process lives; `executor/results.py` keeps
 it for the next life.  A runner that dies is known by its name and incarnation: what it held and has
 no result of is lost, and the step says what follows.
 """
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -26,13 +29,17 @@ from supervisor.executions.engine import CallReport, RunnerOrders, place_of
 from supervisor.executions.hidden import hidden
 from supervisor.ports.flows.executions import CallPlace
 
-__all__ = ["CallRunner", "RunnerLink", "StepVerb"]
+__all__ = ["GRACE_S", "CallRunner", "CallThreads", "RunnerLink", "StepVerb"]
 
 log = structlog.get_logger()
 
 StepVerb = Callable[[StepCall, threading.Event], Outcome]
 """Makes one call; the event is set once it shall stop.  What it raises fails the step."""
 
+GRACE_S = 30.0
+"""A call that shall stop is left after so long: the `killGrace` of flows that give none."""
+_LEFT_AFTER_S = 1.0
+"""The same, of verbs that cannot stop: with two looks, less than 2 s after the request."""
 _LOOK_S = 0.25
 """Between two round trips of a runner that has nothing to report."""
 _BACKOFF_MAX_S = 10.0
@@ -54,9 +61,33 @@ class RunnerLink(Protocol):
         ...
 
 
+class CallThreads:
+    """A thread per call; none keeps its process from ending."""
+
+    def submit(
+        self,
+        make: Callable[[StepCall, threading.Event], None],
+        call: StepCall,
+        cancel: threading.Event,
+    ) -> None:
+        """Make a call in a thread of its own."""
+        name = f"step-call-{call.verb}"
+        threading.Thread(target=make, args=(call, cancel), name=name, daemon=True).start()
+
+
+@dataclass
+class _CallUnderWay:
+    """A call under way."""
+
+    call: StepCall
+    cancel: threading.Event = field(default_factory=threading.Event)
+    left_at: float | None = None
+    """When it is left, by the monotonic clock; None: it may go on."""
+
+
 @dataclass
 class CallRunner:
-    """Makes up to `threads` calls at once."""
+    """Makes up to `threads` calls at once; of calls that were left as many may still run."""
 
     link: RunnerLink
     runner: Runner
@@ -67,16 +98,25 @@ class CallRunner:
     """Makes the calls of every other verb; None: they fail."""
     quick: Collection[str] = ()
     """Verbs that are done at once, without a thread."""
+    leaves: Collection[str] = ()
+    """Verbs that cannot stop; their calls are left a second after a cancel.
+
+    What they have begun must be known by the key of the call, as `ProductStep` says.
+    """
+    grace_s: float = GRACE_S
+    """Of all other verbs: so long a call may take to stop."""
     _news: threading.Condition = field(default_factory=threading.Condition)
-    _makes: dict[CallPlace, threading.Event] = field(default_factory=dict)
+    _makes: dict[CallPlace, _CallUnderWay] = field(default_factory=dict)
+    _left: set[threading.Event] = field(default_factory=set)
+    """The cancels of calls that were left, and whose threads have not ended."""
     _reports: deque[CallReport] = field(default_factory=deque)
     _ending: bool = False
     _looks: bool = False
     _holds: bool = False
 
     def __post_init__(self) -> None:
-        """Prepare its threads; none is started."""
-        self._pool = ThreadPoolExecutor(self.threads, thread_name_prefix="step-call")
+        """Start no thread yet."""
+        self._pool = CallThreads()
         self._loop = threading.Thread(target=self._run, name="step-runner")
 
     def start(self) -> None:
@@ -90,15 +130,17 @@ class CallRunner:
             self._news.notify_all()
 
     def stop(self, within_s: float = 2.0) -> None:
-        """Take nothing more, and wait for what runs; what does not end by itself is cancelled."""
+        """Take nothing more, and wait for what runs.
+
+        What does not end by itself is cancelled, and what does not stop either is left.
+        """
         self.drain()
         with self._news:
             self._news.wait_for(lambda: not self._makes, within_s)
-            for cancel in self._makes.values():
-                cancel.set()
+            self.cancel(list(self._makes))
             self._news.wait_for(lambda: not self._makes, within_s)
+            self._leave(list(self._makes))
         self._loop.join(within_s)
-        self._pool.shutdown(wait=False, cancel_futures=True)
 
     def look(self) -> None:
         """Ask for calls now: something has begun."""
@@ -110,6 +152,15 @@ class CallRunner:
     def running(self) -> int:
         """How many calls it makes."""
         return len(self.makes)
+
+    @property
+    def free(self) -> int:
+        """How many calls it can take."""
+        with self._news:
+            if self._ending or self._holds:
+                return 0
+            left_too_many = max(0, len(self._left) - self.threads)
+            return max(0, self.threads - len(self._makes) - left_too_many)
 
     @property
     def makes(self) -> Sequence[CallPlace]:
@@ -143,11 +194,17 @@ class CallRunner:
             self._holds = on
 
     def cancel(self, places: Sequence[CallPlace]) -> None:
-        """Let these calls stop, if it makes them."""
+        """Let these calls stop, if it makes them; each is left when its grace is over."""
+        now = time.monotonic()
         with self._news:
             for place in places:
-                if (cancel := self._makes.get(place)) is not None:
-                    cancel.set()
+                making = self._makes.get(place)
+                if making is None or making.left_at is not None:
+                    continue
+                is_deaf = making.call.verb in self.leaves
+                grace_s = min(_LEFT_AFTER_S, self.grace_s) if is_deaf else self.grace_s
+                making.left_at = now + grace_s
+                making.cancel.set()
 
     def round_trip(self) -> RunnerOrders:
         """Report, then take and stop what is ordered; return the orders.
@@ -156,8 +213,7 @@ class CallRunner:
             Whatever the link has: the next round trip reports the same again.
         """
         with self._news:
-            reports, makes = list(self._reports), list(self._makes)
-            free = 0 if self._ending or self._holds else self.threads - len(makes)
+            reports, makes, free = list(self._reports), list(self._makes), self.free
         orders = self.link.serve(self.runner, makes, reports, free)
         self._obey(orders, len(reports))
         return orders
@@ -168,6 +224,7 @@ class CallRunner:
             with self._news:
                 if self._ending and not self._makes and not self._reports:
                     return
+                self._leave(self._overdue())
             try:
                 orders = self.round_trip()
             except Exception as error:  # noqa: BLE001 -- a runner outlives whatever its link has
@@ -203,27 +260,52 @@ class CallRunner:
                 self._reports.popleft()
             self._reports.extendleft(reversed(orders.unheard))
             begin = [call for call in orders.begin if place_of(call) not in self._makes]
-            for call in begin:
-                self._makes[place_of(call)] = threading.Event()
+            calls = [_CallUnderWay(call) for call in begin]
+            self._makes.update({place_of(each.call): each for each in calls})
         self.cancel(orders.stop)
-        for call in begin:
-            cancel = self._makes[place_of(call)]
-            if call.verb not in self.quick:
-                self._pool.submit(self._make, call, cancel)
-        for call in begin:
-            if call.verb in self.quick:
-                self._make(call, self._makes[place_of(call)])
+        for each in calls:
+            if each.call.verb not in self.quick:
+                self._pool.submit(self._make, each.call, each.cancel)
+        for each in calls:
+            if each.call.verb in self.quick:
+                self._make(each.call, each.cancel)
+
+    def _overdue(self) -> list[CallPlace]:
+        now = time.monotonic()
+        return [
+            place
+            for place, making in self._makes.items()
+            if making.left_at is not None and now >= making.left_at
+        ]
+
+    def _leave(self, places: Sequence[CallPlace]) -> None:
+        """Report calls as stopped whose threads go on."""
+        for place in places:
+            making = self._makes.pop(place)
+            call = making.call
+            log.warning("a call does not stop", execution=call.execution, step=call.step)
+            self._left.add(making.cancel)
+            self._keep(call, Stopped())
 
     def _make(self, call: StepCall, cancel: threading.Event) -> None:
         outcome = self._outcome(call, cancel)
-        holder = None if call.check else self.runner
-        given = Report(call.run, call.attempt, outcome, holder, call.check)
+        place = place_of(call)
         with self._news:
-            del self._makes[place_of(call)]
-            # What ends with this process is no failure of the step: it is lost, and tried again.
-            if not (self._ending and isinstance(outcome, Stopped)):
-                self._reports.append(CallReport(call.execution, given))
+            making = self._makes.get(place)
+            if making is not None and making.cancel is cancel:
+                del self._makes[place]
+                self._keep(call, outcome)
+            else:
+                self._left.discard(cancel)
             self._news.notify_all()
+
+    def _keep(self, call: StepCall, outcome: Outcome) -> None:
+        """Keep what is to be reported."""
+        # What ends with this process is no failure of the step: it is lost, and tried again.
+        if not (self._ending and isinstance(outcome, Stopped)):
+            holder = None if call.check else self.runner
+            given = Report(call.run, call.attempt, outcome, holder, call.check)
+            self._reports.append(CallReport(call.execution, given))
 
     def _outcome(self, call: StepCall, cancel: threading.Event) -> Outcome:
         verb = self.verbs.get(call.verb, self.others)

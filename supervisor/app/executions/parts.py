@@ -39,7 +39,7 @@ from supervisor.ports.flows.outbox import HistoryWriter
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
 from supervisor.services.flows.executions import FlowPorts
 from supervisor.services.flows.executor import ExecutorPorts
-from supervisor.services.steps.product import StepVerbs
+from supervisor.services.steps.product import StepVerbs, verbs_to_leave
 from supervisor.settings.settings import Settings
 
 __all__ = [
@@ -133,6 +133,7 @@ class ExecutionParts:
         if self.runner is not None:
             more = with_artifacts(verbs, self.artifacts)
             self.runner.verbs = {**self.runner.verbs, **more}
+            self.runner.leaves = verbs_to_leave(verbs)
 
     def start(self) -> None:
         """Migrate the database, and begin to make calls; without a database flows wait."""

@@ -1,13 +1,19 @@
-"""The verbs of the product as a runner calls them: for the owner, once per key, then looked at."""
+"""The verbs of the product as a runner calls them: for the owner, once per key, then looked at.
 
-from collections.abc import Callable, Mapping
+A verb is a few transactions, and none of them can be taken back.  So a call that is cancelled does
+not begin; one that has begun goes to its end.  Its runner does not wait for that.  An attempt that
+follows has the same key: it waits while the verb still acts, and then finds what the verb has done.
+After a kill no attempt follows: what the verb has begun stays, as if the kill had come later.
+"""
+
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from threading import Event
 
 from pydantic import JsonValue
 
 from supervisor.core.executions.entities import StepError
-from supervisor.core.executions.inputs import Fails, Outcome, Succeeded, Waits
+from supervisor.core.executions.inputs import Fails, Outcome, Stopped, Succeeded, Waits
 from supervisor.core.executions.reduced import StepCall
 from supervisor.core.history.operations import OperationKind
 from supervisor.core.values.errors import KeyInUse, LeaseLost, SupervisorError, Unavailable
@@ -36,7 +42,7 @@ from supervisor.services.steps.verify import VerifyStepVerb
 from supervisor.services.steps.wait_for import WaitForVerb, reads_nothing_first
 from supervisor.services.supervisors.proofs import TableProofs
 
-__all__ = ["ProductStep", "StepVerbs", "product_verbs", "verbs_of"]
+__all__ = ["ProductStep", "StepVerbs", "product_verbs", "verbs_of", "verbs_to_leave"]
 
 _AGAIN: dict[str, JsonValue] = {"again": True}
 """The state of a wait for another attempt with the same key."""
@@ -57,8 +63,10 @@ class ProductStep:
     only_looks: Callable[[VerbRequest], bool] = lambda _: False
     """Whether a call changes nothing, and may begin anew: then no key is kept of it."""
 
-    def __call__(self, call: StepCall, _: Event) -> Outcome:
-        """Make one call, or one look."""
+    def __call__(self, call: StepCall, cancel: Event) -> Outcome:
+        """Make one call, or one look, unless it is cancelled before it begins."""
+        if cancel.is_set():
+            return Stopped()
         try:
             if call.check and call.state != _AGAIN:
                 return self._look(call.state)
@@ -127,6 +135,11 @@ def verbs_of(services: Services) -> Mapping[str, ProductVerb]:
         "backfill": BackfillVerb(s.store, s.service, s.sampling.look_at),
         "waitFor": WaitForVerb(s.store, s.service, s.sampling.look_at),
     }
+
+
+def verbs_to_leave(verbs: StepVerbs) -> Collection[str]:
+    """Return the verbs that go to their end once they have begun, cancelled or not."""
+    return frozenset(name for name, verb in verbs.items() if isinstance(verb, ProductStep))
 
 
 def product_verbs(

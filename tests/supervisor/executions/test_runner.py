@@ -170,6 +170,86 @@ def test_a_kill_stops_what_runs(stored: Stored) -> None:
     assert stored.get("e1").state is ExecutionState.KILLED
 
 
+@dataclass
+class Deaf:
+    """A verb that heeds no cancel."""
+
+    begun: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+    goes_on: threading.Event = field(default_factory=threading.Event)
+    ended: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+
+    def __call__(self, _: StepCall, __: threading.Event) -> Outcome:
+        """Wait for the test alone."""
+        self.begun.release()
+        self.goes_on.wait(240)
+        self.ended.release()
+        return Succeeded({"too": "late"})
+
+
+@pytest.mark.parametrize("leaves", [(), ("deaf",)])
+def test_a_call_that_does_not_stop_is_left_after_its_grace(
+    stored: Stored, leaves: tuple[str, ...]
+) -> None:
+    """Goal: a kill waits for no thread without bound; what the thread gives later counts no more.
+
+    `leaves`: of a verb that cannot stop the grace is short, however long that of others is.
+    """
+    deaf, grace_s = Deaf(), 600.0 if leaves else 0.05
+    _start(stored, _plan("deaf"))
+    runner = CallRunner(
+        stored.engine, RUNNER, {"deaf": deaf}, 1, look_s=0.01, leaves=leaves, grace_s=grace_s
+    )
+    runner.start()
+    assert deaf.begun.acquire(timeout=30)
+    stored.engine.work([("e1", KillIt("ann"))])
+    wait_until(lambda: stored.get("e1").state.ended)
+    assert stored.get("e1").state is ExecutionState.KILLED
+    assert runner.running == 0
+
+    stored.engine.work(starts=[Execution("e2", _plan("deaf"), {}, BEGAN)])
+    assert deaf.begun.acquire(timeout=30), "the thread that is left takes no place of another call"
+    deaf.goes_on.set()
+    wait_until(lambda: stored.get("e2").state.ended)
+    for _ in range(2):
+        assert deaf.ended.acquire(timeout=30)
+    runner.stop()
+    assert runner.unreported() == []
+    runs = [run for run in stored.get("e1").runs.values() if run.step == "one"]
+    assert [run.outputs for run in runs] == [{}]
+
+
+def test_threads_that_are_left_are_bounded(stored: Stored) -> None:
+    """Goal: calls that never stop cannot pile up: then nothing more is taken."""
+    deaf = Deaf()
+    runner = CallRunner(stored.engine, RUNNER, {"deaf": deaf}, 1, look_s=0.01, grace_s=0.05)
+    runner.start()
+    for name in ("e1", "e2"):
+        stored.engine.work(starts=[Execution(name, _plan("deaf"), {}, BEGAN)])
+        assert deaf.begun.acquire(timeout=30)
+        stored.engine.work([(name, KillIt("ann"))])
+        wait_until(lambda name=name: stored.get(name).state.ended)  # type: ignore[misc]
+
+    assert runner.free == 0
+    deaf.goes_on.set()
+    wait_until(lambda: runner.free == 1)
+    runner.stop()
+
+
+def test_a_runner_that_is_stopped_waits_for_no_call_without_bound(stored: Stored) -> None:
+    """As after SIGTERM: what never ends is left, and is lost with its process."""
+    deaf = Deaf()
+    _start(stored, _plan("deaf"))
+    runner = CallRunner(stored.engine, RUNNER, {"deaf": deaf}, 1, look_s=0.01)
+    runner.start()
+    assert deaf.begun.acquire(timeout=30)
+    runner.stop(within_s=0.05)
+    wait_until(lambda: not any(each.name == "step-runner" for each in threading.enumerate()))
+    assert all(each.daemon for each in threading.enumerate() if each.name.startswith("step-call"))
+    with stored.store.reading() as rows:
+        assert len(rows.held()) == 1, "nothing is reported of it: the next runner makes it again"
+    deaf.goes_on.set()
+
+
 def test_what_ends_with_its_runner_is_tried_again_by_the_next_one(stored: Stored) -> None:
     """Goal: an overlord that is restarted fails no step, also one without a retry."""
     verbs = Verbs()

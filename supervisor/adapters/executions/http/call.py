@@ -13,7 +13,7 @@ from typing import cast
 import httpx
 from pydantic import JsonValue
 
-from supervisor.adapters.executions.http.line import CallLine, watched
+from supervisor.adapters.executions.http.line import CallLine, LineShut, WatchedRequest
 from supervisor.adapters.executions.http.places import (
     HttpPlace,
     PlaceRefused,
@@ -71,28 +71,44 @@ class HttpCalls:
         try:
             place = place_of_url(str(arguments["url"]))
             headers = {**self._headers(place, arguments), "Idempotency-Key": call.key}
-            address = self._address(place)
         except (PlaceRefused, SecretMissing) as error:
             return _failed("refused", str(error))
-        except OSError as error:
-            return _failed("unreachable", f"the host has no address: {error}", passes=True)
         body = arguments.get("body")
         content = None if body is None else json.dumps(body).encode()
         if content is not None:
             headers.setdefault("Content-Type", "application/json")
-        method = str(arguments.get("method", "GET"))
-        request = _Request(place, address, method, headers, content)
-        with watched(cancel, self.within_s) as line:
-            outcome = self._answered(request, cancel, line)
-        if line.is_late:  # it may have done what was wanted
-            why = f"{place.host} did not end its answer within {self.within_s:.0f} s"
-            return _failed("no-answer", why, passes=True, known=False)
-        return Stopped() if cancel.is_set() and isinstance(outcome, Fails) else outcome
+        request = _Request(place, str(arguments.get("method", "GET")), headers, content)
+        if cancel.is_set():
+            return Stopped()
+        making = WatchedRequest(lambda line: self._answered(request, cancel, line))
+        outcome = making.wait(cancel, self.within_s)
+        if making.is_late:
+            return self._late(place, making.line)
+        # Without an outcome it was left, and whatever it might still do is shut off.
+        if outcome is None or (cancel.is_set() and isinstance(outcome, Fails)):
+            return Stopped()
+        return outcome
+
+    def _late(self, place: HttpPlace, line: CallLine) -> Fails:
+        if not line.is_open:
+            why = f"{place.host} has no address or connection within {self.within_s:.0f} s"
+            return _failed("unreachable", why, passes=True)
+        why = f"{place.host} did not end its answer within {self.within_s:.0f} s"
+        return _failed("no-answer", why, passes=True, known=False)  # it may have done it
 
     def _answered(self, request: "_Request", cancel: Event, line: CallLine) -> Outcome:
         place = request.place
         try:
-            return self._sent(request, cancel, line)
+            address = self._address(place)
+        except PlaceRefused as error:
+            return _failed("refused", str(error))
+        except OSError as error:
+            return _failed("unreachable", f"the host has no address: {error}", passes=True)
+        try:
+            line.check()
+            return self._sent(request, address, cancel, line)
+        except LineShut:
+            return Stopped()
         except httpx.ConnectError as error:
             return _failed("unreachable", f"{place.host}: {error}", passes=True)
         except httpx.ConnectTimeout:
@@ -132,8 +148,8 @@ class HttpCalls:
                 raise PlaceRefused(why)
         return addresses[0]
 
-    def _sent(self, request: "_Request", cancel: Event, line: CallLine) -> Outcome:
-        place, address = request.place, request.address
+    def _sent(self, request: "_Request", address: str, cancel: Event, line: CallLine) -> Outcome:
+        place = request.place
         host = f"[{address}]" if ":" in address else address
         url = f"{place.scheme}://{host}:{place.port}{place.target}"
         with (
@@ -167,7 +183,6 @@ class _Request:
     """What is sent, and where."""
 
     place: HttpPlace
-    address: str
     method: str
     headers: Mapping[str, str] = field(repr=False)
     content: bytes | None

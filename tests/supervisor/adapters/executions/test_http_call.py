@@ -3,7 +3,8 @@
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 
 import pytest
@@ -16,8 +17,11 @@ from supervisor.core.values.errors import SecretMissing
 from tasks.contract.connection_policy import SecretBinding
 from tasks.contract.kafka_client import SecretRef
 from tests.supervisor.adapters.executions.sink import Sink, a_sink
+from tests.waiting import wait_until
 
 _SECRET = "correct horse battery"
+_BACKLOG_FILLED = 4
+"""Connections that fill a backlog of 0; Linux takes one more than the backlog."""
 
 
 def _read(reference: SecretRef) -> str:
@@ -183,3 +187,83 @@ def test_a_server_that_drips_holds_no_call(head: bytes) -> None:
         call = StepCall("e1", "r1", "tell", 1, 1, "http", {"url": f"http://127.0.0.1:{port}/"})
         threading.Timer(0.3, cancel.set).start()
         assert VERB(call, cancel) == Stopped()
+
+
+@contextmanager
+def _never_connecting() -> Iterator[int]:
+    """Listen with a backlog that is full: whoever connects waits for an answer to its SYN."""
+    with socket.socket() as server, ExitStack() as kept:
+        server.bind(("127.0.0.1", 0))
+        server.listen(0)
+        port = server.getsockname()[1]
+        for _ in range(_BACKLOG_FILLED):
+            line = kept.enter_context(socket.socket())
+            line.setblocking(False)
+            with suppress(BlockingIOError):
+                line.connect(("127.0.0.1", port))
+        yield port
+
+
+def _cancelled(verb: HttpCalls, url: str, begun: threading.Event | None = None) -> Outcome:
+    """Return what a call gives that is cancelled soon; it has to give it long before its bounds."""
+    cancel = threading.Event()
+    call = StepCall("e1", "r1", "tell", 1, 1, "http", {"url": url})
+    with ThreadPoolExecutor(1) as pool:
+        making = pool.submit(verb, call, cancel)
+        if begun is not None:
+            assert begun.wait(30)
+        cancel.set()
+        return making.result(timeout=2.0)
+
+
+def test_a_cancel_does_not_wait_for_a_connection() -> None:
+    """Goal: a server that takes no connection holds no call; connecting has 5 s by itself."""
+    with _never_connecting() as port:
+        url = f"http://127.0.0.1:{port}/"
+        began = threading.Event()
+
+        def resolve(_: str, __: int) -> list[str]:
+            began.set()
+            return ["127.0.0.1"]
+
+        assert _cancelled(replace(VERB, resolve=resolve), url, began) == Stopped()
+
+
+def test_a_cancel_does_not_wait_for_a_name_and_nothing_is_sent_later(sink: Sink) -> None:
+    """Goal: a resolver that hangs holds no call, and its late answer leads nowhere."""
+    began, goes_on, gone_on = threading.Event(), threading.Event(), threading.Event()
+
+    def resolve(_: str, __: int) -> list[str]:
+        began.set()
+        goes_on.wait(60)
+        gone_on.set()
+        return ["127.0.0.1"]
+
+    verb = replace(VERB, allow=("localhost",), resolve=resolve)
+    try:
+        assert _cancelled(verb, sink.url(host="localhost"), began) == Stopped()
+    finally:
+        goes_on.set()
+    assert gone_on.wait(30)
+    wait_until(lambda: not _making())
+    assert sink.ledger == []
+
+
+def test_a_name_that_is_never_resolved_has_its_time_too() -> None:
+    """Goal: nothing was sent, so that a retry may take the next effect."""
+    goes_on = threading.Event()
+
+    def resolve(_: str, __: int) -> list[str]:
+        goes_on.wait(60)
+        return ["127.0.0.1"]
+
+    try:
+        outcome = _call(replace(VERB, resolve=resolve, within_s=0.2), url="http://localhost:1/")
+    finally:
+        goes_on.set()
+    assert _failure(outcome) == ("unreachable", True, True)
+
+
+def _making() -> list[str]:
+    names = [each.name for each in threading.enumerate()]
+    return [name for name in names if name.startswith("step-http")]

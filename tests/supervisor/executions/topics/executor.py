@@ -23,7 +23,7 @@ from tests.supervisor.executions.lives.world.world import LANGUAGE, LifeClock
 from tests.supervisor.executions.topics.world import KEPT, PARTITIONS, PLAN, FaultyLog, TopicWorld
 
 if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
+    from supervisor.executions.runner import CallThreads
 
 _TURNS_MAX = 60
 """More aborts in a row than that end an ownership."""
@@ -96,7 +96,7 @@ class ExecutorLife:
         self.calls = CallTimes(world)
         self.me = Runner(self.name, self.life)
         self.runner = CallRunner(self.engine, self.me, {"noop": self.make}, threads=3)
-        self.runner._pool = cast("ThreadPoolExecutor", self.calls)
+        self.runner._pool = cast("CallThreads", self.calls)
 
         self.abroad = CallsAbroad(
             world.held,

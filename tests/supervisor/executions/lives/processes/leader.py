@@ -39,10 +39,9 @@ from tests.supervisor.executions.lives.world.world import (
 )
 
 if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
-
     from supervisor.control.leadership import Leadership
     from supervisor.eventqueue.handling import Context
+    from supervisor.executions.runner import CallThreads
     from supervisor.ports.store import Store
 
 QUEUED_AT_ONCE = 3
@@ -100,7 +99,7 @@ class LeaderLife:
         self.calls = CallTimes(world)
         runner = Runner(name, self.life)
         self.runner = CallRunner(self.engine, runner, {"noop": self.make}, threads=3)
-        self.runner._pool = cast("ThreadPoolExecutor", self.calls)
+        self.runner._pool = cast("CallThreads", self.calls)
         self.times = ExecutionTimes(self.engine, runner)
         self.fires = TriggerTimes(self.triggers)
         ages = replace(HistoryAges(), executions=KEPT, executions_of_each=KEPT_OF_EACH)
