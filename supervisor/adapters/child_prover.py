@@ -1,12 +1,18 @@
-"""Proofs in child processes: a few at once, each with bounds on its time and its memory."""
+"""Proofs in child processes: a few at once, with bounds on their time, memory and open files.
 
+A process that shall stop gets SIGTERM, and SIGKILL if it has not ended after a grace.
+"""
+
+import errno
 import json
+import os
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -19,6 +25,7 @@ __all__ = ["ChildProver"]
 _MODULE = "supervisor.verify.child"
 _LOOK_S = 0.1
 _ERRORS_SHOWN = 300
+_FILES_OUT = os.strerror(errno.EMFILE)
 
 
 @dataclass
@@ -27,11 +34,17 @@ class ChildProver:
 
     memory_bytes: int = 2 * 1024**3
     lasts: timedelta = timedelta(hours=6)
+    files_max: int = 1024
+    """How many files and connections it may have open."""
+    grace: timedelta = timedelta(seconds=30)
+    """From SIGTERM to SIGKILL: the `killGrace` of flows that give none."""
     at_once: int = 2
     argv: Sequence[str] = (sys.executable, "-m", _MODULE)
     started: Callable[[int], None] = lambda _: None
     """Called with the id of each process; for tests."""
-    _free: threading.Semaphore = field(init=False)
+    ended: Callable[[int], object] = lambda _: None
+    """Called with the code with which each has ended; for tests."""
+    _free: threading.Semaphore = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         """Nothing is started."""
@@ -55,7 +68,7 @@ class ChildProver:
         place.write_text(json.dumps(asdict(request)))
         with (folder / "answer").open("w+b") as answer, (folder / "errors").open("w+b") as errors:
             with subprocess.Popen(
-                [*self.argv, str(place), str(self.memory_bytes)],
+                [*self.argv, str(place), str(self.memory_bytes), str(self.files_max)],
                 stdin=subprocess.PIPE,
                 stdout=answer,
                 stderr=errors,
@@ -66,12 +79,16 @@ class ChildProver:
                     self._wait(child, cancel)
                 finally:
                     child.kill()
+                    self.ended(child.wait())
             return _read(child.returncode, answer, errors)
 
     def _wait(self, child: subprocess.Popen[bytes], cancel: threading.Event) -> None:
         until = time.monotonic() + self.lasts.total_seconds()
         while child.poll() is None:
             if cancel.wait(_LOOK_S):
+                child.terminate()
+                with suppress(subprocess.TimeoutExpired):  # then it is killed
+                    child.wait(self.grace.total_seconds())
                 raise ProofStopped
             if time.monotonic() > until:
                 raise ProofFailed("timeout", "the proof has taken too long", passes=False)
@@ -86,6 +103,9 @@ def _read(code: int | None, answer: IO[bytes], errors: IO[bytes]) -> Proof | Non
         why = lines[-1][:_ERRORS_SHOWN] if lines else "it said nothing"
         if "MemoryError" in why or "malloc" in why or not lines:
             why = f"{why}; it may have needed more memory than it may use"
+            why = f"{why} (TIDEGATE_EXECUTIONS_CHILD_MEMORY)"
+        elif _FILES_OUT in why:
+            why = f"{why} (TIDEGATE_EXECUTIONS_CHILD_FILES)"
         raise ProofFailed("proof-ended", f"the proof ended with code {code}: {why}", passes=True)
     document = json.loads(text)
     if document.get("moved"):

@@ -13,7 +13,6 @@ from datetime import timedelta
 import structlog
 from apscheduler.schedulers.background import BackgroundScheduler
 
-from supervisor.adapters.child_prover import ChildProver
 from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.kafka.probe import KafkaProbe
 from supervisor.adapters.kafka.replays import KafkaReplays
@@ -26,6 +25,7 @@ from supervisor.adapters.tables.warehouse import LocalWarehouse
 from supervisor.adapters.workers.journals import HttpJournals
 from supervisor.adapters.workers.task_logs import HttpTaskLogs
 from supervisor.app.archive import sender_in
+from supervisor.app.executions.calls import prover_of
 from supervisor.app.executions.parts import ExecutionParts, executions_in
 from supervisor.app.parts import (
     address_for_workers,
@@ -230,7 +230,7 @@ def wire_overlord(
         authentication=authentication_of(settings, store, clock),
         report_doors=() if settings.reports == "off" else settings.reports_persister,
     )
-    verbs = product_verbs(services, ChildProver(), failpoint)
+    verbs = product_verbs(services, prover_of(settings), failpoint)
     executions.add_verbs(verbs)
     services = replace(services, flow_services=services.flow_services.with_verbs(verbs))
     duties = tuple((duty, duty.build(wiring), duty.period(settings)) for duty in CHORES)

@@ -54,7 +54,7 @@ class Prover(Protocol):
         """Return the verdict; None: the files have changed since the ledger was read.
 
         Raises:
-            ProofStopped: `cancel` was set; that ends it within a second.
-            ProofFailed: it took more time or memory than it may, or a part is not available.
+            ProofStopped: `cancel` was set; that ends it within a second, or at the end of a grace.
+            ProofFailed: it took more time, memory or files than it may, or a part is not available.
         """
         ...

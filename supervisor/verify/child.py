@@ -1,7 +1,8 @@
-"""The process of one proof: a request as a file, a verdict as a line, within bounds of memory.
+"""The process of one proof: a request as a file, a verdict as a line, within bounds.
 
-    python -m supervisor.verify.child REQUEST BYTES
+    python -m supervisor.verify.child REQUEST BYTES FILES
 
+BYTES of memory and FILES that are open at once are the most that it may have.
 It ends with the process that started it: its standard input is open for as long as that one lives.
 """
 
@@ -64,14 +65,22 @@ def prove(request: ChildRequest) -> dict[str, object]:
 def main() -> int:
     """Prove, and print the answer."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    place, bytes_max = Path(sys.argv[1]), int(sys.argv[2])
-    resource.setrlimit(resource.RLIMIT_DATA, (bytes_max, bytes_max))
+    place, bytes_max, files_max = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    _bound(resource.RLIMIT_DATA, bytes_max)
+    _bound(resource.RLIMIT_NOFILE, files_max)
     try:
         answer = prove(ChildRequest.from_json(place.read_bytes()))
     except MemoryError:
         return os.EX_OSERR
     sys.stdout.write(json.dumps(answer) + "\n")
     return os.EX_OK
+
+
+def _bound(kind: int, most: int) -> None:
+    """Lower a limit; one that is lower already stays."""
+    hard = resource.getrlimit(kind)[1]
+    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(kind, (most, most))
 
 
 def _end_with_parent() -> None:

@@ -1,8 +1,12 @@
-"""What an overlord and an executor share: their database, and the calls that each makes itself."""
+"""What an overlord and an executor share: their database, and the calls that each makes itself.
+
+Heavy calls are made in child processes, within the bounds that are set.
+"""
 
 from collections.abc import Mapping
 from threading import Event
 
+from supervisor.adapters.child_prover import ChildProver
 from supervisor.adapters.executions.http.call import HttpCalls
 from supervisor.adapters.secrets import read_secret
 from supervisor.core.executions.inputs import Outcome, Succeeded
@@ -11,7 +15,7 @@ from supervisor.database.engine import sqlite_file
 from supervisor.executions.runner import StepVerb
 from supervisor.settings.settings import Settings
 
-__all__ = ["executions_url", "own_verbs"]
+__all__ = ["executions_url", "own_verbs", "prover_of"]
 
 
 def executions_url(settings: Settings) -> str:
@@ -30,6 +34,15 @@ def own_verbs(settings: Settings) -> Mapping[str, StepVerb]:
     allow = [entry.lower() for entry in settings.http_allow]
     http = HttpCalls(allow, read_secret, settings.connections().bindings, settings.trust())
     return {"noop": _noop, "http": http}
+
+
+def prover_of(settings: Settings) -> ChildProver:
+    """Return what makes proofs, in processes with the bounds that are set."""
+    return ChildProver(
+        settings.executions_child_memory,
+        settings.executions_child_time,
+        settings.executions_child_files,
+    )
 
 
 def _noop(_: StepCall, __: Event) -> Outcome:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal as signals
 import subprocess
 import sys
 import threading
@@ -14,11 +15,13 @@ import psutil
 import pytest
 
 from supervisor.adapters.child_prover import ChildProver
+from supervisor.app.executions.calls import prover_of
 from supervisor.core.executions.entities import StepError
 from supervisor.core.executions.inputs import KillIt
 from supervisor.core.executions.states import ExecutionState
 from supervisor.executions.runner import CallRunner
 from supervisor.ports.prover import ProofFailed, ProofRequest, ProofStopped
+from supervisor.settings.settings import Settings
 from tests.supervisor.api.world import TOPIC, World
 from tests.supervisor.services.steps.driver import Driver, driver_of
 from tests.waiting import wait_until
@@ -128,6 +131,69 @@ def test_the_memory_of_a_proof_is_bounded() -> None:
         prover.prove(replace(REQUEST, ledger="x" * 2**25), threading.Event())
 
 
+def test_the_open_files_of_a_proof_are_bounded() -> None:
+    """Goal: a proof that leaves files open ends its own process, and says which bound it was."""
+    opens = (
+        "import supervisor.verify.child as child;"
+        "child.prove = lambda _: [open('/dev/null') for _ in range(100)];"
+        "raise SystemExit(child.main())"
+    )
+    prover = ChildProver(files_max=64, argv=(sys.executable, "-c", opens))
+    with pytest.raises(ProofFailed, match=r"Too many open files.*EXECUTIONS_CHILD_FILES"):
+        prover.prove(REQUEST, threading.Event())
+
+
+def test_the_bounds_of_a_proof_are_settings(tmp_path: Path) -> None:
+    settings = Settings(
+        data_dir=tmp_path,
+        executions_child_memory=2**30,
+        executions_child_time=timedelta(hours=1),
+        executions_child_files=100,
+    )
+    prover = prover_of(settings)
+    assert (prover.memory_bytes, prover.lasts, prover.files_max) == (
+        2**30,
+        timedelta(hours=1),
+        100,
+    )
+    assert prover_of(Settings(data_dir=tmp_path)) == ChildProver()
+
+
+@pytest.mark.parametrize(
+    ("does", "signal"), [("SIG_DFL", signals.SIGTERM), ("SIG_IGN", signals.SIGKILL)]
+)
+def test_a_process_that_does_not_end_by_itself_is_killed_after_its_grace(
+    tmp_path: Path, does: str, signal: signals.Signals
+) -> None:
+    """Goal: a process may clean up; one that does not heed the signal ends all the same."""
+    ready = tmp_path / "ready"
+    script = (
+        f"import pathlib, signal, sys; signal.signal(signal.SIGTERM, signal.{does});"
+        f"pathlib.Path({str(ready)!r}).touch(); sys.stdin.read()"
+    )
+    children: list[psutil.Process] = []
+    codes: list[int] = []
+    prover = ChildProver(
+        grace=timedelta(milliseconds=200),
+        argv=(sys.executable, "-c", script),
+        started=lambda pid: children.append(psutil.Process(pid)),
+        ended=codes.append,
+    )
+    cancel, stopped = threading.Event(), threading.Event()
+
+    def prove() -> None:
+        with pytest.raises(ProofStopped):
+            prover.prove(REQUEST, cancel)
+        stopped.set()
+
+    threading.Thread(target=prove, daemon=True).start()
+    wait_until(ready.exists)
+    cancel.set()
+    assert stopped.wait(30)
+    assert codes == [-signal]
+    assert not children[0].is_running()
+
+
 def test_a_proof_that_takes_too_long_is_killed() -> None:
     pids: list[int] = []
     prover = ChildProver(
@@ -181,7 +247,7 @@ def test_a_proof_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
     """Goal: an overlord that is killed leaves no proof behind."""
     request = tmp_path / "request"
     os.mkfifo(request)  # the proof waits for it for ever
-    command = [sys.executable, "-m", "supervisor.verify.child", str(request), str(2**31)]
+    command = [sys.executable, "-m", "supervisor.verify.child", str(request), str(2**31), "1024"]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as child:
         assert child.stdin is not None
         child.stdin.close()
