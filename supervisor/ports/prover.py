@@ -1,13 +1,24 @@
-"""The port of proofs: a ledger held against files and topic, outside of this process."""
+"""The port of proofs: a ledger held against files and topic, outside of this process.
 
-from collections.abc import Sequence
+    ledger ─► lists of its tables ─► they fit: the verdict
+      ▲                               they do not: the table has changed meanwhile ─┐
+      └─────────────────────────────────────────────────────────────────────────────┘
+
+`tidegate verify` takes the same way in its own process: see `first_verdict`.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from threading import Event
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from pydantic import JsonValue
 
-__all__ = ["Proof", "ProofFailed", "ProofRequest", "ProofStopped", "Prover"]
+__all__ = ["Proof", "ProofFailed", "ProofRequest", "ProofStopped", "Prover", "first_verdict"]
+
+LOOKS = 3
+"""Looks at ledger and lists until they agree; a lasting difference is a finding."""
+V = TypeVar("V")
 
 
 @dataclass(frozen=True)
@@ -58,3 +69,16 @@ class Prover(Protocol):
             ProofFailed: it took more time, memory or files than it may, or a part is not available.
         """
         ...
+
+
+def first_verdict(look: Callable[[bool], V | None]) -> V:
+    """Return the verdict of the first look that has one.
+
+    A look reads ledger and lists, and returns None if they do not fit: they are of two moments.  It
+    gets whether it is the last one: then a list that does not fit is a finding.
+    """
+    for left in reversed(range(LOOKS)):
+        verdict = look(left == 0)
+        if verdict is not None:
+            return verdict
+    raise AssertionError("the last look has a verdict")

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import cast
 
 from supervisor.core.values.errors import SupervisorError, Unavailable
-from supervisor.verify.claim import is_proven, listed_of
+from supervisor.verify.claim import is_proven
 from supervisor.verify.ledger import CheckedLedger
-from supervisor.verify.verifier import VerifyProgress, verify
+from supervisor.verify.proving import verdict_on
+from supervisor.verify.verifier import VerifyProgress
 from supervisor.views.tables.files import TableFiles
 from tasks.contract.wire import Wire
 
@@ -44,14 +45,14 @@ def prove(request: ChildRequest) -> dict[str, object]:
     """Return the answer: a verdict, that the files have changed, or why there is no verdict."""
     ledger = CheckedLedger.from_json(request.ledger)
     tables = [TableFiles.from_json(each) for each in request.files]
-    listed = listed_of(ledger, (file for table in tables for file in table.files))
-    if listed != ledger.paths().keys() and not request.last:
-        return {"moved": True}
+    warehouse, steps = Path(request.warehouse), VerifyProgress()
     try:
-        verdict = verify(ledger, Path(request.warehouse), listed, VerifyProgress())
+        verdict = verdict_on(ledger, tables, warehouse, last=request.last, steps=steps)
     except SupervisorError as error:
         passes = isinstance(error, Unavailable)
         return {"code": type(error).__name__, "message": str(error), "passes": passes}
+    if verdict is None:
+        return {"moved": True}
     document = verdict.to_dict()
     findings = cast("list[object]", document["findings"])
     numbers = {name: document[name] for name in _NUMBERS}

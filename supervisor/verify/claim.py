@@ -6,10 +6,7 @@ from supervisor.verify.ledger import CheckedLedger
 from supervisor.verify.verdict import Verdict, Verification
 from supervisor.views.tables.files import TableFile
 
-__all__ = ["LOOKS", "is_proven", "listed_of"]
-
-LOOKS = 3
-"""Requests for ledger and list until they agree; a lasting difference is a finding."""
+__all__ = ["is_proven", "listed_of"]
 
 
 def listed_of(ledger: CheckedLedger, files: Iterable[TableFile]) -> frozenset[str]:

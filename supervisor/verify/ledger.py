@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from supervisor.core.values.ids import ordinal_of
-from supervisor.core.values.table_names import errors_table
 from supervisor.verify.dropped import LetGo
 from supervisor.verify.facts import DeclaredGap
 from supervisor.views.tables import ledger
@@ -114,13 +113,6 @@ class CheckedLedger(ledger.Ledger):
         """Return every compacted file of the errors table once, by path, with its shares."""
         owned = [(each, p.generation_id) for p in self.publications for each in p.errors_compacted]
         return _by_file([*owned, *((each, None) for each in self.errors_forgotten)])
-
-    def tables(self) -> list[str]:
-        """Return the tables that have files of the supervisor."""
-        if not self.publications:
-            return []
-        raw = any(each.errors or each.errors_compacted for each in self.publications)
-        return [self.data_source, *([errors_table(self.data_source)] if raw else [])]
 
     def paths(self) -> dict[str, str | None]:
         """Return path -> generation of the files of both tables; None for compacted files."""

@@ -1,7 +1,9 @@
 """`tidegate verify`: prove exactly-once delivery of the rows, and check the warehouse's files."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,9 +14,13 @@ from supervisor.cli.shell.output import print_notice, progress_bar, show_json, s
 from supervisor.cli.shell.problems import FAILED
 from supervisor.cli.table.segments import files_of
 from supervisor.cli.table.verify_files import is_sound, show_inventory, take_stock
-from supervisor.verify.claim import LOOKS, is_proven, listed_of
+from supervisor.ports.prover import first_verdict
+from supervisor.verify.claim import is_proven
 from supervisor.verify.ledger import CheckedLedger
 from supervisor.verify.verdict import Finding, Verification
+
+if TYPE_CHECKING:
+    from supervisor.verify.verifier import VerifyProgress
 
 
 def verify(
@@ -91,43 +97,39 @@ def _refuse_misuse(supervisor_id: str | None, *, files: bool, no_digest: bool) -
 
 
 def _prove(client: Client, supervisor_id: str, warehouse: Path | None) -> Verification:
-    ledger, listed = _claim(client, supervisor_id, LOOKS)
-    return _put_to_the_proof(ledger, warehouse or Path(ledger.warehouse), listed)
+    """Prove in this process: its bounds are those of the shell, and Ctrl-C ends it.
 
-
-def _claim(client: Client, supervisor_id: str, looks: int) -> tuple[CheckedLedger, frozenset[str]]:
-    """Return ledger and list; both are requested again if a segment changed between the two."""
-    path = path_of("/api/v1/supervisors", supervisor_id, "ledger")
-    ledger = client.get(path).read(CheckedLedger, whole=True)
-    listed = _listed(client, ledger)
-    agree = listed == ledger.paths().keys() or looks <= 1
-    return (ledger, listed) if agree else _claim(client, supervisor_id, looks - 1)
-
-
-def _listed(client: Client, ledger: CheckedLedger) -> frozenset[str]:
-    """Return the files that readers of table and errors table get, if the ledger can know them."""
-    tables = (files_of(client, table, fresh=False) for table in ledger.tables())
-    return listed_of(ledger, (file for table in tables for file in table.files))
-
-
-def _put_to_the_proof(
-    ledger: CheckedLedger, warehouse: Path, listed: frozenset[str]
-) -> Verification:
-    from supervisor.verify.verifier import (
-        VerifyProgress,  # Kafka and Arrow are loaded only when asked
+    The looks and the verdict are those of a `verify` step.
+    """
+    from supervisor.verify.proving import (
+        verdict_on,  # Kafka and Arrow are loaded only when asked
     )
-    from supervisor.verify.verifier import verify as verified
+
+    def look(last: bool) -> Verification | None:
+        path = path_of("/api/v1/supervisors", supervisor_id, "ledger")
+        ledger = client.get(path).read(CheckedLedger, whole=True)
+        tables = [files_of(client, table, fresh=False) for table in ledger.tables()]
+        place = warehouse or Path(ledger.warehouse)
+        with _progress(ledger) as steps:
+            return verdict_on(ledger, tables, place, last=last, steps=steps)
+
+    return first_verdict(look)
+
+
+@contextmanager
+def _progress(ledger: CheckedLedger) -> Iterator["VerifyProgress"]:
+    """Show a bar for the rows and one for the offsets."""
+    from supervisor.verify.verifier import VerifyProgress
 
     rows = sum(publication.rows for publication in ledger.publications)
     offsets = sum(max(0, end - first) for first, end in ledger.extent().values())
     with progress_bar() as bar:
         of_rows = bar.add_task("rows in the table", total=rows)
         of_offsets = bar.add_task("offsets of the topic", total=offsets)
-        steps = VerifyProgress(
+        yield VerifyProgress(
             lambda count: bar.advance(of_rows, count),
             lambda count: bar.advance(of_offsets, count),
         )
-        return verified(ledger, warehouse, listed, steps)
 
 
 def _show(verdict: Verification) -> None:

@@ -1,18 +1,14 @@
-"""TableProofs of tables: ledger and lists that agree, and the verdict of a process of its own."""
+"""Proofs of tables: ledger and lists that agree, and the verdict of a process of its own."""
 
 from dataclasses import dataclass
 from threading import Event
 
 from supervisor.core.values.errors import DataSourceNotFound
-from supervisor.core.values.table_names import errors_table
-from supervisor.ports.prover import Proof, ProofRequest, Prover
+from supervisor.ports.prover import Proof, ProofRequest, Prover, first_verdict
 from supervisor.services.supervisors.queries import SupervisorQueries
 from supervisor.services.tables.queries import TableQueries
 
 __all__ = ["TableProofs"]
-
-LOOKS = 3
-"""Tries with ledger and lists that agree; a lasting difference is a finding."""
 
 
 @dataclass(frozen=True)
@@ -31,20 +27,17 @@ class TableProofs:
             MetadataBusy: its history is being folded.
             ProofStopped, ProofFailed: as `Prover.prove`.
         """
-        for left in reversed(range(LOOKS)):
+
+        def look(last: bool) -> Proof | None:
             ledger = self.supervisors.ledger(supervisor_id)
-            tables = (ledger.data_source, errors_table(ledger.data_source))
+            lists = [self._files(table) for table in ledger.tables()]
+            files = [each for each in lists if each is not None]
             request = ProofRequest(
-                ledger.to_json(),
-                [files for table in tables if (files := self._files(table)) is not None],
-                ledger.warehouse,
-                strict=strict,
-                last=left == 0,
+                ledger.to_json(), files, ledger.warehouse, strict=strict, last=last
             )
-            proof = self.prover.prove(request, cancel)
-            if proof is not None:
-                return proof
-        raise AssertionError("the last try has a verdict")
+            return self.prover.prove(request, cancel)
+
+        return first_verdict(look)
 
     def _files(self, table: str) -> str | None:
         try:

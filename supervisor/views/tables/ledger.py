@@ -125,6 +125,13 @@ class Ledger(Wire):
     errors_forgotten: tuple[LedgerCompacted, ...]
     """As `forgotten`, for the errors table."""
 
+    def tables(self) -> list[str]:
+        """Return the tables that have files of the supervisor: their lists are held against it."""
+        if not self.publications:
+            return []
+        raw = any(each.errors or each.errors_compacted for each in self.publications)
+        return [self.data_source, *([errors_table(self.data_source)] if raw else [])]
+
 
 class PlannedAction(Wire):
     """One action of a pass: its name, what it is about, and why."""
