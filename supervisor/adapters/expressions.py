@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
+from supervisor.adapters.cel.checking import checked
+from supervisor.adapters.cel.kinds import worded
 from supervisor.adapters.expression_cost import WORK_MAX, macros_in, work_of
-from supervisor.core.executions.expressions import ExpressionFailed
+from supervisor.core.executions.expressions import ANY, ExpressionFailed, Kind, Kinds, Known
 
 if TYPE_CHECKING:
     from cel import Program
@@ -20,6 +22,8 @@ LENGTH_MAX = 1_000
 """Characters of one expression."""
 MACROS_MAX = 2
 """Of `all`, `exists`, `exists_one`, `filter` and `map` in one expression: more may never end."""
+_FLAG: Kinds = frozenset({Kind.BOOL})
+_GIVE = "name a value of that kind"
 _KEPT = 1_000
 """Compiled expressions that are remembered."""
 
@@ -27,13 +31,27 @@ _KEPT = 1_000
 class CelExpressions:
     """The language of flows."""
 
-    def check(self, text: str) -> None:
-        """Refuse an expression that does not parse, or may take too long.
+    def check(self, text: str, variables: Known, wanted: Kinds = ANY) -> None:
+        """Refuse an expression that does not parse, may take too long, or cannot have a value.
 
         Raises:
-            ExpressionFailed: the message says why.
+            ExpressionFailed: the message says why, its hint what to do.
         """
-        _compiled(text)
+        program = _compiled(text)
+        try:
+            kinds = checked(text, variables)
+        except ExpressionFailed as error:
+            raise ExpressionFailed(f"`{text}`: {error}", error.hint) from None
+        if not kinds & wanted:
+            message = f"`{text}` gives {worded(kinds)}, and {worded(wanted)} is needed"
+            raise ExpressionFailed(message, "compare it: x > 0" if wanted == _FLAG else _GIVE)
+        if not program.variables():  # it gives the same each time: now, too
+            try:
+                self.value(text, {})
+            except ExpressionFailed as error:
+                raise ExpressionFailed(
+                    str(error), "its values are written there: mend them"
+                ) from None
 
     def value(self, text: str, variables: Mapping[str, JsonValue]) -> JsonValue:
         """Return the value of an expression, as JSON: a time in ISO 8601, a duration in seconds.
@@ -60,14 +78,18 @@ def _compiled(text: str) -> "Program":
 
     if len(text) > LENGTH_MAX:
         raise ExpressionFailed(
-            f"an expression has at most {LENGTH_MAX} characters; this one has {len(text)}"
+            f"an expression has at most {LENGTH_MAX} characters; this one has {len(text)}",
+            "work a part of it out in a `set` step before",
         )
     if macros_in(text) > MACROS_MAX:
-        raise ExpressionFailed(f"`{text}` goes through more than {MACROS_MAX} lists: use two steps")
+        raise ExpressionFailed(
+            f"`{text}` goes through more than {MACROS_MAX} lists", "use two steps"
+        )
     try:
         return cel.compile(text)
     except (ValueError, RuntimeError) as error:
-        raise ExpressionFailed(f"`{text}` does not parse: {error}") from None
+        hint = "write it without ${ }" if "${" in text else "write CEL, such as inputs.rows > 0"
+        raise ExpressionFailed(f"`{text}` does not parse: {error}", hint) from None
 
 
 def _json(value: object) -> JsonValue:

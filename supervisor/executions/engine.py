@@ -31,7 +31,7 @@ from supervisor.core.executions.plan import FlowPlan
 from supervisor.core.executions.records import UnreadableExecution
 from supervisor.core.executions.reduced import Cancel, ClaimReply, Drop, StepCall
 from supervisor.core.flows.compiling import compile_flow
-from supervisor.core.flows.reading import read_flow
+from supervisor.core.flows.reading import read_stored
 from supervisor.executions.batch import FlowOf, InputBatch
 from supervisor.ports.flows.executions import CallPlace, ExecutionRows, ExecutionStore
 from supervisor.ports.flows.flows import FlowReads
@@ -91,12 +91,12 @@ class RunnerOrders:
     """Reports that nobody has taken: they are to be sent again."""
 
 
-def plan_of(flows: FlowReads, name: str, language: Expressions) -> FlowPlan | None:
+def plan_of(flows: FlowReads, name: str) -> FlowPlan | None:
     """Return the plan of a flow's newest version; None: there is no such flow."""
     newest = flows.newest(name)
     if newest is None or newest.document is None:
         return None
-    return compile_flow(read_flow(newest.document, language), newest.version)
+    return compile_flow(read_stored(newest.document), newest.version)
 
 
 def place_of(call: StepCall) -> CallPlace:
@@ -276,7 +276,7 @@ class StoredEngine:
 
     def batch(self, rows: ExecutionRows) -> InputBatch:
         """Begin a batch in a transaction of one's own, such as that of a queue's position."""
-        flow_of = self._flow_of or partial(plan_of, rows.flows, language=self._language)
+        flow_of = self._flow_of or partial(plan_of, rows.flows)
         return InputBatch(rows, self._language, flow_of, self._now())
 
     def alive(self, execution_ids: Iterable[str]) -> set[str]:

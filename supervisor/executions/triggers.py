@@ -17,7 +17,7 @@ from supervisor.core.executions.expressions import ExpressionFailed, Expressions
 from supervisor.core.executions.plan import FlowPlan
 from supervisor.core.flows.compiling import compile_flow
 from supervisor.core.flows.document import FlowDocument, bind_inputs
-from supervisor.core.flows.reading import read_flow
+from supervisor.core.flows.reading import read_stored
 from supervisor.core.flows.slots import BadSchedule, due_slots
 from supervisor.core.flows.stored_triggers import (
     COALESCED_MAX,
@@ -326,7 +326,7 @@ class _Round:
             if newest is None or newest.document is None:
                 raise CannotFire(f"the flow {name} was deleted")
             try:
-                document = read_flow(newest.document, self.language)
+                document = read_stored(newest.document)
             except InvalidFlow as error:  # another release has taken it
                 raise CannotFire(f"this release does not take the flow: {error}") from None
             self._flows[name] = document, compile_flow(document, newest.version)

@@ -207,7 +207,7 @@ class _Wiring:
 
     def _flow_of(self, name: str) -> FlowPlan | None:
         with self._store.reading() as rows:
-            return plan_of(rows.flows, name, self._language)
+            return plan_of(rows.flows, name)
 
 
 def _name(settings: Settings) -> str:

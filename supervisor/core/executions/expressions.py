@@ -6,6 +6,8 @@ The language itself is a port, `Expressions`.
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 from pydantic import JsonValue
@@ -15,17 +17,60 @@ _QUOTES = "'\""
 
 
 class ExpressionFailed(Exception):
-    """An expression does not parse, or has no value for these variables."""
+    """An expression does not parse, has no type, or has no value for these variables."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        """`hint`: what to do."""
+        super().__init__(message)
+        self.hint = hint
+
+
+class Kind(StrEnum):
+    """The kinds of values that expressions have, by the names that CEL gives to its types."""
+
+    BOOL = "bool"
+    INT = "int"
+    UINT = "uint"
+    DOUBLE = "double"
+    STRING = "string"
+    BYTES = "bytes"
+    LIST = "list"
+    MAP = "map"
+    NULL = "null_type"
+    TIMESTAMP = "google.protobuf.Timestamp"
+    DURATION = "google.protobuf.Duration"
+    TYPE = "type"
+
+
+Kinds = frozenset[Kind]
+"""The kinds that a value may have."""
+ANY: Kinds = frozenset(Kind)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a value before there is one."""
+
+    kinds: Kinds = ANY
+    members: Mapping[str, "Known"] | None = None
+    """Of an object all that it can have; None: nobody knows."""
+    missing: str = "{name} is not known here"
+    """Of a member that is none of these."""
+    hint: str = ""
+    """What to do about it, if no member has a name like it."""
 
 
 class Expressions(Protocol):
     """The language of expressions: a function without side effects, time or chance."""
 
-    def check(self, text: str) -> None:
-        """Refuse an expression that does not parse.
+    def check(self, text: str, variables: Known, wanted: Kinds = ANY) -> None:
+        """Refuse an expression that does not parse, or that cannot have a value.
+
+        `variables`: what it may read; `wanted`: the kinds of value that are of use.  What is not
+        known before it runs, such as the output of a step, may be anything.
 
         Raises:
-            ExpressionFailed: the message says why.
+            ExpressionFailed: the message says why, its hint what to do.
         """
 
     def value(self, text: str, variables: Mapping[str, JsonValue]) -> JsonValue:
@@ -103,4 +148,5 @@ def _end_of(text: str, at: int) -> int:
             if not depth:
                 return place
             depth -= 1
-    raise ExpressionFailed(f"{text[at - 2 : at + 30]!r} has no end: close it with a brace")
+    message = f"{text[at - 2 : at + 30]!r} has no end"
+    raise ExpressionFailed(message, "close it with a brace: ${ inputs.day }")

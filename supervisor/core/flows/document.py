@@ -87,14 +87,20 @@ def bind_inputs(flow: FlowDocument, given: Mapping[str, JsonValue]) -> dict[str,
                     FieldError(f"/inputs/{name}", f"{name} is required", f"give a {one.type}")
                 )
             values[name] = None
-        elif not _fits(one.type, value):
-            message = f"{shown(value)} is no {one.type}"
-            errors.append(FieldError(f"/inputs/{name}", message, _HINTS.get(one.type, "")))
+        elif (wrong := misfit(one.type, value)) is not None:
+            errors.append(FieldError(f"/inputs/{name}", *wrong))
         else:
             values[name] = value
     if errors:
         raise InvalidInputs(tuple(errors))
     return values
+
+
+def misfit(kind: InputType, value: JsonValue) -> tuple[str, str] | None:
+    """Return why a value is none of a type, and what to do; None: it is one."""
+    if _fits(kind, value):
+        return None
+    return f"{shown(value)} is no {kind}", _HINTS.get(kind, f"give a {kind}")
 
 
 _HINTS = {InputType.DATE: "write 2026-11-25", InputType.DATETIME: "write 2026-11-25T04:00:00Z"}

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from supervisor.core.flows.document import FlowDocument
 from supervisor.core.flows.steps import ForEachStep, ParallelStep, StepDocument, SwitchStep
+from supervisor.core.values.field_types import pointer_part
 
 __all__ = ["placed_steps"]
 
@@ -24,7 +25,7 @@ def _placed(place: str, steps: Sequence[StepDocument]) -> Iterator[tuple[str, St
                 yield from _placed(f"{here}/steps", step.steps)
             case SwitchStep():
                 for name, case in step.cases.items():
-                    yield from _placed(f"{here}/cases/{name}", case)
+                    yield from _placed(f"{here}/cases/{pointer_part(name)}", case)
                 yield from _placed(f"{here}/default", step.default)
             case _:
                 pass

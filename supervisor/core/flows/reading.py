@@ -3,51 +3,98 @@
 document ─► names that are not known ─► fields ─► steps as a graph, expressions ─► FlowDocument
 """
 
-import re
-from collections.abc import Iterator, Mapping
-from graphlib import CycleError, TopologicalSorter
+import json
+from collections.abc import Mapping
 
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel
 
-from supervisor.core.executions.expressions import ExpressionFailed, Expressions, parts_of
-from supervisor.core.executions.plan import DEPTH_MAX, STEPS_MAX
-from supervisor.core.flows.document import FlowDocument
-from supervisor.core.flows.steps import (
-    STEP_TYPES,
-    ForEachStep,
-    ParallelStep,
-    SleepStep,
-    StepFields,
-    SwitchStep,
-)
-from supervisor.core.flows.triggers import TRIGGER_TYPES, check_triggers
+from supervisor.core.executions.expressions import Expressions
+from supervisor.core.flows.checks import FlowChecks
+from supervisor.core.flows.document import ConcurrencyDocument, FlowDocument, InputDocument
+from supervisor.core.flows.steps import STEP_TYPES, RetryDocument
+from supervisor.core.flows.triggers import TRIGGER_TYPES
 from supervisor.core.spec.problems import SpecProblems
 from supervisor.core.values.errors import FieldError, InvalidFlow
 from supervisor.core.values.field_types import nearest, pointer_part, shown
 
-_STEP_OF = re.compile(r"\bsteps\s*\.\s*([A-Za-z_][A-Za-z0-9_]*)")
+__all__ = ["FLOW_BYTES_MAX", "read_flow", "read_stored"]
+
+FLOW_BYTES_MAX = 256 * 1024
+"""Of a flow, as JSON without blanks."""
+_HINTS = {
+    "flow": "name the flow: letters, digits, `.`, `_`, `-`",
+    "name": "name it: letters, digits and `_`",
+    "type": f"use one of {', '.join(STEP_TYPES)}",
+    "steps": "give it steps: [{name: pack, type: noop}]",
+    "url": "write url: https://hooks.example/orders",
+    "limit": "say how many executions may run at once",
+    "cases": "give the steps of each value",
+    "items": 'give a list, or an expression: "${ inputs.days }"',
+    "supervisor": "name the supervisor",
+    "table": "name the table",
+}
+"""Field that is missing -> what to do."""
 _GRAPHS = ("steps", "onFailure", "finally")
 
 
 def read_flow(document: object, language: Expressions) -> FlowDocument:
-    """Return a flow.
+    """Return a flow that can be applied.
 
     Raises:
         InvalidFlow: it has errors.
     """
-    notes = SpecProblems(document)
-    if not isinstance(document, Mapping):
-        raise InvalidFlow([FieldError("", "a flow must be an object", "{flow: ..., steps: [...]}")])
-    known = _known(notes, document, FlowDocument, "")
-    for graph in _GRAPHS:
-        known = _with_steps(notes, known, graph, "")
-    known = _with_triggers(notes, known)
-    flow = notes.validate(FlowDocument, known)
+    _check_size(document)
+    notes = SpecProblems(document, hints=_HINTS)
+    flow = _fields(notes, document)
     if flow is not None and not notes.errors:
-        _Checks(notes, language, flow).check()
+        FlowChecks(notes, language, flow).check()
     if flow is None or notes.errors:
         raise InvalidFlow(notes.errors)
     return flow
+
+
+def read_stored(document: object) -> FlowDocument:
+    """Return a flow that was checked when it was applied: its rules are not looked at again.
+
+    So a flow that an older release has taken goes on.
+
+    Raises:
+        InvalidFlow: this release does not know its fields.
+    """
+    notes = SpecProblems(document, hints=_HINTS)
+    flow = _fields(notes, document)
+    if flow is None or notes.errors:
+        raise InvalidFlow(notes.errors)
+    return flow
+
+
+def _check_size(document: object) -> None:
+    try:
+        size = len(json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode())
+    except (TypeError, ValueError):
+        return  # no JSON: the reading of its fields says what is wrong
+    if size > FLOW_BYTES_MAX:
+        message = f"the flow has {size} bytes, at most {FLOW_BYTES_MAX} (256 KiB) are allowed"
+        hint = "give long lists as inputs, and put steps into a subflow"
+        raise InvalidFlow([FieldError("", message, hint)])
+
+
+def _fields(notes: SpecProblems, document: object) -> FlowDocument | None:
+    """Return the fields of a flow; None: their errors are noted."""
+    if not isinstance(document, Mapping):
+        raise InvalidFlow([FieldError("", "a flow must be an object", "{flow: ..., steps: [...]}")])
+    known = _known(notes, document, FlowDocument, "")
+    _known_within(notes, known, "concurrency", ConcurrencyDocument, "")
+    inputs = known.get("inputs")
+    if isinstance(inputs, list):
+        known["inputs"] = [
+            _known(notes, one, InputDocument, f"/inputs/{at}") if isinstance(one, Mapping) else one
+            for at, one in enumerate(inputs)
+        ]
+    for graph in _GRAPHS:
+        known = _with_steps(notes, known, graph, "")
+    known = _with_triggers(notes, known)
+    return notes.validate(FlowDocument, known)
 
 
 def _known(
@@ -62,6 +109,15 @@ def _known(
             place = f"{pointer}/{pointer_part(str(name))}"
             notes.refuse(place, f"{shown(name)} is not known there", hint)
     return {name: value for name, value in document.items() if name in fields}
+
+
+def _known_within(
+    notes: SpecProblems, known: dict[str, object], name: str, model: type[BaseModel], pointer: str
+) -> None:
+    """Leave unknown names out of an object inside; each is noted."""
+    inner = known.get(name)
+    if isinstance(inner, Mapping):
+        known[name] = _known(notes, inner, model, f"{pointer}/{name}")
 
 
 def _with_steps(
@@ -93,6 +149,7 @@ def _step(notes: SpecProblems, step: object, pointer: str) -> object:
     if model is None or not isinstance(step, Mapping):
         return step  # the reading of its fields says what is wrong
     known = _known(notes, step, model, pointer)
+    _known_within(notes, known, "retry", RetryDocument, pointer)
     for inner in ("steps", "default"):
         known = _with_steps(notes, known, inner, pointer)
     cases = known.get("cases")
@@ -101,141 +158,3 @@ def _step(notes: SpecProblems, step: object, pointer: str) -> object:
             cases = _with_steps(notes, cases, case, f"{pointer}/cases")
         known["cases"] = cases
     return known
-
-
-class _Checks:
-    """The rules between the fields of a flow."""
-
-    def __init__(self, notes: SpecProblems, language: Expressions, flow: FlowDocument) -> None:
-        self._notes = notes
-        self._language = language
-        self._flow = flow
-        self._names: set[str] = set()
-
-    def check(self) -> None:
-        """Note what is wrong."""
-        flow = self._flow
-        self._graph(flow.steps, "/steps", frozenset(), 1)
-        done = frozenset(self._names)
-        self._graph(flow.on_failure, "/onFailure", done, 1)
-        self._graph(flow.finally_, "/finally", frozenset(self._names), 1)
-        self._values(flow.outputs, "/outputs", done)
-        if flow.concurrency is not None and flow.concurrency.key is not None:
-            self._values(flow.concurrency.key, "/concurrency/key", frozenset())
-        self._inputs()
-        wanted = {one.name: one.required and one.default is None for one in flow.inputs}
-        check_triggers(self._notes, self._language, flow.triggers, wanted)
-        if len(self._names) > STEPS_MAX:
-            self._notes.refuse("/steps", f"a flow has at most {STEPS_MAX} steps", "use a subflow")
-
-    def _inputs(self) -> None:
-        names: set[str] = set()
-        for at, one in enumerate(self._flow.inputs):
-            if one.name in names:
-                self._notes.refuse(f"/inputs/{at}/name", f"{one.name} is there twice")
-            names.add(one.name)
-
-    def _graph(
-        self, steps: tuple[StepFields, ...], pointer: str, before: frozenset[str], depth: int
-    ) -> None:
-        """Check steps that stand side by side.  `before`: names that are done when they begin."""
-        if depth > DEPTH_MAX:
-            self._notes.refuse(pointer, f"steps are at most {DEPTH_MAX} deep", "use a subflow")
-            return
-        here = {step.name: step for step in steps}
-        for at, step in enumerate(steps):
-            if step.name in self._names:
-                message = f"{step.name} is the name of another step"
-                self._notes.refuse(f"{pointer}/{at}/name", message, "names are unique in a flow")
-            self._names.add(step.name)
-            for place, name in enumerate(step.after):
-                if name not in here:
-                    close = nearest(name, here)
-                    hint = f"did you mean {close}?" if close else "name a step of the same list"
-                    self._notes.refuse(
-                        f"{pointer}/{at}/after/{place}", f"no step {name} here", hint
-                    )
-        if (cycle := _cycle_in(here)) is not None:
-            self._notes.refuse(pointer, f"steps wait for each other: {' → '.join(cycle)}")
-            return
-        for at, step in enumerate(steps):
-            known = before | frozenset(_all_before(step, here))
-            self._step(step, f"{pointer}/{at}", known, depth)
-
-    def _step(self, step: StepFields, pointer: str, before: frozenset[str], depth: int) -> None:
-        if step.if_ is not None:
-            self._expression(step.if_, f"{pointer}/if", before)
-        if isinstance(step, SleepStep) and (step.duration is None) == (step.seconds is None):
-            self._notes.refuse(pointer, "a sleep has a duration or seconds, and not both")
-        match step:
-            case ParallelStep() | ForEachStep():
-                if isinstance(step, ForEachStep) and isinstance(step.items, str):
-                    self._values(step.items, f"{pointer}/items", before)
-                self._graph(step.steps, f"{pointer}/steps", before, depth + 1)
-            case SwitchStep():
-                self._expression(step.value, f"{pointer}/value", before)
-                for case, steps in step.cases.items():
-                    place = f"{pointer}/cases/{pointer_part(case)}"
-                    self._graph(steps, place, before, depth + 1)
-                self._graph(step.default, f"{pointer}/default", before, depth + 1)
-            case _:
-                fields = step.model_dump(mode="json", by_alias=True, exclude={"if_", "after"})
-                self._values(fields, pointer, before)
-
-    def _values(self, value: JsonValue, pointer: str, before: frozenset[str]) -> None:
-        for place, text in _texts(value, pointer):
-            try:
-                parts = list(parts_of(text))
-            except ExpressionFailed as error:
-                self._notes.refuse(place, str(error))
-                continue
-            for part, computed in parts:
-                if computed:
-                    self._expression(part, place, before)
-
-    def _expression(self, text: str, pointer: str, before: frozenset[str]) -> None:
-        try:
-            self._language.check(text)
-        except ExpressionFailed as error:
-            self._notes.refuse(pointer, str(error))
-            return
-        for name in _STEP_OF.findall(text):
-            if name not in before:
-                close = nearest(name, before)
-                hint = f"did you mean {close}?" if close else "name it in `after`"
-                self._notes.refuse(pointer, f"the step {name} is not before this one", hint)
-
-
-def _texts(value: JsonValue, pointer: str) -> Iterator[tuple[str, str]]:
-    match value:
-        case str():
-            yield pointer, value
-        case list():
-            for at, item in enumerate(value):
-                yield from _texts(item, f"{pointer}/{at}")
-        case dict():
-            for name, item in value.items():
-                yield from _texts(item, f"{pointer}/{pointer_part(name)}")
-
-
-def _all_before(step: StepFields, here: Mapping[str, StepFields]) -> set[str]:
-    """Return the names of all steps that are done before one begins."""
-    before: set[str] = set()
-    waiting = list(step.after)
-    while waiting:
-        name = waiting.pop()
-        if name in here and name not in before:
-            before.add(name)
-            waiting.extend(here[name].after)
-    return before
-
-
-def _cycle_in(steps: Mapping[str, StepFields]) -> list[str] | None:
-    """Return steps that wait for each other, the first one at both ends; None: there are none."""
-    graph = {name: set(step.after) & set(steps) for name, step in steps.items()}
-    try:
-        TopologicalSorter(graph).prepare()
-    except CycleError as error:
-        cycle: list[str] = error.args[1]
-        return cycle
-    return None

@@ -1,12 +1,18 @@
 """The triggers of a flow as they are written, and the rules between their fields."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, TypeAdapter
 
-from supervisor.core.executions.expressions import ExpressionFailed, Expressions, parts_of
+from supervisor.core.executions.expressions import (
+    ExpressionFailed,
+    Expressions,
+    Known,
+    parts_of,
+)
 from supervisor.core.flows.slots import (
     CATCH_UP_MAX,
     BadSchedule,
@@ -15,6 +21,7 @@ from supervisor.core.flows.slots import (
     check_schedule,
 )
 from supervisor.core.flows.steps import Name
+from supervisor.core.flows.visible import trigger_variables
 from supervisor.core.spec.problems import SpecProblems
 from supervisor.core.values.field_types import Text, Whole, nearest, pointer_part
 from tasks.contract.wire import Wire
@@ -34,6 +41,8 @@ __all__ = [
 
 TRIGGERS_MAX = 20
 """Triggers of one flow."""
+_OF_ALL = ("type", "name", "by")
+"""What expressions read of every trigger."""
 _CHECKED_FROM = datetime(2026, 1, 1, tzinfo=UTC)
 """A schedule that fires at all fires within 50 years after this."""
 
@@ -158,13 +167,14 @@ def _check_inputs(
     pointer: str,
     inputs: Mapping[str, bool],
 ) -> None:
+    check = partial(language.check, variables=_variables_of(trigger))
     for name, value in trigger.inputs.items():
         place = f"{pointer}/inputs/{pointer_part(name)}"
         if name not in inputs:
             close = nearest(name, inputs)
             hint = f"did you mean {close}?" if close else f"its inputs are {', '.join(inputs)}"
             notes.refuse(place, f"{name} is no input of the flow", hint)
-        _check_value(notes, language, value, place)
+        _check_value(notes, check, value, place)
     if isinstance(trigger, WebhookTrigger) and not trigger.inputs:
         return  # its body has them
     for name, required in inputs.items():
@@ -173,21 +183,31 @@ def _check_inputs(
 
 
 def _check_value(
-    notes: SpecProblems, language: Expressions, value: JsonValue, pointer: str
+    notes: SpecProblems, check: Callable[[str], None], value: JsonValue, pointer: str
 ) -> None:
     match value:
         case str():
             try:
                 for part, computed in parts_of(value):
                     if computed:
-                        language.check(part)
+                        check(part)
             except ExpressionFailed as error:
-                notes.refuse(pointer, str(error))
+                notes.refuse(pointer, str(error), error.hint)
         case list():
             for at, item in enumerate(value):
-                _check_value(notes, language, item, f"{pointer}/{at}")
+                _check_value(notes, check, item, f"{pointer}/{at}")
         case dict():
             for name, item in value.items():
-                _check_value(notes, language, item, f"{pointer}/{pointer_part(name)}")
+                _check_value(notes, check, item, f"{pointer}/{pointer_part(name)}")
         case _:
             pass
+
+
+def _variables_of(trigger: TriggerFields) -> Known:
+    match trigger:
+        case ScheduleTrigger():
+            return trigger_variables("schedule", (*_OF_ALL, "slot", "local", "day", "passed"))
+        case PublishedTrigger():
+            return trigger_variables("published", (*_OF_ALL, "publishes", "rows", "publish"))
+        case _:
+            return trigger_variables("webhook", (*_OF_ALL, "body"))

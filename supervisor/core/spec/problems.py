@@ -20,12 +20,10 @@ _MESSAGES = {
     "tuple_type": "must be a list",
     **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "must be an object"),
     "extra_forbidden": "is not known there",
-    "union_tag_not_found": "type is required",
     "too_short": "must have at least {min_length} of them",
     "too_long": "must have at most {max_length} of them",
     "greater_than_equal": "must be at least {ge}",
     "less_than_equal": "must be at most {le}",
-    "literal_error": "must be {expected}",
 }
 """Type of pydantic's error -> Tidegate's message."""
 _HINTS = {
@@ -43,8 +41,17 @@ _Model = TypeVar("_Model", bound=BaseModel)
 class SpecProblems:
     """The errors and warnings of one document; no method raises."""
 
-    def __init__(self, document: object, homes: Mapping[str, str] = _NO_PLACES) -> None:
-        """`homes`: name of a field -> the section that reads it."""
+    def __init__(
+        self,
+        document: object,
+        homes: Mapping[str, str] = _NO_PLACES,
+        hints: Mapping[str, str] = MappingProxyType(_HINTS),
+    ) -> None:
+        """`homes`: name of a field -> the section that reads it.
+
+        `hints`: name of a field that is missing -> what to do.
+        """
+        self._hints = hints
         self._document = document
         self._homes = homes
         self._moved: tuple[tuple[str, str], ...] = ()
@@ -137,9 +144,14 @@ class SpecProblems:
         elif wrong["type"] == "missing":
             name = str(wrong["loc"][-1])
             if place not in self.dropped:
-                self.refuse(place, f"{name} is required", _HINTS.get(name, ""))
+                self.refuse(place, f"{name} is required", self._hints.get(name, ""))
         elif wrong["type"] == "union_tag_invalid":
             self.refuse(place, f"{shown(context['tag'])} is no known type", _meant(context))
+        elif wrong["type"] == "union_tag_not_found":
+            self.refuse(place, "type is required", self._hints.get("type", ""))
+        elif wrong["type"] in {"enum", "literal_error"}:
+            words = str(context["expected"])
+            self.refuse(place, f"must be {words}", _nearest_word(node, words))
         else:
             message = _MESSAGES.get(wrong["type"])
             self.refuse(place, wrong["msg"] if message is None else message.format(**context))
@@ -150,6 +162,12 @@ def _meant(context: Mapping[str, object]) -> str:
     known = re.findall("'([^']+)'", str(context["expected_tags"]))
     close = nearest(str(context["tag"]), known)
     return f"did you mean {close}?" if close else f"use one of {', '.join(known)}"
+
+
+def _nearest_word(value: object, expected: str) -> str:
+    """Return a hint for a wrong word: the closest of the words that are expected."""
+    close = nearest(value, re.findall("'([^']+)'", expected)) if isinstance(value, str) else None
+    return f"did you mean {close}?" if close else ""
 
 
 def _resolved(document: object, pointer: str) -> object:

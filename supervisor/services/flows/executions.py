@@ -25,7 +25,7 @@ from supervisor.core.executions.states import ExecutionState
 from supervisor.core.flows.artifacts import Artifact
 from supervisor.core.flows.compiling import compile_flow
 from supervisor.core.flows.document import bind_inputs
-from supervisor.core.flows.reading import read_flow
+from supervisor.core.flows.reading import read_stored
 from supervisor.core.model.rows import AuditEntry
 from supervisor.core.values.errors import (
     ArtifactNotFound,
@@ -129,7 +129,7 @@ class Executions:
         if wanted.key is not None and (before := self._with_key(wanted)) is not None:
             return before, False
         stored = self.flows.get(wanted.flow)
-        document = read_flow(stored.document, self.flows.language)
+        document = read_stored(stored.document)
         now = self.clock.now()
         execution = Execution(
             f"{wanted.flow}:{wanted.key or self.new_key()}",
@@ -163,7 +163,7 @@ class Executions:
             return None
         document = self.flows.version(before.flow, before.plan.version).document
         try:
-            inputs = bind_inputs(read_flow(document, self.flows.language), wanted.inputs)
+            inputs = bind_inputs(read_stored(document), wanted.inputs)
         except (InvalidFlow, InvalidInputs):  # a flow of an older release may not be read any more
             inputs = dict(wanted.inputs)
         if before.rerun is not None or before.inputs != inputs:

@@ -8,7 +8,7 @@ from supervisor.core.executions.rerun import KeptSteps, RerunPreview, begins_in,
 from supervisor.core.executions.states import ExecutionState, StepState
 from supervisor.core.flows.compiling import compile_flow
 from supervisor.core.flows.document import bind_inputs
-from supervisor.core.flows.reading import read_flow
+from supervisor.core.flows.reading import read_stored
 from supervisor.core.values.errors import (
     ExecutionConflict,
     ExecutionNotFound,
@@ -99,7 +99,7 @@ class Reruns:
         plan, inputs = old.plan, old.inputs
         newest = self.executions.flows.get(old.flow)
         if wanted.latest:
-            document = read_flow(newest.document, self.executions.flows.language)
+            document = read_stored(newest.document)
             known = {one.name for one in document.inputs}
             given = {name: value for name, value in old.inputs.items() if name in known}
             plan, inputs = compile_flow(document, newest.version), bind_inputs(document, given)

@@ -5,7 +5,7 @@ from pydantic import JsonValue
 
 from supervisor.adapters.expression_cost import WORK_MAX, work_of
 from supervisor.adapters.expressions import CelExpressions
-from supervisor.core.executions.expressions import ExpressionFailed
+from supervisor.core.executions.expressions import ExpressionFailed, Known
 
 LANGUAGE = CelExpressions()
 LARGE: dict[str, JsonValue] = {"inputs": {"l": list(range(20_000)), "s": "x" * 100_000}}
@@ -64,7 +64,7 @@ def test_what_people_write_is_worked_out(text: str) -> None:
 )
 def test_a_comment_hides_no_list_from_the_count(text: str) -> None:
     with pytest.raises(ExpressionFailed, match="more than 2 lists"):
-        LANGUAGE.check(text)
+        LANGUAGE.check(text, Known())
 
 
 @pytest.mark.parametrize(
@@ -74,4 +74,4 @@ def test_a_comment_hides_no_list_from_the_count(text: str) -> None:
 )
 def test_deep_nesting_is_an_error_and_no_crash(text: str) -> None:
     with pytest.raises(ExpressionFailed, match="does not parse"):
-        LANGUAGE.check(text)
+        LANGUAGE.check(text, Known())

@@ -14,16 +14,16 @@ import httpx
 from pydantic import JsonValue
 
 from supervisor.adapters.executions.http.line import CallLine, LineShut, WatchedRequest
-from supervisor.adapters.executions.http.places import (
+from supervisor.core.executions.entities import StepError
+from supervisor.core.executions.inputs import Fails, Outcome, Stopped, Succeeded
+from supervisor.core.executions.reduced import StepCall
+from supervisor.core.flows.http_places import (
     HttpPlace,
     PlaceRefused,
     is_allowed,
     place_of_url,
     refusal_of_address,
 )
-from supervisor.core.executions.entities import StepError
-from supervisor.core.executions.inputs import Fails, Outcome, Stopped, Succeeded
-from supervisor.core.executions.reduced import StepCall
 from supervisor.core.values.errors import SecretMissing
 from tasks.contract.connection_policy import SecretBinding
 from tasks.contract.kafka_client import SecretRef

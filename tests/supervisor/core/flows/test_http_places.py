@@ -4,7 +4,7 @@ import ipaddress
 
 import pytest
 
-from supervisor.adapters.executions.http.places import (
+from supervisor.core.flows.http_places import (
     PlaceRefused,
     is_allowed,
     place_of_url,

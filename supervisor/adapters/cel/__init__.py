@@ -1,0 +1,1 @@
+"""CEL's own parts: its signs, and the types of its expressions."""
