@@ -13,9 +13,10 @@ from supervisor.core.executions.inputs import Outcome, Succeeded
 from supervisor.core.executions.reduced import StepCall
 from supervisor.database.engine import sqlite_file
 from supervisor.executions.runner import StepVerb
+from supervisor.services.flows.calls import OutgoingRules
 from supervisor.settings.settings import Settings
 
-__all__ = ["executions_url", "own_verbs", "prover_of"]
+__all__ = ["executions_url", "outgoing_of", "own_verbs", "prover_of"]
 
 
 def executions_url(settings: Settings) -> str:
@@ -29,10 +30,16 @@ def executions_url(settings: Settings) -> str:
     return f"sqlite:///{file.with_name('executions.db')}"
 
 
+def outgoing_of(settings: Settings) -> OutgoingRules:
+    """Return where `http` steps may go."""
+    allow = [entry.lower() for entry in settings.http_allow]
+    return OutgoingRules(allow, settings.connections().bindings)
+
+
 def own_verbs(settings: Settings) -> Mapping[str, StepVerb]:
     """Return the verbs that need no overlord."""
-    allow = [entry.lower() for entry in settings.http_allow]
-    http = HttpCalls(allow, read_secret, settings.connections().bindings, settings.trust())
+    rules = outgoing_of(settings)
+    http = HttpCalls(rules.allow, read_secret, rules.bindings, settings.trust())
     return {"noop": _noop, "http": http}
 
 

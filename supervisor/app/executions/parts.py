@@ -18,7 +18,7 @@ from supervisor.adapters.executions.store import SqlExecutions
 from supervisor.adapters.expressions import CelExpressions
 from supervisor.adapters.secrets import read_secret
 from supervisor.app.brokers import execution_brokers
-from supervisor.app.executions.calls import executions_url, own_verbs
+from supervisor.app.executions.calls import executions_url, outgoing_of, own_verbs
 from supervisor.app.executions.desk import desk_of
 from supervisor.control.leadership import Leadership
 from supervisor.core.executions.entities import Runner
@@ -37,6 +37,7 @@ from supervisor.ports.flows.artifacts import ArtifactStore
 from supervisor.ports.flows.engine_kinds import EngineKind
 from supervisor.ports.flows.outbox import HistoryWriter
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
+from supervisor.services.flows.calls import OutgoingRules
 from supervisor.services.flows.executions import FlowPorts
 from supervisor.services.flows.executor import ExecutorPorts
 from supervisor.services.steps.product import StepVerbs, verbs_to_leave
@@ -94,6 +95,8 @@ class ExecutionParts:
     """None: there are no topics."""
     artifacts: ArtifactStore
     language: CelExpressions = field(default_factory=CelExpressions)
+    outgoing: OutgoingRules | None = None
+    """None: executors make the calls."""
 
     @property
     def ports(self) -> FlowPorts:
@@ -107,6 +110,7 @@ class ExecutionParts:
             self.lockout,
             self.look,
             self.desk,
+            self.outgoing,
         )
 
     @property
@@ -200,6 +204,7 @@ def executions_in(
         desk=desk,
         artifacts=artifacts,
         language=language,
+        outgoing=outgoing_of(settings) if client is None else None,
     )
 
 

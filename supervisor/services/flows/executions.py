@@ -51,6 +51,7 @@ from supervisor.ports.flows.executions import (
 )
 from supervisor.ports.store import Store
 from supervisor.services.flows.access import answered
+from supervisor.services.flows.calls import OutgoingRules
 from supervisor.services.flows.execution_feed import ExecutionFeed
 from supervisor.services.flows.executor import ExecutorPorts
 from supervisor.services.flows.flows import Flows
@@ -83,6 +84,8 @@ class FlowPorts:
     """Called when there may be calls to make."""
     desk: ExecutorPorts | None = None
     """None: executions run in the database."""
+    outgoing: OutgoingRules | None = None
+    """Where `http` steps may go; None: executors make the calls."""
 
 
 @dataclass(frozen=True)

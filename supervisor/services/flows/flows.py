@@ -10,18 +10,19 @@ from supervisor.control.leadership import Leadership
 from supervisor.control.publishing.publish_outbox import announce_watch
 from supervisor.core.executions.expressions import Expressions
 from supervisor.core.flows.document import FlowDocument
-from supervisor.core.flows.reading import read_flow
+from supervisor.core.flows.reading import read_flow, read_stored
 from supervisor.core.flows.stored import StoredFlow, digest_of
 from supervisor.core.flows.stored_triggers import TriggerChanges, follow_flow
-from supervisor.core.flows.triggers import TriggerFields, WebhookTrigger
+from supervisor.core.flows.triggers import TriggerFields
 from supervisor.core.model.rows import AuditEntry
-from supervisor.core.values.errors import FieldError, FlowNotFound, InvalidFlow, SecretMissing
+from supervisor.core.values.errors import FlowNotFound, InvalidFlow
 from supervisor.core.values.permissions import Actor, reason_of
 from supervisor.ports.clock import Clock
 from supervisor.ports.flows.executions import ExecutionStore
 from supervisor.ports.flows.triggers import TriggerRows
 from supervisor.ports.store import Store
 from supervisor.services.flows.access import answered
+from supervisor.services.flows.calls import OutgoingRules, call_errors, trigger_errors
 from tasks.contract.kafka_client import SecretRef
 
 __all__ = ["FlowAllowed", "Flows"]
@@ -48,6 +49,8 @@ class Flows:
     language: Expressions
     read_secret: Callable[[SecretRef], str]
     """Raises `SecretMissing`."""
+    outgoing: OutgoingRules | None = None
+    """Where `http` steps may go; None: executors make the calls, and know it."""
 
     def check(self, document: object) -> FlowDocument:
         """Return a flow that can be applied.
@@ -55,7 +58,13 @@ class Flows:
         Raises:
             InvalidFlow: it cannot; each error with its place.
         """
-        return read_flow(document, self.language)
+        flow = read_flow(document, self.language)
+        errors = list(trigger_errors(flow, self.read_secret))
+        if self.outgoing is not None:
+            errors += call_errors(flow, self.outgoing, self.read_secret)
+        if errors:
+            raise InvalidFlow(errors)
+        return flow
 
     def apply(
         self, document: Mapping[str, object], author: Actor, allowed: FlowAllowed = _any_step
@@ -71,7 +80,6 @@ class Flows:
         """
         flow = self.check(document)
         allowed(flow)
-        self._check_secrets(flow)
         given = cast("Mapping[str, JsonValue]", document)
         return self._add(flow.flow, _Applied(given, flow.triggers), author, "apply-flow")
 
@@ -90,7 +98,6 @@ class Flows:
             raise FlowNotFound(name, version)
         flow = self.check(old.document)
         allowed(flow)
-        self._check_secrets(flow)
         return self._add(name, _Applied(old.document, flow.triggers), author, "roll-back-flow")
 
     def delete(self, name: str, author: Actor) -> StoredFlow:
@@ -113,6 +120,15 @@ class Flows:
         if flow is None or flow.deleted:
             raise FlowNotFound(name)
         return flow
+
+    def read(self, name: str) -> FlowDocument:
+        """Return the newest version as its executions begin with it: it is not checked again.
+
+        Raises:
+            FlowNotFound: there is no such flow, or it was deleted.
+            InvalidFlow: this release does not know its fields.
+        """
+        return read_stored(self.get(name).document)
 
     def version(self, name: str, version: int) -> StoredFlow:
         """Return one version, a tombstone too.
@@ -155,18 +171,6 @@ class Flows:
         """Return the newest version of each flow, by name behind `after`."""
         with answered(), self.executions.reading() as rows:
             return rows.flows.page(limit, after)
-
-    def _check_secrets(self, flow: FlowDocument) -> None:
-        errors = []
-        for at, each in enumerate(flow.triggers):
-            if isinstance(each, WebhookTrigger):
-                try:
-                    self.read_secret(SecretRef(environment=each.secret))
-                except SecretMissing as error:
-                    hint = "set it for every overlord, and start them anew"
-                    errors.append(FieldError(f"/triggers/{at}/secret", str(error), hint))
-        if errors:
-            raise InvalidFlow(errors)
 
     def _add(
         self, name: str, applied: "_Applied", author: Actor, action: str

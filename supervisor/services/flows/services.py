@@ -44,6 +44,7 @@ def flow_services_of(
     """Build the services of flows; nothing connects yet.  `logs`: those that are stored."""
     kept, engine, begun = ports.store, ports.engine, ports.begun
     flows = Flows(kept, store, clock, leadership, ports.language, ports.read_secret)
+    flows = replace(flows, outgoing=ports.outgoing)
     door = HookDoor(clock, ports.lockout)
     return FlowServices(
         Executions(kept, engine, flows, store, clock, leadership, begun),

@@ -13,7 +13,7 @@ from supervisor.app.executions.calls import executions_url
 from supervisor.app.overlord import Overlord, wire_overlord
 from supervisor.chores.flows.executions import ExecutionTimes
 from supervisor.core.executions.plan import ApproveWork, FlowPlan, Step
-from supervisor.core.values.errors import ExecutionStoreUnavailable
+from supervisor.core.values.errors import ExecutionStoreUnavailable, InvalidFlow
 from supervisor.core.values.permissions import Actor
 from supervisor.dev.broker import Broker
 from supervisor.executions.sequencer.letters import LETTER_FORM, ExecutionGiven, ExecutionStart
@@ -51,6 +51,27 @@ def test_it_makes_no_call_and_ticks_nothing_but_has_the_verbs(
     [times] = [chore for _, chore, _ in overlord.duties if isinstance(chore, ExecutionTimes)]
     assert times.engine is None
     assert {"compact", "verify", "waitFor"} <= set(overlord.services.steps.verbs)
+
+
+def test_hosts_of_calls_are_checked_where_the_overlord_makes_them(
+    settings: Settings, database: SqlStore
+) -> None:
+    call = {"name": "tell", "type": "http", "url": "https://hooks.example/x"}
+    document = {"flow": "f", "steps": [call]}
+    for brokers, allow, refused in (
+        (None, (), True),
+        (None, ("Hooks.example",), False),
+        ("127.0.0.1:1", (), False),
+    ):
+        changed = settings.model_copy(
+            update={"executions_kafka": brokers, "http_allow": list(allow)}
+        )
+        flows = wire_overlord(changed, database, "http://localhost:8090").services.flows
+        if refused:
+            with pytest.raises(InvalidFlow, match="hooks.example is not allowed"):
+                flows.check(document)
+        else:
+            assert flows.check(document).flow == "f"
 
 
 @pytest.mark.kafka

@@ -41,5 +41,5 @@ def plan_flow(
     flow: FlowName, wanted: PlanInputs, author: Author, asking: Asking, parts: Parts
 ) -> FlowOutlookView:
     """Return what each step of a flow's newest version would do, by its dry run for you."""
-    document = parts.flows.check(parts.flows.get(flow).document)
+    document = parts.flows.read(flow)
     return outlook_view(flow, outlook_on(parts, document, wanted.inputs, asking, author))

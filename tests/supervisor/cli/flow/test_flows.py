@@ -119,3 +119,16 @@ def test_a_flow_of_yaml_keeps_words_and_dates_as_they_are_written(
     ended = tidegate("flow", "simulate", str(path), "-o", "json")
 
     assert cast("dict[str, object]", ended.json())["outputs"] == {"day": "2026-11-25"}
+
+
+def test_a_flow_of_more_than_256_kib_is_refused_with_its_size(
+    tidegate: Tidegate, tmp_path: Path
+) -> None:
+    file = tmp_path / "large.yaml"
+    values = "x" * 256 * 1024
+    file.write_text(f"flow: day\nsteps: [{{name: a, type: set, values: {{x: {values}}}}}]\n")
+
+    ended = tidegate("flow", "validate", str(file))
+
+    assert ended.code == 1
+    assert "at most 262144 (256 KiB) are allowed" in ended.out

@@ -89,3 +89,26 @@ def test_two_versions_are_compared_the_newest_with_the_one_before_it(running: Ru
     for missing in ("day/diff?to=1", "day/diff?from=9", "none/diff"):
         answer = world.get_object(f"/api/v1/flows/{missing}", 404)
         assert answer["type"] == "/problems/flow-not-found"
+
+
+def test_a_flow_of_more_than_256_kib_is_refused_with_its_size(running: Running) -> None:
+    world = running.world
+    large = {"name": "a", "type": "set", "values": {"x": "x" * 256 * 1024}}
+    for path, body in (
+        ("/api/v1/flows", {"flow": "day", "steps": [large]}),
+        ("/api/v1/flows/validate", {"flow": "day", "steps": [large]}),
+        ("/api/v1/flows/plan", {"flow": {"flow": "day", "steps": [large]}, "inputs": {}}),
+    ):
+        refused = world.post(path, body)
+        assert refused.status_code == 400, path
+        [error] = refused.json()["errors"]
+        assert "at most 262144 (256 KiB)" in error["message"]
+        assert "subflow" in error["hint"]
+
+
+def test_the_check_knows_the_secrets_of_webhooks_as_the_apply_does(running: Running) -> None:
+    hook = {"name": "door", "type": "webhook", "secret": "TIDEGATE_SECRET_NOWHERE"}
+    for path in ("/api/v1/flows", "/api/v1/flows/validate"):
+        refused = running.world.post(path, {"flow": "day", "steps": [STEP], "triggers": [hook]})
+        assert refused.status_code == 400
+        assert refused.json()["errors"][0]["pointer"] == "/triggers/0/secret"
