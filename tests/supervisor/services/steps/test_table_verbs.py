@@ -77,7 +77,7 @@ def test_nothing_to_compact_is_done_at_once(driver: Driver) -> None:
         ({"table": "none"}, "data-source-not-found"),
         ({"filesMin": 1}, "invalid-request"),
         ({"targetRows": "${ 'many' }"}, "invalid-request"),
-        ({"interval": "today"}, "invalid-request"),
+        ({"interval": "${ 'today' }"}, "invalid-request"),
         ({"expect": "0" * 16}, "preview-outdated"),
     ],
 )

@@ -129,7 +129,7 @@ def test_an_export_has_to_reach_the_change_that_was_the_newest(driver: Driver) -
         ({"supervisor": "none", "state": "RUNNING"}, "supervisor-not-found"),
         ({"supervisor": TOPIC, "published": {"x": 1}}, "invalid-request"),
         ({"table": TOPIC, "exported": "delta"}, "not-exported"),
-        ({"table": TOPIC, "exported": "csv"}, "invalid-request"),
+        ({"table": TOPIC, "exported": "${ 'csv' }"}, "invalid-request"),
     ],
 )
 def test_what_can_never_be_fails_at_once(
