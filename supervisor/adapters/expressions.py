@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from supervisor.adapters.cel.checking import checked
 from supervisor.adapters.cel.kinds import worded
 from supervisor.adapters.expression_cost import WORK_MAX, macros_in, work_of
-from supervisor.core.executions.expressions import ANY, ExpressionFailed, Kind, Kinds, Known
+from supervisor.core.executions.expressions import ANY, ExpressionFailed, Kinds, Known, ValueKind
 
 if TYPE_CHECKING:
     from cel import Program
@@ -22,7 +22,7 @@ LENGTH_MAX = 1_000
 """Characters of one expression."""
 MACROS_MAX = 2
 """Of `all`, `exists`, `exists_one`, `filter` and `map` in one expression: more may never end."""
-_FLAG: Kinds = frozenset({Kind.BOOL})
+_FLAG: Kinds = frozenset({ValueKind.BOOL})
 _GIVE = "name a value of that kind"
 _KEPT = 1_000
 """Compiled expressions that are remembered."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from supervisor.adapters.cel.kinds import FUNCTIONS, called, operated, type_named, worded
 from supervisor.adapters.cel.signs import Sign, UnreadExpression, signs_of
-from supervisor.core.executions.expressions import ANY, ExpressionFailed, Kind, Kinds, Known
+from supervisor.core.executions.expressions import ANY, ExpressionFailed, Kinds, Known, ValueKind
 from supervisor.core.values.field_types import nearest
 
 __all__ = ["checked"]
@@ -26,15 +26,15 @@ _LEVELS = (
 )
 """Operators, those that bind least first."""
 _MACROS = {
-    "all": frozenset({Kind.BOOL}),
-    "exists": frozenset({Kind.BOOL}),
-    "exists_one": frozenset({Kind.BOOL}),
-    "filter": frozenset({Kind.LIST}),
-    "map": frozenset({Kind.LIST}),
+    "all": frozenset({ValueKind.BOOL}),
+    "exists": frozenset({ValueKind.BOOL}),
+    "exists_one": frozenset({ValueKind.BOOL}),
+    "filter": frozenset({ValueKind.LIST}),
+    "map": frozenset({ValueKind.LIST}),
 }
 """What goes through a list -> what it gives."""
-_BOOL: Kinds = frozenset({Kind.BOOL})
-_NUMBERS: Kinds = frozenset({Kind.INT, Kind.UINT, Kind.DOUBLE})
+_BOOL: Kinds = frozenset({ValueKind.BOOL})
+_NUMBERS: Kinds = frozenset({ValueKind.INT, ValueKind.UINT, ValueKind.DOUBLE})
 _CONVERT = "convert one of them: string(x), int(x), double(x), timestamp(x)"
 _WITHOUT = "read it as it is, or name another value"
 _ITEM = "`item` and `index` are there inside a forEach alone"
@@ -145,14 +145,14 @@ class _Pass:
         sign = self._next
         index = self._expression()
         self._expect("]")
-        if not value.kinds & {Kind.LIST, Kind.MAP}:
+        if not value.kinds & {ValueKind.LIST, ValueKind.MAP}:
             message = f"`[...]` is for a list or an object, and this is {_is(value)}"
             raise ExpressionFailed(message, _WITHOUT)
-        is_text = self._signs[self._at - 2] is sign and sign.kind is Kind.STRING
+        is_text = self._signs[self._at - 2] is sign and sign.kind is ValueKind.STRING
         is_plain = is_text and sign.text[0] in "'\"" and "\\" not in sign.text
-        if is_plain and Kind.MAP in value.kinds:
+        if is_plain and ValueKind.MAP in value.kinds:
             return _part(value, sign.text[1:-1])
-        if value.kinds == {Kind.LIST} and not index.kinds & {Kind.INT, Kind.UINT}:
+        if value.kinds == {ValueKind.LIST} and not index.kinds & {ValueKind.INT, ValueKind.UINT}:
             message = f"an item of a list has a number, and not {worded(index.kinds)}"
             raise ExpressionFailed(message, "count from 0: inputs.days[0]")
         return _ANYTHING
@@ -171,10 +171,10 @@ class _Pass:
                 return value
             case "[":
                 self._listed("]")
-                return Known(frozenset({Kind.LIST}))
+                return Known(frozenset({ValueKind.LIST}))
             case "{":
                 self._pairs()
-                return Known(frozenset({Kind.MAP}))
+                return Known(frozenset({ValueKind.MAP}))
             case _:
                 raise UnreadExpression(sign.text)
 
@@ -190,7 +190,7 @@ class _Pass:
             return _ANYTHING
         known = self._variables.members or {}
         if name not in known and (name == "optional" or type_named(name)):
-            return _ANYTHING if name == "optional" else Known(frozenset({Kind.TYPE}))
+            return _ANYTHING if name == "optional" else Known(frozenset({ValueKind.TYPE}))
         return _part(self._variables, name)
 
     def _method(self, name: str, owner: Known) -> Known:
@@ -200,7 +200,7 @@ class _Pass:
         return _result(name, owner, self._listed(")"))
 
     def _macro(self, name: str, owner: Known) -> Known:
-        if not owner.kinds & {Kind.LIST, Kind.MAP}:
+        if not owner.kinds & {ValueKind.LIST, ValueKind.MAP}:
             message = f"`{name}` goes through a list, and this is {_is(owner)}"
             raise ExpressionFailed(message, "name a list or an object")
         self._own.append(self._name())
@@ -237,7 +237,7 @@ def _is(value: Known) -> str:
 
 
 def _need_flag(value: Known, where: str) -> None:
-    if Kind.BOOL not in value.kinds:
+    if ValueKind.BOOL not in value.kinds:
         raise ExpressionFailed(
             f"{where} there must be true or false, and not {_is(value)}", "compare it: x > 0"
         )
@@ -251,7 +251,7 @@ def _joined(operator: str, left: Kinds, right: Kinds) -> Kinds:
             _need_flag(Known(right), f"beside `{operator}`")
             return _BOOL
         case "==" | "!=":
-            kinds = _BOOL if _may_equal(left, right) else frozenset[Kind]()
+            kinds = _BOOL if _may_equal(left, right) else frozenset[ValueKind]()
         case _:
             kinds = operated(f"{{}} {operator} {{}}", left, right)
     if not kinds:
@@ -263,16 +263,16 @@ def _joined(operator: str, left: Kinds, right: Kinds) -> Kinds:
 
 
 def _may_equal(left: Kinds, right: Kinds) -> bool:
-    if left & right or Kind.NULL in left | right:
+    if left & right or ValueKind.NULL in left | right:
         return True
     return bool(left & _NUMBERS and right & _NUMBERS)
 
 
 def _part(value: Known, name: str) -> Known:
     """Return a member of an object."""
-    if Kind.MAP not in value.kinds:
+    if ValueKind.MAP not in value.kinds:
         message = f"`.{name}` is for an object, and this is {_is(value)}"
-        raise ExpressionFailed(message, _ITEM if value.kinds == {Kind.NULL} else _WITHOUT)
+        raise ExpressionFailed(message, _ITEM if value.kinds == {ValueKind.NULL} else _WITHOUT)
     if value.members is None:
         return _ANYTHING
     if name not in value.members:

@@ -7,7 +7,7 @@ what an execution would do.
 from functools import lru_cache
 from itertools import product
 
-from supervisor.core.executions.expressions import ANY, Kind, Kinds
+from supervisor.core.executions.expressions import ANY, Kinds, ValueKind
 
 __all__ = ["FUNCTIONS", "called", "operated", "type_named", "worded"]
 
@@ -18,33 +18,33 @@ FUNCTIONS = (
     *("getHours", "getMinutes", "getSeconds", "getMilliseconds"),
 )
 """Functions and methods, without those that go through a list."""
-_SAMPLES: dict[Kind, tuple[str, ...]] = {
-    Kind.BOOL: ("true",),
-    Kind.INT: ("1",),
-    Kind.UINT: ("1u",),
-    Kind.DOUBLE: ("1.5",),
-    Kind.STRING: ("'1'", "'1s'", "'2026-11-25T00:00:00Z'"),
-    Kind.BYTES: ("b'1'",),
-    Kind.LIST: ("[1]",),
-    Kind.MAP: ("{'a': 1}",),
-    Kind.NULL: ("null",),
-    Kind.TIMESTAMP: ("timestamp('2026-11-25T00:00:00Z')",),
-    Kind.DURATION: ("duration('1s')",),
-    Kind.TYPE: ("int",),
+_SAMPLES: dict[ValueKind, tuple[str, ...]] = {
+    ValueKind.BOOL: ("true",),
+    ValueKind.INT: ("1",),
+    ValueKind.UINT: ("1u",),
+    ValueKind.DOUBLE: ("1.5",),
+    ValueKind.STRING: ("'1'", "'1s'", "'2026-11-25T00:00:00Z'"),
+    ValueKind.BYTES: ("b'1'",),
+    ValueKind.LIST: ("[1]",),
+    ValueKind.MAP: ("{'a': 1}",),
+    ValueKind.NULL: ("null",),
+    ValueKind.TIMESTAMP: ("timestamp('2026-11-25T00:00:00Z')",),
+    ValueKind.DURATION: ("duration('1s')",),
+    ValueKind.TYPE: ("int",),
 }
 _WORDS = {
-    Kind.BOOL: "true or false",
-    Kind.INT: "a whole number",
-    Kind.UINT: "a number without a sign",
-    Kind.DOUBLE: "a number with a fraction",
-    Kind.STRING: "a text",
-    Kind.BYTES: "bytes",
-    Kind.LIST: "a list",
-    Kind.MAP: "an object",
-    Kind.NULL: "null",
-    Kind.TIMESTAMP: "a time",
-    Kind.DURATION: "a duration",
-    Kind.TYPE: "a type",
+    ValueKind.BOOL: "true or false",
+    ValueKind.INT: "a whole number",
+    ValueKind.UINT: "a number without a sign",
+    ValueKind.DOUBLE: "a number with a fraction",
+    ValueKind.STRING: "a text",
+    ValueKind.BYTES: "bytes",
+    ValueKind.LIST: "a list",
+    ValueKind.MAP: "an object",
+    ValueKind.NULL: "null",
+    ValueKind.TIMESTAMP: "a time",
+    ValueKind.DURATION: "a duration",
+    ValueKind.TYPE: "a type",
 }
 
 
@@ -52,7 +52,7 @@ def worded(kinds: Kinds) -> str:
     """Return kinds in words: `a text or null`."""
     if kinds == ANY:
         return "any value"
-    return " or ".join(_WORDS[kind] for kind in Kind if kind in kinds)
+    return " or ".join(_WORDS[kind] for kind in ValueKind if kind in kinds)
 
 
 def operated(form: str, *operands: Kinds) -> Kinds:
@@ -75,19 +75,19 @@ def called(name: str, owner: Kinds | None, arguments: tuple[Kinds, ...]) -> Kind
 def _given(form: str, operands: tuple[Kinds, ...]) -> Kinds:
     if len(operands) > 2:  # noqa: PLR2004  # no function has more
         return frozenset()
-    found: set[Kind] = set()
+    kinds_given: set[ValueKind] = set()
     for kinds in product(*operands):
-        found |= _of_samples(form, kinds)
-    return frozenset(found)
+        kinds_given |= _of_samples(form, kinds)
+    return frozenset(kinds_given)
 
 
 @lru_cache(10_000)
-def _of_samples(form: str, kinds: tuple[Kind, ...]) -> Kinds:
+def _of_samples(form: str, kinds: tuple[ValueKind, ...]) -> Kinds:
     choices = [_SAMPLES[kind] for kind in kinds]
-    found: set[Kind] = set()
+    kinds_given: set[ValueKind] = set()
     for each in product(*choices):
-        found |= _kind_of(form.format(*(f"({sample})" for sample in each)))
-    return frozenset(found)
+        kinds_given |= _kind_of(form.format(*(f"({sample})" for sample in each)))
+    return frozenset(kinds_given)
 
 
 def _kind_of(text: str) -> Kinds:
@@ -98,10 +98,10 @@ def _kind_of(text: str) -> Kinds:
         name = cel.compile(f"type({text})").execute({})
     except (ValueError, TypeError, RuntimeError, LookupError, ArithmeticError):
         return frozenset()
-    return frozenset({Kind(name)}) if name in set(Kind) else ANY
+    return frozenset({ValueKind(name)}) if name in set(ValueKind) else ANY
 
 
 @lru_cache(1_000)
 def type_named(name: str) -> bool:
     """Return whether a name is that of a type, as in `type(x) == int`."""
-    return _kind_of(name) == frozenset({Kind.TYPE})
+    return _kind_of(name) == frozenset({ValueKind.TYPE})

@@ -6,7 +6,7 @@ Source: the lexis of https://github.com/google/cel-spec/blob/master/doc/langdef.
 import re
 from dataclasses import dataclass
 
-from supervisor.core.executions.expressions import Kind
+from supervisor.core.executions.expressions import ValueKind
 
 __all__ = ["Sign", "UnreadExpression", "signs_of"]
 
@@ -22,8 +22,8 @@ _SIGN = re.compile(
     |(?P<mark>&&|\|\||==|!=|<=|>=|[-+*/%<>!?:.,()\[\]{}])""",
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
-_WORDS = {"true": Kind.BOOL, "false": Kind.BOOL, "null": Kind.NULL}
-_NUMBERS = {"int": Kind.INT, "uint": Kind.UINT, "double": Kind.DOUBLE}
+_WORDS = {"true": ValueKind.BOOL, "false": ValueKind.BOOL, "null": ValueKind.NULL}
+_NUMBERS = {"int": ValueKind.INT, "uint": ValueKind.UINT, "double": ValueKind.DOUBLE}
 
 
 class UnreadExpression(Exception):
@@ -35,7 +35,7 @@ class Sign:
     """One sign."""
 
     text: str
-    kind: Kind | None = None
+    kind: ValueKind | None = None
     """Of a literal; None: it is a name or an operator."""
     is_name: bool = False
 
@@ -66,4 +66,4 @@ def _sign(text: str, group: str) -> Sign:
     if group == "mark":
         return Sign(text)
     prefix = text[: min(text.find(quote) for quote in "'\"" if quote in text)]
-    return Sign(text, Kind.BYTES if "b" in prefix.lower() else Kind.STRING)
+    return Sign(text, ValueKind.BYTES if "b" in prefix.lower() else ValueKind.STRING)

@@ -25,7 +25,7 @@ class ExpressionFailed(Exception):
         self.hint = hint
 
 
-class Kind(StrEnum):
+class ValueKind(StrEnum):
     """The kinds of values that expressions have, by the names that CEL gives to its types."""
 
     BOOL = "bool"
@@ -42,9 +42,9 @@ class Kind(StrEnum):
     TYPE = "type"
 
 
-Kinds = frozenset[Kind]
+Kinds = frozenset[ValueKind]
 """The kinds that a value may have."""
-ANY: Kinds = frozenset(Kind)
+ANY: Kinds = frozenset(ValueKind)
 
 
 @dataclass(frozen=True)

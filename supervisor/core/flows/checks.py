@@ -10,9 +10,9 @@ from supervisor.core.executions.expressions import (
     ANY,
     ExpressionFailed,
     Expressions,
-    Kind,
     Kinds,
     Known,
+    ValueKind,
     parts_of,
 )
 from supervisor.core.executions.plan import DEPTH_MAX, RUNS_MAX, STEPS_MAX, OnError
@@ -34,30 +34,30 @@ from supervisor.core.values.field_types import nearest, pointer_part
 
 __all__ = ["FlowChecks"]
 
-_FLAG: Kinds = frozenset({Kind.BOOL})
-_LIST: Kinds = frozenset({Kind.LIST})
-_SECONDS: Kinds = frozenset({Kind.INT, Kind.UINT, Kind.DOUBLE, Kind.DURATION})
+_FLAG: Kinds = frozenset({ValueKind.BOOL})
+_LIST: Kinds = frozenset({ValueKind.LIST})
+_SECONDS: Kinds = frozenset({ValueKind.INT, ValueKind.UINT, ValueKind.DOUBLE, ValueKind.DURATION})
 _KINDS: Mapping[InputType, Kinds] = {
-    InputType.INTEGER: frozenset({Kind.INT}),
-    InputType.NUMBER: frozenset({Kind.INT, Kind.DOUBLE}),
+    InputType.INTEGER: frozenset({ValueKind.INT}),
+    InputType.NUMBER: frozenset({ValueKind.INT, ValueKind.DOUBLE}),
     InputType.BOOLEAN: _FLAG,
     InputType.LIST: _LIST,
-    InputType.OBJECT: frozenset({Kind.MAP}),
+    InputType.OBJECT: frozenset({ValueKind.MAP}),
 }
 """Of all others: a text."""
-_TEXT: Kinds = frozenset({Kind.STRING})
+_TEXT: Kinds = frozenset({ValueKind.STRING})
 
 
 @dataclass(frozen=True)
-class _Place:
+class _StepsPlace:
     """Where steps stand: what is done before they begin, and how deep they are."""
 
     before: frozenset[str] = frozenset()
     depth: int = 1
     in_each: bool = False
 
-    def within(self, before: frozenset[str], *, in_each: bool = False) -> "_Place":
-        return _Place(before, self.depth + 1, self.in_each or in_each)
+    def within(self, before: frozenset[str], *, in_each: bool = False) -> "_StepsPlace":
+        return _StepsPlace(before, self.depth + 1, self.in_each or in_each)
 
 
 class FlowChecks:
@@ -74,13 +74,13 @@ class FlowChecks:
     def check(self) -> None:
         """Note what is wrong."""
         flow = self._flow
-        done = _Place(frozenset(step.name for step in flow.steps))
-        self._graph(flow.steps, "/steps", _Place())
+        done = _StepsPlace(frozenset(step.name for step in flow.steps))
+        self._graph(flow.steps, "/steps", _StepsPlace())
         self._graph(flow.on_failure, "/onFailure", done)
         self._graph(flow.finally_, "/finally", done)
         self._values(dict(flow.outputs), "/outputs", done)
         if flow.concurrency is not None and flow.concurrency.key is not None:
-            self._values(flow.concurrency.key, "/concurrency/key", _Place())
+            self._values(flow.concurrency.key, "/concurrency/key", _StepsPlace())
         self._check_inputs()
         wanted = {one.name: one.required and one.default is None for one in flow.inputs}
         check_triggers(self._notes, self._language, flow.triggers, wanted)
@@ -109,7 +109,7 @@ class FlowChecks:
                 if (wrong := misfit(types[name], value)) is not None:
                     self._notes.refuse(f"/triggers/{at}/inputs/{pointer_part(name)}", *wrong)
 
-    def _graph(self, steps: tuple[StepFields, ...], pointer: str, place: _Place) -> None:
+    def _graph(self, steps: tuple[StepFields, ...], pointer: str, place: _StepsPlace) -> None:
         """Check steps that stand side by side."""
         if place.depth > DEPTH_MAX:
             self._notes.refuse(pointer, f"steps are at most {DEPTH_MAX} deep", "use a subflow")
@@ -139,7 +139,7 @@ class FlowChecks:
                 hint = f"did you mean {close}?" if close else "name a step of the same list"
                 self._notes.refuse(f"{pointer}/after/{at}", f"no step {name} here", hint)
 
-    def _step(self, step: StepFields, pointer: str, place: _Place) -> None:
+    def _step(self, step: StepFields, pointer: str, place: _StepsPlace) -> None:
         if step.if_ is not None:
             self._expression(step.if_, f"{pointer}/if", place, _FLAG)
         _check_pause(self._notes, step, pointer)
@@ -161,7 +161,7 @@ class FlowChecks:
                 fields = step.model_dump(mode="json", by_alias=True, exclude={"if_", "after"})
                 self._values(fields, pointer, place)
 
-    def _each(self, step: ForEachStep, pointer: str, place: _Place) -> None:
+    def _each(self, step: ForEachStep, pointer: str, place: _StepsPlace) -> None:
         if isinstance(step.items, str) and "${" not in step.items:
             hint = 'give a list, or an expression: "${ inputs.days }"'
             self._notes.refuse(f"{pointer}/items", "this text is no list", hint)
@@ -169,7 +169,7 @@ class FlowChecks:
         _check_runs(self._notes, step, pointer)
         self._graph(step.steps, f"{pointer}/steps", place.within(place.before, in_each=True))
 
-    def _sleep(self, step: SleepStep, pointer: str, place: _Place) -> None:
+    def _sleep(self, step: SleepStep, pointer: str, place: _StepsPlace) -> None:
         if (step.duration is None) == (step.seconds is None):
             message = "a sleep has a duration or seconds, and not both"
             self._notes.refuse(pointer, message, "write duration: PT10M")
@@ -180,7 +180,9 @@ class FlowChecks:
                 self._notes.refuse(place_of, "this text is no number of seconds", hint)
             self._values(step.seconds, place_of, place, _SECONDS)
 
-    def _values(self, value: JsonValue, pointer: str, place: _Place, wanted: Kinds = ANY) -> None:
+    def _values(
+        self, value: JsonValue, pointer: str, place: _StepsPlace, wanted: Kinds = ANY
+    ) -> None:
         """Check the expressions in a value.  `wanted`: what it has to be if it is a text."""
         for at, text in _texts(value, pointer):
             try:
@@ -196,7 +198,7 @@ class FlowChecks:
                 if computed:
                     self._expression(part, at, place, alone)
 
-    def _expression(self, text: str, pointer: str, place: _Place, wanted: Kinds = ANY) -> None:
+    def _expression(self, text: str, pointer: str, place: _StepsPlace, wanted: Kinds = ANY) -> None:
         variables = flow_variables(self._inputs, place.before, in_each=place.in_each)
         try:
             self._language.check(text, variables, wanted)
@@ -207,7 +209,7 @@ class FlowChecks:
 def _known(one: InputDocument) -> Known:
     kinds = _KINDS.get(one.type, _TEXT)
     may_lack = one.default is None and not one.required
-    return Known(kinds | {Kind.NULL} if may_lack else kinds)
+    return Known(kinds | {ValueKind.NULL} if may_lack else kinds)
 
 
 def _check_pause(notes: SpecProblems, step: StepFields, pointer: str) -> None:

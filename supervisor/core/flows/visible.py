@@ -2,16 +2,16 @@
 
 from collections.abc import Collection, Mapping
 
-from supervisor.core.executions.expressions import ANY, Kind, Kinds, Known
+from supervisor.core.executions.expressions import ANY, Kinds, Known, ValueKind
 
 __all__ = ["flow_variables", "trigger_variables"]
 
-_TEXT = Known(frozenset({Kind.STRING}))
-_MAP: Kinds = frozenset({Kind.MAP})
-_NULL = Known(frozenset({Kind.NULL}))
+_TEXT = Known(frozenset({ValueKind.STRING}))
+_MAP: Kinds = frozenset({ValueKind.MAP})
+_NULL = Known(frozenset({ValueKind.NULL}))
 _EXECUTION = Known(
     _MAP,
-    {"id": _TEXT, "flow": _TEXT, "failures": Known(frozenset({Kind.LIST}))},
+    {"id": _TEXT, "flow": _TEXT, "failures": Known(frozenset({ValueKind.LIST}))},
     "an execution has no {name}",
     "it has id, flow, failures",
 )
@@ -35,7 +35,7 @@ def flow_variables(
             "name it in `after`",
         ),
         "item": Known() if in_each else _NULL,
-        "index": Known(frozenset({Kind.INT})) if in_each else _NULL,
+        "index": Known(frozenset({ValueKind.INT})) if in_each else _NULL,
         "execution": _EXECUTION,
     }
     return _named(known)

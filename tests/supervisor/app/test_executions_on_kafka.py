@@ -68,7 +68,7 @@ def test_hosts_of_calls_are_checked_where_the_overlord_makes_them(
         )
         flows = wire_overlord(changed, database, "http://localhost:8090").services.flows
         if refused:
-            with pytest.raises(InvalidFlow, match="hooks.example is not allowed"):
+            with pytest.raises(InvalidFlow, match=r"hooks\.example is not allowed"):
                 flows.check(document)
         else:
             assert flows.check(document).flow == "f"

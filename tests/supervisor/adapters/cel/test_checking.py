@@ -10,19 +10,19 @@ from pydantic import JsonValue
 
 from supervisor.adapters.cel.kinds import FUNCTIONS, called
 from supervisor.adapters.expressions import CelExpressions
-from supervisor.core.executions.expressions import ANY, ExpressionFailed, Kind, Known
+from supervisor.core.executions.expressions import ANY, ExpressionFailed, Known, ValueKind
 from supervisor.core.flows.visible import flow_variables
 
 LANGUAGE = CelExpressions()
-FLAG = frozenset({Kind.BOOL})
+FLAG = frozenset({ValueKind.BOOL})
 INPUTS = {
-    "day": Known(frozenset({Kind.STRING})),
-    "rows": Known(frozenset({Kind.INT})),
-    "share": Known(frozenset({Kind.INT, Kind.DOUBLE})),
-    "lands": Known(frozenset({Kind.LIST})),
-    "rule": Known(frozenset({Kind.MAP})),
-    "late": Known(frozenset({Kind.BOOL})),
-    "since": Known(frozenset({Kind.STRING, Kind.NULL})),
+    "day": Known(frozenset({ValueKind.STRING})),
+    "rows": Known(frozenset({ValueKind.INT})),
+    "share": Known(frozenset({ValueKind.INT, ValueKind.DOUBLE})),
+    "lands": Known(frozenset({ValueKind.LIST})),
+    "rule": Known(frozenset({ValueKind.MAP})),
+    "late": Known(frozenset({ValueKind.BOOL})),
+    "since": Known(frozenset({ValueKind.STRING, ValueKind.NULL})),
 }
 HERE = flow_variables(INPUTS, {"pack", "look"}, in_each=True)
 VALUES: dict[str, JsonValue] = {
@@ -43,7 +43,7 @@ VALUES: dict[str, JsonValue] = {
 }
 
 
-def refusal(text: str, wanted: frozenset[Kind] = ANY) -> str:
+def refusal(text: str, wanted: frozenset[ValueKind] = ANY) -> str:
     """Return why an expression is refused, and what to do; empty: it is not."""
     try:
         LANGUAGE.check(text, HERE, wanted)
@@ -140,11 +140,11 @@ def test_what_may_have_a_value_is_taken(text: str) -> None:
         ("inputs.late ? 1 : 'a'", FLAG, "gives a whole number or a text"),
         ("inputs.late", FLAG, ""),
         ("steps.pack.ok", FLAG, ""),
-        ("inputs.rule", frozenset({Kind.LIST}), "gives an object, and a list is needed"),
+        ("inputs.rule", frozenset({ValueKind.LIST}), "gives an object, and a list is needed"),
     ],
 )
 def test_the_type_that_its_place_needs_is_looked_at(
-    text: str, wanted: frozenset[Kind], says: str
+    text: str, wanted: frozenset[ValueKind], says: str
 ) -> None:
     assert says in refusal(text, wanted)
     assert bool(says) == bool(refusal(text, wanted))

@@ -57,16 +57,16 @@ def test_a_host_that_is_not_allowed_names_the_setting() -> None:
 
 
 def test_a_secret_that_is_not_there_is_named_and_one_of_another_host() -> None:
-    found = refusals(
+    refused = refusals(
         "http://localhost/", A={"secret": "TIDEGATE_SECRET_GONE"}, B={"secret": _BOUND}
     )
 
-    assert [pointer for pointer, _ in found] == [
+    assert [pointer for pointer, _ in refused] == [
         "/steps/0/steps/0/headers/A/secret",
         "/steps/0/steps/0/headers/B/secret",
     ]
-    assert "start them anew" in found[0][1]
-    assert "may not be sent to localhost" in found[1][1]
+    assert "start them anew" in refused[0][1]
+    assert "may not be sent to localhost" in refused[1][1]
 
 
 def test_a_secret_of_a_webhook_that_is_not_there_is_named() -> None:

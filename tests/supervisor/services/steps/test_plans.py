@@ -61,7 +61,7 @@ def test_a_step_that_would_fail_says_why_and_the_others_go_on(driver: Driver) ->
         driver,
         {"name": "a", "type": "suspend", "supervisor": "none"},
         {"name": "b", "type": "verify", "supervisor": "none"},
-        {"name": "c", "type": "compact", "table": TOPIC, "interval": "today"},
+        {"name": "c", "type": "compact", "table": TOPIC, "interval": "${ 'today' }"},
         {"name": "d", "type": "apply", "spec": {"type": "kafka"}, "if": "false"},
         COMPACT,
     )
