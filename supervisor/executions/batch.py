@@ -12,13 +12,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from pydantic import JsonValue
-
 from supervisor.core.executions.entities import Execution, TaskRun
 from supervisor.core.executions.expressions import Expressions
 from supervisor.core.executions.gates import Gate, reduce_gate
-from supervisor.core.executions.inputs import Begin, ChildEnded, ExecutionInput, GateInput
-from supervisor.core.executions.plan import FlowPlan
+from supervisor.core.executions.inputs import Begin, ExecutionInput, GateInput
 from supervisor.core.executions.records import (
     StateRecord,
     gate_record,
@@ -40,13 +37,17 @@ from supervisor.core.executions.reduced import (
     StartChild,
     StepCall,
 )
-from supervisor.core.executions.states import ExecutionState
+from supervisor.core.flows.children import CalledFlow, begin_child, refuse_child
+from supervisor.core.values.errors import InvalidFlow
 from supervisor.ports.flows.executions import ExecutionChanges
 
 __all__ = ["Entities", "FlowOf", "InputBatch"]
 
-FlowOf = Callable[[str], FlowPlan | None]
-"""Name of a flow -> its newest plan; None: there is no such flow."""
+FlowOf = Callable[[str], CalledFlow | None]
+"""Name of a flow -> its newest version; None: there is no such flow.
+
+Raises InvalidFlow: this release does not take the version.
+"""
 
 
 class Entities(Protocol):
@@ -193,16 +194,18 @@ class InputBatch:
             case ClaimReply() | Cancel():
                 self.replies.append(message)
 
-    def _start_child(self, child: StartChild) -> None:
-        plan = self.flow_of(child.flow)
-        if plan is None:
-            parent, run, attempt = child.parent.split("/")
-            why = f"there is no flow {child.flow}"
-            self.send(parent, ChildEnded(run, int(attempt), ExecutionState.FAILED, why=why))
-            return
-        inputs: Mapping[str, JsonValue] = child.inputs
-        self.start(
-            Execution(
-                child.execution, plan, inputs, self.now, parent=child.parent, depth=child.depth
-            )
-        )
+    def child_of(self, start: StartChild) -> Execution | Send:
+        """Return the execution of a `subflow` step; else the message that fails the step."""
+        try:
+            flow = self.flow_of(start.flow)
+        except InvalidFlow as error:  # another release has taken it
+            why = f"this release does not take the flow {start.flow}: {error}"
+            return refuse_child(start, why)
+        return begin_child(start, flow, self.now)
+
+    def _start_child(self, start: StartChild) -> None:
+        match self.child_of(start):
+            case Execution() as child:
+                self.start(child)
+            case Send() as refused:
+                self._route(refused)

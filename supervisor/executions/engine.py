@@ -27,10 +27,9 @@ from supervisor.core.executions.inputs import (
     Report,
     Tick,
 )
-from supervisor.core.executions.plan import FlowPlan
 from supervisor.core.executions.records import UnreadableExecution
 from supervisor.core.executions.reduced import Cancel, ClaimReply, Drop, StepCall
-from supervisor.core.flows.compiling import compile_flow
+from supervisor.core.flows.children import CalledFlow, called_flow
 from supervisor.core.flows.reading import read_stored
 from supervisor.executions.batch import FlowOf, InputBatch
 from supervisor.ports.flows.executions import CallPlace, ExecutionRows, ExecutionStore
@@ -44,8 +43,8 @@ __all__ = [
     "StoredEngine",
     "Worked",
     "alive_of",
+    "newest_flow",
     "place_of",
-    "plan_of",
 ]
 
 PURGED_AT_ONCE = 50
@@ -91,12 +90,16 @@ class RunnerOrders:
     """Reports that nobody has taken: they are to be sent again."""
 
 
-def plan_of(flows: FlowReads, name: str) -> FlowPlan | None:
-    """Return the plan of a flow's newest version; None: there is no such flow."""
+def newest_flow(flows: FlowReads, name: str) -> CalledFlow | None:
+    """Return a flow's newest version as a step calls it; None: there is no such flow.
+
+    Raises:
+        InvalidFlow: this release does not take the version.
+    """
     newest = flows.newest(name)
     if newest is None or newest.document is None:
         return None
-    return compile_flow(read_stored(newest.document), newest.version)
+    return called_flow(read_stored(newest.document), newest.version)
 
 
 def place_of(call: StepCall) -> CallPlace:
@@ -276,7 +279,7 @@ class StoredEngine:
 
     def batch(self, rows: ExecutionRows) -> InputBatch:
         """Begin a batch in a transaction of one's own, such as that of a queue's position."""
-        flow_of = self._flow_of or partial(plan_of, rows.flows)
+        flow_of = self._flow_of or partial(newest_flow, rows.flows)
         return InputBatch(rows, self._language, flow_of, self._now())
 
     def alive(self, execution_ids: Iterable[str]) -> set[str]:

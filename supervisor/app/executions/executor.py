@@ -32,9 +32,9 @@ from supervisor.app.listening import new_server, tls_of
 from supervisor.app.process import configure_logging, data_folder, listen
 from supervisor.app.serving import ServedPort, serve
 from supervisor.core.executions.entities import Execution, Runner
-from supervisor.core.executions.plan import FlowPlan
+from supervisor.core.flows.children import CalledFlow
 from supervisor.executions.artifacts import LargeOutputs, with_artifacts
-from supervisor.executions.engine import plan_of
+from supervisor.executions.engine import newest_flow
 from supervisor.executions.executor.abroad import CallsAbroad
 from supervisor.executions.executor.losses import LossWatch
 from supervisor.executions.executor.registration import Registration
@@ -205,9 +205,9 @@ class _Wiring:
         with self._store.reading() as rows:
             return rows.execution(execution)
 
-    def _flow_of(self, name: str) -> FlowPlan | None:
+    def _flow_of(self, name: str) -> CalledFlow | None:
         with self._store.reading() as rows:
-            return plan_of(rows.flows, name)
+            return newest_flow(rows.flows, name)
 
 
 def _name(settings: Settings) -> str:

@@ -22,6 +22,7 @@ from supervisor.cli.supervisor.spec_files import read_specs
 from supervisor.core.executions.plan import FlowPlan, all_steps
 from supervisor.core.executions.reduced import ExecutionEvent
 from supervisor.core.executions.states import AttemptState, ExecutionState
+from supervisor.core.flows.children import called_flow
 from supervisor.core.flows.compiling import compile_flow
 from supervisor.core.flows.document import FlowDocument, bind_inputs
 from supervisor.core.values.errors import InvalidFlow, InvalidInputs
@@ -90,16 +91,16 @@ def simulate(
     first = next(iter(flows.values()), None)
     if first is None:
         raise CommandFailed("there is no flow", "name a file with one")
-    plans = {name: compile_flow(flow, 1) for name, flow in flows.items()}
-    plan = plans[first.flow]
+    called = {name: called_flow(flow, 1) for name, flow in flows.items()}
+    plan = called[first.flow].plan
     try:
         values = bind_inputs(first, read_inputs(inputs or []))
     except InvalidInputs as refused:
         raise CommandFailed(str(refused), "give each with -i NAME=VALUE") from None
     named = read_outcomes(
-        outcomes or [], [step.name for one in plans.values() for step in all_steps(one)]
+        outcomes or [], [step.name for one in called.values() for step in all_steps(one.plan)]
     )
-    simulated = simulation_of(named, plans.get).run(plan, values, datetime.now(UTC))
+    simulated = simulation_of(named, called.get).run(plan, values, datetime.now(UTC))
     if output is Format.JSON:
         show_json(_body(simulated))
     else:

@@ -1,6 +1,6 @@
 """A flow as it is written, and the values that its inputs take."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from enum import StrEnum
 from typing import Annotated
@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field, JsonValue
 
 from supervisor.core.executions.plan import KILL_GRACE, WhenFull
+from supervisor.core.flows.artifacts import reference_of
 from supervisor.core.flows.steps import FlowName, Name, StepDocument
 from supervisor.core.flows.triggers import TriggerDocument
 from supervisor.core.values.errors import FieldError, InvalidInputs
@@ -70,11 +71,26 @@ def bind_inputs(flow: FlowDocument, given: Mapping[str, JsonValue]) -> dict[str,
     Raises:
         InvalidInputs: one is missing, unknown, or of another type.
     """
-    known = {one.name: one for one in flow.inputs}
+    return bind_values(flow.flow, flow.inputs, given)
+
+
+def bind_values(
+    flow: str,
+    inputs: Sequence[InputDocument],
+    given: Mapping[str, JsonValue],
+    *,
+    from_steps: bool = False,
+) -> dict[str, JsonValue]:
+    """Return name of each input -> its value, as `bind_inputs`; `flow`: the name for messages.
+
+    `from_steps`: outputs of steps may be among the values, so that a large one is a reference.
+
+    Raises:
+        InvalidInputs: one is missing, unknown, or of another type.
+    """
+    known = {one.name: one for one in inputs}
     errors = [
-        FieldError(
-            f"/inputs/{name}", f"{shown(name)} is no input of {flow.flow}", _meant(name, known)
-        )
+        FieldError(f"/inputs/{name}", f"{shown(name)} is no input of {flow}", _meant(name, known))
         for name in given
         if name not in known
     ]
@@ -87,7 +103,9 @@ def bind_inputs(flow: FlowDocument, given: Mapping[str, JsonValue]) -> dict[str,
                     FieldError(f"/inputs/{name}", f"{name} is required", f"give a {one.type}")
                 )
             values[name] = None
-        elif (wrong := misfit(one.type, value)) is not None:
+        elif not (from_steps and _is_large(one.type, value)) and (
+            wrong := misfit(one.type, value)
+        ):
             errors.append(FieldError(f"/inputs/{name}", *wrong))
         else:
             values[name] = value
@@ -103,6 +121,7 @@ def misfit(kind: InputType, value: JsonValue) -> tuple[str, str] | None:
     return f"{shown(value)} is no {kind}", _HINTS.get(kind, f"give a {kind}")
 
 
+_LARGE = {InputType.STRING, InputType.LIST, InputType.OBJECT}
 _HINTS = {InputType.DATE: "write 2026-11-25", InputType.DATETIME: "write 2026-11-25T04:00:00Z"}
 
 
@@ -129,6 +148,11 @@ def _fits(kind: InputType, value: JsonValue) -> bool:
             return isinstance(value, str) and _reads(date.fromisoformat, value)
         case InputType.DATETIME:
             return isinstance(value, str) and _has_zone(value)
+
+
+def _is_large(kind: InputType, value: JsonValue) -> bool:
+    """Whether a value refers to a large output that may be of this type."""
+    return kind in _LARGE and reference_of(value) is not None
 
 
 def _reads(read: Callable[[str], object], text: str) -> bool:

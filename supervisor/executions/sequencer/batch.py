@@ -101,20 +101,12 @@ class PartitionBatch(InputBatch):
             case _:
                 super()._route(message)
 
-    def _start_elsewhere(self, child: StartChild) -> None:
-        plan = self.flow_of(child.flow)
-        if plan is None:
-            self._start_child(child)  # its parent is here, and hears of it
-            return
-        execution = Execution(
-            child.execution,
-            plan,
-            child.inputs,
-            self.now,
-            parent=child.parent,
-            depth=child.depth,
-        )
-        self.letters.append((child.execution, ExecutionStart(execution)))
+    def _start_elsewhere(self, start: StartChild) -> None:
+        match self.child_of(start):
+            case Execution() as child:
+                self.letters.append((child.id, ExecutionStart(child)))
+            case Send() as refused:  # its parent is here, and hears of it
+                self._route(refused)
 
 
 def _keys(execution: Execution) -> Iterator[str]:

@@ -7,7 +7,7 @@ from supervisor.core.executions.plan import FlowPlan
 from supervisor.core.executions.rerun import KeptSteps, RerunPreview, begins_in, kept_steps
 from supervisor.core.executions.states import ExecutionState, StepState
 from supervisor.core.flows.compiling import compile_flow
-from supervisor.core.flows.document import bind_inputs
+from supervisor.core.flows.document import bind_values
 from supervisor.core.flows.reading import read_stored
 from supervisor.core.values.errors import (
     ExecutionConflict,
@@ -102,7 +102,8 @@ class Reruns:
             document = read_stored(newest.document)
             known = {one.name for one in document.inputs}
             given = {name: value for name, value in old.inputs.items() if name in known}
-            plan, inputs = compile_flow(document, newest.version), bind_inputs(document, given)
+            plan = compile_flow(document, newest.version)
+            inputs = bind_values(document.flow, document.inputs, given, from_steps=True)
         _check_first(wanted.first, plan)
         now, execution = self.executions.clock.now(), f"{old.flow}:{key}"
         kept = kept_steps(old, plan, execution, now, wanted.first)

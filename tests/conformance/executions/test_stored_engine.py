@@ -6,20 +6,22 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 import pytest
+from pydantic import JsonValue
 from sqlalchemy import select, update
 
 from supervisor.adapters.executions.database import ExecutionDatabase
 from supervisor.adapters.executions.schema import EXECUTIONS
 from supervisor.core.executions.entities import Execution, Runner
 from supervisor.core.executions.inputs import KillIt, PauseIt, Report, Succeeded
-from supervisor.core.executions.plan import EachWork, FlowPlan, OnLost, Step
+from supervisor.core.executions.plan import EachWork, FlowPlan, OnLost, Step, SubflowWork
 from supervisor.core.executions.reduced import StepCall
 from supervisor.core.executions.states import ExecutionState, StepState
+from supervisor.core.flows.stored import StoredFlow, digest_of
 from supervisor.core.values.errors import LeaseLost
 from supervisor.executions.engine import CallReport, RunnerOrders, StoredEngine, place_of
-from supervisor.ports.flows.executions import CallPlace
+from supervisor.ports.flows.executions import CallPlace, ExecutionQuery
 from tests.supervisor.core.crashes.scenarios.stored import Stored
-from tests.supervisor.core.crashes.world.world import BEGAN
+from tests.supervisor.core.crashes.world.world import BEGAN, LANGUAGE
 from tests.supervisor.core.executions.world import call
 
 RUNNER = Runner("executor-1", "one")
@@ -90,6 +92,38 @@ def test_e12_an_execution_that_cannot_be_read_stops_no_other_one(
     stored.now += timedelta(minutes=1)
     assert stored.engine.tick() == 1, "it is looked at again"
     assert stored.get("bad").due_at is None, "its timeout has come"
+
+
+def test_a_child_has_the_inputs_and_labels_of_its_stored_flow(stored: Stored) -> None:
+    """Goal: defaults count, and what does not fit begins no execution: the step fails."""
+    steps: JsonValue = [{"name": "a", "type": "noop"}]
+    inputs: JsonValue = [{"name": "day", "type": "date", "default": "2026-11-25"}]
+    _add_flow(stored, {"flow": "f1", "labels": {"team": "a"}, "inputs": inputs, "steps": steps})
+    _add_flow(stored, {"flow": "f2", "steps": [{"name": "a", "type": "of another release"}]})
+    engine = StoredEngine(stored.store, lambda: 1, LANGUAGE, lambda: BEGAN)
+    subs = {
+        "fits": SubflowWork("f1"),
+        "wrong": SubflowWork("f1", {"day": "soon"}),
+        "newer": SubflowWork("f2"),
+        "nobody": SubflowWork("f3"),
+    }
+    plan = FlowPlan("f", 1, tuple(Step(name, work) for name, work in subs.items()))
+    engine.work(starts=[Execution("e1", plan, {}, BEGAN)])
+
+    with stored.store.reading() as rows:
+        [child] = [one for one in rows.page(ExecutionQuery(), 10) if one.id != "e1"]
+    assert (child.inputs, child.labels) == ({"day": "2026-11-25"}, {"team": "a"})
+    failures = {one.step: one.error.message for one in stored.get("e1").failures}
+    assert failures.keys() == {"wrong", "newer", "nobody"}
+    assert "/inputs/day: soon is no date" in failures["wrong"]
+    assert "this release does not take the flow f2: /steps/0" in failures["newer"]
+    assert failures["nobody"] == "there is no flow f3"
+
+
+def _add_flow(stored: Stored, document: dict[str, JsonValue]) -> None:
+    flow = StoredFlow(str(document["flow"]), 1, document, digest_of(document), "ann", None, BEGAN)
+    with stored.store.working(1) as rows:
+        rows.flows.add(flow)
 
 
 def _put_head(url: str, execution: str, head: str) -> str:

@@ -86,6 +86,26 @@ def test_a_try_that_waits_for_a_person_says_so(tidegate: Tidegate, files: tuple[
     assert "day: RUNNING" in ended.out
 
 
+def test_inputs_of_a_child_are_bound_as_those_of_a_request(
+    tidegate: Tidegate, tmp_path: Path
+) -> None:
+    """Goal: a default of the called flow counts, and an unknown input is found out."""
+    flow, child = tmp_path / "day.yaml", tmp_path / "child.yaml"
+    sub = "{name: sub, type: subflow, flow: child, inputs: {%s}}"
+    child.write_text(_CHILD.replace("type: integer", "type: integer, default: 3"))
+    texts = [f"flow: day\nsteps: [{sub % given}]\n" for given in ("", "m: 3", "n: three")]
+    ended = []
+    for text in texts:
+        flow.write_text(text + 'outputs: {n: "${ steps.sub.n }"}\n')
+        ended.append(tidegate("flow", "simulate", str(flow), str(child)))
+
+    assert [one.code for one in ended] == [0, 1, 1]
+    assert 'outputs: {"n": 4}' in ended[0].out
+    assert "sub: the inputs do not fit the flow child: " in ended[1].out
+    assert "m is no input of child (its inputs are n)" in ended[1].out
+    assert "three is no integer" in ended[2].out
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

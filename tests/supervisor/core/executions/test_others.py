@@ -1,8 +1,12 @@
 """Executions that wait for others: subflows, and gates that let a few of a flow run."""
 
 import pytest
+from pydantic import JsonValue
 
 from supervisor.core.executions.plan import Concurrency, FlowPlan, Step, SubflowWork, WhenFull
+from supervisor.core.flows.artifacts import ArtifactRef
+from supervisor.core.flows.children import CalledFlow
+from supervisor.core.flows.document import InputDocument, InputType
 from tests.supervisor.core.executions.test_steps import plan_of
 from tests.supervisor.core.executions.world import (
     BROKEN,
@@ -15,7 +19,8 @@ from tests.supervisor.core.executions.world import (
 
 
 def test_a_subflow_gives_its_outputs_or_fails_its_step() -> None:
-    child = FlowPlan("child", 1, (call("x"),), outputs={"n": "${ inputs.n + 1 }"})
+    counts = FlowPlan("child", 1, (call("x"),), outputs={"n": "${ inputs.n + 1 }"})
+    child = CalledFlow(counts, (InputDocument(name="n", type=InputType.INTEGER),))
     plan = plan_of(
         Step("sub", SubflowWork("child", {"n": "${ inputs.n }"})), outputs={"n": "${ steps.sub.n }"}
     )
@@ -39,11 +44,79 @@ def test_a_subflow_that_is_not_there_fails_its_step() -> None:
     assert "there is no flow nothing" in world.get().failures[0].error.message
 
 
+_DAY = (
+    InputDocument(name="day", type=InputType.DATE),
+    InputDocument(name="rows", type=InputType.INTEGER, default=5),
+)
+
+
+def test_a_child_has_the_defaults_and_the_labels_of_its_flow() -> None:
+    counts = FlowPlan("child", 1, (call("x"),), outputs={"rows": "${ inputs.rows + 1 }"})
+    world = World({"child": CalledFlow(counts, _DAY, {"team": "a"})})
+    sub = Step("sub", SubflowWork("child", {"day": "${ inputs.day }"}))
+    world.start(plan_of(sub, outputs={"rows": "${ steps.sub.rows }"}), day="2026-11-25")
+
+    world.finish()
+
+    assert world.get().outputs == {"rows": 6}
+    [child] = (one for one in world.engine.executions.values() if one.parent is not None)
+    assert child.inputs == {"day": "2026-11-25", "rows": 5}
+    assert child.labels == {"team": "a"}
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({}, "/inputs/day: day is required (give a date)"),
+        ({"day": "soon"}, "/inputs/day: soon is no date (write 2026-11-25)"),
+        ({"day": "2026-11-25", "rows": "5"}, "/inputs/rows: 5 is no integer"),
+        ({"day": "2026-11-25", "row": 5}, "row is no input of child (did you mean rows?)"),
+    ],
+)
+def test_a_child_whose_inputs_do_not_fit_does_not_begin(
+    given: dict[str, JsonValue], why: str
+) -> None:
+    world = World({"child": CalledFlow(FlowPlan("child", 1, (call("x"),)), _DAY)})
+    world.start(plan_of(Step("sub", SubflowWork("child", given))))
+
+    world.finish()
+
+    [failure] = world.get().failures
+    assert failure.error.message.startswith("the inputs do not fit the flow child: ")
+    assert why in failure.error.message
+    assert list(world.engine.executions) == ["e1"]
+    assert world.done == []
+    world.check_ends()
+
+
+@pytest.mark.parametrize("kind", ["string", "list", "object", "integer"])
+def test_a_large_output_fits_an_input_that_may_hold_it(kind: str) -> None:
+    """Goal: a record has a reference in its place, whatever the output's type was."""
+    ref = ArtifactRef("ab-1-" + "0" * 32, 100_000, "0" * 64).value
+    declared = InputDocument(name="body", type=InputType(kind))
+    world = World({"child": CalledFlow(FlowPlan("child", 1, (call("x"),)), (declared,))})
+    world.start(plan_of(Step("sub", SubflowWork("child", {"body": ref}))))
+
+    world.finish()
+
+    fits = kind != "integer"
+    assert (world.get().state is ExecutionState.SUCCESS) == fits
+
+
+def test_no_more_than_a_few_wrong_inputs_are_named() -> None:
+    given: dict[str, JsonValue] = {f"a{number}": 1 for number in range(1_000)}
+    world = World({"child": CalledFlow(FlowPlan("child", 1, (call("x"),)))})
+    world.start(plan_of(Step("sub", SubflowWork("child", given))))
+
+    message = world.get().failures[0].error.message
+    assert message.endswith("; and 995 more")
+    assert len(message) < 1_000
+
+
 def test_a_flow_that_calls_itself_ends_at_the_depth() -> None:
-    flows: dict[str, FlowPlan] = {}
-    flows["f"] = plan_of(Step("sub", SubflowWork("f")))
-    world = World(flows)
-    world.start(flows["f"])
+    plan = plan_of(Step("sub", SubflowWork("f")))
+    world = World({"f": plan})
+    world.start(plan)
 
     world.finish()
 

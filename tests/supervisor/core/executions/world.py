@@ -20,7 +20,9 @@ from supervisor.core.executions.inputs import (
 from supervisor.core.executions.plan import CallWork, FlowPlan, Step
 from supervisor.core.executions.reduced import Cancel, StepCall
 from supervisor.core.executions.states import ExecutionState, StepState
+from supervisor.core.flows.children import CalledFlow
 from supervisor.executions.memory import MemoryEngine
+from tests.supervisor.core.executions.called import flow_of
 
 BEGAN = datetime(2026, 11, 1, tzinfo=UTC)
 RUNNER = Runner("executor-1", "one")
@@ -39,7 +41,7 @@ def call(name: str, *after: str, **more: object) -> Step:
 class World:
     """Executions, and a runner that makes each call as `makes` says."""
 
-    flows: Mapping[str, FlowPlan] = field(default_factory=dict)
+    flows: Mapping[str, FlowPlan | CalledFlow] = field(default_factory=dict)
     now: datetime = BEGAN
     engine: MemoryEngine = field(init=False)
     done: list[StepCall] = field(default_factory=list)
@@ -47,7 +49,7 @@ class World:
 
     def __post_init__(self) -> None:
         """Make the engine."""
-        self.engine = MemoryEngine(CelExpressions(), self.flows.get)
+        self.engine = MemoryEngine(CelExpressions(), flow_of(self.flows))
 
     def start(self, plan: FlowPlan, execution: str = "e1", **inputs: JsonValue) -> str:
         """Start an execution, and reduce what follows."""

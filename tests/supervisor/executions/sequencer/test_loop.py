@@ -1,5 +1,6 @@
 """The owner of a partition: aborts, culprits, times, and what goes to other partitions."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -18,7 +19,9 @@ from supervisor.core.executions.plan import (
     SubflowWork,
 )
 from supervisor.core.executions.records import CALL_FORM, NewerRecord
-from supervisor.core.executions.states import ExecutionState, IllegalMove
+from supervisor.core.executions.states import ExecutionState, IllegalMove, StepState
+from supervisor.core.flows.children import CalledFlow
+from supervisor.core.flows.document import InputDocument, InputType
 from supervisor.executions.sequencer import loop
 from supervisor.executions.sequencer.batch import PartitionBatch, PartitionPlan
 from supervisor.executions.sequencer.letters import (
@@ -32,6 +35,7 @@ from supervisor.executions.sequencer.places import partition_of
 from supervisor.ports.flows.execution_log import POSITION_KEY, LogAborted, LogTopic
 from tests.environment.memory_log import MemoryLog, MemoryTopics
 from tests.supervisor.core.crashes.world.world import BEGAN, LANGUAGE
+from tests.supervisor.core.executions.called import flow_of
 
 RUNNER = Runner("executor-1", "one")
 PLAN = FlowPlan("f", 1, (Step("a", CallWork("noop")),))
@@ -42,7 +46,7 @@ class Owners:
     """An owner for each of some partitions."""
 
     entities: int = 1
-    flows: dict[str, FlowPlan] = field(default_factory=dict)
+    flows: Mapping[str, FlowPlan | CalledFlow] = field(default_factory=dict)
     topics: MemoryTopics = field(default_factory=MemoryTopics)
     now: datetime = BEGAN
     language: Expressions = LANGUAGE
@@ -60,7 +64,7 @@ class Owners:
                 PartitionPlan(self.entities, 1),
                 MemoryLog(self.topics, part),
                 self.language,
-                self.flows.get,
+                flow_of(self.flows),
                 now=lambda: self.now,
                 writer="test",
             )
@@ -302,3 +306,24 @@ def test_a_flow_that_is_not_there_fails_the_step_that_starts_it() -> None:
     owners.work()
 
     assert owners.get("e1").state is ExecutionState.FAILED
+
+
+@pytest.mark.parametrize("execution", ["e1", "e2", "e3"])
+def test_inputs_of_a_child_are_bound_before_it_goes_to_its_partition(execution: str) -> None:
+    child = FlowPlan("child", 1, (Step("a", CallWork("noop")),))
+    rows = InputDocument(name="rows", type=InputType.INTEGER, default=5)
+    owners = Owners(8, {"child": CalledFlow(child, (rows,), {"team": "a"})})
+    fits, fails = SubflowWork("child", {}), SubflowWork("child", {"rows": "many"})
+    owners.start(FlowPlan("f", 1, (Step("fits", fits), Step("fails", fails))), execution)
+    owners.work()
+    owners.finish()
+
+    parent = owners.get(execution)
+    assert {run.step: run.state for run in parent.runs.values()} == {
+        "fits": StepState.SUCCESS,
+        "fails": StepState.FAILED,
+    }
+    assert "/inputs/rows: many is no integer" in parent.failures[0].error.message
+    held = [one for owner in owners.owners for one in owner.held.restored.executions.values()]
+    [begun] = (one for one in held if one.parent is not None)
+    assert (begun.inputs, begun.labels) == ({"rows": 5}, {"team": "a"})

@@ -18,6 +18,7 @@ from supervisor.executions.sequencer.owners import PartitionLeft
 from supervisor.executions.sequencer.places import partition_of
 from supervisor.executions.sequencer.work import RequestWork
 from supervisor.ports.flows.execution_log import LogAborted, LogAway, LogFenced
+from tests.supervisor.core.executions.called import flow_of
 from tests.supervisor.executions.lives.processes.leader import CallTimes
 from tests.supervisor.executions.lives.world.world import LANGUAGE, LifeClock
 from tests.supervisor.executions.topics.world import KEPT, PARTITIONS, PLAN, FaultyLog, TopicWorld
@@ -161,7 +162,7 @@ class ExecutorLife:
                 PLAN,
                 log,
                 LANGUAGE,
-                self.world.flows.get,
+                flow_of(self.world.flows),
                 now=self.clock.now,
                 writer=self.life,
             )

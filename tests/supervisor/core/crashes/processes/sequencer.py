@@ -13,7 +13,6 @@ from supervisor.core.executions.gates import Gate, reduce_gate
 from supervisor.core.executions.inputs import (
     AttemptLost,
     Begin,
-    ChildEnded,
     SlotFreed,
     SlotWanted,
     Tick,
@@ -30,8 +29,9 @@ from supervisor.core.executions.reduced import (
     StartBatch,
     StartChild,
 )
-from supervisor.core.executions.states import AttemptState, ExecutionState
+from supervisor.core.executions.states import AttemptState
 from supervisor.core.executions.timers import next_due
+from supervisor.core.flows.children import CalledFlow, begin_child
 from tests.supervisor.core.crashes.world.log import Fenced, Place, Producer
 from tests.supervisor.core.crashes.world.messages import (
     CALLS,
@@ -307,21 +307,13 @@ class Sequencer:
                 return self.letter(new.id, Created(new))
 
     def child(self, message: StartChild, batch: Batch) -> tuple[Place, str, object]:
-        """Return the letter that creates a child, or tells its parent that there is no flow."""
+        """Return the letter that creates a child, or tells its parent why there is none."""
         plan = self.world.flows.get(message.flow)
-        if plan is None:
-            parent, run, attempt = message.parent.split("/")
-            ended = ChildEnded(run, int(attempt), ExecutionState.FAILED, why="no such flow")
-            return self.letter(parent, Addressed(ended))
-        child = Execution(
-            message.execution,
-            plan,
-            message.inputs,
-            batch.position.last,
-            parent=message.parent,
-            depth=message.depth,
-        )
-        return self.letter(child.id, Created(child))
+        called = None if plan is None else CalledFlow(plan)
+        begun = begin_child(message, called, batch.position.last)
+        if isinstance(begun, Send):
+            return self.letter(begun.execution, Addressed(begun.input))
+        return self.letter(begun.id, Created(begun))
 
     @staticmethod
     def letter(entity: str, letter: Letter) -> tuple[Place, str, object]:

@@ -15,6 +15,7 @@ from supervisor.core.executions.inputs import ExecutionInput
 from supervisor.core.executions.plan import FlowPlan
 from supervisor.core.executions.records import CALL_FORM, Restored, StateRecord, restore
 from supervisor.core.executions.reduced import ClaimReply, ExecutionEvent, StepCall
+from supervisor.core.flows.children import CalledFlow
 from supervisor.executions.sequencer.batch import PartitionPlan
 from supervisor.executions.sequencer.letters import (
     LETTER_FORM,
@@ -29,6 +30,7 @@ from supervisor.executions.sequencer.loop import PartitionOwner
 from supervisor.ports.flows.execution_log import POSITION_KEY, LogTopic
 from tests.environment.execution_topics import TopicsOfTest
 from tests.supervisor.core.crashes.world.world import BEGAN, LANGUAGE
+from tests.supervisor.core.executions.called import flow_of
 
 
 class _Died(BaseException):
@@ -47,11 +49,13 @@ class _Dies(PartitionProducer):
 class OnKafka:
     """Implements `EngineInTest`."""
 
-    def __init__(self, topics: TopicsOfTest, flows: dict[str, FlowPlan] | None = None) -> None:
+    def __init__(
+        self, topics: TopicsOfTest, flows: dict[str, FlowPlan | CalledFlow] | None = None
+    ) -> None:
         """Let the first owner begin."""
         self.now: datetime = BEGAN
         self.topics = topics
-        self.flows = {} if flows is None else flows
+        self.flows: dict[str, FlowPlan | CalledFlow] = {} if flows is None else flows
         self._taken = 0
         self._results: dict[str, list[object]] = {}
         """Execution -> its events; under the empty name everything else."""
@@ -69,7 +73,12 @@ class OnKafka:
         """Return an owner of the partition that has not taken it over yet."""
         self._logs.append(log(self.topics.client, self.topics.topics, 0))
         return PartitionOwner(
-            0, PartitionPlan(1, 1), self._logs[-1], LANGUAGE, self.flows.get, now=lambda: self.now
+            0,
+            PartitionPlan(1, 1),
+            self._logs[-1],
+            LANGUAGE,
+            flow_of(self.flows),
+            now=lambda: self.now,
         )
 
     def start(self, plan: FlowPlan, execution: str) -> None:

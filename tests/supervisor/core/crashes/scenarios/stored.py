@@ -14,8 +14,10 @@ from supervisor.core.executions.entities import Execution
 from supervisor.core.executions.inputs import ExecutionInput
 from supervisor.core.executions.plan import FlowPlan
 from supervisor.core.executions.reduced import ClaimReply, ExecutionEvent, StepCall
+from supervisor.core.flows.children import CalledFlow
 from supervisor.executions.engine import StoredEngine
 from tests.supervisor.core.crashes.world.world import BEGAN, LANGUAGE
+from tests.supervisor.core.executions.called import flow_of
 
 _ALL = 1_000_000
 
@@ -27,11 +29,11 @@ class _Died(BaseException):
 class Stored:
     """Implements `EngineInTest`: each life of the owner opens the database anew."""
 
-    def __init__(self, url: str, flows: dict[str, FlowPlan] | None = None) -> None:
+    def __init__(self, url: str, flows: dict[str, FlowPlan | CalledFlow] | None = None) -> None:
         """Open a database that is migrated and empty."""
         self.now: datetime = BEGAN
         self._url = url
-        self.flows = {} if flows is None else flows
+        self.flows: dict[str, FlowPlan | CalledFlow] = {} if flows is None else flows
         self._replies: list[ClaimReply] = []
         self._dropped: Counter[str] = Counter()
         self._seen: set[tuple[str, int, int]] = set()
@@ -45,7 +47,7 @@ class Stored:
         self.store = SqlExecutions(ExecutionDatabase(self._url))
         self._opened.append(self.store)
         self.engine = StoredEngine(
-            self.store, lambda: term, LANGUAGE, lambda: self.now, self.flows.get
+            self.store, lambda: term, LANGUAGE, lambda: self.now, flow_of(self.flows)
         )
 
     def start(self, plan: FlowPlan, execution: str) -> None:
