@@ -27,6 +27,7 @@ from supervisor.api.http.problems import PROBLEMS
 from supervisor.api.server import build_routes
 from supervisor.cli.commands import app
 from supervisor.cli.shell.names import NAMES, About, Nameless, Rows
+from supervisor.core.flows.json_schema import flow_schema
 from supervisor.core.spec.json_schema import spec_schema
 from supervisor.core.spec.section import (
     OURS,
@@ -58,6 +59,7 @@ from tasks.rows.expression.functions.known import ABSENT, FUNCTIONS
 
 FOLDER = Path("docs/reference")
 SCHEMA = "supervisor-spec.schema.json"
+FLOW_SCHEMA = "flow.schema.json"
 RECORD_SCHEMA = "report-record.schema.json"
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 WIDTH = 120
@@ -108,7 +110,8 @@ def rewrite_schema(folder: Path) -> list[Path]:
     """Rewrite the JSON Schemas in `folder` and return those that have changed."""
     changed = []
     record = {"$schema": _DIALECT, **record_schema()}
-    for name, schema in ((SCHEMA, spec_schema()), (RECORD_SCHEMA, record)):
+    schemas = {SCHEMA: spec_schema(), FLOW_SCHEMA: flow_schema(), RECORD_SCHEMA: record}
+    for name, schema in schemas.items():
         page, new = folder / name, json.dumps(schema, indent=1) + "\n"
         if not page.exists() or page.read_text(encoding="utf-8") != new:
             page.write_text(new, encoding="utf-8")

@@ -212,7 +212,7 @@ def test_the_generated_parts_are_up_to_date(page: str) -> None:
 def test_the_json_schemas_are_up_to_date(tmp_path: Path) -> None:
     pages = reference.rewrite_schema(tmp_path)
 
-    assert len(pages) == 2
+    assert len(pages) == 3
     for page in pages:
         assert text_of(f"docs/reference/{page.name}") == page.read_text(encoding="utf-8")
     assert reference.rewrite_schema(tmp_path) == []

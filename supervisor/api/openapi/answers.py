@@ -111,6 +111,7 @@ _HEADERS: Mapping[str, Json] = MappingProxyType(
     {
         f"GET {_ONE}": _ETAG,
         "GET /api/v1/lag": _ANSWER_TAG,
+        "GET /api/v1/schemas/flow": _ANSWER_TAG,
         "GET /api/v1/schemas/supervisor-spec": _ANSWER_TAG,
         "GET /api/v1/supervisors": _ANSWER_TAG,
         "GET /api/v1/supervisors/{supervisor_id}/partitions": _ANSWER_TAG,

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import cast
 
+from supervisor.core.flows.json_schema import STEP, TRIGGER, flow_schema
+from supervisor.core.flows.steps import STEP_TYPES
 from supervisor.core.spec.json_schema import spec_schema
 from supervisor.core.spec.sample_request import SamplerConfig
 from supervisor.core.spec.submitted_task import TYPE
@@ -29,6 +31,14 @@ def _outline(schema: Json) -> Json:
     return {**schema, "properties": outer | {"type": {"const": "kafka"}}}
 
 
+_DEFS = "#/$defs/"
+_NAMES = {STEP: "FlowStep", TRIGGER: "FlowTrigger"}
+"""Definition in the schema of a flow -> its name in the description, where that is another."""
+_INNER_STEP: Json = {
+    "type": "object",
+    "required": ["name", "type"],
+    "properties": {"name": {"type": "string"}, "type": {"enum": list(STEP_TYPES)}},
+}
 _ANY_OBJECT: Json = {"type": ["object", "null"]}
 _SPEC: Json = {"$ref": f"{_REF}SupervisorSpec"}
 _SPEC_EXAMPLE: Json = {
@@ -97,25 +107,7 @@ _OFFSETS: Json = {
         },
     },
 }
-_STEPS: Json = {"type": "array", "items": {"type": "object"}}
-_FLOW: Json = {
-    "type": "object",
-    "required": ["flow", "steps"],
-    "properties": {
-        "flow": {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"},
-        "description": {"type": "string"},
-        "labels": {"type": "object", "additionalProperties": {"type": "string"}},
-        "inputs": {"type": "array", "items": {"type": "object"}},
-        "steps": _STEPS | {"minItems": 1},
-        "onFailure": _STEPS,
-        "finally": _STEPS,
-        "outputs": {"type": "object"},
-        "concurrency": {"type": ["object", "null"]},
-        "timeout": {"type": ["string", "null"], "format": "duration"},
-        "warnAfter": {"type": ["string", "null"], "format": "duration"},
-        "killGrace": {"type": "string", "format": "duration"},
-    },
-}
+_FLOW: Json = {"$ref": f"{_REF}Flow"}
 _FLOW_EXAMPLE: Json = {
     "flow": "orders-day",
     "inputs": [{"name": "day", "type": "date"}],
@@ -149,12 +141,49 @@ def with_bodies(document: Json) -> Json:
     components = cast("dict[str, Json]", document["components"])
     schemas = components["schemas"]
     schemas["SupervisorSpec"] = _outline(spec_schema()["$defs"]["document"])
+    schemas |= _flow_schemas()
     schemas[SamplerConfig.__name__] = SamplerConfig.model_json_schema(mode="validation")
-    paths = cast("dict[str, dict[str, Json]]", document["paths"])
+    _add_bodies(cast("dict[str, dict[str, Json]]", document["paths"]))
+    return document
+
+
+def _flow_schemas() -> dict[str, object]:
+    """Return the schemas of a flow: the document, each type of step and of trigger.
+
+    Steps inside of steps are any objects here: tools that make requests know no schema that has
+    itself in it.  The whole schema is docs/reference/flow.schema.json.
+    """
+    whole = flow_schema()
+    whole.pop("$schema")
+    parts = cast("dict[str, Json]", whole.pop("$defs"))
+    for name, part in parts.items():
+        if name != STEP:
+            parts[name] = cast("Json", _referred(part, {f"{_DEFS}{STEP}": _INNER_STEP}))
+    return {_NAMES.get(name, name): _referred(part, {}) for name, part in parts.items()} | {
+        "Flow": _referred(whole, {})
+    }
+
+
+def _referred(value: object, instead: Mapping[str, Json]) -> object:
+    """Return a part of a schema that refers to the components of the document."""
+    match value:
+        case {"$ref": str(ref)} if ref in instead:
+            return instead[ref]
+        case {"$ref": str(ref), **others} if ref.startswith(_DEFS):
+            name = ref.removeprefix(_DEFS)
+            return {"$ref": f"{_REF}{_NAMES.get(name, name)}", **others}
+        case dict():
+            return {key: _referred(each, instead) for key, each in value.items()}
+        case list():
+            return [_referred(each, instead) for each in value]
+        case _:
+            return value
+
+
+def _add_bodies(paths: dict[str, dict[str, Json]]) -> None:
     for path, (schema, example) in BODIES.items():
         body = cast("Json", paths[path]["post"]["requestBody"])
         content = cast("dict[str, Json]", body["content"])["application/json"]
         content["schema"] = schema
         if example is not None:
             content["example"] = example
-    return document

@@ -25,6 +25,7 @@ from supervisor.core.executions.states import AttemptState, ExecutionState
 from supervisor.core.flows.children import called_flow
 from supervisor.core.flows.compiling import compile_flow
 from supervisor.core.flows.document import FlowDocument, bind_inputs
+from supervisor.core.flows.json_schema import flow_schema
 from supervisor.core.values.errors import InvalidFlow, InvalidInputs
 from supervisor.core.values.json_bodies import parse_document
 from supervisor.executions.simulate import NAME, Simulated
@@ -55,6 +56,15 @@ add_init(commands)
 add_plan(commands)
 add_stored(commands)
 add_triggers(commands)
+
+
+@commands.command()
+def schema() -> None:
+    """Print the JSON Schema of a flow, for editors: they complete and check while you type.
+
+    Example: tidegate flow schema > flow.schema.json
+    """
+    show_json(flow_schema())
 
 
 @commands.command()

@@ -5,6 +5,7 @@ from typing import cast
 
 import pytest
 
+from supervisor.core.flows.json_schema import flow_schema
 from tests.supervisor.cli.conftest import Tidegate
 
 _FLOW = """
@@ -39,6 +40,10 @@ def test_flows_that_are_well_are_named_with_their_size(
 
     assert ended.code == 0
     assert ended.out == "day: a flow of 3 steps\nchild: a flow of 1 step\n"
+
+
+def test_the_schema_is_printed_for_editors(tidegate: Tidegate) -> None:
+    assert tidegate("flow", "schema").json() == flow_schema()
 
 
 def test_a_flow_that_is_wrong_says_where_and_what_to_do(tidegate: Tidegate, tmp_path: Path) -> None:
