@@ -27,6 +27,7 @@ from supervisor.api.http.problems import PROBLEMS
 from supervisor.api.server import build_routes
 from supervisor.cli.commands import app
 from supervisor.cli.shell.names import NAMES, About, Nameless, Rows
+from supervisor.core.flows.costs import STEP_COSTS
 from supervisor.core.flows.json_schema import flow_schema
 from supervisor.core.spec.json_schema import spec_schema
 from supervisor.core.spec.section import (
@@ -313,6 +314,11 @@ def _code(names: Iterable[str]) -> Iterator[str]:
     return (f"`{name}`" for name in names)
 
 
+def _costs() -> str:
+    rows = [(f"`{kind}`", one.costs, one.repeats) for kind, one in STEP_COSTS.items()]
+    return _table(("type", "what it costs", "a repeat of an attempt is safe, as"), rows)
+
+
 GENERATORS: Mapping[str, Callable[[], str]] = MappingProxyType(
     {
         "commands": _cli,
@@ -326,6 +332,7 @@ GENERATORS: Mapping[str, Callable[[], str]] = MappingProxyType(
         "kafka-properties": _kafka,
         "functions": _functions,
         "absent-functions": _absent,
+        "step-costs": _costs,
     }
 )
 """Name of a block -> what stands in it."""

@@ -48,7 +48,7 @@ def plan(
     if output is Format.JSON:
         show_json(outlook.model_dump(mode="json", by_alias=True))
     else:
-        show_table(("STEP", "TYPE", "BEGINS", "WOULD"), map(_row, outlook.steps))
+        show_table(("STEP", "TYPE", "BEGINS", "WOULD"), map(_row, outlook.steps), wide=("COSTS",))
         if outlook.left_out:
             print_notice(f"There are {outlook.left_out} more steps: the first ones are shown.")
     if any(step.error is not None for step in outlook.steps):
@@ -57,7 +57,7 @@ def plan(
 
 def _row(step: StepOutlookView) -> tuple[object, ...]:
     name = "/".join((*step.inside, step.step))
-    return name, step.type, step.begins, "; ".join(_words(step))
+    return name, step.type, step.begins, "; ".join(_words(step)), step.costs
 
 
 def _words(step: StepOutlookView) -> Iterator[str]:

@@ -17,8 +17,17 @@ from supervisor.core.flows.compiling import compile_flow
 from supervisor.core.flows.document import FlowDocument, InputDocument, bind_values
 from supervisor.core.values.errors import FieldError, InvalidInputs
 
-__all__ = ["CalledFlow", "begin_child", "called_flow", "refuse_child", "why_inputs_do_not_fit"]
+__all__ = [
+    "CHILD_FAILED",
+    "CalledFlow",
+    "begin_child",
+    "called_flow",
+    "refuse_child",
+    "why_inputs_do_not_fit",
+]
 
+CHILD_FAILED = f"child-{ExecutionState.FAILED.lower()}"
+"""The code of a step whose execution cannot begin, or has failed."""
 _NAMED_MAX = 5
 """Inputs that a message names: a step may give a thousand."""
 
@@ -58,6 +67,7 @@ def begin_child(start: StartChild, flow: CalledFlow | None, now: datetime) -> Ex
 
 def refuse_child(start: StartChild, why: str) -> Send:
     """Return the message by which a step's attempt fails, as its execution cannot begin."""
+    # `child_ended` gives such a failure the code CHILD_FAILED.
     parent, run, attempt = start.parent.split("/")
     return Send(parent, ChildEnded(run, int(attempt), ExecutionState.FAILED, why=why))
 

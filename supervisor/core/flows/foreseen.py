@@ -37,6 +37,7 @@ from supervisor.core.executions.plan import (
     Work,
     type_of,
 )
+from supervisor.core.flows.costs import cost_of
 
 __all__ = [
     "STEPS_FORESEEN",
@@ -95,6 +96,11 @@ class StepOutlook:
     """Why it would fail now."""
     looked: bool = True
     """False: there were too many dry runs before it."""
+
+    @property
+    def costs(self) -> str:
+        """What the step costs, for people."""
+        return cost_of(self.step.verb, self.effect)
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def _choice(models: Mapping[str, type]) -> Schema:
 
 
 def _names_of(choice: Schema) -> frozenset[str]:
-    options = choice.get("oneOf", choice.get("anyOf", ()))
+    options = choice.get("oneOf") or choice.get("anyOf") or ()
     return frozenset(one.get("$ref", "") for one in options)
 
 

@@ -26,6 +26,8 @@ class StepOutlookView(Wire):
     """What its dry run gives, or its arguments if it has none; null: it is not known."""
     error: StepErrorView | None
     """Why it would fail now."""
+    costs: str
+    """What the step costs, in words."""
     looked: bool
     """False: no dry run was made, as there were too many before it, or without an answer."""
 
@@ -62,5 +64,6 @@ def _step(each: StepOutlook) -> StepOutlookView:
         depends_on=list(each.step.depends_on),
         effect=None if each.effect is None else dict(each.effect),
         error=None if error is None else StepErrorView(code=error.code, message=error.message),
+        costs=each.costs,
         looked=each.looked,
     )

@@ -12,7 +12,7 @@ _PATH = "/api/v1/flows/plan"
 def _step(name: str, **more: object) -> dict[str, object]:
     about: dict[str, object] = {"step": name, "type": "noop", "begins": "yes", "inside": []}
     known: dict[str, object] = {"after": [], "dependsOn": [], "effect": None, "error": None}
-    return {**about, **known, "looked": True, **more}
+    return {**about, **known, "costs": "one call", "looked": True, **more}
 
 
 def _plan(*steps: dict[str, object], left_out: int = 0) -> dict[str, object]:
@@ -51,6 +51,17 @@ def test_each_step_has_a_line(tidegate: Tidegate, server: Overlord, tmp_path: Pa
         "flow": {"flow": "day", "steps": [{"name": "pack", "type": "noop"}]},
         "inputs": {"day": "2026-11-25"},
     }
+
+
+def test_a_wide_line_has_what_the_step_costs(
+    tidegate: Tidegate, server: Overlord, tmp_path: Path
+) -> None:
+    server.on("POST", _PATH, Reply(_plan(_step("pack"))))
+
+    ended = tidegate("flow", "plan", _file(tmp_path), "-o", "wide")
+
+    lines = [" ".join(line.split()) for line in ended.out.splitlines()]
+    assert lines == ["STEP TYPE BEGINS WOULD COSTS", "pack noop yes one call"]
 
 
 def test_a_step_that_would_fail_is_exit_code_1(

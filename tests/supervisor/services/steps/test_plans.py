@@ -6,6 +6,7 @@ from typing import cast
 from pydantic import JsonValue
 
 from supervisor.core.executions.states import ExecutionState
+from supervisor.core.flows.costs import STEP_COSTS
 from supervisor.core.flows.foreseen import StepOutlook
 from supervisor.core.values.errors import StreamUnavailable
 from supervisor.core.values.permissions import ANYONE, Actor, Caller, Grant, Kind, Role
@@ -13,7 +14,7 @@ from supervisor.services.steps.plans import DRY_RUNS, UNANSWERED, outlook_on
 from supervisor.services.supervisors.sampler import SampleRequests
 from tests.supervisor.api.guarded import Guarded
 from tests.supervisor.api.routes.tables.test_compaction import compactions, publish_two
-from tests.supervisor.api.world import TOPIC, spec_document
+from tests.supervisor.api.world import TOPIC, Json, spec_document
 from tests.supervisor.services.steps.driver import Driver
 
 COMPACT = {"name": "pack", "type": "compact", "table": TOPIC}
@@ -106,3 +107,36 @@ def test_what_does_not_answer_is_not_asked_again_and_again(driver: Driver) -> No
 
     assert [step.looked for step in steps] == [True] * UNANSWERED + [False] * (9 - UNANSWERED)
     assert set(_codes(steps[:UNANSWERED])) == {"stream-unavailable"}
+
+
+def test_a_subflow_shows_its_bound_inputs_or_why_it_cannot_begin(driver: Driver) -> None:
+    """Goal: the words are those with which the step would fail."""
+    day: Json = {"name": "day", "type": "date", "default": "2026-11-25"}
+    child: Json = {"flow": "child", "inputs": [day], "steps": [{"name": "x", "type": "noop"}]}
+    driver.parts.flows.apply(child, Actor.named("ann", None))
+    given: dict[str, Json] = {"fits": {}, "wrong": {"day": "soon"}, "late": {"day": "${ trigger }"}}
+    steps: list[Json] = [
+        {"name": name, "type": "subflow", "flow": "child", "inputs": inputs}
+        for name, inputs in given.items()
+    ]
+    others: list[Json] = [{"name": each, "type": "subflow", "flow": each} for each in ("f", "g")]
+
+    fits, wrong, late, itself, nobody = _plan(driver, *steps, *others)
+
+    assert fits.effect == {"flow": "child", "inputs": {"day": "2026-11-25"}}
+    assert wrong.error is not None
+    assert "/inputs/day: soon is no date" in wrong.error.message
+    assert (late.effect, late.error, late.step.depends_on) == (None, None, ("trigger",))
+    assert itself.effect == {"flow": "f", "inputs": {}}
+    assert nobody.error is not None
+    assert nobody.error.message == "there is no flow g"
+    assert _codes([wrong, nobody]) == ["child-failed", "child-failed"]
+
+
+def test_each_step_says_what_it_costs(driver: Driver) -> None:
+    publish_two(driver.world)
+
+    pack, prove = _plan(driver, COMPACT, VERIFY)
+
+    assert pack.costs == STEP_COSTS["compact"].costs
+    assert prove.costs == STEP_COSTS["verify"].costs
