@@ -129,12 +129,12 @@ class ArtifactNotFound(Refused):
 
 
 class ExecutionConflict(Refused):
-    """An execution has this id, of another flow or with other inputs."""
+    """An execution has this id, of another flow, or with other inputs or labels."""
 
     def __init__(self, execution: str) -> None:
         self.execution = execution
         super().__init__(
-            f"the execution {execution} was started with another flow or other inputs: "
+            f"the execution {execution} was started with another flow, other inputs or labels: "
             "use another key"
         )
 

@@ -66,6 +66,8 @@ _WHY = {
     Drop.UNKNOWN_RUN: "it has no such task run",
     Drop.NOT_NOW: "what is wanted does not fit its state",
 }
+_KILLED = frozenset({Drop.NOT_LIVE, Drop.DUPLICATE})
+"""Why a kill changes nothing when there is nothing to do."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ class Executions:
         Raises:
             FlowNotFound: there is no such flow.
             InvalidInputs: the flow takes others.
-            ExecutionConflict: an execution with this key was started with other inputs.
+            ExecutionConflict: an execution with this key was started with other inputs or labels.
         """
         if wanted.key is not None and (before := self._with_key(wanted)) is not None:
             return before, False
@@ -158,20 +160,29 @@ class Executions:
         other inputs, or the flow may be deleted.
 
         Raises:
-            ExecutionConflict: it was started with other inputs.
+            ExecutionConflict: it was started with other inputs or labels.
         """
         try:
             before = self.get(f"{wanted.flow}:{wanted.key}")
         except ExecutionNotFound:
             return None
-        document = self.flows.version(before.flow, before.plan.version).document
-        try:
-            inputs = bind_inputs(read_stored(document), wanted.inputs)
-        except (InvalidFlow, InvalidInputs):  # a flow of an older release may not be read any more
-            inputs = dict(wanted.inputs)
-        if before.rerun is not None or before.inputs != inputs:
+        if before.rerun is not None or not self._is_same(wanted, before):
             raise ExecutionConflict(before.id)
         return before
+
+    def _is_same(self, wanted: StartRequest, before: Execution) -> bool:
+        stored = self.flows.version(before.flow, before.plan.version).document
+        try:
+            document = read_stored(stored)
+        except InvalidFlow:  # a flow of an older release may not be read any more
+            labels_fit = wanted.labels.items() <= before.labels.items()
+            return labels_fit and before.inputs == dict(wanted.inputs)
+        try:
+            inputs = bind_inputs(document, wanted.inputs)
+        except InvalidInputs:
+            return False
+        labels = {**document.labels, **wanted.labels}
+        return (before.inputs, before.labels) == (inputs, labels)
 
     def new_key(self) -> str:
         """Return a key for a request that has none."""
@@ -181,7 +192,7 @@ class Executions:
         """Take a new execution over; return it, and whether it is new.
 
         Raises:
-            ExecutionConflict: one with this id has another flow or other inputs.
+            ExecutionConflict: one with this id has another flow, other inputs or labels.
         """
         self._audit(author, action, execution.id, {"version": str(execution.plan.version)})
         with answered():
@@ -190,8 +201,7 @@ class Executions:
         current = self.get(execution.id)
         if worked.started:
             return current, True
-        mine = (execution.flow, execution.inputs, execution.rerun)
-        if (current.flow, current.inputs, current.rerun) != mine:
+        if _wanted_of(current) != _wanted_of(execution):
             raise ExecutionConflict(execution.id)
         return current, False
 
@@ -273,13 +283,15 @@ class Executions:
             return rows.events(execution_id, after, limit)
 
     def kill(self, execution_id: str, author: Actor, *, force: bool) -> Execution:
-        """End an execution; one that has ended is left as it is.
+        """End an execution; one that has ended or is killed already is left as it is.
+
+        `force` ends at once what an earlier kill lets end.
 
         Raises:
             ExecutionNotFound: there is none.
         """
         current = self.get(execution_id)
-        if current.state.ended:
+        if current.state.ended or (current.killed and not force):
             return current
         return self._send(execution_id, KillIt(str(author), force), author, "kill-execution")
 
@@ -325,10 +337,18 @@ class Executions:
 
     def _check(self, execution_id: str, given: ExecutionInput, worked: Worked) -> None:
         for dropped_of, dropped, why in worked.dropped:
-            if dropped_of == execution_id and dropped is given:
+            if dropped_of != execution_id or dropped is not given:
+                continue
+            # The end, or the kill of somebody else, was faster: it is what is wanted.
+            if not isinstance(given, KillIt) or why not in _KILLED:
                 raise StepRefuses(f"{execution_id}: {_WHY.get(why, str(why))}")
 
     def _audit(self, author: Actor, action: str, execution: str, detail: Mapping[str, str]) -> None:
         """Write the entry first: what was done must never be without its audit."""
         with self.store.leading(self.leadership.term()) as tx:
             tx.audit.write(AuditEntry(self.clock.now(), author, action, execution, dict(detail)))
+
+
+def _wanted_of(execution: Execution) -> tuple[object, ...]:
+    """Return what is the same for two requests of the same execution."""
+    return execution.flow, execution.inputs, execution.labels, execution.rerun

@@ -12,6 +12,7 @@ from supervisor.core.executions.entities import Runner
 from supervisor.core.executions.inputs import Succeeded
 from supervisor.executions.engine import StoredEngine
 from supervisor.executions.runner import CallRunner
+from supervisor.services.flows.executions import Executions
 from supervisor.services.services import Services
 from tests.supervisor.api.world import Json, World
 from tests.waiting import wait_until
@@ -22,6 +23,14 @@ class Running:
     """A world in which flows run."""
 
     world: World
+
+    @property
+    def executions(self) -> Executions:
+        """The verbs on executions."""
+        app = self.world.client.app
+        assert isinstance(app, FastAPI)
+        parts: Services = app.state.parts
+        return parts.executions
 
     def apply(self, **flow: object) -> Json:
         """Apply a flow, and return its version."""

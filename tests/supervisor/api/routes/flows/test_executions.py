@@ -1,9 +1,15 @@
 """Executions by the API: started once per key, run to their end, waited for, killed, answered."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import cast
 
 import pytest
 
+from supervisor.core.executions.entities import Execution
+from supervisor.core.executions.inputs import ExecutionInput, KillIt
+from supervisor.core.values.permissions import ANYONE, Actor
+from supervisor.executions.engine import StoredEngine, Worked
 from tests.supervisor.api.routes.flows.conftest import Running
 from tests.supervisor.api.world import Json
 
@@ -48,6 +54,22 @@ def test_a_start_with_the_same_key_is_one_execution(running: Running) -> None:
     assert [each["id"] for each in cast("list[Json]", listed)] == ["day:mon"]
 
 
+def test_other_labels_with_the_same_key_are_refused(running: Running) -> None:
+    running.apply(flow="day", steps=[STEP], labels={"team": "a"})
+    place = "/api/v1/flows/day/executions"
+    first = {"key": "mon", "labels": {"why": "test"}}
+    assert running.world.post(place, first).status_code == 202
+    running.apply(flow="day", steps=[STEP], labels={"team": "b"})
+
+    assert running.world.post(place, first).status_code == 200  # as it was bound then
+    for labels in ({}, {"why": "other"}, {"why": "test", "and": "more"}):
+        answer = running.world.post(place, {"key": "mon", "labels": labels})
+        assert (answer.status_code, answer.json()["type"]) == (
+            409,
+            "/problems/execution-conflict",
+        )
+
+
 def test_what_is_waited_for_is_said_and_an_answer_lets_it_go_on(running: Running) -> None:
     running.apply(flow="ask", steps=[STEP, ASKS])
     execution = running.start("ask")
@@ -77,6 +99,57 @@ def test_a_kill_ends_what_waits_and_a_second_one_changes_nothing(
     killed = running.wait_for(execution, "KILLED")
     again = running.world.post(f"/api/v1/executions/{execution}/kill")
     assert (again.status_code, again.json()["version"]) == (200, killed["version"])
+
+
+def test_a_kill_of_what_is_killed_changes_nothing(running: Running) -> None:
+    """E10: three kills are one."""
+    rests = {"name": "rest", "type": "sleep", "duration": "PT1H"}
+    last = {"name": "ok", "type": "approve", "question": "tidied up?"}
+    running.apply(flow="rest", steps=[rests], **{"finally": [last]})
+    execution = running.start("rest")
+    running.wait_for(execution, "RUNNING")
+    place = f"/api/v1/executions/{execution}/kill"
+
+    first, *more = [running.world.post(place) for _ in range(3)]
+
+    assert (first.status_code, first.json()["state"]) == (200, "KILLING")
+    assert [(each.status_code, each.json()["version"]) for each in more] == [
+        (200, first.json()["version"])
+    ] * 2
+    forced = running.world.post(f"{place}?force=true")
+    assert (forced.status_code, forced.json()["state"]) == (200, "KILLED")
+
+
+@dataclass
+class _SomebodyWasFaster(StoredEngine):
+    """An engine to which each input comes when another one of somebody else was worked in."""
+
+    engine: StoredEngine
+    first: KillIt
+
+    def work(
+        self,
+        inputs: Sequence[tuple[str, ExecutionInput]] = (),
+        starts: Sequence[Execution] = (),
+    ) -> Worked:
+        self.engine.work([(execution, self.first) for execution, _ in inputs])
+        return self.engine.work(inputs, starts)
+
+
+@pytest.mark.parametrize(("force", "state"), [(True, "KILLED"), (False, "KILLING")])
+def test_a_kill_that_comes_second_changes_nothing(
+    running: Running, *, force: bool, state: str
+) -> None:
+    rests = {"name": "rest", "type": "sleep", "duration": "PT1H"}
+    last = {"name": "ok", "type": "approve", "question": "tidied up?"}
+    running.apply(flow="rest", steps=[rests], **{"finally": [last]})
+    execution = running.start("rest")
+    running.wait_for(execution, "RUNNING")
+    verbs = running.executions
+    assert isinstance(verbs.engine, StoredEngine)
+    raced = replace(verbs, engine=_SomebodyWasFaster(verbs.engine, KillIt("bo", force=force)))
+
+    assert raced.kill(execution, Actor.of(ANYONE, ""), force=False).state == state
 
 
 def test_a_paused_one_begins_nothing_until_it_goes_on(running: Running) -> None:
