@@ -132,6 +132,9 @@ MOVED = Also(
         f"POST {_OURS}/supervisors/{{supervisor_id}}/rollback",
         *(f"POST {_ONE}/{verb}" for verb in ("suspend", "resume", "terminate", "shutdown")),
         f"POST {_ONE}/resetToLatestAndBackfill",
+        f"POST {_OURS}/flows",
+        f"DELETE {_OURS}/flows/{{flow}}",
+        f"POST {_OURS}/flows/{{flow}}/versions/{{version}}/rollback",
     ),
 )
 UNAVAILABLE: tuple[Also, ...] = (

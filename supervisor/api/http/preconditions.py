@@ -1,4 +1,4 @@
-"""The headers If-Match and If-None-Match of routes that store a spec version."""
+"""The headers If-Match and If-None-Match of routes that store a version of a spec or a flow."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -25,7 +25,7 @@ def _expected(
     if_none_match: Annotated[
         list[str] | None,
         Header(
-            description="*: act only if there is no spec; of a GET: 304 if it is known.",
+            description="*: act only if there is none yet; of a GET: 304 if it is known.",
             json_schema_extra={"pattern": WEAK},
         ),
     ] = None,

@@ -216,7 +216,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         NotExported: Problem(409, "not-exported", "The table is not exported in this format"),
         NotExportable: Problem(409, "not-exportable", "The table does not fit into the format"),
         OperationNotFound: Problem(404, "operation-not-found", "There is no such operation"),
-        PreconditionFailed: Problem(412, "precondition-failed", "The spec is another version now"),
+        PreconditionFailed: Problem(412, "precondition-failed", "There is another version now"),
         PreviewOutdated: Problem(409, "preview-outdated", "It would do something else now"),
         PrincipalRefused: Problem(400, "principal-refused", "The principal is not acceptable"),
         ProcessorClosed: Problem(503, "queue-closed", "The event queue is closed here"),

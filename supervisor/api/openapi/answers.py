@@ -63,7 +63,7 @@ ANSWERS: Mapping[str, Json] = MappingProxyType(
         "404": _problem("There is no such thing, or none that the caller may see."),
         "408": _problem("The body did not come in time."),
         "409": _problem("It cannot be done as things stand.", _MAYBE_LATER),
-        "412": _problem("The newest version of the spec is another one."),
+        "412": _problem("The newest version of the spec or the flow is another one."),
         "413": _problem("The body is too large."),
         "415": _problem("The body is not JSON, or is compressed."),
         "422": _problem("The Idempotency-Key belongs to another request."),
@@ -106,10 +106,15 @@ _NEXT_PAGE: Json = {
     }
 }
 _ETAG: Json = {"ETag": _header("The version of the spec, for If-Match.")}
+_FLOW_TAG: Json = {"ETag": _header("The version of the flow, for If-Match.")}
 _ANSWER_TAG: Json = {"ETag": _header("The tag of this answer, for If-None-Match.")}
 _HEADERS: Mapping[str, Json] = MappingProxyType(
     {
         f"GET {_ONE}": _ETAG,
+        "GET /api/v1/flows/{flow}": _FLOW_TAG,
+        "GET /api/v1/flows/{flow}/versions/{version}": _FLOW_TAG,
+        "POST /api/v1/flows": _FLOW_TAG,
+        "POST /api/v1/flows/{flow}/versions/{version}/rollback": _FLOW_TAG,
         "GET /api/v1/lag": _ANSWER_TAG,
         "GET /api/v1/schemas/flow": _ANSWER_TAG,
         "GET /api/v1/schemas/supervisor-spec": _ANSWER_TAG,

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from pydantic import JsonValue
 
+from supervisor.cli.flow.if_version import IfFirst, IfVersion, precondition
 from supervisor.cli.shell.client import path_of
 from supervisor.cli.shell.confirm import confirm
 from supervisor.cli.shell.form import Format, form
@@ -44,19 +45,32 @@ Files = Annotated[
 
 
 def apply(
-    files: Files, reason: Reason = None, server: Server = None, output: Output = Format.TABLE
+    files: Files,
+    if_version: IfFirst = None,
+    *,
+    reason: Reason = None,
+    server: Server = None,
+    output: Output = Format.TABLE,
 ) -> None:
     """Store flows; one that is equal to its newest version makes none.
 
-    Example: tidegate flow apply orders-day.yaml
+    Example: tidegate flow apply orders-day.yaml --if-version 3
     """
     applied = []
     with connect(server, reason) as client:
-        for spec in read_specs(files):
+        specs = list(read_specs(files))
+        if if_version is not None and len(specs) != 1:
+            raise CommandFailed(
+                f"--if-version is the version of one flow, and there are {len(specs)}",
+                "apply them one by one",
+            )
+        for spec in specs:
             if isinstance(spec.body, CommandFailed):
                 raise spec.body
-            body = json.dumps(parse_document(spec.body)).encode()
-            applied.append(client.post(_FLOWS, body).read(AppliedFlowView))
+            document = parse_document(spec.body)
+            headers = precondition(client, str(document.get("flow", "")), if_version)
+            answer = client.post(_FLOWS, json.dumps(document).encode(), headers=headers)
+            applied.append(answer.read(AppliedFlowView))
     if output is Format.JSON:
         show_json([each.model_dump(mode="json", by_alias=True) for each in applied])
         return
@@ -169,23 +183,35 @@ def _cell(value: JsonValue) -> str:
 def rollback(
     flow: FlowId,
     version: Annotated[int, typer.Argument(metavar="VERSION", min=1, show_default=False)],
+    if_version: IfVersion = None,
+    *,
     reason: Reason = None,
     server: Server = None,
 ) -> None:
     """Store an earlier version's document as the newest one."""
     with connect(server, reason) as client:
-        answer = client.post(f"{path_of(_FLOWS, flow)}/versions/{version}/rollback")
+        headers = precondition(client, flow, if_version)
+        path = f"{path_of(_FLOWS, flow)}/versions/{version}/rollback"
+        answer = client.post(path, headers=headers)
     applied = answer.read(AppliedFlowView)
     what = f"version {applied.flow.version}" if applied.changed else "unchanged"
     show_done(flow, f"{flow}: {what}")
 
 
-def delete(flow: FlowId, yes: Yes = False, reason: Reason = None, server: Server = None) -> None:
+def delete(
+    flow: FlowId,
+    if_version: IfVersion = None,
+    *,
+    yes: Yes = False,
+    reason: Reason = None,
+    server: Server = None,
+) -> None:
     """Delete a flow: nothing starts it any more, what runs goes on, its versions stay."""
-    if not yes:
-        confirm(f"Delete the flow {flow}?")
     with connect(server, reason) as client:
-        client.delete(path_of(_FLOWS, flow))
+        headers = precondition(client, flow, if_version)
+        if not yes:
+            confirm(f"Delete the flow {flow}?")
+        client.delete(path_of(_FLOWS, flow), headers=headers)
     show_done(flow, f"{flow}: deleted")
 
 

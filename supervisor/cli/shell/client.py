@@ -186,9 +186,15 @@ class Client:
         """Send a PUT request with JSON text; errors as in `get`."""
         return self._write("PUT", path, body, None)
 
-    def delete(self, path: str, params: Params | None = None) -> ApiReply:
+    def delete(
+        self,
+        path: str,
+        params: Params | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+    ) -> ApiReply:
         """Send a DELETE request; errors as in `get`."""
-        return self._write("DELETE", path, b"", params)
+        return self._write("DELETE", path, b"", params, headers)
 
     def _write(
         self,

@@ -103,9 +103,7 @@ def bind_values(
                     FieldError(f"/inputs/{name}", f"{name} is required", f"give a {one.type}")
                 )
             values[name] = None
-        elif not (from_steps and _is_large(one.type, value)) and (
-            wrong := misfit(one.type, value)
-        ):
+        elif not (from_steps and _is_large(one.type, value)) and (wrong := misfit(one.type, value)):
             errors.append(FieldError(f"/inputs/{name}", *wrong))
         else:
             values[name] = value

@@ -1,4 +1,4 @@
-"""HTTP preconditions on the newest version of a spec: If-Match and If-None-Match.
+"""HTTP preconditions on the newest version of a spec or a flow: If-Match and If-None-Match.
 
 The writing transaction checks the precondition, so that no other write can come between (H8).
 Source: RFC 9110, 8.8.3 and 13.1.
@@ -8,6 +8,7 @@ import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TypeAlias
 
 from supervisor.core.model.rows import SpecVersion
@@ -22,6 +23,16 @@ TAGS_MAX = 100
 _DIGITS = 16
 _TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
 _LIST = re.compile(rf"\s*{_TAG}\s*(?:,\s*{_TAG}\s*)*")
+
+
+@dataclass(frozen=True)
+class TaggedVersion:
+    """The newest version of something, as preconditions see it."""
+
+    what: str
+    """`spec` or `flow`."""
+    version: int
+    etag: str
 
 
 @dataclass(frozen=True)
@@ -40,19 +51,32 @@ class Expected:
         Raises:
             PreconditionFailed: the stored version is not the expected one.
         """
-        present = None if newest is None or is_ended(newest) else newest
+        present = None
+        if newest is not None and not is_ended(newest):
+            present = TaggedVersion("spec", newest.version, etag_of(newest))
+        self.check_tagged(supervisor_id, present, "spec")
+
+    def check_tagged(self, name: str, present: TaggedVersion | None, what: str) -> None:
+        """Compare the tags with what is stored under a name; None: nothing, or it was ended.
+
+        `what`: as `TaggedVersion` has it.
+
+        Raises:
+            PreconditionFailed: the stored version is not the expected one.
+        """
         if self.match is not None and not _names(self.match, present):
-            raise _failed(supervisor_id, present, _unmatched(present))
+            raise _failed(name, present, _unmatched(present, what))
         if self.none_match is not None and present is not None and _names(self.none_match, present):
             reason = (
-                f"has a spec already, version {present.version}, and If-None-Match asks that it "
+                f"has a {what} already, version {present.version}, and If-None-Match asks that it "
                 "has not: to change it, send its ETag as If-Match, or neither"
             )
-            raise _failed(supervisor_id, present, reason)
+            raise _failed(name, present, reason)
 
     def knows(self, newest: SpecVersion) -> bool:
         """Return whether the client has this version already, so that the answer is 304."""
-        return self.none_match is not None and _names(self.none_match, newest)
+        tags = self.none_match
+        return tags is not None and not {ANY, etag_of(newest)}.isdisjoint(tags)
 
 
 WHATEVER = Expected()
@@ -69,9 +93,14 @@ def etag_of(version: AnyVersion) -> str:
 
     The tag includes the time, because versions restart at 1 once a supervisor was forgotten.
     """
-    named = "\0".join((version.supervisor_id, str(version.version), version.created_at.isoformat()))
+    return entity_tag(version.supervisor_id, version.version, version.created_at)
+
+
+def entity_tag(name: str, version: int, at: datetime) -> str:
+    """Return the entity tag of a version that was stored at a time, with its quotes."""
+    named = "\0".join((name, str(version), at.isoformat()))
     digest = hashlib.sha256(named.encode()).hexdigest()[:_DIGITS]
-    return f'"{version.version}-{digest}"'
+    return f'"{version}-{digest}"'
 
 
 def read_tags(values: Iterable[str], *, weak: bool) -> frozenset[str] | None:
@@ -88,19 +117,19 @@ def read_tags(values: Iterable[str], *, weak: bool) -> frozenset[str] | None:
     return frozenset(tag.removeprefix("W/") if weak else tag for tag in tags)
 
 
-def _names(tags: frozenset[str], present: AnyVersion | None) -> bool:
-    return present is not None and (ANY in tags or etag_of(present) in tags)
+def _names(tags: frozenset[str], present: TaggedVersion | None) -> bool:
+    return present is not None and (ANY in tags or present.etag in tags)
 
 
-def _failed(supervisor_id: str, present: AnyVersion | None, message: str) -> PreconditionFailed:
+def _failed(name: str, present: TaggedVersion | None, message: str) -> PreconditionFailed:
     if present is None:
-        return PreconditionFailed(supervisor_id, message, None, None)
-    return PreconditionFailed(supervisor_id, message, present.version, etag_of(present))
+        return PreconditionFailed(name, message, None, None)
+    return PreconditionFailed(name, message, present.version, present.etag)
 
 
-def _unmatched(present: AnyVersion | None) -> str:
+def _unmatched(present: TaggedVersion | None, what: str) -> str:
     if present is None:
-        return "has no spec that If-Match could name: leave the header out to create it"
+        return f"has no {what} that If-Match could name: leave the header out to create it"
     return (
         f"is at version {present.version} now, which is not the one that If-Match names: read it "
         "again (GET), and send the change with the ETag of that answer"

@@ -15,6 +15,12 @@ from supervisor.core.flows.stored import StoredFlow, digest_of
 from supervisor.core.flows.stored_triggers import TriggerChanges, follow_flow
 from supervisor.core.flows.triggers import TriggerFields
 from supervisor.core.model.rows import AuditEntry
+from supervisor.core.planning.preconditions import (
+    WHATEVER,
+    Expected,
+    TaggedVersion,
+    entity_tag,
+)
 from supervisor.core.values.errors import FlowNotFound, InvalidFlow
 from supervisor.core.values.permissions import Actor, reason_of
 from supervisor.ports.clock import Clock
@@ -25,10 +31,15 @@ from supervisor.services.flows.access import answered
 from supervisor.services.flows.calls import OutgoingRules, call_errors, trigger_errors
 from tasks.contract.kafka_client import SecretRef
 
-__all__ = ["FlowAllowed", "Flows"]
+__all__ = ["FlowAllowed", "Flows", "flow_tag"]
 
 FlowAllowed = Callable[[FlowDocument], None]
 """Raises NotAllowed for a step whose verb the author may not call."""
+
+
+def flow_tag(flow: StoredFlow) -> str:
+    """Return the entity tag of a version of a flow, with its quotes."""
+    return entity_tag(flow.name, flow.version, flow.at)
 
 
 def _any_step(_: FlowDocument) -> None:
@@ -67,13 +78,18 @@ class Flows:
         return flow
 
     def apply(
-        self, document: Mapping[str, object], author: Actor, allowed: FlowAllowed = _any_step
+        self,
+        document: Mapping[str, object],
+        author: Actor,
+        allowed: FlowAllowed = _any_step,
+        expected: Expected = WHATEVER,
     ) -> tuple[StoredFlow, bool]:
         """Store a version; an equal document of the same author makes none.
 
         Return the newest, and if it is new.
 
         Raises:
+            PreconditionFailed: the newest version is not as `expected`.
             InvalidFlow: it cannot be applied.
             NotAllowed: the author may not call the verb of a step.
             QueueDead: publishes cannot be watched.
@@ -81,14 +97,22 @@ class Flows:
         flow = self.check(document)
         allowed(flow)
         given = cast("Mapping[str, JsonValue]", document)
-        return self._add(flow.flow, _Applied(given, flow.triggers), author, "apply-flow")
+        applied = _Applied(given, flow.triggers, expected)
+        return self._add(flow.flow, applied, author, "apply-flow")
 
     def roll_back(
-        self, name: str, version: int, author: Actor, allowed: FlowAllowed = _any_step
+        self,
+        name: str,
+        version: int,
+        author: Actor,
+        allowed: FlowAllowed = _any_step,
+        *,
+        expected: Expected = WHATEVER,
     ) -> tuple[StoredFlow, bool]:
         """Store an earlier version's document as the newest one; its author owns it now.
 
         Raises:
+            PreconditionFailed: the newest version is not as `expected`.
             FlowNotFound: there is no such version, or it deletes the flow.
             InvalidFlow: this release does not take it any more.
             NotAllowed: the author may not call the verb of a step.
@@ -98,16 +122,19 @@ class Flows:
             raise FlowNotFound(name, version)
         flow = self.check(old.document)
         allowed(flow)
-        return self._add(name, _Applied(old.document, flow.triggers), author, "roll-back-flow")
+        applied = _Applied(old.document, flow.triggers, expected)
+        return self._add(name, applied, author, "roll-back-flow")
 
-    def delete(self, name: str, author: Actor) -> StoredFlow:
+    def delete(self, name: str, author: Actor, expected: Expected = WHATEVER) -> StoredFlow:
         """End a flow: nothing starts it any more; what runs goes on.
 
         Raises:
             FlowNotFound: there is none.
+            PreconditionFailed: the newest version is not as `expected`.
         """
         self.get(name)
-        return self._add(name, _Applied(None), author, "delete-flow")[0]
+        applied = _Applied(None, expected=expected)
+        return self._add(name, applied, author, "delete-flow")[0]
 
     def get(self, name: str) -> StoredFlow:
         """Return the newest version.
@@ -179,6 +206,7 @@ class Flows:
         term, now, digest = self.leadership.term(), self.clock.now(), digest_of(document)
         with answered(), self.executions.working(term) as rows:
             newest = rows.flows.newest(name)
+            applied.expected.check_tagged(name, _tagged(newest), "flow")
             if newest is not None and (newest.digest, newest.author) == (digest, str(author)):
                 return newest, False
             number = 1 if newest is None else newest.version + 1
@@ -202,6 +230,13 @@ class _Applied:
 
     document: Mapping[str, JsonValue] | None
     triggers: Sequence[TriggerFields] = ()
+    expected: Expected = WHATEVER
+
+
+def _tagged(newest: StoredFlow | None) -> TaggedVersion | None:
+    if newest is None or newest.deleted:
+        return None
+    return TaggedVersion("flow", newest.version, flow_tag(newest))
 
 
 def _store_triggers(rows: TriggerRows, flow: str, changes: TriggerChanges) -> None:

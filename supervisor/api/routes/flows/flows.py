@@ -1,19 +1,23 @@
 """Routes of flows: applied, listed, rolled back, deleted."""
 
 from functools import partial
+from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Response
 
 from supervisor.api.http.access import needs
 from supervisor.api.http.deps import Asking, Author, Document, Parts
+from supervisor.api.http.preconditions import KnownTags, Precondition
 from supervisor.api.routes.cluster.audit import Limit
 from supervisor.core.flows.differences import differences
 from supervisor.core.flows.document import FlowDocument
+from supervisor.core.flows.stored import StoredFlow
+from supervisor.core.planning.preconditions import ANY
 from supervisor.core.values.permissions import Caller, Permission
 from supervisor.services.access.applying import applying
 from supervisor.services.access.ownership import Ownership
-from supervisor.services.flows.flows import FlowAllowed
+from supervisor.services.flows.flows import FlowAllowed, flow_tag
 from supervisor.services.services import Services
 from supervisor.services.steps.grants import check_steps
 from supervisor.services.steps.literal_specs import check_specs
@@ -63,10 +67,19 @@ def _allowed(asking: Caller, parts: Services) -> FlowAllowed:
 
 
 @router.post("", openapi_extra=FLOW_BODY, dependencies=[needs(Permission.FLOW_APPLY)])
-def apply_flow(document: Document, author: Author, asking: Asking, parts: Parts) -> AppliedFlowView:
+def apply_flow(
+    document: Document,
+    author: Author,
+    asking: Asking,
+    parts: Parts,
+    *,
+    expected: Precondition,
+    response: Response,
+) -> AppliedFlowView:
     """Store a flow as the newest version, which runs with your grants; what runs keeps its own."""
     allowed = _allowed(asking, parts)
-    flow, changed = parts.flows.apply(document, author, allowed)
+    flow, changed = parts.flows.apply(document, author, allowed, expected)
+    response.headers["ETag"] = flow_tag(flow)
     return AppliedFlowView(flow=flow_view(flow), changed=changed)
 
 
@@ -91,16 +104,40 @@ def list_flows(
     return FlowPage(flows=[flow_view(each) for each in page], next=behind)
 
 
-@router.get("/{flow}", dependencies=[needs(Permission.READ)])
-def get_flow(flow: FlowName, parts: Parts) -> FlowVersionView:
-    """Return the newest version of a flow."""
-    return flow_view(parts.flows.get(flow))
+_UNCHANGED: dict[int | str, dict[str, object]] = {
+    304: {"description": "If-None-Match names this version"}
+}
+
+
+@router.get(
+    "/{flow}",
+    response_model=FlowVersionView,
+    responses=_UNCHANGED,
+    dependencies=[needs(Permission.READ)],
+)
+def get_flow(
+    flow: FlowName, parts: Parts, known: KnownTags, response: Response
+) -> FlowVersionView | Response:
+    """Return the newest version of a flow, with its ETag."""
+    return _unless_known(parts.flows.get(flow), known, response)
+
+
+def _unless_known(
+    flow: StoredFlow, known: frozenset[str], response: Response
+) -> FlowVersionView | Response:
+    tag = flow_tag(flow)
+    if not known.isdisjoint({tag, ANY}):
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers={"ETag": tag})
+    response.headers["ETag"] = tag
+    return flow_view(flow)
 
 
 @router.delete("/{flow}", dependencies=[needs(Permission.FLOW_APPLY)])
-def delete_flow(flow: FlowName, author: Author, parts: Parts) -> FlowVersionView:
+def delete_flow(
+    flow: FlowName, author: Author, parts: Parts, expected: Precondition
+) -> FlowVersionView:
     """Delete a flow: nothing starts it any more, what runs goes on, and its versions stay."""
-    return flow_view(parts.flows.delete(flow, author))
+    return flow_view(parts.flows.delete(flow, author, expected))
 
 
 @router.get("/{flow}/diff", dependencies=[needs(Permission.READ)])
@@ -142,17 +179,32 @@ def list_flow_versions(
     return FlowVersionsPage(versions=[flow_view(each) for each in page], next=behind)
 
 
-@router.get("/{flow}/versions/{version}", dependencies=[needs(Permission.READ)])
-def get_flow_version(flow: FlowName, version: Version, parts: Parts) -> FlowVersionView:
-    """Return one version of a flow."""
-    return flow_view(parts.flows.version(flow, version))
+@router.get(
+    "/{flow}/versions/{version}",
+    response_model=FlowVersionView,
+    responses=_UNCHANGED,
+    dependencies=[needs(Permission.READ)],
+)
+def get_flow_version(
+    flow: FlowName, version: Version, parts: Parts, *, known: KnownTags, response: Response
+) -> FlowVersionView | Response:
+    """Return one version of a flow, with its ETag."""
+    return _unless_known(parts.flows.version(flow, version), known, response)
 
 
 @router.post("/{flow}/versions/{version}/rollback", dependencies=[needs(Permission.FLOW_APPLY)])
 def roll_back_flow(
-    flow: FlowName, version: Version, author: Author, asking: Asking, parts: Parts
+    flow: FlowName,
+    version: Version,
+    author: Author,
+    asking: Asking,
+    parts: Parts,
+    *,
+    expected: Precondition,
+    response: Response,
 ) -> AppliedFlowView:
     """Store the document of an earlier version as the newest one, which runs with your grants."""
     allowed = _allowed(asking, parts)
-    stored, changed = parts.flows.roll_back(flow, version, author, allowed)
+    stored, changed = parts.flows.roll_back(flow, version, author, allowed, expected=expected)
+    response.headers["ETag"] = flow_tag(stored)
     return AppliedFlowView(flow=flow_view(stored), changed=changed)

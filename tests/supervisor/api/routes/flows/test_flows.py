@@ -2,6 +2,9 @@
 
 from typing import cast
 
+import httpx
+import pytest
+
 from tests.supervisor.api.routes.flows.conftest import Running
 from tests.supervisor.api.world import Json, World
 
@@ -112,3 +115,77 @@ def test_the_check_knows_the_secrets_of_webhooks_as_the_apply_does(running: Runn
         refused = running.world.post(path, {"flow": "day", "steps": [STEP], "triggers": [hook]})
         assert refused.status_code == 400
         assert refused.json()["errors"][0]["pointer"] == "/triggers/0/secret"
+
+
+def _tag(running: Running) -> str:
+    return str(running.world.client.get("/api/v1/flows/day").headers["etag"])
+
+
+def test_a_get_that_knows_the_version_is_answered_without_it(running: Running) -> None:
+    world = running.world
+    stored = world.post("/api/v1/flows", {"flow": "day", "steps": [STEP]})
+    known = _tag(running)
+    assert (stored.headers["etag"], known[:3]) == (known, '"1-')
+
+    for path in ("/api/v1/flows/day", "/api/v1/flows/day/versions/1"):
+        same = world.client.get(path, headers={"If-None-Match": f'"other", W/{known}'})
+        assert (same.status_code, same.content, same.headers["etag"]) == (304, b"", known)
+    running.apply(flow="day", steps=[STEP], timeout="PT1H")
+    other = world.client.get("/api/v1/flows/day", headers={"If-None-Match": known})
+    assert (other.status_code, other.json()["version"]) == (200, 2)
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/api/v1/flows"),
+        ("POST", "/api/v1/flows/day/versions/1/rollback"),
+        ("DELETE", "/api/v1/flows/day"),
+    ],
+)
+def test_what_was_decided_on_an_older_version_is_refused_and_changes_nothing(
+    running: Running, method: str, path: str
+) -> None:
+    running.apply(flow="day", steps=[STEP])
+    old = _tag(running)
+    running.apply(flow="day", steps=[STEP], timeout="PT1H")
+    body = {"flow": "day", "steps": [STEP], "timeout": "PT3H"}
+
+    def ask(tag: str) -> httpx.Response:
+        answer: httpx.Response = running.world.client.request(
+            method, path, json=body, headers={"If-Match": tag}
+        )
+        return answer
+
+    refused = ask(old)
+
+    problem = refused.json()
+    assert (refused.status_code, problem["type"]) == (412, "/problems/precondition-failed")
+    assert (problem["version"], problem["etag"]) == (2, _tag(running))
+    assert "read it again (GET)" in problem["detail"]
+    assert running.world.get_object("/api/v1/flows/day")["version"] == 2
+    assert ask(problem["etag"]).status_code == 200
+    versions = running.world.get_object("/api/v1/flows/day/versions")["versions"]
+    assert len(cast("list[Json]", versions)) == 3
+
+
+def test_a_flow_is_created_only_where_there_is_none(running: Running) -> None:
+    body = {"flow": "day", "steps": [STEP]}
+
+    def ask(**headers: str) -> httpx.Response:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        answer: httpx.Response = running.world.client.post(
+            "/api/v1/flows", json=body, headers=named
+        )
+        return answer
+
+    nothing = ask(If_Match="*")
+    assert nothing.status_code == 412
+    assert "has no flow that If-Match could name" in nothing.json()["detail"]
+    assert ask(If_None_Match="*").status_code == 200
+    there = ask(If_None_Match="*")
+    assert there.status_code == 412
+    assert "has a flow already, version 1" in there.json()["detail"]
+    running.world.client.delete("/api/v1/flows/day").raise_for_status()
+    assert ask(If_None_Match="*").status_code == 200  # a deleted one counts as none
+    assert ask(If_Match="1").status_code == 400
