@@ -131,6 +131,8 @@ def _own_fields(wanted: ExecutionQuery, state: str | None) -> list[ColumnElement
         fields.append(_E.state == state)
     if wanted.started_by is not None:
         fields.append(_E.started_by == wanted.started_by)
+    if wanted.trigger is not None:
+        fields.append(_E.trigger == wanted.trigger)
     if wanted.parent is not None:
         # A range, which both databases read from the index; 0 comes right after /.
         fields += [_E.parent >= f"{wanted.parent}/", _E.parent < f"{wanted.parent}0"]

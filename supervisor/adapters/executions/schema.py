@@ -82,6 +82,7 @@ EXECUTIONS = Table(
     Column("plan", Text, nullable=False),
     Column("started_by", String),
     Column("error", String, comment="the first 300 characters"),
+    Column("trigger", NAME, comment="the name of the one that started it; null: none has"),
     Index("ix_executions_due", "due_at"),
     Index("ix_executions_newest", "created_at", "id"),
     Index("ix_executions_flow", "flow", "created_at", "id"),
@@ -91,6 +92,15 @@ EXECUTIONS = Table(
     Index("ix_executions_started_by", "started_by", "created_at", "id"),
     Index("ix_executions_flow_ended", "flow", "ended_at", "id"),
     Index("ix_executions_ended", "ended_at", "id"),
+    Index(
+        "ix_executions_trigger",
+        "trigger",
+        "flow",
+        "created_at",
+        "id",
+        sqlite_where=text("trigger IS NOT NULL"),
+        postgresql_where=text("trigger IS NOT NULL"),
+    ),
     # With the text: a search reads no row that it does not show.
     Index(
         "ix_executions_error",

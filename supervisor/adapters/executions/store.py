@@ -306,6 +306,7 @@ class SqlExecutionRows:
             "created_at": execution.created_at,
             "parent": execution.parent,
             "started_by": execution.started_by,
+            "trigger": execution.trigger_name,
             "plan": text_of(plan_record(execution)),
         }
         self.connection.execute(insert(EXECUTIONS), {**fixed, **values})

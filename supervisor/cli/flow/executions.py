@@ -1,7 +1,6 @@
 """`tidegate execution`: start flows, look at what runs, and let it go on, or not."""
 
 import json
-from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
@@ -9,6 +8,7 @@ import typer
 from supervisor.cli.flow import executor
 from supervisor.cli.flow.artifact import artifact
 from supervisor.cli.flow.follow import watch
+from supervisor.cli.flow.listing import list_all
 from supervisor.cli.flow.logs import logs
 from supervisor.cli.flow.look import (
     EXECUTIONS,
@@ -21,21 +21,14 @@ from supervisor.cli.flow.look import (
 from supervisor.cli.flow.outcomes import Inputs, read_inputs
 from supervisor.cli.flow.reruns import Key, rerun
 from supervisor.cli.flow.stored import FlowId
-from supervisor.cli.shell.client import path_of
+from supervisor.cli.shell.client import Client, path_of
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.groups import HelpSections
-from supervisor.cli.shell.options import Limit, Output, Reason, Server, Wait, connect
-from supervisor.cli.shell.output import (
-    ago,
-    print_notice,
-    show_done,
-    show_json,
-    show_table,
-)
-from supervisor.cli.shell.problems import CommandFailed
+from supervisor.cli.shell.options import Output, Reason, Server, Wait, connect
+from supervisor.cli.shell.output import show_done
+from supervisor.cli.shell.problems import LATE, CommandFailed
 from supervisor.core.executions.entities import WaitsFor
-from supervisor.core.executions.states import ExecutionState
-from supervisor.views.flows.executions import ExecutionPage, ExecutionView, TaskRunView
+from supervisor.views.flows.executions import ExecutionView, TaskRunView
 
 commands = typer.Typer(
     no_args_is_help=True, cls=HelpSections, help="Executions: flows at work, and those that ended."
@@ -48,18 +41,13 @@ StepName = Annotated[
     ),
 ]
 
-WithLabels = Annotated[
+NewLabels = Annotated[
     list[str] | None,
-    typer.Option("--label", metavar="NAME:VALUE", help="With each of these.", show_default="any"),
-]
-StartedBy = Annotated[
-    str | None,
-    typer.Option("--started-by", metavar="TYPE", help="By such a trigger.", show_default="any"),
-]
-WithError = Annotated[
-    str | None,
     typer.Option(
-        "--error", metavar="TEXT", help="With this text in its error.", show_default="any"
+        "--label",
+        metavar="NAME=VALUE",
+        help="Gets this label; may be repeated.",
+        show_default="none",
     ),
 ]
 
@@ -70,6 +58,7 @@ def run(
     inputs: Inputs = None,
     key: Key = None,
     *,
+    label: NewLabels = None,
     wait: Wait = None,
     reason: Reason = None,
     server: Server = None,
@@ -79,7 +68,8 @@ def run(
 
     Example: tidegate execution run orders-day -i day=2026-11-25 --wait 600
     """
-    body = json.dumps({"inputs": read_inputs(inputs or []), "key": key}).encode()
+    wanted = {"inputs": read_inputs(inputs or []), "key": key, "labels": _labels(label or [])}
+    body = json.dumps(wanted).encode()
     with connect(server, reason) as client:
         path = f"{path_of('/api/v1/flows', flow)}/executions"
         started = client.post(path, body).read(ExecutionView)
@@ -88,48 +78,15 @@ def run(
     exit_for(ended, waited=wait is not None)
 
 
-@commands.command("list")
-def list_all(
-    flow: Annotated[
-        str | None, typer.Option("--flow", metavar="FLOW", help="Of this flow.", show_default="all")
-    ] = None,
-    state: Annotated[
-        ExecutionState | None,
-        typer.Option("--state", case_sensitive=False, help="In this state.", show_default="any"),
-    ] = None,
-    label: WithLabels = None,
-    started_by: StartedBy = None,
-    error: WithError = None,
-    *,
-    limit: Limit = 50,
-    server: Server = None,
-    output: Output = Format.TABLE,
-) -> None:
-    """List executions, newest first."""
-    wanted: dict[str, str | list[str] | None] = {
-        "limit": str(limit),
-        "flow": flow,
-        "state": None if state is None else state.value,
-        "label": label or None,
-        "startedBy": started_by,
-        "error": error,
-    }
-    with connect(server) as client:
-        params = {name: value for name, value in wanted.items() if value is not None}
-        page = client.get(EXECUTIONS, params).read(ExecutionPage)
-    if output is Format.JSON:
-        show_json([each.model_dump(mode="json", by_alias=True) for each in page.executions])
-        return
-    now = datetime.now(UTC)
-    show_table(
-        ("ID", "VERSION", "STATE", "SINCE", "ERROR"),
-        (
-            (each.id, each.flow_version, each.state, ago(each.created_at, now), each.error)
-            for each in page.executions
-        ),
-    )
-    if page.next is not None:
-        print_notice("There are more: raise --limit.")
+def _labels(given: list[str]) -> dict[str, str]:
+    labels: dict[str, str] = {}
+    for each in given:
+        name, equals, value = each.partition("=")
+        if not name or not equals:
+            raise typer.BadParameter(f"{each!r} is no label such as team=data")
+        if labels.setdefault(name, value) != value:
+            raise typer.BadParameter(f"{name} is given twice, with other values")
+    return labels
 
 
 @commands.command()
@@ -139,6 +96,7 @@ def get(execution: ExecutionId, server: Server = None, output: Output = Format.T
         show_execution(get_execution(client, execution), output)
 
 
+commands.command("list")(list_all)
 commands.command()(artifact)
 commands.command()(watch)
 commands.command()(logs)
@@ -154,14 +112,23 @@ def kill(
     force: Annotated[
         bool, typer.Option("--force", help="Do not wait for what runs; no finally step begins.")
     ] = False,
+    *,
+    wait: Wait = None,
     reason: Reason = None,
     server: Server = None,
 ) -> None:
-    """End an execution; its finally steps run, unless it is forced."""
+    """End an execution; its finally steps run, unless it is forced.
+
+    Example: tidegate execution kill orders-day:monday --wait 60
+    """
     with connect(server, reason) as client:
         path = f"{path_of(EXECUTIONS, execution)}/kill"
         killed = client.post(path, params={"force": str(force).lower()}).read(ExecutionView)
+        if wait is not None:
+            killed = wait_for_end(client, killed, wait)
     show_done(execution, f"{execution}: {killed.state}")
+    if wait is not None and not killed.state.ended:
+        raise typer.Exit(LATE)
 
 
 @commands.command()
@@ -191,10 +158,11 @@ def approve(
             "--comment", metavar="TEXT", show_default="none", help="Kept with the answer."
         ),
     ] = "",
+    wait: Wait = None,
     reason: Reason = None,
     server: Server = None,
 ) -> None:
-    """Answer what an execution asks."""
+    """Answer what an execution asks; --wait waits for the execution's end, as `run` does."""
     with connect(server, reason) as client:
         asking = [
             each
@@ -205,23 +173,38 @@ def approve(
         path = f"{path_of(EXECUTIONS, execution)}/runs/{chosen.id}/answer"
         body = json.dumps({"yes": not no, "comment": comment}).encode()
         answered = client.post(path, body).read(ExecutionView)
+        if wait is not None:
+            answered = wait_for_end(client, answered, wait)
     show_done(execution, f"{execution}: {chosen.step} {'no' if no else 'yes'}, {answered.state}")
+    exit_for(answered, waited=wait is not None)
 
 
 @commands.command()
 def retry(
-    execution: ExecutionId, step: StepName, reason: Reason = None, server: Server = None
+    execution: ExecutionId,
+    step: StepName,
+    *,
+    wait: Wait = None,
+    reason: Reason = None,
+    server: Server = None,
 ) -> None:
-    """Try a step again, now."""
-    _of_step(execution, step, "retry", reason, server)
+    """Try a step again, now; --wait waits for the execution's end, as `run` does."""
+    with connect(server, reason) as client:
+        _of_step(client, execution, step, "retry", wait)
 
 
 @commands.command()
 def skip(
-    execution: ExecutionId, step: StepName, reason: Reason = None, server: Server = None
+    execution: ExecutionId,
+    step: StepName,
+    *,
+    wait: Wait = None,
+    reason: Reason = None,
+    server: Server = None,
 ) -> None:
-    """Go on without a step that waits for a person."""
-    _of_step(execution, step, "skip", reason, server)
+    """Go on without a step that waits for a person; --wait waits for the execution's end."""
+    with connect(server, reason) as client:
+        _of_step(client, execution, step, "skip", wait)
 
 
 def _verb(execution: str, verb: str, reason: str | None, server: str | None) -> None:
@@ -230,13 +213,15 @@ def _verb(execution: str, verb: str, reason: str | None, server: str | None) -> 
     show_done(execution, f"{execution}: {done.state}")
 
 
-def _of_step(execution: str, step: str, verb: str, reason: str | None, server: str | None) -> None:
-    with connect(server, reason) as client:
-        runs = get_execution(client, execution).runs
-        chosen = _chosen(runs, step, f"{execution} has no step {step} that has begun")
-        path = f"{path_of(EXECUTIONS, execution)}/runs/{chosen.id}/{verb}"
-        done = client.post(path).read(ExecutionView)
+def _of_step(client: Client, execution: str, step: str, verb: str, wait: float | None) -> None:
+    runs = get_execution(client, execution).runs
+    chosen = _chosen(runs, step, f"{execution} has no step {step} that has begun")
+    path = f"{path_of(EXECUTIONS, execution)}/runs/{chosen.id}/{verb}"
+    done = client.post(path).read(ExecutionView)
+    if wait is not None:
+        done = wait_for_end(client, done, wait)
     show_done(execution, f"{execution}: {verb} {chosen.step}, {done.state}")
+    exit_for(done, waited=wait is not None)
 
 
 def _chosen(runs: list[TaskRunView], step: str | None, none: str) -> TaskRunView:

@@ -12,6 +12,8 @@ from pydantic import JsonValue
 from supervisor.cli.shell.client import ApiReply, Client
 
 WindowParams = Mapping[str, str | Sequence[str] | None]
+PAGE_MAX = 1_000
+"""Rows that an overlord gives at once."""
 NO_PARAMS: WindowParams = MappingProxyType({})
 NONE: Mapping[str, str] = MappingProxyType({})
 _NEXT = re.compile(r'<([^>]*)>\s*;\s*rel="?next"?')
@@ -22,13 +24,14 @@ def rows_up_to(
 ) -> ApiReply:
     """Return the last page's answer, with up to `limit` entries of all pages in member `rows`.
 
-    A page may have fewer rows than requested, because the caller may not see all of them.
+    A page has `PAGE_MAX` rows at most, and may have fewer, because the caller may not see all of
+    them.
     Parameters that are None, or have no value, are not sent.
     """
     collected: list[JsonValue] = []
     cursor: str | None = None
     while True:
-        wanted = {**params, "limit": str(limit - len(collected)), "cursor": cursor}
+        wanted = {**params, "limit": str(min(PAGE_MAX, limit - len(collected))), "cursor": cursor}
         sent = {n: value for n, value in wanted.items() if value is not None and value != []}
         answer = client.get(path, sent)
         page = answer.read(dict[str, JsonValue])

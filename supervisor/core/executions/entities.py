@@ -220,6 +220,13 @@ class Execution:
         return "subflow" if self.parent is not None else str(self.trigger.get("type", "request"))
 
     @property
+    def trigger_name(self) -> str | None:
+        """The name of the trigger that started it; None: something else did, as a rerun."""
+        name = self.trigger.get("name")
+        own = self.rerun is None and self.parent is None
+        return name if own and isinstance(name, str) else None
+
+    @property
     def error(self) -> str:
         """The first step that failed for good, and why, for lists; empty: none has."""
         first = self.failures[0] if self.failures else None

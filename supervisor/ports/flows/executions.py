@@ -80,6 +80,8 @@ class ExecutionQuery:
     labels: tuple[tuple[str, str], ...] = ()
     """Names and values, as long as lists know them; each of them."""
     started_by: str | None = None
+    trigger: str | None = None
+    """The name of the trigger that started it; reruns of such an execution have none."""
     error: str | None = None
     """A part of the text of its error, whatever the case of its letters."""
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from pydantic import JsonValue
 
 from supervisor.adapters.executions import pages
 from supervisor.adapters.executions.database import ExecutionDatabase
@@ -19,6 +20,11 @@ from tests.supervisor.core.crashes.world.world import BEGAN
 from tests.supervisor.core.executions.world import call
 
 _STATES = (ExecutionState.RUNNING, ExecutionState.SUCCESS, ExecutionState.FAILED)
+_TRIGGERS: tuple[dict[str, JsonValue], ...] = (
+    {"type": "request"},
+    {"type": "schedule", "name": "nightly"},
+    {"type": "schedule", "name": "hourly"},
+)
 _QUERIES = (
     ExecutionQuery(),
     ExecutionQuery(flow="f1"),
@@ -36,6 +42,10 @@ _QUERIES = (
     ExecutionQuery(started_by="schedule"),
     ExecutionQuery(started_by="rerun"),
     ExecutionQuery(started_by="subflow", flow="f1"),
+    ExecutionQuery(trigger="nightly"),
+    ExecutionQuery(trigger="nightly", flow="f1"),
+    ExecutionQuery(trigger="none"),
+    ExecutionQuery(trigger="hourly", states=frozenset({ExecutionState.FAILED}), flow="f0"),
     ExecutionQuery(error="ANSWERED 50"),
     ExecutionQuery(error="100%_"),
     ExecutionQuery(error="100%_", flow="f1", labels=(("team", "b"),)),
@@ -60,7 +70,7 @@ def _executions() -> list[Execution]:
                 at,
                 version=1,
                 state=state,
-                trigger={"type": chance.choice(("request", "schedule"))},
+                trigger=chance.choice(_TRIGGERS),
                 labels={"team": chance.choice("ab"), "day": chance.choice("12")},
                 parent=chance.choice((None, None, "p_1/r/1", "px1/r/1")),
                 rerun=RerunOf("e0") if n % 13 == 0 else None,
@@ -82,6 +92,7 @@ def _fits(execution: Execution, wanted: ExecutionQuery) -> bool:
         and (wanted.until is None or at < wanted.until)
         and all(execution.labels[name] == value for name, value in wanted.labels)
         and wanted.started_by in {None, execution.started_by}
+        and wanted.trigger in {None, execution.trigger_name}
         and (wanted.error is None or wanted.error.lower() in execution.error.lower())
     )
 
@@ -123,10 +134,12 @@ def test_each_filter_gives_what_fits_page_by_page(
         ExecutionQuery(labels=(("team", "a"),), states=frozenset({ExecutionState.PAUSED})),
         ExecutionQuery(labels=(("team", "a"),), flow="rare"),
         ExecutionQuery(labels=(("team", "a"),), started_by="webhook"),
+        ExecutionQuery(labels=(("team", "a"),), trigger="nightly"),
+        ExecutionQuery(labels=(("team", "a"),), trigger="nightly", flow="f0"),
         ExecutionQuery(labels=(("team", "a"),), error="nowhere"),
         ExecutionQuery(labels=(("team", "a"), ("team", "none"))),
     ],
-    ids=("state", "flow", "started by", "error", "label"),
+    ids=("state", "flow", "started by", "trigger", "of a flow", "error", "label"),
 )
 def test_a_label_of_all_beside_a_rare_filter_reads_few_rows(
     executions_sqlite_url: str, wanted: ExecutionQuery, monkeypatch: pytest.MonkeyPatch

@@ -48,6 +48,34 @@ Label = Annotated[str, StringConstraints(pattern=r"^[^:\x00]{1,100}:[^\x00]{0,30
 LabelName = Annotated[str, StringConstraints(pattern=r"^[^:\x00]{1,100}$")]
 LabelValue = Annotated[str, StringConstraints(pattern=r"^[^\x00]{0,300}$")]
 
+WithLabels = Annotated[
+    list[Label] | None,
+    Query(description="With this label, as `name:value`; may be repeated.", max_length=10),
+]
+StartedBy = Annotated[
+    str | None,
+    Query(
+        alias="startedBy",
+        pattern=r"^[a-z]{1,40}$",
+        description="By a trigger of this type, as `request` or `schedule`; or by `subflow`, "
+        "`rerun`.",
+    ),
+]
+ByTrigger = Annotated[
+    str | None,
+    Query(
+        pattern=r"^[A-Za-z][A-Za-z0-9_]{0,63}$",
+        description="By the trigger of this name; with `flow` by that of this flow.",
+    ),
+]
+InError = Annotated[
+    str | None,
+    Query(
+        min_length=1,
+        max_length=200,
+        description="With this text in its error, within the first 300 characters.",
+    ),
+]
 
 _TYPES = {
     ArtifactForm.JSON: "application/json",
@@ -115,27 +143,10 @@ def list_executions(
     parent: Annotated[
         str | None, Query(pattern=EXECUTION_ID, description="Started by this execution.")
     ] = None,
-    label: Annotated[
-        list[Label] | None,
-        Query(description="With this label, as `name:value`; may be repeated.", max_length=10),
-    ] = None,
-    started_by: Annotated[
-        str | None,
-        Query(
-            alias="startedBy",
-            pattern=r"^[a-z]{1,40}$",
-            description="By a trigger of this type, as `request` or `schedule`; or by `subflow`, "
-            "`rerun`.",
-        ),
-    ] = None,
-    error: Annotated[
-        str | None,
-        Query(
-            min_length=1,
-            max_length=200,
-            description="With this text in its error, within the first 300 characters.",
-        ),
-    ] = None,
+    label: WithLabels = None,
+    started_by: StartedBy = None,
+    trigger: ByTrigger = None,
+    error: InError = None,
     begin: From = None,
     end: To = None,
     limit: Limit = 100,
@@ -151,6 +162,7 @@ def list_executions(
         end,
         labels=tuple(_label(each) for each in label or ()),
         started_by=started_by,
+        trigger=trigger,
         error=error,
     )
     page, behind = parts.executions.listed(wanted, limit, cursor)

@@ -79,16 +79,3 @@ def test_one_that_is_not_there_is_named_at_once(tidegate: Tidegate, server: Over
     ended = tidegate("execution", "watch", "day:again")
     assert (ended.code, ended.out) == (1, "")
     assert "no such execution" in ended.err
-
-
-def test_a_list_is_asked_for_with_its_filters(tidegate: Tidegate, server: Overlord) -> None:
-    server.on("GET", "/api/v1/executions", Reply({"executions": [], "next": None}))
-    filters = ("--label", "team:a", "--label", "day:1", "--error", "502", "--started-by", "rerun")
-    assert tidegate("execution", "list", "--flow", "day", *filters).code == 0
-    assert server.requests[-1].query == {
-        "limit": ["50"],
-        "flow": ["day"],
-        "label": ["team:a", "day:1"],
-        "startedBy": ["rerun"],
-        "error": ["502"],
-    }

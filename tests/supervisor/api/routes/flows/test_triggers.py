@@ -67,3 +67,22 @@ def test_what_is_not_there_is_not_found_and_a_deleted_flow_has_no_trigger(
         assert "hourly" in missing.json()["detail"]
     running.world.client.delete("/api/v1/flows/day").raise_for_status()
     assert running.world.get_object(_PLACE, 404)["type"] == "/problems/flow-not-found"
+
+
+def test_executions_are_listed_by_their_trigger(running: Running) -> None:
+    nightly, hourly = ({**HOURLY, "name": name} for name in ("nightly", "hourly"))
+    running.apply(flow="day", steps=[STEP], triggers=[nightly, hourly])
+    running.apply(flow="week", steps=[STEP], triggers=[nightly])
+    running.start("day")
+    fired = [
+        running.world.post(f"/api/v1/flows/{place}/fire").json()["execution"]
+        for place in ("day/triggers/nightly", "day/triggers/hourly", "week/triggers/nightly")
+    ]
+
+    def listed(query: str) -> set[str]:
+        page = running.world.get_object(f"/api/v1/executions?{query}")["executions"]
+        return {str(each["id"]) for each in cast("list[Json]", page)}
+
+    assert listed("trigger=nightly&flow=day") == {fired[0]}
+    assert listed("trigger=nightly") == {fired[0], fired[2]}
+    assert listed("trigger=none") == set()
