@@ -45,6 +45,11 @@ _WHY_MAX = 500
 class CannotFire(Exception):
     """A trigger cannot start an execution; the message says why."""
 
+    def __init__(self, message: str, kept: str | None = None) -> None:
+        """`kept`: why, without a word of what a request has sent; None: the message is that."""
+        super().__init__(message)
+        self.kept = message if kept is None else kept
+
 
 @dataclass(frozen=True)
 class WatchBegins:
@@ -142,6 +147,8 @@ class TriggerEngine:
         """Fire for a request, unless one with this slot was taken.
 
         `unkept` is read by expressions, beside `about`, and not kept with the execution.
+        `digest` is that of the request's body; None: it is fired by hand.  Why a request has not
+        fired stays with the trigger; who fires by hand sees it.
 
         Raises:
             InvalidInputs: the flow takes others.
@@ -152,15 +159,39 @@ class TriggerEngine:
             before = rows.triggers.firing(trigger.flow, trigger.name, slot)
             if before is not None and before.execution is not None:
                 return FiredRequest(before.execution, is_new=False, digest=before.about.get("d"))
+            kept = rows.execution(f"{trigger.flow}:{trigger.name}:{slot}")
+            if kept is not None:  # it has outlived its firing: a repeat, of what is not known
+                return FiredRequest(kept.id, is_new=False, digest=digest)
             current = rows.triggers.find(trigger.flow, trigger.name)
             if current is None:
                 raise CannotFire("it was removed")
             firing = self._round(rows)
-            execution = firing.start(current, slot, about, {**about, **unkept})
-            firing.note(current, slot, execution, {"d": digest})
-            firing.store()
+            outcome: str | CannotFire | InvalidInputs
+            try:
+                outcome = firing.start(current, slot, about, {**about, **unkept})
+            except (CannotFire, InvalidInputs) as error:
+                if digest is None:
+                    raise
+                outcome = error  # raised behind the commit, which notes it
+                firing.put(current.held_up(firing.kept_of(error, trigger.flow), firing.now))
+            else:
+                firing.note(current, slot, outcome, {"d": digest})
+                firing.store()
+        if not isinstance(outcome, str):
+            raise outcome
         self.engine.committed()
-        return FiredRequest(execution, is_new=True, digest=digest)
+        return FiredRequest(outcome, is_new=True, digest=digest)
+
+    def pass_by(self, trigger: StoredTrigger, why: str) -> None:
+        """Keep why a request to a trigger has started nothing; the text has nothing of its body.
+
+        Raises:
+            As `FlowEngine.work`.
+        """
+        with self.store.working(self.term()) as rows:
+            current = rows.triggers.find(trigger.flow, trigger.name)
+            if current is not None:
+                rows.triggers.put(current.held_up(why[:_WHY_MAX], self.now()))
 
     def _round(self, rows: ExecutionRows) -> "_Round":
         return _Round(rows, self.engine.batch(rows), self.language, self.now())
@@ -262,16 +293,13 @@ class _Round:
         document, plan = self._flow(trigger.flow)
         given = trigger.definition.inputs
         body = variables.get("body")
-        try:
-            if given or not isinstance(body, dict):
-                values = {
-                    name: resolve(value, {"trigger": dict(variables)}, self.language)
-                    for name, value in given.items()
-                }
-            else:
-                values = body
-        except ExpressionFailed as error:
-            raise CannotFire(str(error)) from None
+        values = body if isinstance(body, dict) and not given else {}
+        for name, value in given.items():
+            try:
+                values[name] = resolve(value, {"trigger": dict(variables)}, self.language)
+            except ExpressionFailed as error:
+                kept = f"the expression of the input {name} fails with what the request has sent"
+                raise CannotFire(str(error), kept if "body" in variables else None) from None
         execution = Execution(
             f"{trigger.flow}:{trigger.name}:{slot}",
             plan,
@@ -285,6 +313,17 @@ class _Round:
         except ContentRefused as error:
             raise CannotFire(str(error)) from None
         return execution.id
+
+    def kept_of(self, error: CannotFire | InvalidInputs, flow: str) -> str:
+        """Return why a request does not fire, without what it has sent: values, unknown names."""
+        if isinstance(error, CannotFire):
+            return error.kept[:_WHY_MAX]
+        known = {one.name for one in self._flow(flow)[0].inputs}
+        wrong = {each.pointer.removeprefix("/inputs/") for each in error.errors}
+        parts = [f"{name} is missing or does not fit" for name in sorted(wrong & known)]
+        if wrong - known:
+            parts.append(f"names that are no inputs of {flow}: {len(wrong - known)}")
+        return f"the inputs do not fit: {'; '.join(parts)}"[:_WHY_MAX]
 
     def note(
         self, trigger: StoredTrigger, slot: str, execution: str, about: Mapping[str, JsonValue]

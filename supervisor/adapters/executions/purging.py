@@ -3,14 +3,23 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, func, select
+from sqlalchemy import Connection, bindparam, delete, exists, func, select
 
 from supervisor.adapters.executions.artifacts import drop_artifacts, drop_orphans
-from supervisor.adapters.executions.schema import EVENTS, EXECUTIONS, LABELS, RUNS
+from supervisor.adapters.executions.schema import (
+    EVENTS,
+    EXECUTIONS,
+    FIRINGS,
+    LABELS,
+    RUNS,
+    TRIGGERS,
+)
 
 __all__ = ["purge_executions"]
 
-_E = EXECUTIONS.c
+_E, _F, _T = EXECUTIONS.c, FIRINGS.c, TRIGGERS.c
+_PARTS = 3
+"""Of the id of an execution that a trigger has started."""
 
 
 def purge_executions(
@@ -23,8 +32,26 @@ def purge_executions(
             connection.execute(delete(table).where(table.c.execution.in_(ids)))
         connection.execute(delete(EXECUTIONS).where(_E.id.in_(ids)))
         drop_artifacts(connection, ids)
+        _drop_requests(connection, ids)
     drop_orphans(connection, before, limit)
     return ids
+
+
+def _drop_requests(connection: Connection, ids: Sequence[str]) -> None:
+    """Forget the requests to webhooks that have started these executions: their keys are free."""
+    named = [each.split(":", 2) for each in ids]  # flow:trigger:slot
+    rows = [
+        {"of_flow": each[0], "of_trigger": each[1], "of_slot": each[2]}
+        for each in named
+        if len(each) == _PARTS
+    ]
+    if not rows:
+        return
+    of_it = (_F.flow == bindparam("of_flow"), _F.trigger == bindparam("of_trigger"))
+    is_hook = exists().where(_T.flow == _F.flow, _T.name == _F.trigger, _T.kind == "webhook")
+    connection.execute(
+        delete(FIRINGS).where(*of_it, _F.slot == bindparam("of_slot"), is_hook), rows
+    )
 
 
 def _old(connection: Connection, before: datetime, limit: int) -> Sequence[str]:

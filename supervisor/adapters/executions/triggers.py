@@ -10,8 +10,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from supervisor.adapters.executions.schema import FIRINGS, TRIGGERS
 from supervisor.core.flows.stored_triggers import Firing, StoredTrigger, kind_of
-from supervisor.core.flows.triggers import read_trigger, written_trigger
-from supervisor.ports.flows.triggers import FIRINGS_KEPT
+from supervisor.core.flows.triggers import WebhookTrigger, read_trigger, written_trigger
+from supervisor.ports.flows.triggers import FIRINGS_KEPT, REQUESTS_KEPT
 
 __all__ = ["SqlTriggers"]
 
@@ -97,10 +97,12 @@ class SqlTriggers:
             "about": json.dumps(dict(firing.about)),
         }
         self.connection.execute(insert(FIRINGS), row)
+        is_request = isinstance(trigger.definition, WebhookTrigger)
+        kept = REQUESTS_KEPT if is_request else FIRINGS_KEPT
         old = delete(FIRINGS).where(
             _F.flow == trigger.flow,
             _F.trigger == trigger.name,
-            _F.number <= firing.number - FIRINGS_KEPT,
+            _F.number <= firing.number - kept,
             _F.execution.is_not(None),
         )
         self.connection.execute(old)

@@ -9,13 +9,15 @@ from typing import Protocol
 
 from supervisor.core.flows.stored_triggers import Firing, StoredTrigger
 
-__all__ = ["FIRINGS_KEPT", "TriggerReads", "TriggerRows"]
+__all__ = ["FIRINGS_KEPT", "REQUESTS_KEPT", "TriggerReads", "TriggerRows"]
 
 FIRINGS_KEPT = 1_000
 """Firings of a trigger that are kept, besides those that wait.
 
 An event that is handed out again is one of the last batch: far fewer than these.
 """
+REQUESTS_KEPT = 100_000
+"""Requests to a webhook that are kept; each goes with its execution, and so before that."""
 
 
 class TriggerReads(Protocol):
@@ -66,7 +68,7 @@ class TriggerRows(TriggerReads, Protocol):
         ...
 
     def take(self, trigger: StoredTrigger, firing: Firing) -> None:
-        """Store a firing; old ones go."""
+        """Store a firing; old ones go: beyond `FIRINGS_KEPT`, of webhooks `REQUESTS_KEPT`."""
         ...
 
     def name_execution(self, trigger: StoredTrigger, slots: Sequence[str], execution: str) -> None:

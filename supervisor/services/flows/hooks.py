@@ -20,6 +20,7 @@ from supervisor.core.flows.stored_triggers import StoredTrigger
 from supervisor.core.flows.triggers import WebhookTrigger
 from supervisor.core.values.errors import (
     ExecutionConflict,
+    InvalidSpec,
     SecretMissing,
     StepRefuses,
     TooManyRequests,
@@ -133,9 +134,18 @@ class Hooks:
             self.door.fail(place, request.address)
             raise Unauthenticated(WRONG)
         if trigger.paused:
+            self._pass_by(trigger, "it is paused")
             raise StepRefuses(f"{request.flow}/{request.trigger}: it is paused")
-        body: Mapping[str, object] = parse_document(request.body) if request.body else {}
+        try:
+            body: Mapping[str, object] = parse_document(request.body) if request.body else {}
+        except InvalidSpec:
+            self._pass_by(trigger, "the body of a request is no JSON object")
+            raise
         return self._fired(trigger, request, dict(body))
+
+    def _pass_by(self, trigger: StoredTrigger, why: str) -> None:
+        with answered():
+            self.engine.pass_by(trigger, why)
 
     def _fired(
         self, trigger: StoredTrigger, request: HookRequest, body: dict[str, object]

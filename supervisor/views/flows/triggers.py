@@ -31,7 +31,7 @@ class TriggerView(Wire):
     fired: int
     """Executions that it has started."""
     passed: int
-    """Slots and publishes for which it has started none."""
+    """Slots, publishes and requests for which it has started none."""
     problem: str
     """Why it did not fire the last time; empty: it did, or has not had to."""
     problem_at: Instant | None

@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import json
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import cast
@@ -104,6 +105,69 @@ def test_inputs_are_made_of_the_body_where_the_trigger_says_so(running: Running)
     assert _send(running, b"{}", **token).status_code == 409  # the expression has no value
     running.world.post(f"{_PLACE}/door/pause", {}).raise_for_status()
     assert _send(running, b"{}", **token).status_code == 409
+
+
+def test_why_a_request_has_not_fired_stays_with_the_trigger(running: Running) -> None:
+    hook = {**HOOK, "auth": "token", "inputs": {"day": "${ trigger.body.day }"}}
+    running.apply(flow="day", steps=[STEP], inputs=INPUTS, triggers=[hook])
+    token = {"X-Tidegate-Hook-Token": SECRET_TEXT}
+    reasons = {
+        b"{}": "the expression of the input day fails with what the request has sent",
+        b'{"day": "hush"}': "the inputs do not fit: day is missing or does not fit",
+        b"[1]": "the body of a request is no JSON object",
+    }
+    for number, (body, why) in enumerate(reasons.items(), start=1):
+        assert _send(running, body, **token).status_code in {400, 409}
+        seen = _one(running)
+        assert (seen["passed"], seen["problem"], seen["fired"]) == (number, why, 0)
+        assert seen["problemAt"] is not None
+    running.world.post(f"{_PLACE}/door/pause", {}).raise_for_status()
+    assert _send(running, b"{}", **token).status_code == 409
+    assert (_one(running)["passed"], _one(running)["problem"]) == (4, "it is paused")
+    running.world.post(f"{_PLACE}/door/resume", {}).raise_for_status()
+    assert _send(running, b'{"day": "2026-11-25"}', **token).status_code == 202
+    assert (_one(running)["passed"], _one(running)["problem"]) == (4, "")
+
+
+def test_names_that_a_request_makes_up_are_not_kept(running: Running) -> None:
+    running.apply(flow="day", steps=[STEP], inputs=INPUTS, triggers=[HOOK])
+    body = b'{"hush": 1}'
+    assert _send(running, body, **_signed(running, body)).status_code == 400
+    assert _one(running)["problem"] == "the inputs do not fit: names that are no inputs of day: 1"
+
+
+def test_a_repeat_is_known_as_long_as_its_execution(running: Running) -> None:
+    hook = {**HOOK, "auth": "token"}
+    running.apply(flow="day", steps=[STEP], inputs=INPUTS, triggers=[hook])
+    token = {"X-Tidegate-Hook-Token": SECRET_TEXT}
+    first = _send(running, b"{}", **token, **{"Idempotency-Key": "k"})
+    assert first.status_code == 202
+    running.wait_for(first.json()["execution"], "SUCCESS")
+    store, engine = running.executions.executions, running.executions.engine
+    with store.working(1) as rows:  # as after many others
+        [trigger] = rows.triggers.of_flow("day")
+        rows.triggers.put(replace(trigger, numbered=trigger.numbered + 5_000))
+    assert _send(running, b"{}", **token).status_code == 202
+
+    again = _send(running, b"{}", **token, **{"Idempotency-Key": "k"})
+    assert (again.status_code, again.json()) == (200, first.json())
+    other = _send(running, b'{"day": "2026-11-25"}', **token, **{"Idempotency-Key": "k"})
+    assert other.status_code == 409
+
+    # A trigger that was away has forgotten the request; its execution says that it is a repeat.
+    running.apply(flow="day", steps=[STEP], inputs=INPUTS)
+    running.apply(flow="day", steps=[STEP], inputs=INPUTS, triggers=[hook])
+    again = _send(running, b"{}", **token, **{"Idempotency-Key": "k"})
+    assert (again.status_code, again.json()) == (200, first.json())
+    assert _one(running)["fired"] == 0
+
+    engine.purge(running.world.clock.now() + timedelta(days=1), 1)
+    anew = _send(running, b"{}", **token, **{"Idempotency-Key": "k"})
+    assert (anew.status_code, anew.json()) == (202, first.json())
+    running.wait_for(first.json()["execution"], "SUCCESS")
+    engine.purge(running.world.clock.now() + timedelta(days=1), 1)
+    with store.reading() as seen:
+        assert seen.triggers.firings("day", "door", 10) == []  # the key is free with it
 
 
 def test_who_does_not_know_the_secret_is_told_nothing(running: Running) -> None:
