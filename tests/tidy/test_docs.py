@@ -15,6 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from scripts import meanings, reference
 from supervisor.cli.commands import app
+from supervisor.core.executions.states import AttemptState, ExecutionState, StepState
 from supervisor.core.history.lifecycle_events import EventKind
 from supervisor.core.model.rows import GenerationState, TaskStatus
 from supervisor.core.planning.observed import Liveness
@@ -254,6 +255,9 @@ def test_each_generator_has_its_place_and_its_page_says_how_to_run_it() -> None:
         ("Task", 2, FailureCode),
         ("Publish", 0, PublishOutcome),
         ("Worker, as the leader sees it", 0, Liveness),
+        ("Execution", 0, ExecutionState),
+        ("Task run", 0, StepState),
+        ("Attempt", 0, AttemptState),
         ("Verdict of `tidegate verify`", 0, Verdict),
         ("Verdict of `tidegate verify`", 1, FindingKind),
         ("Verdict of `tidegate verify --files`", 0, Place),
