@@ -233,8 +233,9 @@ class ExecutionRows(ExecutionReads, Protocol):
         """Delete up to `limit` executions with all that is stored of them; return their ids.
 
         Those that ended before a time go first; then, of a flow of which more than `of_each` have
-        ended, the oldest.  What has not ended stays.  Artifacts go with the last execution whose
-        records name them, and what a webhook knows of the request with its execution; those of attempts that were never recorded go once they are as old.
+        ended, the oldest. What has not ended stays. Artifacts go with the last execution whose
+        records name them, and what a webhook knows of the request with its execution; those of
+        attempts that were never recorded go once they are as old.
         """
         ...
 
