@@ -79,6 +79,9 @@ _SETTINGS = {
     # default.  Heartbeats never leave the process here, so less is safe.
     "broker.session.timeout.ms": "3000",
     "broker.heartbeat.interval.ms": "500",
+    # What a killed executor has open ends by its timeout.  The coordinator looks for that every
+    # 10 s by default, and readers of its partitions wait as long.
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
 }
 
 
