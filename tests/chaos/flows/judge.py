@@ -5,8 +5,10 @@ It shares nothing with the reducer: it counts ends, versions, keys and holders.
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+
+from sqlalchemy import create_engine, func, select, table
 
 from supervisor.core.executions.reduced import ExecutionEvent
 from supervisor.executions.sequencer.letters import RESULT_FORM
@@ -14,7 +16,14 @@ from supervisor.ports.flows.execution_log import LogTopic
 from tests.chaos.flows.work import HOLDERS_MAX, Called
 from tests.environment.execution_topics import TopicsOfTest
 
-__all__ = ["Verdict", "judge"]
+__all__ = ["Verdict", "judge", "rows_left", "undrained"]
+
+_EMPTY = ("outbox", "calls", "claims")
+"""Tables of which nothing is left when all executions have ended."""
+_OPEN = {"SUBMITTED", "RUNNING", "WAITING", "RETRYING", "KILLING"}
+"""States of a task run that somebody or something is still waited for."""
+_RUN = 4
+"""Parts of the key of a task run: `e/<execution>/r/<task run>`."""
 
 
 @dataclass
@@ -28,8 +37,13 @@ class Verdict:
     troubles: list[str] = field(default_factory=list)
 
 
-def judge(topics: TopicsOfTest, called: Called, started: Collection[str]) -> Verdict:
-    """Judge all that was started, and its children."""
+def judge(
+    topics: TopicsOfTest,
+    called: Called,
+    started: Collection[str],
+    left: Mapping[str, int] | None = None,
+) -> Verdict:
+    """Judge all that was started, and its children; `left`: table -> how many rows it has."""
     ends: dict[str, list[str]] = defaultdict(list)
     numbers: dict[str, list[int]] = defaultdict(list)
     for record in topics.read(LogTopic.RESULTS):
@@ -50,9 +64,53 @@ def judge(topics: TopicsOfTest, called: Called, started: Collection[str]) -> Ver
     ]
     _judge_states(topics, verdict)
     _judge_calls(called, verdict)
+    verdict.troubles += undrained(topics)
+    verdict.troubles += [
+        f"{count} rows are left in {name}" for name, count in (left or {}).items() if count
+    ]
     if dead := topics.read(LogTopic.DEAD):
         verdict.troubles.append(f"{len(dead)} dead letters, the first: {dead[0].headers}")
     return verdict
+
+
+def undrained(topics: TopicsOfTest) -> Sequence[str]:
+    """Return what the topics say is still to be done: inputs, and task runs that are open.
+
+    An input is worked in where the position of its partition is behind it.
+    """
+    newest: dict[tuple[int, str], bytes | None] = {
+        (record.partition, record.key): record.value for record in topics.read(LogTopic.STATE)
+    }
+    behind = Counter[int]()
+    for record in topics.read(LogTopic.HISTORY):
+        position = newest.get((record.partition, "@position"))
+        if position is None or record.offset >= int(json.loads(position)["next"] or 0):
+            behind[record.partition] += 1
+    found = [
+        f"partition {partition}: {count} inputs are behind its position"
+        for partition, count in sorted(behind.items())
+    ]
+    for (_, key), value in newest.items():
+        parts = key.split("/")
+        if value is not None and parts[0] == "e" and parts[2:3] == ["r"] and len(parts) == _RUN:
+            state = json.loads(value)["state"]
+            if state in _OPEN:
+                found.append(f"the task run {parts[-1]} of {parts[1]} is {state}")
+    return found
+
+
+def rows_left(url: str) -> Mapping[str, int]:
+    """Count the rows of tables that should be empty; `url`: of the database on PostgreSQL."""
+    engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://", 1))
+    try:
+        with engine.connect() as connection:
+            counts = {
+                name: select(func.count()).select_from(table(name, schema="executions"))
+                for name in _EMPTY
+            }
+            return {name: connection.scalar(count) or 0 for name, count in counts.items()}
+    finally:
+        engine.dispose()
 
 
 def _judge_states(topics: TopicsOfTest, verdict: Verdict) -> None:

@@ -5,11 +5,12 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from supervisor.dev.broker import Broker
 from tests.chaos.flows.crew import EXECUTORS, LEADERS, Crew
-from tests.chaos.flows.judge import Verdict, judge
+from tests.chaos.flows.judge import Verdict, judge, rows_left, undrained
 from tests.chaos.flows.work import FLOW, Called, flows_of
 from tests.chaos.processes.proxy import FaultProxy, Mode
 from tests.environment.execution_topics import TopicsOfTest
@@ -78,7 +79,8 @@ class FlowStory:
         self._drain()
         topics = TopicsOfTest(self.broker.bootstrap, self.crew.topics)
         try:
-            return judge(topics, self.called, self.started)
+            self._await_drained(topics)
+            return judge(topics, self.called, self.started, rows_left(self.crew.postgres))
         finally:
             topics.close()
 
@@ -185,6 +187,14 @@ class FlowStory:
             before = self.called.count
             wait_until(lambda: self.called.count > before or self._all_ended(), self.within_s)  # noqa: B023 -- waited for here
             self._pause.wait(_PACE_S)
+
+    def _await_drained(self, topics: TopicsOfTest) -> None:
+        """Wait for the last inputs: what is left after that is for the judge."""
+        with suppress(AssertionError):
+            wait_until(
+                lambda: not undrained(topics) and not any(rows_left(self.crew.postgres).values()),
+                self.within_s,
+            )
 
     def _all_ended(self) -> bool:
         """Whether the tables know of no execution that lives, and of as many as were started."""
