@@ -21,7 +21,7 @@ from tests.waiting import wait_until
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 
 
-def _dev(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
+def dev_process(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
     """Start it with a PATH without java, node or psql: nothing of the machine helps it."""
     for part in (KAFKA, SPARK):  # a folder that is named has to have all of them
         shared_jars(part)
@@ -43,7 +43,7 @@ def _dev(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
 def test_the_demo_shows_rows_proves_them_and_leaves_nothing_running(tmp_path: Path) -> None:
     """Goal: `scripts/demo --once` is this command; Ctrl-C and a second start go on."""
     folder = tmp_path / "data"
-    first = _dev(folder, "--sample", "--demo", "--once", "--task-duration", "PT5S")
+    first = dev_process(folder, "--sample", "--demo", "--once", "--task-duration", "PT5S")
     seen, _ = first.communicate(timeout=400)
     assert first.returncode == 0, seen
     assert "0 lost, 0 duplicated" in seen
@@ -52,7 +52,7 @@ def test_the_demo_shows_rows_proves_them_and_leaves_nothing_running(tmp_path: Pa
     assert re.search(r"^pack +SUCCESS .*\nprove +SUCCESS ", seen, re.MULTILINE), seen
     assert not _left(folder)
 
-    second = _dev(folder, "--sample")
+    second = dev_process(folder, "--sample")
     try:
         wait_until((folder / "logs" / "sample.pid").exists)
     finally:
