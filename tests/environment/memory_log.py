@@ -62,6 +62,10 @@ class MemoryLog:
     def take_over(self) -> Sequence[StateRecord]:
         """Fence, and return the newest of each key."""
         self.topics.owners[self.partition] = self
+        return self.look()
+
+    def look(self) -> Sequence[StateRecord]:
+        """Return the newest of each key."""
         state = self.topics.of(LogTopic.STATE, self.partition)
         newest = {each.key.decode(): each.value for each in state}
         return [StateRecord(key, value) for key, value in newest.items()]

@@ -13,10 +13,10 @@ from sqlalchemy.dialects import postgresql, sqlite
 from supervisor.adapters.executions.artifacts import drop_artifacts
 from supervisor.adapters.executions.database import ExecutionDatabase
 from supervisor.adapters.executions.remembered import RememberedExecutions
+from supervisor.adapters.executions.restoring import of_topics
 from supervisor.adapters.executions.schema import (
     CALLS,
     CLAIMS,
-    ENGINE,
     EVENTS,
     EXECUTIONS,
     GATES,
@@ -85,16 +85,11 @@ class SqlProjection:
     def clear(self) -> int:
         """Delete everything that the topics say; see the port."""
         with self._database.writing() as connection:
-            since = connection.execute(select(ENGINE.c.since).where(ENGINE.c.kind == "kafka"))
-            began = since.scalar_one_or_none()
-            # Version 0: its letter is in no topic yet.  Before the engine: it is in none at all.
-            of_topics = [EXECUTIONS.c.version > 0]
-            if began is not None:
-                of_topics.append(EXECUTIONS.c.created_at >= began)
-            chosen = select(EXECUTIONS.c.id).where(*of_topics)
+            chosen_rows = of_topics(connection)
+            chosen = select(EXECUTIONS.c.id).where(*chosen_rows)
             for table in _OF_EXECUTIONS:
                 connection.execute(delete(table).where(table.c.execution.in_(chosen)))
-            gone = connection.execute(delete(EXECUTIONS).where(*of_topics)).rowcount
+            gone = connection.execute(delete(EXECUTIONS).where(*chosen_rows)).rowcount
             for table in (PROJECTED, GATES):
                 connection.execute(delete(table))
         return gone

@@ -20,6 +20,7 @@ from supervisor.cli.flow.look import (
 )
 from supervisor.cli.flow.outcomes import Inputs, read_inputs
 from supervisor.cli.flow.reruns import Key, rerun
+from supervisor.cli.flow.restoring import restore_topics
 from supervisor.cli.flow.stored import FlowId
 from supervisor.cli.shell.client import Client, path_of
 from supervisor.cli.shell.form import Format
@@ -103,6 +104,7 @@ commands.command()(logs)
 commands.command()(rerun)
 commands.command()(executor.partitions)
 commands.command()(executor.project)
+commands.command()(restore_topics)
 commands.add_typer(executor.commands, name="dead")
 
 

@@ -86,7 +86,7 @@ def undrained(topics: TopicsOfTest) -> Sequence[str]:
         position = newest.get((record.partition, "@position"))
         if position is None or record.offset >= int(json.loads(position)["next"] or 0):
             behind[record.partition] += 1
-    found = [
+    trouble = [
         f"partition {partition}: {count} inputs are behind its position"
         for partition, count in sorted(behind.items())
     ]
@@ -95,8 +95,8 @@ def undrained(topics: TopicsOfTest) -> Sequence[str]:
         if value is not None and parts[0] == "e" and parts[2:3] == ["r"] and len(parts) == _RUN:
             state = json.loads(value)["state"]
             if state in _OPEN:
-                found.append(f"the task run {parts[-1]} of {parts[1]} is {state}")
-    return found
+                trouble.append(f"the task run {parts[-1]} of {parts[1]} is {state}")
+    return trouble
 
 
 def rows_left(url: str) -> Mapping[str, int]:

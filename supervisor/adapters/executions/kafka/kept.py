@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import select
+from sqlalchemy import delete, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from supervisor.adapters.executions.database import ExecutionDatabase
-from supervisor.adapters.executions.schema import LOG_TOPICS
+from supervisor.adapters.executions.schema import LOG_TOPICS, PROJECTED
 from supervisor.ports.flows.execution_log import LogTopic
 
 __all__ = ["KeptTopic", "KeptTopics"]
@@ -49,15 +49,25 @@ class KeptTopics:
         """
         with self._database.writing() as connection:
             # Two executors that start at once both come here: the database says who was first.
-            rows = [
-                {
-                    "topic": each.of,
-                    "name": each.name,
-                    "partitions": each.partitions,
-                    "id": each.topic_id,
-                }
-                for each in topics
-            ]
+            rows = _rows(topics)
             on_sqlite = connection.dialect.name == "sqlite"
             put = sqlite.insert(LOG_TOPICS) if on_sqlite else postgresql.insert(LOG_TOPICS)
             connection.execute(put.on_conflict_do_nothing(), rows)
+
+    def replace(self, topics: Sequence[KeptTopic]) -> None:
+        """Keep these and no others; projectors read them from their beginning.
+
+        Raises:
+            StoreAway, StoreRefuses: the database.
+        """
+        with self._database.writing() as connection:
+            for table in (LOG_TOPICS, PROJECTED):
+                connection.execute(delete(table))
+            connection.execute(insert(LOG_TOPICS), _rows(topics))
+
+
+def _rows(topics: Sequence[KeptTopic]) -> list[dict[str, object]]:
+    return [
+        {"topic": each.of, "name": each.name, "partitions": each.partitions, "id": each.topic_id}
+        for each in topics
+    ]

@@ -92,6 +92,14 @@ class KafkaPartitionLog:
         except KafkaException as error:
             raise self._login.meaning_of(error, f"restoring partition {self._partition}") from error
 
+    def look(self) -> Sequence[StateRecord]:
+        """Read the state up to where it ends, and fence nobody; nothing is taken over."""
+        try:
+            with closing(self._new_reader("read_committed")) as reader:
+                return self._restore(reader)
+        except KafkaException as error:
+            raise self._login.meaning_of(error, f"reading partition {self._partition}") from error
+
     def read_from(self, offset: int | None) -> None:
         """Let `read` begin there."""
         if self._reader is None:

@@ -23,13 +23,13 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # in no __all
 
 from supervisor.adapters.executions.kafka.kept import KeptTopic, KeptTopics
 from supervisor.adapters.executions.kafka.permits import missing_rights
-from supervisor.adapters.executions.kafka.rights import KafkaLogin
+from supervisor.adapters.executions.kafka.rights import TOO_OLD, KafkaLogin
 from supervisor.adapters.executions.kafka.topics import ExecutionTopic, ExecutionTopics
 from supervisor.adapters.executions.kafka.verifying import SeenTopic, not_the_kept_one, troubles_of
 from supervisor.ports.flows.execution_log import LogAway, LogRefuses, LogTopic
 from tasks.contract.kafka_client import Overheard
 
-__all__ = ["look_at_topics", "prepare_topics"]
+__all__ = ["look_at_topics", "prepare_topics", "remake_topics", "topics_now"]
 
 _WITHIN_S = 10.0
 _LEADERS_WITHIN_S = 30.0
@@ -51,25 +51,58 @@ def prepare_topics(
         LogAway: Kafka does not answer.
         StoreAway, StoreRefuses: the database.
     """
+    ready = _ready_topics(client, topics, kept.all(), within_s)
+    kept.keep(ready)
+    for each in ready:  # another executor may have been first, with other ones
+        if (first := kept.all()[each.of]).topic_id != each.topic_id:
+            raise LogRefuses(not_the_kept_one(topics.all[each.of], first))
+
+
+def remake_topics(client: Mapping[str, str], topics: ExecutionTopics) -> Sequence[KeptTopic]:
+    """Make what is missing, whatever was there before, and verify everything; keep nothing.
+
+    Raises:
+        LogRefuses, LogAway: as `prepare_topics`.
+    """
+    return _ready_topics(client, topics, {}, _WITHIN_S)
+
+
+def topics_now(
+    client: Mapping[str, str], topics: ExecutionTopics
+) -> tuple[Mapping[LogTopic, str], Sequence[str]]:
+    """Return the id of each topic that is there and may be seen, and what is wrong with them.
+
+    Raises:
+        LogAway: Kafka does not answer.
+        LogRefuses: it refuses to say anything.
+    """
+    looking = _Looking(client, topics, _WITHIN_S)
+    with looking.answered():
+        seen = looking.seen(without=looking.missing())
+        troubles = [*looking.troubles(seen, {}), *missing_rights(looking.admin, client, topics)]
+    return {of: one.topic_id for of, one in seen.items() if one is not None}, troubles
+
+
+def _ready_topics(
+    client: Mapping[str, str],
+    topics: ExecutionTopics,
+    before: Mapping[LogTopic, KeptTopic],
+    within_s: float,
+) -> Sequence[KeptTopic]:
+    """Make what is missing and was not there before, verify everything; return what it is."""
     looking = _Looking(client, topics, within_s)
-    before = kept.all()
     with looking.answered():
         missing = [topics.all[each] for each in looking.missing()]
-        _make(looking.admin, missing, before)
+        _make(looking.admin, missing, before, looking.login)
         seen = looking.seen()
         troubles = [*looking.troubles(seen, before), *missing_rights(looking.admin, client, topics)]
     if troubles:
         raise LogRefuses("; ".join(troubles))
     ids = {of: one.topic_id for of, one in seen.items() if one is not None}
-    kept.keep(
-        [
-            KeptTopic(topic.of, topic.name, topic.partitions, ids[topic.of])
-            for topic in topics.all.values()
-        ]
-    )
-    for topic in topics.all.values():  # another executor may have been first, with other ones
-        if (first := kept.all()[topic.of]).topic_id != ids[topic.of]:
-            raise LogRefuses(not_the_kept_one(topic, first))
+    return [
+        KeptTopic(topic.of, topic.name, topic.partitions, ids[topic.of])
+        for topic in topics.all.values()
+    ]
 
 
 def look_at_topics(
@@ -98,7 +131,7 @@ class _Looking:
         self._heard = Overheard()
         self._topics = topics
         self._within_s = within_s
-        self._login = KafkaLogin.of(client, topics)
+        self.login = KafkaLogin.of(client, topics)
         properties: dict[str, Any] = {**client, "error_cb": self._heard.hear, "log_level": 0}
         self.admin = AdminClient(properties)
 
@@ -111,7 +144,7 @@ class _Looking:
             with suppress(KafkaException):
                 self.admin.poll(0)  # what it has reported
             doing = "the topics of executions"
-            raise self._login.meaning_of(error, doing, self._heard) from error
+            raise self.login.meaning_of(error, doing, self._heard) from error
 
     def missing(self) -> Sequence[LogTopic]:
         """Return those that are not there; one that may only be hidden is not among them."""
@@ -145,19 +178,21 @@ class _Looking:
     ) -> Iterator[str]:
         """Yield what is wrong with the topics."""
         for of, one in seen.items():
-            yield from troubles_of(self._topics.all[of], one, before.get(of), self._login)
+            yield from troubles_of(self._topics.all[of], one, before.get(of), self.login)
 
 
 def _make(
     admin: AdminClient,
     missing: Sequence[ExecutionTopic],
     before: Mapping[LogTopic, KeptTopic],
+    login: KafkaLogin,
 ) -> None:
     for topic in missing:
         if (kept := before.get(topic.of)) is not None:
             raise LogRefuses(
                 f"{kept.name} is gone: with it went what executions had there.  Restore it from a "
-                "backup of the brokers"
+                "backup of the brokers, or write it from the tables: tidegate execution "
+                "restore-topics"
             )
     if not missing:
         return
@@ -171,6 +206,8 @@ def _make(
             answers[topic.name].result(_WITHIN_S + 1)
         except KafkaException as error:
             reason = error.args[0]
+            if reason.code() in TOO_OLD:
+                raise login.meaning_of(error, f"making {topic.name}") from error
             if reason.code() != KafkaError.TOPIC_ALREADY_EXISTS:
                 raise LogRefuses(
                     f"{topic.name} cannot be made: {reason.str()}.  Let an administrator run: "

@@ -1,4 +1,4 @@
-"""Which right is missing when Kafka refuses, and the command that gives it."""
+"""What is missing when Kafka refuses: a right, with its command, or a newer release of brokers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from supervisor.adapters.executions.kafka.topics import ExecutionTopics
 from supervisor.ports.flows.execution_log import LogAway, LogFenced, LogRefuses
 from tasks.contract.kafka_client import Overheard
 
-__all__ = ["FENCED", "REFUSED", "KafkaLogin"]
+__all__ = ["FENCED", "NEWER_BROKERS", "REFUSED", "TOO_OLD", "KafkaLogin"]
 
 FENCED = frozenset(
     {
@@ -37,7 +37,21 @@ _BY_PREFIX: Mapping[int, tuple[str, str, Sequence[str]]] = MappingProxyType(
     }
 )
 """Error of Kafka -> what it is about: in words, as an option, and the rights that are needed."""
-REFUSED = frozenset({*_BY_PREFIX, KafkaError.CLUSTER_AUTHORIZATION_FAILED, _TOO_SHORT})
+TOO_OLD = frozenset(
+    {
+        KafkaError.UNSUPPORTED_VERSION,
+        KafkaError._UNSUPPORTED_FEATURE,  # noqa: SLF001 -- its public name
+    }
+)
+"""Errors of a broker that does not know a request, or one of its fields."""
+NEWER_BROKERS = (
+    "the brokers of TIDEGATE_EXECUTIONS_KAFKA are too old: executions need Kafka 2.8 or newer "
+    "(`kafka-broker-api-versions --bootstrap-server HOST:PORT` shows what they know).  Upgrade "
+    "them, name others, or leave TIDEGATE_EXECUTIONS_KAFKA unset: then executions run in the "
+    "database"
+)
+"""What is said where a broker does not know what is needed of it."""
+REFUSED = frozenset({*_BY_PREFIX, *TOO_OLD, KafkaError.CLUSTER_AUTHORIZATION_FAILED, _TOO_SHORT})
 """Errors that end when somebody acts."""
 
 
@@ -72,7 +86,9 @@ class KafkaLogin:
         return LogAway(f"{doing}: {reason.str()}" if why is None else f"{doing}: {'; '.join(why)}")
 
     def missing(self, code: int) -> str | None:
-        """Return what is missing, and the command that gives it; None: it is about no right."""
+        """Return what is missing, and what gives it; None: nothing that somebody could give."""
+        if code in TOO_OLD:
+            return NEWER_BROKERS
         if code == _TOO_SHORT:
             return "the brokers need transaction.max.timeout.ms of at least 10000"
         if code == KafkaError.CLUSTER_AUTHORIZATION_FAILED:

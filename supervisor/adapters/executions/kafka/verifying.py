@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from supervisor.adapters.executions.kafka.kept import KeptTopic
-from supervisor.adapters.executions.kafka.rights import KafkaLogin
+from supervisor.adapters.executions.kafka.rights import NEWER_BROKERS, KafkaLogin
 from supervisor.adapters.executions.kafka.topics import ExecutionTopic
 from supervisor.ports.flows.execution_log import LogTopic
 
@@ -20,6 +20,8 @@ _NEEDED = MappingProxyType(
         LogTopic.DEAD: ("WRITE", "DESCRIBE"),
     }
 )
+_NO_ID = "AAAAAAAAAAAAAAAAAAAAAA"
+"""As a client writes an id of zeros."""
 _AT_LEAST = {"retention.ms", "max.message.bytes"}
 _AT_MOST = {
     "min.compaction.lag.ms",
@@ -50,6 +52,9 @@ def troubles_of(
         hidden = _right(topic, "DESCRIBE", login)
         is_new = f".  If there is none yet: {topic.command}"
         yield hidden if kept is not None else hidden + is_new
+        return
+    if seen.topic_id == _NO_ID:
+        yield f"{topic.name} has no id: {NEWER_BROKERS}"
         return
     if kept is not None and (kept.name, kept.topic_id) != (topic.name, seen.topic_id):
         yield not_the_kept_one(topic, kept)
@@ -94,6 +99,7 @@ def not_the_kept_one(topic: ExecutionTopic, kept: KeptTopic) -> str:
     """Say that a topic is not the one that is kept, and what to do."""
     return (
         f"{topic.name} is not the topic in which executions began ({kept.name}, id "
-        f"{kept.topic_id}): somebody has made it anew.  Restore the old one, or let executions "
-        "begin anew: empty the table log_topics of their database"
+        f"{kept.topic_id}): somebody has made it anew.  Write it from the tables: tidegate "
+        "execution restore-topics.  Or restore the old one, or let executions begin anew: empty "
+        "the table log_topics of their database"
     )

@@ -6,6 +6,7 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
+from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 
 from supervisor.adapters.executions.database import ExecutionDatabase
@@ -18,6 +19,7 @@ from supervisor.dev.broker import Broker
 from supervisor.ports.flows.execution_log import LogAway, LogRefuses, LogTopic
 from tests.environment.brokers import create_topic
 from tests.environment.executions import executions_sqlite_url, migrated_executions_file
+from tests.supervisor.adapters.executions.kafka.old_broker import an_old_broker
 from tests.waiting import wait_until
 
 __all__ = ["executions_sqlite_url", "migrated_executions_file"]
@@ -99,6 +101,37 @@ def test_a_topic_that_is_gone_or_made_anew_is_not_used(
 def test_a_broker_that_does_not_answer_is_away(topics: ExecutionTopics, kept: KeptTopics) -> None:
     with pytest.raises(LogAway):
         prepare_topics({"bootstrap.servers": "127.0.0.1:1"}, topics, kept, within_s=1)
+
+
+def test_brokers_that_are_too_old_are_refused_with_what_to_do(
+    topics: ExecutionTopics, kept: KeptTopics
+) -> None:
+    with an_old_broker() as address, pytest.raises(LogRefuses) as refused:
+        prepare_topics({"bootstrap.servers": address}, topics, kept)
+
+    assert "too old: executions need Kafka 2.8 or newer" in str(refused.value)
+    assert "TIDEGATE_EXECUTIONS_KAFKA" in str(refused.value)
+    assert kept.all() == {}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [KafkaError.UNSUPPORTED_VERSION, KafkaError._UNSUPPORTED_FEATURE],
+)
+def test_whatever_a_broker_does_not_know_is_a_refusal(code: int) -> None:
+    meaning = ANN.meaning_of(KafkaException(KafkaError(code)), "taking over seq-1")
+
+    assert isinstance(meaning, LogRefuses)
+    assert "Kafka 2.8 or newer" in str(meaning)
+
+
+def test_a_topic_without_an_id_is_of_brokers_that_are_too_old(topics: ExecutionTopics) -> None:
+    topic = topics.all[LogTopic.HISTORY]
+    seen = SeenTopic(2, "AAAAAAAAAAAAAAAAAAAAAA", None, topic.config)
+
+    [trouble] = troubles_of(topic, seen, None, ANN)
+
+    assert trouble.startswith(f"{topic.name} has no id: the brokers")
 
 
 def test_a_missing_right_is_named_with_its_command(topics: ExecutionTopics) -> None:
