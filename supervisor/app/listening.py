@@ -1,17 +1,20 @@
 """The HTTP servers of a process: bounded, with TLS where it is set."""
 
 import ssl
+from pathlib import Path
 from typing import TypedDict
 
 import structlog
 import uvicorn
+from cryptography import x509
 from fastapi import FastAPI
 
+from supervisor.core.attention.certificates import EndingCertificate
 from supervisor.settings.problems import SetupProblem
-from supervisor.settings.settings import Settings
+from supervisor.settings.settings import OVERLORD_PORT, Settings
 from tasks.runtime.http_guard import LOOP, guarded
 
-__all__ = ["CONNECTIONS_MAX", "Tls", "new_server", "tls_of"]
+__all__ = ["CONNECTIONS_MAX", "Tls", "certificate_of", "new_server", "tls_of"]
 
 log = structlog.get_logger()
 
@@ -54,6 +57,27 @@ def tls_of(settings: Settings) -> Tls:
             "name a certificate with its chain, and its key without a password, both as PEM",
         ) from error
     return {"ssl_certfile": str(cert), "ssl_keyfile": str(key)}
+
+
+def certificate_of(settings: Settings) -> EndingCertificate | None:
+    """Return when the certificate of an overlord ends; None: it serves plain HTTP.
+
+    Each certificate of the file counts, since a client refuses a chain of which one has ended.
+
+    Raises:
+        SetupProblem: the file cannot be read as certificates.
+    """
+    if settings.tls_cert is None:
+        return None
+    try:
+        chain = x509.load_pem_x509_certificates(Path(settings.tls_cert).read_bytes())
+    except (OSError, ValueError) as error:
+        raise SetupProblem(
+            f"{settings.tls_cert} cannot be read as certificates: {error}",
+            "name a certificate with its chain, as PEM",
+        ) from error
+    ends_at = min(each.not_valid_after_utc for each in chain)
+    return EndingCertificate(settings.url(OVERLORD_PORT), ends_at)
 
 
 def new_server(api: FastAPI, settings: Settings, tls: Tls) -> uvicorn.Server:

@@ -27,6 +27,7 @@ from supervisor.adapters.workers.task_logs import HttpTaskLogs
 from supervisor.app.archive import sender_in
 from supervisor.app.executions.calls import prover_of
 from supervisor.app.executions.parts import ExecutionParts, executions_in
+from supervisor.app.listening import certificate_of
 from supervisor.app.parts import (
     address_for_workers,
     authentication_of,
@@ -283,6 +284,7 @@ def _wiring_of(
         report_levels=_levels_of(settings),
         engine=executions.engine,
         flow_watch=executions.watch(clock),
+        certificate=certificate_of(settings),
         step_runner=executions.step_runner,
         replays=KafkaReplays(warehouse, read_secret, settings.connections()),
         reach=failpoint,

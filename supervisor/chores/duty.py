@@ -16,6 +16,7 @@ from supervisor.control.observe import Sources
 from supervisor.control.state_recorder import StateRecorder
 from supervisor.control.wakeups import Wakeups
 from supervisor.control.worker_registry import WorkerRegistry
+from supervisor.core.attention.certificates import EndingCertificate
 from supervisor.core.executions.entities import Runner
 from supervisor.core.history.expiry import HistoryAges
 from supervisor.core.queue.events import QueueConfig
@@ -79,6 +80,8 @@ class Wiring:
     """What starts executions by triggers; None: nothing does."""
     step_runner: Runner | None = None
     """The runner of this process: of all others the calls are lost."""
+    certificate: EndingCertificate | None = None
+    """The TLS certificate that this overlord serves; None: it serves plain HTTP."""
     archive_sender: RecordSender | None = None
     """None: events and audit entries have no archive, and nothing is reported by the leader."""
     report_levels: ReportLevels = field(default_factory=ReportLevels)

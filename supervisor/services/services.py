@@ -318,7 +318,7 @@ def _replays(w: Wiring, quarantine: Quarantine, service: Service) -> Replays:
 
 def _overviews(w: Wiring, listing: SupervisorListing) -> Overviews:
     known = (w.store, w.clock, w.leadership, w.loop, w.watching, w.registry, listing)
-    return Overviews(*known, w.persisters, w.store_watch, w.flow_watch)
+    return Overviews(*known, w.persisters, w.store_watch, w.flow_watch, w.certificate)
 
 
 def _publishing(w: Wiring) -> Publisher:

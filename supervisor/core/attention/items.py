@@ -60,6 +60,7 @@ class AttentionKind(StrEnum):
     FLOWS_STAND_STILL = "flows-stand-still"
     EXECUTIONS_FAILED = "executions-failed"
     DEAD_INPUTS = "dead-inputs"
+    CERTIFICATE_ENDING = "certificate-ending"
     TOKEN_ENDING = "token-ending"  # noqa: S105 -- a word
 
 

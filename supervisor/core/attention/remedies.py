@@ -91,6 +91,8 @@ class RemedyAction(StrEnum):
     ASK_OVERLORD = "ask-overlord"
     """Find out why the overlord at the address `overlord` was silent."""
     START_OVERLORD = "start-overlord"
+    RENEW_CERTIFICATE = "renew-certificate"
+    """Give the overlord a certificate that lasts longer."""
     CREATE_TOPIC = "create-topic"
     """Create `topic` by the tools of Kafka."""
     RESUME_PERSISTER = "resume-persister"

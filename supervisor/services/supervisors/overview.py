@@ -18,6 +18,7 @@ from supervisor.control.loop import Loop
 from supervisor.control.state_recorder import StateRecorder
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.attention.archive import archive_items
+from supervisor.core.attention.certificates import EndingCertificate, certificate_items
 from supervisor.core.attention.cluster import (
     leader_items,
     no_leader,
@@ -102,6 +103,8 @@ class Overviews:
     """Of the store of reports; None: nobody looks at it."""
     flow_watch: FlowWatch | None = None
     """Of flows; None: nobody looks at them."""
+    certificate: EndingCertificate | None = None
+    """The TLS certificate that this overlord serves; None: it serves plain HTTP."""
 
     def of(self, caller: Caller, limit: int) -> Overview:
         """Return the overview of what a caller may read, with so many items at most.
@@ -140,6 +143,7 @@ class Overviews:
         items = chain(
             _items(moment, reads_workers=reads),
             self._changes(now),
+            certificate_items(self.certificate if reads else None, now),
             persister_items(stored or (), now),
             self._flows(caller, now),
         )
