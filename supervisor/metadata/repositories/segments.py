@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from sqlalchemy import ColumnElement, Connection, func, select, text, update
 
 from supervisor.core.attention.divergence import DivergedRange
-from supervisor.core.history.coverage import CoveredRange
+from supervisor.core.history.coverage.publications import CoveredRange
 from supervisor.core.model.listed_segments import ListedSegment, SegmentKey
 from supervisor.core.model.replica_digests import Divergence, stored
 from supervisor.core.model.rows import NamedFile, Publication, Segment, with_spans

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Protocol
 
 from supervisor.core.attention.divergence import DivergedRange
-from supervisor.core.history.coverage import CoveredRange
+from supervisor.core.history.coverage.publications import CoveredRange
 from supervisor.core.model.listed_segments import ListedSegment, SegmentKey
 from supervisor.core.model.replica_digests import Divergence
 from supervisor.core.model.rows import NamedFile, Publication, RetentionRule, Segment

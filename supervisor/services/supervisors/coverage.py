@@ -13,12 +13,8 @@ from dataclasses import dataclass, field
 from supervisor.control.declared_types import last_spec
 from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
-from supervisor.core.history.coverage import (
-    PartitionCoverage,
-    Published,
-    coverage_of,
-    put_together,
-)
+from supervisor.core.history.coverage.partitions import PartitionCoverage, coverage_of
+from supervisor.core.history.coverage.publications import Published, put_together
 from supervisor.core.planning.progress import report_of
 from supervisor.ports.clock import Clock
 from supervisor.ports.store import Store

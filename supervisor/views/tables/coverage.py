@@ -7,12 +7,9 @@ from datetime import datetime
 
 from pydantic import Field
 
-from supervisor.core.history.coverage import (
-    CoverageKind,
-    PartitionCoverage,
-    Published,
-    clipped,
-)
+from supervisor.core.history.coverage.partitions import PartitionCoverage
+from supervisor.core.history.coverage.publications import Published
+from supervisor.core.history.coverage.strands import CoverageKind, OffsetRun, Tally
 from supervisor.core.spec.spec import SupervisorSpec
 from tasks.contract.wire import Instant, Wire
 
@@ -38,6 +35,15 @@ class CoverageRun(Wire):
     first: int = Field(alias="from")
     to: int
     kind: CoverageKind
+    rows: int | None
+    """Rows of the ranges that have exactly these offsets; null: the ledger does not know them, as
+    where they are not published, or where a range has records of other partitions, or goes on
+    beyond the run, too."""
+    rejected: int | None
+    """Records that these ranges could not read, as of `rows`."""
+    generations: int | None
+    """Ranges with these offsets: published ones, or those that read or publish them now; null:
+    one of them goes on beyond the run, as where a part was read again."""
 
 
 class CoverageCounts(Wire):
@@ -71,7 +77,8 @@ class CoveredPartition(Wire):
     counts: CoverageCounts
     """Of the whole partition, whatever offsets are asked for."""
     runs: list[CoverageRun]
-    """In the order of offsets; at most 1,000, the newest ones."""
+    """In the order of offsets; at most 1,000, the newest ones.  Those of the kind `recreated` come
+    first: they are of earlier topics of this name, and may have the offsets of later runs."""
     more: bool
     """Whether older runs are left out."""
 
@@ -123,7 +130,7 @@ def coverage_view(
 
 def _partition(each: PartitionCoverage, window: CoverageWindow) -> CoveredPartition:
     row = each.committed
-    runs = clipped(each.runs, window.first, window.end)
+    runs = each.shown(window.first, window.end)
     return CoveredPartition(
         topic=row.partition.topic,
         partition=row.partition.partition,
@@ -131,8 +138,19 @@ def _partition(each: PartitionCoverage, window: CoverageWindow) -> CoveredPartit
         next_offset=row.next_offset,
         recreated_at=each.recreated_at,
         counts=_counts([each]),
-        runs=[CoverageRun(first=run.first, to=run.end, kind=run.kind) for run in runs[-RUNS_MAX:]],
+        runs=[_run(run, tally) for run, tally in runs[-RUNS_MAX:]],
         more=len(runs) > RUNS_MAX,
+    )
+
+
+def _run(run: OffsetRun, tally: Tally) -> CoverageRun:
+    return CoverageRun(
+        first=run.first,
+        to=run.end,
+        kind=run.kind,
+        rows=tally.rows,
+        rejected=tally.rejected,
+        generations=tally.ranges,
     )
 
 
@@ -142,5 +160,6 @@ def _counts(partitions: Iterable[PartitionCoverage]) -> CoverageCounts:
         counts["committed"] += each.committed.next_offset - each.committed.first_offset
         for kind, number in each.counts().items():
             counts[kind.value] += number
-    kinds = {kind.value: counts[kind.value] for kind in CoverageKind}
+    counted = [kind for kind in CoverageKind if kind is not CoverageKind.RECREATED]
+    kinds = {kind.value: counts[kind.value] for kind in counted}
     return CoverageCounts(committed=counts["committed"], **kinds)

@@ -31,7 +31,17 @@ def answer(*runs: tuple[int, int, str], **numbers: int) -> dict[str, object]:
                 "nextOffset": 2**62,
                 "recreatedAt": None,
                 "counts": counts(**numbers),
-                "runs": [{"from": a, "to": b, "kind": kind} for a, b, kind in runs],
+                "runs": [
+                    {
+                        "from": a,
+                        "to": b,
+                        "kind": kind,
+                        "rows": None,
+                        "rejected": 0,
+                        "generations": 1,
+                    }
+                    for a, b, kind in runs
+                ],
                 "more": False,
             }
         ],
@@ -69,6 +79,20 @@ def test_what_is_unexplained_is_named_with_what_to_do(tidegate: Tidegate, server
     assert "orders:3: unexplained from 0 to 2 orders:3: unexplained from 10 to 12" in lines
     assert "orders:3: and 2 more runs" in lines
     assert "14 offsets are unexplained: `tidegate verify clicks`" in lines
+
+
+def test_a_window_lists_its_runs(tidegate: Tidegate, server: Overlord) -> None:
+    runs = [(5, 9, "published"), (9, 12, "lost")]
+    server.on("GET", PATH, Reply(answer(*runs, committed=7, published=4, lost=3)))
+
+    ended = tidegate("supervisor", "coverage", "clicks", "--from", "5", "--to", "12")
+
+    heading, first, second = ended.out.splitlines()
+    assert heading.split()[2:] == ["FROM", "TO", "KIND", "ROWS", "REJECTED", "RANGES"]
+    assert first.split() == ["orders", "3", "5", "9", "published", "-", "0", "1"]
+    assert second.split() == ["orders", "3", "9", "12", "lost", "-", "0", "1"]
+    [request] = server.requests
+    assert request.query == {"from": ["5"], "to": ["12"]}
 
 
 def test_json_is_the_answer_as_it_came(tidegate: Tidegate, server: Overlord) -> None:

@@ -10,16 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supervisor.core.history.coverage import (
+from supervisor.core.history.coverage.partitions import PartitionCoverage, coverage_of
+from supervisor.core.history.coverage.publications import (
     OVERLAP,
-    CoverageKind,
     CoveredRange,
-    OffsetRun,
     Published,
-    clipped,
-    coverage_of,
     put_together,
 )
+from supervisor.core.history.coverage.strands import CoverageKind, OffsetRun, Tally, clipped
 from supervisor.core.model.rows import CommittedOffset, GapKind, GenerationState, OffsetGap
 from tests.supervisor.core.snapshots import MINUTE, NOON, TOPIC, generation, part
 
@@ -115,19 +113,24 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_offsets_add_up(name: str) -> None:
-    case = CASES[name]
+def covered_by(case: Case) -> PartitionCoverage:
     first, following = case.committed
-    row = CommittedOffset(TOPIC, P0, following, first, "id-1")
-
     [covered] = coverage_of(
-        {P0: row},
+        {P0: CommittedOffset(TOPIC, P0, following, first, "id-1")},
         put_together(Published(), case.ranges, case.gaps),
         case.gaps,
         case.live,  # type: ignore[arg-type]  # generations
         {READING.id: {P0: 33}},
     )
+    return covered
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_offsets_add_up(name: str) -> None:
+    case = CASES[name]
+    first, following = case.committed
+
+    covered = covered_by(case)
 
     assert covered.runs == tuple(OffsetRun(*run) for run in case.runs)
     counts = covered.counts()
@@ -135,6 +138,67 @@ def test_offsets_add_up(name: str) -> None:
     known = sum(counts.values()) - unread
     assert known >= following - first
     assert (covered.recreated_at is not None) == ("recreated" in name)
+
+
+def test_each_run_has_what_the_ledger_knows_of_it() -> None:
+    case = Case(
+        [],
+        (0, 20),
+        [published(1, 0, 3, rows=3), published(2, 3, 5, rows=2), published(3, 10, 20, rows=9)],
+        [gap(GapKind.LOST, 5, 10, 2)],
+        [PUBLISHING, READING],
+    )
+
+    assert [(run.kind, tally) for run, tally in covered_by(case).shown(None, None)] == [
+        (K.PUBLISHED, Tally(5, 2, 2)),
+        (K.LOST, Tally(0, 0, 0)),
+        (K.PUBLISHED, Tally(9, 1, 1)),
+        (K.PUBLISHING, Tally(None, None, 1)),
+        (K.READING, Tally(None, None, 1)),
+    ]
+
+
+def test_a_part_of_a_range_has_no_rows_of_its_own() -> None:
+    """Goal: a number that is shown is the ledger's, and none is guessed."""
+    again = Case([], (0, 4), [published(1, 0, 9, rows=9)], [gap(GapKind.REPEATED, 4, 9, 1)])
+    whole = Case([], (0, 9), [published(1, 0, 9, rows=9)])
+
+    assert [tally for _, tally in covered_by(again).shown(None, None)] == [Tally(*[None] * 3)] * 2
+    assert [tally for _, tally in covered_by(whole).shown(None, None)] == [Tally(9, 1, 1)]
+    assert covered_by(whole).shown(2, None) == [(OffsetRun(2, 9, K.PUBLISHED), Tally(*[None] * 3))]
+
+
+def test_a_range_of_two_partitions_has_rows_of_neither_alone() -> None:
+    rows = {p: CommittedOffset(TOPIC, p, 5, 0, "id-1") for p in (P0, P1)}
+    shared = CoveredRange(f"{TOPIC}:1", NOON, {P0: 0, P1: 0}, {P0: 5, P1: 5}, 10, 0, 1)
+
+    covered = coverage_of(rows, put_together(Published(), [shared], []), [], [], {})
+
+    assert [each.shown(None, None)[0][1] for each in covered] == [Tally(None, 0, 1)] * 2
+
+
+def test_an_earlier_topic_is_a_run_with_what_was_published_of_it() -> None:
+    case = Case(
+        [],
+        (0, 3),
+        [
+            published(1, 0, 50, rows=50),
+            published(2, 0, 4, rows=4),
+            published(3, 4, 7, rows=2),
+            published(4, 0, 3, rows=3),
+        ],
+        [gap(GapKind.RECREATED, 0, 50, 1), gap(GapKind.RECREATED, 0, 7, 3)],
+    )
+
+    covered = covered_by(case)
+
+    assert covered.shown(None, None) == [
+        (OffsetRun(0, 50, K.RECREATED), Tally(50, 1, 1)),
+        (OffsetRun(0, 7, K.RECREATED), Tally(6, 2, 2)),
+        (OffsetRun(0, 3, K.PUBLISHED), Tally(3, 1, 1)),
+    ]
+    assert covered.shown(40, None) == [(OffsetRun(40, 50, K.RECREATED), Tally(*[None] * 3))]
+    assert K.RECREATED not in covered.counts()
 
 
 intervals = st.tuples(st.integers(0, 40), st.integers(0, 40)).map(sorted).map(tuple)
@@ -152,6 +216,9 @@ def test_any_ranges_in_two_readings_are_as_a_count_of_each_offset(
 
     wanted = Counter(at for first, end in ranges for at in range(first, end))
     depths = whole.depths.get(P0, ())
+    assert {p: sorted(each) for p, each in whole.strands.items()} == {
+        p: sorted(strands) for p, strands in put_together(Published(), each, []).strands.items()
+    }
     assert Counter({at: d.ranges for d in depths for at in range(d.first, d.end)}) == wanted
     assert whole.ranges == len(ranges)
     assert all(a.end < b.first or a.ranges != b.ranges for a, b in pairwise(depths))

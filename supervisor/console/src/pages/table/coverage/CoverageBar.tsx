@@ -2,14 +2,15 @@ import { Tooltip } from "@mantine/core";
 import { useId } from "react";
 import { exact } from "@/text/numbers";
 import classes from "./CoverageBar.module.css";
-import { type Covered, KINDS, type Kind, piecesOf, type Run, WORDS } from "./shape";
+import { type Covered, currentOf, KINDS, type Kind, piecesOf, type Run, WORDS } from "./shape";
 
 const NAMED = 12;
 
 /** What became of the offsets of one partition, from its first one to the last that was read. */
 export function CoverageBar({ partition }: { partition: Covered }) {
   const id = useId();
-  const { runs, firstOffset, nextOffset, more } = partition;
+  const { firstOffset, nextOffset, more } = partition;
+  const runs = currentOf(partition.runs);
   const pieces = piecesOf(runs, more ? (runs[0]?.from ?? firstOffset) : firstOffset, nextOffset);
   const words = wordsOf(runs);
   return (

@@ -51,7 +51,7 @@ export const PARTITION_COLUMNS: readonly Column<ListedPartition>[] = [
 ];
 
 function counted(
-  kind: Exclude<Kind, "unexplained"> | "committed",
+  kind: Exclude<Kind, "unexplained" | "recreated"> | "committed",
   header: string,
   width: number,
   isExtra = false,
@@ -105,4 +105,22 @@ export const RUN_COLUMNS: readonly Column<ListedRun>[] = [
     meta: { width: "minmax(90px, 1fr)", align: "right", isFixed: true },
     cell: ({ row: { original } }) => exact(BigInt(original.to) - BigInt(original.from)),
   },
+  ofLedger("rows", "Rows"),
+  ofLedger("rejected", "Bad records"),
+  ofLedger("generations", "Ranges"),
 ];
+
+/** A column of what the ledger has of a run. */
+function ofLedger(member: "rows" | "rejected" | "generations", header: string): Column<ListedRun> {
+  return {
+    id: member,
+    header,
+    meta: { width: "minmax(90px, 1fr)", align: "right" },
+    cell: ({ row: { original } }) => (
+      <Count
+        value={original[member]}
+        unknown="The ledger does not know it of these offsets alone."
+      />
+    ),
+  };
+}

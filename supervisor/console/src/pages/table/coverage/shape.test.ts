@@ -1,5 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { type Counts, type Coverage, isOpen, piecesOf, runsOf, sumOf } from "./shape";
+import {
+  type Counts,
+  type Coverage,
+  currentOf,
+  isOpen,
+  KINDS,
+  piecesOf,
+  type Run,
+  runsOf,
+  sumOf,
+} from "./shape";
 
 const NONE: Counts = {
   committed: 0,
@@ -12,7 +22,19 @@ const NONE: Counts = {
   unexplained: 0,
 };
 
+const UNCOUNTED = { rows: null, rejected: null, generations: null };
+
 describe("the bar of a partition", () => {
+  it("has no offsets of an earlier topic", () => {
+    const runs: Run[] = [
+      { from: 0, to: 90, kind: "recreated" },
+      { from: 0, to: 3, kind: "published" },
+    ];
+
+    expect(currentOf(runs)).toEqual([{ from: 0, to: 3, kind: "published" }]);
+    expect(KINDS).not.toContain("recreated");
+  });
+
   it("gives each run its share of the offsets", () => {
     const pieces = piecesOf(
       [
@@ -132,14 +154,15 @@ describe("a list of partitions", () => {
       recreatedAt: null,
       counts: NONE,
       runs: [
-        { from: 0, to: 1, kind: "published" as const },
-        { from: 1, to: 2, kind: "lost" as const },
+        { from: 0, to: 1, kind: "recreated" as const, ...UNCOUNTED },
+        { from: 0, to: 1, kind: "published" as const, ...UNCOUNTED },
+        { from: 1, to: 2, kind: "lost" as const, ...UNCOUNTED },
       ],
       more: false,
     };
     const of = (supervisorId: string) => ({ supervisorId, partitions: [partition] }) as Coverage;
 
     const ids = runsOf([of("a"), of("b")]).map(({ id }) => id);
-    expect(new Set(ids).size).toBe(4);
+    expect(new Set(ids).size).toBe(6);
   });
 });

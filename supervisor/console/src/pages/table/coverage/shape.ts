@@ -6,6 +6,8 @@ export type Covered = Coverage["partitions"][number];
 export type Counts = Covered["counts"];
 export type Kind = Covered["runs"][number]["kind"];
 export type Run = { from: Exact; to: Exact; kind: Kind };
+/** A run with what the ledger has of it; null: not known of these offsets alone. */
+export type CountedRun = Covered["runs"][number];
 
 /** What became of offsets, in words; the order is that of the sum. */
 export const WORDS: Readonly<Record<Kind, string>> = {
@@ -16,8 +18,10 @@ export const WORDS: Readonly<Record<Kind, string>> = {
   unexplained: "unexplained",
   publishing: "being published",
   reading: "read so far",
+  recreated: "of an earlier topic",
 };
-export const KINDS = Object.keys(WORDS) as Kind[];
+/** Kinds of offsets of the topic as it is now, which a bar has. */
+export const KINDS = (Object.keys(WORDS) as Kind[]).filter((kind) => kind !== "recreated");
 /** Kinds of offsets that were committed. */
 const SETTLED = ["published", "repeated", "skipped", "lost", "unexplained"] as const;
 /** Kinds that a bar must not hide, however few offsets they have. */
@@ -28,6 +32,11 @@ export type Piece = { kind: Kind; at: number; width: number };
 /** The least share of the width that trouble has, and anything else. */
 const LEAST = { trouble: 0.012, other: 0.003 };
 const PARTS = 1_000_000n;
+
+/** The runs of the topic as it is now: those of earlier ones have offsets of their own. */
+export function currentOf<T extends { kind: Kind }>(runs: readonly T[]): T[] {
+  return runs.filter(({ kind }) => kind !== "recreated");
+}
 
 /**
  * Lays runs out on a bar from its first offset to its last.  Short runs are drawn wider than they
@@ -83,7 +92,7 @@ export function sumOf(counts: Counts): Sum {
 }
 
 /** A run of one partition of one supervisor, as a table lists it. */
-export type ListedRun = Run & { id: string; supervisor: string; partition: string };
+export type ListedRun = CountedRun & { id: string; supervisor: string; partition: string };
 
 /** All runs of some coverages; a partition whose older runs are left out says so. */
 export function runsOf(coverages: readonly Coverage[]): ListedRun[] {
@@ -91,7 +100,7 @@ export function runsOf(coverages: readonly Coverage[]): ListedRun[] {
     partitions.flatMap(({ topic, partition, runs }) =>
       runs.map((run) => ({
         ...run,
-        id: `${supervisorId} ${topic}:${partition} ${run.from}`,
+        id: `${supervisorId} ${topic}:${partition} ${run.from} ${run.to} ${run.kind}`,
         supervisor: supervisorId,
         partition: `${topic}:${partition}`,
       })),

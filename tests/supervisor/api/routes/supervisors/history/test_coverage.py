@@ -35,8 +35,10 @@ def partitions(world: World, query: str = "") -> list[Json]:
     return cast("list[Json]", coverage(world, query)["partitions"])
 
 
-def run(first: int, to: int, kind: str) -> Json:
-    return {"from": first, "to": to, "kind": kind}
+def run(first: int, to: int, kind: str, *counts: int | None) -> Json:
+    """A run; its counts are rows, rejected records and generations."""
+    known = dict(zip(("rows", "rejected", "generations"), counts, strict=True))
+    return {"from": first, "to": to, "kind": kind, **known}
 
 
 def publish(world: World, agents: list[Agent], records: int) -> None:
@@ -91,7 +93,10 @@ def test_what_is_published_and_what_is_read(world: World) -> None:
     assert (whole["ranges"], whole["rows"]) == (2, 20)
     for number, each in enumerate(partitions(world)):
         assert (each["partition"], each["firstOffset"], each["nextOffset"]) == (number, 0, 10)
-        assert each["runs"] == [run(0, 10, "published"), run(10, 15, "reading")]
+        assert each["runs"] == [
+            run(0, 10, "published", 10, 0, 1),
+            run(10, 15, "reading", None, None, 1),
+        ]
         assert (each["more"], each["recreatedAt"]) == (False, None)
 
 
@@ -104,8 +109,14 @@ def test_a_skip_and_a_repeat_are_shown_as_they_were_declared(world: World) -> No
 
     first, second = partitions(world)
 
-    assert first["runs"] == [run(0, 10, "published"), run(10, 40, "skipped")]
-    assert second["runs"] == [run(0, 4, "published"), run(4, 10, "repeated")]
+    assert first["runs"] == [
+        run(0, 10, "published", 10, 0, 1),
+        run(10, 40, "skipped", 0, 0, 0),
+    ]
+    assert second["runs"] == [
+        run(0, 4, "published", None, None, None),
+        run(4, 10, "repeated", None, None, None),
+    ]
     assert coverage(world)["complete"] is True
 
 
@@ -116,7 +127,7 @@ def test_a_window_narrows_partitions_and_runs_and_not_the_sum(world: World) -> N
     narrow = coverage(world, f"?topic={TOPIC}&partition=1&from=3&to=7")
 
     [only] = cast("list[Json]", narrow["partitions"])
-    assert (only["partition"], only["runs"]) == (1, [run(3, 7, "published")])
+    assert (only["partition"], only["runs"]) == (1, [run(3, 7, "published", None, None, None)])
     assert narrow["counts"] == coverage(world)["counts"]
     assert partitions(world, "?topic=other") == []
 
@@ -147,7 +158,7 @@ def test_a_publication_that_is_gone_is_unexplained(world: World) -> None:
             cast("SqlSegments", tx.segments)._db.execute(delete(table))
 
     assert coverage(world)["complete"] is False
-    assert partitions(world)[0]["runs"] == [run(0, 10, "unexplained")]
+    assert partitions(world)[0]["runs"] == [run(0, 10, "unexplained", 0, 0, 0)]
 
 
 def test_what_a_forgotten_one_published_does_not_count(world: World) -> None:

@@ -1,0 +1,1 @@
+"""What became of each offset of a supervisor; read `partitions.py` first."""
