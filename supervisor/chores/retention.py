@@ -16,6 +16,7 @@ from supervisor.chores.duty import Duty, Wiring
 from supervisor.chores.each_table import each_table
 from supervisor.chores.segments import SegmentLife, SegmentSelection, segments_of
 from supervisor.control.tables import require_table
+from supervisor.core.model.listed_segments import SegmentKey
 from supervisor.core.model.rows import AuditEntry, RetentionRule
 from supervisor.core.values.errors import SupervisorError
 from supervisor.core.values.field_types import format_duration
@@ -27,6 +28,11 @@ log = structlog.get_logger()
 
 AUTHOR = "retention"
 """The author in the audit log for segments that a rule took out."""
+JudgeRule = Callable[[Transaction], None]
+
+
+def _any_rule(_: Transaction) -> None:
+    """Accept whatever the rule does."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +54,23 @@ class RetentionKeeper:
             require_table(tx, data_source)
             return _held_by(tx, data_source)
 
-    def set(self, data_source: str, keep_for: timedelta, author: str) -> RetentionRule:
+    def too_old(self, tx: Transaction, data_source: str, keep_for: timedelta) -> list[SegmentKey]:
+        """Return the files that leave at once by a new rule of a table.
+
+        Those of its errors table are among them, unless that has a rule of its own.
+        """
+        now = self.clock.now()
+        old = SegmentSelection(ended_by=now - keep_for)
+        tables = _tables_of(RetentionRule(data_source, keep_for, AUTHOR, now))
+        governed = [t for t in tables if t == data_source or tx.retention.of(t) is None]
+        return [key for table in governed for key in old.of(tx, table, used=True)]
+
+    def set(
+        self, data_source: str, keep_for: timedelta, author: str, judge: JudgeRule = _any_rule
+    ) -> RetentionRule:
         """Set the rule of a table and apply it; if applying fails, the chore does it later.
+
+        `judge` is called first, and raises if this is not what is wanted.
 
         Raises:
             DataSourceNotFound: there is no such table.
@@ -59,6 +80,7 @@ class RetentionKeeper:
         rule = RetentionRule(data_source, keep_for, author, now)
         with self.store.leading(self.term()) as tx:
             require_table(tx, data_source)
+            judge(tx)
             tx.retention.put(rule)
             detail = {"keepFor": format_duration(keep_for)}
             tx.audit.write(AuditEntry(now, author, "set-retention", data_source, detail))
@@ -68,7 +90,7 @@ class RetentionKeeper:
             log.warning("a new retention rule waits for its chore", error=str(error))
         return rule
 
-    def drop(self, data_source: str, author: str) -> bool:
+    def drop(self, data_source: str, author: str, judge: JudgeRule = _any_rule) -> bool:
         """Drop the rule of a table, which then keeps its rows forever; False: there was no rule.
 
         Raises:
@@ -77,6 +99,7 @@ class RetentionKeeper:
         """
         with self.store.leading(self.term()) as tx:
             require_table(tx, data_source)
+            judge(tx)
             dropped = tx.retention.drop(data_source)
             if dropped:
                 entry = AuditEntry(self.clock.now(), author, "drop-retention", data_source)

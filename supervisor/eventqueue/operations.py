@@ -54,6 +54,13 @@ REPLAYED_MAX = 1_000
 """The maximum of failed events in one `replay_all`, which returns how many are left."""
 
 
+JudgeRows = Callable[[Transaction], None]
+
+
+def _any_rows(_: Transaction) -> None:
+    """Accept whatever the verb does."""
+
+
 @dataclass(frozen=True)
 class ReplayedAll:
     """The result of replaying all failed events of a queue."""
@@ -137,7 +144,7 @@ class Operations:
         """
         now = self.clock.now()
         with self.store.reading() as tx:
-            row = _require_queue(tx, queue)
+            row = require_queue(tx, queue)
             return self._view(row, Totals.of(tx, [row]), now)
 
     def dead(self) -> list[QueueRow]:
@@ -160,13 +167,13 @@ class Operations:
         behind = None if place is None else (place[0], place[1])
         with self.store.reading() as tx:
             if queue is not None:
-                _require_queue(tx, queue)
+                require_queue(tx, queue)
             failed_events = tx.events.failed(queue, limit + 1, behind)
             if len(failed_events) <= limit:
                 return failed_events, None
             last = failed_events[limit - 1]
             return failed_events[:limit], write_cursor(
-                FAILED_EVENTS, _require_queue(tx, last.queue).id, last.seq
+                FAILED_EVENTS, require_queue(tx, last.queue).id, last.seq
             )
 
     def failed_event(self, queue: QueueName, seq: int) -> FailedEvent:
@@ -176,8 +183,8 @@ class Operations:
             QueueNotFound, FailedEventNotFound: there is no such queue or event.
         """
         with self.store.reading() as tx:
-            _require_queue(tx, queue)
-            return _failed(tx, queue, seq)
+            require_queue(tx, queue)
+            return failed_in(tx, queue, seq)
 
     def _view(self, row: QueueRow, totals: Totals, now: datetime) -> QueueView:
         return look(
@@ -190,8 +197,10 @@ class Operations:
 
     # -- verbs ---------------------------------------------------------------------------------
 
-    def replay(self, queue: QueueName, seq: int, author: str) -> None:
+    def replay(self, queue: QueueName, seq: int, author: str, judge: JudgeRows = _any_rows) -> None:
         """Queue a failed event again, at the tail and with no attempts counted.
+
+        `judge`, of each verb, is called first, and raises if this is not what is wanted.
 
         Raises:
             QueueNotFound, FailedEventNotFound: there is no such queue or event.
@@ -201,26 +210,30 @@ class Operations:
         """
         now = self.clock.now()
         with self.store.leading(self.term()) as tx:
-            row = _require_queue(tx, queue)
-            event = _replayable(_failed(tx, queue, seq))
+            judge(tx)
+            row = require_queue(tx, queue)
+            event = replayable(failed_in(tx, queue, seq))
             self._replay(tx, row, seq, event, now)
             _audit(
                 tx, now, author, "queue-replay", queue, detail={"seq": str(seq), "key": event.key}
             )
         self.wake(queue)
 
-    def replay_all(self, queue: QueueName, author: str) -> ReplayedAll:
+    def replay_all(
+        self, queue: QueueName, author: str, judge: JudgeRows = _any_rows
+    ) -> ReplayedAll:
         """Queue failed events again, oldest first; events that are not replayable stay.
 
         Raises as `replay` does, except for the errors about a single event.
         """
         now = self.clock.now()
         with self.store.leading(self.term()) as tx:
-            row = _require_queue(tx, queue)
+            judge(tx)
+            row = require_queue(tx, queue)
             replayed = 0
             for failed in tx.events.failed(queue, REPLAYED_MAX):
                 try:
-                    event = _replayable(failed)
+                    event = replayable(failed)
                     self._replay(tx, row, failed.seq, event, now)
                 except NotReplayable:
                     continue
@@ -231,7 +244,7 @@ class Operations:
         self.wake(queue)
         return done
 
-    def drop(self, queue: QueueName, seq: int, author: str) -> None:
+    def drop(self, queue: QueueName, seq: int, author: str, judge: JudgeRows = _any_rows) -> None:
         """Delete a failed event: its work is never done.
 
         Raises:
@@ -240,13 +253,14 @@ class Operations:
         """
         now = self.clock.now()
         with self.store.leading(self.term()) as tx:
-            _require_queue(tx, queue)
-            failed = _failed(tx, queue, seq)
+            judge(tx)
+            require_queue(tx, queue)
+            failed = failed_in(tx, queue, seq)
             tx.events.drop_failed(queue, seq)
             detail = {"seq": str(seq), "key": failed.key, "reason": failed.reason}
             _audit(tx, now, author, "queue-drop", queue, detail=detail)
 
-    def repair(self, queue: QueueName, author: str) -> Repaired:
+    def repair(self, queue: QueueName, author: str, judge: JudgeRows = _any_rows) -> Repaired:
         """Make a dead queue live again: sound events keep their order, attempts and due times.
 
         Raises:
@@ -256,7 +270,8 @@ class Operations:
         """
         now = self.clock.now()
         with self.store.leading(self.term()) as tx:
-            row = _require_queue(tx, queue)
+            judge(tx)
+            row = require_queue(tx, queue)
             if row.state is not QueueHealth.DEAD:
                 raise QueueNotDead(queue.container, queue.name)
             stored = tx.events.rebuild(queue)
@@ -317,22 +332,24 @@ class Operations:
         return False
 
 
-def _require_queue(tx: Transaction, queue: QueueName) -> QueueRow:
+def require_queue(tx: Transaction, queue: QueueName) -> QueueRow:
+    """Return the row of a queue, or raise QueueNotFound."""
     row = tx.events.find(queue)
     if row is None:
         raise QueueNotFound(queue.container, queue.name)
     return row
 
 
-def _failed(tx: Transaction, queue: QueueName, seq: int) -> FailedEvent:
+def failed_in(tx: Transaction, queue: QueueName, seq: int) -> FailedEvent:
+    """Return an event that was set aside, or raise FailedEventNotFound."""
     failed = tx.events.failed_event(queue, seq)
     if failed is None:
         raise FailedEventNotFound(queue.container, queue.name, seq)
     return failed
 
 
-def _replayable(failed: FailedEvent) -> QueuedEvent:
-    """Return a failed event in the form in which it is queued again."""
+def replayable(failed: FailedEvent) -> QueuedEvent:
+    """Return a failed event in the form in which it is queued again, or raise NotReplayable."""
     if failed.reason.startswith(DAMAGED):
         raise NotReplayable(failed.queue.container, failed.queue.name, failed.seq, failed.reason)
     try:

@@ -34,6 +34,7 @@ from supervisor.services.flows.hooks import Hooks
 from supervisor.services.flows.logs import ExecutionLogs
 from supervisor.services.flows.services import FlowServices, flow_services_of
 from supervisor.services.flows.triggers import Triggers
+from supervisor.services.foresight.looks import VerbLooks
 from supervisor.services.foresight.ranges import RangeForesight
 from supervisor.services.foresight.tables import TableForesight
 from supervisor.services.history.archive_reader import ArchiveReader
@@ -128,6 +129,7 @@ class Services:
 
     # -- tables ------------------------------------------------------------------------------------
     table_foresight: TableForesight
+    looks: VerbLooks
     segments: SegmentLife
     retention: RetentionKeeper
     compacting: Compacting
@@ -216,6 +218,8 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
     """Build every service; nothing connects yet."""
     w, o, service = wiring, outside, _specs(wiring, outside)
     segments, compacting = segments_of(w), compacting_of(w)
+    workers = WorkerAdmin(w.store, w.clock, w.leadership, w.registry, w.loop, w.reach)
+    retention = retention_of(w)
     sampling, quarantine = _sampling(w, o, service), _quarantine(w, o)
     listing, foresight = _listing(w), _foresight(w, service)
     resets = Resets(w.store, w.sources.streams, w.clock, w.leadership, w.loop, w.endings)
@@ -243,11 +247,12 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         task_reports=TaskReportViews(w.store, w.registry, w.leadership, w.clock, o.stored_reports),
         stored=StoredSearch(o.stored_reports, o.stored_logs),
         letters=_letters(w, o),
-        workers=WorkerAdmin(w.store, w.clock, w.leadership, w.registry, w.loop, w.reach),
+        workers=workers,
         worker_pages=WorkerQueries(w.store, w.clock, w.leadership, w.registry, sampling.running_on),
         table_foresight=TableForesight(w.store, w.leadership, w.registry, segments, compacting),
+        looks=VerbLooks(w.store, w.leadership, workers, compacting, retention),
         segments=segments,
-        retention=retention_of(w),
+        retention=retention,
         compacting=compacting,
         quarantine=quarantine,
         replays=_replays(w, quarantine, service),

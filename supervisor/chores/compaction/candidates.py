@@ -107,3 +107,12 @@ def _rolls_up(tx: Transaction, supervisor_id: str, spec_version: int) -> bool:
         return False
     spec = None if version is None else version.spec
     return spec is not None and spec.data_schema.granularity_spec.rollup
+
+
+def inserted(tx: Transaction, row: Compaction) -> Compaction:
+    """Insert a compaction under the first id that no earlier attempt at the same files has."""
+    attempt = 0
+    while not tx.compactions.add(row):
+        attempt += 1
+        row = replace(row, id=compaction_id(row.data_source, row.inputs, attempt))
+    return row

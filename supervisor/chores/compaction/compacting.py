@@ -9,7 +9,7 @@ may go on writing.  The chore only reads rows and workers, so it may run twice a
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from itertools import islice
@@ -19,6 +19,7 @@ import structlog
 from supervisor.chores.compaction.candidates import (
     Candidates,
     inputs_of,
+    inserted,
     is_as_chosen,
     row_of,
 )
@@ -44,7 +45,6 @@ from supervisor.core.tables.compaction import (
     why_lost,
 )
 from supervisor.core.values.field_types import format_duration
-from supervisor.core.values.ids import compaction_id
 from supervisor.core.values.intervals import Interval
 from supervisor.core.values.page_cursors import page
 from supervisor.core.values.table_names import rows_table
@@ -65,6 +65,13 @@ AT_ONCE = 1_000
 """The maximum of live compactions of one table, whatever began them and when."""
 BEGUN_AT_ONCE = 20
 """The number of compactions that one transaction begins: each has the shares of all its inputs."""
+
+
+JudgeAct = Callable[[Transaction], None]
+
+
+def _any_act(_: Transaction) -> None:
+    """Accept whatever the verb does."""
 
 
 @dataclass(frozen=True)
@@ -103,38 +110,50 @@ class Compacting:
             found = [s for s in specs if s is not None and s.data_source == fed]
         return file_sizes(spec.tuning_config for spec in found)
 
-    def set_rule(
+    def rule_of(
         self, data_source: str, target: Target, skip_latest: timedelta, author: str
     ) -> CompactionRule:
+        """Return a rule as it is set now."""
+        sizes = (target.rows, target.size_bytes, target.files_min)
+        return CompactionRule(data_source, skip_latest, *sizes, author, self.clock.now())
+
+    def set_rule(
+        self,
+        data_source: str,
+        target: Target,
+        skip_latest: timedelta,
+        author: str,
+        *,
+        judge: JudgeAct = _any_act,
+    ) -> CompactionRule:
         """Set the rule of a table: it is compacted by itself from now on.
+
+        `judge` is called first, and raises if this is not what is wanted.
 
         Raises:
             DataSourceNotFound: there is no such table.
             LeaseLost, Unavailable: nothing was stored.
         """
-        now = self.clock.now()
-        rule = CompactionRule(
-            data_source,
-            skip_latest,
-            target.rows,
-            target.size_bytes,
-            target.files_min,
-            author,
-            now,
-        )
+        rule = self.rule_of(data_source, target, skip_latest, author)
         with self.store.leading(self.term()) as tx:
             require_table(tx, data_source)
+            judge(tx)
             tx.compactions.put_rule(rule)
             detail = {
-                "skipOffsetFromLatest": format_duration(skip_latest),
-                "targetRows": str(target.rows),
-                "targetBytes": str(target.size_bytes),
-                "filesMin": str(target.files_min),
+                "skipOffsetFromLatest": format_duration(rule.skip_offset_from_latest),
+                "targetRows": str(rule.target_rows),
+                "targetBytes": str(rule.target_bytes),
+                "filesMin": str(rule.files_min),
             }
-            tx.audit.write(AuditEntry(now, author, "set-compaction", data_source, detail))
+            tx.audit.write(AuditEntry(rule.set_at, author, "set-compaction", data_source, detail))
         return rule
 
-    def drop_rule(self, data_source: str, author: str) -> bool:
+    def drop_rule(
+        self,
+        data_source: str,
+        author: str,
+        judge: JudgeAct = _any_act,
+    ) -> bool:
         """Drop the rule of a table; False: there was no rule.  Running compactions go on.
 
         Raises:
@@ -143,6 +162,7 @@ class Compacting:
         """
         with self.store.leading(self.term()) as tx:
             require_table(tx, data_source)
+            judge(tx)
             dropped = tx.compactions.drop_rule(data_source)
             if dropped:
                 entry = AuditEntry(self.clock.now(), author, "drop-compaction", data_source)
@@ -189,7 +209,7 @@ class Compacting:
             found = batches(used, target, Candidates(self.store), left_out=inputs_in(live))
             yield from islice(found, room)
 
-    def cancel(self, wanted: str, author: str) -> Compaction:
+    def cancel(self, wanted: str, author: str, judge: JudgeAct = _any_act) -> Compaction:
         """Cancel a live compaction; one that has ended stays as it is.
 
         Raises:
@@ -198,6 +218,7 @@ class Compacting:
         """
         with self.store.leading(self.term()) as tx:
             row = existing(tx, wanted)
+            judge(tx)
             if row.live:
                 detail, now = {"compaction": row.id}, self.clock.now()
                 self.endings.end_compaction(tx, row, FAILED, f"given up by {author}", now)
@@ -298,7 +319,7 @@ class Compacting:
                 room, busy = AT_ONCE - len(live), inputs_in(live)
                 free = [row for row in some if busy.isdisjoint(row.inputs)]
                 used = [r for r in free if is_as_chosen(tx, data_source, r)]
-                added = [_added(tx, row) for row in used[: max(0, room)]]
+                added = [inserted(tx, row) for row in used[: max(0, room)]]
                 for row in added if author != AUTHOR else ():
                     detail = {"compaction": row.id, "supervisor": row.supervisor_id}
                     detail["files"] = str(len(row.inputs))
@@ -367,15 +388,6 @@ class Compacting:
 def inputs_in(attempts: Iterable[Attempt]) -> set[str]:
     """Return the ids of the segments that are inputs of these compactions."""
     return {each for attempt in attempts for each in attempt.inputs}
-
-
-def _added(tx: Transaction, row: Compaction) -> Compaction:
-    """Insert a compaction under the first id that no earlier attempt at the same files has."""
-    attempt = 0
-    while not tx.compactions.add(row):
-        attempt += 1
-        row = replace(row, id=compaction_id(row.data_source, row.inputs, attempt))
-    return row
 
 
 def compacting_of(w: Wiring) -> Compacting:

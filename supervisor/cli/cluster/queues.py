@@ -6,14 +6,13 @@ from typing import Annotated
 
 import typer
 
-from supervisor.cli.shell.client import Client, path_of
-from supervisor.cli.shell.confirm import confirm
+from supervisor.cli.cluster.deferred import QUEUES, Container, Name, drop, repair, replay
+from supervisor.cli.shell.client import path_of
 from supervisor.cli.shell.form import Format, form
 from supervisor.cli.shell.groups import HelpSections
-from supervisor.cli.shell.options import Limit, Output, Reason, Server, Yes, connect
+from supervisor.cli.shell.options import Limit, Output, Server, connect
 from supervisor.cli.shell.output import (
     ago,
-    print_notice,
     show_facts,
     show_json,
     show_name,
@@ -22,46 +21,25 @@ from supervisor.cli.shell.output import (
 )
 from supervisor.cli.shell.pages import linked_rows_up_to, rows_up_to
 from supervisor.cli.shell.resource import Resource
-from supervisor.core.values.counts import counted, grouped
+from supervisor.core.values.counts import counted
 from supervisor.views.queues import (
     FailedRow,
     FailedView,
     LatencyView,
     OldestView,
     QueueState,
-    RepairedView,
-    ReplayedView,
 )
 
 commands = typer.Typer(
     no_args_is_help=True, cls=HelpSections, help="Deferred work: event queues, failed events."
 )
-QUEUES = "/api/v1/queues"
 REASON_SHOWN = 100
 """Characters of a reason in a table; `--seq` shows all of it."""
 
-Container = Annotated[
-    str,
-    typer.Argument(
-        metavar="CONTAINER",
-        help="Whose queue: supervisor:ID, table:NAME, or cluster; see `queue list`.",
-        show_default=False,
-    ),
-]
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the queue.", show_default=False)]
 ListLimit = Annotated[
     int | None,
     typer.Option(
         "--limit", "-n", metavar="N", min=1, max=1_000, help="At most so many.", show_default="all"
-    ),
-]
-Seq = Annotated[
-    int,
-    typer.Argument(
-        metavar="SEQ",
-        help="Number of the event, as `queue failed` shows it.",
-        min=0,
-        show_default=False,
     ),
 ]
 
@@ -178,135 +156,9 @@ def failed(
     _FAILED.show(answer, output)
 
 
-@commands.command()
-def replay(
-    container: Container,
-    name: Name,
-    seq: Annotated[
-        int | None,
-        typer.Argument(
-            metavar="SEQ",
-            help="Number of the event, as `queue failed` shows it.",
-            min=0,
-            show_default="none: say --all",
-        ),
-    ] = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="All failed events of the queue, oldest first.")
-    ] = False,
-    *,
-    reason: Reason = None,
-    server: Server = None,
-    output: Output = Format.TABLE,
-) -> None:
-    """Queue a failed event again, at the tail and with no tries counted; or all of them.
-
-    \b
-    Examples:
-      tidegate queue replay supervisor:clicks task-output 7
-      tidegate queue replay supervisor:clicks task-output --all
-    """
-    if (seq is None) != everything:
-        raise typer.BadParameter("give either SEQ or --all")
-    place: tuple[str, ...] = (container, name, "failed", "replay")
-    if seq is not None:
-        place = (container, name, "failed", str(seq), "replay")
-    with connect(server, reason) as client:
-        answer = client.post(path_of(QUEUES, *place))
-    show_name(container, name)
-    if output is Format.JSON:
-        show_json(answer.json())
-    elif seq is not None:
-        show_text(f"event {seq} waits in {container}/{name} again")
-    else:
-        done = answer.read(ReplayedView)
-        show_text(
-            f"{counted(done.replayed, 'event waits', 'events wait')} in {container}/{name} again"
-        )
-        if done.left:
-            print_notice(
-                f"{done.left} are left: `tidegate queue failed {container} {name}` says why"
-            )
-
-
-@commands.command()
-def drop(
-    container: Container,
-    name: Name,
-    seq: Seq,
-    yes: Yes = False,
-    *,
-    reason: Reason = None,
-    server: Server = None,
-    output: Output = Format.TABLE,
-) -> None:
-    """Delete a failed event: its work is never done.
-
-    Example: tidegate queue drop supervisor:clicks task-output 7
-    """
-    place = path_of(QUEUES, container, name, "failed", str(seq))
-    with connect(server, reason) as client:
-        if not yes:
-            event = client.get(place).read(FailedView)
-            print_notice(
-                f"event {seq} of {container}/{name}, about {event.key}, failed: {event.reason}"
-            )
-            print_notice("A dropped event is gone, and its work is never done.")
-            confirm(f"Drop event {seq}?")
-        answer = client.delete(place)
-    if output is Format.JSON:
-        show_json(answer.json())
-    else:
-        show_name(container, name)
-        show_text(f"event {seq} of {container}/{name} is dropped")
-
-
-@commands.command()
-def repair(
-    container: Container,
-    name: Name,
-    *,
-    yes: Yes = False,
-    reason: Reason = None,
-    server: Server = None,
-    output: Output = Format.TABLE,
-) -> None:
-    """Make a dead queue live again: sound events go on in their order, damaged ones fail.
-
-    Example: tidegate queue repair supervisor:clicks task-output
-    """
-    with connect(server, reason) as client:
-        if not yes:
-            _describe_repair(client, container, name)
-            confirm(f"Repair {container}/{name}?")
-        answer = client.post(path_of(QUEUES, container, name, "repair"))
-    if output is Format.JSON:
-        show_json(answer.json())
-        return
-    done = answer.read(RepairedView)
-    show_name(container, name)
-    events = counted(done.again, "event waits", "events wait")
-    show_text(f"{container}/{name} is live: {events} in it again")
-    if done.set_aside:
-        print_notice(f"{done.set_aside} were set aside: `tidegate queue failed {container} {name}`")
-    if done.missing:
-        print_notice(
-            f"{done.missing} are missing: look for the work that they stood for by other means"
-        )
-
-
-def _describe_repair(client: Client, container: str, name: str) -> None:
-    queue = client.get(path_of(QUEUES, container, name)).read(QueueState)
-    where = f"{container}/{name}"
-    if queue.dead_seq is None:
-        print_notice(f"{where} is {queue.state}.")
-    else:
-        print_notice(f"{where} is dead at event {queue.dead_seq}: {queue.dead_why}")
-    print_notice(
-        f"About {grouped(queue.outstanding_events)} events wait. The sound ones are queued again "
-        "in order;"
-    )
-    print_notice("the damaged ones are set aside, and their work is left to you.")
+commands.command()(replay)
+commands.command()(drop)
+commands.command()(repair)
 
 
 def _show_failed(

@@ -8,6 +8,7 @@ import typer
 from supervisor.cli.cluster.serve import DataDir, Host, Slots, WorkerPort, worker
 from supervisor.cli.shell.client import WORKER, path_of
 from supervisor.cli.shell.confirm import confirm
+from supervisor.cli.shell.dry_runs import DryRun, Expect, VerbQuery, show_preview
 from supervisor.cli.shell.form import Format, form
 from supervisor.cli.shell.groups import HelpSections
 from supervisor.cli.shell.options import Output, Reason, Server, Yes, connect
@@ -148,7 +149,10 @@ add_verb(
 @commands.command()
 def forget(
     name: WorkerId,
+    *,
     yes: Yes = False,
+    dry_run: DryRun = False,
+    expect: Expect = None,
     reason: Reason = None,
     server: Server = None,
     output: Output = Format.TABLE,
@@ -159,14 +163,17 @@ def forget(
 
     Example: tidegate worker forget worker-3
     """
-    if not yes:
+    query, path = VerbQuery(dry_run, expect), path_of(WORKER, name, "forget")
+    if query.asks and not yes:
         confirm(
             f"Forget {name}? Files that its tasks left unpublished are deleted. If the machine "
             "comes back, it registers as a new worker."
         )
     with connect(server, reason) as client:
-        answer = client.post(path_of(WORKER, name, "forget"))
-    if output is Format.JSON:
+        answer = query.send(client, lambda params: client.post(path, params=params))
+    if dry_run:
+        show_preview(answer, output)
+    elif output is Format.JSON:
         show_json(answer.json())
     else:
         show_done(name, f"{name} is forgotten")

@@ -182,9 +182,9 @@ class Client:
         """Send a POST request with JSON text, or without a body; errors as in `get`."""
         return self._write("POST", path, body, params, headers)
 
-    def put(self, path: str, body: bytes) -> ApiReply:
+    def put(self, path: str, body: bytes, params: Params | None = None) -> ApiReply:
         """Send a PUT request with JSON text; errors as in `get`."""
-        return self._write("PUT", path, body, None)
+        return self._write("PUT", path, body, params)
 
     def delete(
         self,

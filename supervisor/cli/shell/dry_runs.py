@@ -50,6 +50,17 @@ class VerbQuery:
         if self.expect is not None and not alone:
             raise typer.BadParameter("a digest is of one preview: name one ID with --expect")
 
+    def check_change(self, *, changes: bool, by: str) -> None:
+        """Refuse a dry run, or a digest, of a command that only shows something.
+
+        `by`: the options that change it, in words.
+
+        Raises:
+            typer.BadParameter: with the way out.
+        """
+        if not changes and (self.dry_run or self.expect is not None):
+            raise typer.BadParameter(f"nothing would change: give {by} as well")
+
     def send(self, client: Client, call: Callable[[Params], ApiReply]) -> ApiReply:
         """Send the verb, or its dry run, with the parameters that say so.
 

@@ -139,6 +139,8 @@ def rule(
     target_bytes: TargetBytes = None,
     files_min: FilesMin = 2,
     off: Annotated[bool, typer.Option("--off", help="Compact only on request.")] = False,
+    dry_run: DryRun = False,
+    expect: Expect = None,
     reason: Reason = None,
     server: Server = None,
     output: Output = Format.TABLE,
@@ -156,7 +158,8 @@ def rule(
         raise typer.BadParameter(
             "it goes with --skip-latest, which sets the rule", param_hint=_given(context)
         )
-    path = path_of(TABLES, table, "compaction")
+    query, path = VerbQuery(dry_run, expect), path_of(TABLES, table, "compaction")
+    query.check_change(changes=off or skip_latest is not None, by="--skip-latest or --off")
     with connect(server, reason) as client:
         if skip_latest is not None:
             body = _json_body(
@@ -165,10 +168,14 @@ def rule(
                 targetBytes=target_bytes,
                 filesMin=files_min,
             )
-            answer = client.put(path, body)
+            answer = query.send(client, lambda params: client.put(path, body, params))
+        elif off:
+            answer = query.send(client, lambda params: client.delete(path, params))
         else:
-            answer = client.delete(path) if off else client.get(path)
-    if output is Format.JSON:
+            answer = client.get(path)
+    if dry_run:
+        show_preview(answer, output)
+    elif output is Format.JSON:
         show_json(answer.json())
     else:
         show_done(table, _format_rule(answer.read(CompactionRuleView)))
@@ -180,13 +187,19 @@ def cancel(
         str, typer.Argument(metavar="ID", help="Id of the compaction.", show_default=False)
     ],
     *,
+    dry_run: DryRun = False,
+    expect: Expect = None,
     reason: Reason = None,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
     """Give up a compaction that waits or runs; its files stay as they are."""
+    query, path = VerbQuery(dry_run, expect), path_of(COMPACTIONS, compaction, "cancel")
     with connect(server, reason) as client:
-        answer = client.post(path_of(COMPACTIONS, compaction, "cancel"))
+        answer = query.send(client, lambda params: client.post(path, params=params))
+    if dry_run:
+        show_preview(answer, output)
+        return
     if output is Format.JSON:
         show_json(answer.json())
         return

@@ -164,6 +164,8 @@ def retention(
         bool, typer.Option("--keep-forever", help="Take nothing out any more.")
     ] = False,
     *,
+    dry_run: DryRun = False,
+    expect: Expect = None,
     reason: Reason = None,
     server: Server = None,
     output: Output = Format.TABLE,
@@ -177,12 +179,20 @@ def retention(
     """
     if keep_for is not None and keep_forever:
         raise typer.BadParameter("give one of --keep-for and --keep-forever")
-    path = path_of(TABLES, table, "retention")
+    query, path = VerbQuery(dry_run, expect), path_of(TABLES, table, "retention")
+    changes = keep_forever or keep_for is not None
+    query.check_change(changes=changes, by="--keep-for or --keep-forever")
     with connect(server, reason) as client:
         if keep_for is not None:
-            answer = client.put(path, json.dumps({"keepFor": keep_for}).encode())
+            body = json.dumps({"keepFor": keep_for}).encode()
+            answer = query.send(client, lambda params: client.put(path, body, params))
+        elif keep_forever:
+            answer = query.send(client, lambda params: client.delete(path, params))
         else:
-            answer = client.delete(path) if keep_forever else client.get(path)
+            answer = client.get(path)
+    if dry_run:
+        show_preview(answer, output)
+        return
     if output is Format.JSON:
         show_json(answer.json())
         return

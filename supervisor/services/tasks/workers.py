@@ -56,8 +56,12 @@ class WorkerAdmin:
         """Enable a worker: it takes tasks again.  Raises as `disable`."""
         return self._set(name, author, judge, disabled=False)
 
-    def forget(self, name: str, author: str) -> ForgottenWorker:
+    def forget(
+        self, name: str, author: str, judge: Callable[[Transaction], None] = lambda _: None
+    ) -> ForgottenWorker:
         """Forget a worker that is gone for good; `name` is its id or its `host:port`.
+
+        `judge` is called first, as of `disable`.
 
         Nobody waits for its confirmations any more: files that its tasks left are deleted.
 
@@ -68,18 +72,24 @@ class WorkerAdmin:
         """
         with self._one_at_a_time:
             with self.store.leading(self.leadership.term()) as tx:
-                row = named(tx.workers.all(), name)
-                self._check_lost(row)
-                if assigned := sum(task.worker_id == row.id for task in tx.tasks.active()):
-                    raise WorkerNotLost(
-                        f"{assigned} tasks are assigned to {row.id}: others take them over within "
-                        "seconds, or they end with their supervisor; ask again then"
-                    )
+                row = self.forgettable(tx, name)
+                judge(tx)
                 if not tx.workers.forget(row.id, row.incarnation):
                     raise WorkerNotLost(f"{row.id} has just registered again")
                 tx.audit.write(AuditEntry(self.clock.now(), author, "forget-worker", row.id))
             self.registry.forget(row.id)
         return ForgottenWorker(worker=row.id)
+
+    def forgettable(self, tx: Transaction, name: str) -> WorkerRow:
+        """Return a worker that may be forgotten; raises as `forget` does."""
+        row = named(tx.workers.all(), name)
+        self._check_lost(row)
+        if assigned := sum(task.worker_id == row.id for task in tx.tasks.active()):
+            raise WorkerNotLost(
+                f"{assigned} tasks are assigned to {row.id}: others take them over within "
+                "seconds, or they end with their supervisor; ask again then"
+            )
+        return row
 
     def describe(self, report: SyncRequest, facts: WorkerFacts) -> None:
         """Store what a worker says of its process, in memory."""

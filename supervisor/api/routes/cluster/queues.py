@@ -8,10 +8,12 @@ from typing import Annotated
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Path, Query, Response
+from fastapi.responses import JSONResponse
 from pydantic import JsonValue
 
 from supervisor.api.http.access import LISTED, QUEUE, needs
 from supervisor.api.http.deps import Asking, Author, Parts
+from supervisor.api.http.previews import DryRun, Expect, preview_of, previewed
 from supervisor.api.routes.cluster.audit import Cursor
 from supervisor.core.queue.events import FailedEvent, QueueName
 from supervisor.core.values.permissions import Caller, Permission
@@ -19,6 +21,8 @@ from supervisor.eventqueue.meters import Latency
 from supervisor.eventqueue.operations import Repaired, ReplayedAll
 from supervisor.eventqueue.shown import OldestEvent, QueueView
 from supervisor.services.access.ownership import Ownership
+from supervisor.services.foresight.looks import bound
+from supervisor.views.attention.foreseen import VerbPreview
 from supervisor.views.queues import (
     Dropped,
     FailedPage,
@@ -114,37 +118,101 @@ def get_failed_event(container: str, name: str, seq: Seq, parts: Parts) -> Faile
     return FailedView(**dict(_row(failed)), payload=document, payload_base64=text)
 
 
-@router.post("/{container}/{name}/failed/replay", dependencies=[needs(Permission.REPLAY, QUEUE)])
-def replay_failed_events(container: str, name: str, author: Author, parts: Parts) -> ReplayedView:
+@router.post(
+    "/{container}/{name}/failed/replay",
+    response_model=ReplayedView | VerbPreview,
+    dependencies=[needs(Permission.REPLAY, QUEUE)],
+)
+def replay_failed_events(
+    container: str,
+    name: str,
+    author: Author,
+    parts: Parts,
+    *,
+    expect: Expect = None,
+    dry_run: DryRun = False,
+) -> ReplayedView | JSONResponse:
     """Queue the failed events of a queue again, oldest first; what cannot be stays."""
-    done: ReplayedAll = parts.queues.replay_all(QueueName(container, name), author)
+    queue = QueueName(container, name)
+    look = parts.looks.replay_all(queue)
+    if dry_run:
+        return preview_of(parts.looks.shown(look))
+    with previewed():
+        done: ReplayedAll = parts.queues.replay_all(queue, author, bound(expect, look))
     return ReplayedView(replayed=done.replayed, left=done.left)
 
 
 @router.post(
-    "/{container}/{name}/failed/{seq:int}/replay", dependencies=[needs(Permission.REPLAY, QUEUE)]
+    "/{container}/{name}/failed/{seq:int}/replay",
+    response_model=Replayed | VerbPreview,
+    dependencies=[needs(Permission.REPLAY, QUEUE)],
 )
 def replay_failed_event(
-    container: str, name: str, seq: Seq, author: Author, parts: Parts
-) -> Replayed:
+    container: str,
+    name: str,
+    seq: Seq,
+    author: Author,
+    parts: Parts,
+    *,
+    expect: Expect = None,
+    dry_run: DryRun = False,
+) -> Replayed | JSONResponse:
     """Queue a failed event again, at the tail and with no attempts counted."""
-    parts.queues.replay(QueueName(container, name), seq, author)
+    queue = QueueName(container, name)
+    look = parts.looks.replay(queue, seq)
+    if dry_run:
+        return preview_of(parts.looks.shown(look))
+    with previewed():
+        parts.queues.replay(queue, seq, author, bound(expect, look))
     return Replayed(container=container, name=name, seq=seq)
 
 
 @router.delete(
-    "/{container}/{name}/failed/{seq:int}", dependencies=[needs(Permission.REPAIR, QUEUE)]
+    "/{container}/{name}/failed/{seq:int}",
+    response_model=Dropped | VerbPreview,
+    dependencies=[needs(Permission.REPAIR, QUEUE)],
 )
-def drop_failed_event(container: str, name: str, seq: Seq, author: Author, parts: Parts) -> Dropped:
+def drop_failed_event(
+    container: str,
+    name: str,
+    seq: Seq,
+    author: Author,
+    parts: Parts,
+    *,
+    expect: Expect = None,
+    dry_run: DryRun = False,
+) -> Dropped | JSONResponse:
     """Delete a failed event: its work is never done."""
-    parts.queues.drop(QueueName(container, name), seq, author)
+    queue = QueueName(container, name)
+    look = parts.looks.drop(queue, seq)
+    if dry_run:
+        return preview_of(parts.looks.shown(look))
+    with previewed():
+        parts.queues.drop(queue, seq, author, bound(expect, look))
     return Dropped(container=container, name=name, seq=seq)
 
 
-@router.post("/{container}/{name}/repair", dependencies=[needs(Permission.REPAIR, QUEUE)])
-def repair_queue(container: str, name: str, author: Author, parts: Parts) -> RepairedView:
+@router.post(
+    "/{container}/{name}/repair",
+    response_model=RepairedView | VerbPreview,
+    dependencies=[needs(Permission.REPAIR, QUEUE)],
+)
+def repair_queue(
+    container: str,
+    name: str,
+    author: Author,
+    parts: Parts,
+    *,
+    expect: Expect = None,
+    dry_run: DryRun = False,
+) -> RepairedView | JSONResponse:
     """Make a dead queue live again: sound events keep their order, damaged ones are set aside."""
-    done: Repaired = parts.queues.repair(QueueName(container, name), author)
+    queue = QueueName(container, name)
+    look = parts.looks.repair(queue)
+    if dry_run:
+        return preview_of(parts.looks.shown(look))
+    with previewed():
+        done: Repaired = parts.queues.repair(queue, author, bound(expect, look))
     return RepairedView(again=done.again, set_aside=done.set_aside, missing=done.missing)
 
 

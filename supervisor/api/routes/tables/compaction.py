@@ -12,6 +12,7 @@ from supervisor.api.http.previews import DryRun, Expect, preview_of, previewed
 from supervisor.api.routes.cluster.audit import Cursor, Limit
 from supervisor.core.values.intervals import FORM, PATTERN, parse_interval
 from supervisor.core.values.permissions import Permission
+from supervisor.services.foresight.looks import bound
 from supervisor.views.attention.foreseen import VerbPreview
 from supervisor.views.tables.compaction import (
     CompactionPage,
@@ -53,20 +54,51 @@ def get_rule(data_source: str, parts: Parts) -> CompactionRuleView:
     return rule_view(data_source, parts.compacting.rule(data_source))
 
 
-@router.put(f"{TABLE}/compaction", dependencies=[needs(Permission.COMPACT, DATA_SOURCE)])
+@router.put(
+    f"{TABLE}/compaction",
+    response_model=CompactionRuleView | VerbPreview,
+    dependencies=[needs(Permission.COMPACT, DATA_SOURCE)],
+)
 def put_rule(
-    data_source: str, wanted: WantedRule, author: Author, parts: Parts
-) -> CompactionRuleView:
+    data_source: str,
+    wanted: WantedRule,
+    author: Author,
+    parts: Parts,
+    *,
+    expect: Expect = None,
+    dry_run: DryRun = False,
+) -> CompactionRuleView | JSONResponse:
     """Compact a table by itself from now on."""
     target = wanted.target(parts.compacting.file_sizes(data_source))
     skip = wanted.skip_offset_from_latest
-    return rule_view(data_source, parts.compacting.set_rule(data_source, target, skip, author))
+    look = parts.looks.compaction_rule(data_source, target, skip)
+    if dry_run:
+        return preview_of(parts.looks.shown(look))
+    judge = bound(expect, look)
+    with previewed():
+        rule = parts.compacting.set_rule(data_source, target, skip, author, judge=judge)
+    return rule_view(data_source, rule)
 
 
-@router.delete(f"{TABLE}/compaction", dependencies=[needs(Permission.COMPACT, DATA_SOURCE)])
-def drop_rule(data_source: str, author: Author, parts: Parts) -> CompactionRuleView:
+@router.delete(
+    f"{TABLE}/compaction",
+    response_model=CompactionRuleView | VerbPreview,
+    dependencies=[needs(Permission.COMPACT, DATA_SOURCE)],
+)
+def drop_rule(
+    data_source: str,
+    author: Author,
+    parts: Parts,
+    *,
+    expect: Expect = None,
+    dry_run: DryRun = False,
+) -> CompactionRuleView | JSONResponse:
     """Compact a table only on request; compactions that run go on."""
-    parts.compacting.drop_rule(data_source, author)
+    look = parts.looks.compaction_rule(data_source, None)
+    if dry_run:
+        return preview_of(parts.looks.shown(look))
+    with previewed():
+        parts.compacting.drop_rule(data_source, author, bound(expect, look))
     return rule_view(data_source, parts.compacting.rule(data_source))
 
 
@@ -118,8 +150,16 @@ def get_compaction(compaction: str, parts: Parts) -> CompactionView:
 
 
 @router.post(
-    "/compactions/{compaction}/cancel", dependencies=[needs(Permission.COMPACT, COMPACTION)]
+    "/compactions/{compaction}/cancel",
+    response_model=CompactionView | VerbPreview,
+    dependencies=[needs(Permission.COMPACT, COMPACTION)],
 )
-def cancel(compaction: str, author: Author, parts: Parts) -> CompactionView:
+def cancel(
+    compaction: str, author: Author, parts: Parts, *, expect: Expect = None, dry_run: DryRun = False
+) -> CompactionView | JSONResponse:
     """Give up a compaction that waits or runs; its files stay what the table is made of."""
-    return compaction_view(parts.compacting.cancel(compaction, author))
+    look = parts.looks.cancel(compaction)
+    if dry_run:
+        return preview_of(parts.looks.shown(look))
+    with previewed():
+        return compaction_view(parts.compacting.cancel(compaction, author, bound(expect, look)))

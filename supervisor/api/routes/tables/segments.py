@@ -20,6 +20,7 @@ from supervisor.core.model.listed_segments import SegmentWindow
 from supervisor.core.values.field_types import wrong
 from supervisor.core.values.intervals import FORM, PATTERN, parse_interval
 from supervisor.core.values.permissions import Permission
+from supervisor.services.foresight.looks import bound
 from supervisor.services.services import Services
 from supervisor.views.attention.foreseen import VerbPreview
 from supervisor.views.tables.segments import (
@@ -217,16 +218,48 @@ def get_retention(data_source: str, parts: Parts) -> RetentionView:
     return retention_of(data_source, parts.retention.rule(data_source))
 
 
-@router.put(f"{OURS}/retention", dependencies=[needs(Permission.DELETE, DATA_SOURCE)])
-def put_retention(data_source: str, keep: Keeping, author: Author, parts: Parts) -> RetentionView:
+@router.put(
+    f"{OURS}/retention",
+    response_model=RetentionView | VerbPreview,
+    dependencies=[needs(Permission.DELETE, DATA_SOURCE)],
+)
+def put_retention(
+    data_source: str,
+    keep: Keeping,
+    author: Author,
+    parts: Parts,
+    *,
+    expect: Expect = None,
+    dry_run: DryRun = False,
+) -> RetentionView | JSONResponse:
     """Keep the rows of a table for so long, and take out at once what is older."""
-    return retention_of(data_source, parts.retention.set(data_source, keep.keep_for, author))
+    look = parts.looks.keep_for(data_source, keep.keep_for)
+    if dry_run:
+        return preview_of(parts.looks.shown(look))
+    with previewed():
+        rule = parts.retention.set(data_source, keep.keep_for, author, bound(expect, look))
+    return retention_of(data_source, rule)
 
 
-@router.delete(f"{OURS}/retention", dependencies=[needs(Permission.DELETE, DATA_SOURCE)])
-def drop_retention(data_source: str, author: Author, parts: Parts) -> RetentionView:
+@router.delete(
+    f"{OURS}/retention",
+    response_model=RetentionView | VerbPreview,
+    dependencies=[needs(Permission.DELETE, DATA_SOURCE)],
+)
+def drop_retention(
+    data_source: str,
+    author: Author,
+    parts: Parts,
+    *,
+    expect: Expect = None,
+    dry_run: DryRun = False,
+) -> RetentionView | JSONResponse:
     """Keep the rows of a table for ever; what was taken out before stays so."""
-    parts.retention.drop(data_source, author)
+    look = parts.looks.keep_for(data_source, None)
+    if dry_run:
+        return preview_of(parts.looks.shown(look))
+    with previewed():
+        parts.retention.drop(data_source, author, bound(expect, look))
     return retention_of(data_source, parts.retention.rule(data_source))
 
 

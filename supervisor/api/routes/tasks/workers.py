@@ -11,6 +11,7 @@ from supervisor.api.http.previews import DryRun, Expect, preview_of, previewed
 from supervisor.core.values.errors import LeaseLost, NotOffered
 from supervisor.core.values.permissions import Caller, Permission
 from supervisor.services.access.ownership import Ownership
+from supervisor.services.foresight.looks import bound
 from supervisor.services.tasks.workers import address_of
 from supervisor.views.attention.foreseen import VerbPreview
 from supervisor.views.workers import Capacity, ForgottenWorker, WorkerLine
@@ -129,13 +130,23 @@ def disable_worker(
         return {address_of(parts.workers.disable(host, author, judge)): "disabled"}
 
 
-@router.post("/worker/{host}/forget", dependencies=[needs(Permission.WORKERS)])
-def forget_worker(host: str, author: Author, parts: Parts) -> ForgottenWorker:
+@router.post(
+    "/worker/{host}/forget",
+    response_model=ForgottenWorker | VerbPreview,
+    dependencies=[needs(Permission.WORKERS)],
+)
+def forget_worker(
+    host: str, author: Author, parts: Parts, *, expect: Expect = None, dry_run: DryRun = False
+) -> ForgottenWorker | JSONResponse:
     """Forget a worker that is gone for good, so that files that its tasks left are deleted.
 
     It has to be LOST, without tasks.  If it comes back all the same, it registers as a new one.
     """
-    return parts.workers.forget(host, author)
+    look = parts.looks.forget_worker(host)
+    if dry_run:
+        return preview_of(parts.looks.shown(look))
+    with previewed():
+        return parts.workers.forget(host, author, bound(expect, look))
 
 
 @router.get("/totalWorkerCapacity", dependencies=[needs(Permission.SIGNED_IN)])

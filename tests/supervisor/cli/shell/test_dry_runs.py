@@ -30,6 +30,8 @@ PREVIEW = {
 STATUS = {"id": "clicks", "payload": {"groups": [{"group": 0, "generationId": "clicks:1"}]}}
 CLICKS = f"{DRUID}/supervisor/clicks"
 TABLE = f"{DRUID}/datasources/clicks"
+OURS = "/api/v1/datasources/clicks"
+GC = "/api/v1/queues/table:x/gc"
 VERBS: dict[str, tuple[Sequence[str], str, str]] = {
     "suspend": (("supervisor", "suspend", "clicks"), "POST", f"{CLICKS}/suspend"),
     "resume": (("supervisor", "resume", "clicks"), "POST", f"{CLICKS}/resume"),
@@ -46,6 +48,32 @@ VERBS: dict[str, tuple[Sequence[str], str, str]] = {
     "mark-used": (("segment", "mark-used", "clicks", "--all"), "POST", TABLE),
     "compact": (("compaction", "run", "clicks"), "POST", "/api/v1/datasources/clicks/compact"),
     "disable": (("worker", "disable", "w-1"), "POST", f"{DRUID}/worker/w-1/disable"),
+    "forget worker": (("worker", "forget", "w-1"), "POST", f"{DRUID}/worker/w-1/forget"),
+    "replay": (("queue", "replay", "table:x", "gc", "7"), "POST", f"{GC}/failed/7/replay"),
+    "replay all": (("queue", "replay", "table:x", "gc", "--all"), "POST", f"{GC}/failed/replay"),
+    "drop": (("queue", "drop", "table:x", "gc", "7"), "DELETE", f"{GC}/failed/7"),
+    "repair": (("queue", "repair", "table:x", "gc"), "POST", f"{GC}/repair"),
+    "cancel": (("compaction", "cancel", "c1"), "POST", "/api/v1/compactions/c1/cancel"),
+    "compact by rule": (
+        ("compaction", "rule", "clicks", "--skip-latest", "P1D"),
+        "PUT",
+        f"{OURS}/compaction",
+    ),
+    "compact by no rule": (
+        ("compaction", "rule", "clicks", "--off"),
+        "DELETE",
+        f"{OURS}/compaction",
+    ),
+    "keep for": (
+        ("segment", "retention", "clicks", "--keep-for", "P30D"),
+        "PUT",
+        f"{OURS}/retention",
+    ),
+    "keep forever": (
+        ("segment", "retention", "clicks", "--keep-forever"),
+        "DELETE",
+        f"{OURS}/retention",
+    ),
     "enable": (("worker", "enable", "w-1"), "POST", f"{DRUID}/worker/w-1/enable"),
 }
 each_verb = pytest.mark.parametrize(
@@ -89,7 +117,7 @@ def test_an_expected_digest_and_a_reason_go_with_the_act_without_a_question(
 ) -> None:
     prepare(server, method, path, {"compactions": []})
 
-    ended = tidegate(*words, "--expect", DIGEST, "--reason", "größer & 100 %")
+    ended = tidegate(*words, "--expect", DIGEST, "--reason", "größer & 100 %", "-o", "json")
 
     [sent] = changes(server)
     assert ended.code == 0, ended.err
