@@ -13,6 +13,9 @@ WIDTH = 100
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "benchmarks.md"
 
+_TAKEN = Path(__file__).parent / "figures" / "taken.txt"
+"""How figures are taken that are no part of the usual run, for the page."""
+
 _INTRO = """\
 # Benchmarks
 
@@ -71,7 +74,9 @@ def page(machine: Machine, measured: Sequence[Measured]) -> str:
         *rows,
     ]
     sections = [_section(m) for m in measured]
-    return "\n".join([_INTRO, _facts(machine, measured), *table, "", *sections, _NOT_MEASURED])
+    taken = _TAKEN.read_text()
+    parts = [_INTRO, _facts(machine, measured), *table, "", *sections, taken, _NOT_MEASURED]
+    return "\n".join(parts)
 
 
 def number(value: float) -> str:

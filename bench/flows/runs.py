@@ -1,20 +1,24 @@
 """Runs of flows: many steps, executions at a pace, large lists."""
 
 import time
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 from pydantic import JsonValue
 
 from bench.flows.bare import measure_bare, record_ends, records_between
 from bench.flows.plant import FlowPlant, flow_plant, keep_in_flight, prefix_of, step_flow
+from bench.flows.written import group_lag, written_to
 from bench.result import Spread, spread
 from supervisor.adapters.executions.kafka.topics import ExecutionTopics
 from tests.environment.execution_topics import TopicsOfTest
 from tests.waiting import wait_until
 
-__all__ = ["BareRun", "FlowRun", "FlowSizes", "measure_flows"]
+__all__ = ["BareRun", "FlowRun", "FlowSizes", "Written", "measure_flows"]
 
 _ITEMS = 50
 _PARTS = 5
@@ -25,7 +29,7 @@ _SETTLE_S = 120.0
 class FlowSizes:
     """How much is run."""
 
-    steps_s: float = 100.0
+    steps_s: float = 300.0
     """For how long steps run at full speed."""
     paced_s: float = 30.0
     per_s: int = 10
@@ -52,6 +56,16 @@ class BareRun:
 
 
 @dataclass(frozen=True)
+class Written:
+    """Bytes that were written for an item of a `forEach`."""
+
+    fan: float
+    """Of 100 items."""
+    wide: float
+    """Of a wide one."""
+
+
+@dataclass(frozen=True)
 class FlowRun:
     """What one engine does."""
 
@@ -65,22 +79,54 @@ class FlowRun:
     """Seconds of a wide one."""
     bare: BareRun | None
     """None: it does not run on Kafka."""
+    lag: tuple[int, ...] = ()
+    """Records of the history that nobody has worked in, at the end of each fifth of `steps`; empty:
+    it does not run on Kafka."""
+    written: Written | None = None
+    """None: it is not known of this engine."""
 
 
 def measure_flows(folder: Path, kind: str, bootstrap: str | None, sizes: FlowSizes) -> FlowRun:
     """Run all on one engine: on brokers, or on a database of this kind."""
     with flow_plant(folder, kind, bootstrap) as plant:
         paced = _paced(plant, sizes)
-        fan, wide = (_fans(plant, width, sizes.fans) for width in (100, sizes.wide))
-        steps = _steps(plant, sizes.steps_s)
+        fan, wide, written = _both_fans(plant, folder, kind, bootstrap, sizes)
+        topics = ExecutionTopics(prefix_of(folder))
+        look = None if bootstrap is None else partial(group_lag, bootstrap, topics)
+        steps, lag = _steps(plant, sizes.steps_s, look)
         bare = None if bootstrap is None else _bare(plant, folder, bootstrap, sizes)
-        return FlowRun(steps, paced, fan, wide, bare)
+        return FlowRun(steps, paced, fan, wide, bare, lag, written)
 
 
-def _steps(plant: FlowPlant, seconds: float) -> Spread:
-    """Keep executions in flight; the first part of the time is no part of it."""
+def _both_fans(
+    plant: FlowPlant, folder: Path, kind: str, bootstrap: str | None, sizes: FlowSizes
+) -> tuple[Spread, Spread, Written | None]:
+    """Run narrow and wide ones, and count what each has written."""
+    widths = (100, sizes.wide)
+    if kind != "sqlite":
+        fan, wide = (_fans(plant, width, sizes.fans) for width in widths)
+        return fan, wide, None
+    with written_to(folder, bootstrap, prefix_of(folder)) as count:
+        marks, times = [count()], list[Spread]()
+        for width in widths:
+            times.append(_fans(plant, width, sizes.fans))
+            marks.append(count())
+    fan_bytes, wide_bytes = (
+        (after - before) / (width * sizes.fans)
+        for (before, after), width in zip(pairwise(marks), widths, strict=True)
+    )
+    return times[0], times[1], Written(fan_bytes, wide_bytes)
+
+
+def _steps(
+    plant: FlowPlant, seconds: float, look: Callable[[], int] | None
+) -> tuple[Spread, tuple[int, ...]]:
+    """Keep executions in flight; the first part of the time is no part of it.
+
+    `look` returns the lag, at the end of each part.
+    """
     plant.apply(step_flow("steps", _ITEMS))
-    counted, rates = 0, list[float]()
+    counted, rates, lag = 0, list[float](), list[int]()
     part_s = seconds / _PARTS
     mark = time.perf_counter()
     for ended in keep_in_flight(plant, "steps"):
@@ -88,9 +134,11 @@ def _steps(plant: FlowPlant, seconds: float) -> Spread:
         if now - mark >= part_s:
             rates.append((ended - counted) * _ITEMS / (now - mark))
             mark, counted = now, ended
+            if look is not None:
+                lag.append(look())
         if len(rates) > _PARTS:
             break
-    return spread(rates[1:])
+    return spread(rates[1:]), tuple(lag[1:])
 
 
 def _bare(plant: FlowPlant, folder: Path, bootstrap: str, sizes: FlowSizes) -> BareRun:

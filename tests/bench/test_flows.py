@@ -15,8 +15,12 @@ pytestmark = [pytest.mark.kafka, pytest.mark.process, pytest.mark.long]
 
 _WITHIN_S = 900
 FIGURES = (
+    "flow-steps-kafka",
     "flow-steps-bare",
+    "flow-latency-median-kafka",
+    "flow-fan-bytes-kafka",
     "flow-takeover",
+    "flow-takeover-longest",
     "flow-handover",
     "flow-restore",
     "flow-memory",

@@ -33,6 +33,33 @@ def _measure(engine: str) -> Callable[[World], Result]:
     return run
 
 
+def _bytes(engine: str) -> Callable[[World], Result]:
+    def run(world: World) -> Result:
+        """Take what is written for an item of wide ones; the baseline is that of narrow ones."""
+        written = world.flows(engine).written
+        assert written is not None, "its bytes are counted"
+        return Result(
+            f"flow-fan-bytes-{engine}",
+            written.wide,
+            "bytes/item",
+            baseline=written.fan,
+            budget=Budget(1.25, of_ratio=True),
+            how=(
+                f"what is written for an item of the `forEach` of {world.sizes.flows.wide:,} of "
+                f"`flow-fan-{engine}`, {_COUNTED[engine]}; baseline: of 100 items"
+            ),
+        )
+
+    return run
+
+
+_COUNTED = {
+    "kafka": "as keys, values and headers of the committed records of all topics, read from them",
+    "sqlite": "as growth of the file by pages in use",
+}
 FIGURES: Mapping[str, Callable[[World], Result]] = MappingProxyType(
-    {f"flow-fan-{engine}": _measure(engine) for engine in _ENGINES}
+    {
+        **{f"flow-fan-{engine}": _measure(engine) for engine in _ENGINES},
+        **{f"flow-fan-bytes-{engine}": _bytes(engine) for engine in _COUNTED},
+    }
 )

@@ -23,7 +23,7 @@ def _measure(engine: str) -> Callable[[World], Result]:
             how=(
                 f"95th percentile of executions of two `noop` steps, {sizes.per_s} a second for "
                 f"{sizes.paced_s:.0f} s, from creation to end by the clocks of who stored them; "
-                "the median shall be below 120 ms"
+                "`flow-latency-median` is of the same run"
             ),
             notes=(found.told("s", 3),),
         )
@@ -31,6 +31,25 @@ def _measure(engine: str) -> Callable[[World], Result]:
     return run
 
 
+def _median(engine: str) -> Callable[[World], Result]:
+    def run(world: World) -> Result:
+        """Take the median."""
+        found = world.flows(engine).paced
+        return Result(
+            f"flow-latency-median-{engine}",
+            found.middle * 1e3,
+            "ms",
+            budget=Budget(120),
+            how=f"median of the executions of `flow-latency-{engine}`",
+            notes=(found.told("s", 3),),
+        )
+
+    return run
+
+
 FIGURES: Mapping[str, Callable[[World], Result]] = MappingProxyType(
-    {f"flow-latency-{engine}": _measure(engine) for engine in _ENGINES}
+    {
+        **{f"flow-latency-{engine}": _measure(engine) for engine in _ENGINES},
+        **{f"flow-latency-median-{engine}": _median(engine) for engine in _ENGINES},
+    }
 )
