@@ -217,7 +217,8 @@ def wire_overlord(
         executions=executions,
         failpoint=failpoint,
     )
-    wiring = replace(wiring, triggers=executions.triggers)
+    certificate = certificate_of(settings)
+    wiring = replace(wiring, triggers=executions.triggers, certificate=certificate)
     consume_queues(wiring)
     services = services_of(
         wiring,
@@ -284,7 +285,6 @@ def _wiring_of(
         report_levels=_levels_of(settings),
         engine=executions.engine,
         flow_watch=executions.watch(clock),
-        certificate=certificate_of(settings),
         step_runner=executions.step_runner,
         replays=KafkaReplays(warehouse, read_secret, settings.connections()),
         reach=failpoint,

@@ -124,14 +124,12 @@ class Services:
     task_reports: TaskReportViews
     stored: StoredSearch
     letters: LetterRequests
-    workers: WorkerAdmin
     worker_pages: WorkerQueries
 
     # -- tables ------------------------------------------------------------------------------------
     table_foresight: TableForesight
     looks: VerbLooks
     segments: SegmentLife
-    retention: RetentionKeeper
     compacting: Compacting
     quarantine: Quarantine
     replays: Replays
@@ -161,6 +159,16 @@ class Services:
     report_doors: tuple[str, ...] = ()
     """Base addresses of persisters, for workers; empty: they have their own, or none."""
     last_reports: LastReports = field(default_factory=LastReports)
+
+    @property
+    def workers(self) -> WorkerAdmin:
+        """The verbs on workers."""
+        return self.looks.workers
+
+    @property
+    def retention(self) -> RetentionKeeper:
+        """The rules of retention."""
+        return self.looks.retention
 
     @property
     def flows(self) -> Flows:
@@ -218,11 +226,9 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
     """Build every service; nothing connects yet."""
     w, o, service = wiring, outside, _specs(wiring, outside)
     segments, compacting = segments_of(w), compacting_of(w)
-    workers = WorkerAdmin(w.store, w.clock, w.leadership, w.registry, w.loop, w.reach)
-    retention = retention_of(w)
+    workers, resets = _workers(w), _resets(w)
     sampling, quarantine = _sampling(w, o, service), _quarantine(w, o)
     listing, foresight = _listing(w), _foresight(w, service)
-    resets = Resets(w.store, w.sources.streams, w.clock, w.leadership, w.loop, w.endings)
     return Services(
         store=w.store,
         leadership=w.leadership,
@@ -247,12 +253,10 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         task_reports=TaskReportViews(w.store, w.registry, w.leadership, w.clock, o.stored_reports),
         stored=StoredSearch(o.stored_reports, o.stored_logs),
         letters=_letters(w, o),
-        workers=workers,
         worker_pages=WorkerQueries(w.store, w.clock, w.leadership, w.registry, sampling.running_on),
         table_foresight=TableForesight(w.store, w.leadership, w.registry, segments, compacting),
-        looks=VerbLooks(w.store, w.leadership, workers, compacting, retention),
+        looks=VerbLooks(w.store, w.leadership, workers, compacting, retention_of(w)),
         segments=segments,
-        retention=retention,
         compacting=compacting,
         quarantine=quarantine,
         replays=_replays(w, quarantine, service),
@@ -319,6 +323,14 @@ def _replays(w: Wiring, quarantine: Quarantine, service: Service) -> Replays:
     return Replays(
         w.store, w.clock, w.leadership, quarantine, w.replays, service.check, w.new_token
     )
+
+
+def _workers(w: Wiring) -> WorkerAdmin:
+    return WorkerAdmin(w.store, w.clock, w.leadership, w.registry, w.loop, w.reach)
+
+
+def _resets(w: Wiring) -> Resets:
+    return Resets(w.store, w.sources.streams, w.clock, w.leadership, w.loop, w.endings)
 
 
 def _overviews(w: Wiring, listing: SupervisorListing) -> Overviews:

@@ -36,6 +36,27 @@ _RUN_COLUMNS = (
 )
 RUNS_SHOWN = 5
 _OFFSET_MAX = 2**63 - 1
+_ELSE = "without --from and --to, the sum of each partition"
+First = Annotated[
+    int | None,
+    typer.Option(
+        "--from",
+        min=0,
+        max=_OFFSET_MAX,
+        help="List the runs from this offset on.",
+        show_default=_ELSE,
+    ),
+]
+End = Annotated[
+    int | None,
+    typer.Option(
+        "--to",
+        min=0,
+        max=_OFFSET_MAX,
+        help="List the runs before this offset.",
+        show_default=_ELSE,
+    ),
+]
 
 
 def coverage(
@@ -54,26 +75,8 @@ def coverage(
             show_default="of all partitions",
         ),
     ] = None,
-    first: Annotated[
-        int | None,
-        typer.Option(
-            "--from",
-            min=0,
-            max=_OFFSET_MAX,
-            help="List the runs from this offset on.",
-            show_default="without it and --to, the sum of each partition",
-        ),
-    ] = None,
-    end: Annotated[
-        int | None,
-        typer.Option(
-            "--to",
-            min=0,
-            max=_OFFSET_MAX,
-            help="List the runs before this offset.",
-            show_default="without it and --from, the sum of each partition",
-        ),
-    ] = None,
+    first: First = None,
+    end: End = None,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:

@@ -51,6 +51,18 @@ FilesMin = Annotated[
     ),
 ]
 
+SkipLatest = Annotated[
+    str | None,
+    typer.Option(
+        "--skip-latest",
+        metavar="PERIOD",
+        callback=a_period,
+        show_default="the rule is shown, not changed",
+        help="Set the rule: compact by itself, but not what lies less than this before the "
+        "newest row; ISO 8601, such as P1D.",
+    ),
+]
+
 
 @commands.callback()
 def _group() -> None:
@@ -124,17 +136,7 @@ def rule(
     context: typer.Context,
     table: Table,
     *,
-    skip_latest: Annotated[
-        str | None,
-        typer.Option(
-            "--skip-latest",
-            metavar="PERIOD",
-            callback=a_period,
-            show_default="the rule is shown, not changed",
-            help="Set the rule: compact by itself, but not what lies less than this before the "
-            "newest row; ISO 8601, such as P1D.",
-        ),
-    ] = None,
+    skip_latest: SkipLatest = None,
     target_rows: TargetRows = None,
     target_bytes: TargetBytes = None,
     files_min: FilesMin = 2,

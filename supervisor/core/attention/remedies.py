@@ -92,7 +92,6 @@ class RemedyAction(StrEnum):
     """Find out why the overlord at the address `overlord` was silent."""
     START_OVERLORD = "start-overlord"
     RENEW_CERTIFICATE = "renew-certificate"
-    """Give the overlord a certificate that lasts longer."""
     CREATE_TOPIC = "create-topic"
     """Create `topic` by the tools of Kafka."""
     RESUME_PERSISTER = "resume-persister"
@@ -228,12 +227,8 @@ _ANOTHER_WORKER = Remedy(
 
 def _resume(seen: Observed) -> Iterator[Remedy]:
     if seen.current.spec is not None and seen.current.spec.suspended:
-        yield Remedy(
-            RemedyAction.RESUME,
-            "Resume",
-            Permission.SUSPEND,
-            command=_command(seen, "resume"),
-        )
+        command = _command(seen, "resume")
+        yield Remedy(RemedyAction.RESUME, "Resume", Permission.SUSPEND, command=command)
 
 
 def _elsewhere(seen: Observed) -> Iterator[Remedy]:
