@@ -15,7 +15,7 @@ from bench.compact_run import Compacted, measure_compaction
 from bench.control_run import Passes, measure_passes
 from bench.flows.idle import IdleRun, measure_idle
 from bench.flows.lists import ListTimes, measure_lists
-from bench.flows.load import BesideRun, BesideSizes, measure_beside
+from bench.flows.load import BesideRun, BesideSizes, measure_beside, measure_live_beside
 from bench.flows.runs import FlowRun, FlowSizes, measure_flows
 from bench.flows.takeover import TakeoverRun, TakeoverSizes, measure_takeovers
 from bench.live_run import Live, LiveSizes, measure_live
@@ -279,6 +279,13 @@ class World:
         self._end_spark()
         folder = self._folder / "beside"
         return measure_beside(folder, self._broker.bootstrap, self.sizes.beside)
+
+    @cached_property
+    def live_beside_steps(self) -> Live:
+        """The whole system as processes, beside steps.  Ends the Spark of the figures above."""
+        self._end_spark()
+        folder = self._folder / "live-beside"
+        return measure_live_beside(folder, self._broker.bootstrap, self.sizes.live)
 
     def execution_lists(self, kind: str) -> Mapping[str, ListTimes]:
         """Return what pages of many executions take, by filter."""

@@ -17,13 +17,14 @@ import httpx
 
 from bench.control_run import measure_passes
 from bench.flows.plant import FlowPlant, flow_plant, keep_in_flight, step_flow
+from bench.live_run import Live, LiveSizes, measure_live
 from bench.result import Spread, spread
 from bench.stores.publish_run import measure_publishes
 from supervisor.adapters.executions.database import ExecutionDatabase
 from supervisor.dev.processes import Child, ChildSpec
 from tests.waiting import wait_until
 
-__all__ = ["BesideRun", "BesideSizes", "measure_beside"]
+__all__ = ["BesideRun", "BesideSizes", "measure_beside", "measure_live_beside"]
 
 _FLOW = "beside"
 _ITEMS = 50
@@ -66,6 +67,14 @@ def measure_beside(folder: Path, bootstrap: str, sizes: BesideSizes) -> BesideRu
             (spread(loud.passes), spread(quiet.passes)),
             steps / seconds,
         )
+
+
+def measure_live_beside(folder: Path, bootstrap: str, sizes: LiveSizes) -> Live:
+    """Run the whole system as processes, as for `handoff-gap`, while steps run beside it."""
+    folder.mkdir(parents=True)
+    with flow_plant(folder / "flows", "sqlite", bootstrap) as plant, _load(folder, plant) as load:
+        load.go_on()
+        return measure_live(bootstrap, folder / "live", sizes)
 
 
 class _Times:

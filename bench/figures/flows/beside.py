@@ -38,6 +38,23 @@ def _result(name: str, like: str, world: World, times: tuple[Spread, Spread]) ->
     )
 
 
+def _gaps(world: World) -> Result:
+    """Take the 95th percentile; the baseline is without steps, in a run before."""
+    alone, found = world.live.gap_s, world.live_beside_steps.gap_s
+    return Result(
+        "flow-handoff-gap",
+        found.percentile(0.95),
+        "s",
+        baseline=alone.percentile(0.95),
+        budget=Budget(1.0),
+        how=(
+            "`handoff-gap` while steps run on Kafka as in `flow-steps-kafka`, on this machine too, "
+            "95th percentile; baseline: `handoff-gap` of the same call, without them"
+        ),
+        notes=(found.told("s"), f"without steps: {alone.told('s')}"),
+    )
+
+
 FIGURES: Mapping[str, Callable[[World], Result]] = MappingProxyType(
-    {"flow-publish-sqlite": _publishes, "flow-pass-time": _passes}
+    {"flow-publish-sqlite": _publishes, "flow-pass-time": _passes, "flow-handoff-gap": _gaps}
 )
