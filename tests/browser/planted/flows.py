@@ -66,6 +66,20 @@ def mended_flow(name: str) -> dict[str, JsonValue]:
     return {"flow": name, "steps": steps}
 
 
+def triggered_flow(name: str) -> dict[str, JsonValue]:
+    """Return a flow that a clock starts once a year and, when it is resumed, publishes."""
+    return {
+        "flow": name,
+        "inputs": [{"name": "day", "type": "date", "required": False}],
+        "labels": {"team": name},
+        "triggers": [
+            {"name": "yearly", "type": "schedule", "cron": "15 4 1 1 *"},
+            {"name": "seen", "type": "published", "table": "orders", "paused": True},
+        ],
+        "steps": [{"name": "pack", "type": "noop"}],
+    }
+
+
 def apply_flow(http: httpx.Client, document: dict[str, JsonValue], **params: str) -> None:
     """Store a flow."""
     http.post(FLOWS, json=document, params=params).raise_for_status()

@@ -16,6 +16,7 @@ from tests.browser.planted.flows import (
     failing_flow,
     mended_flow,
     start_flow,
+    triggered_flow,
 )
 from tests.browser.watch import Watch
 
@@ -73,6 +74,69 @@ def test_a_flow_is_started_by_its_form_and_goes_on_when_it_is_answered(
     page.get_by_label("Graph of the steps").get_by_role("button", name="ok").click()
     expect(page.get_by_label("Outputs of the step")).to_contain_text("all there")
     assert_accessible(page)
+
+
+def test_a_trigger_is_seen_paused_resumed_and_fired(page: Page, planted: Planted) -> None:
+    http = planted.overlord.http
+    apply_flow(http, triggered_flow("by-itself"))
+    page.goto("/ui/flows/by-itself")
+    triggers = page.get_by_role("table", name="Triggers")
+    yearly = triggers.get_by_role("row", name="yearly")
+    seen = triggers.get_by_role("row", name="seen")
+    expect(yearly).to_contain_text("15 4 1 1 * UTC")
+    expect(yearly).to_contain_text("in ")
+    expect(seen).to_contain_text("at publishes of orders, each")
+    expect(seen).to_contain_text("paused")
+    expect(seen).to_contain_text("by its document")
+    assert_accessible(page)
+
+    yearly.get_by_role("button", name="Pause yearly").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("is passed by")
+    dialog.get_by_label("Reason").fill("a rebuild")
+    expect(dialog.get_by_text("--pause --reason 'a rebuild'").first).to_be_visible()
+    _confirm(page, "Pause")
+    expect(yearly).to_contain_text("paused")
+    yearly.get_by_role("button", name="Resume yearly").click()
+    _confirm(page, "Resume")
+    expect(yearly.get_by_role("button", name="Pause yearly")).to_be_visible()
+    yearly.get_by_role("button", name="Fire yearly now").click()
+    _confirm(page, "Fire now")
+
+    expect(yearly.get_by_role("link")).to_contain_text("by-itself:")
+    expect(page.get_by_role("table", name="Newest executions")).to_contain_text("SUCCESS")
+    assert_accessible(page)
+
+
+def test_executions_are_found_by_label_starter_age_and_error(page: Page, planted: Planted) -> None:
+    http = planted.overlord.http
+    apply_flow(http, triggered_flow("found-day"))
+    apply_flow(http, failing_flow("lost-day"))
+    start_flow(http, "found-day", "by-request")
+    http.post("/api/v1/flows/found-day/triggers/yearly/fire").raise_for_status()
+    await_state(http, start_flow(http, "lost-day", "by-request"), "FAILED")
+    page.goto("/ui/executions")
+    rows = page.get_by_role("table", name="Executions").locator("tbody tr[data-row]")
+
+    page.get_by_label("Label", exact=True).fill("team=found-day")
+    page.get_by_label("Label", exact=True).press("Enter")
+    expect(page).to_have_url(re.compile(r"label=team(:|%3A)found-day"))
+    expect(rows).to_have_count(2)
+    page.get_by_label("Started by", exact=True).select_option("by a schedule")
+    expect(page).to_have_url(re.compile("startedBy=schedule"))
+    expect(rows).to_have_count(1)
+    page.get_by_role("button", name="Last hour").click()
+    expect(page).to_have_url(re.compile("since=1h"))
+    expect(rows).to_have_count(1)
+    assert_accessible(page)
+
+    page.get_by_role("button", name="Clear", exact=True).click()
+    page.get_by_label("Flow, its whole name").fill("lost-day")
+    page.get_by_label("Text of the error").fill("rows are missing")
+    expect(page).to_have_url(re.compile("error=rows"))
+    expect(rows).to_have_count(1)
+    page.get_by_label("Text of the error").fill("rows are there")
+    expect(page.get_by_text("No execution fits the filters.")).to_be_visible()
 
 
 def test_an_execution_is_paused_resumed_and_killed(page: Page, planted: Planted) -> None:

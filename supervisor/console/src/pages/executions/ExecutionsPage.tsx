@@ -1,11 +1,7 @@
 import { Button } from "@mantine/core";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback } from "react";
-import { Chip } from "@/components/filters/Chip";
-import filters from "@/components/filters/Filters.module.css";
-import { TextFilter } from "@/components/filters/TextFilter";
 import { Readable } from "@/components/flow/Readable";
-import { Icon } from "@/components/Icon";
 import { Page } from "@/components/Page";
 import { QueryView } from "@/components/QueryView";
 import { useNow } from "@/components/Time";
@@ -15,17 +11,9 @@ import { visible } from "@/text/visible";
 import { COLUMNS, NAME } from "./columns";
 import classes from "./columns.module.css";
 import { useExecutions } from "./data";
-import {
-  type ExecutionsSearch,
-  isFiltered,
-  NO_FILTER,
-  STATES,
-  WINDOWS,
-  type Window,
-} from "./search";
-import { sentenceOf, toggled } from "./words";
-
-const WINDOW_WORDS: Record<Window, string> = { "1h": "Last hour", "24h": "24 h", "7d": "7 days" };
+import { Filters } from "./Filters";
+import { type ExecutionsSearch, isFiltered, NO_FILTER } from "./search";
+import { sentenceOf } from "./words";
 
 /** Flows at work, and those that ended; newest first. */
 export function ExecutionsPage() {
@@ -83,56 +71,6 @@ function Listing() {
         )}
       </QueryView>
     </Page>
-  );
-}
-
-type FiltersProps = {
-  search: ExecutionsSearch;
-  onChange: (part: Partial<ExecutionsSearch>) => void;
-};
-
-function Filters({ search, onChange }: FiltersProps) {
-  return (
-    <search className={filters.filters}>
-      <TextFilter
-        label="Flow, its whole name"
-        width={200}
-        value={search.flow}
-        onChange={(flow) => onChange({ flow })}
-      />
-      {STATES.map((state) => (
-        <Chip
-          key={state}
-          isOn={search.state?.includes(state) ?? false}
-          onClick={() => onChange({ state: toggled(search.state, state) })}
-        >
-          {state.charAt(0) + state.slice(1).toLowerCase()}
-        </Chip>
-      ))}
-      {(Object.keys(WINDOWS) as Window[]).map((since) => (
-        <Chip
-          key={since}
-          isOn={search.since === since}
-          onClick={() => onChange({ since: search.since === since ? undefined : since })}
-        >
-          {WINDOW_WORDS[since]}
-        </Chip>
-      ))}
-      {search.parent !== undefined && (
-        <Chip isOn onClick={() => onChange({ parent: undefined })}>
-          {`Started by ${visible(search.parent)}`}
-        </Chip>
-      )}
-      {isFiltered(search) && (
-        <Button
-          variant="subtle"
-          leftSection={<Icon name="close" size={11} />}
-          onClick={() => onChange(NO_FILTER)}
-        >
-          Clear
-        </Button>
-      )}
-    </search>
   );
 }
 

@@ -65,7 +65,7 @@ export const COLUMNS: readonly Column<ExecutionLine>[] = [
     meta: { width: "minmax(120px, 1.2fr)", isExtra: true },
     cell: ({ row: { original } }) =>
       original.parent === null ? (
-        <Unknown why="No step of another execution waits for it." />
+        visible(original.startedBy)
       ) : (
         <ExecutionLink id={original.parent} />
       ),

@@ -1,6 +1,6 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { type Got, get } from "@/api/client";
+import { type Got, get, type Params } from "@/api/client";
 import { useMore } from "@/api/more";
 import type { Problem } from "@/api/problem";
 import { POLL_MS, pacedBy } from "@/api/query";
@@ -10,17 +10,18 @@ const PATH = "/api/v1/executions";
 const LIMIT = 100;
 const STEP_MS = 300_000;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+const LABEL = /^[^:\0]{1,100}:[^\0]{0,300}$/;
+const ERROR_MAX = 200;
 const ID = /^[A-Za-z0-9][A-Za-z0-9._:~-]{0,299}$/;
 
 type ExecutionsPage = Got<typeof PATH>;
 export type ExecutionLine = ExecutionsPage["executions"][number];
 export type Listed = { executions: ExecutionLine[]; hasMore: boolean };
-type Filter = {
-  flow?: string;
-  state?: NonNullable<ExecutionsSearch["state"]>;
-  parent?: string;
-  begin?: string;
-};
+// Names and types are those of the API: a name that it does not have would filter nothing.
+type Filter = Pick<
+  NonNullable<Params<typeof PATH, "get">["query"]>,
+  "flow" | "state" | "parent" | "label" | "startedBy" | "error" | "from"
+>;
 
 /** Executions, newest first, page by page; a name that none can have fits none. */
 export function useExecutions(search: ExecutionsSearch, nowMs: number, limit = LIMIT) {
@@ -53,12 +54,15 @@ export function useExecutions(search: ExecutionsSearch, nowMs: number, limit = L
 }
 
 /** The query of a URL's filters; null: nothing can fit them. */
-export function filterOf(
-  { flow, state, since, parent }: ExecutionsSearch,
-  nowMs: number,
-): Filter | null {
+export function filterOf(search: ExecutionsSearch, nowMs: number): Filter | null {
+  const { flow, state, since, parent, label, startedBy, error } = search;
   const name = flow?.trim();
-  if ((name && !NAME.test(name)) || (parent && !ID.test(parent))) {
+  if (
+    (name && !NAME.test(name)) ||
+    (parent && !ID.test(parent)) ||
+    label?.some((each) => !LABEL.test(each)) ||
+    (error && (error.length > ERROR_MAX || error.includes("\0")))
+  ) {
     return null;
   }
   // In steps: a query that is another one each second would begin anew each second.
@@ -67,7 +71,10 @@ export function filterOf(
     ...(name ? { flow: name } : {}),
     ...(state === undefined ? {} : { state }),
     ...(parent ? { parent } : {}),
-    ...(begin === undefined ? {} : { begin: new Date(begin).toISOString() }),
+    ...(label === undefined ? {} : { label }),
+    ...(startedBy === undefined ? {} : { startedBy }),
+    ...(error ? { error } : {}),
+    ...(begin === undefined ? {} : { from: new Date(begin).toISOString() }),
   };
 }
 

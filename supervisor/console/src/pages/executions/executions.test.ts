@@ -3,7 +3,7 @@ import { parseSearch } from "@/app/search";
 import { hasEnded, lookOf } from "@/components/flow/looks";
 import { filterOf } from "./data";
 import { executionsSearch, isFiltered } from "./search";
-import { sentenceOf, toggled } from "./words";
+import { labelOf, sentenceOf, toggled } from "./words";
 
 const NOW = Date.parse("2026-11-29T12:03:59Z");
 
@@ -16,19 +16,38 @@ describe("the state of the list of executions", () => {
       state: ["RUNNING", "FAILED"],
       since: undefined,
       parent: undefined,
+      label: undefined,
+      startedBy: undefined,
+      error: undefined,
       sel: undefined,
+    });
+  });
+
+  it("takes labels, what started them and the text of an error", () => {
+    const raw = parseSearch("?label=a:1&label=a:1&label=b:&startedBy=schedule&error=timeout");
+
+    expect(executionsSearch(raw)).toMatchObject({
+      label: ["a:1", "b:"],
+      startedBy: "schedule",
+      error: "timeout",
+    });
+    expect(executionsSearch(parseSearch("?startedBy=constructor&label="))).toMatchObject({
+      label: undefined,
+      startedBy: undefined,
     });
   });
 
   it("knows whether it is filtered", () => {
     expect(isFiltered({ sel: "a" })).toBe(false);
     expect(isFiltered({ parent: "a:1" })).toBe(true);
+    expect(isFiltered({ label: ["a:1"] })).toBe(true);
+    expect(isFiltered({ error: "x" })).toBe(true);
   });
 });
 
 describe("the query of the list", () => {
   it("looks back in steps of five minutes", () => {
-    expect(filterOf({ since: "1h" }, NOW)).toEqual({ begin: "2026-11-29T11:00:00.000Z" });
+    expect(filterOf({ since: "1h" }, NOW)).toEqual({ from: "2026-11-29T11:00:00.000Z" });
   });
 
   it("names only what is set", () => {
@@ -40,9 +59,18 @@ describe("the query of the list", () => {
     });
   });
 
-  it.each([{ flow: "<b>" }, { parent: "a/b" }])("fits nothing for %j", (search) => {
-    expect(filterOf(search, NOW)).toBeNull();
+  it("has labels, what started them and the text of an error", () => {
+    const search = { label: ["team:a"], startedBy: "webhook", error: "no rows" } as const;
+
+    expect(filterOf({ ...search, label: [...search.label] }, NOW)).toEqual(search);
   });
+
+  it.each([{ flow: "<b>" }, { parent: "a/b" }, { label: ["team"] }, { error: "x".repeat(201) }])(
+    "fits nothing for %j",
+    (search) => {
+      expect(filterOf(search, NOW)).toBeNull();
+    },
+  );
 });
 
 describe("words", () => {
@@ -59,6 +87,14 @@ describe("words", () => {
     expect(toggled(undefined, "a")).toEqual(["a"]);
     expect(toggled(["a", "b"], "a")).toEqual(["b"]);
     expect(toggled(["a"], "a")).toBeUndefined();
+  });
+
+  it("read a label that somebody wrote", () => {
+    expect(labelOf(" team : orders ")).toBe("team:orders");
+    expect(labelOf("team=orders")).toBe("team:orders");
+    expect(labelOf("at=12:30")).toBe("at:12:30");
+    expect(labelOf("team")).toBeNull();
+    expect(labelOf(":orders")).toBeNull();
   });
 
   it("of an unknown state are shown as they are", () => {

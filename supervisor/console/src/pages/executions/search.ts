@@ -13,6 +13,16 @@ export type State = (typeof STATES)[number];
 /** How far back the list goes -> its length in ms. */
 export const WINDOWS = { "1h": 3_600_000, "24h": 86_400_000, "7d": 604_800_000 } as const;
 export type Window = keyof typeof WINDOWS;
+/** What starts an execution: somebody's request, a trigger, or another execution. */
+export const STARTERS = [
+  "request",
+  "schedule",
+  "published",
+  "webhook",
+  "subflow",
+  "rerun",
+] as const;
+export type Starter = (typeof STARTERS)[number];
 
 /** The state of the list of executions, in its URL. */
 export type ExecutionsSearch = {
@@ -21,6 +31,11 @@ export type ExecutionsSearch = {
   since?: Window | undefined;
   /** The execution whose subflow steps started them. */
   parent?: string | undefined;
+  /** Each as `name:value`: with all of them. */
+  label?: string[] | undefined;
+  startedBy?: Starter | undefined;
+  /** A text in the error. */
+  error?: string | undefined;
   sel?: string | undefined;
 };
 
@@ -29,24 +44,36 @@ export const NO_FILTER = {
   state: undefined,
   since: undefined,
   parent: undefined,
+  label: undefined,
+  startedBy: undefined,
+  error: undefined,
 } as const;
 const TEXT_MAX = 1_000;
+/** So many labels the overlord takes at once. */
+export const LABELS_MAX = 10;
 const WINDOW_NAMES = Object.keys(WINDOWS) as Window[];
 
 export function executionsSearch(search: RawSearch): ExecutionsSearch {
   const states = listIn(search, "state");
   const chosen = STATES.filter((state) => states.includes(state));
   const since = textIn(search, "since");
+  const labels = listIn(search, "label").filter((label) => label !== "");
+  const startedBy = textIn(search, "startedBy");
   return {
     flow: textIn(search, "flow")?.slice(0, TEXT_MAX),
     state: chosen.length > 0 ? chosen : undefined,
     since: WINDOW_NAMES.find((name) => name === since),
     parent: textIn(search, "parent")?.slice(0, TEXT_MAX),
+    label: labels.length > 0 ? [...new Set(labels)].slice(0, LABELS_MAX) : undefined,
+    startedBy: STARTERS.find((name) => name === startedBy),
+    error: textIn(search, "error")?.slice(0, TEXT_MAX),
     sel: textIn(search, "sel")?.slice(0, TEXT_MAX),
   };
 }
 
 /** Whether a filter is set. */
-export function isFiltered({ flow, state, since, parent }: ExecutionsSearch): boolean {
-  return [flow, state, since, parent].some((each) => each !== undefined);
+export function isFiltered(search: ExecutionsSearch): boolean {
+  return Object.keys(NO_FILTER).some(
+    (name) => search[name as keyof typeof NO_FILTER] !== undefined,
+  );
 }

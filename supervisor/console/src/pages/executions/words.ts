@@ -14,3 +14,9 @@ export function toggled<T>(chosen: readonly T[] | undefined, one: T): T[] | unde
     : [...(chosen ?? []), one];
   return next.length === 0 ? undefined : next;
 }
+
+/** Reads a label that somebody wrote, `name:value` or `name=value`; null: it is none. */
+export function labelOf(text: string): string | null {
+  const [, name = "", value = ""] = /^\s*([^:=]*?)\s*[:=]\s*(.*?)\s*$/s.exec(text) ?? [];
+  return name === "" ? null : `${name}:${value}`;
+}

@@ -22,9 +22,10 @@ import { Inputs } from "./Inputs";
 import { Recent } from "./Recent";
 import { StartDialog } from "./StartDialog";
 import type { FlowSearch } from "./search";
+import { Triggers } from "./Triggers";
 import { Versions } from "./Versions";
 
-/** One flow: its steps, its inputs, its newest executions and its versions. */
+/** One flow: its steps, its triggers, its newest executions, its inputs and its versions. */
 export function FlowPage() {
   const title = visible(useFlowName());
   return (
@@ -61,7 +62,11 @@ function Shown() {
           return (
             shown !== undefined && (
               <>
-                <Parts shown={shown} isNewest={shown === versions[0]} />
+                <Parts
+                  shown={shown}
+                  isNewest={shown === versions[0]}
+                  isDeleted={newest?.document === null}
+                />
                 <Panel title="Versions">
                   <Versions
                     versions={versions}
@@ -129,8 +134,10 @@ function Sentence({ newest }: { newest: FlowVersion }) {
   );
 }
 
-/** What the version says that is shown, and what its flow has done. */
-function Parts({ shown, isNewest }: { shown: FlowVersion; isNewest: boolean }) {
+type PartsProps = { shown: FlowVersion; isNewest: boolean; isDeleted: boolean };
+
+/** What the version says that is shown, what starts its flow, and what it has done. */
+function Parts({ shown, isNewest, isDeleted }: PartsProps) {
   const { flow, version, document } = shown;
   const graphs = useMemo(() => graphsOf(document), [document]);
   return (
@@ -151,6 +158,7 @@ function Parts({ shown, isNewest }: { shown: FlowVersion; isNewest: boolean }) {
           <Graph graphs={graphs} />
         </Panel>
       )}
+      {!isDeleted && <Triggers flow={flow} />}
       <Recent flow={flow} />
       {document !== null && <Inputs document={document} />}
     </>
