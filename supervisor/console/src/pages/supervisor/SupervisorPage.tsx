@@ -2,18 +2,28 @@ import { Outlet, useLocation, useNavigate, useSearch } from "@tanstack/react-rou
 import { useCallback } from "react";
 import { POLL_MS, SAFETY_MS } from "@/api/query";
 import { Page } from "@/components/Page";
+import { Shape } from "@/components/Shape";
 import { visible } from "@/text/visible";
-import { useRow, useSupervisorId } from "./data";
+import { useEnded, useRow, useSupervisorId } from "./data";
+import { EndedHead } from "./ended/EndedHead";
+import { EndedTab } from "./ended/EndedTab";
+import { EndedVerbs } from "./ended/EndedVerbs";
 import { Head } from "./Head";
 import { Dialogs } from "./life/Dialogs";
 import { Verbs } from "./life/Verbs";
 import { type DialogName, NO_DIALOG } from "./search";
 import { Tabs } from "./Tabs";
 
+/** Tabs whose list takes the height that there is. */
+const FILLING = new Set(["partitions", "spec", "history", "bad-records", "tasks", "events"]);
+
 /** One supervisor: the answer in words, then the tab that the address names. */
 export function SupervisorPage() {
   const id = useSupervisorId();
   const row = useRow(id);
+  const ended = useEnded(id, row);
+  // What is not in the list may be terminated: its tabs would only say that it is not there.
+  const isOpen = row === null && ended === undefined;
   const search = useSearch({ from: "/shell/supervisors/$id" });
   const navigate = useNavigate();
   const { pathname } = useLocation();
@@ -22,16 +32,35 @@ export function SupervisorPage() {
       void navigate({ to: ".", search: (before) => ({ ...before, ...NO_DIALOG, do: name }) }),
     [navigate],
   );
-  const fills = /\/(partitions|spec|history|bad-records|tasks|events)$/.test(pathname);
+  const tab = pathname.slice(pathname.lastIndexOf("/") + 1);
+  const fills = FILLING.has(tab);
   return (
     <Page
       title={visible(id)}
       fills={fills}
-      actions={row ? <Verbs row={row} onOpen={show} /> : undefined}
-      sentence={<Head id={id} row={row} pollMs={fills ? SAFETY_MS : POLL_MS} />}
+      actions={
+        ended ? <EndedVerbs id={id} ended={ended} /> : row && <Verbs row={row} onOpen={show} />
+      }
+      sentence={
+        ended ? (
+          <EndedHead ended={ended} />
+        ) : isOpen ? (
+          <Shape lines={2} />
+        ) : (
+          <Head id={id} row={row} pollMs={fills ? SAFETY_MS : POLL_MS} />
+        )
+      }
     >
-      <Tabs id={id} />
-      <Outlet />
+      <Tabs id={id} isEnded={Boolean(ended)} />
+      {ended ? (
+        <EndedTab id={id} ended={ended} tab={tab}>
+          <Outlet />
+        </EndedTab>
+      ) : isOpen ? (
+        <Shape lines={8} />
+      ) : (
+        <Outlet />
+      )}
       <Dialogs id={id} row={row} search={search} onClose={() => show(undefined)} />
     </Page>
   );

@@ -13,11 +13,23 @@ const TABS = [
   ["events", "Events"],
 ] as const;
 
+/** Tabs that have something to show of a supervisor that is terminated. */
+export const KEPT: ReadonlySet<string> = new Set([
+  "overview",
+  "timeline",
+  "history",
+  "bad-records",
+  "tasks",
+  "events",
+]);
+
+type Props = { id: string; isEnded: boolean };
+
 /** The views of one supervisor; each has an address of its own. */
-export function Tabs({ id }: { id: string }) {
+export function Tabs({ id, isEnded }: Props) {
   return (
     <nav className={classes.tabs} aria-label="Views of the supervisor">
-      {TABS.map(([path, label]) => (
+      {TABS.filter(([path]) => !isEnded || KEPT.has(path)).map(([path, label]) => (
         <Link
           key={path}
           to={`/supervisors/$id/${path}`}

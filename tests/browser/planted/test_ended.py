@@ -1,0 +1,90 @@
+"""A supervisor that was terminated: its page says so, and brings it back or forgets it."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.accessible import assert_accessible
+from tests.browser.planted.conftest import Planted
+from tests.browser.watch import Watch
+from tests.integration.overlords import SUPERVISORS
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.process
+
+_GONE = (
+    f"{SUPERVISORS}/{{}}",
+    f"{SUPERVISORS}/{{}}/status",
+    "/api/v1/supervisors/{}/explain",
+)
+
+
+def _terminate(planted: Planted, watch: Watch, name: str) -> None:
+    """Terminate a supervisor; a page that opens then may look at what is not there any more."""
+    http = planted.overlord.http
+    answer = http.post(
+        f"{SUPERVISORS}/{name}/terminate",
+        params={"reason": "moved away"},
+        headers={"X-Druid-Author": "alice"},
+    )
+    answer.raise_for_status()
+    wait_until(lambda: http.get(f"{SUPERVISORS}/{name}/status").status_code == 404)
+    for path in _GONE:
+        watch.allow_status(404, path.format(name))
+
+
+def test_a_terminated_supervisor_is_brought_back(
+    page: Page, watch: Watch, planted: Planted
+) -> None:
+    planted.apply("ended-a")
+    _terminate(planted, watch, "ended-a")
+    page.goto("/ui/supervisors/ended-a")
+    expect(page.get_by_text("TERMINATED", exact=True)).to_be_visible()
+    expect(page.get_by_text("by alice").first).to_be_visible()
+    expect(page.get_by_text("moved away").first).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(0)
+    left = page.get_by_role("region", name="What is left of it")
+    expect(left.get_by_role("link", name="ended-a")).to_have_attribute(
+        "href", "/ui/tables/ended-a/summary"
+    )
+    assert_accessible(page)
+
+    tabs = page.get_by_role("navigation", name="Views of the supervisor")
+    expect(tabs.get_by_role("link")).to_have_count(6)
+    for tab in ("Timeline", "Bad records", "Tasks", "Events", "History"):
+        tabs.get_by_role("link", name=tab, exact=True).click()
+        expect(page).to_have_url(re.compile(tab.lower().replace(" ", "-")))
+        expect(page.get_by_role("alert")).to_have_count(0)
+    versions = page.get_by_role("table", name="Versions")
+    expect(versions).to_contain_text("terminated")
+    expect(versions.get_by_role("button", name="Roll back to v1…")).to_be_visible()
+    page.goto("/ui/supervisors/ended-a/spec")
+    expect(page.get_by_text("It is terminated, so there is nothing to show here.")).to_be_visible()
+
+    page.get_by_role("button", name="Bring back version 1…").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_text("tidegate supervisor rollback ended-a --to 1").first).to_be_visible()
+    assert_accessible(page)
+    dialog.get_by_role("button", name="Bring back", exact=True).click()
+
+    expect(page.get_by_role("button", name="Suspend…")).to_be_visible()
+    expect(tabs.get_by_role("link", name="Spec", exact=True)).to_be_visible()
+
+
+def test_a_terminated_supervisor_is_forgotten(page: Page, watch: Watch, planted: Planted) -> None:
+    planted.apply("ended-b")
+    _terminate(planted, watch, "ended-b")
+    watch.allow_status(404, "/api/v1/supervisors/ended-b/history")
+    page.goto("/ui/supervisors/ended-b/overview")
+
+    page.get_by_role("button", name="Forget…").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("2 versions of its spec")
+    expect(dialog).to_contain_text("cannot be undone")
+    dialog.get_by_role("button", name="Forget", exact=True).click()
+
+    expect(page.get_by_role("alert").first).to_contain_text("There is no such supervisor")
+    expect(page.get_by_role("button", name="Forget…")).to_have_count(0)
+    history = planted.overlord.http.get(f"{SUPERVISORS}/ended-b/history")
+    assert history.status_code == 404
