@@ -16,6 +16,7 @@ from supervisor.cli.shell.groups import HelpSections
 from supervisor.cli.shell.options import Limit, Output, Server, TaskId, connect
 from supervisor.cli.shell.output import ago, print_notice, show_facts, show_json, show_name
 from supervisor.cli.shell.resource import Resource, Verb, add_verb
+from supervisor.cli.table.segment_life import DRUID_TABLES, Table
 from supervisor.core.model.rows import TaskStatus
 from supervisor.views.tasks import TaskRow, TasksPage, TaskStatusView
 
@@ -186,6 +187,11 @@ add_verb(
     commands,
     Verb("stop", TASK, "shutdown", TaskId, "has ended"),
     "End a task: what it has not published is read again by the task that replaces it.",
+)
+add_verb(
+    commands,
+    Verb("stop-all", DRUID_TABLES, "shutdownAllTasks", Table, "has no task of before any more"),
+    "End all tasks of a table: what they have not published is read again by those that follow.",
 )
 
 

@@ -100,6 +100,7 @@ NAMES: Mapping[str, Naming] = MappingProxyType(
         "task find": Rows(("ID",), "task get"),
         "task get": _TASK,
         "task stop": _TASK,
+        "task stop-all": _TABLE,
         "worker list": Rows(("ID",), "worker disable"),
         "worker show": _WORKER,
         "worker disable": _WORKER,

@@ -42,3 +42,17 @@ def test_what_runs_is_shown_by_kind_and_state(page: Page, planted: Planted, sche
     page.goto("/ui/work?kind=export&state=running&kind=nonsense")
     expect(page.get_by_text("Nothing fits the filters")).to_be_visible()
     expect(page.get_by_role("button", name="Exports")).to_have_attribute("aria-pressed", "true")
+
+
+def test_all_tasks_of_a_table_are_ended(page: Page, planted: Planted) -> None:
+    planted.apply("tasks-end")
+    page.goto("/ui/tables/tasks-end/summary")
+
+    page.get_by_role("button", name="More", exact=True).click()
+    page.get_by_role("menuitem", name="End all tasks…").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_text("tidegate task stop-all tasks-end").first).to_be_visible()
+    assert_accessible(page)
+    dialog.get_by_role("button", name="End tasks", exact=True).click()
+
+    expect(page.get_by_text("The tasks of tasks-end end.")).to_be_visible()

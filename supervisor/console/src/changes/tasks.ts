@@ -1,4 +1,4 @@
-import { type Action, commandWith } from "@/components/action/action";
+import type { Action } from "@/components/action/action";
 import { quoted } from "@/text/shell";
 import { visible } from "@/text/visible";
 import { previewedOf } from "./change";
@@ -24,16 +24,13 @@ export function endTaskOf(task: string, supervisor?: string): Action {
 /** The dialog that ends all tasks of a table. */
 export function endTasksOf(table: string): Action {
   const name = visible(table);
-  const list = `tidegate task list --data-source ${quoted(table)} --state running -o name`;
   return {
     ...previewedOf("post", END_TASKS, { at: { data_source: table } }),
     title: `End all tasks of ${name}`,
     verb: "End tasks",
     effect: "They end as FAILED. What they have not published is read again by those that follow.",
     undo: "Cannot be undone; no record is lost.",
-    // The command line ends them one by one: a digest of all is not for it.
-    command: ({ reason }) =>
-      `${list} | xargs -n 1 ${commandWith("tidegate task stop", reason === undefined ? {} : { reason })}`,
+    command: `tidegate task stop-all ${quoted(table)}`,
     done: `The tasks of ${name} end.`,
   };
 }

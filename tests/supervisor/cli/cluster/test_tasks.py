@@ -94,6 +94,17 @@ def test_a_task_is_stopped(tidegate: Tidegate, server: Overlord) -> None:
     assert tidegate("task", "stop", ID).code == 1
 
 
+def test_all_tasks_of_a_table_are_stopped(tidegate: Tidegate, server: Overlord) -> None:
+    path = f"{BASE}/datasources/clicks/shutdownAllTasks"
+    server.on("POST", path, Reply({"dataSource": "clicks"}))
+
+    ended = tidegate("task", "stop-all", "clicks")
+
+    assert (ended.code, ended.out) == (0, "clicks has no task of before any more\n")
+    server.refuse("POST", path, 404, detail="No table clicks is there")
+    assert tidegate("task", "stop-all", "clicks").code == 1
+
+
 def test_a_log_is_printed_whole_piece_by_piece(tidegate: Tidegate, server: Overlord) -> None:
     _log_of(server, ["SUCCESS"], [LINES])
 

@@ -39,6 +39,7 @@ VERBS: dict[str, tuple[Sequence[str], str, str]] = {
     "handoff": (("supervisor", "handoff", "clicks"), "POST", f"{CLICKS}/taskGroups/handoff"),
     "forget": (("supervisor", "forget", "clicks"), "POST", "/api/v1/supervisors/clicks/forget"),
     "stop": (("task", "stop", "t1"), "POST", f"{DRUID}/task/t1/shutdown"),
+    "stop-all": (("task", "stop-all", "clicks"), "POST", f"{TABLE}/shutdownAllTasks"),
     "mark-unused": (("segment", "mark-unused", "clicks", "--all"), "DELETE", TABLE),
     "mark some unused": (
         ("segment", "mark-unused", "clicks", "--id", "t1/0"),

@@ -137,6 +137,9 @@ CASES = {
         ("index_a",),
     ),
     "task stop": Case("index_a\n", one("POST", f"{DRUID}/task/index_a/shutdown", {}), ("index_a",)),
+    "task stop-all": Case(
+        "clicks\n", one("POST", f"{DRUID}/datasources/clicks/shutdownAllTasks", {}), ("clicks",)
+    ),
     "worker list": Case("w-1\n", one("GET", "/api/v1/workers", [WORKER])),
     "worker show": Case("w-1\n", one("GET", "/api/v1/workers/w-1", WORKER), ("w-1",)),
     "worker disable": Case("w-1\n", one("POST", f"{DRUID}/worker/w-1/disable", {}), ("w-1",)),

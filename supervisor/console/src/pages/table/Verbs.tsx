@@ -1,6 +1,7 @@
 import { Button, Menu } from "@mantine/core";
 import { missing, useMe } from "@/api/me";
 import { ALL_FILES, COMPACT, compactOf, dropOf, putBackOf } from "@/changes/tables";
+import { END_TASKS, endTasksOf } from "@/changes/tasks";
 import { openAction } from "@/components/action/ActionDialog";
 import { type Action, neededFor } from "@/components/action/action";
 import { Barred } from "@/components/Barred";
@@ -24,6 +25,7 @@ export function Verbs({ stats: { name, files, unusedFiles } }: { stats: TableSta
       files === 0 ? "It has no file in use." : missing(me, neededFor("delete", ALL_FILES), name),
       () => dropOf(name),
     ],
+    ["End all tasks…", missing(me, neededFor("post", END_TASKS), name), () => endTasksOf(name)],
   ];
   return (
     <>
