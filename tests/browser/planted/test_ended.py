@@ -1,6 +1,8 @@
-"""A supervisor that was terminated: its page says so, and brings it back or forgets it."""
+"""Supervisors that were terminated: the page of one, back or forgotten; many at once."""
 
+import json
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -88,3 +90,40 @@ def test_a_terminated_supervisor_is_forgotten(page: Page, watch: Watch, planted:
     expect(page.get_by_role("button", name="Forget…")).to_have_count(0)
     history = planted.overlord.http.get(f"{SUPERVISORS}/ended-b/history")
     assert history.status_code == 404
+
+
+def test_many_are_exported_handed_off_and_terminated(page: Page, planted: Planted) -> None:
+    names = ("bulk-a", "bulk-b")
+    for name in names:
+        planted.apply(name)
+    page.goto("/ui/supervisors?q=bulk-")
+    for name in names:
+        page.get_by_label(f"Select {name}").check()
+    toolbar = page.get_by_role("toolbar", name="Selected supervisors")
+    assert_accessible(page)
+
+    with page.expect_download() as saved:
+        toolbar.get_by_role("button", name="Export specs").click()
+    assert saved.value.suggested_filename == "supervisor-specs.json"
+    specs = json.loads(Path(saved.value.path()).read_text())
+    assert [each["id"] for each in specs] == list(names)
+
+    toolbar.get_by_role("button", name="Hand off…").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_text("0 would change, 2 would be left as they are")).to_be_visible()
+    expect(dialog).to_contain_text("No group reads now")
+    expect(dialog.get_by_role("button", name="Hand off", exact=True)).to_be_disabled()
+    dialog.get_by_role("button", name="Cancel").click()
+
+    toolbar.get_by_role("button", name="Terminate…").click()
+    expect(dialog.get_by_text("2 would change, 0 would be left as they are")).to_be_visible()
+    assert_accessible(page)
+    act = dialog.get_by_role("button", name="Terminate", exact=True)
+    expect(act).to_be_disabled()
+    dialog.get_by_label("Type 2 to confirm: so many supervisors").fill("2")
+    act.click()
+    expect(dialog.get_by_text("2 done, 0 failed, 0 to go")).to_be_visible()
+    dialog.get_by_role("button", name="Close").click()
+
+    for name in names:
+        expect(page.get_by_role("link", name=name, exact=True)).to_have_count(0)

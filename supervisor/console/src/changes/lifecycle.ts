@@ -7,6 +7,9 @@ import { SUSPEND, SUSPEND_EFFECT } from "./supervisors";
 export const TERMINATE = "/druid/indexer/v1/supervisor/{supervisor_id}/terminate";
 export const HANDOFF = "/druid/indexer/v1/supervisor/{supervisor_id}/taskGroups/handoff";
 
+export const TERMINATE_EFFECT =
+  "It reads nothing more. What was read so far is handed off and published; then it leaves the list of supervisors. Its table stays as it is.";
+
 /** The dialog that lets a supervisor rest. */
 export function suspendOf(id: string): Action {
   const name = visible(id);
@@ -29,8 +32,7 @@ export function terminateOf(id: string): Action {
     ...previewedOf("post", TERMINATE, { at: { supervisor_id: id } }),
     title: `Terminate ${name}`,
     verb: "Terminate",
-    effect:
-      "It reads nothing more. What was read so far is handed off and published; then it leaves the list of supervisors. Its table stays as it is.",
+    effect: TERMINATE_EFFECT,
     undo: "Store its spec again: it goes on at its committed offsets, as long as Kafka holds them.",
     command: `tidegate supervisor terminate ${quoted(id)}`,
     supervisor: id,

@@ -2,11 +2,10 @@ import { Button, TextInput } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { useRef, useState } from "react";
 import { useContact } from "@/app/contact";
-import { RESUME_EFFECT, SUSPEND_EFFECT } from "@/changes/supervisors";
 import form from "@/components/action/ActForm.module.css";
 import { commandWith, type Given } from "@/components/action/action";
 import { DialogHead } from "@/components/action/DialogHead";
-import { isConfirmed } from "@/components/action/effect";
+import { isConfirmed, labelOf } from "@/components/action/effect";
 import { ReasonField } from "@/components/action/ReasonField";
 import { lackOfReason } from "@/components/action/reason";
 import { Command } from "@/components/Command";
@@ -16,19 +15,15 @@ import { counted, exact } from "@/text/numbers";
 import { quoted } from "@/text/shell";
 import classes from "./BulkDialog.module.css";
 import { Effects, Outcomes } from "./BulkParts";
-import { type BulkVerb, useBulk } from "./useBulk";
+import { losesMoreNow } from "./bulk";
+import { BULK, type BulkVerb, confirmOfMany } from "./bulkVerbs";
+import { useBulk } from "./useBulk";
 
-const VERBS = {
-  suspend: { word: "Suspend", effect: SUSPEND_EFFECT, undo: "Resume them." },
-  resume: { word: "Resume", effect: RESUME_EFFECT, undo: "Suspend them again." },
-};
-/** From so many on their number has to be typed. */
-const TYPED_FROM = 10;
 const NAMED = 20;
 
 /** Opens the dialog that does the same to many supervisors. */
 export function openBulk(verb: BulkVerb, ids: readonly string[]): void {
-  const title = `${VERBS[verb].word} ${counted(ids.length, "supervisor")}`;
+  const title = `${BULK[verb].word} ${counted(ids.length, "supervisor")}`;
   modals.open({
     withCloseButton: false,
     size: "lg",
@@ -42,7 +37,7 @@ export function openBulk(verb: BulkVerb, ids: readonly string[]): void {
 }
 
 function BulkForm({ verb, ids }: { verb: BulkVerb; ids: readonly string[] }) {
-  const { word, effect, undo } = VERBS[verb];
+  const { word, effect, undo } = BULK[verb];
   const [typed, setTyped] = useState("");
   const [reason, setReason] = useState("");
   // A second click comes before the first one is drawn.
@@ -50,13 +45,18 @@ function BulkForm({ verb, ids }: { verb: BulkVerb; ids: readonly string[] }) {
   const { state } = useContact();
   const given: Given = reason.trim() === "" ? {} : { reason: reason.trim() };
   const { looks, run, outcomes } = useBulk(verb, ids, given);
-  const wanted = (looks.data ?? []).flatMap(({ id, problem }) => (problem === null ? [id] : []));
-  const failed = [...outcomes.values()].filter(({ problem }) => problem !== null);
+  const changed = (looks.data ?? []).filter(({ problem }) => problem === null);
+  const wanted = changed.map(({ id }) => id);
+  const previews = changed.flatMap(({ preview }) => (preview === null ? [] : [preview]));
+  const confirm = confirmOfMany(verb, previews);
+  const failed = [...outcomes.values()].filter(
+    (outcome) => outcome.problem !== null && !losesMoreNow(outcome),
+  );
   const isReady =
     state !== "stale" &&
     wanted.length > 0 &&
     lackOfReason(reason) === null &&
-    (wanted.length < TYPED_FROM || isConfirmed(typed, String(wanted.length)));
+    isConfirmed(typed, confirm?.number ?? null);
   const command = commandWith(
     `tidegate supervisor ${verb} ${ids.map(quoted).join(" ")}`,
     lackOfReason(reason) === null ? given : {},
@@ -97,10 +97,10 @@ function BulkForm({ verb, ids }: { verb: BulkVerb; ids: readonly string[] }) {
         <p role="status">The overlord does not answer: nothing can be changed.</p>
       )}
       <div className={form.end}>
-        {run.isIdle && wanted.length >= TYPED_FROM && (
+        {run.isIdle && confirm !== null && (
           <TextInput
             className={form.confirm}
-            label={`Type ${wanted.length} to confirm: so many supervisors`}
+            label={labelOf(confirm)}
             value={typed}
             autoComplete="off"
             onChange={({ currentTarget }) => setTyped(currentTarget.value)}

@@ -1,11 +1,11 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { missing, useMe } from "@/api/me";
-import { RESUME, SUSPEND } from "@/changes/supervisors";
-import { neededFor } from "@/components/action/action";
 import { Barred } from "@/components/Barred";
 import { counted } from "@/text/numbers";
 import { openBulk } from "./BulkDialog";
+import { BULK, BULK_VERBS, type BulkVerb, neededForBulk } from "./bulkVerbs";
+import { exportSpecs } from "./exportSpecs";
 import { allIds, type ListedRow } from "./rows";
 import classes from "./SelectionBar.module.css";
 import type { SupervisorsSearch } from "./search";
@@ -21,10 +21,20 @@ type Props = {
 export function SelectionBar({ ids, rows, search, onChange }: Props) {
   const me = useMe();
   const [isSelecting, setSelecting] = useState(false);
+  const [isSaving, setSaving] = useState(false);
   const tables = new Set(rows.filter(({ id }) => ids.has(id)).map((row) => row.dataSource));
-  const lackFor = (path: typeof SUSPEND | typeof RESUME) => {
-    const needed = neededFor("post", path);
-    return [...tables].map((table) => missing(me, needed, table)).find((each) => each !== null);
+  const lackFor = (verb: BulkVerb) => {
+    const needed = neededForBulk(verb);
+    const lacks = [...tables].map((table) => missing(me, needed, table));
+    return lacks.find((each) => each !== null) ?? null;
+  };
+  const save = async () => {
+    setSaving(true);
+    try {
+      await exportSpecs([...ids]);
+    } finally {
+      setSaving(false);
+    }
   };
   const selectAll = async () => {
     setSelecting(true);
@@ -37,12 +47,14 @@ export function SelectionBar({ ids, rows, search, onChange }: Props) {
   return (
     <div className={classes.bar} role="toolbar" aria-label="Selected supervisors">
       <strong>{counted(ids.size, "supervisor")} selected</strong>
-      <Barred why={lackFor(SUSPEND) ?? null} onClick={() => openBulk("suspend", [...ids])}>
-        Suspend…
-      </Barred>
-      <Barred why={lackFor(RESUME) ?? null} onClick={() => openBulk("resume", [...ids])}>
-        Resume…
-      </Barred>
+      {BULK_VERBS.map((verb) => (
+        <Barred key={verb} why={lackFor(verb)} onClick={() => openBulk(verb, [...ids])}>
+          {BULK[verb].word}…
+        </Barred>
+      ))}
+      <Button loading={isSaving} onClick={() => void save()}>
+        Export specs
+      </Button>
       <Button variant="subtle" loading={isSelecting} onClick={() => void selectAll()}>
         Select all that fit the filters
       </Button>

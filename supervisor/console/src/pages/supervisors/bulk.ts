@@ -1,5 +1,7 @@
 import { Problem } from "@/api/problem";
 import type { VerbPreview } from "@/components/action/action";
+import { confirmOf } from "@/components/action/effect";
+import { outdatedBy } from "@/components/action/reading";
 
 export type Outcome = { id: string; problem: Problem | null };
 
@@ -70,4 +72,10 @@ export function worstFirst<O extends Outcome>(outcomes: readonly O[]): O[] {
   return [...outcomes].sort(
     (one, other) => rank(one) - rank(other) || one.id.localeCompare(other.id),
   );
+}
+
+/** Whether it was refused because records would be lost now: another try has to be confirmed anew. */
+export function losesMoreNow({ problem }: Outcome): boolean {
+  const newer = problem === null ? null : outdatedBy<VerbPreview>(problem);
+  return newer !== null && confirmOf(newer) !== null;
 }

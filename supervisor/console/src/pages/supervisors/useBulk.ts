@@ -2,19 +2,12 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { newKey } from "@/api/client";
 import type { Problem } from "@/api/problem";
-import { previewedOf } from "@/changes/change";
-import { RESUME, SUSPEND } from "@/changes/supervisors";
 import type { Given, VerbPreview } from "@/components/action/action";
 import { isRefusal, outdatedBy } from "@/components/action/reading";
 import { eachOf, type Looked, looksOf, type Outcome } from "./bulk";
-
-const PATHS = { suspend: SUSPEND, resume: RESUME } as const;
-
-export type BulkVerb = keyof typeof PATHS;
+import { type BulkChange, type BulkVerb, changeOf } from "./bulkVerbs";
 
 const sleep = (millis: number) => new Promise<void>((resolve) => setTimeout(resolve, millis));
-const changeOf = (verb: BulkVerb, id: string) =>
-  previewedOf("post", PATHS[verb], { at: { supervisor_id: id } });
 
 /** The same for many: what it would do to each, then each is done as it was shown, or not at all. */
 export function useBulk(verb: BulkVerb, ids: readonly string[], given: Given) {
@@ -22,6 +15,8 @@ export function useBulk(verb: BulkVerb, ids: readonly string[], given: Given) {
   const keys = useRef(new Map<string, string>());
   // Where an act was refused because its preview is outdated: the one that came with the refusal.
   const newer = useRef(new Map<string, VerbPreview>());
+  // What is done has to be what was looked at: a handoff names its groups.
+  const changes = useRef(new Map<string, BulkChange>());
   const client = useQueryClient();
   const act = async (id: string, preview: VerbPreview) => {
     const { digest } = newer.current.get(id) ?? preview;
@@ -29,7 +24,8 @@ export function useBulk(verb: BulkVerb, ids: readonly string[], given: Given) {
     const key = keys.current.get(request) ?? newKey();
     keys.current.set(request, key);
     try {
-      await changeOf(verb, id).run(key, { ...given, expect: digest });
+      const change = changes.current.get(id) ?? (await changeOf(verb, id));
+      await change.run(key, { ...given, expect: digest });
     } catch (problem) {
       forgetRefused(keys.current, request, problem as Problem);
       const now = outdatedBy<VerbPreview>(problem as Problem);
@@ -41,7 +37,16 @@ export function useBulk(verb: BulkVerb, ids: readonly string[], given: Given) {
   };
   // Once, and not on events: what is done has to be what was read.
   const looks = useMutation<Looked[], Problem>({
-    mutationFn: () => looksOf(ids, (id) => changeOf(verb, id).preview(), sleep),
+    mutationFn: () =>
+      looksOf(
+        ids,
+        async (id) => {
+          const change = await changeOf(verb, id);
+          changes.current.set(id, change);
+          return change.preview();
+        },
+        sleep,
+      ),
   });
   const { mutate: lookAgain } = looks;
   useEffect(() => lookAgain(), [lookAgain]);
