@@ -1,12 +1,12 @@
-"""Remedies: what would change a supervisor's state, as a sentence and as steps to be offered.
+"""Remedies: steps that may help a supervisor out of a state, to be offered.
 
-    detailedState ──► CHANGES      what would change it, in words
-    what is seen  ──► remedies_of  steps with their values, permission and command; the best first
+    what is seen ──► remedies_of  steps with their values, permission and command; the best first
 
 A remedy is offered and never taken.  Its values are those of the last look, so that a client shows
 the step's preview before it acts.
 """
 
+import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,48 +21,14 @@ from supervisor.core.planning.progress import report_of
 from supervisor.core.planning.rules.continuity import Unreadable, unreadable
 from supervisor.core.planning.states import SupervisorState
 from supervisor.core.queue.events import QueueName
-from supervisor.core.values.counts import grouped
+from supervisor.core.values.counts import counted, grouped
 from supervisor.core.values.errors import repair_command
 from supervisor.core.values.permissions import Permission
+from tasks.contract.ingest_spec import BadRecords
+from tasks.contract.offsets import TopicPartition
 
-_ELSEWHERE = (
-    "`tidegate supervisor reset ID --offset P=N` goes on in partition P alone, at an offset that "
-    "Kafka holds (without --offset, all partitions begin again)"
-)
-CHANGES: Mapping[str, str] = MappingProxyType(
-    {
-        "PENDING": "the first pass makes it run; `tidegate doctor` looks for what holds one up",
-        "CONNECTING_TO_STREAM": "Kafka answers: check bootstrap.servers if this lasts",
-        "DISCOVERING_INITIAL_TASKS": "its first offsets are stored, which takes a pass",
-        "CREATING_TASKS": "a worker reports its tasks: check that one runs if this lasts",
-        "NO_CAPACITY": "another worker, more TIDEGATE_WORKER_SLOTS, a lower taskCount or replicas",
-        "SUSPENDED": "`tidegate supervisor resume` lets it go on where it stopped",
-        "STOPPING": "what it has read is published, and then it is gone",
-        "IDLE": "a record of its topic, which is noticed within half a minute",
-        "COMPLETED": "a new boundedStreamConfig, or another supervisor, reads more",
-        "UNABLE_TO_CONNECT_TO_STREAM": "Kafka can be reached: check brokers, credentials, network",
-        "LOST_CONTACT_WITH_STREAM": "Kafka can be reached again; nothing is lost meanwhile",
-        "TOPIC_CHANGED": "`tidegate supervisor reset` takes the new topic up",
-        "TOPIC_GONE": "its topic is created and then `tidegate supervisor reset`, or `terminate`",
-        "OFFSETS_UNREADABLE": _ELSEWHERE,
-        "LOST_CONTINUITY": _ELSEWHERE,
-        "NO_SUCH_PARTITION": "a boundedStreamConfig that names partitions of the topic",
-        "BOUNDS_MISMATCHED": "a supervisor of another id for the other range",
-        "SCHEMA_REGISTRY_UNAVAILABLE": "the schema registry answers again",
-        "UNREADABLE_SPEC": "a spec that this release reads, or an overlord of a newer release",
-        "UNREADABLE_ROWS": "an overlord of the newer release that wrote them leads",
-        "EVENT_QUEUE_DEAD": "the repair that the reason names",
-        "UNHEALTHY_TASKS": "its tasks succeed: the failures below say what holds them up",
-        "UNHEALTHY_SUPERVISOR": "its passes succeed: the failures below say what holds them up",
-    }
-)
-"""Detailed state -> what would change it; a state that is plainly good is left out."""
-_NO_TOPIC = (
-    "its topic is created; another topic needs a supervisor of its own (`tidegate supervisor "
-    "terminate` ends this one)"
-)
-_UNREAD = frozenset({"UNABLE_TO_CONNECT_TO_STREAM", "LOST_CONTACT_WITH_STREAM"})
-
+_ONE_IS = re.compile(r"; one is ([\w.-]{1,249}):(\d{1,9}) (\d{1,18})(?= \(|$)", re.ASCII)
+"""How a task that failed for bad records names one of them."""
 RemedyValue: TypeAlias = str | int | bool | dict[str, int]
 
 
@@ -122,16 +88,6 @@ class Remedy:
     params: Mapping[str, RemedyValue] = field(default_factory=dict)
     command: str = ""
     """The same by the command line; empty: there is no single command for it."""
-
-
-def change_of(detailed: str, *, is_topic_missing: bool) -> str | None:
-    """Return what would change a state, by its detailed word; None: it is plainly good.
-
-    `is_topic_missing`: the brokers answer, and have no such topic.
-    """
-    if detailed in _UNREAD and is_topic_missing:
-        return _NO_TOPIC
-    return CHANGES.get(detailed)
 
 
 def remedies_of(seen: Observed, state: SupervisorState) -> tuple[Remedy, ...]:
@@ -347,8 +303,8 @@ def _failed_task(seen: Observed) -> Iterator[Remedy]:
     """Open the log of a task that reads suspect offsets, else of the last that failed."""
     reports = ((task, report_of(seen, task)) for task in seen.tasks)
     suspects = [task.id for task, report in reports if report is not None and report.suspect]
-    failed = [task.id for task in seen.last_ended if task.status is TaskStatus.FAILED]
-    for task_id in (suspects + failed)[:1]:
+    failed = [task for task in seen.last_ended if task.status is TaskStatus.FAILED]
+    for task_id in (suspects + [task.id for task in failed])[:1]:
         yield Remedy(
             RemedyAction.OPEN_LOG,
             f"Read the log of {task_id}",
@@ -356,6 +312,43 @@ def _failed_task(seen: Observed) -> Iterator[Remedy]:
             {"task": task_id},
             f"tidegate task logs {shlex.quote(task_id)}",
         )
+    if failed and not suspects:
+        yield from _bad_record(seen, failed[0].reason)
+
+
+def _bad_record(seen: Observed, reason: str) -> Iterator[Remedy]:
+    """Go on although records cannot be read: set them aside, or begin after the one that is named.
+
+    The first way skips nothing that can be read.
+    """
+    named, spec = _ONE_IS.search(reason), seen.current.spec
+    if named is None or spec is None:
+        return
+    if spec.tuning_config.bad_records is BadRecords.FAIL:
+        field, value = "/spec/tuningConfig/badRecords", BadRecords.QUARANTINE.value
+        yield Remedy(
+            RemedyAction.EDIT_SPEC,
+            "Set bad records aside, and read the others",
+            Permission.APPLY,
+            {"pointer": field, "value": value},
+        )
+    else:
+        yield from _edit("Allow more bad records", "/spec/tuningConfig/maxParseExceptions")
+    partition, offset = TopicPartition(named[1], int(named[2])), int(named[3])
+    committed = seen.committed.get(partition)
+    if committed is None or committed.next_offset > offset:
+        return  # it is behind by now
+    offsets = by_name({partition: offset + 1}, topics=names_topics(spec, [partition]))
+    [(name, following)] = offsets.items()
+    between = offset - committed.next_offset
+    before = f", with {counted(between, 'record')} before it" if between else ""
+    yield Remedy(
+        RemedyAction.RESET_OFFSETS,
+        f"Skip the record at offset {offset} of partition {name}{before}",
+        Permission.RESET,
+        {"offsets": offsets},
+        _command(seen, "reset", f"--offset {name}={following}"),
+    )
 
 
 def _edit(label: str, pointer: str) -> Iterator[Remedy]:

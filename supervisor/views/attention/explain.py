@@ -12,7 +12,8 @@ from types import MappingProxyType
 
 from pydantic import Field
 
-from supervisor.core.attention.remedies import RemedyAction, change_of
+from supervisor.core.attention.changes import change_of
+from supervisor.core.attention.remedies import RemedyAction
 from supervisor.core.model.rows import GenerationState
 from supervisor.core.planning.actions import (
     BeginHandoff,

@@ -117,12 +117,16 @@ def test_many_are_suspended_with_one_reason_and_a_result_for_each(
     many.overlord.http.post(path, params={"reason": "mine"}).raise_for_status()
     watch.expect_status(400, path)
 
-    dialog.get_by_role("button", name="Suspend", exact=True).click()
+    with page.expect_response(lambda each: path in each.url and each.status == 400) as refused:
+        dialog.get_by_role("button", name="Suspend", exact=True).click()
 
     expect(dialog.get_by_text("2 done, 1 failed, 0 to go")).to_be_visible()
     outcomes = dialog.get_by_role("region", name="What became of each").get_by_role("listitem")
     expect(outcomes.first).to_contain_text("failed")
     expect(outcomes.first).to_contain_text("many-b")
+    outcomes.first.get_by_text("details", exact=True).click()
+    request = refused.value.headers["x-request-id"]
+    expect(outcomes.first.get_by_text(f"request {request}")).to_be_visible()
     assert_accessible(page)
     many.overlord.http.post(f"{SUPERVISORS}/many-b/resume").raise_for_status()
     wait_until(lambda: many.has_range("many-b"))  # another one than was shown
@@ -179,6 +183,28 @@ def test_of_many_those_that_are_suspended_are_left_and_the_others_bound_to_what_
     expect(dialog.get_by_text("2 done, 0 failed, 0 to go")).to_be_visible()
     wait_until(lambda: previewed.suspended() == set(previewed.ids))
     assert len(sent) == 2
+
+
+def test_above_old_rows_a_problem_has_its_hint_and_its_request(
+    page: Page, many: Many, watch: Watch
+) -> None:
+    page.goto("/ui/supervisors?q=many-")
+    expect(page.get_by_role("link", name=many.ids[0])).to_be_visible()
+    wrong = {"pointer": "/q", "message": "is odd", "hint": "write it anew"}
+    body = {"title": "It broke", "detail": "in the middle", "errors": [wrong]}
+    headers = {"X-Request-Id": "r-17", "Content-Type": "application/problem+json"}
+    watch.expect_status(500, "/api/v1/supervisors")
+
+    page.route(_LISTED, lambda route: route.fulfill(status=500, json=body, headers=headers))
+
+    strip = page.get_by_role("status").filter(has_text="It broke")
+    expect(strip).to_contain_text("in the middle")
+    expect(strip.get_by_text("request r-17")).to_be_hidden()
+    strip.get_by_text("details", exact=True).click()
+    expect(strip.get_by_text("request r-17")).to_be_visible()
+    expect(strip).to_contain_text("/q is odd write it anew")
+    expect(page.get_by_role("link", name=many.ids[0])).to_be_visible()
+    assert_accessible(page)
 
 
 def test_a_list_that_does_not_come_says_so(page: Page, many: Many, watch: Watch) -> None:

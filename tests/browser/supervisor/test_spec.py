@@ -81,6 +81,33 @@ def test_anybody_can_read_and_use_it(page: Page, reader: Reader, scheme: str) ->
     assert_accessible(page)
 
 
+def test_a_step_leads_to_its_field_with_the_value_that_it_proposes(
+    page: Page, reader: Reader
+) -> None:
+    """Nothing is changed by the address alone: the person puts the value into the draft."""
+    field, name = "/spec/tuningConfig/resetOffsetAutomatically", "resetOffsetAutomatically"
+    page.goto(f"/ui/supervisors/{reader.id}/spec?field={field}&value=true")
+    row = page.get_by_text("The step leads here.").locator("xpath=../..")
+    expect(row).to_contain_text(name)
+    expect(row.locator("select")).to_be_focused()
+    expect(row).to_be_in_viewport()
+    proposal = page.get_by_role("region", name="The step that led here")
+    expect(proposal).to_contain_text(f"The step leads to tuningConfig.{name}, and proposes true")
+    expect(page.get_by_text("newest version")).to_be_visible()
+    assert_accessible(page)
+
+    proposal.get_by_role("button", name="Put it into the draft").click()
+    expect(row.locator("select")).to_have_value("true")
+    expect(page.get_by_role("list", name="Changes")).to_contain_text(name)
+    expect(proposal).to_contain_text("which the draft has as true already")
+    assert _newest(reader)[0] == 1
+    proposal.get_by_role("button", name="Close").click()
+    expect(proposal).to_have_count(0)
+
+    page.goto(f"/ui/supervisors/{reader.id}/spec?field=/spec/ioConfig/consumerProperties/x&value=1")
+    expect(_editor(page)).to_be_focused()
+
+
 def test_an_unknown_field_is_named_with_the_nearest_and_mended_by_one_click(
     page: Page, reader: Reader
 ) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import supervisor.core.planning.states
-from supervisor.core.attention.remedies import CHANGES
+from supervisor.core.attention.changes import CHANGES
 from supervisor.core.planning.states import State
 from supervisor.views.status import waiting_text
 

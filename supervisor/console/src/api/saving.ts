@@ -1,4 +1,5 @@
 import { notifications } from "@mantine/notifications";
+import { showProblem } from "@/components/problemToast";
 import { visible } from "@/text/visible";
 import { download, type GetPath, type Params } from "./client";
 import { Problem } from "./problem";
@@ -30,7 +31,6 @@ export async function saveAnswer<P extends GetPath>(
     if (!(problem instanceof Problem)) {
       throw problem;
     }
-    const { title, detail } = problem;
-    notifications.show({ title: visible(title), message: visible(detail), color: "red" });
+    showProblem(problem);
   }
 }

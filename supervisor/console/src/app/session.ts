@@ -1,10 +1,10 @@
-import { notifications } from "@mantine/notifications";
 import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { newKey, send } from "@/api/client";
 import { type Me, meQuery } from "@/api/me";
 import type { Problem } from "@/api/problem";
 import { queryClient } from "@/api/query";
+import { showProblem } from "@/components/problemToast";
 import { inConsole } from "./inConsole";
 
 export type Credentials = { token: string } | { name: string; password: string };
@@ -27,7 +27,7 @@ export function useLogout(): () => void {
   const { mutate } = useMutation<unknown, Problem>({
     mutationFn: () => send("delete", "/api/v1/sessions/current", { key: newKey() }),
     onSuccess: () => location.assign("/ui/login"),
-    onError: ({ title, detail }) => notifications.show({ title, message: detail, color: "red" }),
+    onError: showProblem,
   });
   return () => mutate();
 }

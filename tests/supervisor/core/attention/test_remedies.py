@@ -5,13 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from supervisor.core.attention.remedies import (
-    CHANGES,
-    Remedy,
-    RemedyAction,
-    change_of,
-    remedies_of,
-)
+from supervisor.core.attention.changes import CHANGES, change_of
+from supervisor.core.attention.remedies import Remedy, RemedyAction, remedies_of
 from supervisor.core.model.rows import TaskStatus
 from supervisor.core.planning.observed import (
     Observed,
@@ -21,6 +16,7 @@ from supervisor.core.planning.observed import (
 )
 from supervisor.core.planning.states import roll_up
 from supervisor.core.values.permissions import Permission
+from tasks.contract.ingest_spec import BadRecords
 from tests.supervisor.core.planning.test_states import CASES, RUNS, SUSPECT, TASK, dead_queue
 from tests.supervisor.core.snapshots import (
     NOON,
@@ -201,6 +197,60 @@ def test_failing_tasks_lead_to_the_log_of_the_last_one() -> None:
     [step] = remedies(seen)
 
     assert (step.action, step.params) == (RemedyAction.OPEN_LOG, {"task": "gone-0"})
+
+
+_POISON = f"1 records cannot be read, 0 in part, badRecords is fail; one is {TOPIC}:2 8 (not JSON)"
+"""As `tasks.machine.state.too_many_exceptions` writes it."""
+
+
+def failing(reason: str, mode: str = "fail", **committed_at: int) -> Observed:
+    """Tasks that fail for a reason, in a row; of `bad_records` in a mode."""
+    wanted = spec()
+    tuning = wanted.tuning_config.model_copy(update={"bad_records": BadRecords(mode)})
+    current = replace(RUNS.current, spec=wanted.model_copy(update={"tuning_config": tuning}))
+    return replace(
+        RUNS,
+        current=current,
+        committed=committed(0, 0, committed_at.get("at", 8), 0),
+        last_ended=(failed(replace(TASK, id="gone"), NOON, reason),),
+        failures_in_a_row=PlanLimits().unhealthiness_threshold,
+    )
+
+
+def test_a_bad_record_that_ends_tasks_is_set_aside_or_skipped() -> None:
+    """Goal: the values of each step are those that the task has named."""
+    log, aside, skip = remedies(failing(_POISON))
+
+    assert log.action is RemedyAction.OPEN_LOG
+    assert (aside.action, aside.permission) == (RemedyAction.EDIT_SPEC, Permission.APPLY)
+    assert aside.params == {"pointer": "/spec/tuningConfig/badRecords", "value": "quarantine"}
+    assert (skip.action, skip.permission) == (RemedyAction.RESET_OFFSETS, Permission.RESET)
+    assert skip.params == {"offsets": {"2": 9}}
+    assert skip.label == "Skip the record at offset 8 of partition 2"
+    assert skip.command == f"tidegate supervisor reset {TOPIC} --offset 2=9"
+
+
+def test_a_skip_says_what_else_it_skips() -> None:
+    skip = remedies(failing(_POISON, at=5))[-1]
+
+    assert skip.label == "Skip the record at offset 8 of partition 2, with 3 records before it"
+
+
+def test_a_bad_record_that_is_behind_is_not_skipped() -> None:
+    steps = remedies(failing(_POISON, at=9))
+
+    assert [each.action for each in steps] == [RemedyAction.OPEN_LOG, RemedyAction.EDIT_SPEC]
+
+
+def test_too_many_bad_records_lead_to_the_number_that_is_allowed() -> None:
+    reason = _POISON.replace("badRecords is fail", "maxParseExceptions is 0")
+    [_, edit, _] = remedies(failing(reason, "drop"))
+
+    assert edit.params == {"pointer": "/spec/tuningConfig/maxParseExceptions"}
+
+
+def test_a_failure_without_a_record_has_the_log_alone() -> None:
+    assert len(remedies(failing("killed: one is enough"))) == 1
 
 
 def test_a_task_at_suspect_offsets_comes_before_those_that_failed() -> None:

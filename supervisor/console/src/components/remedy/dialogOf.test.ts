@@ -36,6 +36,12 @@ test("a remedy that only looks leads to the page with what it names", () => {
   expect(placeOf(remedy("edit-spec", { pointer: "/spec" }), "orders")).toEqual({
     to: "/supervisors/$id/spec",
     params: { id: "orders" },
+    search: { field: "/spec" },
+  });
+  const pointer = "/spec/tuningConfig/badRecords";
+  expect(placeOf(remedy("edit-spec", { pointer, value: "quarantine" }), "orders")?.search).toEqual({
+    field: pointer,
+    value: '"quarantine"',
   });
   expect(placeOf(remedy("open-bad-records"), "orders")).toEqual({
     to: "/supervisors/$id/bad-records",

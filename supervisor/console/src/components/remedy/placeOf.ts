@@ -1,4 +1,6 @@
+import { writeJson } from "@/api/json";
 import type { Remedy } from "@/api/overview";
+import type { SpecSearch } from "@/pages/supervisor/search";
 
 /** Where a remedy that only looks leads to; null: it is a change, or nothing of the console. */
 export function placeOf({ action, params }: Remedy, supervisor: string | null) {
@@ -26,7 +28,16 @@ export function placeOf({ action, params }: Remedy, supervisor: string | null) {
     return { to: "/supervisors/$id/bad-records", params: { id: supervisor } } as const;
   }
   if (action === "edit-spec") {
-    return { to: "/supervisors/$id/spec", params: { id: supervisor } } as const;
+    const search = specSearchOf(params);
+    return { to: "/supervisors/$id/spec", params: { id: supervisor }, search } as const;
   }
   return null;
+}
+
+/** The field of the spec that a step is about, and the value that it proposes, if it has one. */
+function specSearchOf({ pointer, value }: Remedy["params"]): SpecSearch {
+  return {
+    field: typeof pointer === "string" ? pointer : undefined,
+    value: value === undefined ? undefined : writeJson(value),
+  };
 }

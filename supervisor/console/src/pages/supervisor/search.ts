@@ -28,6 +28,7 @@ export const NO_DIALOG: DialogSearch = {
 
 const OFFSETS_MAX = 1_000;
 const TEXT_MAX = 300;
+const VALUE_MAX = 4_000;
 
 export function dialogSearch(search: RawSearch): DialogSearch {
   const name = wordIn(search, "do", DIALOGS);
@@ -78,10 +79,23 @@ export function partitionsSearch(search: RawSearch): PartitionsSearch {
 /** The views of a spec. */
 export const SPEC_VIEWS = ["form", "json", "diff"] as const;
 export type SpecView = (typeof SPEC_VIEWS)[number];
-export type SpecSearch = { view?: SpecView | undefined };
+export type SpecSearch = {
+  view?: SpecView | undefined;
+  /** The field that a step leads to, as a JSON pointer. */
+  field?: string | undefined;
+  /** The value that the step proposes for it, as JSON. */
+  value?: string | undefined;
+};
 
 export function specSearch(search: RawSearch): SpecSearch {
-  return { view: wordIn(search, "view", SPEC_VIEWS) };
+  const pointer = textIn(search, "field");
+  const field = pointer?.startsWith("/") ? pointer.slice(0, TEXT_MAX) : undefined;
+  const value = field === undefined ? undefined : textIn(search, "value");
+  return {
+    view: wordIn(search, "view", SPEC_VIEWS),
+    field,
+    value: value === undefined || value.length > VALUE_MAX ? undefined : value,
+  };
 }
 
 export const DIFF_FORMS = ["unified", "side"] as const;

@@ -4,8 +4,8 @@ import { outdatedBy } from "@/components/action/reading";
 import { Sentence } from "@/components/action/Sentence";
 import { Foreign } from "@/components/Foreign";
 import { Mark } from "@/components/Mark";
+import { ProblemBrief } from "@/components/ProblemNote";
 import { exact } from "@/text/numbers";
-import { visible } from "@/text/visible";
 import classes from "./BulkDialog.module.css";
 import { type Looked, type Outcome, worstFirst } from "./bulk";
 
@@ -57,7 +57,7 @@ function Effect({ look: { id, preview, problem } }: { look: Looked }) {
           <Foreign>{id}</Foreign>
         </strong>{" "}
         {preview === null ? (
-          visible(problem?.detail || problem?.title || "")
+          problem !== null && <ProblemBrief problem={problem} />
         ) : (
           <Sentence text={preview.text} />
         )}
@@ -100,7 +100,7 @@ export function Outcomes({ outcomes, wanted }: OutcomesProps) {
                 <strong>
                   <Foreign>{id}</Foreign>
                 </strong>{" "}
-                {visible(problem?.detail || problem?.title || "")}
+                {problem !== null && <ProblemBrief problem={problem} />}
                 {problem !== null && <Now problem={problem} />}
               </span>
             </li>

@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { missing, useMe } from "@/api/me";
 import { neededFor } from "@/components/action/action";
 import { useRow } from "../data";
@@ -15,7 +15,9 @@ import { SpecEditor } from "./editor/SpecEditor";
 import { SpecForm } from "./form/SpecForm";
 import { useJudging } from "./judge";
 import { Leaving } from "./Leaving";
+import { isInForm, offsetOf } from "./led";
 import { newestKey, useSpecSchema } from "./newest";
+import { Proposal } from "./Proposal";
 import { CheckPane } from "./pane/CheckPane";
 import { Verdict } from "./pane/Verdict";
 import { APPLY } from "./save/requests";
@@ -27,7 +29,7 @@ type Props = { id: string; newest: Version };
 
 /** The draft in one of its views, and beside it what the overlord thinks of it. */
 export function Desk({ id, newest }: Props) {
-  const { view = "form" } = useSearch({ from: "/shell/supervisors/$id/spec" });
+  const { view = "form", field, value } = useLed();
   const navigate = useNavigate({ from: "/supervisors/$id/spec" });
   const client = useQueryClient();
   const me = useMe();
@@ -40,6 +42,12 @@ export function Desk({ id, newest }: Props) {
   const checking = useChecking();
   const [dialog, setDialog] = useState<"save" | "merge" | null>(null);
   const [target, setTarget] = useState<{ offset: number } | null>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is shown once, not with each letter
+  useEffect(() => {
+    if (field !== undefined) {
+      setTarget({ offset: offsetOf(text, field) });
+    }
+  }, [field]);
   const errors = judging.judged?.errors;
   const troubles = useMemo(
     () => ("document" in judging.read && errors ? troublesOf(text, errors) : []),
@@ -58,6 +66,18 @@ export function Desk({ id, newest }: Props) {
         onSave={() => setDialog("save")}
         onCompare={() => setDialog("merge")}
       />
+      {field !== undefined && (
+        <Proposal
+          {...{ text, field, value, lack }}
+          onTake={drafting.edit}
+          onClose={() =>
+            void navigate({
+              search: (before) => ({ ...before, field: undefined, value: undefined }),
+              replace: true,
+            })
+          }
+        />
+      )}
       <div className={classes.parts}>
         <div className={classes.main}>
           {view === "json" && (
@@ -71,6 +91,7 @@ export function Desk({ id, newest }: Props) {
             <SpecForm
               {...{ text, schema, troubles }}
               base={drafting.base.text}
+              led={field}
               isReadOnly={lack !== null}
               onChange={drafting.edit}
               onJson={(offset) => {
@@ -113,4 +134,12 @@ export function Desk({ id, newest }: Props) {
       <Leaving id={id} isChanged={drafting.isChanged} onDiscard={drafting.discard} />
     </div>
   );
+}
+
+/** The view of the address, and the field that a step led to: it is shown where it can be changed. */
+function useLed() {
+  const search = useSearch({ from: "/shell/supervisors/$id/spec" });
+  const { field, view } = search;
+  const isJson = view === undefined && field !== undefined && !isInForm(field);
+  return isJson ? { ...search, view: "json" as const } : search;
 }

@@ -1,4 +1,4 @@
-import { useId } from "react";
+import { useEffect, useId, useRef } from "react";
 import { visible } from "@/text/visible";
 import type { Schema } from "../document/schema";
 import { EffectMark } from "../EffectMark";
@@ -16,6 +16,9 @@ type Props = {
   /** What it was in the version that the draft began from; null: it is the same. */
   was: string | null;
   errors: readonly Trouble[];
+  /** Whether a step led to it; the first one is scrolled to. */
+  isLedTo: boolean;
+  isFirst: boolean;
   isReadOnly: boolean;
   onInput: (input: string) => void;
   onJson: () => void;
@@ -23,12 +26,26 @@ type Props = {
 
 /** One field: its title and name, the input with default and unit, what a change of it disturbs. */
 export function FieldRow(props: Props) {
-  const { field, about, state, was, errors } = props;
+  const { field, about, state, was, errors, isLedTo, isFirst, isReadOnly } = props;
   const id = useId();
+  const row = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is disabled takes no focus
+  useEffect(() => {
+    if (isFirst) {
+      row.current?.scrollIntoView({ block: "center" });
+      document.getElementById(id)?.focus({ preventScroll: true });
+    }
+  }, [isFirst, id, isReadOnly]);
   const effect = about?.["x-tidegate-effect"];
   const name = fieldName(field.path);
   return (
-    <div className={classes.row} data-changed={was !== null} data-wrong={errors.length > 0}>
+    <div
+      ref={row}
+      className={classes.row}
+      data-changed={was !== null}
+      data-wrong={errors.length > 0}
+      data-led={isLedTo}
+    >
       <div className={classes.name}>
         <label htmlFor={id}>{field.title ?? about?.title ?? name}</label>
         <code>{name}</code>
@@ -53,6 +70,7 @@ export function FieldRow(props: Props) {
         )}
       </div>
       <div className={classes.notes} id={`${id}-notes`}>
+        {isLedTo && <p className={classes.was}>The step leads here.</p>}
         {was !== null && <p className={classes.was}>was {visible(was)}</p>}
         {errors.map(({ message, hint }) => (
           <p key={message} className={classes.wrong}>

@@ -6,8 +6,9 @@ import { baseOf } from "../document/tidy";
 import { follow, type JsonNode, treeOf } from "../document/tree";
 import type { Trouble } from "../editor/problems";
 import { read } from "../judge";
+import { isLedTo } from "../led";
 import { FieldRow } from "./FieldRow";
-import { GROUPS } from "./fields";
+import { GROUPS, PATHS } from "./fields";
 import classes from "./SpecForm.module.css";
 import { editOf, kindOf, schemaOf, stateOf } from "./values";
 
@@ -15,6 +16,8 @@ type Props = {
   text: string;
   /** The version that the draft began from. */
   base: string;
+  /** The field that a step led to, as a JSON pointer. */
+  led: string | undefined;
   schema: Schema | undefined;
   troubles: readonly Trouble[];
   isReadOnly: boolean;
@@ -24,7 +27,8 @@ type Props = {
 };
 
 /** The fields that people change most; all else of the document stays as it is. */
-export function SpecForm({ text, base, schema, troubles, isReadOnly, onChange, onJson }: Props) {
+export function SpecForm(props: Props) {
+  const { text, base, led, schema, troubles, isReadOnly, onChange, onJson } = props;
   const root = useMemo(() => treeOf(text), [text]);
   const before = useMemo(() => treeOf(base), [base]);
   const parsed = read(text);
@@ -39,6 +43,7 @@ export function SpecForm({ text, base, schema, troubles, isReadOnly, onChange, o
     );
   }
   const at = baseOf(parsed.document);
+  const first = PATHS.find((path) => isLedTo(path, led));
   return (
     <div className={classes.groups}>
       {GROUPS.map(({ title, fields }) => (
@@ -57,6 +62,8 @@ export function SpecForm({ text, base, schema, troubles, isReadOnly, onChange, o
                   state={stateOf(text, root, pointer)}
                   was={wasOf(text, root, base, before, pointer)}
                   errors={troubles.filter((each) => each.pointer === pointer)}
+                  isLedTo={isLedTo(field.path, led)}
+                  isFirst={field.path === first}
                   isReadOnly={isReadOnly}
                   onInput={(input) =>
                     onChange(applied(text, editOf(text, pointer, kind, input, about)))

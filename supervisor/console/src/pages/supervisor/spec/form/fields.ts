@@ -80,3 +80,8 @@ export const GROUPS: readonly FormGroup[] = [
     ],
   },
 ];
+
+/** The places of all fields of the form, in their order. */
+export const PATHS: readonly string[] = GROUPS.flatMap(({ fields }) =>
+  fields.map(({ path }) => path),
+);
