@@ -3,6 +3,7 @@ import { isDueSoon } from "./along";
 import { type Got, get } from "./client";
 import { lackOf, outageIn, outages } from "./outage";
 import { OVERVIEW, queryClient } from "./query";
+import { trail } from "./trail";
 
 export type Overview = Got<"/api/v1/overview">;
 export type AttentionItem = Overview["attention"][number];
@@ -39,6 +40,7 @@ function noted(overview: Overview): Overview {
     return overview;
   }
   queryClient.setQueryData(KNOWN, overview);
+  trail.note(overview);
   if (outages.isOn()) {
     void heal();
   }

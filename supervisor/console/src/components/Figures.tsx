@@ -11,16 +11,19 @@ type FigureProps = {
   /** A few words below the number. */
   note: ReactNode;
   isBad?: boolean;
+  /** Its course, below the words. */
+  course?: ReactNode;
   children: ReactNode;
 };
 
 /** One number with its name. */
-export function Figure({ name, note, isBad = false, children }: FigureProps) {
+export function Figure({ name, note, isBad = false, course, children }: FigureProps) {
   return (
     <div className={classes.figure} data-bad={isBad}>
       <dt>{name}</dt>
       <dd>{children}</dd>
       <dd className={classes.note}>{note}</dd>
+      {course !== undefined && <dd className={classes.course}>{course}</dd>}
     </div>
   );
 }

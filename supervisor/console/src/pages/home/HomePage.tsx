@@ -14,6 +14,7 @@ import { ClusterFacts } from "./ClusterFacts";
 import { ClusterFigures } from "./Figures";
 import { FirstSteps } from "./FirstSteps";
 import classes from "./HomePage.module.css";
+import { LastHour } from "./LastHour";
 
 /** What needs somebody, worst first; then how everything is going. */
 export function HomePage() {
@@ -35,6 +36,7 @@ function Present(overview: Overview) {
       <ClusterFigures overview={overview} />
       {overview.supervisors?.total === 0 && <FirstSteps />}
       <AttentionPanel items={overview.attention} more={overview.more} />
+      {overview.supervisors !== null && overview.supervisors.total > 0 && <LastHour />}
       <Facts overview={overview} />
     </div>
   );

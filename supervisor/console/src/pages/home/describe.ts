@@ -15,6 +15,8 @@ const WORDS: Readonly<Record<string, (detail: Detail) => string>> = {
   "stream-answers": () => "has answers from Kafka again",
   "offsets-reset": (detail) => `had its offsets set${byWhom(detail)}${because(detail)}`,
   "gap-declared": (detail) => `has a gap declared: ${text(detail.kind)}${because(detail)}`,
+  "generation-end-fixed": () => "hands a range off",
+  "generation-published": () => "published a range",
   "handoff-asked": (detail) => `hands off early${byWhom(detail)}`,
   "generation-discarded": (detail) => `discarded a range${because(detail)}`,
   "replicas-diverged": (detail) => `has replicas that differ${because(detail)}`,

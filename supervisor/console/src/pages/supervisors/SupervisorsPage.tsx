@@ -11,6 +11,7 @@ import { FirstSteps } from "../home/FirstSteps";
 import { COLUMNS, NAME } from "./columns";
 import { Empty } from "./Empty";
 import { Filters } from "./Filters";
+import { useScrolling } from "./lags";
 import { type Listed, useSupervisors } from "./rows";
 import { SelectionBar } from "./SelectionBar";
 import type { SupervisorsSearch } from "./search";
@@ -70,6 +71,7 @@ type Props = {
 function List({ listed, search, onChange, selection, onEnd, onClear }: Props) {
   const navigate = useNavigate();
   const attention = useOverview(SAFETY_MS).data?.attention ?? [];
+  useScrolling();
   return (
     <DataTable
       name={NAME}

@@ -8,6 +8,7 @@ import type { Column } from "@/components/table/DataTable";
 import { Unknown } from "@/components/Unknown";
 import { visible } from "@/text/visible";
 import classes from "./columns.module.css";
+import { LagCourse } from "./LagCourse";
 import type { ListedRow } from "./rows";
 
 /** The name of this table among the preferences. */
@@ -46,6 +47,7 @@ export const COLUMNS: readonly Column<ListedRow>[] = [
     meta: { width: "74px", align: "right", sort: "lagRecords" },
     cell: ({ row: { original } }) => (
       <span className={classes.lag}>
+        <LagCourse id={original.id} />
         <Count value={original.lagRecords} unknown={NO_LOOK} />
         <TrendMark trend={original.trend} />
       </span>

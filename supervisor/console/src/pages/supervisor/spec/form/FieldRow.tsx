@@ -26,16 +26,16 @@ type Props = {
 
 /** One field: its title and name, the input with default and unit, what a change of it disturbs. */
 export function FieldRow(props: Props) {
-  const { field, about, state, was, errors, isLedTo, isFirst, isReadOnly } = props;
+  const { field, about, state, was, errors, isLedTo, isFirst, isReadOnly, kind } = props;
   const id = useId();
   const row = useRef<HTMLDivElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what is disabled takes no focus
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is another element for another kind
   useEffect(() => {
     if (isFirst) {
       row.current?.scrollIntoView({ block: "center" });
       document.getElementById(id)?.focus({ preventScroll: true });
     }
-  }, [isFirst, id, isReadOnly]);
+  }, [isFirst, id, isReadOnly, kind]);
   const effect = about?.["x-tidegate-effect"];
   const name = fieldName(field.path);
   return (
