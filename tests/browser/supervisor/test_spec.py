@@ -93,7 +93,7 @@ def test_a_step_leads_to_its_field_with_the_value_that_it_proposes(
     expect(row).to_be_in_viewport()
     proposal = page.get_by_role("region", name="The step that led here")
     expect(proposal).to_contain_text(f"The step leads to tuningConfig.{name}, and proposes true")
-    expect(page.get_by_text("newest version")).to_be_visible()
+    expect(page.get_by_text("This is version 1, the newest")).to_be_visible()
     assert_accessible(page)
 
     proposal.get_by_role("button", name="Put it into the draft").click()

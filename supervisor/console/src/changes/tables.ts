@@ -95,7 +95,7 @@ export function compactOf(table: string, compacting: Compacting = {}): Action {
     effect: "Small files become fewer large ones with the same rows.",
     undo: "Cannot be undone once it has ended; no row is lost.",
     command: `tidegate compaction run ${quoted(table)}${options.join("")}`,
-    done: `${name} is compacted.`,
+    done: `The compaction of ${name} has begun.`,
   };
 }
 

@@ -12,6 +12,7 @@ import { apiQuery } from "@/api/query";
 import { Icon } from "@/components/Icon";
 import { visible } from "@/text/visible";
 import { setPreferences, usePreferences } from "../preferences";
+import { useTables, useTasks } from "./paletteThings";
 import { useVerbs } from "./paletteVerbs";
 import { MORE_PLACES, PLACES } from "./places";
 import { copyLink, showKeys } from "./shellKeys";
@@ -33,6 +34,8 @@ export function Palette() {
     { group: "Actions", actions: useVerbs(text.trim(), isOpen) },
     { group: "Pages", actions: pages },
     { group: "Supervisors", actions: supervisors },
+    { group: "Tables", actions: useTables(text.trim(), isOpen) },
+    { group: "Tasks", actions: useTasks(text.trim(), isOpen) },
     { group: "This page", actions: useCommands() },
   ];
   useSelected(text, groups);

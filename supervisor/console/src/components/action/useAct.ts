@@ -8,10 +8,11 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { useEffect, useReducer, useRef, useState } from "react";
-import { newKey } from "@/api/client";
+import { get, newKey } from "@/api/client";
 import type { Problem } from "@/api/problem";
 import { POLL_MS } from "@/api/query";
 import type { Action, Given } from "./action";
+import { ended, endOf, operationIn } from "./followed";
 import {
   accept,
   type Digested,
@@ -91,7 +92,10 @@ export function useAct<P extends Digested>(plan: Plan<P>): Act<P> {
   };
   const act = useMutation<unknown, Problem>({
     mutationFn: () => plan.send(key, given),
-    onSuccess: (answer) => end(doneWords(plan.done, answer)),
+    onSuccess: (answer) => {
+      end(doneWords(plan.done, answer));
+      void sayEnd(answer);
+    },
     onError: (problem) => {
       if (isDoneUnheard(problem)) {
         // Many things that are changed one by one may not all be: the leader was cut off.
@@ -158,6 +162,25 @@ function useLooks<P>({ queryKey, look, moves = false }: Plan<P>, isHeld: boolean
     refetchOnWindowFocus: moves ? false : "always",
     refetchOnReconnect: moves ? false : "always",
   });
+}
+
+/** Says how an operation of this tab ends, once it does; the person may be elsewhere by then. */
+async function sayEnd(answer: unknown): Promise<void> {
+  const operation = operationIn(answer);
+  if (operation === null) {
+    return;
+  }
+  const end = await ended(
+    () => get("/api/v1/operations/{operation}", { path: { operation } }),
+    (millis) => new Promise((resolve) => setTimeout(resolve, millis)),
+  );
+  if (end !== null) {
+    const isBad = end.state === "failed";
+    notifications.show({
+      message: endOf(end),
+      ...(isBad ? { color: "red", autoClose: false } : {}),
+    });
+  }
 }
 
 function doneWords(done: Action["done"], answer: unknown): string {

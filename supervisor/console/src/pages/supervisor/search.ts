@@ -62,7 +62,12 @@ export const ONLY = ["behind", "at-risk"] as const;
 export type PartitionsSearch = {
   sort?: string | undefined;
   only?: (typeof ONLY)[number] | undefined;
+  /** A part of the topic's name. */
+  topic?: string | undefined;
+  group?: string | undefined;
   sel?: string | undefined;
+  /** The partition that is open beside the list: `topic:number`. */
+  open?: string | undefined;
 };
 
 const SORT = /^-?(partition|lagRecords|lagMillis|headroomRecords|headroomMillis)$/;
@@ -72,7 +77,10 @@ export function partitionsSearch(search: RawSearch): PartitionsSearch {
   return {
     sort: sort !== undefined && SORT.test(sort) ? sort : undefined,
     only: wordIn(search, "only", ONLY),
+    topic: textIn(search, "topic")?.slice(0, TEXT_MAX),
+    group: textIn(search, "group")?.slice(0, TEXT_MAX),
     sel: textIn(search, "sel")?.slice(0, TEXT_MAX),
+    open: textIn(search, "open")?.slice(0, TEXT_MAX),
   };
 }
 

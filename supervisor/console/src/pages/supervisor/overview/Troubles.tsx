@@ -1,6 +1,8 @@
+import { Link } from "@tanstack/react-router";
 import { Foreign } from "@/components/Foreign";
 import { Mark } from "@/components/Mark";
 import { Panel } from "@/components/Panel";
+import { TaskLink } from "@/components/TaskLink";
 import { Age } from "@/components/Time";
 import { visible } from "@/text/visible";
 import type { Status } from "../data";
@@ -42,7 +44,10 @@ export function Errors({ errors }: { errors: Status["recentErrors"] }) {
                 {visible(message || exceptionClass)}
                 {taskId && (
                   <div className={classes.dim}>
-                    task <Foreign>{taskId}</Foreign>
+                    <Link to="/tasks/$task/log" params={{ task: taskId }}>
+                      log of <Foreign>{taskId}</Foreign>
+                    </Link>{" "}
+                    · <TaskLink id={taskId} words="its worker and attempts" />
                   </div>
                 )}
               </span>

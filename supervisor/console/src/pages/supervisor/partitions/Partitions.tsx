@@ -1,6 +1,7 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback } from "react";
 import { Chip } from "@/components/filters/Chip";
+import { TextFilter } from "@/components/filters/TextFilter";
 import { QueryView } from "@/components/QueryView";
 import { Clock } from "@/components/Time";
 import { ColumnMenu } from "@/components/table/ColumnMenu";
@@ -9,10 +10,12 @@ import { exact } from "@/text/numbers";
 import { visible } from "@/text/visible";
 import { useSupervisorId } from "../data";
 import type { PartitionsSearch } from "../search";
+import split from "../split.module.css";
 import { COLUMNS, NAME } from "./columns";
 import { BarKey } from "./OffsetBar";
+import { PartitionPanel } from "./PartitionPanel";
 import classes from "./Partitions.module.css";
-import { type ListedPartitions, nameOf, usePartitions } from "./rows";
+import { fitting, type ListedPartitions, nameOf, usePartitions } from "./rows";
 
 const FILTERS = [
   ["behind", "Only behind"],
@@ -43,6 +46,18 @@ export function Partitions() {
             {label}
           </Chip>
         ))}
+        <TextFilter
+          label="Topic"
+          width={130}
+          value={search.topic}
+          onChange={(topic) => change({ topic })}
+        />
+        <TextFilter
+          label="Group"
+          width={80}
+          value={search.group}
+          onChange={(group) => change({ group })}
+        />
         {list.data !== undefined && <Looked listed={list.data} />}
         <div className={classes.right}>
           <BarKey />
@@ -50,22 +65,37 @@ export function Partitions() {
         </div>
       </div>
       <QueryView query={list} lines={10}>
-        {({ rows, count, fitting }) => (
-          <DataTable
-            name={NAME}
-            label="Partitions"
-            columns={COLUMNS}
-            rows={rows}
-            rowId={nameOf}
-            total={fitting}
-            sort={search.sort ?? ""}
-            onSort={(sort) => change({ sort: sort === "" ? undefined : sort })}
-            active={search.sel}
-            onActive={(sel) => change({ sel })}
-            onEnd={more}
-            empty={<Empty only={search.only} count={count} />}
-          />
-        )}
+        {(listed) => {
+          const rows = fitting(listed.rows, search);
+          const unread = listed.fitting - listed.rows.length;
+          return (
+            <div className={split.split} data-open={search.open !== undefined}>
+              <DataTable
+                name={NAME}
+                label="Partitions"
+                columns={COLUMNS}
+                rows={rows}
+                rowId={nameOf}
+                total={rows.length + unread}
+                sort={search.sort ?? ""}
+                onSort={(sort) => change({ sort: sort === "" ? undefined : sort })}
+                active={search.sel}
+                onActive={(sel) => change({ sel })}
+                onOpen={(row) => change({ open: nameOf(row) })}
+                onEnd={more}
+                empty={<Empty search={search} count={listed.count} />}
+              />
+              {search.open !== undefined && (
+                <PartitionPanel
+                  id={id}
+                  name={search.open}
+                  row={rows.find((each) => nameOf(each) === search.open)}
+                  onClose={() => change({ open: undefined })}
+                />
+              )}
+            </div>
+          );
+        }}
       </QueryView>
     </>
   );
@@ -82,11 +112,14 @@ function Looked({ listed: { count, fitting, readAt, trouble } }: { listed: Liste
   );
 }
 
-function Empty({ only, count }: { only: PartitionsSearch["only"]; count: number }) {
+function Empty({ search, count }: { search: PartitionsSearch; count: number }) {
   if (count === 0) {
     return <p>No partition is known yet: the leader has not looked at the topic.</p>;
   }
-  return only === "behind" ? (
+  if (search.topic !== undefined || search.group !== undefined) {
+    return <p>No partition of this topic and this group fits.</p>;
+  }
+  return search.only === "behind" ? (
     <p>No partition has unread records.</p>
   ) : (
     <p>No partition is at risk: as far as is known, all is published before Kafka deletes it.</p>

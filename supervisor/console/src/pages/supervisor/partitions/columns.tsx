@@ -1,4 +1,5 @@
 import { Tooltip } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
 import { Count } from "@/components/Count";
 import { Foreign } from "@/components/Foreign";
 import { Mark } from "@/components/Mark";
@@ -11,7 +12,7 @@ import { visible } from "@/text/visible";
 import { furthest } from "./bar";
 import classes from "./columns.module.css";
 import { OffsetBar } from "./OffsetBar";
-import type { PartitionRow } from "./rows";
+import { nameOf, type PartitionRow } from "./rows";
 
 /** The name of this table among the preferences. */
 export const NAME = "partitions";
@@ -27,12 +28,17 @@ export const COLUMNS: readonly Column<PartitionRow>[] = [
     header: "Partition",
     meta: { width: "minmax(90px, 0.8fr)", sort: "partition", isFixed: true },
     cell: ({ row: { original } }) => (
-      <span>
+      <Link
+        from="/supervisors/$id/partitions"
+        to="."
+        search={(before) => ({ ...before, open: nameOf(original) })}
+        replace
+      >
         <span className={classes.dim}>
           <Foreign>{`${original.topic}:`}</Foreign>
         </span>
         {original.partition}
-      </span>
+      </Link>
     ),
   },
   {

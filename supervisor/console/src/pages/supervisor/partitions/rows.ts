@@ -7,7 +7,7 @@ import { takeOverview, wantsOverview } from "@/api/overview";
 import type { Problem } from "@/api/problem";
 import { POLL_MS, pacedBy, queryClient } from "@/api/query";
 import { explanationQuery, rowQuery } from "../data";
-import type { PartitionsSearch } from "../search";
+import type { DialogSearch, PartitionsSearch } from "../search";
 
 const PATH = "/api/v1/supervisors/{supervisor_id}/partitions";
 const MOST = 1_000;
@@ -103,4 +103,26 @@ function listedOf(pages: readonly Page[] | undefined): ListedPartitions | undefi
 
 export function nameOf({ topic, partition }: { topic: string; partition: number }): string {
   return `${topic}:${partition}`;
+}
+
+/** The rows of a topic, by a part of its name, and of a group, by its number. */
+export function fitting(
+  rows: readonly PartitionRow[],
+  { topic, group }: Pick<PartitionsSearch, "topic" | "group">,
+): PartitionRow[] {
+  return rows.filter(
+    (row) =>
+      (topic === undefined || row.topic.includes(topic)) &&
+      (group === undefined || String(row.group) === group.trim()),
+  );
+}
+
+/**
+ * Returns what opens the dialog of a reset with one partition filled in: with the offset that is
+ * committed, else with the first one that is there.  `stream`: the topic, or a pattern of topics.
+ */
+export function resetOf(row: PartitionRow, stream: string | null): DialogSearch {
+  const name = row.topic === stream ? String(row.partition) : nameOf(row);
+  const offset = row.committed ?? row.firstOffset ?? row.earliest ?? 0;
+  return { do: "reset", to: "offsets", offset: [`${name}=${offset}`] };
 }

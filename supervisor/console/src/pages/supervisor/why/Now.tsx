@@ -5,8 +5,9 @@ import { Prose } from "@/components/Prose";
 import { QueryView } from "@/components/QueryView";
 import { TaskLink } from "@/components/TaskLink";
 import { Clock } from "@/components/Time";
+import { WorkerLink } from "@/components/WorkerLink";
 import { type Explanation, useExplanation } from "../data";
-import type { Plan } from "./decisions";
+import { type Plan, queueOf } from "./decisions";
 import classes from "./Why.module.css";
 
 type Sentence = Explanation["sentences"][number];
@@ -83,20 +84,32 @@ function Answer({ question, sentences, none, supervisor }: AnswerProps) {
 
 type Linked = NonNullable<Sentence["links"]>[number];
 
-/** Leads to what a sentence names; a worker and a queue are named in it already. */
-function LinkOf({ link: { kind, id }, supervisor }: { link: Linked; supervisor: string }) {
-  if (kind === "generation") {
-    return (
-      <span className={classes.link}>
+/** Leads to what a sentence names. */
+function LinkOf({ link, supervisor }: { link: Linked; supervisor: string }) {
+  return (
+    <span className={classes.link}>
+      <Place link={link} supervisor={supervisor} />
+    </span>
+  );
+}
+
+function Place({ link: { kind, id }, supervisor }: { link: Linked; supervisor: string }) {
+  switch (kind) {
+    case "generation":
+      return (
         <Link to="/supervisors/$id/timeline" params={{ id: supervisor }} search={{ range: id }}>
           range <Foreign>{id}</Foreign>
         </Link>
-      </span>
-    );
+      );
+    case "task":
+      return <TaskLink id={id} />;
+    case "worker":
+      return <WorkerLink id={id} />;
+    case "queue":
+      return (
+        <Link to="/queues/$container/$name" params={queueOf(id)}>
+          queue <Foreign>{id}</Foreign>
+        </Link>
+      );
   }
-  return kind === "task" ? (
-    <span className={classes.link}>
-      <TaskLink id={id} />
-    </span>
-  ) : null;
 }

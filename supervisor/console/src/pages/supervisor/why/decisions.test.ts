@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { actionsAbout, type Entry, entriesOf, type Plan } from "./decisions";
+import { actionsAbout, type Entry, entriesOf, type Plan, queueOf } from "./decisions";
 
 function plan(second: number, actions: [string, string][] = [], error = ""): Plan {
   return {
@@ -45,4 +45,11 @@ test("a filter leaves the actions that fit it, and passes without them out", () 
   expect(entriesOf(PLANS, { about: "g_1" }).map(shown)).toEqual([["FixEnd"], ["OpenGeneration"]]);
   expect(entriesOf(PLANS, { action: ["EndTask"], about: "g_1" })).toEqual([]);
   expect(actionsAbout(PLANS, "g_1").map(({ at }) => at.slice(17, 19))).toEqual(["06", "02"]);
+});
+
+test("a queue is named by its container, which may have a slash, and its name", () => {
+  expect(queueOf("supervisor:a/b/task-output")).toEqual({
+    container: "supervisor:a/b",
+    name: "task-output",
+  });
 });

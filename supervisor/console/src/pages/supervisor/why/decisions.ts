@@ -104,3 +104,9 @@ function fits({ action, about }: PlannedAction, search: WhySearch): boolean {
 function keyOf({ at, term }: Plan): string {
   return `${at} ${term}`;
 }
+
+/** Reads the id of a queue in a link, `container/name`; a container may have a slash itself. */
+export function queueOf(id: string): { container: string; name: string } {
+  const at = id.lastIndexOf("/");
+  return { container: id.slice(0, at), name: id.slice(at + 1) };
+}
