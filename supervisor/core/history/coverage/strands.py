@@ -148,7 +148,7 @@ def tallies(
 
     Of a publication with offsets beyond a run nothing is known for the run alone.
     """
-    found = [Tally(None, None, 0) if run.kind in LIVE_KINDS else NOTHING for run in runs]
+    totals = [Tally(None, None, 0) if run.kind in LIVE_KINDS else NOTHING for run in runs]
     firsts = [run.first for run in runs]
     each_of = [(strand, False) for strand in published] + [(strand, True) for strand in live]
     for strand, is_live in each_of:
@@ -157,6 +157,6 @@ def tallies(
             run = runs[at]
             if strand.first < run.end and (run.kind in LIVE_KINDS) is is_live:
                 is_inside = run.first <= strand.first and strand.end <= run.end
-                found[at] = both(found[at], strand.tally if is_inside else UNKNOWN)
+                totals[at] = both(totals[at], strand.tally if is_inside else UNKNOWN)
             at += 1
-    return found
+    return totals
