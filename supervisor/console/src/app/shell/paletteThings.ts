@@ -17,7 +17,7 @@ export function useTables(q: string, isOpen: boolean): SpotlightActionData[] {
     enabled: isOpen && q !== "",
     staleTime: FRESH_MS,
   });
-  return namesIn(data, q).map((name) => ({
+  return namesIn(data?.dataSources, q).map((name) => ({
     id: `table ${name}`,
     label: visible(name),
     description: "table",
