@@ -83,7 +83,7 @@ def list_all(
 ) -> None:
     """List executions, newest first; times are those at which they began.
 
-    Example: tidegate execution list --flow orders-day --state FAILED --state KILLED --all
+    Example: tidegate execution list --state FAILED --state KILLED --all
     """
     wanted: WindowParams = {
         "flow": flow,

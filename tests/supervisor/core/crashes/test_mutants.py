@@ -16,7 +16,7 @@ QUICK = (
     "abort-without-going-back",
     "calls-before-the-commit",
     "run-before-the-grant",
-    "offset-before-the-claim",
+    "lives-are-one",
     "drops-are-not-counted",
     "no-fence",
     "claims-are-not-stored",

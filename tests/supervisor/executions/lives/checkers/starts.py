@@ -52,6 +52,7 @@ class StartChecker:
             yield from self._slot(new, trigger)
         elif kind == "webhook":
             self.hooks.add(new.id)
+            return  # `_hooks` counts: a key is forgotten with its execution
         if self.births[new.id] > 1:
             yield f"X5 {new.id} begins {self.births[new.id]} times"
 
@@ -113,8 +114,11 @@ class StartChecker:
         for key, some in by_key.items():
             answers = [one for one in some if one.answer is not None]
             ids = {cast("tuple[str, bool]", one.answer)[0] for one in answers}
-            if len(ids) != 1 or len({one.kind for one in answers}) != 1:
+            births = sum(self.births[each] for each in ids)
+            if len(ids) != 1 or len({one.kind for one in answers}) > births:
                 yield f"X5 {key} gave {len(ids)} executions, and took two bodies"
+            if births > len(some):
+                yield f"X5 {key} came {len(some)} times, and began {births} executions"
             refused = {one.refused for one in some if one.answer is None}
             if not refused <= {"ExecutionConflict"}:
                 yield f"X5 {key} was refused: {sorted(refused)}"
