@@ -114,15 +114,15 @@ def _pieces(each: CoveredRange) -> Iterator[tuple[TopicPartition, int, int, Tall
 
 def recreations(gaps: Iterable[OffsetGap]) -> dict[TopicPartition, list[OffsetGap]]:
     """Return the declarations of new topics by partition, each list the oldest first."""
-    found: defaultdict[TopicPartition, list[OffsetGap]] = defaultdict(list)
+    again: defaultdict[TopicPartition, list[OffsetGap]] = defaultdict(list)
     for gap in gaps:
         if gap.kind is GapKind.RECREATED:
-            found[gap.partition].append(gap)
-    return found
+            again[gap.partition].append(gap)
+    return again
 
 
 def _declarations(gaps: Iterable[OffsetGap]) -> frozenset[tuple[TopicPartition, datetime]]:
-    return frozenset((p, found[-1].at) for p, found in recreations(gaps).items())
+    return frozenset((p, again[-1].at) for p, again in recreations(gaps).items())
 
 
 def _is_later(published: CoveredRange, gap: OffsetGap) -> bool:
