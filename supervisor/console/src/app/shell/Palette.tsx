@@ -7,7 +7,7 @@ import {
 } from "@mantine/spotlight";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { apiQuery } from "@/api/query";
 import { Icon } from "@/components/Icon";
 import { visible } from "@/text/visible";
@@ -91,16 +91,34 @@ function useFocusByTyping(): void {
   }, []);
 }
 
-/** Selects the first entry for Enter if none is: those of the overlord come after the letters. */
+/**
+ * Keeps the first entry selected for Enter until an arrow chooses another one: those of the overlord
+ * come after the letters, each kind when it is there, and the first kind may be the last to come.
+ */
 function useSelected(text: string, groups: readonly SpotlightActionGroupData[]): void {
   const ids = groups.flatMap(({ actions }) => actions.map(({ id }) => id)).join("\n");
+  const isChosen = useRef(false);
+  useEffect(() => {
+    const onKey = ({ key }: KeyboardEvent) => {
+      isChosen.current ||= key === "ArrowDown" || key === "ArrowUp";
+    };
+    window.addEventListener("keydown", onKey, { capture: true });
+    return () => window.removeEventListener("keydown", onKey, { capture: true });
+  }, []);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other letters, another choice
+  useEffect(() => {
+    isChosen.current = false;
+  }, [text]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: each other list may have lost it
   useEffect(() => {
     const list = document.getElementById(STORE.getState().listId);
-    if (text !== "" && list?.querySelector("[data-selected]") === null) {
-      list.querySelector("[data-action]")?.setAttribute("data-selected", "true");
-      STORE.updateState((state) => ({ ...state, selected: 0 }));
+    const selected = list?.querySelector("[data-selected]") ?? null;
+    if (text === "" || list === null || (isChosen.current && selected !== null)) {
+      return;
     }
+    selected?.removeAttribute("data-selected");
+    list.querySelector("[data-action]")?.setAttribute("data-selected", "true");
+    STORE.updateState((state) => ({ ...state, selected: 0 }));
   }, [text, ids]);
 }
 
