@@ -114,7 +114,12 @@ class AnswerDocument(Wire):
     comment: Annotated[str, Field(max_length=1_000)] = ""
 
 
-@router.post("/flows/{flow}/executions", status_code=202, dependencies=[needs(Permission.FLOW_RUN)])
+@router.post(
+    "/flows/{flow}/executions",
+    status_code=202,
+    responses={200: {"model": ExecutionView, "description": "One with this key is there."}},
+    dependencies=[needs(Permission.FLOW_RUN)],
+)
 def start_execution(
     flow: FlowName,
     wanted: StartDocument,

@@ -51,7 +51,12 @@ def plan_rerun(
     return rerun_plan_view(preview)
 
 
-@router.post("/{execution}/rerun", status_code=202, dependencies=[needs(Permission.FLOW_RUN)])
+@router.post(
+    "/{execution}/rerun",
+    status_code=202,
+    responses={200: {"model": ExecutionView, "description": "One with this key is there."}},
+    dependencies=[needs(Permission.FLOW_RUN)],
+)
 def rerun_execution(
     execution: ExecutionId,
     wanted: RerunDocument,

@@ -101,6 +101,7 @@ async def _hook(
 @router.post(
     "/hooks/{flow}/{trigger}",
     status_code=202,
+    responses={200: {"model": FiredView, "description": "A request with this key has."}},
     openapi_extra=HOOK_BODY,
     dependencies=[needs(Permission.OPEN)],
 )
