@@ -36,22 +36,6 @@ def test_a_poison_record_leads_to_the_log_of_the_task_that_it_ends(
     expect(home.page).to_have_url(f"/ui/tasks/{task}/log")
     expect(home.page.get_by_text("JSONDecodeError").first).to_be_visible()
 
-    home.page.go_back()
-    row.get_by_role("button", name="2 more").click()
-    aside = home.page.get_by_role("listitem").filter(has_text="Set bad records aside")
-    aside.get_by_role("button", name="Open…").click()
-    proposal = home.page.get_by_role("region", name="The step that led here")
-    expect(proposal).to_contain_text('tuningConfig.badRecords, and proposes "quarantine"')
-
-    home.page.go_back()
-    row.get_by_role("button", name="2 more").click()
-    skip = home.page.get_by_role("listitem").filter(
-        has_text=f"Skip the record at offset {_RECORDS} of partition 0"
-    )
-    skip.get_by_role("button", name="Open…").click()
-    dialog = home.page.get_by_role("dialog")
-    expect(dialog.get_by_text(f"--offset '0={_RECORDS + 1}'").first).to_be_visible()
-
 
 def test_replicas_without_a_slot_get_one_of_a_worker_that_is_enabled(
     home: Home, cause: Cause
