@@ -5,7 +5,6 @@ X1 and so on are the names of the checks in docs/explanation/proof-of-executions
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import cast
 
 from supervisor.core.executions.entities import Execution, TaskRun
 from supervisor.core.executions.plan import CallWork
@@ -180,12 +179,13 @@ class SqlJudge:
             if wish.kind not in _ANSWERED:
                 continue
             seen = wish.by in self.doers
-            had_ended = (
-                wish.kind == "kill"
-                and wish.answer is not None
-                and cast("Execution", wish.answer).state in ENDS
-            )
-            if wish.answer is not None and not seen and not had_ended:
+            is_done = seen or (wish.kind == "kill" and _is_over(wish.answer))
+            if wish.answer is not None and not is_done:
                 yield f"X4 {wish.by} heard that {wish.kind} is done, and it is not"
             if wish.refused and wish.tries == 1 and seen:
                 yield f"X4 {wish.by} heard that {wish.kind} is refused, and it is done"
+
+
+def _is_over(answer: object) -> bool:
+    """Whether an execution had ended, or was killed by somebody else already."""
+    return isinstance(answer, Execution) and (answer.killed or answer.state in ENDS)
