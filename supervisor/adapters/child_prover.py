@@ -18,6 +18,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import IO
 
+from supervisor.core.executions.plan import KILL_GRACE
 from supervisor.ports.prover import Proof, ProofFailed, ProofRequest, ProofStopped
 
 __all__ = ["ChildProver"]
@@ -36,7 +37,7 @@ class ChildProver:
     lasts: timedelta = timedelta(hours=6)
     files_max: int = 1024
     """How many files and connections it may have open."""
-    grace: timedelta = timedelta(seconds=30)
+    grace: timedelta = KILL_GRACE
     """From SIGTERM to SIGKILL: the `killGrace` of flows that give none."""
     at_once: int = 2
     argv: Sequence[str] = (sys.executable, "-m", _MODULE)

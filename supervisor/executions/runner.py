@@ -23,6 +23,7 @@ import structlog
 
 from supervisor.core.executions.entities import Runner, StepError
 from supervisor.core.executions.inputs import Fails, Outcome, Report, Stopped
+from supervisor.core.executions.plan import KILL_GRACE
 from supervisor.core.executions.reduced import StepCall
 from supervisor.core.values.errors import LeaseLost
 from supervisor.executions.engine import CallReport, RunnerOrders, place_of
@@ -36,7 +37,7 @@ log = structlog.get_logger()
 StepVerb = Callable[[StepCall, threading.Event], Outcome]
 """Makes one call; the event is set once it shall stop.  What it raises fails the step."""
 
-GRACE_S = 30.0
+GRACE_S = KILL_GRACE.total_seconds()
 """A call that shall stop is left after so long: the `killGrace` of flows that give none."""
 _LEFT_AFTER_S = 1.0
 """The same, of verbs that cannot stop: with two looks, less than 2 s after the request."""

@@ -4,8 +4,8 @@
                   ├─ a name, a member or a function that is not there   refused, with the nearest
                   └─ an operator that no kinds of its operands suit     refused
 
-It refuses only what fails whatever the values are.  What nobody knows yet may be anything, and what
-this pass does not read it leaves to the library.
+It refuses what fails whatever the values are, and a comparison of two kinds that are never equal.
+What nobody knows yet may be anything, and what this pass does not read it leaves to the library.
 """
 
 from collections.abc import Iterable

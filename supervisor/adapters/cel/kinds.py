@@ -1,7 +1,7 @@
 """The kinds that the library's operators and functions take, and the kinds that they give.
 
-The library itself is asked, once, with a sample of each kind: so a rule here is never narrower than
-what an execution would do.
+Each rule is what the library itself does with a sample of each kind, tried once: so a rule here is
+never narrower than what an execution would do.
 """
 
 from functools import lru_cache

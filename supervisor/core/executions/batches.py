@@ -7,6 +7,9 @@ under way from the beginning, with its items.  Its expressions read what those o
 execution itself would read.
 """
 
+from collections.abc import Mapping
+from typing import cast
+
 from pydantic import JsonValue
 
 from supervisor.core.executions.draft import ExecutionDraft
@@ -42,7 +45,7 @@ def batch_execution(
         raise TypeError(f"{each.step} has no batches")
     variables = variables_of(draft, run.scope)
     outer = OuterVariables(
-        steps=_mapping(variables["steps"]),
+        steps=cast("Mapping[str, JsonValue]", variables["steps"]),
         execution=variables["execution"],
         first=number * (work.batch or 0),
     )
@@ -68,7 +71,3 @@ def batch_execution(
         depth=execution.depth + 1,
         runs={begun.id: begun},
     )
-
-
-def _mapping(value: JsonValue) -> dict[str, JsonValue]:
-    return value if isinstance(value, dict) else {}

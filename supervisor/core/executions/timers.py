@@ -48,8 +48,9 @@ def next_due(execution: Execution) -> datetime | None:
 def _warns_at(execution: Execution) -> datetime | None:
     """Return when an execution has taken longer than its flow expects; None: it is known."""
     after, began_at = execution.plan.warn_after, execution.began_at
-    is_open = execution.warned_at is None and after is not None and began_at is not None
-    return began_at + after if is_open and after is not None and began_at is not None else None
+    if execution.warned_at is not None or after is None or began_at is None:
+        return None
+    return began_at + after
 
 
 def tick(draft: ExecutionDraft) -> Drop | None:
@@ -96,7 +97,7 @@ def _do_due(draft: ExecutionDraft, run: TaskRun) -> None:
 
 
 def _run_out(draft: ExecutionDraft, run: TaskRun) -> None:
-    """Fail what has taken too long; who makes it is asked to stop."""
+    """Fail what has taken too long; its runner, or the other execution, shall stop."""
     if run.state is StepState.KILLING:
         _end_hard(draft, run)
         return

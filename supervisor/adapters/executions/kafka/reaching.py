@@ -1,9 +1,9 @@
 """A way to the brokers, made before somebody waits for it.
 
-librdkafka connects when it is asked for something, and gives its first connection up as soon as it
-knows the brokers by name.  A transaction that begins in that moment waits for a timer of 0.5 s, and
-a topic that is read without its leader being known for one of a second.  A question for metadata
-waits for a connection and no longer.
+librdkafka connects at the first request, and gives its first connection up as soon as it knows the
+brokers by name.  A transaction that begins in that moment waits for a timer of 0.5 s, and a topic
+that is read without its leader being known for one of a second.  A request for metadata waits for a
+connection and no longer.
 """
 
 from contextlib import suppress
@@ -20,7 +20,7 @@ _ANSWER_S = 1.0
 def reach(client: Consumer | Producer, topic: str = _NO_TOPIC) -> None:
     """Wait until a client has a broker; `topic`: of a consumer, what it reads next.
 
-    A client that gets no answer says why at what it is asked next.
+    A client that gets no answer says why at its next request.
     """
     with suppress(KafkaException):
         for _ in ("the first connection", "one to a broker by its name"):

@@ -307,7 +307,7 @@ class Sequencer:
                 return self.letter(new.id, Created(new))
 
     def child(self, message: StartChild, batch: Batch) -> tuple[Place, str, object]:
-        """Return the letter that creates a child, or tells its parent why there is none."""
+        """Return the letter that creates a child, or the one to its parent why there is none."""
         plan = self.world.flows.get(message.flow)
         called = None if plan is None else CalledFlow(plan)
         begun = begin_child(message, called, batch.position.last)
