@@ -7,7 +7,7 @@ a part of the topic ─► decode, the rules of a batch ─► as many as fit �
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -91,13 +91,23 @@ class SparkSampler:
     """`tasks.ports.Sampler` on a worker's Spark application."""
 
     def __init__(
-        self, runtime: SparkRuntime, jobs: Jobs, read_secret: ReadSecret, schemas: SchemaSource
+        self,
+        runtime: SparkRuntime,
+        jobs: Jobs,
+        read_secret: ReadSecret,
+        schemas: SchemaSource,
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`jobs`: shared with the engine, so that its `cancel` finds samples as well."""
+        """`jobs`: shared with the engine, so that its `cancel` finds samples as well.
+
+        `monotonic`: seconds, as `time.monotonic`; what a look took decides whether another is made.
+        """
         self._runtime = runtime
         self._jobs = jobs
         self._read_secret = read_secret
         self._schemas = SchemaBook(schemas)
+        self._monotonic = monotonic
 
     @property
     def at_once(self) -> int:
@@ -136,16 +146,16 @@ class SparkSampler:
             )
 
     def _sampled(self, order: DesiredSample, run: Run) -> SampleAnswer:
-        began = time.monotonic()
+        began = self._monotonic()
         held = sum(order.latest[p] - order.earliest[p] for p in order.earliest)
         first, *wider = parts(order.earliest, order.latest, order.rows, newest=order.newest)
         answer = self._part(order, *first, run)
-        part_s = time.monotonic() - began
+        part_s = self._monotonic() - began
         for start, end in wider:
-            left_s = order.within.total_seconds() - (time.monotonic() - began) - _SEND_S
+            left_s = order.within.total_seconds() - (self._monotonic() - began) - _SEND_S
             if 2 * len(answer.records) >= min(order.rows, held) or left_s < part_s:
                 break
-            part_began = time.monotonic()
+            part_began = self._monotonic()
             try:
                 with self._cancelled_after(left_s, order.sample_id):
                     answer = self._part(order, start, end, run)
@@ -153,7 +163,7 @@ class SparkSampler:
                 if not run.cancelled:
                     raise
                 break  # the narrower part is an answer that comes in time
-            part_s = time.monotonic() - part_began
+            part_s = self._monotonic() - part_began
         return answer
 
     @contextmanager

@@ -3,10 +3,10 @@
 Slow: each sample is a batch of Spark with its own specs.
 """
 
-import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -261,34 +261,49 @@ def test_samples_of_a_topic_have_any_time_each(
 
 
 @pytest.mark.parametrize("newest", [False, True])
-def test_a_topic_of_aborted_records_is_an_empty_sample_within_its_time(
-    broker: Broker, new_topic: NewTopic, sampler: SparkSampler, *, newest: bool
+@pytest.mark.parametrize(
+    ("tick_s", "within_s", "found"),
+    [
+        pytest.param(1.0, 60.0, 5, id="time for a wider look"),
+        pytest.param(1.0, 3.0, 0, id="no time for another look"),
+        pytest.param(0.0, 0.501, 0, id="a wider look is cut off after a millisecond"),
+    ],
+)
+def test_what_was_looked_at_when_time_runs_out_is_an_answer(
+    broker: Broker,
+    new_topic: NewTopic,
+    spark: SparkRuntime,
+    tmp_path: Path,
+    tick_s: float,
+    within_s: float,
+    found: int,
+    *,
+    newest: bool,
 ) -> None:
-    """Goal: what was looked at when time runs out is an answer; a wider look would come too late.
-
-    The time is that of two looks, on a machine as busy as it is; three would be made.
-    """
+    """Goal: a topic whose rows lie behind aborted records; the sampler's clock is the test's."""
     topic, spec = new_topic(1), spec_for(broker.bootstrap)
     producer = Producer({"bootstrap.servers": broker.bootstrap, "transactional.id": topic})
     producer.init_transactions(30)
-    producer.begin_transaction()
-    for number in range(5_000):
-        producer.produce(topic, f'{{"t":1,"id":{number}}}')
-    producer.flush(30)
-    producer.abort_transaction(30)
+    for committed in (True, False) if newest else (False, True):
+        producer.begin_transaction()
+        for number in range(40):
+            producer.produce(topic, f'{{"t":1,"id":{number}}}')
+        producer.flush(30)
+        (producer.commit_transaction if committed else producer.abort_transaction)(30)
     del producer  # it would go on looking for its broker
-    one = order(spec, topic, {0: 1}, rows=200, newest=newest)
-    sampler.sample(one)  # its like was never read here
-    began = time.monotonic()
-    sampler.sample(one)
-    within = timedelta(seconds=2 * (time.monotonic() - began) + 0.5)
-    wanted = order(spec, topic, {0: 5_001}, rows=5, newest=newest)
-    began = time.monotonic()
+    ticks = count(step=tick_s)
+    sampler = SparkSampler(
+        spark,
+        SparkEngine(spark, str(tmp_path), lambda _: "").jobs,
+        lambda _: "",
+        RegistryClient(lambda _: ""),
+        monotonic=lambda: next(ticks),
+    )
+    wanted = order(spec, topic, {0: 82}, rows=5, newest=newest)
 
-    answer = sampler.sample(wanted.model_copy(update={"within": within}))
+    answer = sampler.sample(wanted.model_copy(update={"within": timedelta(seconds=within_s)}))
 
-    assert answer.records == ()
-    assert time.monotonic() - began < within.total_seconds()
+    assert len(answer.records) == found
 
 
 def test_brokers_that_are_gone_are_no_bug(sampler: SparkSampler) -> None:
