@@ -8,7 +8,7 @@ import json
 import subprocess
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.supervisor.core.crashes.run import ExecutionsOutcome
@@ -84,7 +84,7 @@ class RunNotes:
         """Write it whole, or leave what was there."""
         if self.path is None:
             return
-        worlds = {name: asdict(one) for name, one in self.worlds.items()}
+        worlds = {name: vars(one) for name, one in self.worlds.items()}
         text = json.dumps({"of": dict(self.of), "worlds": worlds, "hunts": self.hunts})
         self.path.parent.mkdir(parents=True, exist_ok=True)
         beside = self.path.with_suffix(f"{self.path.suffix}.new")

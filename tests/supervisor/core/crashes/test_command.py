@@ -1,6 +1,7 @@
 """The command of long runs: it goes on where it was, and its verdict is of the whole."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -30,7 +31,8 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[int]:
                 seeds.append(4)
                 raise KeyboardInterrupt
             seeds.append(seed)
-            yield ExecutionsOutcome(seed, ("X3: bad",) if seed == 3 else (), executions=2)
+            violations = ("X3: bad",) if seed == 3 else ()
+            yield ExecutionsOutcome(seed, violations, Counter(death=2), executions=2)
 
     monkeypatch.setattr(command, "outcomes", outcomes)
     return seeds
@@ -49,7 +51,7 @@ def test_an_interrupted_run_says_where_and_goes_on_there(
     printed = capsys.readouterr().out.splitlines()
     assert ran == [0, 1, 2, 3, 4, 4, 5]
     assert printed[:2] == ["model: seed 3: X3: bad", "model: goes on behind 4 seeds"]
-    assert printed[-1].startswith("model: 6 seeds, 0 faults, 12 executions, ")
+    assert printed[-1].startswith("model: 6 seeds, 12 faults, 12 executions, ")
     assert printed[-1].endswith(", 1 violations")
     assert main([*_RUN, *notes]) == 1, "what is done is not run again"
     assert len(ran) == 7
