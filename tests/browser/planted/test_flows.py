@@ -139,6 +139,30 @@ def test_executions_are_found_by_label_starter_age_and_error(page: Page, planted
     expect(page.get_by_text("No execution fits the filters.")).to_be_visible()
 
 
+def test_executions_are_found_by_the_name_of_their_trigger(page: Page, planted: Planted) -> None:
+    http = planted.overlord.http
+    apply_flow(http, triggered_flow("rung-day"))
+    start_flow(http, "rung-day", "by-request")
+    http.post("/api/v1/flows/rung-day/triggers/yearly/fire").raise_for_status()
+    page.goto("/ui/executions?flow=rung-day")
+    rows = page.get_by_role("table", name="Executions").locator("tbody tr[data-row]")
+    expect(rows).to_have_count(2)
+
+    page.get_by_label("Trigger, its whole name").fill("yearly")
+    expect(page).to_have_url(re.compile("trigger=yearly"))
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text("rung-day:yearly")
+    page.reload()
+    expect(page.get_by_label("Trigger, its whole name")).to_have_value("yearly")
+    expect(rows).to_have_count(1)
+    assert_accessible(page)
+
+    page.get_by_label("Trigger, its whole name").fill("no such name")
+    expect(page.get_by_text("No execution fits the filters.")).to_be_visible()
+    page.get_by_role("button", name="Clear", exact=True).click()
+    expect(page).not_to_have_url(re.compile("trigger="))
+
+
 def test_an_execution_is_paused_resumed_and_killed(page: Page, planted: Planted) -> None:
     http = planted.overlord.http
     apply_flow(http, asking_flow("stop-day"))

@@ -62,6 +62,12 @@ export function Filters({ search, onChange }: FiltersProps) {
         </Chip>
       ))}
       <StarterFilter search={search} onChange={onChange} />
+      <TextFilter
+        label="Trigger, its whole name"
+        width={190}
+        value={search.trigger}
+        onChange={(trigger) => onChange({ trigger })}
+      />
       <LabelFilter search={search} onChange={onChange} />
       <TextFilter
         label="Text of the error"

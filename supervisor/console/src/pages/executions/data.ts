@@ -10,6 +10,7 @@ const PATH = "/api/v1/executions";
 const LIMIT = 100;
 const STEP_MS = 300_000;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+const TRIGGER = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 const LABEL = /^[^:\0]{1,100}:[^\0]{0,300}$/;
 const ERROR_MAX = 200;
 const ID = /^[A-Za-z0-9][A-Za-z0-9._:~-]{0,299}$/;
@@ -20,7 +21,7 @@ export type Listed = { executions: ExecutionLine[]; hasMore: boolean };
 // Names and types are those of the API: a name that it does not have would filter nothing.
 type Filter = Pick<
   NonNullable<Params<typeof PATH, "get">["query"]>,
-  "flow" | "state" | "parent" | "label" | "startedBy" | "error" | "from"
+  "flow" | "state" | "parent" | "label" | "startedBy" | "trigger" | "error" | "from"
 >;
 
 /** Executions, newest first, page by page; a name that none can have fits none. */
@@ -57,8 +58,10 @@ export function useExecutions(search: ExecutionsSearch, nowMs: number, limit = L
 export function filterOf(search: ExecutionsSearch, nowMs: number): Filter | null {
   const { flow, state, since, parent, label, startedBy, error } = search;
   const name = flow?.trim();
+  const trigger = search.trigger?.trim();
   if (
     (name && !NAME.test(name)) ||
+    (trigger && !TRIGGER.test(trigger)) ||
     (parent && !ID.test(parent)) ||
     label?.some((each) => !LABEL.test(each)) ||
     (error && (error.length > ERROR_MAX || error.includes("\0")))
@@ -73,6 +76,7 @@ export function filterOf(search: ExecutionsSearch, nowMs: number): Filter | null
     ...(parent ? { parent } : {}),
     ...(label === undefined ? {} : { label }),
     ...(startedBy === undefined ? {} : { startedBy }),
+    ...(trigger ? { trigger } : {}),
     ...(error ? { error } : {}),
     ...(begin === undefined ? {} : { from: new Date(begin).toISOString() }),
   };

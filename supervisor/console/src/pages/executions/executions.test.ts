@@ -18,17 +18,21 @@ describe("the state of the list of executions", () => {
       parent: undefined,
       label: undefined,
       startedBy: undefined,
+      trigger: undefined,
       error: undefined,
       sel: undefined,
     });
   });
 
   it("takes labels, what started them and the text of an error", () => {
-    const raw = parseSearch("?label=a:1&label=a:1&label=b:&startedBy=schedule&error=timeout");
+    const raw = parseSearch(
+      "?label=a:1&label=a:1&label=b:&startedBy=schedule&trigger=nightly&error=timeout",
+    );
 
     expect(executionsSearch(raw)).toMatchObject({
       label: ["a:1", "b:"],
       startedBy: "schedule",
+      trigger: "nightly",
       error: "timeout",
     });
     expect(executionsSearch(parseSearch("?startedBy=constructor&label="))).toMatchObject({
@@ -42,6 +46,7 @@ describe("the state of the list of executions", () => {
     expect(isFiltered({ parent: "a:1" })).toBe(true);
     expect(isFiltered({ label: ["a:1"] })).toBe(true);
     expect(isFiltered({ error: "x" })).toBe(true);
+    expect(isFiltered({ trigger: "x" })).toBe(true);
   });
 });
 
@@ -60,17 +65,30 @@ describe("the query of the list", () => {
   });
 
   it("has labels, what started them and the text of an error", () => {
-    const search = { label: ["team:a"], startedBy: "webhook", error: "no rows" } as const;
+    const search = {
+      label: ["team:a"],
+      startedBy: "webhook",
+      trigger: "door",
+      error: "no rows",
+    } as const;
 
     expect(filterOf({ ...search, label: [...search.label] }, NOW)).toEqual(search);
   });
 
-  it.each([{ flow: "<b>" }, { parent: "a/b" }, { label: ["team"] }, { error: "x".repeat(201) }])(
-    "fits nothing for %j",
-    (search) => {
-      expect(filterOf(search, NOW)).toBeNull();
-    },
-  );
+  it("takes a trigger's name without the blanks around it", () => {
+    expect(filterOf({ trigger: " door " }, NOW)).toEqual({ trigger: "door" });
+    expect(filterOf({ trigger: " " }, NOW)).toEqual({});
+  });
+
+  it.each([
+    { flow: "<b>" },
+    { parent: "a/b" },
+    { label: ["team"] },
+    { trigger: "a-b" },
+    { error: "x".repeat(201) },
+  ])("fits nothing for %j", (search) => {
+    expect(filterOf(search, NOW)).toBeNull();
+  });
 });
 
 describe("words", () => {

@@ -34,6 +34,8 @@ export type ExecutionsSearch = {
   /** Each as `name:value`: with all of them. */
   label?: string[] | undefined;
   startedBy?: Starter | undefined;
+  /** The name of the trigger that started them. */
+  trigger?: string | undefined;
   /** A text in the error. */
   error?: string | undefined;
   sel?: string | undefined;
@@ -46,6 +48,7 @@ export const NO_FILTER = {
   parent: undefined,
   label: undefined,
   startedBy: undefined,
+  trigger: undefined,
   error: undefined,
 } as const;
 const TEXT_MAX = 1_000;
@@ -66,6 +69,7 @@ export function executionsSearch(search: RawSearch): ExecutionsSearch {
     parent: textIn(search, "parent")?.slice(0, TEXT_MAX),
     label: labels.length > 0 ? [...new Set(labels)].slice(0, LABELS_MAX) : undefined,
     startedBy: STARTERS.find((name) => name === startedBy),
+    trigger: textIn(search, "trigger")?.slice(0, TEXT_MAX),
     error: textIn(search, "error")?.slice(0, TEXT_MAX),
     sel: textIn(search, "sel")?.slice(0, TEXT_MAX),
   };
