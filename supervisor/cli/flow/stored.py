@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from pydantic import JsonValue
 
+from supervisor.cli.flow.firing import FLOWS, last_of, next_of, triggers_of, troubles, whole_story
 from supervisor.cli.flow.if_version import IfFirst, IfVersion, precondition
 from supervisor.cli.shell.client import path_of
 from supervisor.cli.shell.confirm import confirm
@@ -20,6 +21,7 @@ from supervisor.cli.shell.output import (
     show_json,
     show_name,
     show_table,
+    show_text,
 )
 from supervisor.cli.shell.problems import FAILED, CommandFailed
 from supervisor.cli.supervisor.spec_files import read_specs
@@ -34,7 +36,6 @@ from supervisor.views.flows.flows import (
 
 __all__ = ["FlowId", "add_stored"]
 
-_FLOWS = "/api/v1/flows"
 FlowId = Annotated[
     str, typer.Argument(metavar="FLOW", help="Name of the flow.", show_default=False)
 ]
@@ -69,7 +70,7 @@ def apply(
                 raise spec.body
             document = parse_document(spec.body)
             headers = precondition(client, str(document.get("flow", "")), if_version)
-            answer = client.post(_FLOWS, json.dumps(document).encode(), headers=headers)
+            answer = client.post(FLOWS, json.dumps(document).encode(), headers=headers)
             applied.append(answer.read(AppliedFlowView))
     if output is Format.JSON:
         show_json([each.model_dump(mode="json", by_alias=True) for each in applied])
@@ -80,17 +81,36 @@ def apply(
 
 
 def list_all(limit: Limit = 100, server: Server = None, output: Output = Format.TABLE) -> None:
-    """List flows, by name."""
+    """List flows, by name: when their triggers fired and fire next, and why one did not."""
     with connect(server) as client:
-        page = client.get(_FLOWS, {"limit": str(limit)}).read(FlowPage)
-    if output is Format.JSON:
-        show_json([each.model_dump(mode="json", by_alias=True) for each in page.flows])
-        return
+        page = client.get(FLOWS, {"limit": str(limit)}).read(FlowPage)
+        if output is Format.JSON:
+            show_json([each.model_dump(mode="json", by_alias=True) for each in page.flows])
+            return
+        names_only = form() is Format.NAME
+        firing = {
+            f.flow: [] if names_only else triggers_of(client, f.flow, f.document)
+            for f in page.flows
+        }
     now = datetime.now(UTC)
     show_table(
-        ("FLOW", "VERSION", "SINCE", "BY", "REASON"),
-        ((f.flow, f.version, ago(f.at, now), f.author, f.reason or "") for f in page.flows),
+        ("FLOW", "VERSION", "SINCE", "BY", "FIRED", "FIRES NEXT", "REASON"),
+        (
+            (
+                f.flow,
+                f.version,
+                ago(f.at, now),
+                f.author,
+                last_of(firing[f.flow], now),
+                next_of(firing[f.flow]),
+                f.reason or "",
+            )
+            for f in page.flows
+        ),
     )
+    for flow, triggers in firing.items():
+        for trouble in troubles(triggers, flow):
+            show_text(trouble)
     if not page.flows:
         print_notice("There is no flow: tidegate flow apply FILE")
     elif page.next is not None:
@@ -103,18 +123,26 @@ def get(
         int | None, typer.Option("--version", min=1, show_default="the newest", help="Of this one.")
     ] = None,
     server: Server = None,
-    output: Output = Format.TABLE,  # noqa: ARG001 -- its callback keeps it
+    output: Output = Format.TABLE,
 ) -> None:
-    """Print a flow as it was applied, as JSON."""
-    path = path_of(_FLOWS, flow)
+    """Print a flow as it was applied, as JSON.
+
+    Its triggers follow on stderr, unless --version or -o json is given: when each fired and fires
+    next, and why it did not.
+    """
+    path = path_of(FLOWS, flow)
     if version is not None:
         path = f"{path}/versions/{version}"
     with connect(server) as client:
         stored = client.get(path).read(FlowVersionView)
+        in_words = output is not Format.JSON and form() is not Format.NAME and version is None
+        triggers = triggers_of(client, flow, stored.document) if in_words else []
     if form() is Format.NAME:
         show_name(stored.flow)
     else:
         show_json(stored.document)
+    for trigger in triggers:
+        print_notice(whole_story(trigger, datetime.now(UTC)))
 
 
 def history(
@@ -122,7 +150,7 @@ def history(
 ) -> None:
     """List the versions of a flow, newest first; of a deleted one, too."""
     with connect(server) as client:
-        page = client.get(f"{path_of(_FLOWS, flow)}/versions", {"limit": str(limit)}).read(
+        page = client.get(f"{path_of(FLOWS, flow)}/versions", {"limit": str(limit)}).read(
             FlowVersionsPage
         )
     if output is Format.JSON:
@@ -163,7 +191,7 @@ def diff(
     wanted = {"from": old, "to": new}
     params = {name: str(value) for name, value in wanted.items() if value is not None}
     with connect(server) as client:
-        compared = client.get(path_of(_FLOWS, flow, "diff"), params).read(FlowDiffView)
+        compared = client.get(path_of(FLOWS, flow, "diff"), params).read(FlowDiffView)
     if output is Format.JSON:
         show_json(compared.model_dump(mode="json", by_alias=True))
     else:
@@ -191,7 +219,7 @@ def rollback(
     """Store an earlier version's document as the newest one."""
     with connect(server, reason) as client:
         headers = precondition(client, flow, if_version)
-        path = f"{path_of(_FLOWS, flow)}/versions/{version}/rollback"
+        path = f"{path_of(FLOWS, flow)}/versions/{version}/rollback"
         answer = client.post(path, headers=headers)
     applied = answer.read(AppliedFlowView)
     what = f"version {applied.flow.version}" if applied.changed else "unchanged"
@@ -211,7 +239,7 @@ def delete(
         headers = precondition(client, flow, if_version)
         if not yes:
             confirm(f"Delete the flow {flow}?")
-        client.delete(path_of(_FLOWS, flow), headers=headers)
+        client.delete(path_of(FLOWS, flow), headers=headers)
     show_done(flow, f"{flow}: deleted")
 
 

@@ -1,18 +1,16 @@
 """`tidegate flow triggers, trigger`: what starts a flow, when it does, and why it did not."""
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
-from pydantic import JsonValue
 
+from supervisor.cli.flow.firing import FLOWS, last_of, next_of, rule_of
 from supervisor.cli.flow.stored import FlowId
 from supervisor.cli.shell.client import path_of
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.options import Output, Reason, Server, connect
 from supervisor.cli.shell.output import (
-    ago,
     print_notice,
     show_done,
     show_json,
@@ -24,7 +22,6 @@ from supervisor.views.flows.triggers import FiredView, TriggersView, TriggerView
 
 __all__ = ["add_triggers"]
 
-_FLOWS = "/api/v1/flows"
 TriggerName = Annotated[
     str, typer.Argument(metavar="TRIGGER", help="Name of the trigger.", show_default=False)
 ]
@@ -36,7 +33,7 @@ def triggers(flow: FlowId, server: Server = None, output: Output = Format.TABLE)
     Example: tidegate flow triggers orders-day
     """
     with connect(server) as client:
-        page = client.get(path_of(_FLOWS, flow, "triggers")).read(TriggersView)
+        page = client.get(path_of(FLOWS, flow, "triggers")).read(TriggersView)
     if output is Format.JSON:
         show_json([each.model_dump(mode="json", by_alias=True) for each in page.triggers])
         return
@@ -46,9 +43,9 @@ def triggers(flow: FlowId, server: Server = None, output: Output = Format.TABLE)
         (
             (
                 each.name,
-                _rule(each.type, each.definition),
-                "" if each.last_at is None else ago(each.last_at, now),
-                _next(each),
+                rule_of(each),
+                last_of([each], now),
+                next_of([each]),
                 each.fired,
                 each.passed,
                 each.last_execution or "",
@@ -81,32 +78,13 @@ def trigger(
     if len(verbs) != 1:
         raise CommandFailed("say what to do with it", "give one of --pause, --resume, --now")
     with connect(server, reason) as client:
-        answer = client.post(path_of(_FLOWS, flow, "triggers", name, verbs[0]))
+        answer = client.post(path_of(FLOWS, flow, "triggers", name, verbs[0]))
     if now:
         execution = answer.read(FiredView).execution
         show_done(execution, f"{execution}: started")
         return
     done = "paused" if answer.read(TriggerView).paused else "resumed"
     show_done(flow, f"{flow} {name}: {done}")
-
-
-def _rule(kind: str, definition: Mapping[str, JsonValue]) -> str:
-    match kind:
-        case "schedule":
-            return f"{definition['cron']} {definition['timezone']}"
-        case "published":
-            of = definition.get("table") or definition.get("supervisor")
-            return f"at publishes of {of}, {definition['mode']}"
-        case _:
-            return f"by webhook, {definition['auth']}"
-
-
-def _next(trigger: TriggerView) -> str:
-    if trigger.paused:
-        return "paused" if trigger.paused_by is None else f"paused by {trigger.paused_by}"
-    if trigger.waiting:
-        return f"{trigger.waiting} publishes wait"
-    return "" if trigger.next_at is None else f"{trigger.next_at:%Y-%m-%d %H:%M} UTC"
 
 
 def add_triggers(commands: typer.Typer) -> None:
