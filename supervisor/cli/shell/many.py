@@ -64,12 +64,16 @@ def wait_for_each(
 def show_each(
     tried: list[Tried], output: Format, *, alone: bool, ids: Mapping[str, str] | None = None
 ) -> None:
-    """Print each result, and end the command with exit code 1 or 4 if one failed or was late."""
+    """Print each result, and end the command with exit code 1 or 4 if one failed or was late.
+
+    `ids`: name -> id of the supervisor, where the names are those of files.
+    """
+    ids = ids or {}
     if output is Format.JSON:
-        show_json(tried[0].answer if alone else [_row(one) for one in tried])
+        show_json(tried[0].answer if alone else [_row(one, ids) for one in tried])
     for one in tried:
         if one.error is None and output is not Format.JSON:
-            show_done((ids or {}).get(one.name, one.name), one.message)
+            show_done(ids.get(one.name, one.name), one.message)
         elif one.error is not None and _is_already(one.error):
             print_notice(str(one.error))
         elif one.error is not None:
@@ -86,7 +90,7 @@ def _is_already(error: SupervisorError) -> bool:
     return isinstance(error, ProblemAnswer) and error.kind == ALREADY
 
 
-def _row(one: Tried) -> dict[str, object]:
+def _row(one: Tried, ids: Mapping[str, str]) -> dict[str, object]:
     if one.error is None:
-        return {"id": one.name, "answer": one.answer}
+        return {"id": ids.get(one.name, one.name), "answer": one.answer}
     return {"id": one.name, "error": str(one.error)}

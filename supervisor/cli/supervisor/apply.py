@@ -49,7 +49,8 @@ def apply(
             "--file",
             "-f",
             metavar="FILE",
-            help="A spec, JSON or YAML, or a folder of them; - reads stdin. May be repeated.",
+            help="A spec or a list of specs, JSON or YAML, or a folder of them; - reads stdin. "
+            "May be repeated.",
         ),
     ],
     *,
@@ -71,6 +72,7 @@ def apply(
     \b
     Examples:
       tidegate supervisor apply -f clicks.yaml --wait 60
+      tidegate supervisor apply -f supervisor-specs.json
       cat clicks.json | tidegate supervisor apply -f -
     """
     specs = list(read_specs(file))

@@ -1,14 +1,15 @@
-"""Spec files of users: JSON or YAML, in files, in folders, on stdin.
+"""Spec files of users: JSON or YAML, in files, in folders, on stdin; one spec, or a list of them.
 
-JSON is sent unchanged, so that the overlord checks every byte.  YAML is read by the rules of 1.2
-(`on` is a text, `010` is a text).  Aliases are refused, because nested aliases can exhaust the
-memory, and so are repeated keys.
+JSON is sent unchanged, so that the overlord checks every byte; so is each spec of a list.  YAML is
+read by the rules of 1.2 (`on` is a text, `010` is a text).  Aliases are refused, because nested
+aliases can exhaust the memory, and so are repeated keys.
 """
 
+import codecs
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from supervisor.core.values.json_bodies import SIZE_BYTES_MAX
 
 SUFFIXES = (".json", ".yaml", ".yml")
 _STDIN = "-"
+_BLANKS = (" ", "\t", "\r", "\n")
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ def read_specs(names: Iterable[str]) -> Iterator[SpecFile]:
     """Yield every spec of these files and folders, in order; `-` is stdin.
 
     Of a folder its .json, .yaml and .yml files are read, sorted by name; of a YAML file each
-    document.
+    document; of a list each element.
     """
     for name in names:
         for path in _files(name):
@@ -109,23 +111,71 @@ def _specs(name: str) -> Iterator[SpecFile]:
     except OSError as error:
         yield SpecFile(name, CommandFailed(f"{name} cannot be read: {error.strerror}"))
         return
-    is_json = name.endswith(".json") or content.lstrip().startswith(b"{")
-    if is_json and not name.endswith((".yaml", ".yml")):
-        yield SpecFile(name, content)
-        return
+    if not name.endswith((".yaml", ".yml")):
+        start = content.removeprefix(codecs.BOM_UTF8).lstrip()[:1]
+        if start == b"[" and (listed := _json_list(content)) is not None:
+            yield from _named(name, listed)
+            return
+        if start == b"{" or name.endswith(".json"):
+            yield SpecFile(name, content)
+            return
     try:
-        documents = list(_documents(content))
+        yield from _named(name, list(_documents(content)))
     except CommandFailed as error:
         yield SpecFile(name, CommandFailed(f"{name}: {error}"))
-        return
-    if not documents:
+
+
+def _named(name: str, found: Sequence[SpecFile]) -> Iterator[SpecFile]:
+    """Yield each spec of a file by the name of the file; by its number and id, too, if several."""
+    if not found:
         yield SpecFile(name, CommandFailed(f"{name} is empty"))
-    for number, body in enumerate(documents, 1):
-        yield SpecFile(name if len(documents) == 1 else f"{name}#{number}", body)
+    for number, spec in enumerate(found, 1):
+        own = f"{name}#{number} {spec.name}".rstrip() if len(found) > 1 else name
+        body = spec.body
+        if isinstance(body, CommandFailed):
+            body = CommandFailed(f"{own}: {body}", body.hint)
+        yield SpecFile(own, body)
 
 
-def _documents(content: bytes) -> Iterator[bytes]:
-    """Yield the documents of a YAML text as JSON.
+def _json_list(content: bytes) -> list[SpecFile] | None:
+    """Return each spec of a list in JSON, byte by byte as it is there; None: it is no such list."""
+    try:
+        text = content.decode("utf-8-sig")
+        decode = json.JSONDecoder().raw_decode
+        specs: list[SpecFile] = []
+        at, more = _blank(text, text.index("[") + 1), True
+        while more and not (text[at] == "]" and not specs):
+            value, end = decode(text, at)
+            specs.append(_spec_of_list(value, text[at:end].encode()))
+            at = _blank(text, end)
+            more = text[at] == ","
+            at = _blank(text, at + 1) if more else at
+        is_whole = text[at] == "]" and _blank(text, at + 1) == len(text)
+    except (ValueError, IndexError, RecursionError):
+        return None
+    return specs if is_whole else None
+
+
+def _blank(text: str, at: int) -> int:
+    """Return where the blanks end that begin at `at`."""
+    while text[at : at + 1] in _BLANKS:
+        at += 1
+    return at
+
+
+def _spec_of_list(value: object, body: bytes) -> SpecFile:
+    """Return one spec by its id, or by the name of its table; by no name if it has neither."""
+    if not isinstance(value, dict):
+        hint = "each element of the list must be a spec, which is an object"
+        return SpecFile("", CommandFailed("it is no spec", hint))
+    inner = value.get("spec")
+    schema = (inner if isinstance(inner, dict) else value).get("dataSchema")
+    named = value.get("id") or (schema.get("dataSource") if isinstance(schema, dict) else None)
+    return SpecFile(f"({named})" if isinstance(named, str) else "", body)
+
+
+def _documents(content: bytes) -> Iterator[SpecFile]:
+    """Yield the documents of a YAML text as JSON; of one that is a list, each element.
 
     Raises:
         CommandFailed: the text is no YAML, or has values that JSON does not have.
@@ -134,8 +184,12 @@ def _documents(content: bytes) -> Iterator[bytes]:
         raise CommandFailed(f"it is larger than {SIZE_BYTES_MAX} bytes")
     try:
         for document in yaml.load_all(content.decode("utf-8-sig"), _Loader):
-            if document is not None:
-                yield json.dumps(document, ensure_ascii=False, allow_nan=False).encode()
+            if document is None:
+                continue
+            is_list = isinstance(document, list)
+            for value in document if is_list else [document]:
+                body = json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+                yield _spec_of_list(value, body) if is_list else SpecFile("", body)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = "" if mark is None else f"line {mark.line + 1}: "

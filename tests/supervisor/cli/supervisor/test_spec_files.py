@@ -173,6 +173,110 @@ def test_several_answers_are_one_list(tidegate: Tidegate, three: Path) -> None:
     assert ["answer" in row for row in rows] == [True, False, True]
 
 
+LISTS = {
+    "specs.json": '[{"id": "one"},\n {"id": "bad"}, {"id": "two"}]\n',
+    "specs.yaml": "- id: one\n- {id: bad}\n- id: two\n",
+    "-": '\ufeff [ {"id": "one"}, {"id": "bad"}, {"id": "two"} ] ',
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_each_spec_of_a_list_is_applied_and_has_its_result(
+    tidegate: Tidegate,
+    server: Overlord,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+) -> None:
+    """Goal: what the console exports can be applied as it is."""
+    server.ask = by_name
+    if name == "-":
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(LISTS[name].encode())))
+    else:
+        (tmp_path / name).write_text(LISTS[name])
+
+    ended = tidegate("supervisor", "apply", "-f", name)
+
+    assert ended.code == 1
+    assert ended.out == "one is applied\ntwo is applied\n"
+    assert f"{name}#2 (bad):" in ended.err
+    assert "1 of 3 failed" in ended.err
+
+
+def test_the_results_of_a_list_name_the_supervisors(
+    tidegate: Tidegate, server: Overlord, tmp_path: Path
+) -> None:
+    server.ask = by_name
+    (tmp_path / "specs.json").write_text(LISTS["specs.json"])
+
+    rows = tidegate("supervisor", "apply", "-f", "specs.json", "-o", "json").json()
+
+    assert isinstance(rows, list)
+    assert [row["id"] for row in rows] == ["one", "specs.json#2 (bad)", "two"]
+    assert tidegate("supervisor", "apply", "-f", "specs.json", "-o", "name").out == "one\ntwo\n"
+
+
+def test_specs_of_a_list_in_json_are_sent_byte_by_byte(tmp_path: Path) -> None:
+    """Goal: it is the overlord that sees a repeated key, or a number that is too long."""
+    specs = [
+        '{"a": 1, "a": 1.50}',
+        '{ "dataSchema": {"dataSource": "t]"} }',
+        '{"spec": {"dataSchema": {"dataSource": "\u00fc"}}}',
+    ]
+    (tmp_path / "specs.json").write_text(f"[{specs[0]} ,\n\t{specs[1]},{specs[2]}]")
+
+    read = list(read_specs([str(tmp_path / "specs.json")]))
+
+    assert [spec.body for spec in read] == [spec.encode() for spec in specs]
+    assert [spec.name.rpartition("#")[2] for spec in read] == ["1", "2 (t])", "3 (\u00fc)"]
+
+
+def test_a_list_of_one_spec_is_that_spec(tmp_path: Path) -> None:
+    (tmp_path / "spec.json").write_text('[{"id": "one"}]')
+
+    [read] = read_specs([str(tmp_path / "spec.json")])
+
+    assert (read.name, read.body) == (str(tmp_path / "spec.json"), b'{"id": "one"}')
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("[]", "is empty"), ("[ ]\n", "is empty"), ('[{"id": "one"}, [], 3]', "#2: it is no spec")],
+)
+def test_a_list_without_specs_is_refused_here(
+    tidegate: Tidegate, server: Overlord, tmp_path: Path, text: str, message: str
+) -> None:
+    server.ask = by_name
+    for name in ("specs.json", "specs.yaml"):
+        (tmp_path / name).write_text(text)
+
+        ended = tidegate("supervisor", "apply", "-f", name)
+
+        assert ended.code == 1
+        assert message in ended.err
+
+
+@pytest.mark.parametrize("text", ['[{"a": 1}', '[{"a": 1},]', '[{"a": 1}] x', "[1 2]", "[" * 9_999])
+def test_a_broken_list_in_json_is_for_the_overlord_to_refuse(tmp_path: Path, text: str) -> None:
+    (tmp_path / "specs.json").write_text(text)
+
+    [read] = read_specs([str(tmp_path / "specs.json")])
+
+    assert read.body == text.encode()
+
+
+@pytest.mark.parametrize("text", ['[{"id": "a"}, {"id": "b"}]', "- id: a\n- id: b\n"])
+def test_a_command_for_one_spec_says_how_many_a_list_has(
+    tidegate: Tidegate, tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "specs").write_text(text)
+
+    ended = tidegate("supervisor", "diff", "-f", "specs")
+
+    assert ended.code == 1
+    assert "specs has 2 specs, and this command takes one" in ended.err
+
+
 def test_only_new_says_so_to_the_overlord(
     tidegate: Tidegate, server: Overlord, tmp_path: Path
 ) -> None:
