@@ -38,6 +38,8 @@ class Record:
     value: bytes | None
     key: bytes | None = None
     headers: tuple[tuple[str, bytes | None], ...] = ()
+    timestamp_ms: int = 0
+    """To be sent with; 0: now.  What is read has none."""
 
 
 def shared_cache_dir() -> Path:
@@ -202,6 +204,7 @@ def _sent(
             sent.key,
             partition=partition,
             headers=list(sent.headers),
+            timestamp=sent.timestamp_ms,
             on_delivery=note,
         )
     except BufferError:
