@@ -125,12 +125,12 @@ def _specs(name: str) -> Iterator[SpecFile]:
         yield SpecFile(name, CommandFailed(f"{name}: {error}"))
 
 
-def _named(name: str, found: Sequence[SpecFile]) -> Iterator[SpecFile]:
+def _named(name: str, specs: Sequence[SpecFile]) -> Iterator[SpecFile]:
     """Yield each spec of a file by the name of the file; by its number and id, too, if several."""
-    if not found:
+    if not specs:
         yield SpecFile(name, CommandFailed(f"{name} is empty"))
-    for number, spec in enumerate(found, 1):
-        own = f"{name}#{number} {spec.name}".rstrip() if len(found) > 1 else name
+    for number, spec in enumerate(specs, 1):
+        own = f"{name}#{number} {spec.name}".rstrip() if len(specs) > 1 else name
         body = spec.body
         if isinstance(body, CommandFailed):
             body = CommandFailed(f"{own}: {body}", body.hint)
