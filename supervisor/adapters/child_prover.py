@@ -37,8 +37,6 @@ class ChildProver:
     lasts: timedelta = timedelta(hours=6)
     files_max: int = 1024
     """How many files and connections it may have open."""
-    grace: timedelta = KILL_GRACE
-    """From SIGTERM to SIGKILL: the `killGrace` of flows that give none."""
     at_once: int = 2
     argv: Sequence[str] = (sys.executable, "-m", _MODULE)
     started: Callable[[int], None] = lambda _: None
@@ -51,8 +49,13 @@ class ChildProver:
         """Nothing is started."""
         self._free = threading.Semaphore(self.at_once)
 
-    def prove(self, request: ProofRequest, cancel: threading.Event) -> Proof | None:
-        """Prove in a process of its own; see `ports.prover.Prover`."""
+    def prove(
+        self, request: ProofRequest, cancel: threading.Event, grace: timedelta = KILL_GRACE
+    ) -> Proof | None:
+        """Prove in a process of its own; see `ports.prover.Prover`.
+
+        `grace`: from SIGTERM to SIGKILL.
+        """
         while not self._free.acquire(timeout=_LOOK_S):
             if cancel.is_set():
                 raise ProofStopped
@@ -60,11 +63,13 @@ class ChildProver:
             if cancel.is_set():
                 raise ProofStopped
             with tempfile.TemporaryDirectory(prefix="tidegate-proof-") as folder:
-                return self._prove(request, Path(folder), cancel)
+                return self._prove(request, Path(folder), cancel, grace)
         finally:
             self._free.release()
 
-    def _prove(self, request: ProofRequest, folder: Path, cancel: threading.Event) -> Proof | None:
+    def _prove(
+        self, request: ProofRequest, folder: Path, cancel: threading.Event, grace: timedelta
+    ) -> Proof | None:
         place = folder / "request.json"
         place.write_text(json.dumps(asdict(request)))
         with (folder / "answer").open("w+b") as answer, (folder / "errors").open("w+b") as errors:
@@ -77,19 +82,21 @@ class ChildProver:
             ) as child:
                 self.started(child.pid)
                 try:
-                    self._wait(child, cancel)
+                    self._wait(child, cancel, grace)
                 finally:
                     child.kill()
                     self.ended(child.wait())
             return _read(child.returncode, answer, errors)
 
-    def _wait(self, child: subprocess.Popen[bytes], cancel: threading.Event) -> None:
+    def _wait(
+        self, child: subprocess.Popen[bytes], cancel: threading.Event, grace: timedelta
+    ) -> None:
         until = time.monotonic() + self.lasts.total_seconds()
         while child.poll() is None:
             if cancel.wait(_LOOK_S):
                 child.terminate()
                 with suppress(subprocess.TimeoutExpired):  # then it is killed
-                    child.wait(self.grace.total_seconds())
+                    child.wait(grace.total_seconds())
                 raise ProofStopped
             if time.monotonic() > until:
                 raise ProofFailed("timeout", "the proof has taken too long", passes=False)

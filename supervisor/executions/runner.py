@@ -4,8 +4,8 @@
       ▲        stop ─► its cancel is set           │
       └────────────────────────────────────────────┘
 
-A call that shall stop and does not is left after a grace: it is reported as stopped, and whatever
-its thread gives later is ignored.  Such threads are bounded, too.
+A call that shall stop and does not is left after the grace that it carries: it is reported as
+stopped, and whatever its thread gives later is ignored.  Such threads are bounded, too.
 
 What was not taken is reported again, for as long as the process lives; `executor/results.py` keeps
 it for the next life.  A runner that dies is known by its name and incarnation: what it held and has
@@ -23,24 +23,22 @@ import structlog
 
 from supervisor.core.executions.entities import Runner, StepError
 from supervisor.core.executions.inputs import Fails, Outcome, Report, Stopped
-from supervisor.core.executions.plan import KILL_GRACE
 from supervisor.core.executions.reduced import StepCall
 from supervisor.core.values.errors import LeaseLost
 from supervisor.executions.engine import CallReport, RunnerOrders, place_of
 from supervisor.executions.hidden import hidden
 from supervisor.ports.flows.executions import CallPlace
 
-__all__ = ["GRACE_S", "CallRunner", "CallThreads", "RunnerLink", "StepVerb"]
+__all__ = ["CallRunner", "CallThreads", "RunnerLink", "StepVerb"]
 
 log = structlog.get_logger()
 
 StepVerb = Callable[[StepCall, threading.Event], Outcome]
 """Makes one call; the event is set once it shall stop.  What it raises fails the step."""
 
-GRACE_S = KILL_GRACE.total_seconds()
-"""A call that shall stop is left after so long: the `killGrace` of flows that give none."""
 _LEFT_AFTER_S = 1.0
-"""The same, of verbs that cannot stop: with two looks, less than 2 s after the request."""
+"""A call of a verb that cannot stop is left after so long: with two looks, less than 2 s after the
+request.  Calls of other verbs have the `killGrace` of their flow."""
 _LOOK_S = 0.25
 """Between two round trips of a runner that has nothing to report."""
 _BACKOFF_MAX_S = 10.0
@@ -104,8 +102,6 @@ class CallRunner:
 
     What they have begun must be known by the key of the call, as `ProductStep` says.
     """
-    grace_s: float = GRACE_S
-    """Of all other verbs: so long a call may take to stop."""
     _news: threading.Condition = field(default_factory=threading.Condition)
     _makes: dict[CallPlace, _CallUnderWay] = field(default_factory=dict)
     _left: set[threading.Event] = field(default_factory=set)
@@ -202,8 +198,9 @@ class CallRunner:
                 making = self._makes.get(place)
                 if making is None or making.left_at is not None:
                     continue
-                is_deaf = making.call.verb in self.leaves
-                grace_s = min(_LEFT_AFTER_S, self.grace_s) if is_deaf else self.grace_s
+                grace_s = making.call.grace.total_seconds()
+                if making.call.verb in self.leaves:
+                    grace_s = min(_LEFT_AFTER_S, grace_s)
                 making.left_at = now + grace_s
                 making.cancel.set()
 

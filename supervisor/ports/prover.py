@@ -9,10 +9,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from threading import Event
 from typing import Protocol, TypeVar
 
 from pydantic import JsonValue
+
+from supervisor.core.executions.plan import KILL_GRACE
 
 __all__ = ["Proof", "ProofFailed", "ProofRequest", "ProofStopped", "Prover", "first_verdict"]
 
@@ -61,8 +64,12 @@ class ProofStopped(Exception):
 class Prover(Protocol):
     """Proves; safe from many threads."""
 
-    def prove(self, request: ProofRequest, cancel: Event) -> Proof | None:
+    def prove(
+        self, request: ProofRequest, cancel: Event, grace: timedelta = KILL_GRACE
+    ) -> Proof | None:
         """Return the verdict; None: the files have changed since the ledger was read.
+
+        `grace`: from the cancel to the hard end.
 
         Raises:
             ProofStopped: `cancel` was set; that ends it within a second, or at the end of a grace.

@@ -17,7 +17,7 @@ from supervisor.core.executions.entities import (
     WaitsFor,
 )
 from supervisor.core.executions.expressions import ExpressionFailed, resolve
-from supervisor.core.executions.failing import give_up, next_effect
+from supervisor.core.executions.failing import CHILD_REFUSED, give_up, next_effect
 from supervisor.core.executions.plan import (
     DEPTH_MAX,
     RUNS_MAX,
@@ -159,7 +159,7 @@ def _begin_child(
     """Start another execution, and wait for its end."""
     draft.put(run)
     if draft.execution.depth + 1 > DEPTH_MAX:
-        give_up(draft, run, StepError("too-deep", f"executions are at most {DEPTH_MAX} deep"))
+        give_up(draft, run, StepError(CHILD_REFUSED, f"executions are at most {DEPTH_MAX} deep"))
         return
     draft.messages.append(start)
     timeout, (child, _) = draft.step_of(run).timeout, _child_of(draft, run)
@@ -199,6 +199,7 @@ def call_of(draft: ExecutionDraft, run: TaskRun, check: int = 0) -> StepCall:
         arguments=_mapping(_resolved(draft, run.scope, dict(work.arguments))),
         check=check,
         state=run.wait.state if run.wait is not None else None,
+        grace=draft.execution.plan.kill_grace,
     )
 
 

@@ -18,6 +18,8 @@ from supervisor.core.executions.plan import OnError, OnLost, RetryRule
 from supervisor.core.executions.scopes import open_scopes
 from supervisor.core.executions.states import AttemptState, StepState
 
+CHILD_REFUSED = "child-refused"
+"""The code of a step whose execution cannot begin: nothing of it has been done."""
 LOSSES_MAX = 10
 """Attempts of one step that may be lost, and tried again, before the step fails."""
 _JITTER = 0.2

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
 from supervisor.core.executions.entities import Runner, StepError
 from supervisor.core.executions.plan import WhenFull
@@ -149,13 +149,17 @@ class Nudge:
 
 @dataclass(frozen=True, slots=True)
 class ChildEnded:
-    """The execution of a `subflow` step has ended."""
+    """The execution that a `subflow` step or a batch waits for has ended."""
 
     run: str
     attempt: int
     state: ExecutionState
     outputs: Mapping[str, JsonValue] = field(default_factory=dict)
     why: str = ""
+    refused: Annotated[bool, Field(exclude_if=lambda given: not given)] = False
+    """Whether it has never begun: there is no such flow, or it got no slot.
+
+    Left out if not, so that the record is the one of a release without the field."""
 
 
 @dataclass(frozen=True, slots=True)

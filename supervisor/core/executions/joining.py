@@ -4,7 +4,9 @@ In this order, the first that applies decides:
 
     the task run is not known                     dead letter: only the reducer makes task runs
     the attempt is newer than the newest          dead letter: nobody may make up attempts
-    the attempt is older, or over                 dropped
+    the attempt is older                          dropped
+    the attempt has ended so already              dropped, as a duplicate
+    the attempt has ended otherwise               dropped
     the claim is another runner's                 dropped
     the look is older than the newest look        dropped
     else                                          it joins
@@ -22,12 +24,18 @@ from supervisor.core.executions.entities import (
     Wait,
     WaitsFor,
 )
-from supervisor.core.executions.failing import end_attempt, fail_attempt, lose_attempt
+from supervisor.core.executions.failing import (
+    CHILD_REFUSED,
+    end_attempt,
+    fail_attempt,
+    lose_attempt,
+)
 from supervisor.core.executions.inputs import (
     AttemptLost,
     ChildEnded,
     Claim,
     Fails,
+    Outcome,
     Report,
     Stopped,
     Succeeded,
@@ -39,6 +47,8 @@ from supervisor.core.executions.states import AttemptState, ExecutionState, Step
 LOOK_FIRST = timedelta(seconds=1)
 LOOK_LONGEST = timedelta(seconds=15)
 """Between two looks at a condition; the time grows by half each time."""
+_STOPPED = "stopped"
+"""The code of a call that has stopped, and was not to."""
 
 
 def claim(draft: ExecutionDraft, asked: Claim) -> Drop | None:
@@ -77,7 +87,7 @@ def report(draft: ExecutionDraft, given: Report) -> Drop | None:
     """Join what came of an attempt, or of a look."""
     run, drop = _addressed(draft, given.run, given.attempt)
     if run is None or drop is not None:
-        return drop
+        return _again(run, drop, *_end_of(given.outcome))
     drop = _look_drop(run, given) if given.check else _call_drop(run, given)
     if drop is not None:
         return drop
@@ -98,7 +108,7 @@ def lost(draft: ExecutionDraft, given: AttemptLost) -> Drop | None:
     """Join that the holder of a claim is gone."""
     run, drop = _addressed(draft, given.run, given.attempt)
     if run is None or drop is not None:
-        return drop
+        return _again(run, drop, AttemptState.LOST)
     if run.attempts[-1].runner != given.runner:
         return Drop.CLAIMED
     if run.state not in {StepState.RUNNING, StepState.KILLING}:
@@ -111,7 +121,7 @@ def child_ended(draft: ExecutionDraft, given: ChildEnded) -> Drop | None:
     """Join the end of the execution that a `subflow` step waits for."""
     run, drop = _addressed(draft, given.run, given.attempt)
     if run is None or drop is not None:
-        return drop
+        return _again(run, drop, AttemptState(given.state), _code_of(given))
     if given.state is ExecutionState.SUCCESS:
         run = end_attempt(draft, run, AttemptState.SUCCESS)
         draft.put(replace(run, state=StepState.SUCCESS, outputs=given.outputs, error=None))
@@ -119,8 +129,12 @@ def child_ended(draft: ExecutionDraft, given: ChildEnded) -> Drop | None:
         _stop(draft, run)
     else:
         message = given.why or f"the execution ended as {given.state}"
-        fail_attempt(draft, run, StepError(f"child-{given.state.lower()}", message))
+        fail_attempt(draft, run, StepError(_code_of(given), message))
     return None
+
+
+def _code_of(given: ChildEnded) -> str:
+    return CHILD_REFUSED if given.refused else f"child-{given.state.lower()}"
 
 
 def _addressed(
@@ -138,6 +152,35 @@ def _addressed(
     if run.state.ended or run.attempts[-1].state.ended:
         return run, Drop.AFTER_TERMINAL
     return run, None
+
+
+def _end_of(outcome: Outcome) -> tuple[AttemptState | None, str]:
+    """Return the end that a report gives, None: it gives none, and the code as for `_again`."""
+    match outcome:
+        case Succeeded():
+            return AttemptState.SUCCESS, ""
+        case Fails():
+            return AttemptState.FAILED, ""
+        case Stopped():
+            return AttemptState.KILLED, _STOPPED
+        case Waits():
+            return None, ""
+
+
+def _again(
+    run: TaskRun | None, drop: Drop | None, end: AttemptState | None, code: str = ""
+) -> Drop | None:
+    """Return why a report is dropped: one that gives the end that the attempt has comes twice.
+
+    `code`: of the failure that it makes where its step was not to be killed; empty: of any.
+    """
+    attempt = None if run is None else run.attempt
+    if drop is not Drop.AFTER_TERMINAL or attempt is None:
+        return drop
+    is_same = attempt.state is end
+    if code and attempt.state is AttemptState.FAILED:
+        is_same = attempt.error is not None and attempt.error.code == code
+    return Drop.DUPLICATE if is_same else drop
 
 
 def _call_drop(run: TaskRun, given: Report) -> Drop | None:
@@ -161,7 +204,7 @@ def _stop(draft: ExecutionDraft, run: TaskRun) -> None:
         run = end_attempt(draft, run, AttemptState.KILLED)
         draft.put(replace(run, state=StepState.KILLED))
     else:
-        error = StepError("stopped", "its runner stopped", passes=True, known=False)
+        error = StepError(_STOPPED, "its runner stopped", passes=True, known=False)
         fail_attempt(draft, run, error)
 
 

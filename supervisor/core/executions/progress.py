@@ -186,7 +186,11 @@ def end(draft: ExecutionDraft) -> None:
     if execution.parent is not None:
         parent, run, attempt = execution.parent.split("/")
         why = execution.failures[0].error.message if execution.failures else ""
-        ended = ChildEnded(run, int(attempt), state, outputs=execution.outputs, why=why)
+        # A kill that came before it began has no failure: that one is `child-killed`.
+        refused = execution.began_at is None and bool(execution.failures)
+        ended = ChildEnded(
+            run, int(attempt), state, outputs=execution.outputs, why=why, refused=refused
+        )
         draft.messages.append(Send(parent, ended))
 
 

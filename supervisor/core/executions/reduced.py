@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Generic, TypeVar
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
 from supervisor.core.executions.entities import Execution, Runner
 from supervisor.core.executions.inputs import ExecutionInput, GateInput
+from supervisor.core.executions.plan import KILL_GRACE
 from supervisor.core.values.tagged import Tagged
 
 EntityT = TypeVar("EntityT")
@@ -49,6 +50,10 @@ class StepCall:
     arguments: Mapping[str, JsonValue]
     check: int = 0
     state: JsonValue = None
+    grace: Annotated[timedelta, Field(exclude_if=lambda given: given == KILL_GRACE)] = KILL_GRACE
+    """It is left, or its process killed, so long after it shall stop: the `killGrace` of its flow.
+
+    Left out at the default, which is what a release without the field waits."""
 
     @property
     def key(self) -> str:

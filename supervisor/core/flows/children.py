@@ -18,7 +18,6 @@ from supervisor.core.flows.document import FlowDocument, InputDocument, bind_val
 from supervisor.core.values.errors import FieldError, InvalidInputs
 
 __all__ = [
-    "CHILD_FAILED",
     "CalledFlow",
     "begin_child",
     "called_flow",
@@ -26,8 +25,6 @@ __all__ = [
     "why_inputs_do_not_fit",
 ]
 
-CHILD_FAILED = f"child-{ExecutionState.FAILED.lower()}"
-"""The code of a step whose execution cannot begin, or has failed."""
 _NAMED_MAX = 5
 """Inputs that a message names: a step may give a thousand."""
 
@@ -67,9 +64,9 @@ def begin_child(start: StartChild, flow: CalledFlow | None, now: datetime) -> Ex
 
 def refuse_child(start: StartChild, why: str) -> Send:
     """Return the message by which a step's attempt fails, as its execution cannot begin."""
-    # `child_ended` gives such a failure the code CHILD_FAILED.
     parent, run, attempt = start.parent.split("/")
-    return Send(parent, ChildEnded(run, int(attempt), ExecutionState.FAILED, why=why))
+    ended = ChildEnded(run, int(attempt), ExecutionState.FAILED, why=why, refused=True)
+    return Send(parent, ended)
 
 
 def why_inputs_do_not_fit(flow: str, refused: InvalidInputs) -> str:

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 
 from supervisor.core.executions.entities import StepError
+from supervisor.core.executions.failing import CHILD_REFUSED
 from supervisor.core.executions.reduced import StepCall
-from supervisor.core.flows.children import CHILD_FAILED, why_inputs_do_not_fit
+from supervisor.core.flows.children import why_inputs_do_not_fit
 from supervisor.core.flows.compiling import compile_flow
 from supervisor.core.flows.document import FlowDocument, InputDocument, bind_inputs, bind_values
 from supervisor.core.flows.foreseen import (
@@ -92,13 +93,13 @@ class _DryRuns:
         try:
             inputs = bind_values(name, self._inputs_of(name), given, from_steps=True)
         except FlowNotFound as error:
-            return StepOutlook(step, error=StepError(CHILD_FAILED, str(error)))
+            return StepOutlook(step, error=StepError(CHILD_REFUSED, str(error)))
         except InvalidInputs as error:
             why = why_inputs_do_not_fit(name, error)
-            return StepOutlook(step, error=StepError(CHILD_FAILED, why))
+            return StepOutlook(step, error=StepError(CHILD_REFUSED, why))
         except InvalidFlow as error:
             why = f"this release does not take the flow {name}: {error}"
-            return StepOutlook(step, error=StepError(CHILD_FAILED, why))
+            return StepOutlook(step, error=StepError(CHILD_REFUSED, why))
         return StepOutlook(step, {"flow": name, "inputs": inputs})
 
     def _inputs_of(self, name: str) -> Sequence[InputDocument]:

@@ -32,7 +32,9 @@ class VerifyStepVerb:
             owner, _ = self.owners.of(call)
             enforce(owner, "verify", call.arguments, self.tables)
             given = Arguments(call.arguments)
-            proof = self.proofs.prove(given.text("supervisor"), cancel, strict=given.flag("strict"))
+            proof = self.proofs.prove(
+                given.text("supervisor"), cancel, call.grace, strict=given.flag("strict")
+            )
         except ProofStopped:
             return Stopped()
         except ProofFailed as failed:

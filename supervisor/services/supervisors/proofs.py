@@ -1,8 +1,10 @@
 """Proofs of tables: ledger and lists that agree, and the verdict of a process of its own."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from threading import Event
 
+from supervisor.core.executions.plan import KILL_GRACE
 from supervisor.core.values.errors import DataSourceNotFound
 from supervisor.ports.prover import Proof, ProofRequest, Prover, first_verdict
 from supervisor.services.supervisors.queries import SupervisorQueries
@@ -19,8 +21,12 @@ class TableProofs:
     tables: TableQueries
     prover: Prover
 
-    def prove(self, supervisor_id: str, cancel: Event, *, strict: bool) -> Proof:
+    def prove(
+        self, supervisor_id: str, cancel: Event, grace: timedelta = KILL_GRACE, *, strict: bool
+    ) -> Proof:
         """Return the verdict on a supervisor's part of its table.
+
+        `grace`: from the cancel to the hard end.
 
         Raises:
             SupervisorNotFound: the id was never used.
@@ -35,7 +41,7 @@ class TableProofs:
             request = ProofRequest(
                 ledger.to_json(), files, ledger.warehouse, strict=strict, last=last
             )
-            return self.prover.prove(request, cancel)
+            return self.prover.prove(request, cancel, grace)
 
         return first_verdict(look)
 

@@ -3,7 +3,8 @@
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 
 import pytest
 
@@ -192,13 +193,12 @@ def test_a_call_that_does_not_stop_is_left_after_its_grace(
 ) -> None:
     """Goal: a kill waits for no thread without bound; what the thread gives later counts no more.
 
-    `leaves`: of a verb that cannot stop the grace is short, however long that of others is.
+    The grace is the `killGrace` of the flow.  `leaves`: of a verb that cannot stop it is short,
+    however long that of others is.
     """
-    deaf, grace_s = Deaf(), 600.0 if leaves else 0.05
-    _start(stored, _plan("deaf"))
-    runner = CallRunner(
-        stored.engine, RUNNER, {"deaf": deaf}, 1, look_s=0.01, leaves=leaves, grace_s=grace_s
-    )
+    deaf, grace = Deaf(), timedelta(minutes=10) if leaves else timedelta(milliseconds=50)
+    _start(stored, replace(_plan("deaf"), kill_grace=grace))
+    runner = CallRunner(stored.engine, RUNNER, {"deaf": deaf}, 1, look_s=0.01, leaves=leaves)
     runner.start()
     assert deaf.begun.acquire(timeout=30)
     stored.engine.work([("e1", KillIt("ann"))])
@@ -221,10 +221,11 @@ def test_a_call_that_does_not_stop_is_left_after_its_grace(
 def test_threads_that_are_left_are_bounded(stored: Stored) -> None:
     """Goal: calls that never stop cannot pile up: then nothing more is taken."""
     deaf = Deaf()
-    runner = CallRunner(stored.engine, RUNNER, {"deaf": deaf}, 1, look_s=0.01, grace_s=0.05)
+    runner = CallRunner(stored.engine, RUNNER, {"deaf": deaf}, 1, look_s=0.01)
     runner.start()
+    plan = replace(_plan("deaf"), kill_grace=timedelta(milliseconds=50))
     for name in ("e1", "e2"):
-        stored.engine.work(starts=[Execution(name, _plan("deaf"), {}, BEGAN)])
+        stored.engine.work(starts=[Execution(name, plan, {}, BEGAN)])
         assert deaf.begun.acquire(timeout=30)
         stored.engine.work([(name, KillIt("ann"))])
         wait_until(lambda name=name: stored.get(name).state.ended)  # type: ignore[misc]

@@ -10,15 +10,17 @@ from supervisor.core.executions.entities import Runner, TaskRun
 from supervisor.core.executions.inputs import (
     AttemptLost,
     Begin,
+    ChildEnded,
     Claim,
     ExecutionInput,
     KillIt,
+    Outcome,
     Report,
     RetryStep,
     Tick,
     Waits,
 )
-from supervisor.core.executions.plan import FlowPlan, OnLost, RetryRule, Step
+from supervisor.core.executions.plan import FlowPlan, OnError, OnLost, RetryRule, Step, SubflowWork
 from supervisor.core.executions.reduced import Drop, StepCall
 from tests.supervisor.core.executions.world import (
     BROKEN,
@@ -27,6 +29,7 @@ from tests.supervisor.core.executions.world import (
     ExecutionState,
     Fails,
     StepState,
+    Stopped,
     Succeeded,
     World,
     call,
@@ -100,9 +103,17 @@ def test_a_report_of_who_holds_no_claim_does_not_join() -> None:
     assert world.states() == {"a": StepState.RUNNING}
 
 
-@pytest.mark.parametrize("late", [Fails(BROKEN), Succeeded({"n": 2}), Waits("it")])
-def test_a_late_report_changes_nothing_that_has_ended(late: Fails | Succeeded | Waits) -> None:
-    """E5: and the next step begins once."""
+@pytest.mark.parametrize(
+    ("late", "why"),
+    [
+        (Fails(BROKEN), Drop.AFTER_TERMINAL),
+        (Succeeded({"n": 2}), Drop.DUPLICATE),
+        (Waits("it"), Drop.AFTER_TERMINAL),
+        (Stopped(), Drop.AFTER_TERMINAL),
+    ],
+)
+def test_a_late_report_changes_nothing_that_has_ended(late: Outcome, why: Drop) -> None:
+    """E5: and the next step begins once.  The same end again is a duplicate (rule 5)."""
     world, (job,) = begun(call("a"), call("b", "a"))
     world.claim(job)
     world.report(job, Succeeded({"n": 1}))
@@ -110,9 +121,63 @@ def test_a_late_report_changes_nothing_that_has_ended(late: Fails | Succeeded | 
 
     world.report(job, late)
 
-    assert drops(world) == [Drop.AFTER_TERMINAL]
+    assert drops(world) == [why]
     assert world.get() == before
     assert [one.step for one in world.take_calls()] == ["b"]
+
+
+@pytest.mark.parametrize("first", [Fails(PASSES), Stopped()])
+def test_the_end_of_an_attempt_counts_as_a_duplicate_only_where_it_is_the_same(
+    first: Outcome,
+) -> None:
+    """Rule 5, of an attempt that has failed, and whose step is tried again."""
+    retry = RetryRule(2, backoff=timedelta(hours=1))
+    world, (job,) = begun(call("a", retry=retry))
+    world.claim(job)
+    for given in (first, first, Succeeded()):
+        world.report(job, given)
+    world.send("e1", AttemptLost(job.run, 1, RUNNER), Claim(job.run, 1, RUNNER))
+
+    assert drops(world) == [Drop.DUPLICATE, *[Drop.AFTER_TERMINAL] * 3]
+
+
+def test_the_stop_of_what_took_too_long_is_no_duplicate_of_its_timeout() -> None:
+    step = call("a", timeout=timedelta(minutes=1), on_error=OnError.CONTINUE)
+    world, (job, _) = begun(step, call("b"))
+    world.claim(job)
+    world.pass_time(timedelta(minutes=1))
+    world.report(job, Stopped())
+
+    assert drops(world) == [Drop.AFTER_TERMINAL]
+
+
+def test_a_loss_is_a_duplicate_of_a_loss_alone() -> None:
+    world, (job,) = begun(call("a", on_lost=OnLost.ASK))
+    world.claim(job)
+    world.send("e1", *[AttemptLost(job.run, 1, RUNNER)] * 2)
+    world.report(job, Succeeded())
+
+    assert drops(world) == [Drop.DUPLICATE, Drop.AFTER_TERMINAL]
+
+
+@pytest.mark.parametrize(
+    ("end", "again"),
+    [(ExecutionState.SUCCESS, 0), (ExecutionState.FAILED, 1), (ExecutionState.KILLED, 2)],
+)
+def test_the_end_of_a_child_is_a_duplicate_of_the_same_end_alone(
+    end: ExecutionState, again: int
+) -> None:
+    step = Step("sub", SubflowWork("child"), on_error=OnError.CONTINUE)
+    world = World({"child": FlowPlan("child", 1, (call("x"),))})
+    world.start(FlowPlan("f", 1, (step, call("b"))))
+    run = world.run("sub").id
+    world.send("e1", ChildEnded(run, 1, end))
+    ends = (ExecutionState.SUCCESS, ExecutionState.FAILED, ExecutionState.KILLED)
+    world.send("e1", *(ChildEnded(run, 1, each) for each in ends))
+
+    wanted = [Drop.AFTER_TERMINAL] * 3
+    wanted[again] = Drop.DUPLICATE
+    assert drops(world) == wanted
 
 
 def test_nobody_may_make_up_runs_or_attempts() -> None:

@@ -3,7 +3,15 @@
 import pytest
 from pydantic import JsonValue
 
-from supervisor.core.executions.plan import Concurrency, FlowPlan, Step, SubflowWork, WhenFull
+from supervisor.core.executions.inputs import KillIt
+from supervisor.core.executions.plan import (
+    Concurrency,
+    FlowPlan,
+    RetryRule,
+    Step,
+    SubflowWork,
+    WhenFull,
+)
 from supervisor.core.flows.artifacts import ArtifactRef
 from supervisor.core.flows.children import CalledFlow
 from supervisor.core.flows.document import InputDocument, InputType
@@ -33,7 +41,9 @@ def test_a_subflow_gives_its_outputs_or_fails_its_step() -> None:
 
     assert well.get().outputs == {"n": 5}
     assert badly.get().state is ExecutionState.FAILED
-    assert BROKEN.message in badly.get().failures[0].error.message
+    [failure] = badly.get().failures
+    assert failure.error.code == "child-failed"
+    assert BROKEN.message in failure.error.message
     badly.check_ends()
 
 
@@ -41,7 +51,55 @@ def test_a_subflow_that_is_not_there_fails_its_step() -> None:
     world = World()
     world.start(plan_of(Step("sub", SubflowWork("nothing"))))
 
-    assert "there is no flow nothing" in world.get().failures[0].error.message
+    [failure] = world.get().failures
+    assert failure.error.code == "child-refused"
+    assert "there is no flow nothing" in failure.error.message
+
+
+def test_a_retry_tells_a_child_that_cannot_begin_from_one_that_has_failed() -> None:
+    """Goal: `retry.errors` names either."""
+    for errors, tries in (("child-refused", 2), ("child-failed", 1)):
+        world = World()
+        retry = RetryRule(2, errors=frozenset({errors}))
+        world.start(plan_of(Step("sub", SubflowWork("nothing"), retry=retry)))
+        world.finish()
+        assert len(world.run("sub").attempts) == tries
+
+
+@pytest.mark.parametrize("when_full", [WhenFull.FAIL, WhenFull.CANCEL])
+def test_a_child_that_gets_no_slot_is_refused(when_full: WhenFull) -> None:
+    """Goal: also where the child itself counts as KILLED, as its flow says."""
+    child = FlowPlan("child", 1, (call("x"),), concurrency=Concurrency(1, when_full=when_full))
+    world = World({"child": child})
+    world.start(child, "holder")
+    world.start(plan_of(Step("sub", SubflowWork("child"))))
+
+    [failure] = world.get().failures
+    assert (failure.error.code, failure.error.message) == (
+        "child-refused",
+        "child runs as often as it may",
+    )
+
+
+def test_a_child_whose_key_of_a_slot_cannot_be_worked_out_is_refused() -> None:
+    child = FlowPlan("child", 1, (call("x"),), concurrency=Concurrency(1, key="${ inputs.nobody }"))
+    world = World({"child": child})
+    world.start(plan_of(Step("sub", SubflowWork("child"))))
+
+    assert [one.error.code for one in world.get().failures] == ["child-refused"]
+
+
+def test_a_child_that_is_killed_before_it_begins_was_not_refused() -> None:
+    child = FlowPlan("child", 1, (call("x"),), concurrency=Concurrency(1))
+    world = World({"child": child})
+    world.start(child, "holder")
+    world.start(plan_of(Step("sub", SubflowWork("child"))))
+    [waiting] = (one.id for one in world.engine.executions.values() if one.parent is not None)
+    assert world.get(waiting).state is ExecutionState.QUEUED
+
+    world.send(waiting, KillIt("ann"))
+
+    assert [one.error.code for one in world.get().failures] == ["child-killed"]
 
 
 _DAY = (
@@ -82,6 +140,7 @@ def test_a_child_whose_inputs_do_not_fit_does_not_begin(
     world.finish()
 
     [failure] = world.get().failures
+    assert failure.error.code == "child-refused"
     assert failure.error.message.startswith("the inputs do not fit the flow child: ")
     assert why in failure.error.message
     assert list(world.engine.executions) == ["e1"]

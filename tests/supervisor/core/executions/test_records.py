@@ -152,6 +152,27 @@ def test_an_input_of_a_gate_and_a_call_are_read_as_they_were_written() -> None:
     assert CALL_FORM.read(CALL_FORM.write(job)) == job
 
 
+def test_a_call_carries_the_grace_of_its_flow_unless_it_is_that_of_every_flow() -> None:
+    """Goal: a release without the field reads the call, and one with it reads those of before."""
+    world = World()
+    world.start(FlowPlan("f", 1, (call("a"),)))
+    world.start(FlowPlan("f", 1, (call("a"),), kill_grace=timedelta(seconds=5)), "e2")
+    usual, short = world.take_calls()
+    assert (usual.grace, short.grace) == (timedelta(seconds=30), timedelta(seconds=5))
+    assert "grace" not in json.loads(CALL_FORM.write(usual))
+    assert json.loads(CALL_FORM.write(short))["grace"] == "PT5S"
+    for each in (usual, short):
+        assert CALL_FORM.read(CALL_FORM.write(each)) == each
+
+
+def test_a_child_that_was_refused_says_so_and_others_write_what_they_wrote_before() -> None:
+    for refused in (True, False):
+        given = ChildEnded("r", 1, ExecutionState.FAILED, refused=refused)
+        written = INPUT_FORM.write(given)
+        assert ("refused" in json.loads(written)) == refused
+        assert INPUT_FORM.read(written) == given
+
+
 def test_every_input_is_tried() -> None:
     """Goal: an input that is new has its place above, and in the file of this version."""
     assert {type(given) for given in INPUTS} == set(get_args(get_args(ExecutionInput)[0]))

@@ -130,7 +130,7 @@ def test_a_subflow_shows_its_bound_inputs_or_why_it_cannot_begin(driver: Driver)
     assert itself.effect == {"flow": "f", "inputs": {}}
     assert nobody.error is not None
     assert nobody.error.message == "there is no flow g"
-    assert _codes([wrong, nobody]) == ["child-failed", "child-failed"]
+    assert _codes([wrong, nobody]) == ["child-refused", "child-refused"]
 
 
 def test_each_step_says_what_it_costs(driver: Driver) -> None:

@@ -174,7 +174,6 @@ def test_a_process_that_does_not_end_by_itself_is_killed_after_its_grace(
     children: list[psutil.Process] = []
     codes: list[int] = []
     prover = ChildProver(
-        grace=timedelta(milliseconds=200),
         argv=(sys.executable, "-c", script),
         started=lambda pid: children.append(psutil.Process(pid)),
         ended=codes.append,
@@ -183,7 +182,7 @@ def test_a_process_that_does_not_end_by_itself_is_killed_after_its_grace(
 
     def prove() -> None:
         with pytest.raises(ProofStopped):
-            prover.prove(REQUEST, cancel)
+            prover.prove(REQUEST, cancel, timedelta(milliseconds=200))
         stopped.set()
 
     threading.Thread(target=prove, daemon=True).start()
@@ -227,20 +226,27 @@ def test_a_cancel_ends_a_proof_and_one_that_waits_for_its_turn() -> None:
     assert not psutil.pid_exists(pids[0])
 
 
-def test_a_kill_of_the_execution_kills_the_process(world: World) -> None:
+@pytest.mark.parametrize(("grace", "heeds"), [("PT10M", True), ("PT1S", False)])
+def test_a_kill_of_the_execution_kills_the_process(
+    world: World, tmp_path: Path, grace: str, heeds: bool
+) -> None:
+    """Goal: at once, and of one that does not heed it after the `killGrace` of the flow."""
     pids: list[int] = []
-    prover = ChildProver(argv=(sys.executable, *NEVER), started=pids.append)
+    ready = tmp_path / "ready"
+    ignores = "" if heeds else "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
+    script = f"{ignores}import pathlib, sys; pathlib.Path({str(ready)!r}).touch(); sys.stdin.read()"
+    prover = ChildProver(argv=(sys.executable, "-c", script), started=pids.append)
     driver = driver_of(world, prover)
     world.start()
-    execution = driver.start(VERIFY)
+    execution = driver.start(VERIFY, killGrace=grace)
     runner = CallRunner(driver.engine, driver.runner, driver.verbs, look_s=0.01)
     runner.start()
-    wait_until(lambda: bool(pids))
+    wait_until(ready.exists)
     driver.engine.work([(execution, KillIt("ann"))])
     wait_until(lambda: driver.get(execution).state.ended)
     runner.stop()
     assert driver.get(execution).state is ExecutionState.KILLED
-    assert not psutil.pid_exists(pids[0])
+    wait_until(lambda: not psutil.pid_exists(pids[0]))
 
 
 def test_a_proof_ends_with_the_process_that_started_it(tmp_path: Path) -> None:

@@ -81,9 +81,10 @@ def test_e5_what_comes_after_success_is_ignored_and_counted(stage: Stage) -> Non
 
     stage.report(first, Fails(PASSES))
     assert not stage.claim(first)
+    stage.report(first, Succeeded())
 
     assert stage.run("a").state == "SUCCESS"
-    assert stage.engine.dropped() == {"after_terminal": 2}
+    assert stage.engine.dropped() == {"after_terminal": 2, "duplicate": 1}
 
 
 def test_e6_a_claim_whose_runner_died_gives_one_new_attempt(stage: Stage) -> None:
