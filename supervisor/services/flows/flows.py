@@ -132,7 +132,6 @@ class Flows:
             FlowNotFound: there is none.
             PreconditionFailed: the newest version is not as `expected`.
         """
-        self.get(name)
         applied = _Applied(None, expected=expected)
         return self._add(name, applied, author, "delete-flow")[0]
 
@@ -206,6 +205,9 @@ class Flows:
         term, now, digest = self.leadership.term(), self.clock.now(), digest_of(document)
         with answered(), self.executions.working(term) as rows:
             newest = rows.flows.newest(name)
+            # Looked at where it is written: of two who delete a flow at once one finds none.
+            if document is None and (newest is None or newest.deleted):
+                raise FlowNotFound(name)
             applied.expected.check_tagged(name, _tagged(newest), "flow")
             if newest is not None and (newest.digest, newest.author) == (digest, str(author)):
                 return newest, False
