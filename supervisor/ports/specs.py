@@ -8,7 +8,7 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Protocol
 
-from supervisor.core.model.rows import PresentVersion, SpecHead, SpecVersion
+from supervisor.core.model.rows import PresentVersion, SpecHead, SpecVersion, TerminatedSupervisor
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import SpecUnreadable
 
@@ -87,6 +87,10 @@ class Specs(Protocol):
 
         The cost is that of these alone, however many versions and tombstones there are.
         """
+        ...
+
+    def terminated(self) -> list[TerminatedSupervisor]:
+        """Return how each terminated supervisor ended, in no order; one statement, no spec read."""
         ...
 
     def awake(self) -> list[SpecHead]:

@@ -1,8 +1,9 @@
 """Spec versions: append-only, the newest counts, a tombstone ends a supervisor."""
 
-from supervisor.core.model.rows import PresentVersion, SpecHead
+from supervisor.core.model.rows import PresentVersion, SpecHead, TerminatedSupervisor
 from supervisor.core.spec.reader import read_spec
 from supervisor.core.spec.spec import SupervisorSpec
+from supervisor.core.values.permissions import Actor
 from tests.conformance.stories import CLICKS, HOUR, NOON, Leader
 from tests.supervisor.core.spec.spec_documents import changed, created
 
@@ -100,6 +101,31 @@ def test_present_are_the_newest_versions_that_are_no_tombstones(leader: Leader) 
             PresentVersion("b", 2, NOON, "cy", rests=False),
             PresentVersion("rests", 1, NOON, "eve", rests=True),
         ]
+
+
+def test_terminated_are_those_whose_newest_version_is_a_tombstone(leader: Leader) -> None:
+    suspended = _spec().model_copy(update={"suspended": True})
+    with leader.writes() as tx:
+        for supervisor_id in ("runs", "back", "ended", "twice"):
+            tx.specs.append(supervisor_id, _spec(), NOON, "")
+        for supervisor_id in ("back", "twice"):
+            tx.specs.append(supervisor_id, None, NOON, "eve")
+            tx.specs.append(supervisor_id, _spec(), NOON, "")
+        tx.specs.append("ended", suspended, NOON, "")  # has the document of the version before
+        tx.specs.append("ended", None, NOON + HOUR, Actor.named("ada", "moved"))
+        tx.specs.append("twice", None, NOON, "bob")
+
+    with leader.reads() as tx:
+        table = _spec().data_source
+        found = sorted(tx.specs.terminated(), key=lambda each: each.supervisor_id)
+        assert found == [
+            TerminatedSupervisor("ended", 2, table, NOON + HOUR, "ada", "moved"),
+            TerminatedSupervisor("twice", 3, table, NOON, "bob", None),
+        ]
+
+    with leader.writes() as tx:
+        tx.specs.forget("ended", 3)
+        assert [each.supervisor_id for each in tx.specs.terminated()] == ["twice"]
 
 
 def test_tables_are_those_of_the_newest_specs(leader: Leader) -> None:

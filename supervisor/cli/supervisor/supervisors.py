@@ -6,14 +6,21 @@ from typing import Annotated
 import typer
 from pydantic import JsonValue
 
-from supervisor.cli.shell.client import SUPERVISORS, path_of
+from supervisor.cli.shell.client import OURS, SUPERVISORS, path_of
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.groups import OfSupervisors
 from supervisor.cli.shell.options import Output, Server, SupervisorId, connect
-from supervisor.cli.shell.output import show_done, show_json, show_name, show_table, show_text
+from supervisor.cli.shell.output import (
+    print_notice,
+    show_done,
+    show_json,
+    show_name,
+    show_table,
+    show_text,
+)
 from supervisor.cli.shell.pages import linked_rows_up_to, rows_up_to
 from supervisor.cli.shell.problems import FAILED, CommandFailed
-from supervisor.cli.shell.resource import Resource, add_list
+from supervisor.cli.shell.resource import Resource
 from supervisor.cli.shell.selection import All, Ids, InState, OfDataSource, Selection
 from supervisor.cli.supervisor.history import VERSIONS, version_rows
 from supervisor.cli.supervisor.status import show_status
@@ -21,6 +28,7 @@ from supervisor.cli.supervisor.watch import API
 from supervisor.core.spec.json_schema import spec_schema
 from supervisor.views.status import SupervisorStatus
 from supervisor.views.supervisors.specs import HistoryRow, SupervisorLine
+from supervisor.views.supervisors.terminated import TerminatedPage, TerminatedRow
 
 commands = typer.Typer(
     no_args_is_help=True, cls=OfSupervisors, help="Streams that are turned into tables."
@@ -55,17 +63,55 @@ _SUPERVISORS = Resource(
     ),
     nothing="There is no supervisor yet: `tidegate supervisor init` makes a spec from a topic.",
 )
-add_list(
-    commands,
-    _SUPERVISORS,
-    """List all supervisors and how they stand.
+_TERMINATED = Resource(
+    path=f"{OURS}/terminated",
+    part="supervisors",
+    rows=list[TerminatedRow],
+    columns=("ID", "TERMINATED", "WHO", "REASON", "VERSION"),
+    wide=("TABLE",),
+    cells=lambda row, _: (
+        row.id,
+        f"{row.terminated_at:%Y-%m-%d %H:%M:%S}",
+        row.terminated_by,
+        row.reason,
+        row.version,
+        row.data_source,
+    ),
+    nothing="No supervisor is terminated, or each of them is forgotten.",
+)
+_TERMINATED_MAX = 10_000
+
+
+@commands.command("list")
+def list_all(
+    *,
+    terminated: Annotated[
+        bool,
+        typer.Option("--terminated", help="Those that are terminated and not forgotten instead."),
+    ] = False,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """List all supervisors and how they stand, or how those ended that are terminated.
+
+    A terminated one is brought back by `tidegate supervisor rollback ID --to VERSION`.
 
     \b
     Examples:
       tidegate supervisor list -o wide
       tidegate supervisor list -o name | xargs tidegate supervisor status
-    """,
-)
+      tidegate supervisor list --terminated
+    """
+    with connect(server) as client:
+        if not terminated:
+            answer = client.get(_SUPERVISORS.path, _SUPERVISORS.params)
+            _SUPERVISORS.show(answer, output)
+            return
+        answer = rows_up_to(client, _TERMINATED.path, "supervisors", _TERMINATED_MAX)
+    _TERMINATED.show(answer, output)
+    page = answer.read(TerminatedPage)
+    if len(page.supervisors) < page.matching and output is not Format.JSON:
+        print_notice(f"the newest {len(page.supervisors)} of {page.matching} are shown")
 
 
 @commands.command()

@@ -174,17 +174,21 @@ class ListFilter:
             return False
         if self.bounded is not None and (row.newest.bounded_records is not None) != self.bounded:
             return False
-        if self.data_source is not None and not _matches_one(self.data_source, (table,)):
+        if self.data_source is not None and not matches_one(self.data_source, (table,)):
             return False
-        if self.topic is not None and not _matches_one(self.topic, (stream, *row.topics)):
+        if self.topic is not None and not matches_one(self.topic, (stream, *row.topics)):
             return False
-        if self.text is None:
-            return True
-        part = self.text.lower() if "*" in self.text else f"*{self.text.lower()}*"
-        return _matches_one(part, [each.lower() for each in (row.id, table, stream) if each])
+        return self.text is None or has_text(self.text, (row.id, table, stream))
 
 
-def _matches_one(pattern: str, names: Iterable[str | None]) -> bool:
+def has_text(text: str, names: Iterable[str | None]) -> bool:
+    """Return whether a name has a text as a part, in any case; `*` stands for any signs."""
+    part = text.lower() if "*" in text else f"*{text.lower()}*"
+    return matches_one(part, [each.lower() for each in names if each])
+
+
+def matches_one(pattern: str, names: Iterable[str | None]) -> bool:
+    """Return whether a name is as a pattern has it, where `*` stands for any signs."""
     return any(matches(pattern, name) for name in names if name is not None)
 
 

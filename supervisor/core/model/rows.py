@@ -74,6 +74,22 @@ class PresentVersion:
 
 
 @dataclass(frozen=True)
+class TerminatedSupervisor:
+    """How a supervisor ended that is terminated and not forgotten, and the spec that it had."""
+
+    supervisor_id: str
+    version: int
+    """The newest version that has a spec, by which the supervisor can be brought back."""
+    data_source: str | None
+    """The table; None: a spec of a newer release, with no table at the usual place."""
+    at: datetime
+    """When it was terminated."""
+    author: str
+    reason: str | None
+    """Why, in the words of the author; None: no reason was given."""
+
+
+@dataclass(frozen=True)
 class CommittedOffset:
     """The next offset of one partition that is not yet in a published segment."""
 

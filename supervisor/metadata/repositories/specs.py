@@ -33,7 +33,12 @@ from sqlalchemy import (
 )
 
 from supervisor.core.history.lifecycle_events import spec_event
-from supervisor.core.model.rows import PresentVersion, SpecHead, SpecVersion
+from supervisor.core.model.rows import (
+    PresentVersion,
+    SpecHead,
+    SpecVersion,
+    TerminatedSupervisor,
+)
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import FieldError, MetadataBusy, SpecUnreadable, StateMoved
 from supervisor.core.values.permissions import reason_of
@@ -90,11 +95,10 @@ _VERSION = _READ.where(_ONE)
 _OWN_TEXT = select(cast(_AT.spec, Text)).where(_ONE)
 _NUMBER = tuple_(_AT.supervisor_id, _AT.version)
 _VERSIONS = _READ.where(_NUMBER.in_(bindparam("wanted", expanding=True)))
-_IS_NEWEST = _NUMBER.in_(
-    select(_NUMBERS.c.supervisor_id, func.max(_NUMBERS.c.version)).group_by(
-        _NUMBERS.c.supervisor_id
-    )
+_NEWEST_NUMBERS = select(_NUMBERS.c.supervisor_id, func.max(_NUMBERS.c.version)).group_by(
+    _NUMBERS.c.supervisor_id
 )
+_IS_NEWEST = _NUMBER.in_(_NEWEST_NUMBERS)
 _ALL_NEWEST = _READ.where(_IS_NEWEST).order_by(_AT.supervisor_id)
 _IS_AWAKE = _AT.awake.is_not(None)
 _ALL_AWAKE = _READ.where(_IS_AWAKE).order_by(_AT.supervisor_id)
@@ -114,6 +118,14 @@ _LOCKED_TASKS = _ENDED_TASKS.with_for_update()
 _TABLE = _DOCUMENT["dataSchema", "dataSource"].label("data_source")
 """The name at the place where specs of every release have it (`spec_facts`)."""
 _TABLES = select(_AT.supervisor_id, _TABLE).select_from(_DOCUMENTS).where(_IS_NEWEST, _HAS_SPEC)
+_END = supervisor_specs.alias("tombstone").c
+_ENDED = and_(_END.supervisor_id == _AT.supervisor_id, _END.version == _AT.version + 1)
+_TERMINATED = (
+    select(_AT.supervisor_id, _AT.version, _TABLE, _END.created_at, _END.author, _END.reason)
+    .select_from(_DOCUMENTS.join(_END.supervisor_id.table, _ENDED))
+    .where(_HAS_SPEC, _END.spec.is_(None), _END.same_as.is_(None))
+    .where(tuple_(_END.supervisor_id, _END.version).in_(_NEWEST_NUMBERS))
+)
 _TABLES_OF = (
     select(_TABLE)
     .select_from(_DOCUMENTS)
@@ -256,10 +268,15 @@ class SqlSpecs:
         """Return the newest versions of all supervisors that are not terminated; see the port."""
         rows = sorted(self._db.execute(_PRESENT), key=itemgetter(0))
         return [
-            PresentVersion(
-                supervisor_id, version, created_at, author, rests=rests_since is not None
-            )
-            for supervisor_id, version, created_at, author, rests_since in rows
+            PresentVersion(each, version, created_at, author, rests=rests_since is not None)
+            for each, version, created_at, author, rests_since in rows
+        ]
+
+    def terminated(self) -> list[TerminatedSupervisor]:
+        """Return how each terminated supervisor ended, in no order; see the port."""
+        return [
+            TerminatedSupervisor(supervisor_id, version, _text(table), at, author, reason)
+            for supervisor_id, version, table, at, author, reason in self._db.execute(_TERMINATED)
         ]
 
     def awake(self) -> list[SpecHead]:

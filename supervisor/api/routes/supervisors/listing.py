@@ -1,4 +1,4 @@
-"""The cheap list of supervisors: filtered, sorted and counted, page by page."""
+"""The lists of supervisors, page by page: those that run, from the last passes, and those ended."""
 
 from typing import Annotated, Literal
 
@@ -12,7 +12,9 @@ from supervisor.api.http.preconditions import KnownTags
 from supervisor.core.history.listing import COLUMNS, ListFilter, ListOrder
 from supervisor.core.values.page_cursors import KEYED_LENGTH_MAX
 from supervisor.core.values.permissions import Permission
+from supervisor.services.history.terminated import TerminatedFilter, terminated_supervisors
 from supervisor.views.listing import SupervisorsPage, supervisors_page
+from supervisor.views.supervisors.terminated import TerminatedPage
 
 router = APIRouter(prefix="/api/v1/supervisors", tags=["supervisors"])
 
@@ -52,6 +54,10 @@ _Cursor = Annotated[
         json_schema_extra={"pattern": f"^[A-Za-z0-9_-]{{1,{KEYED_LENGTH_MAX}}}$"},
     ),
 ]
+_PartOfEnded = Annotated[
+    str | None, Query(max_length=TEXT_MAX, description="A part of the id or table, in any case.")
+]
+_Limit = Annotated[int, Query(ge=1, le=LIMIT_MAX, description="At most so many.")]
 _Along = Annotated[
     list[Literal["overview"]] | None,
     Query(
@@ -80,7 +86,7 @@ def list_by_filter(
     healthy: bool | None = None,
     bounded: _Bounded = None,
     sort: _Sort = "attention",
-    limit: Annotated[int, Query(ge=1, le=LIMIT_MAX, description="At most so many.")] = 200,
+    limit: _Limit = 200,
     cursor: _Cursor = None,
     along: _Along = None,
 ) -> Response:
@@ -106,3 +112,33 @@ def list_by_filter(
     if along:
         answer = answer.model_copy(update={"overview": parts.overviews.of(asking, ITEMS)})
     return answer_unless_known(request, known, answer)
+
+
+@router.get(
+    "/terminated",
+    response_model=TerminatedPage,
+    responses={304: {"description": "If-None-Match names this answer"}},
+    dependencies=[needs(Permission.READ, LISTED)],
+)
+def list_terminated(
+    request: Request,
+    parts: Parts,
+    asking: Asking,
+    known: KnownTags,
+    *,
+    q: _PartOfEnded = None,
+    data_source: _OfTable = None,
+    limit: _Limit = 200,
+    cursor: _Cursor = None,
+) -> Response:
+    """List terminated supervisors that are not forgotten: when, by whom and why; newest first.
+
+    A rollback to `version` brings one back.
+    """
+
+    def may_read(table: str | None) -> bool:
+        return asking.reads_all if table is None else asking.may_read(table)
+
+    wanted = TerminatedFilter(q, data_source)
+    page = terminated_supervisors(parts.store, may_read, wanted, limit, cursor)
+    return answer_unless_known(request, known, page)
