@@ -1,11 +1,11 @@
 """Admission of a spec: the operator's policy, the impact on live ranges, and the result."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from supervisor.control.observe import specs_of
-from supervisor.core.model.rows import SpecVersion
+from supervisor.core.model.rows import CommittedOffset, Generation, SpecVersion
 from supervisor.core.planning.impact import NO_IMPACT, SpecImpact, on_live_ranges
 from supervisor.core.planning.observed import Observed, PlanLimits, StreamState
 from supervisor.core.planning.preconditions import AnyVersion, Expected, etag_of, is_ended
@@ -28,6 +28,7 @@ from supervisor.core.values.export_formats import ExportFormat
 from supervisor.ports.store import Transaction
 from tasks.contract.connection_policy import ConnectionPolicy
 from tasks.contract.messages import SyncRequest
+from tasks.contract.offsets import TopicPartition
 from tasks.contract.registry import refused_registries
 
 CLOCK_AHEAD_MAX = timedelta(days=366)
@@ -135,23 +136,57 @@ def number_after(newest: AnyVersion | None) -> int:
     return 1 if newest is None else newest.version + 1
 
 
+@dataclass(frozen=True)
+class LiveRows:
+    """The rows of one supervisor by which the impact of a version is judged."""
+
+    live: tuple[Generation, ...]
+    """Its live ranges, by ordinal."""
+    specs: Mapping[int, SupervisorSpec]
+    """Version -> spec, of live ranges; versions that this release cannot read are left out."""
+    committed: Mapping[TopicPartition, CommittedOffset]
+
+
+def live_rows(tx: Transaction, version: SpecVersion) -> LiveRows:
+    """Return the rows of the supervisor that `version`, stored or not, is of."""
+    live = tuple(tx.generations.live(version.supervisor_id))
+    return LiveRows(live, specs_of(tx, version, live), tx.offsets.of(version.supervisor_id))
+
+
+def live_rows_of_each(tx: Transaction, supervisor_ids: Sequence[str]) -> dict[str, LiveRows]:
+    """Return the rows of each of many supervisors, in few queries, however many there are."""
+    live: dict[str, list[Generation]] = {each: [] for each in supervisor_ids}
+    for generation in tx.generations.live():
+        if generation.supervisor_id in live:
+            live[generation.supervisor_id].append(generation)
+    wanted = {(each, g.spec_version) for each, ranges in live.items() for g in ranges}
+    stored = tx.specs.versions(wanted) if wanted else {}
+    specs: dict[str, dict[int, SupervisorSpec]] = {each: {} for each in supervisor_ids}
+    for (supervisor_id, number), row in stored.items():
+        if isinstance(row, SpecVersion) and row.spec is not None:
+            specs[supervisor_id][number] = row.spec
+    committed = tx.offsets.of_each(supervisor_ids)
+    return {each: LiveRows(tuple(live[each]), specs[each], committed[each]) for each in live}
+
+
 def impact_on_rows(
-    tx: Transaction, impact: SpecImpact, version: SpecVersion, stream: StreamState
+    rows: LiveRows, impact: SpecImpact, version: SpecVersion, stream: StreamState | None
 ) -> SpecImpact:
     """Return the impact of `version`, stored or not, on the live ranges of the rows.
 
-    `stream` is from the last pass: the topics that match a pattern decide on the groups.
+    `stream` is from the last pass, if there was one: the topics that match a pattern decide on the
+    groups.
     """
-    live = tuple(tx.generations.live(version.supervisor_id))
+    own = {} if version.spec is None else {version.version: version.spec}
     seen = Observed(
         now=version.created_at,
         limits=PlanLimits(),
         current=version,
-        specs=specs_of(tx, version, live),
-        committed=tx.offsets.of(version.supervisor_id),
-        stream=stream,
-        generations=live,
-        newest=live[-1] if live else None,
+        specs={**rows.specs, **own},
+        committed=rows.committed,
+        stream=StreamState() if stream is None else stream,
+        generations=rows.live,
+        newest=rows.live[-1] if rows.live else None,
         tasks=(),
         last_attempts={},
         workers=(),
@@ -186,10 +221,20 @@ def suspension(
         SupervisorNotFound, SpecUnreadable: as `existing`.
     """
     newest, spec = existing(tx, supervisor_id)
+    wanted = with_suspension(supervisor_id, spec, suspended=suspended)
+    expected.check(supervisor_id, newest)
+    return newest, wanted
+
+
+def with_suspension(supervisor_id: str, spec: SupervisorSpec, *, suspended: bool) -> SupervisorSpec:
+    """Return the spec that suspends or resumes a supervisor with this one.
+
+    Raises:
+        AlreadyInState: it is as it should become.
+    """
     if spec.suspended == suspended:
         raise AlreadyInState(supervisor_id, "suspended" if suspended else "running")
-    expected.check(supervisor_id, newest)
-    return newest, spec.model_copy(update={"suspended": suspended})
+    return spec.model_copy(update={"suspended": suspended})
 
 
 def existing_stored(tx: Transaction, supervisor_id: str) -> AnyVersion:

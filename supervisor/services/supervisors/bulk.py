@@ -13,7 +13,6 @@ from supervisor.core.values.errors import (
     SupervisorNotFound,
 )
 from supervisor.services.foresight.expected import hold_against
-from supervisor.services.foresight.leaders_view import leaders_view
 from supervisor.services.foresight.ranges import RangeForesight
 from supervisor.services.supervisors.admission import Judge
 from supervisor.services.supervisors.specs import Service
@@ -51,23 +50,13 @@ class BulkVerbs:
     def foresee(self, verb: OperationKind) -> Foreseen:
         """Return what suspending, resuming or terminating every supervisor does.
 
-        All are looked at in one view, each by a fixed number of statements.
+        All are looked at in one view, by as many statements as one of them.
 
         Raises:
             LeaseLost: this overlord does not lead.
         """
-        items, unreadable = [], []
-        with leaders_view(self.foresight.store, self.foresight.leadership) as tx:
-            for head in tx.specs.heads():
-                if head.terminated:
-                    continue
-                try:
-                    items.append(self.foresight.version_in(tx, verb, head.supervisor_id))
-                except AlreadyInState:
-                    continue
-                except SpecUnreadable:
-                    unreadable.append(head.supervisor_id)
-            return every_foreseen(verb, items, unreadable)
+        items, unreadable = self.foresight.of_every(verb)
+        return every_foreseen(verb, items, unreadable)
 
     def suspend(self, author: str, expect: str | None = None) -> BulkDone:
         """Suspend every running supervisor."""

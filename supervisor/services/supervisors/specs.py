@@ -18,7 +18,6 @@ from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.history.operations import Operation, OperationKind
 from supervisor.core.model.rows import AuditEntry, SpecVersion, WorkerRow
 from supervisor.core.planning.impact import SpecImpact, judge_change
-from supervisor.core.planning.observed import StreamState
 from supervisor.core.planning.preconditions import WHATEVER, AnyVersion, Expected
 from supervisor.core.spec.reader import ReadSpec, read_spec
 from supervisor.core.spec.spec import SupervisorSpec
@@ -34,6 +33,7 @@ from supervisor.services.foresight.leaders_view import leaders_view
 from supervisor.services.supervisors.admission import (
     Applied,
     Judge,
+    LiveRows,
     OperatorPolicy,
     Stored,
     any_impact,
@@ -41,6 +41,7 @@ from supervisor.services.supervisors.admission import (
     existing,
     existing_stored,
     impact_on_rows,
+    live_rows,
     not_applied,
     number_after,
     suspension,
@@ -114,9 +115,8 @@ class Service:
             if isinstance(newest, SpecVersion) and newest.spec == spec:
                 return unchanged(newest, judged)
             refuse_taken_name(tx, spec)
-            impact = judge_change(newest, spec)
+            wish, impact = (what, spec.id, author), judge_change(newest, spec)
             after = 0 if newest is None else newest.version
-            wish = (what, spec.id, author)
             stored = self._append(tx, wish, spec, impact, after=after, submitted=submitted)
             self._follow_exports(tx, spec)
             return applied(stored, judged)
@@ -150,13 +150,12 @@ class Service:
             InvalidSpec: the spec changes a field that must not change.
         """
         version = SpecVersion(spec.id, number_after(newest), self._clock.now(), spec)
-        return self.on_rows(tx, judge_change(newest, spec), version)
+        return self.on_rows(live_rows(tx, version), judge_change(newest, spec), version)
 
-    def on_rows(self, tx: Transaction, impact: SpecImpact, version: SpecVersion) -> SpecImpact:
+    def on_rows(self, rows: LiveRows, impact: SpecImpact, version: SpecVersion) -> SpecImpact:
         """Return an impact with what becomes of the live ranges by `version`, stored or not."""
         last = self._loop.last_pass(version.supervisor_id)
-        stream = StreamState() if last is None else last.seen.stream
-        return impact_on_rows(tx, impact, version, stream)
+        return impact_on_rows(rows, impact, version, None if last is None else last.seen.stream)
 
     def read(self, document: object, allowed: Allowed = everything) -> ReadSpec:
         """Read a spec and check it against the policy, storing nothing; raises as `apply_spec`."""
@@ -234,18 +233,18 @@ class Service:
 
         The newest spec need not be readable here.
         """
+        verb = OperationKind.TERMINATE
 
         def end(tx: Transaction) -> str:
             newest = existing_stored(tx, supervisor_id)
             expected.check(supervisor_id, newest)
-            wish = (OperationKind.TERMINATE, supervisor_id, author)
-            impact = judge_change(newest, None)
+            wish, impact = (verb, supervisor_id, author), judge_change(newest, None)
             stored = self._append(tx, wish, None, impact, after=newest.version)
             judge(tx, stored.impact)
             return stored.operation
 
         operation = self._judged(end)
-        self._failpoint("terminate:committed")
+        self._failpoint(f"{verb}:committed")
         self._loop.wake(supervisor_id)
         return operation
 
@@ -267,7 +266,7 @@ class Service:
         )
         detail = {"version": str(version.version)}
         tx.audit.write(AuditEntry(now, author, what, supervisor_id, detail))
-        impact = self.on_rows(tx, impact, version)
+        impact = self.on_rows(live_rows(tx, version), impact, version)
         operation = Operation(
             supervisor_id,
             what,

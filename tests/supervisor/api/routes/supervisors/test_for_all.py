@@ -6,9 +6,13 @@ import pytest
 
 from supervisor.core.attention.foreseen.effect import Foreseen
 from supervisor.core.history.operations import OperationKind
+from supervisor.core.spec.reader import read_spec
 from supervisor.services.services import Services
 from supervisor.services.supervisors.bulk import BulkVerbs
-from tests.supervisor.api.world import SUPERVISORS, Json, World, spec_document
+from tasks.contract.offsets import TopicPartition
+from tests.conformance.stories import opening
+from tests.supervisor.api.routes.supervisors.test_listing import counted
+from tests.supervisor.api.world import SUPERVISORS, TOPIC, Json, World, spec_document
 
 DONE = {"status": "success"}
 NAMES = ("one", "two", "three")
@@ -107,6 +111,38 @@ def test_the_preview_has_each_that_would_change_as_its_own_preview_has_it(world:
         ranges += len(alone["publishes"])
     text = f"3 supervisors are suspended; {ranges} ranges are published first."
     assert (suspends["text"], ranges > 1) == (text, True)
+
+
+@pytest.mark.parametrize("verb", ["suspendAll", "resumeAll", "terminateAll"])
+def test_a_thousand_are_previewed_by_the_statements_of_one(world: World, verb: str) -> None:
+    """Goal: whoever asks waits for a few queries, not for one of each supervisor."""
+    suspended = verb == "resumeAll"
+    _store_with_ranges(world, ["s0000"], suspended=suspended)
+    with counted(world) as alone:
+        assert len(_items(_shown(world, verb))) == 1
+    _store_with_ranges(world, [f"s{n:04}" for n in range(1, 1_000)], suspended=suspended)
+
+    with counted(world) as together:
+        preview = _shown(world, verb)
+
+    assert len(_items(preview)) == 1_000
+    assert len(together) - len(alone) <= 3, "a further statement for each so many parameters"
+    if not suspended:
+        assert "1,000 ranges are published first" in str(preview["text"])
+
+
+def _store_with_ranges(world: World, names: list[str], *, suspended: bool) -> None:
+    """Store supervisors with a live range each, without a request and without a pass."""
+    spec = read_spec(spec_document(task_count=1, replicas=1)).spec
+    with world.store.leading(world.leadership.term()) as tx:
+        for name in names:
+            named = spec.model_copy(update={"id": name, "suspended": suspended})
+            tx.specs.append(name, named, world.clock.now(), "ada")
+            start = {TopicPartition(TOPIC, 0): 0}
+            tx.offsets.initialise(name, "topic-id", start)
+            assert tx.generations.open(
+                name, TOPIC, opening(f"{name}:1", 1, start), world.clock.now()
+            )
 
 
 def test_with_a_digest_it_says_whom_it_has_changed(world: World) -> None:
