@@ -86,6 +86,8 @@ class RecentError(Wire):
     stream_exception: bool
     task_id: str | None = None
     """The task that failed, an addition; null: it was no task."""
+    worker_id: str | None = None
+    """The worker that the task ran on, an addition; null: it was no task."""
 
 
 class Rejected(Wire):
@@ -350,7 +352,7 @@ def _recent_errors(facts: StatusFacts) -> list[RecentError]:
         (e.at, _error(e.at, e.kind, e.message)) for e in facts.pass_errors
     ]
     errors += [
-        (at, _error(at, "TaskFailed", f"{t.id}: {t.reason}", task_id=t.id))
+        (at, _error(at, "TaskFailed", f"{t.id}: {t.reason}", of=t))
         for t in facts.failed
         if (at := t.ended_at) is not None
     ]
@@ -364,12 +366,13 @@ def _recent_errors(facts: StatusFacts) -> list[RecentError]:
 
 
 def _error(
-    at: datetime, kind: str, message: str, *, stream: bool = False, task_id: str | None = None
+    at: datetime, kind: str, message: str, *, stream: bool = False, of: Task | None = None
 ) -> RecentError:
     return RecentError(
         timestamp=iso_utc(at),
         exception_class=kind,
         message=message,
         stream_exception=stream,
-        task_id=task_id,
+        task_id=None if of is None else of.id,
+        worker_id=None if of is None else of.worker_id,
     )

@@ -74,6 +74,41 @@ def test_a_terminated_supervisor_is_brought_back(
     expect(tabs.get_by_role("link", name="Spec", exact=True)).to_be_visible()
 
 
+def test_terminated_supervisors_are_found_from_the_list(
+    page: Page, watch: Watch, planted: Planted
+) -> None:
+    for name in ("gone-a", "gone-b"):
+        planted.apply(name)
+        _terminate(planted, watch, name)
+    page.goto("/ui/supervisors")
+    page.get_by_role("button", name="Terminated", exact=True).click()
+
+    expect(page).to_have_url(re.compile(r"ended=yes"))
+    table = page.get_by_role("table", name="Terminated supervisors")
+    rows = table.locator("tbody tr").filter(has_text="gone-")
+    expect(rows).to_have_count(2)
+    expect(rows.first).to_contain_text("gone-b")
+    expect(rows.first).to_contain_text("alice")
+    expect(rows.first).to_contain_text("moved away")
+    expect(rows.first).to_contain_text("v1")
+    assert_accessible(page)
+
+    page.reload()
+    page.get_by_role("textbox", name="Name or table").fill("gone-a")
+    expect(rows).to_have_count(1)
+    expect(page.get_by_text("1 terminated supervisor fits the filters")).to_be_visible()
+    page.get_by_role("textbox", name="Name or table").fill("gone-c")
+    expect(page.get_by_text("No terminated supervisor fits the filters.")).to_be_visible()
+    page.get_by_role("button", name="Clear filters").click()
+    rows.get_by_role("link", name="gone-a", exact=True).first.click()
+    expect(page.get_by_role("button", name="Bring back version 1…")).to_be_visible()
+
+    page.keyboard.press("Control+k")
+    page.get_by_role("textbox", name="Search").fill("gone-b")
+    page.get_by_role("button", name=re.compile("gone-b.*terminated by alice")).click()
+    expect(page).to_have_url(re.compile("/supervisors/gone-b/overview"))
+
+
 def test_a_terminated_supervisor_is_forgotten(page: Page, watch: Watch, planted: Planted) -> None:
     planted.apply("ended-b")
     _terminate(planted, watch, "ended-b")
@@ -124,6 +159,7 @@ def test_many_are_exported_handed_off_and_terminated(page: Page, planted: Plante
     act.click()
     expect(dialog.get_by_text("2 done, 0 failed, 0 to go")).to_be_visible()
     dialog.locator("form").get_by_role("button", name="Close").click()
+    expect(toolbar).to_have_count(0)  # those that are gone are selected no more
 
     for name in names:
         expect(page.get_by_role("link", name=name, exact=True)).to_have_count(0)

@@ -12,7 +12,7 @@ import { apiQuery } from "@/api/query";
 import { Icon } from "@/components/Icon";
 import { visible } from "@/text/visible";
 import { setPreferences, usePreferences } from "../preferences";
-import { useTables, useTasks } from "./paletteThings";
+import { useTables, useTasks, useTerminated } from "./paletteThings";
 import { useVerbs } from "./paletteVerbs";
 import { MORE_PLACES, PLACES } from "./places";
 import { copyLink, showKeys } from "./shellKeys";
@@ -36,6 +36,7 @@ export function Palette() {
     { group: "Supervisors", actions: supervisors },
     { group: "Tables", actions: useTables(text.trim(), isOpen) },
     { group: "Tasks", actions: useTasks(text.trim(), isOpen) },
+    { group: "Terminated supervisors", actions: useTerminated(text.trim(), isOpen) },
     { group: "This page", actions: useCommands() },
   ];
   useSelected(text, groups);

@@ -26,6 +26,30 @@ export function useTables(q: string, isOpen: boolean): SpotlightActionData[] {
   }));
 }
 
+/** The newest ends of supervisors with what is typed in their names, as the overlord finds them. */
+export function useTerminated(q: string, isOpen: boolean): SpotlightActionData[] {
+  const navigate = useNavigate();
+  const [typed] = useDebouncedValue(q, TYPING_MS);
+  const { data } = useQuery({
+    ...apiQuery("/api/v1/supervisors/terminated", { query: { q: typed, limit: SHOWN } }),
+    enabled: isOpen && typed !== "",
+    staleTime: FRESH_MS,
+    placeholderData: keepPreviousData,
+  });
+  const rows = q === "" ? [] : (data?.supervisors ?? []);
+  return rows
+    .filter(({ id, dataSource }) =>
+      [id, dataSource].some((name) => name?.toLowerCase().includes(q.toLowerCase())),
+    )
+    .map(({ id, dataSource, terminatedBy }) => ({
+      id: `terminated ${id}`,
+      label: visible(id),
+      description: `terminated by ${visible(terminatedBy)} · table ${visible(dataSource ?? "–")}`,
+      keywords: q,
+      onClick: () => void navigate({ to: "/supervisors/$id/overview", params: { id } }),
+    }));
+}
+
 /** The newest tasks with what is typed in their ids, as the overlord finds them. */
 export function useTasks(q: string, isOpen: boolean): SpotlightActionData[] {
   const navigate = useNavigate();

@@ -15,14 +15,21 @@ import { counted, exact } from "@/text/numbers";
 import { quoted } from "@/text/shell";
 import classes from "./BulkDialog.module.css";
 import { Effects, Outcomes } from "./BulkParts";
-import { losesMoreNow } from "./bulk";
+import { losesMoreNow, type Outcome } from "./bulk";
 import { BULK, type BulkVerb, confirmOfMany } from "./bulkVerbs";
 import { useBulk } from "./useBulk";
 
 const NAMED = 20;
 
+type Props = {
+  verb: BulkVerb;
+  ids: readonly string[];
+  /** Hears what became of each. */
+  onOutcome: (outcome: Outcome) => void;
+};
+
 /** Opens the dialog that does the same to many supervisors. */
-export function openBulk(verb: BulkVerb, ids: readonly string[]): void {
+export function openBulk({ verb, ids, onOutcome }: Props): void {
   const title = `${BULK[verb].word} ${counted(ids.length, "supervisor")}`;
   modals.open({
     withCloseButton: false,
@@ -30,13 +37,13 @@ export function openBulk(verb: BulkVerb, ids: readonly string[]): void {
     children: (
       <>
         <DialogHead>{title}</DialogHead>
-        <BulkForm verb={verb} ids={ids} />
+        <BulkForm verb={verb} ids={ids} onOutcome={onOutcome} />
       </>
     ),
   });
 }
 
-function BulkForm({ verb, ids }: { verb: BulkVerb; ids: readonly string[] }) {
+function BulkForm({ verb, ids, onOutcome }: Props) {
   const { word, effect, undo } = BULK[verb];
   const [typed, setTyped] = useState("");
   const [reason, setReason] = useState("");
@@ -44,7 +51,7 @@ function BulkForm({ verb, ids }: { verb: BulkVerb; ids: readonly string[] }) {
   const isSent = useRef(false);
   const { state } = useContact();
   const given: Given = reason.trim() === "" ? {} : { reason: reason.trim() };
-  const { looks, run, outcomes } = useBulk(verb, ids, given);
+  const { looks, run, outcomes } = useBulk(verb, ids, given, onOutcome);
   const changed = (looks.data ?? []).filter(({ problem }) => problem === null);
   const wanted = changed.map(({ id }) => id);
   const previews = changed.flatMap(({ preview }) => (preview === null ? [] : [preview]));

@@ -18,6 +18,7 @@ type Props = {
 export function Filters({ search, totals, onChange }: Props) {
   const first = useRef<HTMLInputElement>(null);
   useKeys([{ keys: "/", label: "Filter the list", run: () => first.current?.focus() }]);
+  const areEnded = search.ended === "yes";
   const chosen = search.state ?? [];
   const states = [...new Set([...Object.keys(totals), ...chosen])].sort();
   const toggle = (state: string) => {
@@ -29,40 +30,52 @@ export function Filters({ search, totals, onChange }: Props) {
   return (
     <search className={classes.filters}>
       <TextFilter
-        label="Name, table or topic"
+        label={areEnded ? "Name or table" : "Name, table or topic"}
         width={220}
         field={first}
         value={search.q}
         onChange={(q) => onChange({ q }, true)}
       />
+      {!areEnded && (
+        <>
+          <Chip
+            isOn={search.healthy === "no"}
+            onClick={() => onChange({ healthy: search.healthy === "no" ? undefined : "no" })}
+          >
+            Unhealthy
+          </Chip>
+          {states.map((state) => (
+            <Chip
+              key={state}
+              isOn={chosen.includes(state)}
+              number={exact(Object.hasOwn(totals, state) ? (totals[state] ?? 0) : 0)}
+              onClick={() => toggle(state)}
+            >
+              {state}
+            </Chip>
+          ))}
+        </>
+      )}
       <Chip
-        isOn={search.healthy === "no"}
-        onClick={() => onChange({ healthy: search.healthy === "no" ? undefined : "no" })}
+        isOn={areEnded}
+        onClick={() => onChange({ ended: areEnded ? undefined : "yes", sel: undefined })}
       >
-        Unhealthy
+        Terminated
       </Chip>
-      {states.map((state) => (
-        <Chip
-          key={state}
-          isOn={chosen.includes(state)}
-          number={exact(Object.hasOwn(totals, state) ? (totals[state] ?? 0) : 0)}
-          onClick={() => toggle(state)}
-        >
-          {state}
-        </Chip>
-      ))}
       <TextFilter
         label="Table (* = any)"
         width={130}
         value={search.table}
         onChange={(table) => onChange({ table }, true)}
       />
-      <TextFilter
-        label="Topic (* = any)"
-        width={130}
-        value={search.topic}
-        onChange={(topic) => onChange({ topic }, true)}
-      />
+      {!areEnded && (
+        <TextFilter
+          label="Topic (* = any)"
+          width={130}
+          value={search.topic}
+          onChange={(topic) => onChange({ topic }, true)}
+        />
+      )}
       {isFiltered(search) && (
         <Button
           variant="subtle"

@@ -4,6 +4,7 @@ import { missing, useMe } from "@/api/me";
 import { Barred } from "@/components/Barred";
 import { counted } from "@/text/numbers";
 import { openBulk } from "./BulkDialog";
+import type { Outcome } from "./bulk";
 import { BULK, BULK_VERBS, type BulkVerb, neededForBulk } from "./bulkVerbs";
 import { exportSpecs } from "./exportSpecs";
 import { allIds, type ListedRow } from "./rows";
@@ -15,10 +16,12 @@ type Props = {
   rows: readonly ListedRow[];
   search: SupervisorsSearch;
   onChange: (ids: ReadonlySet<string>) => void;
+  /** Hears what a verb for many has done to each. */
+  onOutcome: (verb: BulkVerb, outcome: Outcome) => void;
 };
 
 /** What can be done with the selected supervisors. */
-export function SelectionBar({ ids, rows, search, onChange }: Props) {
+export function SelectionBar({ ids, rows, search, onChange, onOutcome }: Props) {
   const me = useMe();
   const [isSelecting, setSelecting] = useState(false);
   const [isSaving, setSaving] = useState(false);
@@ -48,7 +51,13 @@ export function SelectionBar({ ids, rows, search, onChange }: Props) {
     <div className={classes.bar} role="toolbar" aria-label="Selected supervisors">
       <strong>{counted(ids.size, "supervisor")} selected</strong>
       {BULK_VERBS.map((verb) => (
-        <Barred key={verb} why={lackFor(verb)} onClick={() => openBulk(verb, [...ids])}>
+        <Barred
+          key={verb}
+          why={lackFor(verb)}
+          onClick={() =>
+            openBulk({ verb, ids: [...ids], onOutcome: (outcome) => onOutcome(verb, outcome) })
+          }
+        >
           {BULK[verb].word}…
         </Barred>
       ))}

@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useCallback, useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 import { useOverview } from "@/api/overview";
 import { SAFETY_MS } from "@/api/query";
 import { Page } from "@/components/Page";
@@ -8,6 +8,8 @@ import { ColumnMenu } from "@/components/table/ColumnMenu";
 import { DataTable, type Selection } from "@/components/table/DataTable";
 import { counted, exact } from "@/text/numbers";
 import { FirstSteps } from "../home/FirstSteps";
+import type { Outcome } from "./bulk";
+import type { BulkVerb } from "./bulkVerbs";
 import { COLUMNS, NAME } from "./columns";
 import { Empty } from "./Empty";
 import { Filters } from "./Filters";
@@ -15,18 +17,40 @@ import { useScrolling } from "./lags";
 import { type Listed, useSupervisors } from "./rows";
 import { SelectionBar } from "./SelectionBar";
 import type { SupervisorsSearch } from "./search";
+import { stillThere, withoutEnded } from "./selection";
 import { Trouble } from "./Trouble";
+import { TerminatedList } from "./terminated/TerminatedList";
 
-/** All supervisors: unhealthy ones first, with the reason and the first step below. */
+type Changing = {
+  search: SupervisorsSearch;
+  onChange: (part: Partial<SupervisorsSearch>, replace?: boolean) => void;
+};
+
+/** All supervisors, or those that are terminated; the URL says which. */
 export function SupervisorsPage() {
   const search = useSearch({ from: "/shell/supervisors" });
   const navigate = useNavigate({ from: "/supervisors" });
-  const list = useSupervisors(search);
-  const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   const change = useCallback(
     (part: Partial<SupervisorsSearch>, replace = false) =>
       void navigate({ search: (before) => ({ ...before, ...part }), replace }),
     [navigate],
+  );
+  return search.ended === "yes" ? (
+    <TerminatedList search={search} onChange={change} />
+  ) : (
+    <Present search={search} onChange={change} />
+  );
+}
+
+/** Those that are there: unhealthy ones first, with the reason and the first step below. */
+function Present({ search, onChange: change }: Changing) {
+  const navigate = useNavigate({ from: "/supervisors" });
+  const list = useSupervisors(search);
+  const [selected, setIds] = useState<ReadonlySet<string>>(new Set());
+  const ids = useMemo(() => stillThere(selected, list.data, search), [selected, list.data, search]);
+  const onOutcome = useCallback(
+    (verb: BulkVerb, outcome: Outcome) => setIds((before) => withoutEnded(before, verb, [outcome])),
+    [],
   );
   return (
     <Page
@@ -37,7 +61,13 @@ export function SupervisorsPage() {
     >
       <Filters search={search} totals={list.data?.totals ?? {}} onChange={change} />
       {ids.size > 0 && (
-        <SelectionBar ids={ids} rows={list.data?.rows ?? []} search={search} onChange={setIds} />
+        <SelectionBar
+          ids={ids}
+          rows={list.data?.rows ?? []}
+          search={search}
+          onChange={setIds}
+          onOutcome={onOutcome}
+        />
       )}
       <QueryView query={list} lines={14}>
         {(listed) =>
@@ -59,10 +89,8 @@ export function SupervisorsPage() {
   );
 }
 
-type Props = {
+type Props = Changing & {
   listed: Listed;
-  search: SupervisorsSearch;
-  onChange: (part: Partial<SupervisorsSearch>, replace?: boolean) => void;
   selection: Selection;
   onEnd: () => void;
   onClear: () => void;

@@ -8,6 +8,8 @@ export type SupervisorsSearch = {
   topic?: string | undefined;
   /** `no`: those that need somebody. */
   healthy?: "no" | undefined;
+  /** `yes`: those that are terminated, instead. */
+  ended?: "yes" | undefined;
   sort?: string | undefined;
   /** The row that the keys are at. */
   sel?: string | undefined;
@@ -29,6 +31,7 @@ export function supervisorsSearch(search: RawSearch): SupervisorsSearch {
     ...checked,
     state: states.length > 0 ? states : undefined,
     healthy: textIn(search, "healthy") === "no" ? "no" : undefined,
+    ended: textIn(search, "ended") === "yes" ? "yes" : undefined,
     sort: sort !== undefined && SORT.test(sort) ? sort : undefined,
   };
 }

@@ -10,7 +10,12 @@ import { type BulkChange, type BulkVerb, changeOf } from "./bulkVerbs";
 const sleep = (millis: number) => new Promise<void>((resolve) => setTimeout(resolve, millis));
 
 /** The same for many: what it would do to each, then each is done as it was shown, or not at all. */
-export function useBulk(verb: BulkVerb, ids: readonly string[], given: Given) {
+export function useBulk(
+  verb: BulkVerb,
+  ids: readonly string[],
+  given: Given,
+  onOutcome: (outcome: Outcome) => void,
+) {
   const [outcomes, setOutcomes] = useState<ReadonlyMap<string, Outcome>>(new Map());
   const keys = useRef(new Map<string, string>());
   // Where an act was refused because its preview is outdated: the one that came with the refusal.
@@ -56,7 +61,10 @@ export function useBulk(verb: BulkVerb, ids: readonly string[], given: Given) {
       return eachOf(
         some.filter((id) => previews.has(id)),
         (id) => act(id, previews.get(id) as VerbPreview),
-        (outcome) => setOutcomes((before) => new Map(before).set(outcome.id, outcome)),
+        (outcome) => {
+          setOutcomes((before) => new Map(before).set(outcome.id, outcome));
+          onOutcome(outcome);
+        },
         sleep,
       );
     },

@@ -84,6 +84,7 @@ def test_a_failed_task_says_why_and_is_replaced(world: World) -> None:
     errors = world.payload()["recentErrors"]
     assert isinstance(errors, list)
     assert [e["message"] for e in errors] == [f"{task_id}: READ_FAILED: the broker went away"]
+    assert [(e["taskId"], e["workerId"]) for e in errors] == [(task_id, agent.id)]
 
 
 def test_lists_are_narrowed_by_state_table_type_and_number(world: World) -> None:

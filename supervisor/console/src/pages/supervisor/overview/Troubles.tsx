@@ -4,6 +4,7 @@ import { Mark } from "@/components/Mark";
 import { Panel } from "@/components/Panel";
 import { TaskLink } from "@/components/TaskLink";
 import { Age } from "@/components/Time";
+import { WorkerLink } from "@/components/WorkerLink";
 import { visible } from "@/text/visible";
 import type { Status } from "../data";
 import classes from "./Overview.module.css";
@@ -35,7 +36,7 @@ export function Errors({ errors }: { errors: Status["recentErrors"] }) {
         <p className={classes.dim}>Nothing went wrong lately.</p>
       ) : (
         <ul className={classes.list}>
-          {newest.map(({ timestamp, message, taskId, exceptionClass }) => (
+          {newest.map(({ timestamp, message, taskId, workerId, exceptionClass }) => (
             <li key={`${timestamp} ${taskId ?? ""} ${message}`}>
               <span className={classes.dim}>
                 <Age at={timestamp} unknown="When it was is not known." />
@@ -46,8 +47,15 @@ export function Errors({ errors }: { errors: Status["recentErrors"] }) {
                   <div className={classes.dim}>
                     <Link to="/tasks/$task/log" params={{ task: taskId }}>
                       log of <Foreign>{taskId}</Foreign>
-                    </Link>{" "}
-                    · <TaskLink id={taskId} words="its worker and attempts" />
+                    </Link>
+                    {workerId && (
+                      <>
+                        {" on worker "}
+                        <WorkerLink id={workerId} />
+                      </>
+                    )}
+                    {" · "}
+                    <TaskLink id={taskId} words="its attempts" />
                   </div>
                 )}
               </span>
