@@ -153,8 +153,11 @@ def test_a_rule_says_what_it_would_take_before_it_is_set(page: Page, published: 
 
     dialog.get_by_role("textbox", name="Keep rows for").fill("P1D")
 
-    expect(dialog).to_contain_text(f"with {published.sent} rows")
-    expect(dialog.get_by_label(f"Type {published.sent} to confirm")).to_be_visible()
+    expect(dialog).to_contain_text(f"with {published.sent} rows, older than P1D")
+    expect(dialog.get_by_role("definition").filter(has_text=" files · ")).to_contain_text(
+        f"{published.sent} rows"
+    )
+    expect(dialog.get_by_label(f"Type {published.sent} to confirm: so many rows")).to_be_visible()
     expect(dialog.get_by_role("button", name="Set the rule")).to_be_disabled()
     assert_accessible(page)
     dialog.get_by_role("textbox", name="Keep rows for").fill("P1Y")

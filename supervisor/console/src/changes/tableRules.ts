@@ -2,7 +2,7 @@ import type { components } from "@/api/schema";
 import type { Action } from "@/components/action/action";
 import { quoted } from "@/text/shell";
 import { visible } from "@/text/visible";
-import { sendingOf } from "./change";
+import { previewedOf, sendingOf } from "./change";
 
 export const RETENTION = "/api/v1/datasources/{data_source}/retention";
 export const COMPACTION_RULE = "/api/v1/datasources/{data_source}/compaction";
@@ -11,18 +11,17 @@ export type WantedRule = components["schemas"]["WantedRule"];
 type Effect = Action["effect"];
 
 /**
- * The dialog that has a table keep its rows for a period (ISO 8601) and no longer.  `rows`: the
- * number of rows that leave it now, which has to be typed.
+ * The dialog that has a table keep its rows for a period (ISO 8601) and no longer.  The overlord
+ * counts what leaves the table at once.
  */
-export function keepForOf(table: string, keepFor: string, effect: Effect, rows: bigint): Action {
+export function keepForOf(table: string, keepFor: string): Action {
   const name = visible(table);
   return {
-    ...sendingOf("put", RETENTION, { at: { data_source: table }, body: { keepFor } }),
+    ...previewedOf("put", RETENTION, { at: { data_source: table }, body: { keepFor } }),
     title: `How long ${name} keeps its rows`,
     verb: "Set the rule",
-    effect,
+    effect: "Files whose whole interval is older are taken out, now and from now on.",
     undo: "Take the rule off, then put the files back within their time of grace.",
-    ...(rows > 0n ? { confirm: String(rows) } : {}),
     command: `tidegate segment retention ${quoted(table)} --keep-for ${quoted(keepFor)}`,
     done: `${name} keeps its rows for ${keepFor}.`,
   };
@@ -32,7 +31,7 @@ export function keepForOf(table: string, keepFor: string, effect: Effect, rows: 
 export function keepForeverOf(table: string): Action {
   const name = visible(table);
   return {
-    ...sendingOf("delete", RETENTION, { at: { data_source: table } }),
+    ...previewedOf("delete", RETENTION, { at: { data_source: table } }),
     title: `Take the retention rule off ${name}`,
     verb: "Take the rule off",
     effect: "Nothing is taken out by its age any more. What was taken out is not put back by this.",

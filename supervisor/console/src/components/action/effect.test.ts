@@ -59,6 +59,7 @@ test("rows that leave a table, or would come in twice, have to be typed", () => 
   const files = { n: 2, rows: 400, bytes: 9_000 };
 
   expect(confirmOf(preview({ verb: "mark-unused", files }))?.number).toBe("400");
+  expect(confirmOf(preview({ verb: "set-retention", files }))?.what).toBe("rows leave the table");
   expect(confirmOf(preview({ verb: "forget", files }))?.what).toContain("second time");
   expect(confirmOf(preview({ verb: "compact", files }))).toBeNull();
   expect(confirmOf(preview({ verb: "forget", files: { n: 0, rows: 0, bytes: 0 } }))).toBeNull();

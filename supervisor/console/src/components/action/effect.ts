@@ -23,6 +23,9 @@ export type EffectRow = {
 /** A number that has to be typed, and what it counts. */
 export type Confirm = { number: string; what: string };
 
+/** Verbs that take files out of a table. */
+const TAKES_OUT: ReadonlySet<string> = new Set(["mark-unused", "set-retention"]);
+
 type Range = NonNullable<VerbPreview["publishes"]>[number];
 
 /** Returns what becomes of each range, partition by partition; what is given up is first. */
@@ -67,7 +70,7 @@ export function confirmOf(preview: VerbPreview): Confirm | null {
       : { number: String(counts.reduce(sum, 0n)), what: "records come into no table" };
   }
   const rows = preview.files?.rows ?? 0;
-  if (preview.verb === "mark-unused" && rows > 0) {
+  if (TAKES_OUT.has(preview.verb) && rows > 0) {
     return { number: String(rows), what: "rows leave the table" };
   }
   return preview.verb === "forget" && rows > 0
