@@ -1,3 +1,5 @@
+import type { Exact } from "@/api/json";
+
 export type Zone = "local" | "utc";
 
 const SECOND = 1_000;
@@ -5,9 +7,12 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Writes a span of time by its two largest units: 41 s, 14 m 02 s, 3 h 10 m, 3 d 4 h. */
-export function span(millis: number): string {
-  const size = Math.max(0, millis);
+/**
+ * Writes a span of time by its two largest units: 41 s, 14 m 02 s, 3 h 10 m, 3 d 4 h.  A long one
+ * may be a bigint, as every number of an answer; its last digits do not show.
+ */
+export function span(millis: Exact): string {
+  const size = Math.max(0, Number(millis));
   if (size < SECOND) {
     return `${Math.round(size)} ms`;
   }

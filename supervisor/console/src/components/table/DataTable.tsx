@@ -48,6 +48,8 @@ type Props<T> = {
   onSort?: (sort: string) => void;
   /** A line below a row, for what needs no click; null: none. */
   below?: (row: T) => ReactNode | null;
+  /** Makes a row the head of those that follow it: all its width is this; null: it is a row. */
+  head?: (row: T) => ReactNode | null;
   selection?: Selection;
   /** The row that the keys j and k move from; in the URL. */
   active?: string | undefined;
@@ -66,6 +68,8 @@ const HEIGHTS = { dense: 30, roomy: 38 };
 const BELOW = 30;
 const OVERSCAN = 12;
 const NEAR_END = 40;
+/** The head sticks to the top of the scroller: so much less of it shows rows. */
+const HEAD = 31;
 
 /**
  * The table of all pages: sorted and filtered by the server, with virtual rows, a selection and
@@ -96,6 +100,7 @@ export function DataTable<T>(props: Props<T>) {
     getItemKey: itemKey,
     estimateSize: height,
     overscan: OVERSCAN,
+    scrollPaddingEnd: HEAD,
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: sizes change with the density alone
   useEffect(() => virtual.measure(), [density, virtual]);
@@ -120,7 +125,9 @@ export function DataTable<T>(props: Props<T>) {
       onEnd();
     }
   }, [last, rows.length, total, onEnd]);
-  useRowKeys({ ...props, scrollTo: (index) => virtual.scrollToIndex(index, { align: "auto" }) });
+  const scrollTo = (index: number) => virtual.scrollToIndex(index, { align: "auto" });
+  useRowKeys({ ...props, scrollTo });
+  useActiveInSight(props, scrollTo);
   const headers = table.getFlatHeaders();
   return (
     <div
@@ -154,6 +161,22 @@ export function DataTable<T>(props: Props<T>) {
       {rows.length === 0 && <div className={classes.empty}>{props.empty}</div>}
     </div>
   );
+}
+
+type Active<T> = Pick<Props<T>, "rows" | "rowId" | "active">;
+
+/** Brings a row into sight once when something else than its keys makes it active, such as a link. */
+function useActiveInSight<T>({ rows, rowId, active }: Active<T>, scrollTo: (at: number) => void) {
+  const seen = useRef<string | undefined>(undefined);
+  useEffect(() => {
+    const at = active === seen.current ? -1 : rows.findIndex((row) => rowId(row) === active);
+    if (active === undefined || at >= 0) {
+      seen.current = active;
+    }
+    if (at >= 0) {
+      scrollTo(at);
+    }
+  });
 }
 
 /** The columns that are hidden: those that somebody chose, else those that are extra. */

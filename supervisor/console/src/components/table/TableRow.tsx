@@ -12,6 +12,7 @@ type Props<T> = {
   top: number;
   measure: (element: HTMLElement | null) => void;
   below?: (row: T) => ReactNode | null;
+  head?: (row: T) => ReactNode | null;
   selection?: Selection;
   active?: string | undefined;
   onActive?: (id: string) => void;
@@ -20,8 +21,9 @@ type Props<T> = {
 
 /** A row at its place in a virtual body; what is below it is a cell of the same row. */
 export function TableRow<T>({ row, index, top, measure, ...props }: Props<T>) {
-  const { selection, below, active, onActive, onOpen } = props;
-  const more = below?.(row.original) ?? null;
+  const { selection, below, head, active, onActive, onOpen } = props;
+  const heading = head?.(row.original) ?? null;
+  const more = heading === null ? (below?.(row.original) ?? null) : null;
   const cells = row.getVisibleCells();
   const isSelected = selection?.ids.has(row.id) ?? false;
   return (
@@ -39,7 +41,12 @@ export function TableRow<T>({ row, index, top, measure, ...props }: Props<T>) {
       onClick={(event) => !event.defaultPrevented && onActive?.(row.id)}
       onDoubleClick={() => onOpen?.(row.original)}
     >
-      {selection !== undefined && (
+      {heading !== null && (
+        <th className={classes.heading} scope="rowgroup" colSpan={cells.length}>
+          {heading}
+        </th>
+      )}
+      {heading === null && selection !== undefined && (
         <td className={classes.cell}>
           <Checkbox
             aria-label={`Select ${row.id}`}
@@ -48,11 +55,12 @@ export function TableRow<T>({ row, index, top, measure, ...props }: Props<T>) {
           />
         </td>
       )}
-      {cells.map(({ id, column, getContext }) => (
-        <td key={id} className={classes.cell} data-align={column.columnDef.meta?.align}>
-          {flexRender(column.columnDef.cell, getContext())}
-        </td>
-      ))}
+      {heading === null &&
+        cells.map(({ id, column, getContext }) => (
+          <td key={id} className={classes.cell} data-align={column.columnDef.meta?.align}>
+            {flexRender(column.columnDef.cell, getContext())}
+          </td>
+        ))}
       {more !== null && <td className={classes.below}>{more}</td>}
     </tr>
   );

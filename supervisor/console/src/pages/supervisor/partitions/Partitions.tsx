@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useCallback } from "react";
+import { useCallback, useMemo } from "react";
 import { Chip } from "@/components/filters/Chip";
 import { TextFilter } from "@/components/filters/TextFilter";
 import { QueryView } from "@/components/QueryView";
@@ -16,6 +16,7 @@ import { BarKey } from "./OffsetBar";
 import { PartitionPanel } from "./PartitionPanel";
 import classes from "./Partitions.module.css";
 import { fitting, type ListedPartitions, nameOf, usePartitions } from "./rows";
+import { HeatStrip } from "./strip/HeatStrip";
 
 const FILTERS = [
   ["behind", "Only behind"],
@@ -65,38 +66,60 @@ export function Partitions() {
         </div>
       </div>
       <QueryView query={list} lines={10}>
-        {(listed) => {
-          const rows = fitting(listed.rows, search);
-          const unread = listed.fitting - listed.rows.length;
-          return (
-            <div className={split.split} data-open={search.open !== undefined}>
-              <DataTable
-                name={NAME}
-                label="Partitions"
-                columns={COLUMNS}
-                rows={rows}
-                rowId={nameOf}
-                total={rows.length + unread}
-                sort={search.sort ?? ""}
-                onSort={(sort) => change({ sort: sort === "" ? undefined : sort })}
-                active={search.sel}
-                onActive={(sel) => change({ sel })}
-                onOpen={(row) => change({ open: nameOf(row) })}
-                onEnd={more}
-                empty={<Empty search={search} count={listed.count} />}
-              />
-              {search.open !== undefined && (
-                <PartitionPanel
-                  id={id}
-                  name={search.open}
-                  row={rows.find((each) => nameOf(each) === search.open)}
-                  onClose={() => change({ open: undefined })}
-                />
-              )}
-            </div>
-          );
-        }}
+        {(listed) => <List listed={listed} search={search} more={more} onChange={change} />}
       </QueryView>
+    </>
+  );
+}
+
+type ListProps = {
+  listed: ListedPartitions;
+  search: PartitionsSearch;
+  more: () => void;
+  onChange: (part: Partial<PartitionsSearch>) => void;
+};
+
+/** The strip of all that fit, the list below it, and the one that is open. */
+function List({ listed, search, more, onChange }: ListProps) {
+  const id = useSupervisorId();
+  const { topic, group, open } = search;
+  const rows = useMemo(() => fitting(listed.rows, { topic, group }), [listed, topic, group]);
+  const unread = listed.fitting - listed.rows.length;
+  const close = () => onChange({ open: undefined });
+  return (
+    <>
+      <HeatStrip
+        rows={rows}
+        more={unread}
+        open={open}
+        onOpen={(name) => onChange({ open: name, sel: name })}
+        onClose={close}
+      />
+      <div className={split.split} data-open={open !== undefined}>
+        <DataTable
+          name={NAME}
+          label="Partitions"
+          columns={COLUMNS}
+          rows={rows}
+          rowId={nameOf}
+          total={rows.length + unread}
+          sort={search.sort ?? ""}
+          onSort={(sort) => onChange({ sort: sort === "" ? undefined : sort })}
+          active={search.sel}
+          onActive={(sel) => onChange({ sel })}
+          onOpen={(row) => onChange({ open: nameOf(row) })}
+          onEnd={more}
+          empty={<Empty search={search} count={listed.count} />}
+        />
+        {open !== undefined && (
+          <PartitionPanel
+            id={id}
+            name={open}
+            row={rows.find((each) => nameOf(each) === open)}
+            onClose={close}
+          />
+        )}
+      </div>
     </>
   );
 }
