@@ -82,6 +82,66 @@ def test_the_list_is_what_its_address_says(page: Page, published: Published) -> 
     expect(rows).to_have_count(1)
 
 
+@pytest.mark.usefixtures("own")
+def test_tasks_are_in_groups_with_their_numbers(page: Page, published: Published) -> None:
+    """Goal: the address has the grouping and what is unfolded; keys alone fold and unfold."""
+    ended = _ids(published.cluster, supervisor=published.id, status="SUCCESS")
+    page.goto("/ui/tasks?state=all")
+    rows = page.get_by_role("table", name="Tasks").locator("tbody tr")
+    expect(page.get_by_role("link", name=ended[0])).to_be_visible()
+
+    page.get_by_role("combobox", name="Groups").select_option("by supervisor")
+
+    expect(page).to_have_url(re.compile("by=supervisor"))
+    head = rows.filter(has=page.get_by_role("button", name=f"Tasks of supervisor {published.id}"))
+    expect(head).to_contain_text(f"{len(ended) + 1} tasks · 1 running · {len(ended)} succeeded")
+    expect(rows.filter(has=page.get_by_role("rowheader"))).to_have_count(rows.count())
+    expect(page.get_by_role("link", name=ended[0])).to_have_count(0)
+    assert_accessible(page)
+
+    fold = head.get_by_role("button")
+    fold.focus()
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_role("link", name=ended[0])).to_be_visible()
+    expect(page).to_have_url(re.compile(f"unfolded={published.id}"))
+    page.reload()
+    expect(page.get_by_role("link", name=ended[0])).to_be_visible()
+    expect(fold).to_have_attribute("aria-expanded", "true")
+    page.emulate_media(color_scheme="dark")
+    assert_accessible(page)
+    head.click(position={"x": 600, "y": 10})  # beside its button and its link
+    page.keyboard.press("o")
+    expect(fold).to_have_attribute("aria-expanded", "false")
+    expect(page).not_to_have_url(re.compile("unfolded="))
+
+    page.goto(f"/ui/supervisors/{published.id}/tasks?state=all&by=generation")
+    expect(rows).to_have_count(len(ended) + 1)
+    page.goto("/ui/tasks?by=worker")
+    expect(rows.first).to_contain_text(re.compile("w1.*running"))
+
+
+def test_groups_say_which_tasks_they_are_of(page: Page, published: Published) -> None:
+    """Goal: a group has the tasks that are loaded; the page says so, and loads more at a click."""
+
+    [newest, *_] = _tasks(published.cluster, supervisor=published.id, status="SUCCESS")
+
+    def first_alone(route: Route) -> None:
+        is_further = "cursor=" in route.request.url
+        page_of_one = {"tasks": [newest], "next": "further"}
+        route.fulfill(json={"tasks": [], "next": None} if is_further else page_of_one)
+
+    page.route("**/api/v1/tasks?*", first_alone)
+    page.goto(f"/ui/tasks?by=supervisor&state=succeeded&supervisor={published.id}")
+    note = page.get_by_text("Of the newest 1 task: older ones are not counted.")
+    expect(note).to_be_visible()
+
+    page.get_by_role("button", name="Load more").click()
+
+    expect(note).to_have_count(0)
+    expect(page.get_by_text("1 task · 1 succeeded")).to_be_visible()
+
+
 def test_the_offsets_of_a_task_are_those_of_the_api(page: Page, published: Published) -> None:
     [running] = _ids(published.cluster, supervisor=published.id, status="RUNNING")
     committed = published.cluster.status(published.id)["committedOffsets"]

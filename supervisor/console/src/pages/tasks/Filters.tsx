@@ -6,7 +6,14 @@ import classes from "@/components/filters/Filters.module.css";
 import { TextFilter } from "@/components/filters/TextFilter";
 import { Icon } from "@/components/Icon";
 import { type Listed, numberOf } from "./rows";
-import { groupIn, isNarrowed, NO_FILTER, type TaskState, type TasksSearch } from "./search";
+import {
+  type Grouping,
+  groupIn,
+  isNarrowed,
+  NO_FILTER,
+  type TaskState,
+  type TasksSearch,
+} from "./search";
 
 const CHIPS: readonly (readonly [TaskState, string])[] = [
   ["running", "Running"],
@@ -15,6 +22,12 @@ const CHIPS: readonly (readonly [TaskState, string])[] = [
   ["failed", "Failed"],
   ["succeeded", "Succeeded"],
   ["all", "All"],
+];
+
+const GROUPINGS: readonly (readonly [Grouping, string])[] = [
+  ["supervisor", "by supervisor"],
+  ["generation", "by range"],
+  ["worker", "by worker"],
 ];
 
 type Props = {
@@ -81,6 +94,24 @@ export function Filters({ search, isFixed, active, failures, onChange }: Props) 
         value={search.worker}
         onChange={(worker) => onChange({ worker }, true)}
       />
+      <select
+        className={classes.chip}
+        aria-label="Groups"
+        value={search.by ?? ""}
+        onChange={({ currentTarget }) =>
+          onChange({
+            by: GROUPINGS.find(([by]) => by === currentTarget.value)?.[0],
+            unfolded: undefined,
+          })
+        }
+      >
+        <option value="">no groups</option>
+        {GROUPINGS.filter(([by]) => !(isFixed && by === "supervisor")).map(([by, label]) => (
+          <option key={by} value={by}>
+            {label}
+          </option>
+        ))}
+      </select>
       {(isNarrowed(shown) || search.state !== undefined) && (
         <Tooltip label="Clear filters">
           <ActionIcon

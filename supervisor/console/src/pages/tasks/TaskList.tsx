@@ -1,4 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
+import { useMemo } from "react";
 import { QueryView } from "@/components/QueryView";
 import { DataTable } from "@/components/table/DataTable";
 import { visible } from "@/text/visible";
@@ -6,8 +7,12 @@ import { columnsOf, NAME } from "./columns";
 import classes from "./columns.module.css";
 import { Empty } from "./Empty";
 import { Filters } from "./Filters";
-import { inState, type TaskRow, type useTasks } from "./rows";
+import { GroupHead, GroupsOf } from "./GroupHead";
+import { type Lines, linesOf, toggledIn } from "./groups";
+import { inState, type Listed, type TaskRow, type useTasks } from "./rows";
 import { isNarrowed, NO_FILTER, type TasksSearch } from "./search";
+
+const NO_HEADS: Lines["heads"] = new Map();
 
 type Props = {
   tasks: ReturnType<typeof useTasks>;
@@ -19,9 +24,7 @@ type Props = {
 
 /** Tasks with their filters, newest first; why one failed is below its row. */
 export function TaskList({ tasks, search, isFixed = false, onChange }: Props) {
-  const navigate = useNavigate();
   const { active, failures, shown } = tasks;
-  const narrowed = { ...search, supervisor: isFixed ? undefined : search.supervisor };
   return (
     <>
       <Filters
@@ -32,35 +35,76 @@ export function TaskList({ tasks, search, isFixed = false, onChange }: Props) {
         onChange={onChange}
       />
       <QueryView query={shown} lines={12}>
-        {(listed) => {
-          const { rows, isWhole } = inState(listed, search.state);
-          return (
-            <DataTable
-              name={NAME}
-              label="Tasks"
-              columns={columnsOf(isFixed)}
-              rows={rows}
-              rowId={({ id }) => id}
-              // How many are on further pages is not known.
-              total={rows.length + (isWhole ? 0 : 1)}
-              below={reasonOf}
-              active={search.sel}
-              onActive={(sel) => onChange({ sel }, true)}
-              onOpen={({ id }) =>
-                void navigate({ to: "/tasks/$task/summary", params: { task: id } })
-              }
-              onEnd={shown.more}
-              empty={
-                <Empty
-                  state={search.state}
-                  isNarrowed={isNarrowed(narrowed)}
-                  onClear={() => onChange(NO_FILTER)}
-                />
-              }
-            />
-          );
-        }}
+        {(listed) => (
+          <Listing
+            listed={inState(listed, search.state)}
+            search={search}
+            isFixed={isFixed}
+            more={shown.more}
+            onChange={onChange}
+          />
+        )}
       </QueryView>
+    </>
+  );
+}
+
+type ListingProps = {
+  listed: Listed;
+  search: TasksSearch;
+  isFixed: boolean;
+  more: () => void;
+  onChange: Props["onChange"];
+};
+
+/** The tasks one by one, or below the heads of their groups. */
+function Listing({ listed: { rows, isWhole }, search, isFixed, more, onChange }: ListingProps) {
+  const navigate = useNavigate();
+  const { by, unfolded } = search;
+  const lines = useMemo(
+    () => (by === undefined ? { rows, heads: NO_HEADS } : linesOf(rows, by, unfolded)),
+    [rows, by, unfolded],
+  );
+  const toggle = (key: string) => onChange({ unfolded: toggledIn(unfolded, key) }, true);
+  const head = ({ id }: TaskRow) => {
+    const group = lines.heads.get(id);
+    return by === undefined || group === undefined ? null : (
+      <GroupHead by={by} group={group} onToggle={() => toggle(group.key)} />
+    );
+  };
+  const narrowed = { ...search, supervisor: isFixed ? undefined : search.supervisor };
+  return (
+    <>
+      {by !== undefined && <GroupsOf count={rows.length} isWhole={isWhole} more={more} />}
+      <DataTable
+        name={NAME}
+        label="Tasks"
+        columns={columnsOf(isFixed)}
+        rows={lines.rows}
+        rowId={({ id }) => id}
+        // How many are on further pages is not known; groups have them when somebody wants them.
+        total={lines.rows.length + (isWhole || by !== undefined ? 0 : 1)}
+        below={(row) => (lines.heads.has(row.id) ? null : reasonOf(row))}
+        head={head}
+        active={search.sel}
+        onActive={(sel) => onChange({ sel }, true)}
+        onOpen={({ id }) => {
+          const group = lines.heads.get(id);
+          if (group === undefined) {
+            void navigate({ to: "/tasks/$task/summary", params: { task: id } });
+          } else {
+            toggle(group.key);
+          }
+        }}
+        onEnd={more}
+        empty={
+          <Empty
+            state={search.state}
+            isNarrowed={isNarrowed(narrowed)}
+            onClear={() => onChange(NO_FILTER)}
+          />
+        }
+      />
     </>
   );
 }

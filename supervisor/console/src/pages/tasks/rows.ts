@@ -85,7 +85,9 @@ export function useTasks(search: TasksSearch) {
 
 /** One list, page by page, asked for again while it is seen. */
 function useList(name: ListName, search: TasksSearch, pollMs: number, isWanted = true) {
-  const [limit, setLimit] = useState(FIRST);
+  const [wanted, setLimit] = useState(FIRST);
+  // Groups of few tasks would say little.
+  const limit = search.by === undefined ? wanted : MOST;
   const filter = { ...filterOf(search), ...LISTS[name] };
   const query = useInfiniteQuery<TasksPage, Problem, { pages: TasksPage[] }>({
     queryKey: [PATH, { query: { ...filter, limit } }],

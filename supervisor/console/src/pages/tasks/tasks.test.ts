@@ -24,6 +24,8 @@ describe("the state of the list of tasks", () => {
       group: undefined,
       generation: undefined,
       worker: "w",
+      by: undefined,
+      unfolded: undefined,
       sel: undefined,
     });
     expect(isNarrowed(search)).toBe(true);
