@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 import pytest
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, Position, Route, expect
 from pydantic import JsonValue
 
 from tests.browser.accessible import assert_accessible
@@ -98,7 +98,7 @@ def test_a_thousand_partitions_are_one_strip_that_anybody_can_use(
     assert strip.locator("*").count() <= _ELEMENTS_MAX
     box = strip.bounding_box()
     assert box is not None, "it is seen"
-    at = {"x": box["width"] * 704.5 / _MANY, "y": 10.0}
+    at = Position(x=box["width"] * 704.5 / _MANY, y=10.0)
 
     strip.hover(position=at)
 
@@ -126,7 +126,14 @@ def test_offsets_of_64_bits_have_each_digit_in_strip_list_and_panel(
     unknown = dict.fromkeys((*odd, "group", "firstOffset", "lagRecords", "lagMillis"))
     rows: list[Mapping[str, JsonValue]] = [
         {"partition": 0, **odd, "firstOffset": least, "lagRecords": 2**64 - 1, "lagMillis": most},
-        {"partition": 1, **unknown, "tasks": [], "headroomRecords": None, "headroomMillis": None},
+        {
+            "partition": 1,
+            **unknown,
+            "generationId": None,
+            "tasks": [],
+            "headroomRecords": None,
+            "headroomMillis": None,
+        },
     ]
     _list_instead(page, reader, rows)
     runs = [{"from": least, "to": most, "kind": "published", "generations": []}]
@@ -148,7 +155,7 @@ def test_offsets_of_64_bits_have_each_digit_in_strip_list_and_panel(
     cells = panel.get_by_role("table", name="What became of its offsets").locator("tbody td")
     expect(cells).to_have_text([f"{least:,}", f"{most:,}", "published"])
 
-    page.get_by_role("link", name=f"{reader.id}:1").click()
+    page.locator(f"tr[data-row='{reader.id}:1'] a").first.click()
 
     expect(_panel(page, reader, 1).get_by_text("none reads it now")).to_be_visible()
     expect(page.get_by_text("This part of the page failed")).to_have_count(0)
