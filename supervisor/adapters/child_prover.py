@@ -25,6 +25,9 @@ __all__ = ["ChildProver"]
 
 _MODULE = "supervisor.verify.child"
 _LOOK_S = 0.1
+PROGRESS = ".progress"
+"""The ending of the file of a proof that says how far it is: rows and offsets."""
+_MORE_TIME = "set TIDEGATE_EXECUTIONS_CHILD_TIME to more"
 _ERRORS_SHOWN = 300
 _FILES_OUT = os.strerror(errno.EMFILE)
 
@@ -43,6 +46,9 @@ class ChildProver:
     """Called with the id of each process; for tests."""
     ended: Callable[[int], object] = lambda _: None
     """Called with the code with which each has ended; for tests."""
+    moved: Callable[[int, int], None] = lambda _rows, _offsets: None
+    """Called now and then with how many rows and offsets the proof has read, of one whose whole
+    verdict is wanted."""
     _free: threading.Semaphore = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -80,26 +86,35 @@ class ChildProver:
                 stderr=errors,
                 start_new_session=True,
             ) as child:
-                self.started(child.pid)
                 try:
-                    self._wait(child, cancel, grace)
+                    self.started(child.pid)
+                    self._wait(child, cancel, grace, place.with_suffix(PROGRESS))
                 finally:
                     child.kill()
                     self.ended(child.wait())
             return _read(child.returncode, answer, errors)
 
     def _wait(
-        self, child: subprocess.Popen[bytes], cancel: threading.Event, grace: timedelta
+        self,
+        child: subprocess.Popen[bytes],
+        cancel: threading.Event,
+        grace: timedelta,
+        progress: Path,
     ) -> None:
         until = time.monotonic() + self.lasts.total_seconds()
         while child.poll() is None:
+            if progress.exists():
+                rows, offsets = progress.read_text().split()
+                self.moved(int(rows), int(offsets))
             if cancel.wait(_LOOK_S):
                 child.terminate()
                 with suppress(subprocess.TimeoutExpired):  # then it is killed
                     child.wait(grace.total_seconds())
                 raise ProofStopped
             if time.monotonic() > until:
-                raise ProofFailed("timeout", "the proof has taken too long", passes=False)
+                raise ProofFailed(
+                    "timeout", "the proof has taken too long", passes=False, fix=_MORE_TIME
+                )
 
 
 def _read(code: int | None, answer: IO[bytes], errors: IO[bytes]) -> Proof | None:
@@ -119,5 +134,7 @@ def _read(code: int | None, answer: IO[bytes], errors: IO[bytes]) -> Proof | Non
     if document.get("moved"):
         return None
     if "message" in document:
-        raise ProofFailed(document["code"], document["message"], passes=document["passes"])
-    return Proof(document["proven"], document["summary"], document["numbers"])
+        fix = document.get("fix", "")
+        raise ProofFailed(document["code"], document["message"], passes=document["passes"], fix=fix)
+    numbers, whole = document["numbers"], document.get("whole")
+    return Proof(document["proven"], document["summary"], numbers, whole)

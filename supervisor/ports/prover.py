@@ -4,7 +4,7 @@
       ▲                               they do not: the table has changed meanwhile ─┐
       └─────────────────────────────────────────────────────────────────────────────┘
 
-`tidegate verify` takes the same way in its own process: see `first_verdict`.
+`tidegate verify` takes the same way: see `first_verdict`.
 """
 
 from collections.abc import Callable, Sequence
@@ -36,6 +36,8 @@ class ProofRequest:
     strict: bool
     last: bool
     """Whether a list that does not fit the ledger is a finding; else it has changed meanwhile."""
+    whole: bool = False
+    """Whether the whole verdict is wanted, and how far the proof is."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +48,18 @@ class Proof:
     summary: str
     numbers: dict[str, JsonValue]
     """The verdict's word, and its counts, by their names in the output of `tidegate verify`."""
+    whole: JsonValue = None
+    """`Verification` of `supervisor.verify.verdict` as JSON, if it was wanted."""
 
 
 class ProofFailed(Exception):
     """There is no verdict; `passes`: another try may have one."""
 
-    def __init__(self, code: str, message: str, *, passes: bool) -> None:
+    def __init__(self, code: str, message: str, *, passes: bool, fix: str = "") -> None:
         super().__init__(message)
         self.code = code
+        self.fix = fix
+        """What helps; empty: nobody knows."""
         self.passes = passes
 
 

@@ -48,21 +48,20 @@ class ExecutionSettings(BaseSettings):
     executions_child_memory: int = Field(
         default=2 * 1024**3,
         ge=256 * 1024**2,
-        description="The most memory that the process of one `verify` step may use.",
+        description="The most memory that the process of one proof may use.",
         json_schema_extra={"unit": "bytes"},
     )
     executions_child_time: LongDuration = Field(
         default=timedelta(hours=6),
         ge=timedelta(seconds=1),
-        description="How long the process of one `verify` step may take; then it is killed.",
+        description="How long the process of one proof may take; then it is killed.",
         json_schema_extra=_DURATION,
     )
     executions_child_files: int = Field(
         default=1024,
         ge=64,
         le=1_048_576,
-        description="How many files and connections the process of one `verify` step may have "
-        "open.",
+        description="How many files and connections the process of one proof may have open.",
     )
     executions_kafka: str | None = Field(
         default=None,

@@ -3,7 +3,8 @@
 Heavy calls are made in child processes, within the bounds that are set.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from threading import Event
 
 from supervisor.adapters.child_prover import ChildProver
@@ -43,13 +44,17 @@ def own_verbs(settings: Settings) -> Mapping[str, StepVerb]:
     return {"noop": _noop, "http": http}
 
 
-def prover_of(settings: Settings) -> ChildProver:
-    """Return what makes proofs, in processes with the bounds that are set."""
-    return ChildProver(
+def prover_of(settings: Settings, moved: Callable[[int, int], None] | None = None) -> ChildProver:
+    """Return what makes proofs, in processes with the bounds that are set.
+
+    `moved` is called with how many rows and offsets a proof has read.
+    """
+    prover = ChildProver(
         settings.executions_child_memory,
         settings.executions_child_time,
         settings.executions_child_files,
     )
+    return prover if moved is None else replace(prover, moved=moved)
 
 
 def _noop(_: StepCall, __: Event) -> Outcome:

@@ -1,26 +1,17 @@
 """`tidegate verify`: prove exactly-once delivery of the rows, and check the warehouse's files."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from supervisor.cli.shell.client import Client, path_of
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.options import Output, Server, WarehouseHere, connect
-from supervisor.cli.shell.output import print_notice, progress_bar, show_json, show_table, show_text
+from supervisor.cli.shell.output import print_notice, show_json, show_table, show_text
 from supervisor.cli.shell.problems import FAILED
-from supervisor.cli.table.segments import files_of
+from supervisor.cli.table.proofs import prove
 from supervisor.cli.table.verify_files import is_sound, show_inventory, take_stock
-from supervisor.ports.prover import first_verdict
 from supervisor.verify.claim import is_proven
-from supervisor.verify.ledger import CheckedLedger
 from supervisor.verify.verdict import Finding, Verification
-
-if TYPE_CHECKING:
-    from supervisor.verify.verifier import VerifyProgress
 
 
 def verify(
@@ -50,7 +41,9 @@ def verify(
     """Prove that each record of the topic is exactly once in the table.
 
     Reads the topic again with a consumer of its own, from the first to the committed offset, and
-    every published file. Exit code 0 if nothing is violated, 1 if something is.
+    every published file. Exit code 0 if nothing is violated, 1 if something is. The proof runs in a
+    process of its own, with the bounds of a verify step (TIDEGATE_EXECUTIONS_CHILD_MEMORY, _TIME
+    and _FILES); Ctrl-C ends it.
 
     With --files: prove that the files in the warehouse, those of all tables, are exactly the ones
     that the database names, each with its recorded size and sha256. Missing, damaged and orphan
@@ -73,7 +66,7 @@ def verify(
             if output is Format.TABLE:
                 show_inventory(inventory, strict=strict)
         if supervisor_id is not None:
-            verdict = _prove(client, supervisor_id, warehouse)
+            verdict = prove(client, supervisor_id, warehouse)
             good = is_proven(verdict, strict=strict) and good
             answers["table"] = verdict.to_dict()
             if output is Format.TABLE:
@@ -93,42 +86,6 @@ def _refuse_misuse(supervisor_id: str | None, *, files: bool, no_digest: bool) -
     if no_digest and not files:
         raise typer.BadParameter(
             "it goes with --files: the rows of a table are always read", param_hint="--no-digest"
-        )
-
-
-def _prove(client: Client, supervisor_id: str, warehouse: Path | None) -> Verification:
-    """Prove in this process: its bounds are those of the shell, and Ctrl-C ends it.
-
-    The looks and the verdict are those of a `verify` step.
-    """
-    from supervisor.verify.proving import (
-        verdict_on,  # Kafka and Arrow are loaded only when asked
-    )
-
-    def look(last: bool) -> Verification | None:
-        path = path_of("/api/v1/supervisors", supervisor_id, "ledger")
-        ledger = client.get(path).read(CheckedLedger, whole=True)
-        tables = [files_of(client, table, fresh=False) for table in ledger.tables()]
-        place = warehouse or Path(ledger.warehouse)
-        with _progress(ledger) as steps:
-            return verdict_on(ledger, tables, place, last=last, steps=steps)
-
-    return first_verdict(look)
-
-
-@contextmanager
-def _progress(ledger: CheckedLedger) -> Iterator["VerifyProgress"]:
-    """Show a bar for the rows and one for the offsets."""
-    from supervisor.verify.verifier import VerifyProgress
-
-    rows = sum(publication.rows for publication in ledger.publications)
-    offsets = sum(max(0, end - first) for first, end in ledger.extent().values())
-    with progress_bar() as bar:
-        of_rows = bar.add_task("rows in the table", total=rows)
-        of_offsets = bar.add_task("offsets of the topic", total=offsets)
-        yield VerifyProgress(
-            lambda count: bar.advance(of_rows, count),
-            lambda count: bar.advance(of_offsets, count),
         )
 
 

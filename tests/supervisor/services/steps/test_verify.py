@@ -135,7 +135,7 @@ def test_the_open_files_of_a_proof_are_bounded() -> None:
     """Goal: a proof that leaves files open ends its own process, and says which bound it was."""
     opens = (
         "import supervisor.verify.child as child;"
-        "child.prove = lambda _: [open('/dev/null') for _ in range(100)];"
+        "child.prove = lambda *_: [open('/dev/null') for _ in range(100)];"
         "raise SystemExit(child.main())"
     )
     prover = ChildProver(files_max=64, argv=(sys.executable, "-c", opens))
