@@ -48,7 +48,7 @@ def asking(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[A
     url = f"sqlite:///{folder / 'metadata.db'}"
     admin = create_token(folder, url, "admin", "admin", "*")
     viewer = create_token(folder, url, "viewer", "viewer", "orders*")
-    _access(folder, url, f"{PASSWORD}\n", "user", "add", NAME, "--role", "operator", "--on", "*")
+    access(folder, url, f"{PASSWORD}\n", "user", "add", NAME, "--role", "operator", "--on", "*")
     with Overlords(folder, url, more=dict(REQUIRED)) as overlords:
         leader = overlords.start_leader(admin, TIDEGATE_TOKEN="")
         yield Asking(leader, admin, viewer)
@@ -63,7 +63,7 @@ def overlord(asking: Asking) -> Overlord:
 def create_token(folder: Path, url: str, name: str, role: str, tables: str) -> str:
     """Return the secret of a new token with one grant."""
     file = folder / f"{name}.token"
-    _access(
+    access(
         folder,
         url,
         "",
@@ -80,7 +80,14 @@ def create_token(folder: Path, url: str, name: str, role: str, tables: str) -> s
     return file.read_text().strip()
 
 
-def _access(folder: Path, url: str, typed: str, *arguments: str) -> None:
+def create_worker_token(folder: Path, url: str) -> str:
+    """Return the secret of a new token for workers."""
+    file = folder / "workers.token"
+    access(folder, url, "", "worker-token", "create", "workers", "--file", str(file))
+    return file.read_text().strip()
+
+
+def access(folder: Path, url: str, typed: str, *arguments: str) -> None:
     """Run a command in this process: one of its own costs a second or more each time."""
     ours = {**REQUIRED, "TIDEGATE_METADATA_URL": url, "TIDEGATE_DATA_DIR": str(folder / "cli")}
     printed = io.StringIO()

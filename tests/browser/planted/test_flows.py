@@ -48,10 +48,13 @@ def test_a_flow_is_started_by_its_form_and_goes_on_when_it_is_answered(
     dialog.get_by_label("day", exact=False).first.fill("soon")
     dialog.get_by_label("tables").fill('["clicks"]')
     dialog.get_by_label("Key").fill("by-form")
-    _confirm(page, "Start")
+    with page.expect_response(lambda each: each.status == 400) as refused:
+        _confirm(page, "Start")
 
     expect(dialog.get_by_label("day", exact=False).first).to_have_attribute("aria-invalid", "true")
-    expect(dialog.get_by_text("is no date: write 2026-11-25")).to_be_visible()
+    expect(dialog.get_by_text("is no date: write 2026-11-25").first).to_be_visible()
+    request = refused.value.headers["x-request-id"]
+    expect(dialog.get_by_role("alert")).to_contain_text(f"request {request}")
     assert_accessible(page)
     dialog.get_by_label("day", exact=False).first.fill(DAY)
     _confirm(page, "Start")

@@ -225,3 +225,24 @@ def test_a_list_that_does_not_come_says_so(page: Page, many: Many, watch: Watch)
     page.get_by_role("button", name="Try again").first.click()
 
     expect(page.get_by_role("table", name="Supervisors")).to_be_visible()
+
+
+def test_a_list_that_is_refused_has_the_hint_the_request_and_another_try(
+    page: Page, many: Many, watch: Watch
+) -> None:
+    wrong = {"pointer": "/", "message": "nobody leads", "hint": "wait for the next leader"}
+    body = {"title": "No overlord leads", "detail": "the lease is over", "errors": [wrong]}
+    headers = {"X-Request-Id": "r-18", "Content-Type": "application/problem+json"}
+    page.route(_LISTED, lambda route: route.fulfill(status=503, json=body, headers=headers))
+    watch.expect_status(503, "/api/v1/supervisors")
+
+    page.goto("/ui/supervisors?q=many-")
+
+    alert = page.get_by_role("main").get_by_role("alert")
+    for text in ("No overlord leads", "the lease is over", "nobody leads", "next leader"):
+        expect(alert).to_contain_text(text)
+    expect(alert).to_contain_text("request r-18")
+    assert_accessible(page)
+    page.unroute(_LISTED)
+    alert.get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("link", name=many.ids[0])).to_be_visible()

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
+from tests.browser.accessible import assert_accessible
 from tests.browser.supervisor.conftest import PARTITIONS, RECORDS, Reader, all_at
 from tests.browser.watch import Watch
 from tests.waiting import wait_until
@@ -117,9 +118,15 @@ def test_an_act_of_an_outdated_preview_does_nothing(
     reader.go_on_at(50)
     watch.expect_status(409, f"/druid/indexer/v1/supervisor/{reader.id}/reset")
 
-    _confirm(dialog, 120)
+    with page.expect_response(lambda each: each.status == 409) as refused:
+        _confirm(dialog, 120)
 
-    expect(dialog.get_by_role("alert")).to_contain_text("Nothing was done")
+    alert = dialog.get_by_role("alert")
+    expect(alert).to_contain_text("Nothing was done")
+    alert.get_by_text("details", exact=True).click()
+    request = refused.value.headers["x-request-id"]
+    expect(alert.get_by_text(f"request {request}")).to_be_visible()
+    assert_accessible(page)
     assert reader.committed() == all_at(50)
     assert [row[1] for row in _rows(dialog)[:-1]] == ["50"] * PARTITIONS
 

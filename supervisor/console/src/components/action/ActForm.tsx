@@ -2,7 +2,7 @@ import { Button, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useContact } from "@/app/contact";
 import { Command } from "../Command";
-import { ProblemNote } from "../ProblemNote";
+import { Details, ProblemNote } from "../ProblemNote";
 import classes from "./ActForm.module.css";
 import { type Action, commandWith, curlOf, type Given, type Requested } from "./action";
 import { type Confirm, isConfirmed, labelOf } from "./effect";
@@ -81,11 +81,14 @@ export function ActForm<P>(props: Props<P>) {
 function Changed<P>({ act }: { act: Act<P> }) {
   return (
     <div className={classes.changed} role="alert">
-      <span>
-        {act.isRefused
-          ? "Nothing was done: it would do something else now. What differs is marked."
-          : "It would do something else now. What differs is marked."}
-      </span>
+      {act.refusal === null ? (
+        <span>It would do something else now. What differs is marked.</span>
+      ) : (
+        <div>
+          <p>Nothing was done: it would do something else now. What differs is marked.</p>
+          <Details problem={act.refusal} />
+        </div>
+      )}
       <Button onClick={act.acceptNewer}>I have read it</Button>
     </div>
   );

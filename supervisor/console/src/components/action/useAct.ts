@@ -52,10 +52,10 @@ export type Act<P> = {
   setReason: (text: string) => void;
   typed: string;
   setTyped: (text: string) => void;
-  /** Why it was not done; null where it was, or where `isRefused`. */
+  /** Why it was not done; null where it was, or where `refusal` says it. */
   problem: Problem | null;
   /** It was not done, because it would do something else now. */
-  isRefused: boolean;
+  refusal: Problem | null;
   isPending: boolean;
   /** No answer came: whether it was done is not known.  The same again does no harm. */
   isUnknown: boolean;
@@ -132,7 +132,7 @@ export function useAct<P extends Digested>(plan: Plan<P>): Act<P> {
     typed,
     setTyped,
     problem: isRefused ? null : act.error,
-    isRefused,
+    refusal: isRefused ? act.error : null,
     isPending: act.isPending,
     isUnknown,
     isReady,
