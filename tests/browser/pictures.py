@@ -14,12 +14,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+import httpx
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from supervisor.dev.broker import Broker
 from supervisor.ports.reports.dead_letters import DeadLetter
 from tests.browser.persisters.answering import answering
 from tests.browser.persisters.on_kafka import flows_on_kafka
+from tests.browser.planted.conftest import HANDLED_BY_NOBODY, Planted
 from tests.browser.planted.flows import (
     DAY,
     EXECUTIONS,
@@ -30,14 +32,16 @@ from tests.browser.planted.flows import (
     await_state,
     failing_flow,
     start_flow,
+    triggered_flow,
 )
 from tests.browser.planted.stored import failed_task, store_records
 from tests.browser.rows.conftest import Published, publish_twice
+from tests.browser.test_login import REQUIRED, create_token, log_in
 from tests.environment.brokers import create_topic, produce, start_test_broker
 from tests.environment.chromium import ARGUMENTS, ensure_chromium
 from tests.integration.cluster import Cluster, running
 from tests.integration.oracle import record, spec
-from tests.integration.overlords import Overlords
+from tests.integration.overlords import SUPERVISORS, Overlord, Overlords
 from tests.supervisor.cli.overlord import overlord as a_server
 from tests.supervisor.reports.desks import a_persister
 from tests.waiting import wait_until
@@ -46,6 +50,7 @@ SCHEMES = ("light", "dark")
 _ROOT = 0
 _LETTERS = "dead-letters"
 _OF_EXECUTORS = {"executors": "/ui/executors", "dead-inputs": "/ui/executors/dead-inputs"}
+_OF_CALLERS = ("login", "denied")
 _WIDTH, _HEIGHT = 1280, 800
 _IS_SETTLED = """() => {
   const busy = document.querySelector('[role="status"][aria-label="Loading"]') !== null;
@@ -70,7 +75,10 @@ def main() -> None:
             _take_letters(browser, Path(folder), into)
         if any(name.startswith(wanted) for name in _OF_EXECUTORS):
             _take_executors(browser, Path(folder), into, wanted)
-        if any(not each.startswith((_LETTERS, *_OF_EXECUTORS)) for each in wanted):
+        if any(name.startswith(wanted) for name in _OF_CALLERS):
+            _take_callers(browser, Path(folder), into)
+        apart = (_LETTERS, *_OF_EXECUTORS, *_OF_CALLERS)
+        if any(not each.startswith(apart) for each in wanted):
             _take_all(browser, Path(folder), into, wanted)
 
 
@@ -123,6 +131,38 @@ def _take_executors(browser: Browser, folder: Path, into: Path, only: tuple[str,
                 sys.stdout.write(f"{name}, {scheme}\n")
 
 
+def _take_callers(browser: Browser, folder: Path, into: Path) -> None:
+    """Take the login and what was refused; nobody is asked who calls in all other pictures."""
+    home = folder / "callers"
+    home.mkdir()
+    url = f"sqlite:///{home / 'metadata.db'}"
+    roles = {"admin": "admin", "alice": "viewer"}
+    tokens = {name: create_token(home, url, name, role, "*") for name, role in roles.items()}
+    with Overlords(home, url, more=dict(REQUIRED)) as overlords:
+        leader = overlords.start_leader(tokens["admin"], TIDEGATE_TOKEN="")
+        for verb in ("suspend", "terminate", "terminate"):
+            _try(leader.http, f"{SUPERVISORS}/orders/{verb}", tokens["alice"])
+        _try(leader.http, f"{SUPERVISORS}/suspendAll", tokens["alice"])
+        _try(leader.http, f"{SUPERVISORS}/suspendAll", "tdg_of_last_year")
+        for scheme in SCHEMES:
+            page = _page(browser, scheme)
+            page.goto(f"{leader.url}/ui/login?next=%2Faudit%2Fdenied")
+            _settle(page)
+            page.screenshot(path=into / scheme / "login.png")
+            log_in(page, tokens["admin"])
+            expect(page.get_by_role("table", name="Denied tries")).to_be_visible()
+            _settle(page)
+            page.screenshot(path=into / scheme / "denied.png")
+            page.close()
+            sys.stdout.write(f"login and denied, {scheme}\n")
+
+
+def _try(http: httpx.Client, path: str, token: str) -> None:
+    """Call without the right to."""
+    answer = http.post(path, headers={"Authorization": f"Bearer {token}"})
+    assert answer.is_client_error, answer.text
+
+
 def _take_all(browser: Browser, folder: Path, into: Path, only: tuple[str, ...]) -> None:
     more = {"TIDEGATE_SUPERVISOR_PERIOD": "PT1S"}
     with (
@@ -130,9 +170,11 @@ def _take_all(browser: Browser, folder: Path, into: Path, only: tuple[str, ...])
         running(Cluster(folder / "tidegate", more=more)) as cluster,
     ):
         published = publish_twice(cluster, broker, "clicks")
+        _terminate(cluster, broker, "returns")  # before others take all slots
         _add_troubles(cluster, broker)
         _run_flows(cluster)
         metadata = f"sqlite:///{cluster.folder}/metadata.db"
+        _damage_a_queue(cluster, metadata)
         store_records(metadata, [*failed_task(published.id), *failed_task("orders")])
         wait_until(lambda: _is_something_stored(cluster))
         pages = [each for each in _pages(cluster, published) if each[0].startswith(only)]
@@ -155,11 +197,33 @@ def _add_troubles(cluster: Cluster, broker: Broker) -> None:
     wait_until(lambda: _state(cluster, "refunds") == "SUSPENDED")
 
 
+def _terminate(cluster: Cluster, broker: Broker, name: str) -> None:
+    """Terminate a supervisor that has published, with a reason."""
+    publish_twice(cluster, broker, name)
+    asked = {"reason": "returns come with the orders from now on"}
+    headers = {"X-Druid-Author": "alice"}
+    path = f"{SUPERVISORS}/{name}/terminate"
+    cluster.http.post(path, params=asked, headers=headers).raise_for_status()
+    status = f"{SUPERVISORS}/{name}/status"
+    wait_until(lambda: cluster.http.get(status).status_code == httpx.codes.NOT_FOUND)
+
+
+def _damage_a_queue(cluster: Cluster, metadata: str) -> None:
+    """Have the queue of a suspended supervisor dead, with an event set aside."""
+    overlord = Overlord("overlord", cluster.port, cluster.children["overlord"], cluster.http)
+    planted = Planted(overlord, metadata)
+    queue = planted.queue("supervisor:refunds", events=3)
+    payload = b'{"task": "index_kafka_refunds_6c1e0d", "files": 2, "rows": 1200}'
+    planted.set_aside(queue, 1, payload, "the disk is full")
+    planted.kill(queue, "its checksum does not fit")
+
+
 def _run_flows(cluster: Cluster) -> None:
     """Run a flow that asks somebody, one that was answered, and one that fails."""
     http = cluster.http
     apply_flow(http, asking_flow("orders-day"))
     apply_flow(http, failing_flow("judge-day"))
+    apply_flow(http, triggered_flow("pack-published"))
     await_state(http, start_flow(http, "judge-day", "25"), "FAILED")
     for key, day in (("24", "2026-11-24"), ("25", DAY)):
         await_asking(http, start_flow(http, "orders-day", key, day=day))
@@ -188,7 +252,10 @@ def _pages(cluster: Cluster, published: Published) -> Iterator[tuple[str, str]]:
     tabs = ("overview", "partitions", "timeline", "why", "spec", "history", "bad-records", "tasks")
     for tab in (*tabs, "events"):
         yield f"supervisor-{tab}", f"{one}/{tab}"
+    yield "supervisor-partition", f"{one}/partitions?open={ours}:0"
     yield "supervisor-in-trouble", "/ui/supervisors/payments/overview"
+    yield "supervisor-terminated", "/ui/supervisors/returns/overview"
+    yield "dialog-bulk", "/ui/supervisors"
     yield "dialog-reset", f"{one}/overview?do=reset&to=earliest"
     for verb in ("suspend", "terminate", "handoff"):
         yield f"dialog-{verb}", f"{one}/overview?do={verb}"
@@ -200,6 +267,7 @@ def _pages(cluster: Cluster, published: Published) -> Iterator[tuple[str, str]]:
         yield f"table-{tab}", f"/ui/tables/{ours}/{tab}"
     yield "flows", "/ui/flows"
     yield "flow", "/ui/flows/orders-day"
+    yield "flow-triggers", "/ui/flows/pack-published"
     yield "flow-start", "/ui/flows/orders-day?start=true"
     yield "executions", "/ui/executions"
     yield "execution", "/ui/executions/orders-day:25"
@@ -207,6 +275,7 @@ def _pages(cluster: Cluster, published: Published) -> Iterator[tuple[str, str]]:
     yield "worker", "/ui/workers/w1"
     for name in ("queues", "work", "audit", "logs", "settings"):
         yield name, f"/ui/{name}"
+    yield "queue", f"/ui/queues/supervisor:refunds/{HANDLED_BY_NOBODY}"
     yield "reports", "/ui/logs/reports"
 
 
@@ -216,18 +285,38 @@ def _ended_task(cluster: Cluster, published: Published) -> str:
     return str(answer.json()["tasks"][0]["id"])
 
 
-def _take(browser: Browser, url: str, scheme: str, file: Path) -> None:
-    page = browser.new_page(
+def _page(browser: Browser, scheme: str) -> Page:
+    return browser.new_page(
         viewport={"width": _WIDTH, "height": _HEIGHT},
         locale="en-GB",
         timezone_id="UTC",
         reduced_motion="reduce",
         color_scheme="dark" if scheme == "dark" else "light",
     )
+
+
+def _take(browser: Browser, url: str, scheme: str, file: Path) -> None:
+    page = _page(browser, scheme)
     page.goto(url)
     _settle(page)
+    if (prepare := _BY_HAND.get(file.stem)) is not None:
+        prepare(page)
     page.screenshot(path=file)
     page.close()
+
+
+def _open_bulk(page: Page) -> None:
+    """Open the dialog that would terminate several."""
+    for name in ("payments", "orders", "refunds"):
+        page.get_by_label(f"Select {name}").check()
+    toolbar = page.get_by_role("toolbar", name="Selected supervisors")
+    toolbar.get_by_role("button", name="Terminate…").click()
+    expect(page.get_by_role("dialog").get_by_text("would change")).to_be_visible(timeout=60_000)
+    page.wait_for_function(_IS_SETTLED, timeout=60_000)
+
+
+def _show_triggers(page: Page) -> None:
+    page.get_by_role("region", name="Triggers").scroll_into_view_if_needed()
 
 
 def _settle(page: Page) -> None:
@@ -239,6 +328,10 @@ def _settle(page: Page) -> None:
             timeout=60_000
         )
         page.wait_for_function(_IS_SETTLED, timeout=60_000)
+
+
+_BY_HAND = {"dialog-bulk": _open_bulk, "flow-triggers": _show_triggers}
+"""Name of a picture -> what is done on its page first."""
 
 
 if __name__ == "__main__":

@@ -28,7 +28,8 @@ export function LoginPage() {
       <Form isPending={login.isPending} onSend={(credentials) => login.mutate(credentials)} />
       {login.error !== null && <ProblemNote problem={login.error} />}
       <p className={classes.hint}>
-        An administrator makes tokens:{" "}
+        An administrator makes tokens:
+        <br />
         <code>tidegate access token create NAME --role viewer --on TABLES</code>
       </p>
     </main>
