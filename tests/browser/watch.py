@@ -34,6 +34,7 @@ class Watch:
     context: BrowserContext
     origin: str
     problems: list[str] = field(default_factory=list)
+    _guests: set[str] = field(default_factory=set)
     _statuses: list[tuple[int, str]] = field(default_factory=list)
     _allowed: list[tuple[int, str]] = field(default_factory=list)
     _texts: list[str] = field(default_factory=list)
@@ -66,6 +67,14 @@ class Watch:
         """Declare that such lines may come or not: it depends on which moment is hit."""
         self._allowed_texts.append(text)
 
+    def let_in(self, origin: str) -> None:
+        """Declare that pages of another origin take part, which the test serves itself.
+
+        From then on no request is held: Playwright answers each preflight where it holds requests.
+        """
+        self._guests.add(origin)
+        self.context.unroute(self._is_foreign)
+
     def missing(self) -> list[tuple[int, str] | str]:
         """Return what is declared and has not come yet."""
         expected: list[tuple[int, str] | str] = [*self._statuses, *self._texts]
@@ -78,7 +87,7 @@ class Watch:
             AssertionError: it names each problem.
         """
         problems = [*self.problems, *(f"expected, but not seen: {each}" for each in self.missing())]
-        declared = (self._statuses, self._allowed, self._texts, self._allowed_texts)
+        declared = (self._statuses, self._allowed, self._texts, self._allowed_texts, self._guests)
         for noted in (self.problems, *declared, self._seen):
             noted.clear()
         assert not problems, "the browser reports:\n" + "\n".join(problems)
@@ -100,7 +109,8 @@ class Watch:
 
     def _is_foreign(self, url: str) -> bool:
         parts = urlsplit(url)
-        return parts.scheme not in _LOCAL and f"{parts.scheme}://{parts.netloc}" != self.origin
+        known = {self.origin, *self._guests}
+        return parts.scheme not in _LOCAL and f"{parts.scheme}://{parts.netloc}" not in known
 
     def _request(self, request: Request) -> None:
         if self._is_foreign(request.url):
