@@ -30,6 +30,7 @@ from supervisor.core.planning.preconditions import WHATEVER, Expected
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import (
     MetadataBusy,
+    NoBackfill,
     PreviewOutdated,
     StaleCommit,
     StateMoved,
@@ -151,7 +152,10 @@ class Backfills:
                 raise StateMoved(f"{supervisor_id} has another spec than when Kafka was looked at")
             rows = tx.offsets.of(supervisor_id)
             new = resets.expected(request.expect, seen) or at_latest(supervisor_id, rows, seen)
-            done = _effect(tx, request, spec, new, rows)
+            try:
+                done = _effect(tx, request, spec, new, rows)
+            except NoBackfill:  # all that the preview was about is published by now
+                done = self._foreseen(tx, request, spec, seen)
             if request.expect not in {None, done.moved.digest}:
                 raise PreviewOutdated(supervisor_id, self._foreseen(tx, request, spec, seen))
             ranges, count = done.ranges, done.task_count

@@ -1,6 +1,8 @@
 """What is foreign is nowhere: no page, list, dialog, filter, stream, and no answer shows it.
 
 Whoever may read all sees it on the same pages, so each of them has something to hide.
+
+Slow: a reader opens every page, and asks for every address of another table.
 """
 
 import json

@@ -43,7 +43,9 @@ class Published:
 def cluster(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Start the two processes once; each test may have supervisors of its own here."""
     folder = tmp_path_factory.mktemp("rows")
-    with running(Cluster(folder, more={"TIDEGATE_SUPERVISOR_PERIOD": "PT1S"})) as started:
+    more = {"TIDEGATE_SUPERVISOR_PERIOD": "PT1S"}
+    # Each of these tests may leave a range that reads, and some need slots beside it.
+    with running(Cluster(folder, more=more, slots=8)) as started:
         yield started
 
 

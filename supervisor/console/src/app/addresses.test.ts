@@ -34,6 +34,7 @@ describe("the state of the list", () => {
       table: undefined,
       topic: undefined,
       healthy: undefined,
+      ended: undefined,
       sort: undefined,
       sel: undefined,
     });

@@ -10,10 +10,12 @@ from supervisor.core.values.errors import (
     InvalidSpec,
     NoBackfill,
     PreconditionFailed,
+    PreviewOutdated,
     StreamUnavailable,
     SupervisorNotFound,
 )
 from supervisor.ports.store import Store
+from supervisor.services.supervisors.backfill import BackfillDone
 from tasks.contract.messages import PublishOutcome
 from tests.supervisor.core.snapshots import TOPIC, spec
 from tests.supervisor.services.supervisors.backfilling import BEHIND, backfills, run, spec_of
@@ -68,6 +70,41 @@ def test_without_anything_behind_it_is_refused(store: Store) -> None:
         run(world)
     assert gaps(world) == []
     assert spec_of(store) is None
+
+
+def test_a_preview_that_a_publish_has_overtaken_is_outdated_though_it_has_nothing_left(
+    world: World,
+) -> None:
+    """Goal: what it was about is published, and newer records wait: they are in the new preview."""
+    world.write(BEHIND)
+    verb = backfills(world)
+    shown = verb.run(TOPIC, "ada", dry_run=True)
+    read_to_the_end(world)
+    assert committed(world) == {0: RECORDS + BEHIND, 1: RECORDS + BEHIND}
+    world.write(BEHIND)
+
+    with pytest.raises(PreviewOutdated) as refused:
+        verb.run(TOPIC, "ada", expect=shown.moved.digest)
+
+    now = refused.value.now
+    assert isinstance(now, BackfillDone)
+    assert {each.first for each in now.ranges.values()} == {RECORDS + BEHIND}
+    assert (gaps(world), spec_of(world.store)) == ([], None)
+    assert verb.run(TOPIC, "ada", expect=now.moved.digest).ranges == now.ranges
+
+
+def test_a_preview_that_a_publish_has_overtaken_is_refused_where_nothing_is_behind(
+    world: World,
+) -> None:
+    world.write(BEHIND)
+    verb = backfills(world)
+    shown = verb.run(TOPIC, "ada", dry_run=True)
+    read_to_the_end(world)
+
+    with pytest.raises(NoBackfill, match="nothing to backfill"):
+        verb.run(TOPIC, "ada", expect=shown.moved.digest)
+
+    assert (gaps(world), spec_of(world.store)) == ([], None)
 
 
 def test_offsets_of_a_topic_that_was_made_anew_are_nobodys_to_read(world: World) -> None:

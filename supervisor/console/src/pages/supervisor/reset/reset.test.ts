@@ -86,7 +86,7 @@ test.each<[Partial<Form>, string]>([
   [{}, "Choose where"],
   [{ place: "time" }, "Choose a time"],
   [{ place: "shift", shift: "0" }, "number of records"],
-  [{ place: "shift", shift: "9223372036854775808" }, "beyond 64 bits"],
+  [{ place: "shift", shift: "9223372036854775808" }, "at most 9,223,372,036,854,775,807"],
   [{ place: "offsets", offsets: { 0: "" } }, "at least one partition"],
   [{ place: "offsets", offsets: { 0: "-1" } }, "is no offset"],
   [{ place: "json", json: "{" }, "no JSON"],

@@ -86,7 +86,7 @@ function judgeShift(text: string): Judged {
   }
   const by = BigInt(digits);
   return by > MOST || by < -MOST
-    ? { lack: "This number is beyond 64 bits." }
+    ? { lack: "A shift is at most 9,223,372,036,854,775,807 records, on or back." }
     : { target: { kind: "shift", by } };
 }
 
