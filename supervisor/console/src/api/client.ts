@@ -82,7 +82,14 @@ async function callTagged(
 ): Promise<Tagged<unknown>> {
   const { data: text, response } = await request(verb, path, init, "text");
   const tag = response.headers.get("ETag");
-  return { data: typeof text === "string" && text !== "" ? readAnswer(text) : undefined, tag };
+  const isEmpty = typeof text !== "string" || text === "";
+  return { data: isEmpty ? operationOf(response) : readAnswer(text), tag };
+}
+
+/** Druid's handoff answers without a body: its operation is named in a header alone. */
+function operationOf({ headers }: Response): { operationId: string } | undefined {
+  const operationId = headers.get("Tidegate-Operation");
+  return operationId === null ? undefined : { operationId };
 }
 
 /** Reads a good answer. What is no JSON is of a proxy, which answers for an overlord that is away. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Problem } from "@/api/problem";
-import { ended, endOf, type Operation, operationIn } from "./followed";
+import { allEnded, ended, endOf, endOfMany, type Operation, operationIn } from "./followed";
 
 function operation(state: Operation["state"], waitsFor = ""): Operation {
   return { kind: "handoff", supervisor: "orders", state, waitsFor } as Operation;
@@ -43,4 +43,28 @@ test("an operation that is not there is followed no more", async () => {
   };
 
   expect(await ended(look, async () => undefined)).toBeNull();
+});
+
+test("of many the first that runs is looked at again, the others once it has ended", async () => {
+  const looked: string[] = [];
+  const pauses: number[] = [];
+  const look = async (id: string) => {
+    looked.push(id);
+    return operation(looked.length === 1 ? "running" : "done");
+  };
+
+  const ends = await allEnded(["a", "b", "c"], look, async (millis) => pauses.push(millis));
+
+  expect(looked).toEqual(["a", "a", "b", "c"]);
+  expect(pauses).toHaveLength(2);
+  expect(ends).toHaveLength(3);
+});
+
+test("the end of many has their number, and the first that failed", () => {
+  expect(endOfMany("Hand off", [operation("done"), operation("done")])).toBe(
+    "Hand off: 2 of 2 supervisors are done.",
+  );
+  expect(endOfMany("Hand off", [operation("done"), operation("failed", "a worker")])).toBe(
+    "Hand off: 1 of 2 supervisors are done. orders: handoff has failed: a worker.",
+  );
 });

@@ -52,3 +52,43 @@ export async function ended(
   }
   return null;
 }
+
+/**
+ * Waits until all operations have ended, and returns those that are there still.  Only the first one
+ * that runs is looked at again: many together cost no more than one.
+ */
+export async function allEnded(
+  ids: readonly string[],
+  look: (id: string) => Promise<Operation>,
+  pause: (millis: number) => Promise<unknown>,
+): Promise<Operation[]> {
+  const ends: Operation[] = [];
+  let rest: (millis: number) => Promise<unknown> = pause;
+  for (const id of ids) {
+    const end = await ended(() => look(id), rest);
+    if (end !== null) {
+      ends.push(end);
+    }
+    rest = afterFirst(pause);
+  }
+  return ends;
+}
+
+/** Looks at once, and rests from then on: what began before has perhaps ended by now. */
+function afterFirst(pause: (millis: number) => Promise<unknown>) {
+  let isFirst = true;
+  return async (millis: number) => {
+    if (!isFirst) {
+      await pause(millis);
+    }
+    isFirst = false;
+  };
+}
+
+/** Says how the same has ended for many; the first that is not done has its reason. */
+export function endOfMany(verb: string, ends: readonly Operation[]): string {
+  const others = ends.filter(({ state }) => state !== "done");
+  const [first] = others;
+  const done = `${verb}: ${ends.length - others.length} of ${ends.length} supervisors are done`;
+  return first === undefined ? `${done}.` : `${done}. ${endOf(first)}`;
+}

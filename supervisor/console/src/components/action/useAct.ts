@@ -8,11 +8,10 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { useEffect, useReducer, useRef, useState } from "react";
-import { get, newKey } from "@/api/client";
+import { newKey } from "@/api/client";
 import type { Problem } from "@/api/problem";
 import { POLL_MS } from "@/api/query";
 import type { Action, Given } from "./action";
-import { ended, endOf, operationIn } from "./followed";
 import {
   accept,
   type Digested,
@@ -24,6 +23,7 @@ import {
   UNREAD,
 } from "./reading";
 import { lackOfReason } from "./reason";
+import { sayEnd } from "./sayEnd";
 
 type Plan<P> = {
   /** Has [word, {path: {supervisor_id}}, …] where events of a supervisor change the preview. */
@@ -162,25 +162,6 @@ function useLooks<P>({ queryKey, look, moves = false }: Plan<P>, isHeld: boolean
     refetchOnWindowFocus: moves ? false : "always",
     refetchOnReconnect: moves ? false : "always",
   });
-}
-
-/** Says how an operation of this tab ends, once it does; the person may be elsewhere by then. */
-async function sayEnd(answer: unknown): Promise<void> {
-  const operation = operationIn(answer);
-  if (operation === null) {
-    return;
-  }
-  const end = await ended(
-    () => get("/api/v1/operations/{operation}", { path: { operation } }),
-    (millis) => new Promise((resolve) => setTimeout(resolve, millis)),
-  );
-  if (end !== null) {
-    const isBad = end.state === "failed";
-    notifications.show({
-      message: endOf(end),
-      ...(isBad ? { color: "red", autoClose: false } : {}),
-    });
-  }
 }
 
 function doneWords(done: Action["done"], answer: unknown): string {

@@ -3,9 +3,11 @@ import { useEffect, useRef, useState } from "react";
 import { newKey } from "@/api/client";
 import type { Problem } from "@/api/problem";
 import type { Given, VerbPreview } from "@/components/action/action";
+import { operationIn } from "@/components/action/followed";
 import { isRefusal, outdatedBy } from "@/components/action/reading";
+import { sayEnds } from "@/components/action/sayEnd";
 import { eachOf, type Looked, looksOf, type Outcome } from "./bulk";
-import { type BulkChange, type BulkVerb, changeOf } from "./bulkVerbs";
+import { BULK, type BulkChange, type BulkVerb, changeOf } from "./bulkVerbs";
 
 const sleep = (millis: number) => new Promise<void>((resolve) => setTimeout(resolve, millis));
 
@@ -22,6 +24,7 @@ export function useBulk(
   const newer = useRef(new Map<string, VerbPreview>());
   // What is done has to be what was looked at: a handoff names its groups.
   const changes = useRef(new Map<string, BulkChange>());
+  const operations = useRef<string[]>([]);
   const client = useQueryClient();
   const act = async (id: string, preview: VerbPreview) => {
     const { digest } = newer.current.get(id) ?? preview;
@@ -30,7 +33,10 @@ export function useBulk(
     keys.current.set(request, key);
     try {
       const change = changes.current.get(id) ?? (await changeOf(verb, id));
-      await change.run(key, { ...given, expect: digest });
+      const operation = operationIn(await change.run(key, { ...given, expect: digest }));
+      if (operation !== null) {
+        operations.current.push(operation);
+      }
     } catch (problem) {
       forgetRefused(keys.current, request, problem as Problem);
       const now = outdatedBy<VerbPreview>(problem as Problem);
@@ -68,6 +74,7 @@ export function useBulk(
         sleep,
       );
     },
+    onSuccess: () => void sayEnds(BULK[verb].word, operations.current.splice(0)),
     onSettled: () => client.invalidateQueries(),
   });
   return { looks: { ...looks, refetch: lookAgain }, run, outcomes };
