@@ -88,11 +88,16 @@ def overlord(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 @pytest.fixture
 def reader(overlord: Overlord, broker: Broker) -> Reader:
     """A supervisor that is about to read a topic from its beginning."""
+    return new_reader(overlord, broker)
+
+
+def new_reader(overlord: Overlord, broker: Broker, task_duration: str = "PT20S") -> Reader:
+    """Start a supervisor of a new topic, and wait until its first offsets are stored."""
     name = f"orders-{next(_NUMBERS)}"
     create_topic(broker.bootstrap, name, partitions=PARTITIONS)
     reader = Reader(name, overlord, broker.bootstrap)
     reader.send(RECORDS)
-    document = spec(broker.bootstrap, name, task_count=1)
+    document = spec(broker.bootstrap, name, task_count=1, task_duration=task_duration)
     overlord.http.post(SUPERVISORS, json=document).raise_for_status()
     wait_until(lambda: reader.committed() == all_at(0))
     return reader

@@ -7,7 +7,9 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 from pydantic import JsonValue
 
-from tests.browser.supervisor.conftest import PARTITIONS, RECORDS, Reader, all_at
+from supervisor.dev.broker import Broker
+from tests.browser.accessible import assert_accessible
+from tests.browser.supervisor.conftest import PARTITIONS, RECORDS, Reader, all_at, new_reader
 from tests.browser.watch import Watch
 from tests.integration.cluster import SUPERVISORS, Cluster, running
 from tests.integration.overlords import Overlord
@@ -157,3 +159,36 @@ def test_a_lost_answer_is_asked_for_again_by_itself(page: Page, busy: Reader, wa
     assert len(keys) == 2
     assert len(set(keys)) == 1
     assert _audit(busy, "suspend") == [None]
+
+
+def test_several_are_handed_off_at_once_and_the_end_is_said_for_all(
+    page: Page, cluster: Cluster, overlord: Overlord, broker: Broker
+) -> None:
+    """Goal: what was left out reads on; what was chosen publishes all that it has read, once."""
+    *chosen, left = (new_reader(overlord, broker, "PT1H") for _ in range(3))
+    ends = _read(RECORDS)
+    wait_until(lambda: all(cluster.has_read(each.id, ends) for each in (*chosen, left)))
+    page.goto("/ui/supervisors?q=orders-&sort=id")
+    for each in chosen:
+        page.get_by_label(f"Select {each.id}", exact=True).check()
+    page.get_by_role("toolbar").get_by_role("button", name="Hand off…").click()
+    dialog = page.get_by_role("dialog", name="Hand off 2 supervisors")
+    expect(dialog.get_by_text("2 would change, 0 would be left as they are")).to_be_visible()
+    effects = dialog.get_by_role("region", name="What would become of each").get_by_role("listitem")
+    for each in chosen:
+        expect(effects.filter(has_text=each.id)).to_contain_text("1 range hands off")
+    names = " ".join(sorted(each.id for each in chosen))
+    expect(dialog.get_by_text(re.compile(f"tidegate supervisor handoff {names}"))).to_be_visible()
+    dialog.get_by_label("Reason").fill(_WHY)
+    assert_accessible(page)
+
+    dialog.get_by_role("button", name="Hand off", exact=True).dblclick()
+
+    expect(dialog.get_by_text("2 done, 0 failed, 0 to go")).to_be_visible()
+    expect(page.get_by_text("Hand off: 2 of 2 supervisors are done.")).to_be_visible()
+    for each in chosen:
+        [publication] = cluster.publications(each.id)
+        assert publication["end"] == _published(each.id)
+        assert _audit(each, "handoff") == [_WHY]
+    assert cluster.publications(left.id) == []
+    assert _audit(left, "handoff") == []
