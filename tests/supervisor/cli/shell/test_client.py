@@ -167,7 +167,7 @@ def test_what_nobody_foresaw_is_one_line(
     def broken(_: object) -> None:
         raise RuntimeError("first line\nsecond line")
 
-    monkeypatch.setattr("supervisor.cli.shell.resource.connect", broken)
+    monkeypatch.setattr("supervisor.cli.supervisor.supervisors.connect", broken)
 
     ended = tidegate("supervisor", "list")
 
@@ -182,7 +182,7 @@ def test_debug_shows_where_it_happened(tidegate: Tidegate, monkeypatch: pytest.M
     def broken(_: object) -> None:
         raise RuntimeError("here")
 
-    monkeypatch.setattr("supervisor.cli.shell.resource.connect", broken)
+    monkeypatch.setattr("supervisor.cli.supervisor.supervisors.connect", broken)
     monkeypatch.setenv("TIDEGATE_DEBUG", "1")
 
     with pytest.raises(RuntimeError, match="here"):

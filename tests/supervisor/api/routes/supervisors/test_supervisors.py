@@ -214,7 +214,7 @@ def test_trouble_with_the_stream_is_an_error_of_the_stream_and_ends_in_a_503(wor
         "UNABLE_TO_CONNECT_TO_STREAM",
     )
     error = _rows(payload["recentErrors"])[-1]
-    assert error.keys() == RECENT_ERROR | {"taskId"}
+    assert error.keys() == RECENT_ERROR | {"taskId", "workerId"}
     assert error["streamException"] is True
     assert "does not exist" in str(error["message"])
     assert world.get(f"{SUPERVISORS}/{TOPIC}/health", 503) == {"healthy": False}
