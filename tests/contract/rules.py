@@ -68,6 +68,7 @@ _CURSOR = Also(
         f"GET {_OURS}/queues",
         f"GET {_OURS}/queues/failed",
         f"GET {_OURS}/supervisors",
+        f"GET {_OURS}/supervisors/terminated",
         f"GET {_OURS}/queues/{{container}}/{{name}}/failed",
         f"GET {_OURS}/supervisors/{{supervisor_id}}/generations",
         f"GET {_OURS}/supervisors/{{supervisor_id}}/plans",
