@@ -1,7 +1,7 @@
 """When triggers fired, when they fire next, and why they did not, in words of commands."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 from pydantic import JsonValue
 
@@ -64,15 +64,10 @@ def last_of(triggers: Sequence[TriggerView], now: datetime) -> str:
     return ago(max(times), now) if times else ""
 
 
-def troubles(triggers: Sequence[TriggerView], flow: str = "") -> list[str]:
-    """Return a line for each trigger that is paused or did not fire, with the reason.
-
-    Each begins with the name of the `flow`, if one is given.
-    """
-    prefix = f"{flow} " if flow else ""
-    return [
-        f"{prefix}{each.name}: {words}" for each in triggers if (words := "; ".join(_kept(each)))
-    ]
+def troubles(triggers: Sequence[TriggerView], flow: str, now: datetime) -> list[str]:
+    """Return a line for each trigger of a flow that is paused or did not fire, with the reason."""
+    kept = {each.name: "; ".join(_kept(each, now)) for each in triggers}
+    return [f"{flow} {name}: {words}" for name, words in kept.items() if words]
 
 
 def whole_story(trigger: TriggerView, now: datetime) -> str:
@@ -81,18 +76,16 @@ def whole_story(trigger: TriggerView, now: datetime) -> str:
     parts = [rule_of(trigger), last]
     if not trigger.paused and (due := next_of([trigger])):
         parts.append(due if trigger.waiting else f"fires next at {due}")
-    return f"{trigger.name}: {'; '.join([*parts, *_kept(trigger)])}"
+    return f"{trigger.name}: {'; '.join([*parts, *_kept(trigger, now)])}"
 
 
-def _kept(trigger: TriggerView) -> list[str]:
+def _kept(trigger: TriggerView, now: datetime) -> list[str]:
     """Return what keeps a trigger from firing, and why it did not fire the last time."""
     kept = []
     if trigger.paused:
         by = "its document" if trigger.paused_by is None else trigger.paused_by
         kept.append(f"paused by {by}")
     if trigger.problem:
-        when = (
-            "" if trigger.problem_at is None else f" {ago(trigger.problem_at, datetime.now(UTC))}"
-        )
+        when = "" if trigger.problem_at is None else f" {ago(trigger.problem_at, now)}"
         kept.append(f"did not fire{when}: {trigger.problem}")
     return kept

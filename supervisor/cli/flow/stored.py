@@ -109,7 +109,7 @@ def list_all(limit: Limit = 100, server: Server = None, output: Output = Format.
         ),
     )
     for flow, triggers in firing.items():
-        for trouble in troubles(triggers, flow):
+        for trouble in troubles(triggers, flow, now):
             show_text(trouble)
     if not page.flows:
         print_notice("There is no flow: tidegate flow apply FILE")
