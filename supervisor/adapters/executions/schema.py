@@ -239,6 +239,11 @@ LOG_TOPICS = Table(
     Column("name", String, nullable=False),
     Column("partitions", Integer, nullable=False),
     Column("id", String, nullable=False, comment="Kafka's own: one made anew has another"),
+    Column(
+        "settings",
+        Text,
+        comment="what is asked of it, as it was when it was kept, JSON; null: not known",
+    ),
 )
 
 ENGINE = Table(

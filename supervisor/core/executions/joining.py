@@ -61,8 +61,10 @@ def claim(draft: ExecutionDraft, asked: Claim) -> Drop | None:
             _start(draft, run, attempt, asked.runner)
             granted = True
         else:
-            granted = attempt.runner == asked.runner and run.state is StepState.RUNNING
-            drop = Drop.DUPLICATE if granted else Drop.CLAIMED
+            is_holder = attempt.runner == asked.runner
+            granted = is_holder and run.state is StepState.RUNNING
+            late = Drop.LATE if is_holder else Drop.CLAIMED
+            drop = Drop.DUPLICATE if granted else late
     draft.messages.append(ClaimReply(asked.run, asked.attempt, asked.runner, granted=granted))
     return drop
 

@@ -1,5 +1,6 @@
 """The topics as they were when executions began: kept in their database, for the next start."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -21,6 +22,8 @@ class KeptTopic:
     name: str
     partitions: int
     topic_id: str
+    settings: Mapping[str, str] | None = None
+    """What an executor asks of it, as it was then; None: a release that did not ask has kept it."""
 
 
 class KeptTopics:
@@ -38,8 +41,16 @@ class KeptTopics:
         """
         with self._database.reading() as connection:
             rows = connection.execute(select(LOG_TOPICS)).all()
-        kept = [KeptTopic(LogTopic(row.topic), row.name, row.partitions, row.id) for row in rows]
-        return {each.of: each for each in kept}
+        return {
+            (of := LogTopic(row.topic)): KeptTopic(
+                of,
+                row.name,
+                row.partitions,
+                row.id,
+                None if row.settings is None else json.loads(row.settings),
+            )
+            for row in rows
+        }
 
     def keep(self, topics: Sequence[KeptTopic]) -> None:
         """Keep the first ones; what is there stays.
@@ -68,6 +79,12 @@ class KeptTopics:
 
 def _rows(topics: Sequence[KeptTopic]) -> list[dict[str, object]]:
     return [
-        {"topic": each.of, "name": each.name, "partitions": each.partitions, "id": each.topic_id}
+        {
+            "topic": each.of,
+            "name": each.name,
+            "partitions": each.partitions,
+            "id": each.topic_id,
+            "settings": None if each.settings is None else json.dumps(dict(each.settings)),
+        }
         for each in topics
     ]

@@ -98,11 +98,17 @@ def _ready_topics(
         troubles = [*looking.troubles(seen, before), *missing_rights(looking.admin, client, topics)]
     if troubles:
         raise LogRefuses("; ".join(troubles))
-    ids = {of: one.topic_id for of, one in seen.items() if one is not None}
     return [
-        KeptTopic(topic.of, topic.name, topic.partitions, ids[topic.of])
+        KeptTopic(topic.of, topic.name, topic.partitions, one.topic_id, _settings(topic, one))
         for topic in topics.all.values()
+        if (one := seen[topic.of]) is not None
     ]
+
+
+def _settings(topic: ExecutionTopic, seen: SeenTopic) -> Mapping[str, str]:
+    """Return what is asked of a topic, as the broker has it."""
+    config = seen.config or {}
+    return {name: config.get(name, "") for name in topic.config}
 
 
 def look_at_topics(

@@ -75,10 +75,18 @@ def troubles_of(
     for name, wanted in topic.config.items():
         is_so = seen.config.get(name, "")
         if not _fits(name, is_so, wanted):
+            before = _before(name, kept, is_so)
             yield (
-                f"{topic.name} has {name}={is_so}, and needs {wanted}: kafka-configs --alter "
-                f"--entity-type topics --entity-name {topic.name} --add-config {name}={wanted}"
+                f"{topic.name} has {name}={is_so}, and needs {wanted}{before}: kafka-configs "
+                f"--alter --entity-type topics --entity-name {topic.name} "
+                f"--add-config {name}={wanted}"
             )
+
+
+def _before(setting: str, kept: KeptTopic | None, is_so: str) -> str:
+    """Say what it was when executions began: then somebody has changed it."""
+    was = is_so if kept is None or kept.settings is None else kept.settings.get(setting, is_so)
+    return "" if was == is_so else f" (it was {was} when executions began on it)"
 
 
 def _right(topic: ExecutionTopic, right: str, login: KafkaLogin) -> str:

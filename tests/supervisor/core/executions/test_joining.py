@@ -93,6 +93,18 @@ def test_a_call_goes_to_the_first_who_claims_it() -> None:
     assert world.get().version == 2
 
 
+def test_a_claim_of_the_holder_is_late_once_its_call_waits() -> None:
+    world, (job,) = begun(call("a"))
+    world.claim(job)
+    world.report(job, Waits("it"))
+
+    assert not world.claim(job)
+    assert not world.claim(job, OTHER)
+
+    assert drops(world) == [Drop.LATE, Drop.CLAIMED]
+    assert world.states() == {"a": StepState.WAITING}
+
+
 def test_a_report_of_who_holds_no_claim_does_not_join() -> None:
     world, (job,) = begun(call("a"))
     world.report(job, Succeeded())

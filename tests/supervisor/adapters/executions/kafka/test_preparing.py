@@ -58,6 +58,9 @@ def test_they_are_made_at_the_first_start_and_kept(
         f"{topics.prefix}dead": 1,
     }
     assert len({one.topic_id for one in first.values()}) == len(LogTopic)
+    assert {one.of: one.settings for one in first.values()} == {
+        one.of: one.config for one in topics.all.values()
+    }
 
 
 def test_what_is_wrong_is_named_with_its_command(
@@ -172,6 +175,20 @@ def test_a_setting_may_be_better_and_not_worse(
 
     assert len(troubles) == (0 if fits else 1)
     assert all(setting in trouble for trouble in troubles)
+
+
+def test_a_setting_that_was_changed_is_named_with_what_it_was(topics: ExecutionTopics) -> None:
+    wanted = topics.all[LogTopic.HISTORY]
+    kept = KeptTopic(wanted.of, wanted.name, wanted.partitions, "id", wanted.config)
+    of_before = replace(kept, settings=None)
+    seen = SeenTopic(wanted.partitions, "id", None, {**wanted.config, "retention.ms": "86400000"})
+
+    [trouble] = troubles_of(wanted, seen, kept, ANN)
+    [without] = troubles_of(wanted, seen, of_before, ANN)
+
+    was = " (it was 604800000 when executions began on it)"
+    assert f"has retention.ms=86400000, and needs 604800000{was}: kafka-configs" in trouble
+    assert without == trouble.replace(was, "")
 
 
 def test_the_command_makes_a_topic_that_fits(topics: ExecutionTopics) -> None:
