@@ -20,6 +20,8 @@ class ListedReplicas(Wire):
     running: int
     pending: int
     """Replicas that have no task yet."""
+    unread: int
+    """Ranges that no task reads yet."""
 
 
 class ListedError(Wire):

@@ -27,9 +27,9 @@ def show_status(status: SupervisorStatus, now: datetime) -> None:
     if payload.recent_errors:
         show_text("")
         show_table(
-            ("ERROR", "WHEN", "MESSAGE"),
+            ("ERROR", "WHEN", "WORKER", "MESSAGE"),
             (
-                (e.exception_class, ago(e.timestamp, now), e.message)
+                (e.exception_class, ago(e.timestamp, now), e.worker_id or "", e.message)
                 for e in payload.recent_errors[:_ERRORS_MAX]
             ),
         )

@@ -95,8 +95,8 @@ class PassConditions:
     """Partition whose next records Kafka has deleted -> when that was first seen."""
     pending_since: datetime | None = None
     """When a replica first had no task; None: each has one."""
-    unread_groups: int = 0
-    """Open ranges without any task: nobody reads them."""
+    unread: tuple[TopicPartition, ...] = ()
+    """Partitions whose open range has no task: nobody reads them; sorted."""
     handoffs: Mapping[str, datetime] = field(default_factory=dict)
     """Range that hands off -> when that began."""
     durations: tuple[timedelta, ...] = ()
@@ -150,7 +150,9 @@ def conditions_after(
         risks=_risks(known, seen, samples, rooms),
         passed={p: known.passed.get(p, seen.now) for p in _passed(seen)},
         pending_since=(known.pending_since or seen.now) if lacking else None,
-        unread_groups=sum(not tended[range_id] for range_id in lacking),
+        unread=tuple(
+            sorted(p for range_ in lacking if not tended[range_.id] for p in range_.start)
+        ),
         handoffs=handoffs,
         durations=(*known.durations, *ended)[-DURATIONS_KEPT:],
         reasons=_reasons(known, seen),
@@ -169,11 +171,11 @@ def _began(generation: Generation) -> datetime:
     return generation.paused_at or generation.end_fixed_at or generation.opened_at
 
 
-def _lacking(seen: Observed, tended: Mapping[str, int]) -> list[str]:
+def _lacking(seen: Observed, tended: Mapping[str, int]) -> list[Generation]:
     """Return the open ranges with fewer tasks than replicas."""
     view = PassView(seen)
     return [
-        generation.id
+        generation
         for generation in seen.generations
         if generation.open
         and (spec := governing_spec(view, generation)) is not None

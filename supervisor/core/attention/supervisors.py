@@ -11,13 +11,14 @@ from supervisor.core.attention.lag import (
     retention_risk,
     suspended_behind,
 )
-from supervisor.core.attention.pass_conditions import PassConditions
+from supervisor.core.attention.pass_conditions import FURTHEST_MAX, PassConditions
 from supervisor.core.attention.remedies import bad_record_steps, more_slots, remedies_of
 from supervisor.core.attention.streams import is_only_unreachable
 from supervisor.core.attention.watched import WatchedSupervisor
 from supervisor.core.attention.workers import PENDING_AFTER
 from supervisor.core.planning.observed import Observed
 from supervisor.core.values.counts import counted, grouped
+from tasks.contract.offsets import TopicPartition
 
 HANDOFF_FLOOR = timedelta(minutes=5)
 """No handoff is late before this: until then the leader itself replaces a replica that does not
@@ -86,8 +87,8 @@ def _pending(
     if since is None or replicas is None or not replicas.pending or now - since <= PENDING_AFTER:
         return
     waiting = counted(replicas.pending, "replica of it waits", "replicas of it wait")
-    unread = conditions.unread_groups
-    nobody = f", so nobody reads {counted(unread, 'range')}" if unread else ""
+    unread = conditions.unread
+    nobody = f", so nobody reads {_few(unread)}" if unread else ""
     yield AttentionItem(
         Severity.AT_RISK if unread else Severity.TO_KNOW,
         AttentionKind.REPLICAS_PENDING,
@@ -96,7 +97,15 @@ def _pending(
         f"{waiting} for a worker{nobody}; {grouped(free_slots)} slots are free",
         since,
         more_slots(seen),
+        partitions=unread[:FURTHEST_MAX],
     )
+
+
+def _few(partitions: Sequence[TopicPartition]) -> str:
+    """Name the first ones, and say how many more there are."""
+    shown = [f"{each.topic}:{each.partition}" for each in partitions[:FURTHEST_MAX]]
+    more = len(partitions) - len(shown)
+    return ", ".join(shown) + (f" and {counted(more, 'more partition')}" if more else "")
 
 
 def usual_time(durations: Sequence[timedelta]) -> timedelta:

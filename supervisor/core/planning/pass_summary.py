@@ -25,6 +25,8 @@ class ReplicaCounts:
     running: int
     pending: int
     """Replicas that have no task, of ranges that lack some."""
+    unread: int = 0
+    """Ranges without any task: nobody reads them."""
 
 
 NO_REPLICAS = ReplicaCounts(0, 0, 0)
@@ -91,7 +93,7 @@ def governing_spec(view: PassView, generation: Generation) -> SupervisorSpec | N
 
 def replica_counts(view: PassView) -> ReplicaCounts:
     """Return how many replicas of the open ranges are wanted, run, and have no task."""
-    wanted = running = pending = 0
+    wanted = running = pending = unread = 0
     tasks = Counter(task.generation_id for task in view.seen.tasks)
     for generation in view.seen.generations:
         spec = governing_spec(view, generation)
@@ -99,7 +101,8 @@ def replica_counts(view: PassView) -> ReplicaCounts:
             wanted += spec.io_config.replicas
             running += tasks[generation.id]
             pending += max(0, spec.io_config.replicas - tasks[generation.id])
-    return ReplicaCounts(wanted, running, pending)
+            unread += not tasks[generation.id]
+    return ReplicaCounts(wanted, running, pending, unread)
 
 
 def rejected_live(seen: Observed) -> tuple[int, int]:

@@ -50,6 +50,8 @@ describe("the dialog of a supervisor's page", () => {
   it("takes the place of any word in the URL", () => {
     expect(dialogSearch({ do: "constructor", to: "x" })).toStrictEqual(NO_DIALOG);
     expect(dialogSearch({ do: "reset", offset: "x" })).toHaveProperty("offset", undefined);
+    // What is wrong with it says the dialog: it is not lost without a word.
+    expect(dialogSearch({ do: "reset", offset: "3=-5" })).toHaveProperty("offset", ["3=-5"]);
   });
 });
 

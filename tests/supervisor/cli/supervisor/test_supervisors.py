@@ -289,7 +289,12 @@ def test_status_shows_offsets_lag_and_the_next_publish(
         offsetsLastUpdated="2026-01-05T10:29:48Z",
         groups=[{"generationId": "g1", "group": 0, "state": "READING", "nextPublishDue": due}],
         recentErrors=[
-            {"timestamp": "2026-11-21T03:16:15.188Z", "exceptionClass": "E", "message": "boom"}
+            {
+                "timestamp": "2026-11-21T03:16:15.188Z",
+                "exceptionClass": "E",
+                "message": "boom",
+                "workerId": "w7",
+            }
         ],
     )
     server.on("GET", f"{BASE}/clicks/status", Reply(document))
@@ -304,7 +309,7 @@ def test_status_shows_offsets_lag_and_the_next_publish(
         ["10", "5", "6", "6", "0"],
     ]
     assert any(line[:2] == ["next", "publish"] and "in" in " ".join(line) for line in lines)
-    assert any(line[0] == "E" and line[-1] == "boom" for line in lines if line)
+    assert any(line[0] == "E" and line[-2:] == ["w7", "boom"] for line in lines if line)
 
 
 def test_status_of_plain_druid_is_shown_too(tidegate: Tidegate, server: Overlord) -> None:

@@ -80,7 +80,7 @@ def test_an_unhealthy_supervisor_is_not_also_slow_and_short_of_slots() -> None:
         rising_since=NOON,
         samples=((NOON, Lag(9, None)),),
         pending_since=NOON,
-        unread_groups=1,
+        unread=(part(1),),
     )
     waiting = ReplicaCounts(2, 1, 1)
 
@@ -254,12 +254,16 @@ def test_replicas_wait_for_a_slot_once_five_seconds_are_over(seconds: int, count
 
 
 def test_a_range_that_nobody_reads_is_at_risk() -> None:
-    conditions = replace(KNOWN, pending_since=NOON, unread_groups=1)
+    unread = tuple(part(number) for number in range(5))
+    conditions = replace(KNOWN, pending_since=NOON, unread=unread[:1])
 
     [item] = items(row(replicas=ReplicaCounts(2, 1, 1)), conditions)
+    [many] = items(row(replicas=ReplicaCounts(2, 1, 1)), replace(conditions, unread=unread))
 
     assert item.severity is Severity.AT_RISK
-    assert "1 replica of it waits for a worker, so nobody reads 1 range" in item.text
+    assert f"1 replica of it waits for a worker, so nobody reads {TOPIC}:0; 2 " in item.text
+    assert item.partitions == unread[:1]
+    assert f"so nobody reads {TOPIC}:0, {TOPIC}:1, {TOPIC}:2 and 2 more partitions; " in many.text
 
 
 @given(st.lists(st.integers(0, 3_600).map(lambda s: timedelta(seconds=s)), max_size=20))

@@ -80,6 +80,12 @@ def test_nothing_reads_and_nothing_is_due() -> None:
     assert (of_pass.next_publish_due, of_pass.bad_records, of_pass.tasks) == (None, 0, 0)
 
 
+def test_a_range_without_any_task_is_read_by_nobody() -> None:
+    nobody = replace(_reading(), tasks=())
+
+    assert summary(nobody).replicas == ReplicaCounts(wanted=2, running=0, pending=2, unread=1)
+
+
 @pytest.mark.parametrize("trouble", [*StreamTrouble])
 def test_the_last_error_is_the_trouble_that_lasts_or_the_last_failure(
     trouble: StreamTrouble,

@@ -36,7 +36,7 @@ export function dialogSearch(search: RawSearch): DialogSearch {
     return NO_DIALOG; // each name is there: what the router finds in a URL would stay
   }
   const offsets = listIn(search, "offset")
-    .filter((text) => /^.{1,260}=\d{1,19}$/.test(text))
+    .filter((text) => /^.{1,260}=-?\d{1,19}$/.test(text))
     .slice(0, OFFSETS_MAX);
   return {
     do: name,

@@ -160,10 +160,15 @@ function Ranges({ row: { groups, replicas } }: { row: ListedRow }) {
   }
   const words = Object.entries(groups).map(([state, number]) => `${number} ${state.toLowerCase()}`);
   const pending = replicas?.pending ?? 0;
+  const unread = replicas?.unread ?? 0;
   return (
     <span>
       {words.length === 0 ? <span className={classes.dim}>none</span> : words.join(" ")}
-      {pending > 0 && <span className={classes.pending}>{` ${pending} wait`}</span>}
+      {pending > 0 && (
+        <span className={classes.pending}>
+          {unread > 0 ? ` ${pending} wait: nobody reads ${unread}` : ` ${pending} wait`}
+        </span>
+      )}
     </span>
   );
 }

@@ -101,6 +101,7 @@ def test_a_row_tells_how_a_supervisor_stands(world: World) -> None:
     assert isinstance(replicas, dict)
     assert sum(groups.values()) == len(_list(status["groups"]))
     assert replicas["pending"] == status["pendingReplicas"]
+    assert replicas["unread"] == 0
     dues = [group["nextPublishDue"] for group in _list(status["groups"]) if group["nextPublishDue"]]
     assert (row["nextPublishDue"] is None) == (not dues)
     assert row["lastPublishedAt"] is None

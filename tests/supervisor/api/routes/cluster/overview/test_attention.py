@@ -125,7 +125,7 @@ def test_replicas_without_a_slot_wait_since_they_do(world: World) -> None:
     [waiting] = awaited(world, "replicas-pending")
 
     assert (waiting["severity"], waiting["dataSource"]) == ("at-risk", TOPIC)
-    assert "nobody reads 1 range; 0 slots are free" in str(waiting["text"])
+    assert f"nobody reads {TOPIC}:1; 0 slots are free" in str(waiting["text"])
 
 
 def test_a_dead_queue_is_one_item_though_its_supervisor_is_unhealthy_by_it(world: World) -> None:
