@@ -75,6 +75,10 @@ class PartitionPosition:
     drops: Mapping[str, int] = field(default_factory=dict)
     """Reason -> inputs that changed nothing."""
 
+    def is_behind(self, other: "PartitionPosition") -> bool:
+        """Whether something was read or dropped between them."""
+        return (self.next, self.drops) != (other.next, other.drops)
+
 
 LETTER_FORM: RecordForm[Letter] = RecordForm(TypeAdapter(Letter))
 RESULT_FORM: RecordForm[ResultRecord] = RecordForm(TypeAdapter(ResultRecord))

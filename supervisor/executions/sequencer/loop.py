@@ -15,7 +15,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import structlog
 
@@ -52,7 +52,7 @@ from supervisor.ports.flows.execution_log import (
 )
 from supervisor.ports.store_problems import StoreAway, StoreRefuses
 
-__all__ = ["INPUTS_MAX", "TICKS_MAX", "PartitionOwner"]
+__all__ = ["INPUTS_MAX", "PROVED_EVERY", "TICKS_MAX", "PartitionOwner"]
 
 log = structlog.get_logger()
 
@@ -66,6 +66,10 @@ TICKS_MAX = 200
 """Executions whose time has come, per transaction."""
 _ABORTS_MAX = 20
 """Aborted transactions in a row, after which the partition is taken over anew."""
+PROVED_EVERY = timedelta(seconds=30)
+"""An owner without inputs writes its position so often.
+
+A slow former owner may fence it and commit something; a write is how it hears of that."""
 
 
 class PartitionOwner:
@@ -106,6 +110,7 @@ class PartitionOwner:
         self._lock = threading.Lock()
         self._gone: Exception | None = None
         self._aborts = 0
+        self._proved_at = now()
         self._broken: set[str] = set()
         """Executions whose time cannot be worked in: a fault of the rules."""
 
@@ -126,7 +131,8 @@ class PartitionOwner:
             self.waits_for = error.version
             raise
         self.waits_for = None
-        self.held.restore_calls(self._time(), self._language)
+        self._proved_at = self._time()
+        self.held.restore_calls(self._proved_at, self._language)
         for entity, why in self.held.restored.unreadable.items():
             log.error("set aside: cannot be read", entity=entity, why=why)
         self._log.read_from(self.held.position.next)
@@ -215,7 +221,7 @@ class PartitionOwner:
         if room > 0:
             self._read.extend(self._log.read(room, self._wait_s(within_s)))
         works = self._works()
-        if not works:
+        if not works and not self._is_unproven():
             return False
         requests = [work for work in works if isinstance(work, RequestWork)]
         try:
@@ -224,7 +230,10 @@ class PartitionOwner:
             for work in requests:
                 work.fail(error)
             raise
-        return True
+        return bool(works)
+
+    def _is_unproven(self) -> bool:
+        return self._time() - self._proved_at >= PROVED_EVERY
 
     def _wait_s(self, within_s: float) -> float:
         """Return how long to wait for inputs: not while somebody asks, nor beyond the next time."""
@@ -276,8 +285,9 @@ class PartitionOwner:
         position = self._position(works, batch)
         entries = self._entries(works, batch, position)
         try:
-            if len(entries) > 1 or not _is_same(position, self.held.position):
+            if len(entries) > 1 or self.held.position.is_behind(position) or self._is_unproven():
                 self._log.write(entries)
+                self._proved_at = batch.now
         except LogTooLarge as error:
             return self._part(works, error)
         except LogAborted as error:
@@ -386,8 +396,3 @@ class PartitionOwner:
         """Return the time of a batch: never before that of the one before."""
         now, last = self._now(), self.held.position.last
         return now if last is None else max(now, last)
-
-
-def _is_same(one: PartitionPosition, other: PartitionPosition) -> bool:
-    """Whether nothing was read and nothing dropped between them."""
-    return (one.next, one.drops) == (other.next, other.drops)

@@ -32,7 +32,7 @@ from supervisor.executions.sequencer.letters import (
 )
 from supervisor.executions.sequencer.loop import INPUTS_MAX, PartitionOwner
 from supervisor.executions.sequencer.places import partition_of
-from supervisor.ports.flows.execution_log import POSITION_KEY, LogAborted, LogTopic
+from supervisor.ports.flows.execution_log import POSITION_KEY, LogAborted, LogFenced, LogTopic
 from tests.environment.memory_log import MemoryLog, MemoryTopics
 from tests.supervisor.core.crashes.world.world import BEGAN, LANGUAGE
 from tests.supervisor.core.executions.called import flow_of
@@ -120,6 +120,49 @@ def test_an_aborted_transaction_is_worked_in_again_with_the_same_outcome(owners:
     assert owners.topics.commits == [0]
     assert owners.get("e1").state is ExecutionState.RUNNING
     assert len(answer.result(0).dropped) == 1, "what was asked comes before what is read"
+
+
+def test_an_owner_without_inputs_notices_that_it_was_fenced(owners: Owners) -> None:
+    """Goal: what a slow former owner has committed does not wait until something else comes."""
+    owners.start(
+        FlowPlan("f", 1, (Step("a", CallWork("noop")), Step("b", CallWork("noop"), ("a",))))
+    )
+    owners.work()
+    [rightful] = owners.owners
+    owners.restart()
+    [former] = owners.owners
+    former.ask(inputs=[("e1", PauseIt("somebody"))])
+    owners.work()
+    assert not rightful.turn(0)
+
+    owners.now += loop.PROVED_EVERY
+    with pytest.raises(LogFenced):
+        rightful.turn(0)
+
+
+def test_an_owner_without_inputs_writes_its_position_now_and_then(owners: Owners) -> None:
+    def written() -> int:
+        return len(owners.topics.commits)
+
+    owners.start(PLAN)
+    owners.work()
+    before = written()
+    for _ in range(3):
+        owners.now += loop.PROVED_EVERY / 3 - timedelta(milliseconds=1)
+        owners.work()
+    assert written() == before
+
+    owners.now += timedelta(seconds=1)
+    owners.work()
+    owners.work()
+    assert written() == before + 1
+
+    owners.topics.aborts = 1
+    owners.now += loop.PROVED_EVERY
+    owners.work()
+    assert (written(), owners.topics.aborts) == (before + 1, 0)
+    owners.work()
+    assert written() == before + 2
 
 
 def test_one_that_is_always_aborted_is_taken_over_anew(owners: Owners) -> None:
