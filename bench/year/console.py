@@ -6,12 +6,14 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from bench.result import Spread, spread
 from bench.year.plane import Plane, open_plane
 from bench.year.shape import FleetShape
 from bench.year.syncs import FleetWorkers
+from supervisor.core.history.lag import Lag
 
 ROWS = 200
 """Rows of the list that a page shows at once."""
@@ -21,8 +23,14 @@ _BEAT_S = 30.0
 """Between two passes over a supervisor at rest."""
 _SEEN_S = 600.0
 _WARM_UP = 5
-_WINDOW_S = 15.0
-_WINDOWS = 4
+DRAWN = 40
+"""Rows of the list that a window shows, with their lag of a day."""
+LAG_S = 60.0
+"""How often an open list asks for that."""
+_DAY = timedelta(days=1)
+_MINUTE = timedelta(minutes=1)
+_WINDOW_S = 60.0
+_WINDOWS = 2
 _MIB = 2**20
 
 
@@ -44,6 +52,7 @@ class ConsoleRun:
 def measure_console(folder: Path, supervisors: int, calls: int) -> ConsoleRun:
     """Let a fleet's loop run, and ask what the pages ask; each question `calls` times."""
     with open_fleet(folder, supervisors) as (shape, plane):
+        _add_lag(plane)
         took, sizes = _ask_in_turns(plane, calls)
         alone, listed = _open_list(plane)
     return ConsoleRun(shape, took, sizes, alone, listed)
@@ -117,20 +126,31 @@ def _asked(plane: Plane, path: str) -> tuple[float, int]:
 
 def _open_list(plane: Plane) -> tuple[Spread, Spread]:
     """Return the cores that are busy without an open list and with one, in turns."""
-    path = questions(plane.chronicle.names[0])["list"]
-    turns = [(_busy(plane, None), _busy(plane, path)) for _ in range(_WINDOWS)]
+    names = plane.chronicle.names
+    ids = "&".join(f"id={name}" for name in names[:DRAWN])
+    page = {questions(names[0])["list"]: POLL_S, f"/api/v1/lag?step=PT30M&{ids}": LAG_S}
+    turns = [(_busy(plane, {}), _busy(plane, page)) for _ in range(_WINDOWS)]
     alone, listed = zip(*turns, strict=True)
     return spread(alone), spread(listed)
 
 
-def _busy(plane: Plane, path: str | None) -> float:
-    """Return the process's CPU by time over a window, in which `path` is asked every `POLL_S`."""
+def _add_lag(plane: Plane) -> None:
+    """Store a sample a minute over a day of those that a page draws."""
+    now = datetime.now(UTC)
+    lag = dict.fromkeys(plane.chronicle.names[:DRAWN], Lag(1_000, timedelta(seconds=1)))
+    with plane.store.leading(plane.leadership.term()) as tx:
+        for minute in range(_DAY // _MINUTE, 0, -1):
+            tx.watched.add_lag(now - minute * _MINUTE, lag, now - _DAY)
+
+
+def _busy(plane: Plane, page: Mapping[str, float]) -> float:
+    """Return the process's CPU by time over a window; `page`: path -> how often it asks, in s."""
     began, cpu = time.monotonic(), time.process_time()
     wait = threading.Event()
-    due = began
+    due = dict.fromkeys(page, began)
     while (now := time.monotonic()) < began + _WINDOW_S:
-        if path is not None and now >= due:
+        for path in [path for path, at in due.items() if now >= at]:
             _asked(plane, path)
-            due += POLL_S
+            due[path] += page[path]
         wait.wait(0.05)
     return (time.process_time() - cpu) / (time.monotonic() - began)
