@@ -6,7 +6,7 @@ import shutil
 import sqlite3
 import tempfile
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -25,8 +25,10 @@ from tests.supervisor.executions.lives.world.world import Died, World
 
 TURNS = 240
 """So many turns have faults."""
-QUIET_MAX = 3_000
+QUIET_MAX = 12_000
 """Within so many turns after the faults everything has to end."""
+STILL_MAX = 1_500
+"""So many turns without a new version of anything: it goes no further."""
 _SMALL_S = (0.1, 0.3, 1.0, 2.0, 5.0)
 _QUIET_S = 2.0
 _OUTSIDE = "outside"
@@ -148,13 +150,17 @@ class _Run:
             one.away_until = None
             if one.life is not None:
                 one.life.clock.behind = timedelta(0)
-        began = world.turns
-        while world.turns < began + QUIET_MAX and not self._violations:
+        began = moved = world.turns
+        versions: Sequence[int] = ()
+        while world.turns < min(began + QUIET_MAX, moved + STILL_MAX) and not self._violations:
             self._turn()
             if world.turns % 20 == 0:
                 self._outside.help()
                 if not next(self._judge.rest(), ""):
                     break
+                newest = [head.version for head in self._judge.history.heads.values()]
+                if newest != versions:
+                    moved, versions = world.turns, newest
         if not self._violations:
             self._violations += self._judge.at_end(self._schedule())
 
