@@ -10,6 +10,7 @@ from tests.supervisor.cli.overlord import Overlord, Reply
 
 BASE = "/druid/indexer/v1/supervisor"
 SPEC = {"type": "kafka", "spec": {"dataSchema": {"dataSource": "clicks"}}}
+ERROR = {"timestamp": "2026-11-21T03:16:15.188Z", "exceptionClass": "E", "message": "boom"}
 
 
 def status(state: str = "RUNNING", **members: object) -> dict[str, object]:
@@ -288,14 +289,7 @@ def test_status_shows_offsets_lag_and_the_next_publish(
         aggregateLag=1_217,
         offsetsLastUpdated="2026-01-05T10:29:48Z",
         groups=[{"generationId": "g1", "group": 0, "state": "READING", "nextPublishDue": due}],
-        recentErrors=[
-            {
-                "timestamp": "2026-11-21T03:16:15.188Z",
-                "exceptionClass": "E",
-                "message": "boom",
-                "workerId": "w7",
-            }
-        ],
+        recentErrors=[{**ERROR, "workerId": "w7"}],
     )
     server.on("GET", f"{BASE}/clicks/status", Reply(document))
 
