@@ -237,7 +237,7 @@ def services_of(wiring: Wiring, outside: ServicePorts, queues: Operations) -> Se
         meters=w.meters,
         version=o.version,
         service=service,
-        dry_run=DryRun(w.store, w.leadership, service, sampling.look),
+        dry_run=DryRun(w.store, w.leadership, service, sampling.look, w.registry),
         sampling=sampling,
         handoffs=HandoffRequests(w.store, w.clock, w.leadership, w.loop, w.reach),
         resets=resets,

@@ -354,7 +354,7 @@ def _recent_errors(facts: StatusFacts) -> list[RecentError]:
     errors += [
         (at, _error(at, "TaskFailed", f"{t.id}: {t.reason}", of=t))
         for t in facts.failed
-        if (at := t.ended_at) is not None
+        if (at := t.ended_at) is not None and not t.displaced
     ]
     stream = facts.seen.stream
     if stream.trouble is not None and stream.trouble is not StreamTrouble.CONNECTING:

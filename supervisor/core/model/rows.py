@@ -216,6 +216,10 @@ class TaskTotals:
     position: Offsets
 
 
+SLOT_TAKEN = "its slot goes to "
+"""How the reason of a task begins that another range has displaced."""
+
+
 @dataclass(frozen=True)
 class Task:
     """One attempt of one replica; the row is the write intent of its output folder (P23)."""
@@ -251,6 +255,11 @@ class Task:
     def active(self) -> bool:
         """Whether the task runs, or should run."""
         return self.status is TaskStatus.RUNNING
+
+    @property
+    def displaced(self) -> bool:
+        """Whether it ended so that another range got its slot."""
+        return self.lost and self.reason.startswith(SLOT_TAKEN)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from supervisor.core.planning.observed import WorkerView
+from supervisor.core.values.counts import counted, grouped
 from tasks.contract.offsets import TopicPartition
 
 
@@ -32,6 +33,24 @@ def _spread(partition: TopicPartition) -> int:
         hashed = hashed * 31 + ord(sign)
     wrapped = (hashed * 31 + partition.partition) & 0xFFFF_FFFF
     return min(wrapped, 0x1_0000_0000 - wrapped)
+
+
+def too_few_slots(tasks: int, replicas: int, slots: int) -> str:
+    """Say what becomes of so many groups with so many replicas in `slots`; '': there are enough."""
+    needed = tasks * replicas
+    if needed <= slots:
+        return ""
+    groups = counted(tasks, "task group needs", "task groups need")
+    if replicas > 1:
+        groups = f"{counted(tasks, 'task group')} x {replicas} replicas need"
+    if (unread := tasks - slots) > 0:
+        without = f"nobody reads {f'{grouped(unread)} of them' if tasks > 1 else 'it'}"
+    else:
+        without = counted(needed - slots, "replica of them waits", "replicas of them wait")
+    return (
+        f"{groups} {counted(needed, 'slot')}, and workers have {grouped(slots)} for it: {without}, "
+        "until another worker is started, or taskCount or replicas are lower"
+    )
 
 
 @dataclass

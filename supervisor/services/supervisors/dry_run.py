@@ -9,7 +9,9 @@ from dataclasses import dataclass, replace
 
 from supervisor.control.leadership import Leadership
 from supervisor.control.tables import name_taken
+from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.planning.dry_run import DryRunOutcome, Probed
+from supervisor.core.planning.placement import layout, too_few_slots
 from supervisor.core.planning.preconditions import WHATEVER, Expected, is_ended
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import InvalidSpec, SourceUnreadable
@@ -29,6 +31,7 @@ class DryRun:
     service: Service
     look: Callable[[SupervisorSpec], Probed]
     """Looks at the topics of a spec, for some seconds at most; raises SourceUnreadable."""
+    registry: WorkerRegistry
 
     def judge(
         self,
@@ -50,9 +53,28 @@ class DryRun:
         if verdict.spec is None or not connect:
             return verdict
         try:
-            return replace(verdict, seen=self.look(verdict.spec))
+            seen = self.look(verdict.spec)
         except SourceUnreadable as error:
             return replace(verdict, trouble=str(error))
+        few = self._too_few_slots(verdict.spec, seen)
+        return replace(verdict, seen=seen, warnings=(*verdict.warnings, *few))
+
+    def _too_few_slots(self, spec: SupervisorSpec, seen: Probed) -> list[str]:
+        """Return a warning if workers take tasks, and fewer than the spec asks for."""
+        able = [worker for worker in self.registry.views() if worker.takes_tasks]
+        if not able or spec.suspended:
+            return []  # without any worker nothing runs, whatever the spec says
+        with self.store.reading() as tx:
+            used = tx.tasks.slots_in_use()
+            open_ranges = {each.id for each in tx.generations.live(spec.id) if each.open}
+            mine = [each for each in tx.tasks.active(spec.id) if each.generation_id in open_ranges]
+        names = {worker.id for worker in able}
+        slots = sum(max(0, worker.slots - used.get(worker.id, 0)) for worker in able)
+        slots += sum(each.worker_id in names for each in mine)
+        config = spec.io_config
+        groups = layout(seen.latest, config.task_count, several_topics=config.topic is None)
+        few = too_few_slots(len(groups), config.replicas, slots)
+        return [few] if few else []
 
     def _judged(self, document: object, expected: Expected, allowed: Allowed) -> DryRunOutcome:
         self.leadership.term()

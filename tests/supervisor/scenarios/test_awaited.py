@@ -54,7 +54,10 @@ class Verbs:
         return self.service.apply_spec(wanted.normalised(), ME)
 
     def judged(self, wanted: SupervisorSpec) -> SpecImpact:
-        dry_run = DryRun(self.world.store.sound, self.world.leadership, self.service, self.looks)
+        world, service = self.world, self.service
+        dry_run = DryRun(
+            world.store.sound, world.leadership, service, self.looks, service._registry
+        )
         impact = dry_run.judge(wanted.normalised(), connect=False).impact
         assert impact is not None
         return impact

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from supervisor.core.model.rows import Generation, GenerationState, Task, TaskStatus
+from supervisor.core.model.rows import SLOT_TAKEN, Generation, GenerationState, Task, TaskStatus
 from supervisor.core.planning.actions import EndTask, StartTask
 from supervisor.core.planning.observed import Observed, WorkerView
 from supervisor.core.planning.placement import Slots
@@ -108,7 +108,7 @@ class Starts:
         ]
         for task in spare_replicas(self._view, reading, self._ended):
             if task.worker_id in workers:
-                why = f"its slot goes to {generation.id}, which no task reads"
+                why = f"{SLOT_TAKEN}range {generation.id}, which no task reads"
                 return task, workers[task.worker_id], why
         lasts = [t for (g, _), t in self._seen.last_attempts.items() if g == generation.id]
         if any(last.status is TaskStatus.FAILED and not last.lost for last in lasts):
@@ -119,7 +119,7 @@ class Starts:
                 younger = other.ordinal > generation.ordinal
                 if younger and task.id not in self._ended and task.worker_id in workers:
                     why = (
-                        f"its slot goes to {generation.id}, which is older and which no task reads"
+                        f"{SLOT_TAKEN}range {generation.id}, which is older and which no task reads"
                     )
                     return task, workers[task.worker_id], why
         return None

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from supervisor.core.planning.observed import Liveness
-from supervisor.core.planning.placement import Slots, layout
+from supervisor.core.planning.placement import Slots, layout, too_few_slots
 from tasks.contract.offsets import TopicPartition
 from tests.supervisor.core.snapshots import part, worker
 
@@ -113,3 +113,27 @@ def test_a_replica_that_finishes_needs_no_slot_and_takes_none() -> None:
 def test_a_worker_that_lost_slots_has_none_free() -> None:
     """Goal: a worker that was restarted with fewer slots counts as full, not below zero."""
     assert Slots([worker("w1", slots=1, used=3), worker("w2", slots=2)]).free == 2
+
+
+@pytest.mark.parametrize(
+    ("groups", "replicas", "slots", "words"),
+    [
+        (2, 2, 4, ""),
+        (0, 2, 0, ""),
+        (6, 1, 4, "6 task groups need 6 slots, and workers have 4 for it: nobody reads 2 of them"),
+        (
+            2,
+            2,
+            3,
+            "2 task groups x 2 replicas need 4 slots, and workers have 3 for it: 1 replica of",
+        ),
+        (1, 1, 0, "1 task group needs 1 slot, and workers have 0 for it: nobody reads it"),
+    ],
+)
+def test_slots_that_are_too_few_are_counted(
+    groups: int, replicas: int, slots: int, words: str
+) -> None:
+    few = too_few_slots(groups, replicas, slots)
+
+    assert few.startswith(words)
+    assert bool(few) == bool(words)

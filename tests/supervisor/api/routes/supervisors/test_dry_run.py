@@ -115,6 +115,29 @@ def test_what_is_no_json_object_stays_a_400(world: World, path: str, body: bytes
     assert world.client.post(path, content=body, headers=headers).status_code == 400
 
 
+@pytest.mark.parametrize("path", [VALIDATE, DRY_RUN])
+def test_slots_that_are_too_few_for_it_are_a_warning(world: World, path: str) -> None:
+    """Goal: its own tasks count as slots that it has; a suspended one needs none."""
+    world.start(partitions=10, task_count=2, replicas=1)  # two workers with four slots each
+
+    fits = judged(world, spec_document(task_count=8, replicas=1), path)
+    wide = judged(world, spec_document(task_count=10, replicas=1), path)
+    capped = judged(world, spec_document(task_count=100, replicas=1), path)
+    sleeps = judged(world, {**spec_document(task_count=10, replicas=1), "suspended": True}, path)
+
+    few = "10 task groups need 10 slots, and workers have 8 for it: nobody reads 2 of them, until"
+    assert (fits["warnings"], sleeps["warnings"]) == ([], [])
+    for each in (wide, capped):
+        assert each["valid"] is True
+        [warning] = _texts(each["warnings"])
+        assert warning.startswith(few)
+
+
+def _texts(given: object) -> list[str]:
+    assert isinstance(given, list)
+    return [str(each) for each in given]
+
+
 def test_every_change_is_told_as_the_post_tells_it(world: World) -> None:
     world.start(partitions=2)
     history = world.get(f"{SUPERVISORS}/{TOPIC}/history")

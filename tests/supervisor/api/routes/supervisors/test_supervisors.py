@@ -6,6 +6,7 @@ from copy import deepcopy
 import httpx
 import pytest
 
+from supervisor.core.model.rows import SLOT_TAKEN, TaskStatus
 from supervisor.core.planning.observed import StreamTrouble
 from tests.supervisor.api.world import NOON, SUPERVISORS, TOPIC, World, spec_document, task_ids
 
@@ -218,6 +219,18 @@ def test_trouble_with_the_stream_is_an_error_of_the_stream_and_ends_in_a_503(wor
     assert error["streamException"] is True
     assert "does not exist" in str(error["message"])
     assert world.get(f"{SUPERVISORS}/{TOPIC}/health", 503) == {"healthy": False}
+
+
+def test_a_task_whose_slot_another_range_got_is_no_error(world: World) -> None:
+    agents = world.start(partitions=2, task_count=2, replicas=1)
+    (_, displaced), (_, broken) = task_ids(agents)
+    with world.store.leading(world.leadership.term()) as tx:
+        for task_id, why in ((displaced, f"{SLOT_TAKEN}range clicks:9"), (broken, "killed")):
+            assert tx.tasks.end(task_id, TaskStatus.FAILED, why, world.clock.now(), lost=True)
+
+    errors = _rows(world.payload()["recentErrors"])
+
+    assert [error["message"] for error in errors] == [f"{broken}: killed"]
 
 
 def test_stats_have_druids_shape_by_group_and_task(world: World) -> None:
