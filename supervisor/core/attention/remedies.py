@@ -17,6 +17,7 @@ from typing import TypeAlias
 from supervisor.core.model.rows import TaskStatus
 from supervisor.core.planning.observed import Liveness, Observed, StreamTrouble
 from supervisor.core.planning.partition_names import by_name, names_topics
+from supervisor.core.planning.placement import slots_for
 from supervisor.core.planning.progress import report_of
 from supervisor.core.planning.rules.continuity import Unreadable, unreadable
 from supervisor.core.planning.states import SupervisorState
@@ -291,7 +292,12 @@ def _capacity(seen: Observed) -> Iterator[Remedy]:
                 f"tidegate worker enable {shlex.quote(worker.id)}",
             )
     yield _ANOTHER_WORKER
-    yield from _edit("Lower taskCount or replicas", "/spec/ioConfig/taskCount")
+    label = "Lower taskCount or replicas"
+    if seen.current.spec is not None:
+        config = seen.current.spec.io_config
+        slots = slots_for(seen.workers, seen.generations, seen.tasks)
+        label += f": {config.task_count} x {config.replicas} tasks for {counted(slots, 'slot')}"
+    yield from _edit(label, "/spec/ioConfig/taskCount")
 
 
 def _repair(seen: Observed) -> Iterator[Remedy]:

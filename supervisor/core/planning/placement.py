@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from supervisor.core.model.rows import Generation, Task
 from supervisor.core.planning.observed import WorkerView
 from supervisor.core.values.counts import counted, grouped
 from tasks.contract.offsets import TopicPartition
@@ -33,6 +34,19 @@ def _spread(partition: TopicPartition) -> int:
         hashed = hashed * 31 + ord(sign)
     wrapped = (hashed * 31 + partition.partition) & 0xFFFF_FFFF
     return min(wrapped, 0x1_0000_0000 - wrapped)
+
+
+def slots_for(
+    workers: Iterable[WorkerView], ranges: Iterable[Generation], tasks: Iterable[Task]
+) -> int:
+    """Return the slots that workers have for a supervisor: those of its own tasks, and free ones.
+
+    `ranges`, `tasks`: the live ones of the supervisor.  A task that publishes has no slot.
+    """
+    able = {worker.id: worker for worker in workers if worker.takes_tasks}
+    free = sum(max(0, worker.slots - worker.used_slots) for worker in able.values())
+    open_ranges = {each.id for each in ranges if each.open}
+    return free + sum(t.worker_id in able and t.generation_id in open_ranges for t in tasks)
 
 
 def too_few_slots(tasks: int, replicas: int, slots: int) -> str:

@@ -11,7 +11,7 @@ from supervisor.control.leadership import Leadership
 from supervisor.control.tables import name_taken
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.planning.dry_run import DryRunOutcome, Probed
-from supervisor.core.planning.placement import layout, too_few_slots
+from supervisor.core.planning.placement import layout, slots_for, too_few_slots
 from supervisor.core.planning.preconditions import WHATEVER, Expected, is_ended
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import InvalidSpec, SourceUnreadable
@@ -66,11 +66,9 @@ class DryRun:
             return []  # without any worker nothing runs, whatever the spec says
         with self.store.reading() as tx:
             used = tx.tasks.slots_in_use()
-            open_ranges = {each.id for each in tx.generations.live(spec.id) if each.open}
-            mine = [each for each in tx.tasks.active(spec.id) if each.generation_id in open_ranges]
-        names = {worker.id for worker in able}
-        slots = sum(max(0, worker.slots - used.get(worker.id, 0)) for worker in able)
-        slots += sum(each.worker_id in names for each in mine)
+            ranges, tasks = tx.generations.live(spec.id), tx.tasks.active(spec.id)
+        busy = [replace(worker, used_slots=used.get(worker.id, 0)) for worker in able]
+        slots = slots_for(busy, ranges, tasks)
         config = spec.io_config
         groups = layout(seen.latest, config.task_count, several_topics=config.topic is None)
         few = too_few_slots(len(groups), config.replicas, slots)

@@ -262,6 +262,8 @@ def test_a_range_that_nobody_reads_is_at_risk() -> None:
 
     assert item.severity is Severity.AT_RISK
     assert f"1 replica of it waits for a worker, so nobody reads {TOPIC}:0; 2 " in item.text
+    label = "Lower taskCount or replicas: 2 x 1 tasks for 0 slots"
+    assert label in [remedy.label for remedy in item.remedies]
     assert item.partitions == unread[:1]
     assert f"so nobody reads {TOPIC}:0, {TOPIC}:1, {TOPIC}:2 and 2 more partitions; " in many.text
 
