@@ -50,6 +50,8 @@ def test_events_are_filtered_and_opened_by_the_address(page: Page, published: Pu
     table = page.get_by_role("table", name="Events")
     rows = table.locator("tbody tr")
     expect(rows).to_have_count(len(events.json()["events"]))
+    time = rows.first.get_by_role("cell").first
+    assert time.evaluate("cell => cell.scrollWidth <= cell.clientWidth"), "the second is cut off"
     page.get_by_role("button", name="All types").click()
     types = page.get_by_role("dialog")
     assert_accessible(page)

@@ -51,7 +51,7 @@ export const stepColumns = ({ execution, types, onOpen }: Parts): readonly Colum
   {
     id: "began",
     header: "Began",
-    meta: { width: "124px" },
+    meta: { width: "140px" },
     cell: ({ row }) => <Stamp at={row.original.run.createdAt} unknown="When is not known." />,
   },
   {

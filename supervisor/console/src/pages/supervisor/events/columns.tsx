@@ -16,7 +16,7 @@ export const COLUMNS: readonly Column<EventView>[] = [
   {
     id: "at",
     header: "Time",
-    meta: { width: "124px", isFixed: true },
+    meta: { width: "140px", isFixed: true },
     cell: ({ row: { original } }) => <Stamp at={original.at} unknown="When is not known." />,
   },
   {
