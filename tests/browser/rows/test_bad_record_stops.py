@@ -32,7 +32,7 @@ def test_the_step_that_sets_bad_records_aside_leads_to_its_field_with_the_value(
     with _stopped(page, cluster, broker, name) as row:
         _open_step(page, row, "Set bad records aside, and read the others")
         expect(page).to_have_url(re.compile(f"/ui/supervisors/{name}/spec\\?.*badRecords"))
-        field = page.get_by_text("The step leads here.").locator("xpath=../..")
+        field = page.get_by_text("This is the field to change.").locator("xpath=../..")
         expect(field).to_contain_text("badRecords")
         proposal = page.get_by_role("region", name="The step that led here")
         expect(proposal).to_contain_text(re.compile("proposes .?quarantine"))

@@ -87,12 +87,13 @@ def test_a_step_leads_to_its_field_with_the_value_that_it_proposes(
     """Nothing is changed by the address alone: the person puts the value into the draft."""
     field, name = "/spec/tuningConfig/resetOffsetAutomatically", "resetOffsetAutomatically"
     page.goto(f"/ui/supervisors/{reader.id}/spec?field={field}&value=true")
-    row = page.get_by_text("The step leads here.").locator("xpath=../..")
+    row = page.get_by_text("This is the field to change.").locator("xpath=../..")
     expect(row).to_contain_text(name)
     expect(row.locator("select")).to_be_focused()
     expect(row).to_be_in_viewport()
     proposal = page.get_by_role("region", name="The step that led here")
-    expect(proposal).to_contain_text(f"The step leads to tuningConfig.{name}, and proposes true")
+    words = f"The field to change is tuningConfig.{name}, and the proposed value is true"
+    expect(proposal).to_contain_text(words)
     expect(page.get_by_text("This is version 1, the newest")).to_be_visible()
     assert_accessible(page)
 

@@ -22,10 +22,10 @@ export function Proposal({ text, field, value, lack, onTake, onClose }: Props) {
   return (
     <section className={classes.proposal} aria-label="The step that led here">
       <span>
-        The step leads to <code>{visible(fieldName(field))}</code>
+        The field to change is <code>{visible(fieldName(field))}</code>
         {value !== undefined && (
           <>
-            {next === null ? ", which the draft has as " : ", and proposes "}
+            {next === null ? ", which the draft has as " : ", and the proposed value is "}
             <code>{visible(value)}</code>
             {next === null && " already"}
           </>

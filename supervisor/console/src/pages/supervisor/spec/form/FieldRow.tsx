@@ -70,7 +70,7 @@ export function FieldRow(props: Props) {
         )}
       </div>
       <div className={classes.notes} id={`${id}-notes`}>
-        {isLedTo && <p className={classes.was}>The step leads here.</p>}
+        {isLedTo && <p className={classes.was}>This is the field to change.</p>}
         {was !== null && <p className={classes.was}>was {visible(was)}</p>}
         {errors.map(({ message, hint }) => (
           <p key={message} className={classes.wrong}>
