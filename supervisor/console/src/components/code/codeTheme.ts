@@ -91,6 +91,9 @@ const look = EditorView.theme({
     backgroundImage: "none",
     backgroundColor: "var(--sunken)",
     color: "var(--ink-dim)",
+    // The package's own sign is in few fonts.
+    "&:before": { content: '"…"' },
+    "&:after": { content: '"…"' },
   },
 });
 

@@ -54,13 +54,13 @@ const COLUMNS: readonly Column<TaskRow>[] = [
   {
     id: "replica",
     header: "Replica",
-    meta: { width: "62px", align: "right" },
+    meta: { width: "70px", align: "right" },
     cell: ({ row: { original } }) => exact(original.replica),
   },
   {
     id: "attempt",
     header: "Attempt",
-    meta: { width: "62px", align: "right" },
+    meta: { width: "74px", align: "right" },
     cell: ({ row: { original } }) => exact(original.attempt),
   },
   {
@@ -97,7 +97,7 @@ const COLUMNS: readonly Column<TaskRow>[] = [
   {
     id: "end",
     header: "End",
-    meta: { width: "66px", align: "right", isFixed: true },
+    meta: { width: "80px", align: "right", isFixed: true },
     cell: ({ row: { original } }) => <End row={original} />,
   },
 ];

@@ -117,7 +117,7 @@ function picker(
   return {
     id: side,
     header: side === "left" ? "Left" : "Right",
-    meta: { width: "44px", isFixed: true },
+    meta: { width: "56px", isFixed: true },
     cell: ({ row: { original } }) => (
       <input
         type="radio"
