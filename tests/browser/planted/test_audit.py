@@ -1,10 +1,12 @@
 """The audit log: who changed what and why, by filters that are in the address, page by page."""
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from supervisor.core.model.rows import AuditEntry
 from tests.browser.accessible import assert_accessible
 from tests.browser.planted.conftest import Planted
 
@@ -37,6 +39,29 @@ def test_a_change_is_found_by_who_what_and_where(page: Page, planted: Planted) -
     expect(page.get_by_text("Nothing was refused")).to_be_visible()
     page.emulate_media(color_scheme="dark")
     assert_accessible(page)
+
+
+def test_what_people_did_is_alone_and_a_row_opens(page: Page, planted: Planted) -> None:
+    planted.apply("by-hand", reason="why it was done, in more words than the column has room for")
+    planted.apply("by-hand", taskCount=1)
+    with planted.writing() as tx:
+        tx.audit.write(AuditEntry(datetime.now(UTC), "overlord", "reset-automatically", "by-hand"))
+
+    page.goto("/ui/audit?supervisor=by-hand")
+    rows = page.get_by_role("table", name="Changes").locator("tbody tr")
+    expect(rows).to_have_count(3)
+    page.get_by_role("button", name="By people").click()
+    expect(rows).to_have_count(2)
+    expect(page).to_have_url(re.compile("by=people"))
+    assert_accessible(page)
+
+    rows.last.get_by_text("why it was done").click()
+    expect(page.get_by_role("dialog")).to_contain_text("in more words than the column has room for")
+    page.keyboard.press("Escape")
+    rows.first.get_by_text("anonymous").click()
+    fields = page.get_by_role("dialog").get_by_role("link", name="what version 2 of by-hand changed")
+    fields.click()
+    expect(page.get_by_role("heading", name="From version 1 to version 2")).to_be_visible()
 
 
 def test_older_changes_come_as_the_list_is_read(page: Page, planted: Planted) -> None:

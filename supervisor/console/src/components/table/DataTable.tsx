@@ -17,6 +17,8 @@ import { TableRow } from "./TableRow";
 declare module "@tanstack/react-table" {
   interface ColumnMeta<TData, TValue> {
     width: string;
+    /** What the values of the column are, where its header is too short to say it. */
+    title?: string;
     align?: "right";
     /** The server's name of this column's order; a column without one cannot be sorted. */
     sort?: string;
@@ -56,6 +58,8 @@ type Props<T> = {
   onActive?: (id: string) => void;
   /** Opens a row: Enter, or a double click. */
   onOpen?: (row: T) => void;
+  /** Whether one click opens a row, too. */
+  opensByClick?: boolean;
   /** Asks for the next page: the end comes near. */
   onEnd?: () => void;
   /** Whether keys reach the scroller: where no row has a link, nothing else lets it scroll. */

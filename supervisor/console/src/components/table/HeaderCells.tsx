@@ -32,7 +32,7 @@ export function HeaderCells<T>({ headers, rows, rowId, sort = "", onSort, select
         </th>
       )}
       {headers.map(({ id, column, getContext }) => {
-        const { align, sort: key } = column.columnDef.meta ?? {};
+        const { align, sort: key, title } = column.columnDef.meta ?? {};
         const name = flexRender(column.columnDef.header, getContext());
         const direction = key === undefined ? undefined : directionOf(sort, key);
         return (
@@ -40,6 +40,7 @@ export function HeaderCells<T>({ headers, rows, rowId, sort = "", onSort, select
             key={id}
             className={classes.cell}
             scope="col"
+            title={title}
             data-align={align}
             aria-sort={key === undefined ? undefined : direction}
           >

@@ -1,6 +1,6 @@
 import { Checkbox } from "@mantine/core";
 import { flexRender, type Row } from "@tanstack/react-table";
-import type { ReactNode } from "react";
+import type { MouseEvent, ReactNode } from "react";
 import type { Selection } from "./DataTable";
 import classes from "./DataTable.module.css";
 import { toggled } from "./rowKeys";
@@ -17,11 +17,12 @@ type Props<T> = {
   active?: string | undefined;
   onActive?: (id: string) => void;
   onOpen?: (row: T) => void;
+  opensByClick?: boolean;
 };
 
 /** A row at its place in a virtual body; what is below it is a cell of the same row. */
 export function TableRow<T>({ row, index, top, measure, ...props }: Props<T>) {
-  const { selection, below, head, active, onActive, onOpen } = props;
+  const { selection, below, head, active, onActive, onOpen, opensByClick } = props;
   const heading = head?.(row.original) ?? null;
   const more = heading === null ? (below?.(row.original) ?? null) : null;
   const cells = row.getVisibleCells();
@@ -37,8 +38,16 @@ export function TableRow<T>({ row, index, top, measure, ...props }: Props<T>) {
       aria-rowindex={index + 2}
       aria-current={active === row.id || undefined}
       style={{ position: "absolute", top: 0, width: "100%", transform: `translateY(${top}px)` }}
-      // A link in the row has led elsewhere by then.
-      onClick={(event) => !event.defaultPrevented && onActive?.(row.id)}
+      onClick={(event) => {
+        // A link in the row has led elsewhere by then.
+        if (event.defaultPrevented) {
+          return;
+        }
+        onActive?.(row.id);
+        if (opensByClick && !isElsewhere(event)) {
+          onOpen?.(row.original);
+        }
+      }}
       onDoubleClick={() => onOpen?.(row.original)}
     >
       {heading !== null && (
@@ -64,4 +73,10 @@ export function TableRow<T>({ row, index, top, measure, ...props }: Props<T>) {
       {more !== null && <td className={classes.below}>{more}</td>}
     </tr>
   );
+}
+
+/** Whether a click was for something else than its row: a link in a new tab, or text to be copied. */
+function isElsewhere({ target }: MouseEvent): boolean {
+  const isLink = target instanceof Element && target.closest("a, button, input") !== null;
+  return isLink || getSelection()?.isCollapsed === false;
 }

@@ -7,7 +7,8 @@ import { Stamp } from "@/components/Time";
 import { Unknown } from "@/components/Unknown";
 import { visible } from "@/text/visible";
 import classes from "./columns.module.css";
-import { addressOf, type Change, changesOf, type Entry, supervisorOf } from "./entries";
+import { addressOf, type Change, changesOf, type Entry, supervisorOf, versionOf } from "./entries";
+import { Subject } from "./Subject";
 
 const AROUND_MS = 5 * 60_000;
 
@@ -53,12 +54,35 @@ export function EntryDialog({ entry, onClose }: Props) {
 function EntryFacts({ entry }: { entry: Entry }) {
   const address = addressOf(entry);
   const supervisor = supervisorOf(entry);
+  const version = versionOf(entry);
   return (
     <dl className={classes.facts}>
       <dt>When</dt>
       <dd>
         <Stamp at={entry.at} unknown="When it was is not known." />
       </dd>
+      <dt>What</dt>
+      <dd>
+        <Foreign>{entry.action}</Foreign>
+      </dd>
+      <dt>On what</dt>
+      <dd>
+        <Subject entry={entry} />
+      </dd>
+      {supervisor !== null && version !== null && (
+        <>
+          <dt>Fields</dt>
+          <dd>
+            <Link
+              to="/supervisors/$id/history"
+              params={{ id: supervisor }}
+              search={{ sel: String(version), right: version, ...before(version) }}
+            >
+              what version {version} of <Foreign>{supervisor}</Foreign> changed
+            </Link>
+          </dd>
+        </>
+      )}
       {supervisor !== null && (
         <>
           <dt>In context</dt>
@@ -99,6 +123,11 @@ function EntryFacts({ entry }: { entry: Entry }) {
       ))}
     </dl>
   );
+}
+
+/** The version on the left side of the comparison; the first one has none before it. */
+function before(version: number): { left?: number } {
+  return version > 1 ? { left: version - 1 } : {};
 }
 
 function around(at: string, millis: number): string {

@@ -1,13 +1,12 @@
-import { Link } from "@tanstack/react-router";
 import { Foreign } from "@/components/Foreign";
-import { SupervisorLink } from "@/components/SupervisorLink";
 import { Stamp } from "@/components/Time";
 import type { Column } from "@/components/table/DataTable";
 import { Unknown } from "@/components/Unknown";
 import { visible } from "@/text/visible";
 import classes from "./columns.module.css";
 import { ChangeList } from "./EntryFacts";
-import { addressOf, changesOf, type Entry, lineOf, queueOf, supervisorOf } from "./entries";
+import { addressOf, changesOf, type Entry, lineOf } from "./entries";
+import { Subject } from "./Subject";
 
 /** The name of this table among the preferences. */
 export const NAME = "audit";
@@ -69,33 +68,6 @@ export const columnsOf = (onOpen: (entry: Entry) => void): readonly Column<Entry
     },
   },
 ];
-
-/** What an entry is about, with the way there. */
-export function Subject({ entry }: { entry: Entry }) {
-  const supervisor = supervisorOf(entry);
-  const queue = queueOf(entry);
-  if (supervisor === entry.subject) {
-    return <SupervisorLink id={supervisor} />;
-  }
-  if (queue !== null) {
-    return (
-      <Link to="/queues/$container/$name" params={queue}>
-        <Foreign>{entry.subject}</Foreign>
-      </Link>
-    );
-  }
-  return (
-    <>
-      <Foreign>{entry.subject}</Foreign>
-      {supervisor !== null && (
-        <>
-          <span className={classes.dim}> of </span>
-          <SupervisorLink id={supervisor} />
-        </>
-      )}
-    </>
-  );
-}
 
 function Details({ entry, onOpen }: { entry: Entry; onOpen: (entry: Entry) => void }) {
   const line = visible(lineOf(changesOf(entry)));

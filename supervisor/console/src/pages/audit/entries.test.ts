@@ -8,6 +8,8 @@ import {
   named,
   queueOf,
   supervisorOf,
+  tableOf,
+  versionOf,
 } from "./entries";
 import { auditSearch } from "./search";
 
@@ -40,6 +42,13 @@ describe("an entry", () => {
     expect(queueOf(repair)).toEqual({ container: "supervisor:a/b", name: "task-output" });
   });
 
+  it("names its table and its version, where it is about one", () => {
+    expect([versionOf(ENTRY), tableOf(ENTRY)]).toEqual([8, null]);
+    const publish = { ...ENTRY, action: "publish", detail: { supervisor: "o" } };
+    expect([versionOf(publish), tableOf(publish)]).toEqual([null, "orders"]);
+    expect(versionOf({ ...ENTRY, action: "apply-flow" })).toBeNull();
+  });
+
   it("keeps its name when a newer one comes", () => {
     const before = named([ENTRY, ENTRY]).map(({ key }) => key);
 
@@ -56,6 +65,7 @@ describe("an entry", () => {
       supervisor: undefined,
       action: undefined,
       actor: "a",
+      by: undefined,
       sel: undefined,
     });
   });

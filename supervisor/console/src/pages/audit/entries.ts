@@ -20,7 +20,21 @@ const OF_SUPERVISORS: ReadonlySet<string> = new Set([
   "suspend",
   "terminate",
 ]);
+/** Actions whose subject is a table. */
+const OF_TABLES: ReadonlySet<string> = new Set([
+  "begin-compaction",
+  "cancel-compaction",
+  "compact",
+  "drop-compaction",
+  "drop-retention",
+  "mark-unused",
+  "mark-used",
+  "publish",
+  "set-compaction",
+  "set-retention",
+]);
 /** What has a column of its own. */
+const VERSION = /^\d{1,9}$/;
 const ELSEWHERE: ReadonlySet<string> = new Set(["address", "supervisor", "before"]);
 
 /** Names each entry by what it says; of entries that say the same, the oldest is the first. */
@@ -38,6 +52,17 @@ export function named(entries: readonly AuditEntry[]): Entry[] {
 /** The supervisor that an entry is about; null: none. */
 export function supervisorOf({ action, subject, detail }: AuditEntry): string | null {
   return textOf(detail.supervisor) ?? (OF_SUPERVISORS.has(action) ? subject : null);
+}
+
+/** The table that an entry is about; null: it is about something else. */
+export function tableOf({ action, subject }: AuditEntry): string | null {
+  return OF_TABLES.has(action) ? subject : null;
+}
+
+/** The version of a supervisor's spec that an entry is about; null: it stored none. */
+export function versionOf({ action, detail }: AuditEntry): number | null {
+  const version = detail.version ?? "";
+  return OF_SUPERVISORS.has(action) && VERSION.test(version) ? Number(version) : null;
 }
 
 /** Container and name of the queue that an entry is about; null: it is about something else. */
@@ -63,7 +88,7 @@ export function changesOf({ detail }: AuditEntry): Change[] {
 
 function beforeOf(name: string, value: string, before: string | null): string | null {
   // The versions of a spec are numbered without a gap.
-  const version = name === "version" && /^\d{1,9}$/.test(value) ? Number(value) : 0;
+  const version = name === "version" && VERSION.test(value) ? Number(value) : 0;
   return version > 1 ? String(version - 1) : name === "grants" ? before : null;
 }
 
