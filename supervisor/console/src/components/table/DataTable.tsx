@@ -10,6 +10,7 @@ import { type CSSProperties, type ReactNode, useCallback, useEffect, useMemo, us
 import { usePreferences } from "@/app/preferences";
 import classes from "./DataTable.module.css";
 import { HeaderCells } from "./HeaderCells";
+import { useMoreBeside } from "./moreBeside";
 import { useRowKeys } from "./rowKeys";
 import { TableRow } from "./TableRow";
 
@@ -132,6 +133,7 @@ export function DataTable<T>(props: Props<T>) {
   const scrollTo = (index: number) => virtual.scrollToIndex(index, { align: "auto" });
   useRowKeys({ ...props, scrollTo });
   useActiveInSight(props, scrollTo);
+  useMoreBeside(scroller);
   const headers = table.getFlatHeaders();
   return (
     <div

@@ -12,7 +12,7 @@ import { visible } from "@/text/visible";
 import { furthest } from "./bar";
 import classes from "./columns.module.css";
 import { OffsetBar } from "./OffsetBar";
-import { nameOf, type PartitionRow } from "./rows";
+import { behind, nameOf, type PartitionRow, restOf } from "./rows";
 
 /** The name of this table among the preferences. */
 export const NAME = "partitions";
@@ -99,13 +99,23 @@ export const COLUMNS: readonly Column<PartitionRow>[] = [
   {
     id: "headroom",
     header: "Headroom",
-    meta: { width: "96px", align: "right", sort: "headroomMillis" },
+    meta: {
+      width: "96px",
+      align: "right",
+      sort: "headroomMillis",
+      title:
+        "How long until Kafka deletes records that are not published yet; while that is not known: " +
+        "how many older records (rec.) it deletes before them.",
+    },
     cell: ({ row: { original } }) => <Headroom row={original} />,
   },
   {
     id: "replicas",
     header: "Replicas",
-    meta: { width: "minmax(110px, 1.1fr)" },
+    meta: {
+      width: "minmax(120px, 1.1fr)",
+      title: "The workers whose tasks read it; −814: this one has still 814 records to read.",
+    },
     cell: ({ row: { original } }) => <Replicas row={original} />,
   },
   {
@@ -163,11 +173,10 @@ function Replicas({ row: { tasks } }: { row: PartitionRow }) {
       {tasks.map(({ id, workerId, position, lag }) => (
         <Tooltip
           key={id}
-          label={`${visible(id)} at ${position === null ? "an unknown offset" : exact(position)}`}
+          label={`${visible(id)} at ${position === null ? "an unknown offset" : exact(position)}${restOf(lag)}`}
         >
           <span>
-            <Foreign>{workerId}</Foreign>{" "}
-            <span className={classes.dim}>{lag === null ? "" : `−${short(lag)} `}</span>
+            <Foreign>{workerId}</Foreign> <span className={classes.dim}>{behind(lag)}</span>
           </span>
         </Tooltip>
       ))}

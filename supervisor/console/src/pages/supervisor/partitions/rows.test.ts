@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fitting, type PartitionRow, resetOf } from "./rows";
+import { behind, fitting, type PartitionRow, resetOf, restOf } from "./rows";
 
 function row(topic: string, partition: number, parts: Partial<PartitionRow> = {}): PartitionRow {
   return { topic, partition, group: partition % 2, committed: 5, ...parts } as PartitionRow;
@@ -25,4 +25,10 @@ test("a reset has the partition, named as the status names it, at its committed 
   expect(resetOf(row("orders", 3, { committed: null, firstOffset: 2 }), "or.*").offset).toEqual([
     "orders:3=2",
   ]);
+});
+
+test("a task that has read all has no number beside its worker", () => {
+  expect([behind(null), behind(0), behind(814)]).toEqual(["", "", "−814 "]);
+  expect([restOf(null), restOf(0)]).toEqual(["", ", all is read"]);
+  expect(restOf(1814)).toBe(", 1,814 records are still to be read");
 });

@@ -2,10 +2,12 @@ import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { isDueSoon } from "@/api/along";
 import { type Got, get, type Params } from "@/api/client";
+import type { Exact } from "@/api/json";
 import { useMore } from "@/api/more";
 import { takeOverview, wantsOverview } from "@/api/overview";
 import type { Problem } from "@/api/problem";
 import { POLL_MS, pacedBy, queryClient } from "@/api/query";
+import { exact, short } from "@/text/numbers";
 import { explanationQuery, rowQuery } from "../data";
 import type { DialogSearch, PartitionsSearch } from "../search";
 
@@ -103,6 +105,19 @@ function listedOf(pages: readonly Page[] | undefined): ListedPartitions | undefi
 
 export function nameOf({ topic, partition }: { topic: string; partition: number }): string {
   return `${topic}:${partition}`;
+}
+
+/** How many records a task has still to read, beside its worker; nothing where it has read all. */
+export function behind(lag: Exact | null): string {
+  return lag === null || BigInt(lag) <= 0n ? "" : `−${short(lag)} `;
+}
+
+/** The same as the end of a sentence. */
+export function restOf(lag: Exact | null): string {
+  if (lag === null) {
+    return "";
+  }
+  return BigInt(lag) <= 0n ? ", all is read" : `, ${exact(lag)} records are still to be read`;
 }
 
 /** The rows of a topic, by a part of its name, and of a group, by its number. */
