@@ -139,3 +139,17 @@ def test_its_address_fills_it_in_also_after_a_reload(page: Page, reader: Reader)
         expect(dialog.get_by_label("Next offset of partition 1")).to_have_value("7")
         expect(dialog.get_by_label("to confirm")).to_be_visible()
         page.reload()
+
+
+def test_offsets_that_change_nothing_cannot_be_set(page: Page, reader: Reader) -> None:
+    reader.go_on_at(40)
+    page.goto(f"{reader.page}?do=reset&to=offsets&offset=1%3D40")
+    dialog = _dialog(page)
+    row = dialog.get_by_role("row").filter(has=page.get_by_label("Next offset of partition 1"))
+    expect(row.get_by_role("cell")).to_have_text(["1", "40", "100", "60", ""])
+    expect(dialog.get_by_text("Nothing changes")).to_be_visible()
+    expect(dialog.get_by_role("button", name="Set offsets")).to_be_disabled()
+    assert_accessible(page)
+
+    dialog.get_by_label("Next offset of partition 1").fill("41")
+    expect(dialog.get_by_text("Nothing changes")).to_have_count(0)

@@ -7,7 +7,7 @@ import { Command } from "@/components/Command";
 import { exact } from "@/text/numbers";
 import { RESET } from "../life/verbs";
 import { requestOf, type Settled } from "./calls";
-import { commandOf, confirmOf, type Preview, totalsOf, undoOf } from "./effect";
+import { commandOf, confirmOf, idleOf, type Preview, totalsOf, undoOf } from "./effect";
 
 type Props = {
   id: string;
@@ -31,7 +31,7 @@ export function ActPart({ id, stream, table, settled, act, onClose }: Props) {
       act={act}
       verb="Set offsets"
       confirm={confirmOf(totalsOf(shown))}
-      lack={missing(me, neededFor("post", RESET), table)}
+      lack={missing(me, neededFor("post", RESET), table) ?? idleOf(settled.target, shown)}
       takesReason
       onClose={onClose}
     >

@@ -1,5 +1,6 @@
 import { TextInput } from "@mantine/core";
 import { useState } from "react";
+import type { Exact } from "@/api/json";
 import { SAFETY_MS } from "@/api/query";
 import { useApi } from "@/api/use";
 import { Foreign } from "@/components/Foreign";
@@ -7,10 +8,14 @@ import { QueryView } from "@/components/QueryView";
 import { Unknown } from "@/components/Unknown";
 import { exact } from "@/text/numbers";
 import { visible } from "@/text/visible";
+import { distance } from "../partitions/bar";
 import classes from "./ResetForm.module.css";
 
 /** So many fields are shown; a filter finds the others, and JSON takes all. */
 const SHOWN = 100;
+
+const NOTHING = "Nothing is committed yet.";
+const UNKNOWN = "Kafka has not said it.";
 
 type Offsets = Readonly<Record<string, string>>;
 type Props = { id: string; offsets: Offsets; onChange: (offsets: Offsets) => void };
@@ -19,7 +24,7 @@ type Props = { id: string; offsets: Offsets; onChange: (offsets: Offsets) => voi
 export function OffsetFields({ id, offsets, onChange }: Props) {
   const [filter, setFilter] = useState("");
   const path = "/api/v1/supervisors/{supervisor_id}/offsets";
-  const query = useApi(path, { path: { supervisor_id: id } }, SAFETY_MS);
+  const query = useApi(path, { path: { supervisor_id: id }, query: { at: "latest" } }, SAFETY_MS);
   return (
     <QueryView query={query} lines={4}>
       {({ partitions }) => {
@@ -42,22 +47,25 @@ export function OffsetFields({ id, offsets, onChange }: Props) {
                   <tr>
                     <th scope="col">Partition</th>
                     <th scope="col">Committed</th>
+                    <th scope="col">Latest</th>
+                    <th scope="col" title="What Kafka has and is not published yet, in records.">
+                      Lag
+                    </th>
                     <th scope="col">Next offset</th>
                   </tr>
                 </thead>
                 <tbody>
-                  {fitting.slice(0, SHOWN).map(({ name, committed }) => (
+                  {fitting.slice(0, SHOWN).map(({ name, committed, offset, why }) => (
                     <tr key={name}>
                       <td>
                         <Foreign>{name}</Foreign>
                       </td>
-                      <td>
-                        {committed === null ? (
-                          <Unknown why="Nothing is committed yet." />
-                        ) : (
-                          exact(committed)
-                        )}
-                      </td>
+                      <Known value={committed} unknown={NOTHING} />
+                      <Known value={offset} unknown={visible(why ?? UNKNOWN)} />
+                      <Known
+                        value={distance(committed, offset)}
+                        unknown={committed === null ? NOTHING : visible(why ?? UNKNOWN)}
+                      />
                       <td>
                         <input
                           className={classes.offset}
@@ -81,4 +89,8 @@ export function OffsetFields({ id, offsets, onChange }: Props) {
       }}
     </QueryView>
   );
+}
+
+function Known({ value, unknown }: { value: Exact | null; unknown: string }) {
+  return <td>{value === null ? <Unknown why={unknown} /> : exact(value)}</td>;
 }

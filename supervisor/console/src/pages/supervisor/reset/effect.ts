@@ -39,6 +39,14 @@ export function totalsOf({ partitions }: Preview): Totals {
   return { skipped: sum("skipped"), lost: sum("lost"), repeated: sum("repeated") };
 }
 
+/** Says that offsets which were given change nothing; null: they do, or none were given. */
+export function idleOf({ kind }: Target, { partitions }: Preview): string | null {
+  const isIdle = partitions.every((each) => each.from === each.to && !each.recreated);
+  return kind === "offsets" && isIdle
+    ? "Nothing changes: each of these offsets is the committed one."
+    : null;
+}
+
 /** What has to be typed: the number of records that are not read, or are read again; null: none is. */
 export function confirmOf({ skipped, lost, repeated }: Totals): Confirm | null {
   const all = skipped + lost + repeated;

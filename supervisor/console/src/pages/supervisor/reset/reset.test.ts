@@ -6,6 +6,7 @@ import {
   changedBetween,
   commandOf,
   confirmOf,
+  idleOf,
   type MovedPartition,
   type Preview,
   totalsOf,
@@ -54,6 +55,15 @@ test("records that are not read, or are read again, are counted beyond 2^53 and 
   expect(isConfirmed("9,223,372,036,854,775,809", wanted)).toBe(true);
   expect(isConfirmed("9223372036854775808", wanted)).toBe(false);
   expect(confirmOf(totalsOf(preview("a", moved(0))))).toBeNull();
+});
+
+test("offsets that are committed already change nothing", () => {
+  const given = { kind: "offsets", offsets: { "0": 100 } } as const;
+
+  expect(idleOf(given, preview("a", moved(0)))).toMatch(/^Nothing changes/);
+  expect(idleOf(given, preview("a", moved(0), moved(1, { to: 7 })))).toBeNull();
+  expect(idleOf(given, preview("a", moved(0, { recreated: true })))).toBeNull();
+  expect(idleOf({ kind: "beside" }, preview("a", moved(0)))).toBeNull();
 });
 
 test("the undo sets back what was moved, and says what stays", () => {
