@@ -3,22 +3,24 @@ import { Icon } from "@/components/Icon";
 import { clock, span } from "@/text/times";
 import classes from "./Chart.module.css";
 import type { ChangeMark } from "./marks";
+import { placed } from "./placing";
 import { placeOf, type Stretch, ticksOf } from "./scale";
 
 type Props = { stretches: readonly Stretch[]; marks: readonly ChangeMark[]; width: number };
 
-const HEIGHT = 44;
-const BASE = 42;
-const MARK_Y = 3;
-const WORD_PX = 7;
-const MARK_PX = 14;
+const HEIGHT = 62;
+const BASE = 60;
+const VERSIONS_Y = 3;
+const MARKS_Y = 21;
 const MINUTE_MS = 60_000;
 const TICK_HALF = 30;
 
-/** Times of day, folded idle times, and the changes of the supervisor. */
+/** Times of day, folded idle times, the versions of the spec, and other changes of the supervisor. */
 export function Axis({ stretches, marks, width }: Props) {
   const { zone } = usePreferences();
   const ticks = ticksOf(stretches);
+  const versions = marks.filter(({ version }) => version !== null);
+  const others = marks.filter(({ version }) => version === null);
   const isShort = ticks.every((at) => at % MINUTE_MS === 0);
   return (
     <svg width={width} height={HEIGHT} aria-hidden="true" focusable="false">
@@ -52,42 +54,31 @@ export function Axis({ stretches, marks, width }: Props) {
             <title>{`idle for ${span(to - from)}`}</title>
           </rect>
         ))}
-      {shownOf(stretches, marks, width).map(({ mark, x, word }) => (
-        <g key={mark.id} className={classes.mark} data-tone={mark.tone}>
-          <title>{`${clock(new Date(mark.at), zone)} ${mark.text}`}</title>
-          <line x1={x} x2={x} y1={MARK_Y + 12} y2={BASE} />
-          <g transform={`translate(${x - 6} ${MARK_Y})`}>
-            <Icon name={mark.icon} size={12} />
-          </g>
-          {word !== "" && (
-            <text x={x + 9} y={MARK_Y + 10}>
-              {word}
-            </text>
-          )}
-        </g>
-      ))}
+      <Marks y={VERSIONS_Y} marks={versions} {...{ stretches, width }} />
+      <Marks y={MARKS_Y} marks={others} {...{ stretches, width }} />
     </svg>
   );
 }
 
-type ShownMark = { mark: ChangeMark; x: number; word: string };
-
-/** Places marks; those at one place become one, the newest, and a word needs its room. */
-function shownOf(
-  stretches: readonly Stretch[],
-  marks: readonly ChangeMark[],
-  width: number,
-): ShownMark[] {
-  const shown: ShownMark[] = [];
-  let next = width;
-  for (const mark of [...marks].sort((one, other) => other.at - one.at)) {
-    const x = Math.min(Math.max(placeOf(stretches, mark.at), MARK_PX / 2), width - MARK_PX / 2);
-    if (shown.length > 0 && next - x < MARK_PX) {
-      continue;
-    }
-    const fits = next - x > MARK_PX + mark.text.length * WORD_PX;
-    shown.push({ mark, x, word: fits ? mark.text : "" });
-    next = x;
-  }
-  return shown;
+/** One line of marks, each with all that it stands for in its title. */
+function Marks({ y, stretches, marks, width }: Props & { y: number }) {
+  const { zone } = usePreferences();
+  return placed(marks, (at) => placeOf(stretches, at), width).map(
+    ({ marks: own, x, word, isBefore }) => (
+      <g key={own[0].id} className={classes.mark} data-tone={own[0].tone}>
+        <title>
+          {own.map(({ at, title }) => `${clock(new Date(at), zone)} ${title}`).join("\n")}
+        </title>
+        <line x1={x} x2={x} y1={y + 12} y2={BASE} />
+        <g transform={`translate(${x - 6} ${y})`}>
+          <Icon name={own[0].icon} size={12} />
+        </g>
+        {word !== "" && (
+          <text x={isBefore ? x - 9 : x + 9} y={y + 10} textAnchor={isBefore ? "end" : "start"}>
+            {word}
+          </text>
+        )}
+      </g>
+    ),
+  );
 }

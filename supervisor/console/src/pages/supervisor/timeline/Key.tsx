@@ -1,3 +1,4 @@
+import { Icon } from "@/components/Icon";
 import classes from "./Chart.module.css";
 import { PHASES } from "./phases";
 
@@ -49,6 +50,10 @@ export function Key({ isDense }: { isDense: boolean }) {
           <path className={classes.cross} d="M-4-4 4 4M4-4-4 4" />
         </svg>
         failed
+      </li>
+      <li className={classes.mark}>
+        <Icon name="spec" size={12} />
+        version of the spec
       </li>
     </ul>
   );

@@ -30,7 +30,17 @@ export function useMarks(id: string, window: Window, minute: number) {
 }
 
 /** A change of the supervisor: a picture, a word, and whether it is a trouble. */
-export type ChangeMark = { id: number; at: number; text: string; icon: IconName; tone: Tone };
+export type ChangeMark = {
+  id: number;
+  at: number;
+  text: string;
+  /** The same in a sentence. */
+  title: string;
+  /** The number of a version that was stored; null: it is another change. */
+  version: string | null;
+  icon: IconName;
+  tone: Tone;
+};
 
 export function marksOf(events: readonly EventView[]): ChangeMark[] {
   return events.map(({ id, at, type, detail }) => ({
@@ -40,30 +50,45 @@ export function marksOf(events: readonly EventView[]): ChangeMark[] {
   }));
 }
 
-type Shown = Pick<ChangeMark, "text" | "icon" | "tone">;
+type Shown = Omit<ChangeMark, "id" | "at">;
 
 function shownAs(type: string, detail: EventView["detail"]): Shown {
-  const by = [`v${wordOf(detail.version)}`, wordOf(detail.author)].join(" ").trim();
   switch (type) {
     case "supervisor-created":
     case "spec-stored":
-      return { text: by, icon: "spec", tone: "note" };
+      return versionShown(wordOf(detail.version), wordOf(detail.author));
     case "supervisor-suspended":
-      return { text: "suspended", icon: "paused", tone: "dim" };
+      return other("suspended", "paused", "dim");
     case "supervisor-resumed":
-      return { text: "resumed", icon: "steady", tone: "dim" };
+      return other("resumed", "steady", "dim");
     case "supervisor-terminated":
-      return { text: "terminated", icon: "close", tone: "dim" };
+      return other("terminated", "close", "dim");
     case "offsets-reset":
-      return { text: "offsets set", icon: "steady", tone: "risk" };
+      return other("offsets set", "steady", "risk");
     case "state-changed": {
       const state = wordOf(detail.state);
       const text = wordOf(detail.detailedState) || state;
-      return { text, ...lookOf(state, text, detail.healthy !== false) };
+      const { icon, tone } = lookOf(state, text, detail.healthy !== false);
+      return other(text, icon, tone);
     }
     default:
-      return { text: visible(type), icon: "note", tone: "note" };
+      return other(visible(type), "note", "note");
   }
+}
+
+function versionShown(version: string, author: string): Shown {
+  const by = author === "" ? "" : ` by ${author}`;
+  return {
+    text: [`v${version}`, author].join(" ").trim(),
+    title: `version ${version} of the spec was stored${by}`,
+    version,
+    icon: "spec",
+    tone: "note",
+  };
+}
+
+function other(text: string, icon: IconName, tone: Tone): Shown {
+  return { text, title: text, version: null, icon, tone };
 }
 
 function wordOf(value: unknown): string {
