@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 from pydantic import JsonValue
 
 from tests.browser.accessible import assert_accessible
@@ -51,8 +51,7 @@ def test_events_are_filtered_and_opened_by_the_address(page: Page, published: Pu
     rows = table.locator("tbody tr")
     expect(rows).to_have_count(len(events.json()["events"]))
     cell = rows.first.get_by_role("cell").first
-    at, whole = cell.locator("time").bounding_box(), cell.bounding_box()
-    assert at and whole and at["x"] + at["width"] <= whole["x"] + whole["width"], "it is cut off"
+    assert _right_of(cell.locator("time")) <= _right_of(cell), "the second is cut off"
     page.get_by_role("button", name="All types").click()
     types = page.get_by_role("dialog")
     assert_accessible(page)
@@ -71,6 +70,12 @@ def test_events_are_filtered_and_opened_by_the_address(page: Page, published: Pu
     assert_accessible(page)
     page.goto(f"/ui/supervisors/{published.id}/events?until=2026-01-01T00:00:00Z")
     expect(page.get_by_text("No event that is kept fits the filter.")).to_be_visible()
+
+
+def _right_of(element: Locator) -> float:
+    box = element.bounding_box()
+    assert box is not None
+    return box["x"] + box["width"]
 
 
 @pytest.fixture
