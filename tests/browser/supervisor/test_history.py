@@ -41,6 +41,10 @@ def test_anybody_can_read_and_use_it(page: Page, reader: Reader, scheme: str) ->
         expect(page.get_by_text("1 field differs: ioConfig.taskDuration.")).to_be_visible()
         expect(page.locator(".cm-content").first).to_be_visible()
         assert_accessible(page)
+        folded = page.locator(".cm-collapsedLines")
+        if form == "unified":
+            sign = folded.first.evaluate("each => getComputedStyle(each, '::before').content")
+            assert sign == '"…"', "few fonts have the sign of the package"
         width = page.evaluate("document.documentElement.scrollWidth")
         assert width <= 1280, f"{form} is {width} px wide"
     page.goto(f"/ui/supervisors/{reader.id}/history?rollback=1")

@@ -1,9 +1,12 @@
 import { Link } from "@tanstack/react-router";
 import { Foreign } from "@/components/Foreign";
+import { ExecutionLink, FlowLink } from "@/components/flow/links";
 import { SupervisorLink } from "@/components/SupervisorLink";
 import { TableLink } from "@/components/TableLink";
+import { TaskLink } from "@/components/TaskLink";
+import { WorkerLink } from "@/components/WorkerLink";
 import classes from "./columns.module.css";
-import { type Entry, queueOf, supervisorOf, tableOf } from "./entries";
+import { type Entry, pageOf, queueOf, supervisorOf, tableOf } from "./entries";
 
 /** What an entry is about, with the way there. */
 export function Subject({ entry }: { entry: Entry }) {
@@ -22,7 +25,7 @@ export function Subject({ entry }: { entry: Entry }) {
   }
   return (
     <>
-      {table === null ? <Foreign>{entry.subject}</Foreign> : <TableLink name={table} />}
+      {table === null ? <OnItsPage entry={entry} /> : <TableLink name={table} />}
       {supervisor !== null && supervisor !== table && (
         <>
           <span className={classes.dim}> of </span>
@@ -31,4 +34,19 @@ export function Subject({ entry }: { entry: Entry }) {
       )}
     </>
   );
+}
+
+function OnItsPage({ entry }: { entry: Entry }) {
+  switch (pageOf(entry)) {
+    case "flow":
+      return <FlowLink flow={entry.subject} />;
+    case "execution":
+      return <ExecutionLink id={entry.subject} />;
+    case "worker":
+      return <WorkerLink id={entry.subject} />;
+    case "task":
+      return <TaskLink id={entry.subject} />;
+    default:
+      return <Foreign>{entry.subject}</Foreign>;
+  }
 }

@@ -6,6 +6,7 @@ import {
   grouped,
   lineOf,
   named,
+  pageOf,
   queueOf,
   supervisorOf,
   tableOf,
@@ -47,6 +48,18 @@ describe("an entry", () => {
     const publish = { ...ENTRY, action: "publish", detail: { supervisor: "o" } };
     expect([versionOf(publish), tableOf(publish)]).toEqual([null, "orders"]);
     expect(versionOf({ ...ENTRY, action: "apply-flow" })).toBeNull();
+    const pages = [
+      "apply-flow",
+      "start-execution",
+      "answer-step",
+      "disable-worker",
+      "stop-task",
+    ].map((action) => pageOf({ ...ENTRY, action }));
+    expect(pages).toEqual(["flow", "execution", "execution", "worker", "task"]);
+    expect(["apply", "forget-worker"].map((action) => pageOf({ ...ENTRY, action }))).toEqual([
+      null,
+      null,
+    ]);
   });
 
   it("keeps its name when a newer one comes", () => {

@@ -33,6 +33,13 @@ const OF_TABLES: ReadonlySet<string> = new Set([
   "set-compaction",
   "set-retention",
 ]);
+/** The page that shows the subject of an action which has one there. */
+const PAGES: readonly [page: "flow" | "execution" | "worker" | "task", actions: RegExp][] = [
+  ["flow", /^((apply|roll-back)-flow|(fire|pause|resume)-trigger)$/],
+  ["execution", /-(execution|step)$/],
+  ["worker", /^(enable|disable)-worker$/],
+  ["task", /^stop-task$/],
+];
 /** What has a column of its own. */
 const VERSION = /^\d{1,9}$/;
 const ELSEWHERE: ReadonlySet<string> = new Set(["address", "supervisor", "before"]);
@@ -63,6 +70,11 @@ export function tableOf({ action, subject }: AuditEntry): string | null {
 export function versionOf({ action, detail }: AuditEntry): number | null {
   const version = detail.version ?? "";
   return OF_SUPERVISORS.has(action) && VERSION.test(version) ? Number(version) : null;
+}
+
+/** The kind of page that shows what an entry is about; null: none of these does. */
+export function pageOf({ action }: AuditEntry) {
+  return PAGES.find(([, actions]) => actions.test(action))?.[0] ?? null;
 }
 
 /** Container and name of the queue that an entry is about; null: it is about something else. */
