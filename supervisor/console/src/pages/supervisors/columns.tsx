@@ -9,6 +9,7 @@ import { Unknown } from "@/components/Unknown";
 import { visible } from "@/text/visible";
 import classes from "./columns.module.css";
 import { LagCourse } from "./LagCourse";
+import { rangeWords } from "./rangeWords";
 import type { ListedRow } from "./rows";
 
 /** The name of this table among the preferences. */
@@ -158,12 +159,16 @@ function Ranges({ row: { groups, replicas } }: { row: ListedRow }) {
   if (groups === null) {
     return <Unknown why={NO_LOOK} />;
   }
-  const words = Object.entries(groups).map(([state, number]) => `${number} ${state.toLowerCase()}`);
   const pending = replicas?.pending ?? 0;
   const unread = replicas?.unread ?? 0;
+  const words = rangeWords(groups, unread);
   return (
     <span>
-      {words.length === 0 ? <span className={classes.dim}>none</span> : words.join(" ")}
+      {words === "" ? (
+        <span className={classes.dim}>{unread > 0 ? "none read" : "none"}</span>
+      ) : (
+        words
+      )}
       {pending > 0 && (
         <span className={classes.pending}>
           {unread > 0 ? ` ${pending} wait: nobody reads ${unread}` : ` ${pending} wait`}

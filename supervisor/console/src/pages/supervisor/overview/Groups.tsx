@@ -1,14 +1,18 @@
 import { Panel } from "@/components/Panel";
 import { Due, useNow } from "@/components/Time";
+import { Unknown } from "@/components/Unknown";
 import { visible } from "@/text/visible";
 import type { Status } from "../data";
 import classes from "./Groups.module.css";
-import { progressOf, replicasOf } from "./progress";
+import { progressOf, replicasOf, waitOf } from "./progress";
+
+const PUBLISHES_NOW = "It publishes now, or at no set time.";
+const NOT_READ = "No task reads it: when it publishes is not known.";
 
 /** The live ranges by group: phase, how far in time, replicas. */
 export function Groups({ status }: { status: Status }) {
   const now = useNow();
-  const { groups, activeTasks, publishingTasks, suspended } = status;
+  const { groups, activeTasks, publishingTasks, suspended, slotsNeeded } = status;
   const tasks = [...activeTasks, ...publishingTasks];
   const sorted = [...groups].sort((one, other) => one.group - other.group);
   return (
@@ -29,23 +33,32 @@ export function Groups({ status }: { status: Status }) {
           </thead>
           <tbody>
             {sorted.map((group) => {
-              const progress = progressOf(group, now);
+              const wait = waitOf(group, tasks, slotsNeeded);
+              const progress = wait === null ? progressOf(group, now) : null;
               const replicas = replicasOf(group.generationId, tasks);
               return (
                 <tr key={group.generationId}>
                   <td>{group.group}</td>
                   <td>
-                    {group.state.toLowerCase()}
+                    {wait === null ? (
+                      group.state.toLowerCase()
+                    ) : (
+                      <span className={classes.waiting}>{wait}</span>
+                    )}
                     {group.handoffWhy !== "" && (
                       <div className={classes.dim}>{visible(group.handoffWhy)}</div>
                     )}
                   </td>
                   <td>
-                    <Due at={group.nextPublishDue} unknown="It publishes now, or at no set time." />
+                    {wait === null ? (
+                      <Due at={group.nextPublishDue} unknown={PUBLISHES_NOW} />
+                    ) : (
+                      <Unknown why={NOT_READ} />
+                    )}
                     {progress !== null && <Bar share={progress} />}
                   </td>
                   <td>
-                    {replicas === "" ? <span className={classes.waiting}>none yet</span> : replicas}
+                    {replicas === "" ? <span className={classes.dim}>none yet</span> : replicas}
                   </td>
                 </tr>
               );

@@ -2,11 +2,19 @@ import { Icon } from "@/components/Icon";
 import classes from "./Chart.module.css";
 import { PHASES } from "./phases";
 
+const NAMES: Record<string, string> = {
+  waiting: "waits for a slot or a task",
+  idle: "idle, folded",
+};
+
 /** The patterns of the steps, so that nobody needs their colours; used by all drawings here. */
 export function Patterns() {
   return (
     <svg className={classes.patterns} width="0" height="0" aria-hidden="true" focusable="false">
       <defs>
+        <pattern id="waiting" width="6" height="6" patternUnits="userSpaceOnUse">
+          <path className={classes.lack} d="M0 3h4" />
+        </pattern>
         <pattern id="reading" width="8" height="8" patternUnits="userSpaceOnUse">
           <rect className={classes.reading} width="8" height="8" />
         </pattern>
@@ -42,7 +50,7 @@ export function Key({ isDense }: { isDense: boolean }) {
           <svg width="18" height="12" aria-hidden="true" focusable="false">
             <rect width="18" height="12" rx="2" fill={`url(#${name})`} />
           </svg>
-          {name === "idle" ? "idle, folded" : name}
+          {NAMES[name] ?? name}
         </li>
       ))}
       <li>

@@ -3,7 +3,7 @@ import { span } from "@/text/times";
 import classes from "./Chart.module.css";
 import { Density } from "./Density";
 import { type Lane, nearest, neighbour } from "./lanes";
-import { extentOf, type Range, wordOf } from "./phases";
+import { extentOf, type Range, waitingSince, wordOf } from "./phases";
 import { RangeBars, ROW_HEIGHT } from "./RangeBars";
 import { placeOf, type Stretch } from "./scale";
 
@@ -36,7 +36,8 @@ export function LaneRow({ lane, stretches, width, now, isDense, active, ...props
   if (newest === undefined) {
     return null;
   }
-  const [from, to] = extentOf(newest, now);
+  const [opened, to] = extentOf(newest, now);
+  const from = waitingSince(newest) ?? opened;
   const height = isDense ? DENSE_HEIGHT : lane.rows * ROW_HEIGHT + 6;
   const at = ({ clientX, clientY }: MouseEvent): Range | null => {
     const box = drawing.current?.getBoundingClientRect();
@@ -76,7 +77,7 @@ export function LaneRow({ lane, stretches, width, now, isDense, active, ...props
         <strong>Group {lane.group}</strong>{" "}
         <span className={classes.state}>
           {wordOf(newest)}
-          {newest.endedAt === null && ` for ${span(to - from)}`}
+          {newest.endedAt === null && ` for ${span(Math.max(to - from, 0))}`}
         </span>
       </span>
       <svg ref={drawing} width={width} height={height} aria-hidden="true" focusable="false">

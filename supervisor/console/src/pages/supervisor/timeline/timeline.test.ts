@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { minutesOf } from "./density";
 import { lanesOf, nearest, neighbour } from "./lanes";
-import { isFailed, type Range, stepsOf, wordOf } from "./phases";
+import { isFailed, type Range, stepsOf, waitingSince, wordOf } from "./phases";
 import { merged } from "./ranges";
 import { busyOf, placeOf, stretchesOf, ticksOf } from "./scale";
 import { percentile, summaryOf } from "./summary";
@@ -40,9 +40,17 @@ function range(ordinal: number, times: Times, part: Partial<Range> = {}): Range 
     firstFinishedAt: iso(finished),
     endedAt: iso(ended),
     durations: NONE,
-    attempts: [],
+    attempts: [attempt("RUNNING", opened)],
     ...part,
   };
+}
+
+function attempt(status: string, started: number, ended?: number): Range["attempts"][number] {
+  return {
+    status,
+    startedAt: new Date(T0 + started).toISOString(),
+    endedAt: ended === undefined ? null : new Date(T0 + ended).toISOString(),
+  } as Range["attempts"][number];
 }
 
 describe("steps", () => {
@@ -71,6 +79,33 @@ describe("steps", () => {
       ["pausing", 50, 60],
       ["publishing", 60, 70],
     ]);
+  });
+
+  test("begin with a wait where no task reads, and end with one", () => {
+    const at = (each: Range) =>
+      stepsOf(each, T0 + MINUTE).map(({ phase, from, to }) => [phase, from - T0, to - T0]);
+    const unread = range(1, [0], { attempts: [] });
+    const late = range(1, [0], { attempts: [attempt("RUNNING", 9_000)] });
+    const left = range(1, [0], { attempts: [attempt("FAILED", 10, 20_000)] });
+    const old = range(1, [0, 60, 65, 80, 90], { attempts: [] });
+
+    expect(at(unread)).toEqual([["waiting", 0, MINUTE]]);
+    expect(at(late)).toEqual([
+      ["waiting", 0, 9_000],
+      ["reading", 9_000, MINUTE],
+    ]);
+    expect(at(left)).toEqual([
+      ["reading", 0, 20_000],
+      ["waiting", 20_000, MINUTE],
+    ]);
+    expect(at(old)[0]).toEqual(["reading", 0, 60]);
+    expect([unread, late, left, old].map(wordOf)).toEqual([
+      "waits for a slot",
+      "reading",
+      "waits for a task",
+      "published",
+    ]);
+    expect([unread, late, left, old].map(waitingSince)).toEqual([T0, null, T0 + 20_000, null]);
   });
 
   test("have a word each, and a failure is seen whatever a range came to", () => {
