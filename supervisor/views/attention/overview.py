@@ -91,6 +91,9 @@ class QueueCounts(Wire):
     dead: int
     failed: int
     """Events that were set aside."""
+    waiting: int
+    """Events of live queues that were added and not handled yet, due or not; as for
+    `oldest_millis` without those of exports."""
     oldest_millis: int | None
     """How long the first event of a queue has been due and not handled; null: none is due.
 
@@ -307,6 +310,8 @@ def queue_counts(
     return QueueCounts(
         dead=len(dead),
         failed=sum(events.count for events in failed.values()),
+        # A damaged queue counts fewer events than were handled.
+        waiting=sum(max(0, queue.row.outstanding_events) for queue in waiting),
         oldest_millis=(now - min(since)) // timedelta(milliseconds=1) if since else None,
     )
 

@@ -7,6 +7,7 @@ import { Lasting } from "@/components/Time";
 import { Unknown } from "@/components/Unknown";
 import { counted, exact } from "@/text/numbers";
 import { span } from "@/text/times";
+import { waitWords } from "@/text/waits";
 import classes from "./ClusterFacts.module.css";
 
 /** Leader, database, workers, queues, exports: one line each, in words. */
@@ -75,11 +76,11 @@ function queuesOf({ queues }: Overview): ReactNode {
   if (queues === null) {
     return <Unknown why={UNSEEN} />;
   }
-  const { dead, failed, oldestMillis } = queues;
+  const { dead, failed, waiting, oldestMillis } = queues;
   return joined(
     dead > 0 ? `${exact(dead)} dead` : "none is dead",
     failed > 0 && `${counted(failed, "event")} set aside`,
-    oldestMillis === null ? "nothing waits" : `oldest event ${span(oldestMillis)}`,
+    waitWords(waiting, oldestMillis),
   );
 }
 

@@ -7,6 +7,7 @@ import filters from "@/components/filters/Filters.module.css";
 import { TextFilter } from "@/components/filters/TextFilter";
 import { Page } from "@/components/Page";
 import { QueryView } from "@/components/QueryView";
+import { useNow } from "@/components/Time";
 import { ColumnMenu } from "@/components/table/ColumnMenu";
 import { DataTable } from "@/components/table/DataTable";
 import { visible } from "@/text/visible";
@@ -17,11 +18,15 @@ import { ONLY, type QueuesSearch } from "./search";
 
 const WORDS = { unhealthy: "Unhealthy", waiting: "With events", aside: "With events set aside" };
 
+const PURPOSE =
+  "An event is work that Tidegate does later by itself, such as deleting files that nobody needs; that events wait is a fault only where a queue is dead or in trouble, or its first event has been due for more than 10 minutes.";
+
 /** All queues of deferred work: the dead ones first, then those whose event waits longest. */
 export function QueuesPage() {
   const search = useSearch({ from: "/shell/queues" });
   const navigate = useNavigate({ from: "/queues" });
   const query = useApi("/api/v1/queues", {}, POLL_MS);
+  const now = useNow();
   const change = useCallback(
     (part: Partial<QueuesSearch>) =>
       void navigate({ search: (before) => ({ ...before, ...part }), replace: true }),
@@ -30,7 +35,12 @@ export function QueuesPage() {
   return (
     <Page
       title="Queues"
-      sentence={query.data && sentenceOf(query.data)}
+      sentence={
+        <>
+          <p>{PURPOSE}</p>
+          {query.data && <p>{sentenceOf(query.data, now)}</p>}
+        </>
+      }
       actions={<ColumnMenu name={NAME} columns={COLUMNS} />}
       fills
     >

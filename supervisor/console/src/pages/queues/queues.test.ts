@@ -48,11 +48,25 @@ describe("queues", () => {
     expect(fitting(all, { only: "waiting" })).toEqual([YOUNG, ILL, OLD]);
   });
 
-  it("have a sentence", () => {
-    expect(sentenceOf([IDLE])).toBe("Nothing waits · 1 queue");
-    expect(sentenceOf([DEAD, ILL, OLD])).toBe(
-      "1 dead · 1 in trouble · 3 events wait, the oldest for 1 m 30 s · 4 events set aside · 3 queues",
+  it("have a sentence, whose events are those that Home counts", () => {
+    const now = Date.parse("2026-11-28T12:00:00Z");
+    const first = (dueAt: string): NonNullable<Queue["oldest"]> => ({
+      seq: 1,
+      kind: "",
+      key: "",
+      enqueuedAt: "2026-11-28T11:50:00Z",
+      dueAt,
+    });
+    const due = { ...OLD, oldest: first("2026-11-28T11:58:30Z") };
+    const later = { ...OLD, oldest: first("2026-11-28T12:00:30Z") };
+    const ofTable = { ...due, container: "table:orders" };
+
+    expect(sentenceOf([IDLE], now)).toBe("nothing waits · 1 queue");
+    expect(sentenceOf([later], now)).toBe("2 events wait, none is due yet · 1 queue");
+    expect(sentenceOf([DEAD, ILL, due], now)).toBe(
+      "1 dead · 1 in trouble · 3 events wait, the first has been due for 1 m 30 s · 4 events set aside · 3 queues",
     );
+    expect(sentenceOf([IDLE, ofTable], now)).toBe("nothing waits · 2 events of exports · 2 queues");
   });
 
   it("have a mark and a name", () => {

@@ -2,7 +2,7 @@ import type { Got } from "@/api/client";
 import type { IconName } from "@/components/Icon";
 import type { Tone } from "@/components/Mark";
 import { counted } from "@/text/numbers";
-import { span } from "@/text/times";
+import { waitWords } from "@/text/waits";
 import type { QueuesSearch } from "./search";
 
 export type Queue = Got<"/api/v1/queues">[number];
@@ -43,22 +43,44 @@ export function fitting(queues: readonly Queue[], { q, only }: QueuesSearch): Qu
   );
 }
 
-/** How all queues stand, in a sentence. */
-export function sentenceOf(queues: readonly Queue[]): string {
+/**
+ * How all queues stand, in a sentence.  As on Home the events that wait are those of live queues, and
+ * those of exports are counted by themselves: their table says how far behind they are.
+ */
+export function sentenceOf(queues: readonly Queue[], now: number): string {
   const dead = queues.filter(({ state }) => state === "DEAD").length;
   const ill = queues.filter(({ state, healthy }) => state !== "DEAD" && !healthy).length;
-  const events = queues.reduce((sum, { outstandingEvents }) => sum + outstandingEvents, 0);
+  const live = queues.filter(({ state }) => state !== "DEAD");
+  const own = live.filter((queue) => !isOfTable(queue));
   const aside = queues.reduce((sum, { failedEvents }) => sum + failedEvents, 0);
-  const oldest = Math.max(...queues.map(({ oldestAge }) => oldestAge ?? -1));
+  const ofTables = eventsIn(live) - eventsIn(own);
   return [
     ...(dead > 0 ? [`${dead} dead`] : []),
     ...(ill > 0 ? [`${ill} in trouble`] : []),
-    events === 0
-      ? "Nothing waits"
-      : `${counted(events, "event")} wait, the oldest for ${span(oldest * 1_000)}`,
+    waitWords(eventsIn(own), dueFor(own, now)),
+    ...(ofTables > 0 ? [`${counted(ofTables, "event")} of exports`] : []),
     ...(aside > 0 ? [`${counted(aside, "event")} set aside`] : []),
     counted(queues.length, "queue"),
   ].join(" · ");
+}
+
+function eventsIn(queues: readonly Queue[]): number {
+  return queues.reduce((sum, { outstandingEvents }) => sum + Math.max(outstandingEvents, 0), 0);
+}
+
+function isOfTable({ container }: Queue): boolean {
+  return container.startsWith("table:");
+}
+
+/** For how many ms the first event of a queue could have been handled; null: none is due. */
+function dueFor(queues: readonly Queue[], now: number): number | null {
+  const due = queues.flatMap(({ oldest }) =>
+    oldest === null
+      ? []
+      : [now - Math.max(Date.parse(oldest.dueAt), Date.parse(oldest.enqueuedAt))],
+  );
+  const longest = Math.max(-1, ...due);
+  return longest < 0 ? null : longest;
 }
 
 /** A queue's state as icon, word and colour. */

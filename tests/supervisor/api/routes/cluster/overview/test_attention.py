@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from supervisor.core.queue.events import encode
+from supervisor.core.queue.events import QueueConfig, encode
 from supervisor.core.tables.exports import Export, queue_of
 from supervisor.core.values.export_formats import ExportFormat
 from tests.supervisor.api.routes.cluster.overview.answers import (
@@ -13,7 +13,7 @@ from tests.supervisor.api.routes.cluster.overview.answers import (
     part,
     part_list,
 )
-from tests.supervisor.api.routes.cluster.test_queues import EVENT, add, kill, set_aside
+from tests.supervisor.api.routes.cluster.test_queues import EVENT, QUEUE, add, kill, set_aside
 from tests.supervisor.api.world import (
     SUPERVISORS,
     TOPIC,
@@ -158,6 +158,24 @@ def test_events_that_wait_or_were_set_aside_are_told(world: World) -> None:
     assert str(kinds["queue-late"]["since"])[:19] == since.isoformat()[:19]
     queues = part(overview(world), "queues")
     assert (queues["failed"], queues["oldestMillis"]) == (1, 11 * 60 * 1_000)
+    assert queues["waiting"] == 1
+
+
+def test_events_that_are_not_due_are_counted_and_no_trouble(world: World) -> None:
+    """Goal: Home and the list of queues do not contradict each other."""
+    world.start(partitions=1, task_count=1, replicas=1)
+    now = world.clock.now()
+    with world.store.leading(world.leadership.term()) as tx:
+        tx.events.add(QUEUE, EVENT, QueueConfig(), now, not_before=now + timedelta(hours=1))
+    world.clock.advance(timedelta(minutes=11))
+
+    answered = overview(world)
+
+    listed = world.get_rows("/api/v1/queues")
+    queues = part(answered, "queues")
+    assert (queues["waiting"], queues["oldestMillis"]) == (1, None)
+    assert [each["outstandingEvents"] for each in listed] == [1]
+    assert "queue-late" not in [item["kind"] for item in part_list(answered)]
 
 
 def test_exports_are_counted_and_a_stuck_one_is_broken(world: World) -> None:
@@ -177,4 +195,5 @@ def test_exports_are_counted_and_a_stuck_one_is_broken(world: World) -> None:
         ("export-stuck", {"kind": "export", "id": "a/delta"}),
         ("export-behind", {"kind": "export", "id": "b/delta"}),
     ]
-    assert part(answered, "queues")["oldestMillis"] is None, "it is an export's"
+    queues = part(answered, "queues")
+    assert (queues["waiting"], queues["oldestMillis"]) == (0, None), "it is an export's"

@@ -55,7 +55,7 @@ def test_counts_are_those_of_the_list_and_the_workers(world: World) -> None:
     assert part(answered, "lag")["lookedAt"] == answered["at"], "the last pass looked just now"
     assert slots == {"needed": 4, "used": 4, "free": 4, "total": 8}
     assert part(answered, "workers") == {"alive": len(agents), "silent": 0, "lost": 0}
-    assert part(answered, "queues") == {"dead": 0, "failed": 0, "oldestMillis": None}
+    assert part(answered, "queues") == {"dead": 0, "failed": 0, "waiting": 0, "oldestMillis": None}
     assert part(answered, "exports") == {"total": 0, "behind": 0, "stuck": 0}
     assert part(answered, "database")["ok"] is True
     leader = part(answered, "leader")

@@ -1,0 +1,16 @@
+import { counted } from "./numbers";
+import { span } from "./times";
+
+/**
+ * Says how many events wait in queues, in the same words wherever they are counted.  `due`: for how
+ * many ms the first of them could have been handled; null: none is due.
+ */
+export function waitWords(events: number, due: number | null): string {
+  if (events === 0) {
+    return "nothing waits";
+  }
+  const wait = `${counted(events, "event")} ${events === 1 ? "waits" : "wait"}`;
+  return due === null
+    ? `${wait}, ${events === 1 ? "not due yet" : "none is due yet"}`
+    : `${wait}, the first has been due for ${span(due)}`;
+}
