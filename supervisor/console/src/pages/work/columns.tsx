@@ -90,7 +90,13 @@ export const COLUMNS: readonly Column<Work>[] = [
     meta: { width: "minmax(90px, 1fr)" },
     cell: ({ row: { original } }) =>
       original.reason === null ? (
-        <Unknown why="No reason was given." />
+        <Unknown
+          why={
+            original.kind === "compaction"
+              ? "Audit has the reason, if one was given."
+              : "No reason was given."
+          }
+        />
       ) : (
         <span title={visible(original.reason)}>
           <Foreign>{original.reason}</Foreign>

@@ -39,7 +39,7 @@ const COMPACTION: Parameters<typeof ofCompaction>[0] = {
   statusCode: "WAITING",
   files: 3,
   rows: 1_200,
-  reason: "a rule",
+  reason: "compaction rule",
   createdAt: HOUR_AGO,
   workerId: null,
   endedAt: null,
@@ -64,6 +64,8 @@ describe("work", () => {
       state: "waiting",
       note: "waits for a worker",
       cancel: "c1",
+      by: "compaction rule",
+      reason: null,
     });
     const failed = { ...COMPACTION, status: "FAILED", statusCode: "FAILED" } as const;
     expect(ofCompaction(failed)).toMatchObject({ standing: "trouble", cancel: null });

@@ -89,7 +89,8 @@ export function ofCompaction(compaction: Compaction): Work {
     note: isLive ? (workerId === null ? "waits for a worker" : `on ${workerId}`) : detail,
     since: compaction.createdAt,
     endedAt: compaction.endedAt,
-    reason: compaction.reason,
+    // Of a compaction the member has who wanted it: a rule, or a caller by name.
+    by: compaction.reason,
     cancel: isLive ? id : null,
   };
 }

@@ -62,7 +62,7 @@ export function Compactions({ name }: { name: string }) {
                     <th scope="col" className={classes.number}>
                       Rows
                     </th>
-                    <th scope="col">Why</th>
+                    <th scope="col">By</th>
                     <th scope="col">Begun</th>
                     <th scope="col">Ended</th>
                     <th scope="col">
