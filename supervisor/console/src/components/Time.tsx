@@ -2,7 +2,7 @@ import { Tooltip } from "@mantine/core";
 import { useSyncExternalStore } from "react";
 import { contact } from "@/api/contact";
 import { usePreferences } from "@/app/preferences";
-import { age, clock, moment, span, stamp } from "@/text/times";
+import { age, ago, clock, moment, span, stamp } from "@/text/times";
 import { Unknown } from "./Unknown";
 
 const TICK_MS = 1_000;
@@ -43,11 +43,7 @@ export function Age({ at, unknown }: TimeProps) {
 /** How long ago something was, as words in a sentence: "12 s ago", "just now". */
 export function Ago({ at, unknown }: TimeProps) {
   const ticking = useNow();
-  if (!at) {
-    return <Unknown why={unknown} />;
-  }
-  const text = age(ticking - Date.parse(at));
-  return <Moment at={at}>{text === "now" ? "just now" : `${text} ago`}</Moment>;
+  return at ? <Moment at={at}>{ago(ticking - Date.parse(at))}</Moment> : <Unknown why={unknown} />;
 }
 
 /** Of when a lag is: records come all the time, and Kafka is looked at now and then. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { counted, exact, short } from "./numbers";
 import { matches } from "./patterns";
-import { age, clock, moment, span, stamp } from "./times";
+import { age, ago, clock, moment, span, stamp } from "./times";
 import { visible } from "./visible";
 
 describe("numbers", () => {
@@ -52,6 +52,7 @@ describe("times", () => {
     [259_200_000, "3 d"],
   ])("are ages: %d ms", (millis, text) => {
     expect(age(millis)).toBe(text);
+    expect(ago(millis)).toBe(text === "now" ? "just now" : `${text} ago`);
   });
 
   it("are in the zone that was chosen", () => {

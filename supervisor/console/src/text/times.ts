@@ -51,6 +51,12 @@ export function age(millis: number): string {
   return `${Math.floor(size / unit)} ${name}`;
 }
 
+/** Writes an age as words in a sentence: just now, 41 s ago, 14 m ago. */
+export function ago(millis: number): string {
+  const text = age(millis);
+  return text === "now" ? "just now" : `${text} ago`;
+}
+
 /** Writes the time of day, in a zone. */
 export function clock(at: Date, zone: Zone): string {
   return format(at, zone, { hour: "2-digit", minute: "2-digit", second: "2-digit" });

@@ -3,7 +3,7 @@ import { StateMark } from "@/components/Mark";
 import { Prose } from "@/components/Prose";
 import { QueryView } from "@/components/QueryView";
 import { Remedies } from "@/components/remedy/Remedies";
-import { Age } from "@/components/Time";
+import { Ago, Lasting } from "@/components/Time";
 import { type Explanation, type ListedRow, useExplanation } from "./data";
 import classes from "./Head.module.css";
 import { sentencesOf } from "./sentences";
@@ -34,7 +34,7 @@ function Words({ explanation, row }: Props) {
       <div className={classes.line}>
         <StateMark state={state} detailed={detailedState} healthy={healthy} />
         <span>
-          since <Age at={since} unknown="When this state began is not known." />
+          <Lasting at={since} unknown="When this state began is not known." />
         </span>
         {row && (
           <span>
@@ -46,7 +46,7 @@ function Words({ explanation, row }: Props) {
               </>
             )}
             {", "}
-            <Age at={row.versionAt} unknown="When it was stored is not known." />
+            <Ago at={row.versionAt} unknown="When it was stored is not known." />
           </span>
         )}
         {row?.stream && (

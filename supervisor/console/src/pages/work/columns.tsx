@@ -7,7 +7,7 @@ import { Barred } from "@/components/Barred";
 import { Foreign } from "@/components/Foreign";
 import { Mark } from "@/components/Mark";
 import { SupervisorLink } from "@/components/SupervisorLink";
-import { Age } from "@/components/Time";
+import { Ago } from "@/components/Time";
 import type { Column } from "@/components/table/DataTable";
 import { Unknown } from "@/components/Unknown";
 import { visible } from "@/text/visible";
@@ -58,16 +58,16 @@ export const COLUMNS: readonly Column<Work>[] = [
   },
   {
     id: "since",
-    header: "Since",
-    meta: { width: "60px", align: "right" },
-    cell: ({ row }) => <Age at={row.original.since} unknown="When it began is not known." />,
+    header: "Began",
+    meta: { width: "84px", align: "right" },
+    cell: ({ row }) => <Ago at={row.original.since} unknown="When it began is not known." />,
   },
   {
     id: "ended",
     header: "Ended",
-    meta: { width: "60px", align: "right" },
+    meta: { width: "84px", align: "right" },
     cell: ({ row: { original } }) => (
-      <Age
+      <Ago
         at={original.endedAt}
         unknown={original.standing === "ended" ? "When it ended is not known." : "It goes on."}
       />

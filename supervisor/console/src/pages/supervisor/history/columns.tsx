@@ -1,7 +1,7 @@
 import { Foreign } from "@/components/Foreign";
 import type { IconName } from "@/components/Icon";
 import { Mark, type Tone } from "@/components/Mark";
-import { Age } from "@/components/Time";
+import { Ago } from "@/components/Time";
 import type { Column } from "@/components/table/DataTable";
 import { Unknown } from "@/components/Unknown";
 import { known } from "@/text/known";
@@ -44,8 +44,8 @@ export function columnsFor(
     {
       id: "at",
       header: "When",
-      meta: { width: "60px", align: "right" },
-      cell: ({ row }) => <Age at={row.original.at} unknown="When it was stored is not known." />,
+      meta: { width: "84px", align: "right" },
+      cell: ({ row }) => <Ago at={row.original.at} unknown="When it was stored is not known." />,
     },
     {
       id: "author",
