@@ -101,6 +101,7 @@ function Listing({ listed: { rows, isWhole }, search, isFixed, more, onChange }:
           <Empty
             state={search.state}
             isNarrowed={isNarrowed(narrowed)}
+            isFixed={isFixed}
             onClear={() => onChange(NO_FILTER)}
           />
         }

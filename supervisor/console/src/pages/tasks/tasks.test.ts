@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseSearch } from "@/app/search";
-import { whyNoneRuns } from "./Empty";
+import { whoWaits, whyNoneRuns } from "./Empty";
 import { filterOf, inState, type Listed, listedOf, listOf, numberOf, type TaskRow } from "./rows";
 import { isNarrowed, tasksSearch } from "./search";
 
@@ -90,5 +90,14 @@ describe("an empty list", () => {
     [facts(2, 0, 1, 4), "No task runs yet: 2 supervisors, which want 4 tasks."],
   ])("says why no task runs", (known, text) => {
     expect(whyNoneRuns(known)).toBe(text);
+  });
+
+  it("says how many replicas wait for a slot", () => {
+    const slots = (needed: number, used: number, free: number) =>
+      whoWaits({ needed, used, free, total: used + free });
+
+    expect(slots(12, 4, 0)).toBe("8 replicas wait for a slot: they become tasks when one is free.");
+    expect(slots(5, 4, 0)).toBe("1 replica waits for a slot: it becomes a task when one is free.");
+    expect([slots(4, 4, 0), slots(4, 2, 2), whoWaits(null)]).toEqual([null, null, null]);
   });
 });
