@@ -45,6 +45,11 @@ def test_settings_say_who_calls_and_keep_what_is_chosen(page: Page) -> None:
     expect(page.get_by_role("region", name="You")).to_contain_text("asks nobody who they are")
     assert_accessible(page)
 
+    expect(page.get_by_text("Kept in this browser.")).to_have_count(1)
+    expect(page.get_by_role("region", name="Look and feel")).to_contain_text(
+        "Kept in this browser."
+    )
+    expect(page.get_by_role("region", name="Overlord")).to_contain_text("the server of Tidegate")
     page.get_by_role("region", name="Look and feel").get_by_text("Dark", exact=True).click()
     page.get_by_role("region", name="Look and feel").get_by_text("UTC", exact=True).click()
     page.reload()

@@ -11,14 +11,20 @@ import { Caller } from "./Caller";
 import classes from "./SettingsPage.module.css";
 
 const RARELY_MS = 60_000;
+const SENTENCE = "How the console looks, what you may do, and which server answers.";
+const KEPT = "Kept in this browser.";
+const OVERLORD =
+  "The overlord is the server of Tidegate: it plans what the workers read, publishes, and serves this console; one of several leads.";
+const KEYS =
+  "j: next row, k: row before, o: open the row, x: select it, /: filter the list, g and a letter: go to a page, ?: list all keys of the page";
 
 /** How the console looks in this browser; who calls, and what it may do. */
 export function SettingsPage() {
   const status = useApi("/status", {}, RARELY_MS);
   return (
-    <Page title="Settings" sentence="Kept in this browser.">
+    <Page title="Settings" sentence={SENTENCE}>
       <div className={classes.columns}>
-        <Panel title="Look and feel">
+        <Panel title="Look and feel" aside={<span className={classes.label}>{KEPT}</span>}>
           <Preferences />
         </Panel>
         <Panel title="You">
@@ -27,10 +33,13 @@ export function SettingsPage() {
         <Panel title="Overlord">
           <QueryView query={status} lines={2}>
             {({ version, leader, leaderUrl }) => (
-              <p>
-                Version {visible(version)}; it {leader ? "leads" : "follows"}
-                {!leader && leaderUrl !== null && ` ${visible(leaderUrl)}`}.
-              </p>
+              <>
+                <p>{OVERLORD}</p>
+                <p>
+                  Version {visible(version)}; it {leader ? "leads" : "follows"}
+                  {!leader && leaderUrl !== null && ` ${visible(leaderUrl)}`}.
+                </p>
+              </>
             )}
           </QueryView>
         </Panel>
@@ -80,7 +89,7 @@ function Preferences() {
       </Field>
       <Field label="Single keys">
         <Switch
-          label="j, k, x, / and others do something; ? lists them"
+          label={KEYS}
           checked={keys}
           onChange={({ currentTarget }) => setPreferences({ keys: currentTarget.checked })}
         />
