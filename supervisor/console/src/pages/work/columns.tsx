@@ -53,19 +53,19 @@ export const COLUMNS: readonly Column<Work>[] = [
   {
     id: "progress",
     header: "Progress",
-    meta: { width: "minmax(120px, 1fr)" },
+    meta: { width: "minmax(88px, 1fr)" },
     cell: ({ row }) => <Progress work={row.original} />,
   },
   {
     id: "since",
     header: "Began",
-    meta: { width: "84px", align: "right" },
+    meta: { width: "76px", align: "right" },
     cell: ({ row }) => <Ago at={row.original.since} unknown="When it began is not known." />,
   },
   {
     id: "ended",
     header: "Ended",
-    meta: { width: "84px", align: "right" },
+    meta: { width: "76px", align: "right" },
     cell: ({ row: { original } }) => (
       <Ago
         at={original.endedAt}

@@ -44,13 +44,13 @@ export function columnsFor(
     {
       id: "at",
       header: "When",
-      meta: { width: "84px", align: "right" },
+      meta: { width: "76px", align: "right" },
       cell: ({ row }) => <Ago at={row.original.at} unknown="When it was stored is not known." />,
     },
     {
       id: "author",
       header: "Who",
-      meta: { width: "minmax(70px, 0.6fr)" },
+      meta: { width: "minmax(92px, 0.6fr)" },
       cell: ({ row }) => <Author line={row.original} />,
     },
     {
