@@ -10,3 +10,8 @@ test.each([
 ])("%i events, due for %s ms", (events, due, words) => {
   expect(waitWords(events, due)).toBe(words);
 });
+
+test("the events of dead queues are not among those that wait", () => {
+  expect(waitWords(0, null, 1)).toBe("nothing else waits");
+  expect(waitWords(2, null, 1)).toBe("2 events wait, none is due yet");
+});

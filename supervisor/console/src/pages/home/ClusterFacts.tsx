@@ -80,7 +80,7 @@ function queuesOf({ queues }: Overview): ReactNode {
   return joined(
     dead > 0 ? `${exact(dead)} dead` : "none is dead",
     failed > 0 && `${counted(failed, "event")} set aside`,
-    waitWords(waiting, oldestMillis),
+    waitWords(waiting, oldestMillis, dead),
   );
 }
 

@@ -57,7 +57,7 @@ export function sentenceOf(queues: readonly Queue[], now: number): string {
   return [
     ...(dead > 0 ? [`${dead} dead`] : []),
     ...(ill > 0 ? [`${ill} in trouble`] : []),
-    waitWords(eventsIn(own), dueFor(own, now)),
+    waitWords(eventsIn(own), dueFor(own, now), dead),
     ...(ofTables > 0 ? [`${counted(ofTables, "event")} of exports`] : []),
     ...(aside > 0 ? [`${counted(aside, "event")} set aside`] : []),
     counted(queues.length, "queue"),
