@@ -1,7 +1,7 @@
 import { Count } from "@/components/Count";
 import { Figure, Figures } from "@/components/Figures";
 import { Age, AsOf, Due, Span } from "@/components/Time";
-import { exact } from "@/text/numbers";
+import { counted, exact } from "@/text/numbers";
 import type { ListedRow, Status } from "../data";
 
 type Props = { status: Status; row: ListedRow | null | undefined };
@@ -45,7 +45,7 @@ export function SupervisorFigures({ status, row }: Props) {
       </Figure>
       <Figure
         name="Replicas waiting"
-        note={`${exact(slotsNeeded)} slots needed, ${exact(slotsFree)} free`}
+        note={`${counted(slotsNeeded, "slot")} needed, ${exact(slotsFree)} free`}
         isBad={status.pendingReplicas > 0}
       >
         <Count value={status.pendingReplicas} unknown="Not known yet." />

@@ -37,7 +37,8 @@ export function LaneRow({ lane, stretches, width, now, isDense, active, ...props
     return null;
   }
   const [opened, to] = extentOf(newest, now);
-  const from = waitingSince(newest) ?? opened;
+  const since = waitingSince(newest);
+  const from = since ?? opened;
   const height = isDense ? DENSE_HEIGHT : lane.rows * ROW_HEIGHT + 6;
   const at = ({ clientX, clientY }: MouseEvent): Range | null => {
     const box = drawing.current?.getBoundingClientRect();
@@ -77,7 +78,8 @@ export function LaneRow({ lane, stretches, width, now, isDense, active, ...props
         <strong>Group {lane.group}</strong>{" "}
         <span className={classes.state}>
           {wordOf(newest)}
-          {newest.endedAt === null && ` for ${span(Math.max(to - from, 0))}`}
+          {newest.endedAt === null &&
+            `${since === null ? " for" : ","} ${span(Math.max(to - from, 0))}`}
         </span>
       </span>
       <svg ref={drawing} width={width} height={height} aria-hidden="true" focusable="false">
