@@ -77,6 +77,23 @@ def test_an_owner_that_was_followed_writes_nothing_more(engine: OnKafka) -> None
     assert engine.get("e1").killed
 
 
+def test_an_owner_that_was_followed_hears_of_it_though_nothing_comes(engine: OnKafka) -> None:
+    """Goal: what a former owner has committed, slow to hear that it is none, is not overlooked."""
+    engine.start(PLAN, "e1")
+    rightful = engine.owner
+    engine.restart()
+    engine.owner.ask([("e1", PauseIt("ann"))])
+    assert engine.owner.turn()
+    assert not rightful.turn(0)
+    before = _written(engine.topics)
+
+    engine.now += loop.PROVED_EVERY
+    with pytest.raises(LogFenced):
+        rightful.turn(0)
+
+    assert _written(engine.topics) == before
+
+
 def test_an_owner_that_is_frozen_before_its_commit_commits_nothing(engine: OnKafka) -> None:
     engine.start(PLAN, "e1")
     followed: list[bool] = []
