@@ -170,10 +170,10 @@ def test_the_stream_and_the_pages_that_follow_it_keep_quiet_of_it(
     enter(page, watch, roles, "viewer", "/ui/")
     expect(page.get_by_role("banner").get_by_text("live", exact=True)).to_be_visible()
 
-    for name in (FOREIGN, OURS):
-        roles.hand_off(name)
-
     def ours_came() -> bool:
+        # A page that has just been entered may open its stream anew, from then on.
+        for name in (FOREIGN, OURS):
+            roles.hand_off(name)
         return page.evaluate("true") and OURS in heard.of(_STREAM)
 
     wait_until(ours_came)
