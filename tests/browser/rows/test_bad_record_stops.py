@@ -35,7 +35,7 @@ def test_the_step_that_sets_bad_records_aside_leads_to_its_field_with_the_value(
         field = page.get_by_text("This is the field to change.").locator("xpath=../..")
         expect(field).to_contain_text("badRecords")
         proposal = page.get_by_role("region", name="The step that led here")
-        expect(proposal).to_contain_text(re.compile("proposes .?quarantine"))
+        expect(proposal).to_contain_text(re.compile("the proposed value is .?quarantine"))
         proposal.get_by_role("button", name="Put it into the draft").click()
         expect(page.get_by_role("list", name="Changes")).to_contain_text("badRecords")
 
