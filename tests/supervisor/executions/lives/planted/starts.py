@@ -10,13 +10,14 @@ from supervisor.adapters.executions import purging
 from supervisor.adapters.executions.schema import EXECUTIONS, LABELS, RUNS
 from supervisor.adapters.executions.triggers import SqlTriggers
 from supervisor.core.executions import rerun
-from supervisor.core.executions.entities import Execution
 from supervisor.core.executions.plan import Step
 from supervisor.core.flows import slots
 from supervisor.core.flows.slots import DueSlots, Misfire, Schedule
 from supervisor.core.flows.stored_triggers import StoredTrigger
-from supervisor.executions import batch, triggers
+from supervisor.core.values.permissions import Actor
+from supervisor.executions import triggers
 from supervisor.services.flows import hooks
+from supervisor.services.flows.executions import Executions, StartRequest
 from tests.simulation.planted.patches import Function, Mutant, Patches
 
 
@@ -110,14 +111,12 @@ def _position_is_the_clock(patches: Patches) -> None:
 
 def _a_repeat_starts_anew(patches: Patches) -> None:
     def make(whole: Function) -> Function:
-        def start(of: batch.InputBatch, execution: Execution) -> bool:
-            if of.execution(execution.id) is not None:
-                of.executions[execution.id] = execution
-            return whole(of, execution)  # type: ignore[no-any-return]
+        def start(of: Executions, wanted: StartRequest, author: Actor) -> object:
+            return whole(of, replace(wanted, key=None), author)
 
         return start
 
-    patches.method(batch.InputBatch, "start", make)
+    patches.method(Executions, "start", make)
 
 
 def _rerun_keeps_what_follows(patches: Patches) -> None:
@@ -234,7 +233,7 @@ MUTANTS = (
         "the position of a schedule passes a slot over",
         _position_is_the_clock,
     ),
-    Mutant("a-repeat-starts-anew", "X1", "a start is not looked up", _a_repeat_starts_anew),
+    Mutant("a-repeat-starts-anew", "X5", "the key of a request is not read", _a_repeat_starts_anew),
     Mutant(
         "rerun-keeps-what-follows",
         "rerun",
