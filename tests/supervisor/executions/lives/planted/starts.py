@@ -165,13 +165,15 @@ def _purge_takes_what_runs(patches: Patches) -> None:
 
 def _purge_keeps_events(patches: Patches) -> None:
     def make(_: Function) -> Function:
-        def purge(connection: Connection, before: datetime, of_each: int, limit: int) -> int:
+        def purge(
+            connection: Connection, before: datetime, of_each: int, limit: int
+        ) -> Sequence[str]:
             ids = purging._old(connection, before, limit)
             ids = ids or purging._surplus(connection, of_each, limit)
             for table in (RUNS, LABELS):
                 connection.execute(delete(table).where(table.c.execution.in_(ids)))
             connection.execute(delete(EXECUTIONS).where(EXECUTIONS.c.id.in_(ids)))
-            return len(ids)
+            return ids
 
         return purge
 
