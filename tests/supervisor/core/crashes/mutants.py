@@ -20,7 +20,7 @@ MUTANTS: Mapping[str, tuple[Mutant, ...]] = {
     "topics": topics.MUTANTS,
 }
 """World -> what is planted into it."""
-_MISFITS = ("AttributeError", "NameError", "unexpected keyword", "positional argument")
+_MISFITS = ("AttributeError", "NameError", "TypeError")
 """What a replaced function raises whose neighbours have changed: the mistake was never tried."""
 
 
